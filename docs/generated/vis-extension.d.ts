@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: e874b525ac4afa61dc5d713e22e1682d0ac4a66b4fa21447113e855c999d62ec
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 2323bf16c799ea083dcde83dd401ec092d8d51dfe1945bb07b0997d9d83e57d4
 import { z } from 'zod';
 
 /** What calls of a function do, for people who watch: "reading src/app.ts", "read 3 files". */
@@ -97,6 +97,26 @@ export interface OwnStore {
   /** Removes bytes that no value refers to any more. */
   dropBytes(reference: string): Promise<void>;
 }
+/** What a call asks the user to allow, because its grant does not cover it. */
+export interface ApprovalRequest {
+  /** What would be done, as a phrase after "Allow Vis to": "run npm ci with network". */
+  readonly what: string;
+  /** Why it has to be asked; "" if `what` says enough. */
+  readonly why: string;
+  /** What a lasting answer allows, as a phrase: "network for commands". */
+  readonly scope: string;
+  /** The names of the rules that a lasting answer keeps; `scope` alone if absent. The request is allowed if each has a
+   * rule, and the user is asked for the others. */
+  readonly scopes?: readonly string[] | undefined;
+  /** False if the user can only allow it once; true if absent. */
+  readonly lasting?: boolean | undefined;
+}
+/** What becomes of a request. */
+export interface Approval {
+  readonly allowed: boolean;
+  /** Why not, for the model; "" if it is allowed. */
+  readonly reason: string;
+}
 /** Options of `env.spawn`. */
 export interface SpawnOptions {
   /** Relative to the workspace and inside it; defaults to the workspace. */
@@ -132,6 +152,11 @@ export interface SpawnOptions {
     readonly except: readonly string[];
     readonly instead: string;
   };
+  /** True if the user has answered for this program already: by naming it in the settings, or a question of the
+   * extension. Only shipped extensions may say so. Has a meaning only where the wall is not whole. */
+  readonly answered?: boolean;
+  /** Called when nothing stands before the program any longer, such as a question. */
+  readonly onBegin?: () => void;
   /** Without TCP access: programs with the same text here share a network of their own that has only a loopback, where
    * the machine can have one. */
   readonly loopback?: string;
@@ -161,8 +186,15 @@ export interface ProgramWalls {
   readonly hides: boolean;
   /** Folders of PATH that programs cannot read, and so do not have in theirs. */
   readonly leftOut: readonly string[];
+  /** Absent if the wall is whole. `some`: programs run behind the part of it that there is. */
+  readonly unwalled?: {
+    readonly mode: "ask" | "run";
+    readonly reason: string;
+    readonly some: boolean;
+  };
 }
-/** Runs a program behind the kernel wall. Rejects if the machine has no kernel wall; it never runs without one. */
+/** Runs a program behind the kernel wall. Where that is not whole, the user is asked first, unless a setting says
+ * otherwise. Rejects if the program may not run. */
 export type Spawn = (argv: readonly string[], options?: SpawnOptions) => Promise<Spawned>;
 /** What a command of an extension gets. */
 export interface CliContext {
@@ -177,26 +209,6 @@ export interface CliContext {
   /** Runs a program in the workspace, behind the kernel wall as in a conversation. It ends with the command. Absent in
    * tests. */
   readonly spawn?: Spawn;
-}
-/** What a call asks the user to allow, because its grant does not cover it. */
-export interface ApprovalRequest {
-  /** What would be done, as a phrase after "Allow Vis to": "run npm ci with network". */
-  readonly what: string;
-  /** Why it has to be asked; "" if `what` says enough. */
-  readonly why: string;
-  /** What a lasting answer allows, as a phrase: "network for commands". */
-  readonly scope: string;
-  /** The names of the rules that a lasting answer keeps; `scope` alone if absent. The request is allowed if each has a
-   * rule, and the user is asked for the others. */
-  readonly scopes?: readonly string[] | undefined;
-  /** False if the user can only allow it once; true if absent. */
-  readonly lasting?: boolean | undefined;
-}
-/** What becomes of a request. */
-export interface Approval {
-  readonly allowed: boolean;
-  /** Why not, for the model; "" if it is allowed. */
-  readonly reason: string;
 }
 declare const LOG_LEVELS: readonly [
   "trace",

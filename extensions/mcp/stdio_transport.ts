@@ -77,6 +77,7 @@ export class StdioTransport implements Transport {
       cwd,
       env: Object.fromEntries(Object.entries(env).map(([key, value]) => [key, placed(value)])),
       input: this.#pipe.readable,
+      answered: true, // the settings of the user name it
       lifetime: "conversation",
       timeoutMs: DAY_MS,
       maxBytes: KEPT_STDERR, // with less, the reason why it cannot be run is cut off

@@ -33,6 +33,10 @@ export async function allowed(
   const argv = typeof command === "string" ? ["/bin/sh", "-c", command] : command;
   // Commands of a conversation reach each other's servers.
   const more = await approved(env, typeof command === "string" ? command : command.join(" "), asked);
+  const unwalled = (await env.programWalls?.())?.unwalled;
+  if (unwalled?.mode === "run") {
+    env.warn?.(`Commands ran without a question, and their wall is not whole: ${unwalled.reason}`);
+  }
   return (options) => spawn(argv, { ...options, ...more, loopback: env.conversationId });
 }
 

@@ -18,10 +18,16 @@ const live = {
 };
 export default live;
 
+/** Where the wall is not whole. */
+const ASKED =
+  "The user is asked for each: prefer functions and code in the block; one plain command per call; $( ), redirections, assignments, sh -c and git are asked every time; a refusal is final.";
+
 /** What commands can reach in this run, and what they get more if the user allows it. */
 async function wallsText({ programWalls }: EnvironmentView): Promise<string> {
   if (!programWalls) return "Commands in cwd.";
-  const { network, loopback, unix, leftOut } = await programWalls();
+  const { network, loopback, unix, leftOut, unwalled } = await programWalls();
+  const asked = unwalled?.mode === "ask" ? ` ${ASKED}` : "";
+  if (unwalled?.some === false) return `Commands run without a wall.${asked}`;
   const more = leftOut.length > MAX_FOLDERS ? ` and ${leftOut.length - MAX_FOLDERS} more` : "";
   const missing = leftOut.length === 0
     ? ""
@@ -31,5 +37,5 @@ async function wallsText({ programWalls }: EnvironmentView): Promise<string> {
     : `${
       !loopback ? "have no network" : unix ? "reach localhost" : "reach localhost, no unix sockets"
     }; network and write ask`;
-  return `Commands change cwd and $TMPDIR, ${reach} the user.${missing}`;
+  return `Commands change cwd and $TMPDIR, ${reach} the user.${missing}${asked}`;
 }

@@ -10,6 +10,9 @@ export default z.strictObject({
   deny: z.array(pattern).default([]).describe("Commands that may not run, * for any text").meta({ project: true }),
   network: z.boolean().default(false).describe("Whether commands get TCP, to anywhere; else no network at all")
     .meta({ programs: "network" }),
+  unwalled: z.enum(["ask", "run", "off"]).default("ask").describe(
+    "Where the wall around commands is not whole: ask the user for each command, run it without a question, or run none; no workspace's settings may set it",
+  ).meta({ programs: "unwalled" }),
   read: z.array(z.string().startsWith("/")).default([]).describe(
     "Folders and files beside the system's and the workspace that commands may read and run",
   ).meta({ programs: "read" }),

@@ -23,8 +23,17 @@ export async function start(
   const spawn = await allowed(env, command, rest);
   const jobs = jobsOf(env);
   const text = typeof command === "string" ? command : command.join(" ");
+  const begun = Promise.withResolvers<void>();
   const job = jobs.add((id) =>
-    new Job({ id, command: text }, (own) => spawn({ ...spawnOptions({ ...rest, timeoutMs }), ...own }))
+    new Job({ id, command: text }, async (own) => {
+      try {
+        return await spawn({ ...spawnOptions({ ...rest, timeoutMs }), ...own, onBegin: begun.resolve });
+      } finally {
+        begun.resolve();
+      }
+    })
   );
+  // The user may take any time to allow it.
+  if ((await env.programWalls?.())?.unwalled?.mode === "ask") await begun.promise;
   return await readJob(env, job.id, { waitMs, ...(until === undefined ? {} : { until }) });
 }

@@ -1,4 +1,5 @@
 import type { ConfigFlags } from "../config/load.ts";
+import type { UnwalledMode } from "../extension/spawned.ts";
 import type { Conversations } from "../conversation/conversations.ts";
 import type { ApprovalAdmin } from "../domain/query/approval.ts";
 import type { Playback } from "../domain/records/playback.ts";
@@ -23,6 +24,8 @@ import type { ReplayPlace, ReplayRequest } from "../domain/records/replay_place.
 export interface OpenRequest extends ConfigFlags {
   readonly db?: string | undefined;
   readonly cwd?: string | undefined;
+  /** What happens to commands where their wall is not whole, instead of what the settings say. */
+  readonly shell?: UnwalledMode | undefined;
   /** Overrides the effort that the model chooses for each iteration. */
   readonly reasoning?: "quick" | "balanced" | "deep" | undefined;
   /** Folders of additional extensions; one that cannot be loaded is an error. */

@@ -1,6 +1,6 @@
 import { SettingError } from "../domain/errors.ts";
 import { checkConfig } from "./check_config.ts";
-import type { ConfigFile, ConfigLayer, ProjectFile } from "./layers.ts";
+import { type ConfigFile, type ConfigLayer, type ProjectFile, valueAt } from "./layers.ts";
 import { parseJsonc } from "./parse_jsonc.ts";
 import { refusedKeys } from "./refused_keys.ts";
 import { ConfigSchema } from "./schema.ts";
@@ -17,22 +17,27 @@ export async function fileLayer(
   const isOwn = Object.keys(Object(values)).every((key) => key === "$schema" || Object.hasOwn(ConfigSchema.shape, key));
   const schema = isOwn ? ConfigSchema : ConfigSchema.extend(await sections.atTop());
   checkConfig(values, file.path, { schema, project: layer === "project" });
-  if (layer === "project") refuseExceptions(values, file.path);
+  if (layer === "project") refuseAlways(values, file.path, sections);
   if ("trusted" in file) await checkProject(values, file, sections);
   const { $schema: _forEditors, ...said } = { $schema: undefined, ...Object(values) };
   return { layer, values: said, where: () => file.path };
 }
 
-/** Not even a trusted project may take files out of the secrets. */
-function refuseExceptions(values: unknown, source: string): void {
+/** Not even a trusted project may take files out of the secrets, or say that commands run without a question. */
+function refuseAlways(values: unknown, source: string, sections: SettingsSections): void {
   const exception = Object(values).secrets?.find((pattern: string) => pattern.startsWith("!"));
-  if (exception === undefined) return;
+  const key = exception === undefined
+    ? sections.ownKeys.find((one) => valueAt(values, sections.path(one)) !== undefined)
+    : "secrets";
+  if (key === undefined) return;
   throw new SettingError({
     source,
     code: "untrusted",
     project: true,
-    key: "secrets",
-    why: `A project may not take ${exception.slice(1)} out of the secrets`,
+    key,
+    why: exception === undefined
+      ? "No project may set it, whether it is trusted or not"
+      : `A project may not take ${exception.slice(1)} out of the secrets`,
     advice: "put it into the user's own config.jsonc",
   });
 }

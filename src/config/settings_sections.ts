@@ -22,6 +22,13 @@ export class SettingsSections {
     return [...PROJECT_KEYS, ...this.#named.flatMap(({ name, project }) => project.map((key) => `${name}.${key}`))];
   }
 
+  /** Keys that no workspace's file may set, under each of their spellings. */
+  get ownKeys(): readonly string[] {
+    return this.all.flatMap(({ namespace, own }) =>
+      own.flatMap((key) => this.spellings(`${PLACE}.${namespace}.${key}`))
+    );
+  }
+
   /** The segments of a dotted key. A namespace is one segment: the longest of those known. */
   path(key: string): readonly string[] {
     const [own] = this.all.filter(({ namespace }) => isAtOrBelow(key, `${PLACE}.${namespace}`))

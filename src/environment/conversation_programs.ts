@@ -1,7 +1,12 @@
 import { oneLine } from "../domain/text/clip.ts";
-import type { Spawn, Spawned, SpawnOptions } from "../extension/spawned.ts";
+import type { Spawn, SpawnCaller, Spawned, SpawnOptions } from "../extension/spawned.ts";
 
-type WallSpawn = (workspace: string, argv: readonly string[], options: SpawnOptions) => Promise<Spawned>;
+type WallSpawn = (
+  workspace: string,
+  argv: readonly string[],
+  options: SpawnOptions,
+  caller: SpawnCaller | null,
+) => Promise<Spawned>;
 
 /** Failures that are kept for one query, and characters of a title. */
 const MOST_FAILED = 20, TITLE_CHARS = 80;
@@ -52,12 +57,19 @@ export class ConversationPrograms {
     this.#failed = [];
   }
 
-  /** `env.spawn` for one call, or for anything else with a signal. */
-  bind(spawn: WallSpawn, { workspace, signal }: { readonly workspace: string; readonly signal: AbortSignal }): Spawn {
+  /** `env.spawn` for one call, or for anything else with a signal; `caller` is null for what the user runs. */
+  bind(
+    spawn: WallSpawn,
+    { workspace, signal, caller = null }: {
+      readonly workspace: string;
+      readonly signal: AbortSignal;
+      readonly caller?: SpawnCaller | null;
+    },
+  ): Spawn {
     return (argv, options = {}) => {
       const lives = options.lifetime === "conversation" ? [this.#closed.signal] : [this.#closed.signal, signal];
       const all = AbortSignal.any(options.signal ? [...lives, options.signal] : lives);
-      const running = spawn(workspace, argv, { ...options, signal: all });
+      const running = spawn(workspace, argv, { ...options, signal: all }, caller);
       const ended = running.then((how) => this.#ended(how, options), () => {}).finally(() => {
         this.#running.delete(ended);
         this.#titles.delete(ended);

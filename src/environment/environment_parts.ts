@@ -1,5 +1,5 @@
 import type { ExtensionSource } from "../extension/registry/lazy_registry.ts";
-import type { ProgramWalls, Spawned, SpawnOptions } from "../extension/spawned.ts";
+import type { ProgramWalls, SpawnCaller, Spawned, SpawnOptions } from "../extension/spawned.ts";
 import type { Log } from "../logging/log.ts";
 import type { Router } from "../providers/router/router.ts";
 import type { Branch } from "../persistence/store/conversation_store.ts";
@@ -36,8 +36,14 @@ export interface EnvironmentParts {
   ) => Promise<Sandbox>;
   /** Whether a query may start a child before a block needs it; always if absent. */
   readonly mayStartEarly?: () => boolean;
-  /** Runs a program behind the wall around processes; extensions call it as `env.spawn`. */
-  readonly spawn?: (workspace: string, argv: readonly string[], options: SpawnOptions) => Promise<Spawned>;
+  /** Runs a program behind the wall around processes, or as the user says where that is not whole; extensions call it
+   * as `env.spawn`. Without a caller, the user named the program. */
+  readonly spawn?: (
+    workspace: string,
+    argv: readonly string[],
+    options: SpawnOptions,
+    caller: SpawnCaller | null,
+  ) => Promise<Spawned>;
   /** Rejects if no program can run. */
   readonly programWalls?: () => Promise<ProgramWalls>;
   /** Patterns of files that may hold keys. */

@@ -1,3 +1,4 @@
+import type { SpawnCaller } from "../extension/spawned.ts";
 import type { EnvironmentView } from "../extension/spec.ts";
 import type { ActiveExtensions } from "../extension/registry/registry.ts";
 import type { BoundVariables } from "./variables/bound_variables.ts";
@@ -28,6 +29,9 @@ function routerFacts(
     root: Object.freeze({ ...root ?? { provider: provider.name, model } }),
   });
 }
+
+/** Until it is known which extension sees the environment. */
+const NOBODY: SpawnCaller = { extension: "", ask: null };
 
 type Mutable = { -readonly [Key in keyof EnvironmentView]: EnvironmentView[Key] };
 
@@ -65,10 +69,14 @@ export class EnvironmentViews {
   /** The keys that belong to one extension. */
   readonly own: OwnKeys = (namespace, call) => {
     const kept = this.#kept(namespace);
-    const approve = this.#source.now().scope?.approve;
-    if (!approve || !call?.untimed) return kept;
-    const { signal } = call;
-    return { ...kept, approve: (request) => approve(request, { extension: namespace, signal }) };
+    const { scope } = this.#source.now();
+    const signal = call?.untimed ? call.signal : null;
+    const ask = scope?.approve;
+    const approve: EnvironmentView["approve"] = ask && signal !== null
+      ? (request) => ask(request, { extension: namespace, signal })
+      : undefined;
+    const spawn = this.#spawn(scope, { signal: call?.signal, caller: { extension: namespace, ask: approve ?? null } });
+    return { ...kept, ...(spawn ? { spawn } : {}), ...(approve ? { approve } : {}) };
   };
 
   /** Those that exist for the whole life of the environment. */
@@ -94,7 +102,7 @@ export class EnvironmentViews {
     const { scope } = this.#source.now();
     const base = scope ? this.#base : this.#idle;
     const keys: Mutable = Object.create(base);
-    const spawn = this.#spawn(scope, signal);
+    const spawn = this.#spawn(scope, { signal, caller: NOBODY });
     if (spawn) keys.spawn = spawn;
     if (!scope) return keys;
     keys.signal = signal ?? scope.signal;
@@ -166,9 +174,13 @@ export class EnvironmentViews {
   }
 
   /** Programs end with the call, or else with the query, or else with the conversation. */
-  #spawn(scope: QueryScope | null, signal: AbortSignal | undefined): EnvironmentView["spawn"] {
+  #spawn(
+    scope: QueryScope | null,
+    { signal, caller }: { readonly signal: AbortSignal | undefined; readonly caller: SpawnCaller },
+  ): EnvironmentView["spawn"] {
     const { parts: { spawn, branch: { workspace } }, programs } = this.#source;
-    return spawn && programs.bind(spawn, { workspace, signal: signal ?? (scope ? programs.query : programs.closed) });
+    const ends = signal ?? (scope ? programs.query : programs.closed);
+    return spawn && programs.bind(spawn, { workspace, signal: ends, caller });
   }
 }
 

@@ -1,3 +1,5 @@
+import type { Approval, ApprovalRequest } from "../domain/query/approval.ts";
+
 /** Options of `env.spawn`. */
 export interface SpawnOptions {
   /** Relative to the workspace and inside it; defaults to the workspace. */
@@ -33,6 +35,11 @@ export interface SpawnOptions {
   /** The program does not see the secret files of the workspace, except these paths relative to it: it reads
    * `instead` in their place. Only where it can have a file system of its own. */
   readonly hideSecrets?: { readonly except: readonly string[]; readonly instead: string };
+  /** True if the user has answered for this program already: by naming it in the settings, or a question of the
+   * extension. Only shipped extensions may say so. Has a meaning only where the wall is not whole. */
+  readonly answered?: boolean;
+  /** Called when nothing stands before the program any longer, such as a question. */
+  readonly onBegin?: () => void;
   /** Without TCP access: programs with the same text here share a network of their own that has only a loopback, where
    * the machine can have one. */
   readonly loopback?: string;
@@ -53,6 +60,15 @@ export interface Spawned {
   readonly notes: readonly string[];
 }
 
+/** What happens to programs where the wall is not whole: the user is asked for each, they run, or they do not run. */
+export type UnwalledMode = "ask" | "run" | "off";
+
+/** The extension that starts a program, and how it asks the user; null outside calls that may take any time. */
+export interface SpawnCaller {
+  readonly extension: string;
+  readonly ask: ((request: ApprovalRequest) => Promise<Approval>) | null;
+}
+
 /** What the wall leaves to programs in this run. */
 export interface ProgramWalls {
   readonly network: boolean;
@@ -68,7 +84,10 @@ export interface ProgramWalls {
   readonly hides: boolean;
   /** Folders of PATH that programs cannot read, and so do not have in theirs. */
   readonly leftOut: readonly string[];
+  /** Absent if the wall is whole. `some`: programs run behind the part of it that there is. */
+  readonly unwalled?: { readonly mode: "ask" | "run"; readonly reason: string; readonly some: boolean };
 }
 
-/** Runs a program behind the kernel wall. Rejects if the machine has no kernel wall; it never runs without one. */
+/** Runs a program behind the kernel wall. Where that is not whole, the user is asked first, unless a setting says
+ * otherwise. Rejects if the program may not run. */
 export type Spawn = (argv: readonly string[], options?: SpawnOptions) => Promise<Spawned>;

@@ -219,6 +219,22 @@ Deno.test("loadConfig() takes any key of a project that the user trusts, and sti
   assert.match(await refusal(withProject('{ "shell": { "enabled": 1 } }', { trusted: true })), /shell\.enabled/);
 });
 
+Deno.test("loadConfig() takes from the user alone that commands run without a question", async () => {
+  for (
+    const text of [
+      '{ "shell": { "unwalled": "run" } }',
+      '{ "extensions": { "config": { "vis.shell": { "unwalled": "run" } } } }',
+    ]
+  ) {
+    assert.match(
+      await refusal(withProject(text, { trusted: true })),
+      /shell\.unwalled: No project may set it, whether it is trusted or not/,
+    );
+    const { config } = await loadConfig(sources(text));
+    assert.deepEqual(config.extensions.config, { "vis.shell": { unwalled: "run" } });
+  }
+});
+
 Deno.test("loadConfig() lets no layer take back what another one denies", async () => {
   const file = { path: "u", text: '{ "extensions": { "deny": ["web"] }, "shell": { "deny": ["rm *"] } }' };
   const project = '{ "extensions": { "deny": [] }, "shell": { "deny": ["git push*"] } }';

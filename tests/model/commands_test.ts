@@ -14,7 +14,7 @@ function options({ wall, workspace, root }: Place): EngineOptions {
     workspace,
     path: join(root, "vis.db"),
     extensions: [shell],
-    spawn: (...asked) => wall.spawn(...asked),
+    spawn: (folder, argv, options) => wall.spawn(folder, argv, options),
     programWalls: () => wall.walls(),
   };
 }

@@ -30,6 +30,9 @@ export interface GitResult {
   readonly stderr: string;
 }
 
+/** Characters of the input of git that a question shows: a message, or names of files. */
+const SHOWN_INPUT = 2_000;
+
 /** Git for one call. It runs behind the wall around processes and ignores programs that a repository names. */
 export class Git {
   readonly repository: Repository;
@@ -72,6 +75,7 @@ export class Git {
     const { gitDir, commonDir, workspace } = this.repository;
     const { signal } = this.#env;
     signal?.throwIfAborted();
+    if (changes) await this.#askToChange(args, input);
     const stop = new AbortController();
     const end = (): void => stop.abort();
     const timer = setTimeout(end, TIMEOUT_MS);
@@ -81,6 +85,7 @@ export class Git {
     const locks = changes ? {} : { GIT_OPTIONAL_LOCKS: "0" };
     try {
       const { code, signal: ended, stdout, stderr } = await this.#spawn(["git", ...SAFE_ARGUMENTS, ...args], {
+        answered: true, // it runs nothing that a repository names
         // Its lock files are removed only if it is asked to end, not if it is killed.
         lifetime: "conversation",
         stop: stop.signal,
@@ -99,6 +104,23 @@ export class Git {
       clearTimeout(timer);
       signal?.removeEventListener("abort", end);
     }
+  }
+
+  /** Where the wall is not whole. Rejects if the user does not allow it. */
+  async #askToChange(args: readonly string[], input = ""): Promise<void> {
+    const { programWalls, approve } = this.#env;
+    const { unwalled } = await programWalls?.() ?? {};
+    if (unwalled?.mode !== "ask") return;
+    const [command = ""] = args;
+    const more = input.length > SHOWN_INPUT
+      ? `${input.slice(0, SHOWN_INPUT)} and ${input.length - SHOWN_INPUT} more`
+      : input;
+    const { allowed = false, reason = "nobody can be asked here" } = await approve?.({
+      what: `change this repository by git ${args.join(" ")}${more === "" ? "" : `, with the input ${more}`}`,
+      why: `Its wall is not whole: ${unwalled.reason}. Hooks, filters and helpers of the repository are off.`,
+      scope: `git ${command} by Vis itself`,
+    }) ?? {};
+    if (!allowed) throw new Error(`Cannot run git ${command}: ${reason}`);
   }
 
   async #mayChange(changes: GitOptions["changes"]): Promise<readonly string[]> {

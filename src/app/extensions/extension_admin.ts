@@ -64,7 +64,7 @@ export class AppExtensionAdmin implements ExtensionAdmin {
       off: true,
     });
     const section = (namespace: string, schema: z.ZodType): SettingsSection => {
-      return { namespace, name: null, project: [], schema: () => Promise.resolve(schema) };
+      return { namespace, name: null, project: [], own: [], schema: () => Promise.resolve(schema) };
     };
     return [
       ...loaded.filter(({ namespace }) => folders.has(namespace))

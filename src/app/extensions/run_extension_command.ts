@@ -6,7 +6,6 @@ import type { CliCommand, Extension } from "../../extension/spec.ts";
 import { commandShape, schemaKind } from "./command_shape.ts";
 import { CommandStore } from "./command_store.ts";
 import { ConversationPrograms } from "../../environment/conversation_programs.ts";
-import { programSettings } from "../settings/program_settings.ts";
 import type { EnvironmentVariables, Settings } from "../settings/settings.ts";
 import type { ShippedParts } from "../settings/shipped_parts.ts";
 
@@ -52,12 +51,12 @@ export async function runExtensionCommand(
 /** The wall of commands, loaded with the first program. */
 function wallOf({ settings, parts }: Options): Parameters<ConversationPrograms["bind"]>[0] {
   const load = async () => {
-    const { ProcessWall } = await import("../../processes/process_wall.ts");
-    const folders = { home: parts.env["HOME"] || null, visHome: settings.home };
-    return new ProcessWall({ private: folders, ...programSettings(settings, parts), env: parts.env });
+    const { openPrograms } = await import("../settings/open_programs.ts");
+    return openPrograms(settings, { env: parts.env, parts });
   };
-  let wall: ReturnType<typeof load> | null = null;
-  return async (workspace, argv, options) => await (await (wall ??= load())).spawn(workspace, argv, options);
+  let programs: ReturnType<typeof load> | null = null;
+  return async (workspace, argv, options, caller) =>
+    await (await (programs ??= load())).spawn(workspace, argv, options, caller);
 }
 
 /** Positional words are the required keys in order, `--key value` sets the others; a boolean is a flag without a

@@ -13,6 +13,7 @@ import type { Sandbox, SandboxLimits, SandboxOptions } from "../../sandbox/sandb
 import { missingWalls } from "../../sandbox/missing_walls.ts";
 import { WorkFolder } from "../../sandbox/launch/work_folder.ts";
 import { buildRouter } from "../providers/build_router.ts";
+import { programSettings } from "../settings/program_settings.ts";
 import { openLoggedStore } from "./open_logged_store.ts";
 import { checkLeftOut } from "../extensions/check_left_out.ts";
 import { extensionSource } from "../extensions/extension_source.ts";
@@ -21,28 +22,23 @@ import type { Telemetry } from "../otel/telemetry.ts";
 import { PROCESS_LIMITS } from "./process_limits.ts";
 import { isAlive, ownSession } from "./process_owner.ts";
 import { type EnvironmentVariables, readSettings, type Settings } from "../settings/settings.ts";
+import type { UnwalledMode } from "../../extension/spawned.ts";
 import type { EnvironmentParts } from "../../environment/environment_parts.ts";
-import { programSettings } from "../settings/program_settings.ts";
 
 /** `env.spawn` and `env.programWalls`; their code is loaded with the first call. */
 function commandWall(
-  settings: Pick<Settings, "config" | "home">,
-  { env, parts }: { readonly env: EnvironmentVariables; readonly parts: Pick<ShippedParts, "described"> },
+  settings: Settings,
+  { env, parts, mode }: {
+    readonly env: EnvironmentVariables;
+    readonly parts: Pick<ShippedParts, "described">;
+    readonly mode: UnwalledMode | undefined;
+  },
 ): Required<Pick<EnvironmentParts, "spawn" | "programWalls">> {
-  const load = async () => {
-    const { ProcessWall } = await import("../../processes/process_wall.ts");
-    const folders = { home: env["HOME"] || null, visHome: settings.home };
-    return new ProcessWall({
-      private: folders,
-      ...programSettings(settings, parts),
-      secrets: settings.config.secrets,
-      env,
-    });
-  };
-  let wall: ReturnType<typeof load> | null = null;
-  const ready = () => wall ??= load();
+  const load = async () => (await import("../settings/open_programs.ts")).openPrograms(settings, { env, parts, mode });
+  let programs: ReturnType<typeof load> | null = null;
+  const ready = () => programs ??= load();
   return {
-    spawn: async (workspace, argv, options) => await (await ready()).spawn(workspace, argv, options),
+    spawn: async (workspace, argv, options, caller) => await (await ready()).spawn(workspace, argv, options, caller),
     programWalls: async () => await (await ready()).walls(),
   };
 }
@@ -70,7 +66,7 @@ export async function openSession(request: OpenRequest, { env, telemetry, ...par
     const extensions = await extensionsOf(request, { settings, parts });
     const own = ownSession();
     const where = { ...settings, readOnly: locked?.writable === false };
-    const commands = locked ? {} : commandWall(settings, { env, parts });
+    const commands = locked ? {} : commandWall(settings, { env, parts, mode: request.shell });
     const node = await nodeOf(request, { store, router, owner: own.owner });
     const conversations = await conversationsOf(telemetry, {
       store,
@@ -94,7 +90,7 @@ export async function openSession(request: OpenRequest, { env, telemetry, ...par
       model: router.current().model,
       database: settings.database,
       swept,
-      notes: [...router.notes, ...extensions.notes],
+      notes: [...router.notes, ...extensions.notes, ...await unwalledNotes(settings, { ...commands, parts, request })],
       close: async () => {
         await conversations.closeAll();
         await node.close();
@@ -106,6 +102,20 @@ export async function openSession(request: OpenRequest, { env, telemetry, ...par
     await store?.close();
     throw error;
   }
+}
+
+/** Says that commands run without a question, where the wall is not whole. */
+async function unwalledNotes(
+  settings: Settings,
+  { programWalls, parts, request }: Partial<Pick<EnvironmentParts, "programWalls">> & {
+    readonly parts: Pick<ShippedParts, "described">;
+    readonly request: OpenRequest;
+  },
+): Promise<readonly string[]> {
+  if (!programWalls || (request.shell ?? programSettings(settings, parts).unwalled) !== "run") return [];
+  const { unwalled } = await programWalls().catch(() => ({ unwalled: undefined }));
+  if (unwalled?.mode !== "run") return [];
+  return [`Commands run without a question, and their wall is not whole: ${unwalled.reason} (shell.unwalled is run)`];
 }
 
 /** The code of nodes is only loaded where there can be several. */

@@ -102,7 +102,7 @@ class QueryHooks {
     try {
       const { code, stderr, stdout, timedOut } = await spawn(workspace, ["sh", "-c", command], {
         ...{ env: { VIS_EVENT: event, VIS_FILES: files.join("\n") }, input, network, timeoutMs: TIMEOUT_MS },
-      });
+      }, null);
       const output = [stdout.trim(), stderr.trim()].filter((text) => text !== "").join("\n");
       const how = timedOut ? `took over ${TIMEOUT_MS / 1000} s` : `failed: exit code ${code}`;
       if (code !== 0 || timedOut) this.#failed(command, { note: `${name} ${how}`, output });

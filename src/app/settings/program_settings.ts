@@ -1,16 +1,19 @@
 import type { ShippedParts } from "./shipped_parts.ts";
+import type { UnwalledMode } from "../../extension/spawned.ts";
 import type { Settings } from "./settings.ts";
 
-/** Extensions' settings for all programs: additional readable paths, and a network. Their files were checked before. */
+/** Extensions' settings for all programs: additional readable paths, a network, and what happens where the wall is not
+ * whole. Their files were checked before. */
 export function programSettings(
   { config }: Pick<Settings, "config">,
   { described }: Pick<ShippedParts, "described">,
-): { readonly read: readonly string[]; readonly network: boolean } {
-  const said = (kind: "network" | "read"): readonly unknown[] =>
+): { readonly read: readonly string[]; readonly network: boolean; readonly unwalled: UnwalledMode } {
+  const said = (kind: "network" | "read" | "unwalled"): readonly unknown[] =>
     Object.values(described).flatMap((one) => {
       const key = one?.settings?.programs[kind];
       return key === undefined ? [] : [Object(config.extensions.config[one?.namespace ?? ""])[key]];
     });
   const read = said("read").flat().filter((path) => typeof path === "string");
-  return { read, network: said("network").includes(true) };
+  const unwalled = (["off", "run"] as const).find((mode) => said("unwalled").includes(mode)) ?? "ask";
+  return { read, network: said("network").includes(true), unwalled };
 }

@@ -9,8 +9,9 @@ export function settingsSectionsOf(
     Object.entries(settings).flatMap(([name, load]) => {
       const one = described[name];
       if (!one?.settings) return [];
-      const { section = null, project } = one.settings;
-      return [{ namespace: one.namespace, name: section, project, schema: async () => (await load()).default }];
+      const { section = null, project, programs } = one.settings;
+      const own = programs.unwalled === undefined ? [] : [programs.unwalled];
+      return [{ namespace: one.namespace, name: section, project, own, schema: async () => (await load()).default }];
     }),
   );
 }

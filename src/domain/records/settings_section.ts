@@ -10,5 +10,7 @@ export interface SettingsSection {
   readonly name: string | null;
   /** Its keys that the workspace's settings file may set. */
   readonly project: readonly string[];
+  /** Its keys that no workspace's settings file may set, even a trusted one. */
+  readonly own: readonly string[];
   readonly schema: () => Promise<z.ZodType>;
 }

@@ -35,7 +35,7 @@ export interface DescribedSettings {
   /** Keys that the workspace's settings file may set. */
   readonly project: readonly string[];
   /** Settings that apply to every program of a conversation, by the keys that hold them. */
-  readonly programs: Readonly<Partial<Record<"network" | "read", string>>>;
+  readonly programs: Readonly<Partial<Record<"network" | "read" | "unwalled", string>>>;
   /** Kind of what clients offer, to the key that takes it. */
   readonly offered: Readonly<Record<string, string>>;
 }

@@ -25,5 +25,7 @@ async function play(workspace: string, spawn: Parameters<typeof startEngine>[1] 
 }
 
 if (missing === "") {
-  await place(({ wall, workspace }) => play(workspace, { spawn: (...asked) => wall.spawn(...asked) }));
+  await place(({ wall, workspace }) =>
+    play(workspace, { spawn: (folder, argv, options) => wall.spawn(folder, argv, options) })
+  );
 } else await play(await Deno.makeTempDir());

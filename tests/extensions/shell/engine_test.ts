@@ -20,7 +20,7 @@ Deno.test("shell.run() in a block gives the full output as a value and shows a p
         assert.match(request.context, /3,failed,5001,line 4999/);
         return replyJson([], { final: "It failed with code 3" });
       },
-    ], { workspace, extensions: [shell], spawn: (...asked) => wall.spawn(...asked) });
+    ], { workspace, extensions: [shell], spawn: (folder, argv, options) => wall.spawn(folder, argv, options) });
     assert.equal((await engine.ask("Try it")).status, "done");
     const shown = engine.context(1);
     assert.match(shown, /line 0\\?n/);
@@ -44,7 +44,7 @@ Deno.test("shell.start() goes on over blocks and requests, and ends with the con
       replyJson([], { final: "It runs now" }),
       replyJson("const l = await shell.list(); l.map(c => [c.id, c.running].join()).join()"),
       replyJson([], { final: "{{l.length}}" }),
-    ], { workspace, extensions: [shell], spawn: (...asked) => wall.spawn(...asked) });
+    ], { workspace, extensions: [shell], spawn: (folder, argv, options) => wall.spawn(folder, argv, options) });
     try {
       assert.equal((await engine.ask("Start it")).status, "done");
       assert.match(engine.context(1), /trueready/);
@@ -66,7 +66,7 @@ Deno.test("shell.start() tells that a program cannot run", { ignore }, async () 
     await using engine = await startEngine([
       replyJson('await shell.start(["no-such-program"], {waitMs: 20000})'),
       replyJson([], { final: "It cannot be run here" }),
-    ], { workspace, extensions: [shell], spawn: (...asked) => wall.spawn(...asked) });
+    ], { workspace, extensions: [shell], spawn: (folder, argv, options) => wall.spawn(folder, argv, options) });
     await engine.ask("Start it");
     assert.match(engine.context(1), /Cannot run no-such-program: it does not exist/);
   });

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { withFolder } from "../../helpers/with_folder.ts";
+import live from "../../../extensions/shell/live.ts";
 import { run } from "../../../extensions/shell/run.ts";
+import { start } from "../../../extensions/shell/start.ts";
 import { refusedBy } from "../../../extensions/shell/rules.ts";
 import type { EnvironmentView } from "../../../src/extension/spec.ts";
 
@@ -42,6 +44,56 @@ Deno.test("shell.run() runs a text by a shell, a list as it is, and gives failur
   }]]);
   const { spawn: _, ...nothing } = view(undefined, asked);
   await assert.rejects(run(nothing, "true"), /no wall/);
+});
+
+Deno.test("where the wall is not whole, the prompt says that the user is asked, and the user that nobody was", async () => {
+  const walls = { network: false, loopback: false, unix: false, hides: false, leftOut: [] };
+  const at = (
+    unwalled: NonNullable<Awaited<ReturnType<NonNullable<EnvironmentView["programWalls"]>>>["unwalled"]>,
+  ) => ({
+    ...view(undefined, []),
+    programWalls: () => Promise.resolve({ ...walls, unwalled }),
+  });
+  const { prompt } = live;
+  const some = { mode: "ask", reason: "no namespaces", some: true } as const;
+  assert.match(
+    await prompt(at(some)),
+    /^Commands change cwd and \$TMPDIR, have no network; network and write ask the user\. The user is asked for each:/,
+  );
+  assert.match(
+    await prompt(at({ ...some, some: false })),
+    /^Commands run without a wall\. The user is asked for each:/,
+  );
+  assert.equal(await prompt(at({ ...some, mode: "run", some: false })), "Commands run without a wall.");
+  const warned: string[] = [];
+  await run({ ...at({ ...some, mode: "run" }), warn: (text) => warned.push(text) }, "true");
+  await run({ ...at(some), warn: (text) => warned.push(text) }, "true");
+  assert.deepEqual(warned, ["Commands ran without a question, and their wall is not whole: no namespaces"]);
+});
+
+Deno.test("shell.start() waits for the user before it waits for an output", async () => {
+  const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
+  const unwalled = { mode: "ask", reason: "no namespaces", some: true } as const;
+  let began = false;
+  const env: EnvironmentView = {
+    ...view(undefined, []),
+    envId: "started",
+    programWalls: () =>
+      Promise.resolve({ network: false, loopback: false, unix: false, hides: false, leftOut: [], unwalled }),
+    spawn: async (_argv, options) => {
+      await answered;
+      began = true;
+      options?.onBegin?.();
+      options?.onOutput?.("stdout", new TextEncoder().encode("up"));
+      return await new Promise(() => {});
+    },
+  };
+  const started = start(env, "serve", { until: "up", waitMs: 60_000 });
+  await new Promise((resolve) => setTimeout(resolve, 0));
+  assert.equal(began, false);
+  answer();
+  const { output, running } = await started;
+  assert.deepEqual([output, running], ["up", true]);
 });
 
 Deno.test("shell.run() refuses by shell.deny and shell.allow before anything runs", async () => {

@@ -12,6 +12,7 @@ const SCREEN_FLAGS = [
   FLAGS.model,
   FLAGS.provider,
   FLAGS.db,
+  FLAGS.shell,
   FLAGS.cwd,
 ] as const;
 

@@ -29,6 +29,12 @@ export function duration(text: string): number {
   return ms;
 }
 
+/** Parses what happens to commands where their wall is not whole. */
+export function unwalledMode(text: string): "ask" | "run" | "off" {
+  if (text === "ask" || text === "run" || text === "off") return text;
+  throw new InvalidArgumentError("It must be ask, run or off");
+}
+
 /** Collects the values of a repeatable flag. */
 export function collected(value: string, before: readonly string[]): readonly string[] {
   return [...before, value];

@@ -1,3 +1,5 @@
+import { unwalledMode } from "./arguments.ts";
+
 /** Flags that several commands share, each with its help text. */
 export const FLAGS = {
   model: ["--model <name>", "model to use, or provider/model (VIS_MODEL)"],
@@ -6,5 +8,6 @@ export const FLAGS = {
   db: ["--db <path>", "database file, or :memory: (VIS_DB)"],
   /** For commands about stored data. */
   storedDb: ["--db <path>", "database file (VIS_DB)"],
+  shell: ["--shell <mode>", "commands where their wall is not whole: ask, run or off", unwalledMode],
   cwd: ["--cwd <dir>", "workspace folder (default: current folder)"],
 } as const;

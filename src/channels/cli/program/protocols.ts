@@ -37,6 +37,7 @@ function add(
     .option(...FLAGS.model)
     .option(...FLAGS.provider)
     .option(...FLAGS.db)
+    .option(...FLAGS.shell)
     .option(...FLAGS.cwd)
     .addHelpText("after", examples)
     .action(async (flags: OpenRequest) => {

@@ -31,6 +31,7 @@ export function addRun(program: Command, { services, io, finish }: Context): voi
     .option("--extension <path>", "also load the extension in this folder; repeatable", collected, [])
     .addOption(withoutExtension())
     .option(...FLAGS.db)
+    .option(...FLAGS.shell)
     .option(...FLAGS.cwd)
     .addHelpText("after", EXAMPLES)
     .action(async (words: string[], flags: RunFlags) => {

@@ -14,5 +14,6 @@ export function addServiceFlags(command: Command): Command {
     .option(...FLAGS.model)
     .option(...FLAGS.provider)
     .option(...FLAGS.db)
+    .option(...FLAGS.shell)
     .option("--cwd <dir>", "workspace folder of new conversations (default: current folder)");
 }

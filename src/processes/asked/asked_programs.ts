@@ -1,0 +1,248 @@
+import { tmpdir } from "node:os";
+import { delimiter, isAbsolute, join, resolve } from "node:path";
+import type { ApprovalRequest } from "../../domain/query/approval.ts";
+import type { ProgramWalls, SpawnCaller, Spawned, SpawnOptions, UnwalledMode } from "../../extension/spawned.ts";
+import { landlockFault } from "../_landlock_fault.ts";
+import { commandFolder, holds } from "../_wall_paths.ts";
+import type { ProcessWall } from "../process_wall.ts";
+import { runFree } from "./_free_process.ts";
+import { type AskedCommand, commandScopes, type ScopePlace, shellText } from "./_scopes.ts";
+
+/** The user reads all of a question. */
+const LONGEST_QUESTION = 4_000, LONGEST_WHY = 1_000;
+
+/** How much of the wall around programs there is on this machine. Unless it is whole, `reason` says why; `some` means
+ * that programs run behind the part of it that there is. */
+export type WallState = { readonly whole: true } | {
+  readonly whole: false;
+  readonly some: boolean;
+  readonly reason: string;
+};
+
+export interface AskedProgramsOptions {
+  readonly wall: Pick<ProcessWall, "spawn" | "walls">;
+  /** `wallState` of the wall, unless a test sets another. */
+  readonly state?: () => Promise<WallState>;
+  readonly mode: UnwalledMode;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly visHome: string | null;
+  /** Whether this extension may start programs without a question that it says need none. */
+  readonly vouches: (extension: string) => boolean;
+  /** Folders whose programs have no lasting answer; the temporary ones unless a test sets others. */
+  readonly temporary?: readonly string[];
+}
+
+/** Programs behind the wall if it is whole; else as the user's mode says, by default after a question for each. */
+export class AskedPrograms {
+  readonly #options: AskedProgramsOptions;
+
+  constructor(options: AskedProgramsOptions) {
+    this.#options = options;
+  }
+
+  /** As `ProcessWall.spawn`. Rejects as well if the user does not allow the program, or nobody can be asked. Without a
+   * caller, Vis itself runs a program that the user named. */
+  async spawn(
+    workspace: string,
+    argv: readonly string[],
+    { onBegin, answered = false, ...options }: SpawnOptions = {},
+    caller: SpawnCaller | null = null,
+  ): Promise<Spawned> {
+    const { mode, wall, vouches, env } = this.#options;
+    const state = await this.#state();
+    if (state.whole) return await this.#begun(onBegin, () => wall.spawn(workspace, argv, options));
+    if (mode === "off") throw new Error(`Cannot run commands: ${state.reason}; the setting shell.unwalled is off`);
+    const isAnswered = caller === null || answered && vouches(caller.extension);
+    const cwd = mode === "run" || isAnswered
+      ? await commandFolder(workspace, options.cwd ?? ".")
+      : await this.#asked(workspace, { argv, options, state, caller });
+    return await this.#begun(
+      onBegin,
+      () =>
+        state.some ? wall.spawn(workspace, argv, { ...options, cwd }) : runFree(argv, { ...options, cwd, own: env }),
+    );
+  }
+
+  /** Rejects with Error if no program can run. */
+  async walls(): Promise<ProgramWalls> {
+    const { mode, wall } = this.#options;
+    const state = await this.#state();
+    if (state.whole) return await wall.walls();
+    if (mode === "off") throw new Error(`Cannot run commands: ${state.reason}; the setting shell.unwalled is off`);
+    const unwalled = { mode, reason: state.reason, some: state.some };
+    if (state.some) return { ...await wall.walls(), unwalled };
+    return { network: true, loopback: true, unix: true, hides: false, leftOut: [], unwalled };
+  }
+
+  async #state(): Promise<WallState> {
+    return await (this.#options.state ?? (() => wallState(this.#options.wall)))();
+  }
+
+  async #begun<T>(onBegin: (() => void) | undefined, run: () => Promise<T>): Promise<T> {
+    onBegin?.();
+    return await run();
+  }
+
+  /** The real path of the folder in which the program runs. */
+  async #asked(
+    workspace: string,
+    { argv, options, state, caller }: {
+      readonly argv: readonly string[];
+      readonly options: SpawnOptions;
+      readonly state: WallState & { readonly whole: false };
+      readonly caller: SpawnCaller;
+    },
+  ): Promise<string> {
+    const command = commandOf(argv);
+    const name = typeof command === "string" ? command : shellText(command);
+    const look = async () => {
+      const cwd = await commandFolder(workspace, options.cwd ?? ".");
+      return { cwd, ...this.#scopes(command, { workspace, cwd, options, leftOut: await this.#leftOut(state) }) };
+    };
+    const shown = await look();
+    const request = questionOf(name, { ...shown, workspace, options, state, home: this.#options.env["HOME"] ?? null });
+    const { allowed, reason } = await caller.ask?.(request) ?? { allowed: false, reason: "nobody can be asked here" };
+    if (!allowed) {
+      throw new Error(`Cannot run ${clipped(name)}: ${reason} (each command is asked here: ${state.reason})`);
+    }
+    const now = await look();
+    if (JSON.stringify(now) === JSON.stringify(shown)) return now.cwd;
+    throw new Error(`Cannot run ${clipped(name)}: its program or folder changed after the question; run it again`);
+  }
+
+  /** Folders of PATH in which programs behind the wall find nothing. */
+  async #leftOut(state: WallState & { readonly whole: false }): Promise<readonly string[]> {
+    return state.some ? (await this.#options.wall.walls()).leftOut : [];
+  }
+
+  #scopes(
+    command: AskedCommand,
+    { workspace, cwd, options, leftOut }: {
+      readonly workspace: string;
+      readonly cwd: string;
+      readonly options: SpawnOptions;
+      readonly leftOut: readonly string[];
+    },
+  ) {
+    const { env, visHome, temporary = [tmpdir(), "/tmp", "/var/tmp", "/dev/shm"] } = this.#options;
+    const paths = new Map<string, string>();
+    const path = (env["PATH"] ?? "").split(delimiter).filter((folder) =>
+      isAbsolute(folder) && !leftOut.includes(folder)
+    );
+    const place: ScopePlace = {
+      workspace,
+      cwd,
+      changeable: [workspace, ...temporary.flatMap(realPathOf), ...visHome === null ? [] : realPathOf(visHome)],
+      find: (program) => {
+        const at = program.includes("/") ? [resolve(cwd, program)] : path.map((folder) => join(folder, program));
+        const [found = null] = at.filter(isProgram).flatMap(realPathOf);
+        if (found !== null) paths.set(program, found);
+        return found;
+      },
+      folder: (folder) => realPathOf(folder)[0] ?? null,
+    };
+    const found = commandScopes(command, place);
+    const extra = Object.keys(options.env ?? {}).length > 0
+      ? "it sets variables"
+      : options.input !== undefined && options.input !== ""
+      ? "it has an input"
+      : null;
+    return { found: extra === null || "never" in found ? found : { never: extra }, programs: [...paths.values()] };
+  }
+}
+
+/** Whether the wall is whole, from what it says of itself. */
+async function wallState(wall: Pick<ProcessWall, "walls">): Promise<WallState> {
+  if (Deno.build.os !== "linux" || Deno.build.arch !== "x86_64") {
+    return { whole: false, some: false, reason: `there is no wall for programs on ${Deno.build.target}` };
+  }
+  const missing = await landlockFault();
+  if (missing !== null) return { whole: false, some: false, reason: `their wall requires Landlock, ${missing}` };
+  if ((await wall.walls()).hides) return { whole: true };
+  return { whole: false, some: true, reason: "this machine gives programs no namespaces" };
+}
+
+/** The text for a shell, or the program with its arguments. */
+function commandOf(argv: readonly string[]): AskedCommand {
+  const [shell, option, text] = argv;
+  return argv.length === 3 && shell === "/bin/sh" && option === "-c" && text !== undefined ? text : argv;
+}
+
+/** Throws Error for a command that is too long to be shown whole. */
+function questionOf(
+  name: string,
+  { found, programs, cwd, workspace, options, state, home }: {
+    readonly found: ReturnType<typeof commandScopes>;
+    readonly programs: readonly string[];
+    readonly cwd: string;
+    readonly workspace: string;
+    readonly options: SpawnOptions;
+    readonly state: WallState & { readonly whole: false };
+    readonly home: string | null;
+  },
+): ApprovalRequest {
+  const { env = {}, input, write = [], network = false } = options;
+  const variables = Object.entries(env).map(([key, value]) => `${key}=${shellText([value])}`).join(" ");
+  const given = typeof input === "string"
+    ? input === "" ? "" : `the input of ${input.length} characters ${JSON.stringify(input)}`
+    : input === undefined
+    ? ""
+    : "an input that Vis writes while it runs";
+  const outside = write.filter((path) => !holds(workspace, path));
+  const facts = [
+    state.some ? "behind a wall that is not whole" : "with nothing around it",
+    cwd === workspace ? "" : `in ${withTilde(cwd, home)}`,
+    variables === "" ? "" : `with ${variables}`,
+    given === "" ? "" : `with ${given}`,
+    state.some && network ? "with access to the network" : "",
+    state.some && outside.length > 0 ? `changing ${shellText(outside)}` : "",
+  ].filter((fact) => fact !== "");
+  const what = `run, ${facts.join(", ")}: ${name}`;
+  if (what.length > LONGEST_QUESTION) {
+    throw new Error(
+      `Cannot ask for this command: with its variables and input it has ${what.length} characters, the limit is ${LONGEST_QUESTION}; write them to a file`,
+    );
+  }
+  const scopes = "never" in found ? [] : found.scopes;
+  const can = state.some
+    ? "it can change the settings of this repository and leave programs behind"
+    : "it can read and change all that you can";
+  const runs = "never" in found ? [] : found.runs.map((text) => `${text}, which Vis can change`);
+  const sentences = [
+    `In ${[withTilde(cwd, home), ...programs].join(" · ")}`,
+    `${state.reason}, so ${[can, ...runs].join(", and ")}`,
+    ..."never" in found ? [`Asked every time: ${found.never}`] : [],
+  ];
+  return {
+    what,
+    why: clipped(`${sentences.join(". ")}.`, LONGEST_WHY),
+    scope: scopes.length === 0 ? "this command" : clipped(scopes.join(", "), 300),
+    scopes,
+    lasting: scopes.length > 0,
+  };
+}
+
+function withTilde(path: string, home: string | null): string {
+  return home !== null && home !== "/" && holds(home, path) ? `~${path.slice(home.length)}` : path;
+}
+
+function clipped(text: string, most = 200): string {
+  return text.length <= most ? text : `${text.slice(0, most - 1)}…`;
+}
+
+function realPathOf(path: string): readonly string[] {
+  try {
+    return [Deno.realPathSync(path)];
+  } catch {
+    return [];
+  }
+}
+
+function isProgram(path: string): boolean {
+  try {
+    const { isFile, mode } = Deno.statSync(path);
+    return isFile && (mode === null || (mode & 0o111) !== 0);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,60 @@
+import assert from "node:assert/strict";
+import { type EnvironmentView, type Extension, fn, z } from "../../src/extension/spec.ts";
+import { AskedPrograms } from "../../src/processes/asked/asked_programs.ts";
+import { startEngine } from "../helpers/engine.ts";
+import { replyJson } from "../helpers/scripted_provider.ts";
+
+const spawn = async ({ spawn }: EnvironmentView): Promise<string> =>
+  await spawn?.(["ls"], { answered: true }).then(({ stdout }) => stdout, (error: Error) => error.message) ?? "none";
+
+/** An extension of the user that starts a program in each place in which it can. */
+function foreign(said: string[]): Extension {
+  const options = { doc: "Runs.", args: z.tuple([]), returns: "string" };
+  return {
+    namespace: "test.foreign",
+    alias: { ns: "test.ext.foreign", alias: "foreign" },
+    doc: "Runs programs.",
+    version: "0.1.0",
+    activate: async (env) => said.push(`activate: ${await spawn(env)}`),
+    symbols: [
+      fn("untimed", spawn, { ...options, untimed: true }),
+      fn("timed", spawn, options),
+    ],
+  };
+}
+
+Deno.test("where the wall is not whole, no extension of the user runs anything unasked, wherever it starts a program", async () => {
+  const ran = { code: 0, signal: null, stdout: "ran", stderr: "", ms: 0, timedOut: false, truncated: false, notes: [] };
+  const walls = { network: false, loopback: false, unix: false, hides: false, leftOut: [] };
+  const programs = new AskedPrograms({
+    wall: { spawn: () => Promise.resolve(ran), walls: () => Promise.resolve(walls) },
+    state: () => Promise.resolve({ whole: false, some: true, reason: "no namespaces" }),
+    mode: "ask",
+    env: { PATH: "/usr/bin" },
+    visHome: null,
+    vouches: () => false,
+  });
+  const said: string[] = [];
+  const workspace = await Deno.realPath(".");
+  await using engine = await startEngine([
+    replyJson(["[await foreign.untimed(), await foreign.timed(), await foreign.untimed()]"]),
+    replyJson([], { final: "That is all" }),
+  ], {
+    extensions: [foreign(said)],
+    workspace,
+    spawn: (folder, argv, options, caller) => programs.spawn(folder, argv, options, caller),
+  });
+  const asked: string[] = [];
+  await engine.ask("x", {
+    approve: ({ what, extension }) => {
+      asked.push(`${extension}: ${what}`);
+      return Promise.resolve({ decision: asked.length === 1 ? "once" : "no", reason: "" });
+    },
+  });
+  const question = "test.foreign: run, behind a wall that is not whole: ls";
+  assert.deepEqual(asked, [question, question]);
+  const nobody = "Cannot run ls: nobody can be asked here (each command is asked here: no namespaces)";
+  const refused = "Cannot run ls: the user said no (each command is asked here: no namespaces)";
+  for (const text of ["ran", nobody, refused]) assert.ok(engine.context(1).includes(`"${text}"`), engine.context(1));
+  assert.deepEqual([...new Set(said)], [`activate: ${nobody}`]);
+});

@@ -1,0 +1,235 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import type { Approval, ApprovalRequest } from "../../../src/domain/query/approval.ts";
+import type { SpawnOptions } from "../../../src/extension/spawned.ts";
+import {
+  AskedPrograms,
+  type AskedProgramsOptions,
+  type WallState,
+} from "../../../src/processes/asked/asked_programs.ts";
+import { withFolder } from "../../helpers/with_folder.ts";
+
+const WHOLE: WallState = { whole: true };
+const SOME: WallState = { whole: false, some: true, reason: "this machine gives programs no namespaces" };
+const NONE: WallState = { whole: false, some: false, reason: "there is no wall for programs on test" };
+const YES: Approval = { allowed: true, reason: "" };
+const NO: Approval = { allowed: false, reason: "the user said no" };
+const OUTPUT = {
+  code: 0,
+  signal: null,
+  stdout: "walled",
+  stderr: "",
+  ms: 1,
+  timedOut: false,
+  truncated: false,
+  notes: [],
+};
+const WALLS = { network: false, loopback: true, unix: true, hides: true, leftOut: [] };
+
+interface Place {
+  readonly workspace: string;
+  readonly asked: readonly ApprovalRequest[];
+  readonly walled: readonly (readonly string[])[];
+  run(argv: readonly string[], options?: SpawnOptions, from?: string | null): Promise<string>;
+  readonly programs: AskedPrograms;
+}
+
+/** Runs programs where the wall is as `state` says; the user answers as `answer` says. */
+async function at(
+  state: WallState,
+  work: (place: Place) => Promise<void>,
+  { answer = () => YES, ...options }: Partial<AskedProgramsOptions> & {
+    readonly answer?: ((request: ApprovalRequest, workspace: string) => Approval | Promise<Approval>) | null;
+  } = {},
+): Promise<void> {
+  await withFolder(async (folder) => {
+    const workspace = await Deno.realPath(folder);
+    const asked: ApprovalRequest[] = [], walled: (readonly string[])[] = [];
+    const programs = new AskedPrograms({
+      wall: {
+        spawn: (_workspace, argv) => {
+          walled.push(argv);
+          return Promise.resolve(OUTPUT);
+        },
+        walls: () => Promise.resolve(WALLS),
+      },
+      state: () => Promise.resolve(state),
+      mode: "ask",
+      env: { PATH: "/usr/bin:/bin", HOME: "/home/nobody", OPENAI_API_KEY: "secret" },
+      visHome: null,
+      vouches: (extension) => extension === "shipped",
+      ...options,
+    });
+    const ask = answer === null ? null : async (request: ApprovalRequest) => {
+      asked.push(request);
+      return await answer(request, workspace);
+    };
+    const run = async (argv: readonly string[], given: SpawnOptions = {}, from: string | null = "test.own") =>
+      (await programs.spawn(workspace, argv, given, from === null ? null : { extension: from, ask })).stdout;
+    await work({ workspace, asked, walled, run, programs });
+  });
+}
+
+Deno.test("programs run without a question where the wall is whole", async () => {
+  await at(WHOLE, async ({ run, asked, walled, programs }) => {
+    assert.equal(await run(["ls"]), "walled");
+    assert.deepEqual([asked, walled], [[], [["ls"]]]);
+    assert.equal((await programs.walls()).unwalled, undefined);
+  });
+});
+
+Deno.test("where the wall is not whole, each program is asked, with what a lasting answer allows", async () => {
+  await at(SOME, async ({ run, asked, walled, workspace, programs }) => {
+    await run(["/bin/sh", "-c", "ls src && wc -l a"]);
+    const { what, why, scopes, lasting } = asked[0]!;
+    const [ls, wc] = await Promise.all(["ls", "wc"].map((name) => Deno.realPath(`/usr/bin/${name}`)));
+    assert.equal(what, "run, behind a wall that is not whole: ls src && wc -l a");
+    assert.equal(
+      why,
+      `In ${workspace} · ${ls} · ${wc}. this machine gives programs no namespaces, so it can change the settings of this repository and leave programs behind.`,
+    );
+    assert.deepEqual([scopes, lasting], [[`ls src (${ls})`, `wc -l a (${wc})`], true]);
+    assert.deepEqual(walled, [["/bin/sh", "-c", "ls src && wc -l a"]]);
+    assert.deepEqual((await programs.walls()).unwalled, { mode: "ask", reason: SOME.reason, some: true });
+  });
+});
+
+Deno.test("what is asked every time says why", async () => {
+  await at(SOME, async ({ run, asked, workspace }) => {
+    await Deno.mkdir(join(workspace, "sub"));
+    await run(["/bin/sh", "-c", "ls $(pwd)"]);
+    await run(["ls"], { env: { LD_PRELOAD: "./a b.so" }, cwd: "sub", network: true });
+    await run(["sort"], { input: "b\na" });
+    assert.deepEqual(asked.map(({ lasting }) => lasting), [false, false, false]);
+    assert.match(asked[0]!.why, /Asked every time: it has \$\.$/);
+    assert.equal(
+      asked[1]!.what,
+      `run, behind a wall that is not whole, in ${workspace}/sub, with LD_PRELOAD='./a b.so', with access to the network: ls`,
+    );
+    assert.match(asked[1]!.why, /Asked every time: it sets variables\.$/);
+    assert.equal(
+      asked[2]!.what,
+      'run, behind a wall that is not whole, with the input of 3 characters "b\\na": sort',
+    );
+  });
+});
+
+Deno.test("nothing runs after a no, without anybody to ask, or if it cannot be shown whole", async () => {
+  const refused = async (place: Place, wanted: RegExp, options: SpawnOptions = {}) => {
+    await assert.rejects(place.run(["ls"], options), wanted);
+    assert.deepEqual(place.walled, []);
+  };
+  await at(SOME, async (place) => await refused(place, /^Error: Cannot run ls: the user said no \(each command is/), {
+    answer: () => NO,
+  });
+  await at(SOME, async (place) => await refused(place, /^Error: Cannot run ls: nobody can be asked here/), {
+    answer: null,
+  });
+  await at(SOME, async (place) => {
+    await refused(place, /has 50\d\d characters, the limit is 4000; write them to a file/, {
+      input: "x".repeat(5_000),
+    });
+    await refused(place, /has 50\d\d characters/, { env: { A: "x".repeat(5_000) } });
+    assert.deepEqual(place.asked, []);
+  });
+});
+
+Deno.test("a program or folder that is another one after the question does not run", async () => {
+  const swap = async (_: ApprovalRequest, workspace: string): Promise<Approval> => {
+    await Deno.remove(join(workspace, "bin/tool"));
+    await Deno.symlink("/usr/bin/id", join(workspace, "bin/tool"));
+    return YES;
+  };
+  await at(SOME, async ({ run, walled, workspace }) => {
+    await Deno.mkdir(join(workspace, "bin"));
+    await Deno.symlink("/usr/bin/true", join(workspace, "bin/tool"));
+    await assert.rejects(run(["bin/tool"]), /Cannot run bin\/tool: its program or folder changed after the question/);
+    assert.deepEqual(walled, []);
+  }, { answer: swap });
+  await at(NONE, async ({ run, workspace }) => {
+    await Promise.all(["a", "b"].map((name) => Deno.mkdir(join(workspace, name))));
+    await Deno.symlink("a", join(workspace, "link"));
+    await assert.rejects(run(["pwd"], { cwd: "link" }), /changed after the question/);
+  }, {
+    answer: async (_, workspace) => {
+      await Deno.remove(join(workspace, "link"));
+      await Deno.symlink("b", join(workspace, "link"));
+      return YES;
+    },
+  });
+});
+
+Deno.test("the user's mode decides: run asks nothing, off runs nothing", async () => {
+  await at(SOME, async ({ run, asked, programs }) => {
+    assert.equal(await run(["ls"]), "walled");
+    assert.deepEqual(asked, []);
+    assert.equal((await programs.walls()).unwalled?.mode, "run");
+  }, { mode: "run" });
+  await at(SOME, async ({ run, programs }) => {
+    const off = /Cannot run commands: this machine gives programs no namespaces; the setting shell\.unwalled is off/;
+    await assert.rejects(run(["ls"]), off);
+    await assert.rejects(run(["ls"], { answered: true }, null), off);
+    await assert.rejects(programs.walls(), off);
+  }, { mode: "off" });
+});
+
+Deno.test("only what the user named and what shipped extensions answer for runs without a question", async () => {
+  await at(SOME, async ({ run, asked, walled }) => {
+    await run(["a"], {}, null);
+    await run(["b"], { answered: true }, "shipped");
+    assert.equal(asked.length, 0);
+    await assert.rejects(run(["c"], { answered: true }, "test.foreign"), /the user said no/);
+    await assert.rejects(run(["d"], {}, "shipped"), /the user said no/);
+    assert.deepEqual(walled, [["a"], ["b"]]);
+  }, { answer: () => NO });
+});
+
+Deno.test("onBegin comes after the answer", async () => {
+  const order: string[] = [];
+  await at(SOME, async ({ run }) => {
+    await run(["ls"], { onBegin: () => order.push("begins") });
+    assert.deepEqual(order, ["asked", "begins"]);
+  }, { answer: () => (order.push("asked"), YES) });
+});
+
+Deno.test("without any wall, programs run freely after a yes, with none of the keys of Vis", async () => {
+  await at(NONE, async ({ run, asked, workspace, programs, walled }) => {
+    assert.equal(await run(["/bin/sh", "-c", "pwd"]), `${workspace}\n`);
+    assert.equal(asked[0]?.what, "run, with nothing around it: pwd");
+    assert.match(asked[0]?.why ?? "", /so it can read and change all that you can\.$/);
+    const shown = await run(["env"], { env: { OWN: "1" } });
+    assert.match(shown, /^PATH=\/usr\/bin:\/bin$/m);
+    assert.match(shown, /^OWN=1$/m);
+    assert.doesNotMatch(shown, /KEY/);
+    assert.equal(await run(["cat"], { input: "given" }), "given");
+    assert.deepEqual(walled, []);
+    assert.deepEqual(await programs.walls(), {
+      ...{ network: true, loopback: true, unix: true, hides: false, leftOut: [] },
+      unwalled: { mode: "ask", reason: NONE.reason, some: false },
+    });
+  });
+});
+
+Deno.test("npm test: the question says which file the program runs", async () => {
+  await at(SOME, async ({ run, asked }) => {
+    const npm = await Deno.makeTempDir();
+    try {
+      await Deno.writeTextFile(join(npm, "npm"), "", { mode: 0o755 });
+      await run([join(npm, "npm"), "test"]);
+      assert.match(asked[0]?.why ?? "", /Asked every time: .*\/npm can change after the answer/);
+    } finally {
+      await Deno.remove(npm, { recursive: true });
+    }
+  });
+  const npm = await Deno.makeTempDir();
+  try {
+    await Deno.writeTextFile(join(npm, "npm"), "", { mode: 0o755 });
+    await at(SOME, async ({ run, asked }) => {
+      await run(["npm", "test"]);
+      assert.match(asked[0]?.why ?? "", /, and npm test runs what package\.json says, which Vis can change\.$/);
+      assert.deepEqual(asked[0]?.scopes, [`npm test … (${await Deno.realPath(npm)}/npm)`]);
+    }, { env: { PATH: npm }, temporary: [] });
+  } finally {
+    await Deno.remove(npm, { recursive: true });
+  }
+});

@@ -1,0 +1,68 @@
+import assert from "node:assert/strict";
+import { runFree, systemCommand } from "../../../src/processes/asked/_free_process.ts";
+
+const OWN = { PATH: "/usr/bin:/bin" };
+const run = (text: string, options: Partial<Parameters<typeof runFree>[1]> = {}) =>
+  runFree(["/bin/sh", "-c", text], { cwd: "/", own: OWN, ...options });
+
+function isRunning(pid: number): boolean {
+  try {
+    return !/^\d+ \(.*\) Z/.test(Deno.readTextFileSync(`/proc/${pid}/stat`));
+  } catch {
+    return false;
+  }
+}
+
+/** Waits for the event that the process is gone; a test that hangs says that it never was. */
+async function gone(pid: number): Promise<void> {
+  while (isRunning(pid)) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+Deno.test("runFree() a failed program is a result, and a missing one an error", async () => {
+  const { code, signal, stderr } = await run("echo wrong >&2; exit 3");
+  assert.deepEqual([code, signal, stderr], [3, null, "wrong\n"]);
+  await assert.rejects(runFree(["/nowhere/tool"], { cwd: "/", own: OWN }));
+});
+
+Deno.test("runFree() what a program left in its group ends with it", async () => {
+  const { stdout } = await run("sleep 1000 >/dev/null 2>&1 & echo $!");
+  await gone(Number(stdout));
+});
+
+Deno.test("runFree() the time limit, the signal and a stop end the whole group", async () => {
+  const text = "sleep 1000 & echo $!; wait";
+  const late = await run(text, { timeoutMs: 300 });
+  assert.deepEqual([late.timedOut, late.signal], [true, "SIGKILL"]);
+  await gone(Number(late.stdout));
+  for (const key of ["signal", "stop"] as const) {
+    const controller = new AbortController();
+    let pid = 0;
+    const running = run(text, {
+      [key]: controller.signal,
+      onOutput: (_output, bytes) => {
+        pid = Number(new TextDecoder().decode(bytes));
+        controller.abort(new Error("enough"));
+      },
+    });
+    if (key === "signal") await assert.rejects(running, /enough/);
+    else assert.equal((await running).signal, "SIGTERM");
+    await gone(pid);
+  }
+});
+
+Deno.test("runFree() keeps the beginning and the end of a long output", async () => {
+  const { stdout, truncated } = await run("seq 1 100000", { maxBytes: 1_000 });
+  assert.equal(truncated, true);
+  assert.ok(stdout.length < 1_200);
+  assert.match(stdout, /^1\n2\n[^]*bytes left out[^]*\n100000\n$/);
+});
+
+Deno.test("systemCommand() gives a command line to PowerShell on Windows, and refuses what batch files reinterpret", () => {
+  assert.deepEqual(systemCommand(["/bin/sh", "-c", "npm test"], "darwin"), ["/bin/sh", "-c", "npm test"]);
+  assert.deepEqual(systemCommand(["/bin/sh", "-c", "npm test"], "windows"), [
+    ...["pwsh", "-NoProfile", "-NonInteractive", "-Command", "npm test"],
+  ]);
+  assert.deepEqual(systemCommand(["npm.cmd", "test"], "windows"), ["npm.cmd", "test"]);
+  assert.throws(() => systemCommand(["npm.cmd", "a&evil"], "windows"), /batch files change the meaning/);
+  assert.deepEqual(systemCommand(["tool.exe", "a&b"], "windows"), ["tool.exe", "a&b"]);
+});
