@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 2323bf16c799ea083dcde83dd401ec092d8d51dfe1945bb07b0997d9d83e57d4
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: b83901391b3433b6880806be0d2e0270c763cb8bfb222eee6f4d6cb22445a5b1
 import { z } from 'zod';
 
 /** What calls of a function do, for people who watch: "reading src/app.ts", "read 3 files". */
@@ -570,6 +570,12 @@ export declare function ensureFile(path: string, { mode }?: {
 export declare function ensureFolder(path: string, { mode }?: {
   mode?: number | undefined;
 }): Promise<void>;
+/** A command as a question shows it: where it runs, its variables and its input, then every word of it. */
+export declare function commandText(command: string | readonly string[], { cwd, env, input }: {
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly input?: string;
+}): string;
 /** Whether a path relative to the workspace is that of a secret file, whatever its case. A pattern without `/` is that of
  * a name. */
 export declare function isSecretFile(path: string, patterns: readonly string[]): boolean;

@@ -81,18 +81,22 @@ async function askUser(
   { server, tool, args }: { readonly server: string; readonly tool: string; readonly args: unknown },
 ): Promise<void> {
   const given = JSON.stringify(args);
-  const shown = given.length > MAX_SHOWN
-    ? `${given.slice(0, MAX_SHOWN)} and ${given.length - MAX_SHOWN} more characters`
-    : given;
   const scope = `the tool ${tool} of the MCP server ${server}`;
+  const allowing =
+    `vis config set extensions.config.vis.mcp.servers.${server}.destructive true allows it without a question`;
+  if (given.length > MAX_SHOWN) {
+    throw new Error(
+      `Cannot call ${scope}: the user has to read its arguments, and they have ${given.length} characters, the limit is ${MAX_SHOWN}; pass less at once; ${allowing}`,
+    );
+  }
   const { allowed = false, reason = "nobody can be asked here" } = await approve?.({
-    what: `call ${scope} with ${shown}`,
+    what: `call ${scope} with ${given}`,
     why: "The server says that this tool destroys something.",
     scope,
   }) ?? {};
   if (allowed) return;
   throw new Error(
-    `Cannot call ${scope}, which is marked as destructive: ${reason}; the user allows it without a question with vis config set extensions.config.vis.mcp.servers.${server}.destructive true`,
+    `Cannot call ${scope}, which is marked as destructive: ${reason}; ${allowing}`,
   );
 }
 

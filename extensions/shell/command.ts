@@ -1,4 +1,4 @@
-import { type EnvironmentView, isSecretFile } from "@vis/extension";
+import { commandText, type EnvironmentView, isSecretFile } from "@vis/extension";
 import { realpath } from "node:fs/promises";
 import { relative, resolve } from "node:path";
 import { type CommandRules, refusedBy } from "./rules.ts";
@@ -24,7 +24,7 @@ type SpawnOptions = NonNullable<Parameters<Spawn>[1]>;
 export async function allowed(
   env: EnvironmentView,
   command: ShellCommand,
-  asked: Pick<CommandOptions, "network" | "write" | "secrets">,
+  asked: Omit<CommandOptions, "timeoutMs">,
 ): Promise<(...options: [Parameters<Spawn>[1]]) => ReturnType<Spawn>> {
   const { spawn } = env;
   if (!spawn) throw new Error("Cannot run commands here: this conversation has no wall for them");
@@ -32,7 +32,13 @@ export async function allowed(
   if (refusal !== null) throw new Error(refusal);
   const argv = typeof command === "string" ? ["/bin/sh", "-c", command] : command;
   // Commands of a conversation reach each other's servers.
-  const more = await approved(env, typeof command === "string" ? command : command.join(" "), asked);
+  const { cwd, env: variables, stdin } = asked;
+  const shown = commandText(command, {
+    ...(cwd === undefined ? {} : { cwd }),
+    ...(variables ? { env: variables } : {}),
+    ...(stdin === undefined ? {} : { input: stdin }),
+  });
+  const more = await approved(env, { ...asked, shown });
   const unwalled = (await env.programWalls?.())?.unwalled;
   if (unwalled?.mode === "run") {
     env.warn?.(`Commands ran without a question, and their wall is not whole: ${unwalled.reason}`);
@@ -43,8 +49,10 @@ export async function allowed(
 /** What the command gets beyond the usual; the user is asked for what the settings do not give. */
 async function approved(
   env: EnvironmentView,
-  command: string,
-  { network = false, write = [], secrets = [] }: Pick<CommandOptions, "network" | "write" | "secrets">,
+  { shown, network = false, write = [], secrets = [] }: Pick<CommandOptions, "network" | "write" | "secrets"> & {
+    /** The command with all that it is given. */
+    readonly shown: string;
+  },
 ): Promise<Pick<SpawnOptions, "network" | "write" | "hideSecrets">> {
   const { workspace, programWalls } = env;
   const seen = await Promise.all(secrets.map((path) => realpath(resolve(workspace, path)).catch(() => path)));
@@ -52,7 +60,7 @@ async function approved(
     const named = relative(workspace, path);
     if (!isBelow(workspace, path) || !isSecretFile(named, env.secrets ?? [])) continue;
     await ask(env, {
-      what: `let a command read ${named}, which may hold keys: ${command}`,
+      what: `let a command read ${named}, which may hold keys: ${shown}`,
       scope: `the secret file ${named} for commands`,
       setting: null,
     });
@@ -61,17 +69,21 @@ async function approved(
   const paths = named.filter((path) => !isBelow(workspace, path));
   for (const path of paths) {
     await ask(env, {
-      what: `let a command change ${path}: ${command}`,
+      what: `let a command change ${path}: ${shown}`,
       scope: `commands that change ${path}`,
       setting: null,
     });
   }
   if (network && !(await programWalls?.())?.network) {
     await ask(env, {
-      what: `run a command with access to the network: ${command}`,
+      what: `run a command with access to the network: ${shown}`,
       scope: "network for commands",
       setting: "vis config set shell.network true",
     });
+  }
+  for (const path of [...paths, ...seen]) {
+    if (await realpath(path).catch(() => path) === path) continue;
+    throw new Error(`Cannot run this with ${path}: it is a link now, and leads elsewhere than the user was shown`);
   }
   const hideSecrets = { except: seen, instead: INSTEAD };
   return {

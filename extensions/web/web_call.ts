@@ -51,8 +51,9 @@ export async function fetchPage(
     const url = parseUrl(text);
     const own = { ...typeOf(body, headers), ...headers };
     const bytes = bytesOf(body);
-    const rules = await allowing(env, { url, method, bytes });
-    return await fetchUrl({ method, url, headers: requestHeaders(own), body: bytes }, {
+    const sent = requestHeaders(own);
+    const rules = await allowing(env, { url, method, bytes, headers: headers ?? {} });
+    return await fetchUrl({ method, url, headers: sent, body: bytes }, {
       rules,
       maxBytes,
       timeoutMs,
@@ -71,12 +72,21 @@ export async function fetchPage(
 /** The rules with the host of this request, if the user allows it now; redirects do not ask. */
 async function allowing(
   env: EnvironmentView,
-  { url, method, bytes }: { readonly url: URL; readonly method: string; readonly bytes: Uint8Array | null },
+  { url, method, bytes, headers }: {
+    readonly url: URL;
+    readonly method: string;
+    readonly bytes: Uint8Array | null;
+    readonly headers: Readonly<Record<string, string>>;
+  },
 ): Promise<WebRules> {
   const rules = rulesOf(env.config);
   const host = newHost(url);
   if (host === null || reachOf(url, rules) !== null || !env.approve) return rules;
-  const sent = bytes === null ? "" : ` with ${bytes.length} bytes`;
+  const named = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  const sent = [
+    ...bytes === null ? [] : [` with ${bytes.length} bytes`],
+    ...named.length === 0 ? [] : [` with the headers ${JSON.stringify(named)}`],
+  ].join(" and");
   const scope = `requests to ${host}`;
   const { allowed, reason } = await env.approve({ what: `${method} ${url.href}${sent}`, why: "", scope });
   if (allowed) return { ...rules, hosts: [...rules.hosts, host] };

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { EnvironmentView } from "@vis/extension";
-import { type GitSetting, parseGitConfig, smallTextFile } from "@vis/extension";
+import { commandText, type GitSetting, parseGitConfig, smallTextFile } from "@vis/extension";
 import { isPlainConfig } from "./config_text.ts";
 import { plainReason } from "./git_error.ts";
 import { findRepository, inside, type Repository } from "./repository.ts";
@@ -116,7 +116,9 @@ export class Git {
       ? `${input.slice(0, SHOWN_INPUT)} and ${input.length - SHOWN_INPUT} more`
       : input;
     const { allowed = false, reason = "nobody can be asked here" } = await approve?.({
-      what: `change this repository by git ${args.join(" ")}${more === "" ? "" : `, with the input ${more}`}`,
+      what: `change this repository by ${commandText(["git", ...args], {})}${
+        more === "" ? "" : `, with the input ${more}`
+      }`,
       why: `Its wall is not whole: ${unwalled.reason}. Hooks, filters and helpers of the repository are off.`,
       scope: `git ${command} by Vis itself`,
     }) ?? {};

@@ -88,10 +88,15 @@ export class DenoIo implements Io {
 
   async askLine(question: string, { typedNow = false } = {}): Promise<string> {
     if (!this.stdinIsTerminal) throw new UsageError("Cannot ask: there is no terminal");
-    const [{ readLine }, { dropTyped }] = await Promise.all([import("./read_line.ts"), import("./drop_typed.ts")]);
-    if (typedNow) dropTyped();
+    const [{ readFreshLine, readLine }, { dropTyped }] = await Promise.all([
+      import("./read_line.ts"),
+      import("./drop_typed.ts"),
+    ]);
     const onInterrupt = (run: () => void) => this.onInterrupt(run);
-    return await readLine(question, { stdin: Deno.stdin, write: this.stderr, onInterrupt });
+    const terminal = { stdin: Deno.stdin, write: this.stderr, onInterrupt };
+    if (!typedNow || dropTyped()) return await readLine(question, terminal);
+    const [number = 0] = crypto.getRandomValues(new Uint16Array(1));
+    return await readFreshLine(question, { ...terminal, code: `${100 + number % 900}` });
   }
 
   async askSecret(question: string): Promise<string> {

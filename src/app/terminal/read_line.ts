@@ -22,6 +22,16 @@ export async function readLine(question: string, { stdin, write, onInterrupt }: 
   }
 }
 
+/** Prompts for a line that begins with the code, which nobody could type before the question; ignores all others. */
+export async function readFreshLine(
+  question: string,
+  { code, ...terminal }: LineTerminal & { readonly code: string },
+): Promise<string> {
+  let line = await readLine(`${question}\nBegin with ${code}: `, terminal);
+  while (!line.startsWith(code)) line = await readLine(`Begin with ${code}: `, terminal);
+  return line.slice(code.length).trim();
+}
+
 async function lineOf(stdin: LineTerminal["stdin"]): Promise<string> {
   const decoder = new TextDecoder();
   const buffer = new Uint8Array(1024);

@@ -1,4 +1,5 @@
 import { basename, resolve } from "node:path";
+import { shellText } from "../../domain/text/command_text.ts";
 import { holds } from "../_wall_paths.ts";
 import { readCommandLine } from "./_command_line.ts";
 
@@ -207,11 +208,6 @@ function cdScope(
   const path = folder(resolve(cwd, to));
   if (path === null || !holds(workspace, path)) return { never: `${to} is not a folder of the workspace` };
   return { scope: shellText(["cd", to]), runs: null };
-}
-
-/** Words as a shell would need them to be written; one text has only one meaning. */
-export function shellText(list: readonly string[]): string {
-  return list.map((word) => /^[\w\-./:=,+@%^]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`).join(" ");
 }
 
 /** "python3.11" is "python", "/usr/bin/gcc-12" is "gcc", "npm-cli.js" stays. */

@@ -1,12 +1,13 @@
 import { tmpdir } from "node:os";
 import { delimiter, isAbsolute, join, resolve } from "node:path";
 import type { ApprovalRequest } from "../../domain/query/approval.ts";
+import { commandText, shellText } from "../../domain/text/command_text.ts";
 import type { ProgramWalls, SpawnCaller, Spawned, SpawnOptions, UnwalledMode } from "../../extension/spawned.ts";
 import { landlockFault } from "../_landlock_fault.ts";
 import { commandFolder, holds } from "../_wall_paths.ts";
 import type { ProcessWall } from "../process_wall.ts";
 import { runFree } from "./_free_process.ts";
-import { type AskedCommand, commandScopes, type ScopePlace, shellText } from "./_scopes.ts";
+import { type AskedCommand, commandScopes, type ScopePlace } from "./_scopes.ts";
 
 /** The user reads all of a question. */
 const LONGEST_QUESTION = 4_000, LONGEST_WHY = 1_000;
@@ -100,7 +101,13 @@ export class AskedPrograms {
       return { cwd, ...this.#scopes(command, { workspace, cwd, options, leftOut: await this.#leftOut(state) }) };
     };
     const shown = await look();
-    const request = questionOf(name, { ...shown, workspace, options, state, home: this.#options.env["HOME"] ?? null });
+    const request = questionOf(command, {
+      ...shown,
+      workspace,
+      options,
+      state,
+      home: this.#options.env["HOME"] ?? null,
+    });
     const { allowed, reason } = await caller.ask?.(request) ?? { allowed: false, reason: "nobody can be asked here" };
     if (!allowed) {
       throw new Error(`Cannot run ${clipped(name)}: ${reason} (each command is asked here: ${state.reason})`);
@@ -170,7 +177,7 @@ function commandOf(argv: readonly string[]): AskedCommand {
 
 /** Throws Error for a command that is too long to be shown whole. */
 function questionOf(
-  name: string,
+  command: AskedCommand,
   { found, programs, cwd, workspace, options, state, home }: {
     readonly found: ReturnType<typeof commandScopes>;
     readonly programs: readonly string[];
@@ -182,22 +189,21 @@ function questionOf(
   },
 ): ApprovalRequest {
   const { env = {}, input, write = [], network = false } = options;
-  const variables = Object.entries(env).map(([key, value]) => `${key}=${shellText([value])}`).join(" ");
-  const given = typeof input === "string"
-    ? input === "" ? "" : `the input of ${input.length} characters ${JSON.stringify(input)}`
-    : input === undefined
-    ? ""
-    : "an input that Vis writes while it runs";
   const outside = write.filter((path) => !holds(workspace, path));
   const facts = [
     state.some ? "behind a wall that is not whole" : "with nothing around it",
-    cwd === workspace ? "" : `in ${withTilde(cwd, home)}`,
-    variables === "" ? "" : `with ${variables}`,
-    given === "" ? "" : `with ${given}`,
     state.some && network ? "with access to the network" : "",
     state.some && outside.length > 0 ? `changing ${shellText(outside)}` : "",
+    typeof input === "object" ? "with an input that Vis writes while it runs" : "",
   ].filter((fact) => fact !== "");
-  const what = `run, ${facts.join(", ")}: ${name}`;
+  const given = {
+    env,
+    input: typeof input === "string" ? input : "",
+    cwd: cwd === workspace ? "" : withTilde(cwd, home),
+  };
+  const text = commandText(command, given);
+  const isPlain = text === commandText(command, {});
+  const what = `run, ${facts.join(", ")}${isPlain ? ": " : ", "}${text}`;
   if (what.length > LONGEST_QUESTION) {
     throw new Error(
       `Cannot ask for this command: with its variables and input it has ${what.length} characters, the limit is ${LONGEST_QUESTION}; write them to a file`,

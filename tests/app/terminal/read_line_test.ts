@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readLine } from "../../../src/app/terminal/read_line.ts";
+import { readFreshLine, readLine } from "../../../src/app/terminal/read_line.ts";
 import { Cancelled } from "../../../src/domain/errors.ts";
 
 function terminal(...chunks: (string | Promise<null>)[]) {
@@ -25,6 +25,13 @@ Deno.test("readLine() gives a line without its end and the blanks around it", as
     assert.equal(await readLine("Number: ", rest), line);
     assert.deepEqual([shown, handlers.size], [["Number: "], 0]);
   }
+});
+
+Deno.test("readFreshLine() takes no line that was typed before its code was shown", async () => {
+  const { shown, ...rest } = terminal("y\n", "a\ny\n", "412\n", "413 y\n");
+  assert.equal(await readFreshLine("Allow it?", { ...rest, code: "413" }), "y");
+  assert.deepEqual(shown, ["Allow it?\nBegin with 413: ", ...Array(3).fill("Begin with 413: ")]);
+  await assert.rejects(readFreshLine("Allow it?", { ...terminal("y\n"), code: "413" }), Cancelled);
 });
 
 Deno.test("readLine() is cancelled by Ctrl-C and Ctrl-D", async () => {

@@ -104,7 +104,12 @@ test("mcp: a tool that its server marks as destructive runs only if the user all
       /Cannot call the tool write_file .* marked as destructive: nobody can be asked here; .*extensions\.config\.vis\.mcp\.servers\.files\.destructive true/,
     );
     approvals.answer = { allowed: false, reason: "the user said no: keep it" };
-    await assert.rejects(write("x".repeat(5_000)), /the user said no: keep it/);
+    await assert.rejects(
+      write("x".repeat(5_000)),
+      /the user has to read its arguments, and they have 50\d\d characters, the limit is 3000; pass less at once/,
+    );
+    assert.equal(approvals.asked.length, 0);
+    await assert.rejects(write("x".repeat(2_000)), /the user said no: keep it/);
     await assert.rejects(Deno.stat(`${workspace}/b.txt`), Deno.errors.NotFound);
     approvals.answer = { allowed: true, reason: "" };
     await write("kept");
@@ -114,6 +119,6 @@ test("mcp: a tool that its server marks as destructive runs only if the user all
       approvals.asked.map(({ scope }) => scope),
       Array(2).fill("the tool write_file of the MCP server files"),
     );
-    assert.match(approvals.asked[0]?.what ?? "", /"content":"x+ and 2\d\d\d more characters$/);
+    assert.match(approvals.asked[0]?.what ?? "", /"content":"x{2000}"\}$/);
   });
 });

@@ -46,6 +46,44 @@ Deno.test("shell.run() runs a text by a shell, a list as it is, and gives failur
   await assert.rejects(run(nothing, "true"), /no wall/);
 });
 
+Deno.test("a question of a command shows its folder, variables and input, and every word", async () => {
+  const shown: string[] = [];
+  const env: EnvironmentView = {
+    ...view(undefined, []),
+    approve: ({ what }) => (shown.push(what), Promise.resolve({ allowed: true, reason: "" })),
+  };
+  await run(env, "npm ci", { network: true });
+  await run(env, ["node", "a b", "it's"], {
+    network: true,
+    cwd: "sub",
+    env: { NODE_OPTIONS: "-r ./x.js", B: "1" },
+    stdin: "one\ntwo",
+  });
+  assert.deepEqual(shown, [
+    "run a command with access to the network: npm ci",
+    `run a command with access to the network: in sub, with NODE_OPTIONS='-r ./x.js' B=1, with the input of 7 characters "one\\ntwo": node 'a b' 'it'\\''s'`,
+  ]);
+});
+
+Deno.test("a path that is another one after the question is not opened", async () => {
+  await withFolder(async (folder) => {
+    const root = await Deno.realPath(folder);
+    for (const name of ["w", "shown", "other"]) await Deno.mkdir(`${root}/${name}`);
+    const asked: unknown[] = [];
+    const env: EnvironmentView = {
+      ...view(undefined, asked),
+      workspace: `${root}/w`,
+      approve: async () => {
+        await Deno.remove(`${root}/shown`);
+        await Deno.symlink("other", `${root}/shown`);
+        return { allowed: true, reason: "" };
+      },
+    };
+    await assert.rejects(run(env, "touch x", { write: ["../shown"] }), /shown: it is a link now, and leads elsewhere/);
+    assert.deepEqual(asked, []);
+  });
+});
+
 Deno.test("where the wall is not whole, the prompt says that the user is asked, and the user that nobody was", async () => {
   const walls = { network: false, loopback: false, unix: false, hides: false, leftOut: [] };
   const at = (

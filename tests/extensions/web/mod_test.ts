@@ -31,9 +31,15 @@ Deno.test("web asks the user for a host that is not allowed, with all that would
     /Cannot get .*: there are no requests to new\.invalid:8443: the user said no: not that one; .*vis config set web\.hosts new\.invalid:8443/,
   );
   await assert.rejects(call("web.post", "https://new.invalid/", "text"), /the user said no/);
+  await assert.rejects(call("web.get", "https://new.invalid/", { headers: { "x-sent": "a b" } }), /the user said no/);
   assert.deepEqual(no.asked, [
     { what: "GET https://new.invalid:8443/a?b=c", why: "", scope: "requests to new.invalid:8443" },
     { what: "POST https://new.invalid/ with 4 bytes", why: "", scope: "requests to new.invalid" },
+    {
+      what: 'GET https://new.invalid/ with the headers ["x-sent: a b"]',
+      why: "",
+      scope: "requests to new.invalid",
+    },
   ]);
 });
 

@@ -104,7 +104,7 @@ Deno.test("what is asked every time says why", async () => {
     assert.match(asked[0]!.why, /Asked every time: it has \$\.$/);
     assert.equal(
       asked[1]!.what,
-      `run, behind a wall that is not whole, in ${workspace}/sub, with LD_PRELOAD='./a b.so', with access to the network: ls`,
+      `run, behind a wall that is not whole, with access to the network, in ${workspace}/sub, with LD_PRELOAD='./a b.so': ls`,
     );
     assert.match(asked[1]!.why, /Asked every time: it sets variables\.$/);
     assert.equal(
