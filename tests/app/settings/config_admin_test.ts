@@ -231,6 +231,7 @@ Deno.test("AppConfigAdmin knows a section of an extension in both of its places"
       deny: [],
       network: false,
       read: [],
+      unwalled: "ask",
     });
     assert.deepEqual(Object.keys((await config.explain("extensions.config")).value as object), [
       "vis.web",

@@ -6,12 +6,16 @@ import { settingsOf } from "../_settings.ts";
 const of = async (config: object) => programSettings(await settingsOf({ config }), index);
 
 Deno.test("programSettings() has what settings of extensions say of every program, wherever they stand", async () => {
-  assert.deepEqual(await of({}), { read: [], network: false });
-  const said = { read: ["/opt/tools"], network: true };
+  assert.deepEqual(await of({}), { read: [], network: false, unwalled: "ask" });
+  const said = { read: ["/opt/tools"], network: true, unwalled: "off" };
   assert.deepEqual(await of({ shell: said }), said);
   assert.deepEqual(await of({ extensions: { config: { "vis.shell": said } } }), said);
   const other = { "vis.mcp": said, "com.acme.x": said };
-  assert.deepEqual(await of({ extensions: { config: other } }), { read: [], network: false }, "not those of others");
-  const wrong = { "vis.shell": { read: [7, "/a"], network: "yes" } };
-  assert.deepEqual(await of({ extensions: { config: wrong } }), { read: ["/a"], network: false });
+  assert.deepEqual(
+    await of({ extensions: { config: other } }),
+    { read: [], network: false, unwalled: "ask" },
+    "not those of others",
+  );
+  const wrong = { "vis.shell": { read: [7, "/a"], network: "yes", unwalled: "always" } };
+  assert.deepEqual(await of({ extensions: { config: wrong } }), { read: ["/a"], network: false, unwalled: "ask" });
 });
