@@ -38,6 +38,8 @@ export interface SpawnOptions {
   /** True if the user has answered for this program already: by naming it in the settings, or a question of the
    * extension. Only shipped extensions may say so. Has a meaning only where the wall is not whole. */
   readonly answered?: boolean;
+  /** Rejects instead of running the program behind less than the whole wall. */
+  readonly whole?: boolean;
   /** Called when nothing stands before the program any longer, such as a question. */
   readonly onBegin?: () => void;
   /** Without TCP access: programs with the same text here share a network of their own that has only a loopback, where

@@ -105,6 +105,7 @@ export class ProcessWall {
         if (++faults < 2) continue;
         this.#namespaces.failed(error.message); // from now on, as the prompt then says
         createLog("commands").warn("namespaces_given_up", { error: error.message });
+        if (options.whole) throw error;
       }
     }
   }

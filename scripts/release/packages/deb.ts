@@ -1,11 +1,34 @@
 import { createHash } from "node:crypto";
 import { gzipSync } from "fflate";
+import { apparmorProfile } from "../../../src/app/doctor/whole_wall.ts";
 import { joinBytes } from "../../../src/domain/kit/join_bytes.ts";
 import { type ArchiveOptions, type TarEntry, tarOf } from "../tar.ts";
 import { debianArchitecture } from "./debian_architecture.ts";
 
 /** Debian has another program of the name vis, with the same path. */
 const NAME = "vis-agent";
+
+const PROFILE = `/etc/apparmor.d/${NAME}`;
+/** Ubuntu gives user namespaces to programs with a profile alone; older versions of AppArmor cannot read it. */
+const AFTER_INSTALL = `#!/bin/sh
+set -e
+if [ "$1" = configure ] && [ -e /etc/apparmor.d/abi/4.0 ]; then
+  cp /usr/share/${NAME}/apparmor ${PROFILE}
+  chmod 644 ${PROFILE}
+  if [ -d /sys/kernel/security/apparmor ] && command -v apparmor_parser >/dev/null; then
+    apparmor_parser --replace --write-cache --skip-bad-cache ${PROFILE} || echo "vis-agent: cannot load ${PROFILE}" >&2
+  fi
+fi
+`;
+const BEFORE_REMOVAL = `#!/bin/sh
+set -e
+if [ "$1" = remove ] && [ -e ${PROFILE} ]; then
+  if [ -d /sys/kernel/security/apparmor ] && command -v apparmor_parser >/dev/null; then
+    apparmor_parser --remove ${PROFILE} || true
+  fi
+  rm -f ${PROFILE}
+fi
+`;
 
 export interface DebParts extends ArchiveOptions {
   readonly target: string;
@@ -29,9 +52,12 @@ export function debOf(parts: DebParts): { readonly name: string; readonly bytes:
     { name: "usr/share/bash-completion/completions/vis", bytes: text(completions.bash), executable: false },
     { name: "usr/share/zsh/vendor-completions/_vis", bytes: text(completions.zsh), executable: false },
     { name: "usr/share/fish/vendor_completions.d/vis.fish", bytes: text(completions.fish), executable: false },
+    { name: `usr/share/${NAME}/apparmor`, bytes: text(apparmorProfile("/usr/bin/vis")), executable: false },
   ];
   const control = [
     { name: "control", bytes: text(controlOf({ version, architecture, files })), executable: false },
+    { name: "postinst", bytes: text(AFTER_INSTALL), executable: true },
+    { name: "prerm", bytes: text(BEFORE_REMOVAL), executable: true },
     { name: "md5sums", bytes: text(files.map(md5Line).join("")), executable: false },
   ];
   const members = {

@@ -4,10 +4,12 @@ import type { CheckResult } from "../../channels/channel.ts";
 import { answerInTime } from "../../extension/answer_in_time.ts";
 import { discoverFolders } from "../../extension/loading/discover.ts";
 import type { DoctorContext } from "../../extension/spec.ts";
-import type { ProgramWalls } from "../../extension/spawned.ts";
+import type { ProgramWalls, UnwalledMode } from "../../extension/spawned.ts";
+import { AskedPrograms, landlockFault } from "../../processes/asked/asked_programs.ts";
 import { ProcessWall } from "../../processes/process_wall.ts";
 import { buildRegistry } from "../extensions/extension_source.ts";
 import type { ShippedParts } from "../settings/shipped_parts.ts";
+import { machineFacts, wholeWallFix } from "./whole_wall.ts";
 import { programSettings } from "../settings/program_settings.ts";
 import type { EnvironmentVariables, Settings } from "../settings/settings.ts";
 
@@ -33,18 +35,26 @@ export async function diagnoseCommands(
     secrets: settings.config.secrets,
     env,
   });
+  const unwalled = programSettings(settings, parts).unwalled;
+  const programs = new AskedPrograms({
+    wall,
+    mode: "run", // the user runs the checks
+    env,
+    visHome: settings.home,
+    vouches: () => false,
+  });
   const ended = (own?: AbortSignal): { readonly signal?: AbortSignal } => {
     const signals = [own, signal].filter((one) => one !== undefined);
     return signals.length === 0 ? {} : { signal: AbortSignal.any(signals) };
   };
   const spawn: NonNullable<DoctorContext["spawn"]> = (argv, options) =>
-    wall.spawn(workspace, argv, { timeoutMs: TIMEOUT_MS, ...options, ...ended(options?.signal) });
+    programs.spawn(workspace, argv, { timeoutMs: TIMEOUT_MS, ...options, ...ended(options?.signal) });
   const spawnInWorkspace: typeof spawn = (argv, options) =>
-    wall.spawn(settings.workspace, argv, { timeoutMs: TIMEOUT_MS, ...options, ...ended(options?.signal) });
+    programs.spawn(settings.workspace, argv, { timeoutMs: TIMEOUT_MS, ...options, ...ended(options?.signal) });
   try {
     const fault = await faultOf(spawn);
     const own = fault === null
-      ? { state: "ok", found: `run behind a wall, with ${socketsOf(await wall.walls())}`, fix: "" } as const
+      ? await foundOf(programs, unwalled)
       : { state: "warn", found: fault, fix: "No extension can run a program until this is fixed" } as const;
     return [
       { name: "commands", ...own },
@@ -57,6 +67,23 @@ export async function diagnoseCommands(
   } finally {
     await Deno.remove(workspace, { recursive: true });
   }
+}
+
+const UNWALLED: Readonly<Record<UnwalledMode, string>> = {
+  ask: "you are asked before each",
+  run: "they run without a question (shell.unwalled)",
+  off: "none runs (shell.unwalled)",
+};
+
+/** Whether the wall is whole; if not, why, what happens to commands, and what makes it whole. */
+async function foundOf(programs: AskedPrograms, mode: UnwalledMode): Promise<Omit<CheckResult, "name">> {
+  const state = await programs.state();
+  if (state.whole) {
+    return { state: "ok", found: `run behind a whole wall, with ${socketsOf(await programs.walls())}`, fix: "" };
+  }
+  const wall = state.some ? "their wall is not whole" : "they have no wall";
+  const fix = wholeWallFix(machineFacts(), { landlock: await landlockFault() });
+  return { state: "warn", found: `${wall}: ${state.reason}; ${UNWALLED[mode]}`, fix };
 }
 
 function socketsOf({ loopback, unix, hides }: ProgramWalls): string {

@@ -4,6 +4,7 @@ import type { ApprovalRequest } from "../../domain/query/approval.ts";
 import { commandText, shellText } from "../../domain/text/command_text.ts";
 import type { ProgramWalls, SpawnCaller, Spawned, SpawnOptions, UnwalledMode } from "../../extension/spawned.ts";
 import { landlockFault } from "../_landlock_fault.ts";
+export { landlockFault };
 import { commandFolder, holds } from "../_wall_paths.ts";
 import type { ProcessWall } from "../process_wall.ts";
 import { runFree } from "./_free_process.ts";
@@ -50,24 +51,32 @@ export class AskedPrograms {
     caller: SpawnCaller | null = null,
   ): Promise<Spawned> {
     const { mode, wall, vouches, env } = this.#options;
-    const state = await this.#state();
-    if (state.whole) return await this.#begun(onBegin, () => wall.spawn(workspace, argv, options));
+    let state = await this.state();
+    if (state.whole) {
+      try {
+        onBegin?.();
+        return await wall.spawn(workspace, argv, { ...options, whole: true });
+      } catch (error) {
+        options.signal?.throwIfAborted();
+        // It may turn out only now that the wall is not whole; nothing ran then.
+        state = await this.state();
+        if (state.whole) throw error;
+      }
+    }
     if (mode === "off") throw new Error(`Cannot run commands: ${state.reason}; the setting shell.unwalled is off`);
     const isAnswered = caller === null || answered && vouches(caller.extension);
     const cwd = mode === "run" || isAnswered
       ? await commandFolder(workspace, options.cwd ?? ".")
       : await this.#asked(workspace, { argv, options, state, caller });
-    return await this.#begun(
-      onBegin,
-      () =>
-        state.some ? wall.spawn(workspace, argv, { ...options, cwd }) : runFree(argv, { ...options, cwd, own: env }),
-    );
+    onBegin?.();
+    if (state.some) return await wall.spawn(workspace, argv, { ...options, cwd });
+    return await runFree(argv, { ...options, cwd, own: env });
   }
 
   /** Rejects with Error if no program can run. */
   async walls(): Promise<ProgramWalls> {
     const { mode, wall } = this.#options;
-    const state = await this.#state();
+    const state = await this.state();
     if (state.whole) return await wall.walls();
     if (mode === "off") throw new Error(`Cannot run commands: ${state.reason}; the setting shell.unwalled is off`);
     const unwalled = { mode, reason: state.reason, some: state.some };
@@ -75,13 +84,9 @@ export class AskedPrograms {
     return { network: true, loopback: true, unix: true, hides: false, leftOut: [], unwalled };
   }
 
-  async #state(): Promise<WallState> {
+  /** How much of the wall there is, as far as it is known now. */
+  async state(): Promise<WallState> {
     return await (this.#options.state ?? (() => wallState(this.#options.wall)))();
-  }
-
-  async #begun<T>(onBegin: (() => void) | undefined, run: () => Promise<T>): Promise<T> {
-    onBegin?.();
-    return await run();
   }
 
   /** The real path of the folder in which the program runs. */

@@ -159,6 +159,25 @@ Deno.test("a program or folder that is another one after the question does not r
   });
 });
 
+Deno.test("a wall that turns out not to be whole while a program starts is asked for, too", async () => {
+  let state: WallState = { whole: true };
+  const spawned: (boolean | undefined)[] = [];
+  const wall: AskedProgramsOptions["wall"] = {
+    spawn: (_workspace, _argv, options) => {
+      spawned.push(options?.whole);
+      if (!options?.whole) return Promise.resolve(OUTPUT);
+      state = SOME;
+      return Promise.reject(new Error("no namespaces now"));
+    },
+    walls: () => Promise.resolve(WALLS),
+  };
+  await at(WHOLE, async ({ run, asked }) => {
+    await assert.rejects(run(["ls"]), /Cannot run ls: the user said no/);
+    assert.equal(asked.length, 1);
+    assert.deepEqual(spawned, [true]);
+  }, { wall, state: () => Promise.resolve(state), answer: () => NO });
+});
+
 Deno.test("the user's mode decides: run asks nothing, off runs nothing", async () => {
   await at(SOME, async ({ run, asked, programs }) => {
     assert.equal(await run(["ls"]), "walled");

@@ -85,10 +85,16 @@ Deno.test({
       assert.equal((await ran("dpkg-deb", ["--raw-extract", deb, "root"], folder)).code, 0);
       assert.equal((await ran(join(folder, "root/usr/bin/vis"), [], folder)).out, "vis 9.8.7\n");
       const sums = await ran("md5sum", ["--check", "--strict", "DEBIAN/md5sums"], join(folder, "root"));
-      assert.deepEqual([sums.code, sums.out.trim().split("\n").length], [0, 6]);
+      assert.deepEqual([sums.code, sums.out.trim().split("\n").length], [0, 7]);
       assert.match((await ran("gzip", ["-dc", "root/usr/share/man/man1/vis.1.gz"], folder)).out, /^\.TH/m);
       assert.match(await Deno.readTextFile(join(folder, "root/usr/share/doc/vis-agent/copyright")), /@scope\/part/);
       assert.match(await Deno.readTextFile(join(folder, "root/usr/share/zsh/vendor-completions/_vis")), /vis/);
+      const profile = await Deno.readTextFile(join(folder, "root/usr/share/vis-agent/apparmor"));
+      assert.match(profile, /^profile vis-agent \/usr\/bin\/vis flags=\(unconfined\) \{\n {2}userns,\n\}$/m);
+      for (const script of ["postinst", "prerm"]) {
+        const checked = await ran("sh", ["-n", join(folder, "root/DEBIAN", script)], folder);
+        assert.deepEqual([checked.code, checked.err], [0, ""]);
+      }
     }),
 });
 
