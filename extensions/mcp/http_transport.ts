@@ -150,8 +150,9 @@ async function* readableEvents(
       if (found.length > 0) yield taken();
     }
     // The last event may lack the empty line that ends it.
-    if (isJson) found.push(...[pieces.rest()].filter((data) => data.trim()).map((data) => eventText({ data }, answers, id)));
-    else parser.feed("\n\n");
+    if (isJson) {
+      found.push(...[pieces.rest()].filter((data) => data.trim()).map((data) => eventText({ data }, answers, id)));
+    } else parser.feed("\n\n");
   } catch (error) {
     if (isResumable || id === undefined || !answers.waits(id)) throw error;
     why = `the answer of the server broke off: ${error instanceof Error ? error.message : error}`;

@@ -132,7 +132,9 @@ export class ServerLink {
         if (error instanceof LoginError) throw this.#error(error, "");
         this.#failed();
         this.#why = this.#error(error, "").why;
-        if (this.#restUntil > Date.now() || this.#closed.signal.aborted || env.closed?.aborted) throw this.#error(error, "");
+        if (this.#restUntil > Date.now() || this.#closed.signal.aborted || env.closed?.aborted) {
+          throw this.#error(error, "");
+        }
       }
     }
   }

@@ -5,7 +5,8 @@ const HOST = /^(?:\*|(?:\*\.)?(?:\[[\da-f:.]+\]|[^\s*/:@?#[\]]+))(?::\d{1,5})?$/
 const LOCAL = /^(?:\[[\da-f:.]+\]|[^\s*/:@?#[\]]+):\d{1,5}$/i;
 
 export default z.strictObject({
-  hosts: z.array(z.string().regex(HOST, "must be a host such as example.org, *.example.org or example.org:8443")).default([])
+  hosts: z.array(z.string().regex(HOST, "must be a host such as example.org, *.example.org or example.org:8443"))
+    .default([])
     .describe(
       "Hosts on the internet that web.get, web.post and web.readable may reach: example.org, *.example.org, example.org:8443 or * for all",
     ),

@@ -23,7 +23,9 @@ const ModelSchema = z.strictObject({
 export const ProviderSchema = z.strictObject({
   name: z.string().regex(/^[A-Za-z0-9][\w.-]*$/, "must be a name of letters, digits, dots and dashes")
     .describe("Name that --provider and provider/model use"),
-  preset: z.string().min(1).optional().describe("Preset that gives what is left out, by default the one of the same name"),
+  preset: z.string().min(1).optional().describe(
+    "Preset that gives what is left out, by default the one of the same name",
+  ),
   protocol: z.enum(["openai-chat", "openai-responses", "anthropic", "google"]).optional()
     .describe("Wire format of the service"),
   baseUrl: z.url({ protocol: /^https?$/ }).optional().describe("Address of the service with its version path"),

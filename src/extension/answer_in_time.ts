@@ -8,7 +8,9 @@ export const EXTEND_MS = 630_000;
 /** An extension returned a promise that did not settle in time. */
 export class TookTooLong extends Error {
   constructor(ms: number) {
-    super(`Cannot wait over ${ms / 1000} s: its promise did not settle; correct it, or exclude it with extensions.deny`);
+    super(
+      `Cannot wait over ${ms / 1000} s: its promise did not settle; correct it, or exclude it with extensions.deny`,
+    );
   }
 }
 

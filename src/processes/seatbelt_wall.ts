@@ -330,7 +330,9 @@ async function runProgram(argv: readonly string[], options: RunOptions): Promise
   signal?.throwIfAborted();
   const stderr = streams.stderr.text();
   if (!streams.marked && !timedOut && !stop?.aborted) {
-    throw new Error(`Cannot run ${name}: ${stderr.trim() || `sandbox-exec ended with ${status.signal ?? status.code}`}`);
+    throw new Error(
+      `Cannot run ${name}: ${stderr.trim() || `sandbox-exec ended with ${status.signal ?? status.code}`}`,
+    );
   }
   return {
     code: status.code,

@@ -25,7 +25,7 @@ function foreign(said: string[]): Extension {
 
 Deno.test("where the wall is not whole, no extension of the user runs anything unasked, wherever it starts a program", async () => {
   const ran = { code: 0, signal: null, stdout: "ran", stderr: "", ms: 0, timedOut: false, truncated: false, notes: [] };
-  const walls = { network: false, loopback: false, unix: false, hides: false, leftOut: [] };
+  const walls = { network: false, whole: false, reason: "", loopback: false, unix: false, hides: false, leftOut: [] };
   const programs = new AskedPrograms({
     wall: { spawn: () => Promise.resolve(ran), walls: () => Promise.resolve(walls) },
     state: () => Promise.resolve({ whole: false, some: true, reason: "no namespaces" }),

@@ -50,29 +50,36 @@ Deno.test("SeatbeltWall.walls() is whole where the probe saw each denial", { ign
   });
 });
 
-Deno.test("SeatbeltWall runs nothing where one attempt of the probe gets through, and names it", { ignore }, async () => {
-  const attempts = {
-    "read the folder of Vis": "*.wall-probe-*",
-    "read a hidden file": "*/keys.env",
-    "write beside the workspace": "*/new",
-    "change .git/config": ".git/config",
-    "move .git": ".git",
-    "make .vis in capital letters": ".VIS",
-    "signal another process": String(Deno.pid),
-    "run a program with the set-user bit": "/bin/true",
-    "ask the Keychain": "*/security",
-  };
-  for (const [name, target] of Object.entries(attempts)) {
-    await place({ obeys: true, except: [target] }, async ({ wall, workspace, started }) => {
-      const { whole, reason, probe } = await wall.walls();
-      assert.equal(whole, false, name);
-      assert.match(reason ?? "", new RegExp(`does not deny to ${name.replaceAll(".", "\\.")}`));
-      assert.equal(probe.find((row) => row.name === name)?.outcome, "allowed");
-      await assert.rejects(wall.spawn(workspace, ["touch", "made"]), new RegExp(`^Error: Cannot run commands: .*not whole`));
-      assert.equal((await started()).length, 1, "only the probe ran");
-    });
-  }
-});
+Deno.test(
+  "SeatbeltWall runs nothing where one attempt of the probe gets through, and names it",
+  { ignore },
+  async () => {
+    const attempts = {
+      "read the folder of Vis": "*.wall-probe-*",
+      "read a hidden file": "*/keys.env",
+      "write beside the workspace": "*/new",
+      "change .git/config": ".git/config",
+      "move .git": ".git",
+      "make .vis in capital letters": ".VIS",
+      "signal another process": String(Deno.pid),
+      "run a program with the set-user bit": "/bin/true",
+      "ask the Keychain": "*/security",
+    };
+    for (const [name, target] of Object.entries(attempts)) {
+      await place({ obeys: true, except: [target] }, async ({ wall, workspace, started }) => {
+        const { whole, reason, probe } = await wall.walls();
+        assert.equal(whole, false, name);
+        assert.match(reason ?? "", new RegExp(`does not deny to ${name.replaceAll(".", "\\.")}`));
+        assert.equal(probe.find((row) => row.name === name)?.outcome, "allowed");
+        await assert.rejects(
+          wall.spawn(workspace, ["touch", "made"]),
+          new RegExp(`^Error: Cannot run commands: .*not whole`),
+        );
+        assert.equal((await started()).length, 1, "only the probe ran");
+      });
+    }
+  },
+);
 
 Deno.test("SeatbeltWall.walls() sees a connection, and effects that a liar denies", { ignore }, async () => {
   await place("lies", async ({ wall }) => {
@@ -129,7 +136,9 @@ Deno.test("SeatbeltWall.spawn() passes what is kept and hidden", { ignore }, asy
     const values = [...parametersOf((await started()).at(-1)!).entries()];
     const of = (name: string) => values.flatMap(([key, value]) => key.startsWith(name) ? [value] : []);
     assert.deepEqual(of("HIDDEN"), [join(workspace, ".env")]);
-    for (const path of [".git", ".vis", "lib/.git", ".GIT"]) assert.ok(of("KEPT").includes(join(workspace, path)), path);
+    for (const path of [".git", ".vis", "lib/.git", ".GIT"]) {
+      assert.ok(of("KEPT").includes(join(workspace, path)), path);
+    }
     assert.ok(of("PIN").includes(join(workspace, "lib")));
     await wall.spawn(workspace, ["true"], { write: [workspace, join(workspace, ".git")] });
     const kept = [...parametersOf((await started()).at(-1)!).entries()].filter(([key]) => key.startsWith("KEPT"));
@@ -154,10 +163,14 @@ Deno.test("SeatbeltWall.spawn() ends everything at the time limit, and what is l
 Deno.test("SeatbeltWall.spawn() stops when it is asked to, and rejects when it is aborted", { ignore }, async () => {
   await place(OBEYS, async ({ wall, workspace }) => {
     const stop = new AbortController(), abort = new AbortController();
-    const stopped = await wall.spawn(workspace, ["sh", "-c", "trap 'echo bye; exit 0' TERM; echo up; sleep 30 & wait"], {
-      stop: stop.signal,
-      onOutput: (_, bytes) => new TextDecoder().decode(bytes).includes("up") && stop.abort(),
-    });
+    const stopped = await wall.spawn(
+      workspace,
+      ["sh", "-c", "trap 'echo bye; exit 0' TERM; echo up; sleep 30 & wait"],
+      {
+        stop: stop.signal,
+        onOutput: (_, bytes) => new TextDecoder().decode(bytes).includes("up") && stop.abort(),
+      },
+    );
     assert.deepEqual([stopped.code, stopped.stdout, stopped.notes], [0, "up\nbye\n", []]);
     const aborted = wall.spawn(workspace, ["sh", "-c", "echo up; sleep 30"], {
       signal: abort.signal,
@@ -178,45 +191,53 @@ Deno.test("SeatbeltWall.spawn() keeps the beginning and the end of an output", {
   });
 });
 
-Deno.test("SeatbeltWall.spawn() refuses private folders, links out, and programs that do not exist", { ignore }, async () => {
-  await place(OBEYS, async ({ wall, workspace, home, visHome, root }) => {
-    await Deno.symlink(home, join(workspace, "out"));
-    const refused = async (pattern: RegExp, options: object = {}, argv = ["true"]): Promise<void> => {
-      await assert.rejects(wall.spawn(workspace, argv, options), pattern);
-    };
-    await refused(/would give them access/, { read: [root] });
-    await Deno.writeTextFile(join(visHome, "auth.json"), "{}");
-    await refused(/the folder of Vis/, { read: [join(visHome, "auth.json")] });
-    await refused(/leads out of the workspace/, { write: [join(workspace, "out")] });
-    await refused(/outside the workspace/, { cwd: ".." });
-    await refused(/^Error: Cannot run no-such-program: it does not exist$/, {}, ["no-such-program"]);
-    await Deno.writeTextFile(join(workspace, "a"), "");
-    await refused(/^Error: Cannot run \.\/a: it cannot be executed$/, {}, ["./a"]);
-  });
-});
-
-Deno.test("SeatbeltWall puts the folders of Apple's tools before the programs that look for them", { ignore }, async () => {
-  await place(OBEYS, async ({ root, workspace, started }) => {
-    const developer = join(root, "Xcode.app/Contents/Developer");
-    const sdk = "Platforms/MacOSX.platform/Developer/SDKs/MacOSX.sdk";
-    for (const name of ["usr/bin", sdk]) await Deno.mkdir(join(developer, name), { recursive: true });
-    await Deno.symlink(developer, join(root, "select"));
-    const wall = new SeatbeltWall({
-      private: { home: join(root, "home"), visHome: null },
-      read: [],
-      network: false,
-      env: { PATH: "/usr/bin:/bin:relative" },
-      temporary: join(root, "temporary"),
-      system: {
-        sandboxExec: join(root, "sandbox-exec"),
-        processes: LINUX_TABLE,
-        developer: [join(root, "select"), "/no/such/folder"],
-        probe: { setUser: "/bin/true", keychain: join(root, "security") },
-      },
+Deno.test(
+  "SeatbeltWall.spawn() refuses private folders, links out, and programs that do not exist",
+  { ignore },
+  async () => {
+    await place(OBEYS, async ({ wall, workspace, home, visHome, root }) => {
+      await Deno.symlink(home, join(workspace, "out"));
+      const refused = async (pattern: RegExp, options: object = {}, argv = ["true"]): Promise<void> => {
+        await assert.rejects(wall.spawn(workspace, argv, options), pattern);
+      };
+      await refused(/would give them access/, { read: [root] });
+      await Deno.writeTextFile(join(visHome, "auth.json"), "{}");
+      await refused(/the folder of Vis/, { read: [join(visHome, "auth.json")] });
+      await refused(/leads out of the workspace/, { write: [join(workspace, "out")] });
+      await refused(/outside the workspace/, { cwd: ".." });
+      await refused(/^Error: Cannot run no-such-program: it does not exist$/, {}, ["no-such-program"]);
+      await Deno.writeTextFile(join(workspace, "a"), "");
+      await refused(/^Error: Cannot run \.\/a: it cannot be executed$/, {}, ["./a"]);
     });
-    const { stdout } = await wall.spawn(workspace, ["sh", "-c", 'echo "$PATH $DEVELOPER_DIR $SDKROOT"']);
-    assert.equal(stdout, `${developer}/usr/bin:/usr/bin:/bin ${developer} ${developer}/${sdk}\n`);
-    const read = [...parametersOf((await started()).at(-1)!).values()];
-    assert.ok(read.includes(join(root, "Xcode.app/Contents")));
-  });
-});
+  },
+);
+
+Deno.test(
+  "SeatbeltWall puts the folders of Apple's tools before the programs that look for them",
+  { ignore },
+  async () => {
+    await place(OBEYS, async ({ root, workspace, started }) => {
+      const developer = join(root, "Xcode.app/Contents/Developer");
+      const sdk = "Platforms/MacOSX.platform/Developer/SDKs/MacOSX.sdk";
+      for (const name of ["usr/bin", sdk]) await Deno.mkdir(join(developer, name), { recursive: true });
+      await Deno.symlink(developer, join(root, "select"));
+      const wall = new SeatbeltWall({
+        private: { home: join(root, "home"), visHome: null },
+        read: [],
+        network: false,
+        env: { PATH: "/usr/bin:/bin:relative" },
+        temporary: join(root, "temporary"),
+        system: {
+          sandboxExec: join(root, "sandbox-exec"),
+          processes: LINUX_TABLE,
+          developer: [join(root, "select"), "/no/such/folder"],
+          probe: { setUser: "/bin/true", keychain: join(root, "security") },
+        },
+      });
+      const { stdout } = await wall.spawn(workspace, ["sh", "-c", 'echo "$PATH $DEVELOPER_DIR $SDKROOT"']);
+      assert.equal(stdout, `${developer}/usr/bin:/usr/bin:/bin ${developer} ${developer}/${sdk}\n`);
+      const read = [...parametersOf((await started()).at(-1)!).values()];
+      assert.ok(read.includes(join(root, "Xcode.app/Contents")));
+    });
+  },
+);

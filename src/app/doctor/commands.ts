@@ -6,7 +6,7 @@ import { discoverFolders } from "../../extension/loading/discover.ts";
 import type { DoctorContext } from "../../extension/spec.ts";
 import type { ProgramWalls, UnwalledMode } from "../../extension/spawned.ts";
 import { AskedPrograms, landlockFault } from "../../processes/asked/asked_programs.ts";
-import { ProcessWall } from "../../processes/process_wall.ts";
+import { programWall } from "../../processes/program_wall.ts";
 import { buildRegistry } from "../extensions/extension_source.ts";
 import type { ShippedParts } from "../settings/shipped_parts.ts";
 import { machineFacts, wholeWallFix } from "./whole_wall.ts";
@@ -28,7 +28,7 @@ export async function diagnoseCommands(
 ): Promise<readonly CheckResult[]> {
   const workspace = await Deno.realPath(await Deno.makeTempDir({ prefix: "vis-doctor-" }));
   const { env } = parts;
-  const wall = new ProcessWall({
+  const wall = programWall({
     private: { home: env["HOME"] || null, visHome: settings.home },
     read: programSettings(settings, parts).read,
     network: false,

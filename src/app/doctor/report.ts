@@ -82,7 +82,7 @@ export function reportText({ checks, seatbelt }: ReportFacts): string {
   const tried = seatbelt.probe.map(({ name, wanted, outcome }) =>
     `${wanted === outcome ? "ok  " : "fail"} ${outcome.padEnd(7)} ${name}`
   );
-  return [...lines, "", `Seatbelt: ${seatbelt.reason ?? "every denial was seen"}`, ...tried, ""].join("\n");
+  return [...lines, "", `Seatbelt: ${seatbelt.reason || "every denial was seen"}`, ...tried, ""].join("\n");
 }
 
 /** The text without what names a person or a machine: keys and names of the environment, host names and paths outside
@@ -95,7 +95,10 @@ export function anonymous(
     SECRET_NAME.test(name) && value.length >= LEAST_SECRET ? [value] : []
   );
   const folders = ["HOME", "USERPROFILE", "VIS_HOME", "TMPDIR", "PWD"].map((name) => env[name] ?? "");
-  const names = [...["USER", "LOGNAME", "USERNAME"].map((name) => env[name] ?? ""), ...folders.slice(0, 2).map(lastName)]
+  const names = [
+    ...["USER", "LOGNAME", "USERNAME"].map((name) => env[name] ?? ""),
+    ...folders.slice(0, 2).map(lastName),
+  ]
     .filter((name) => name.length >= LEAST_NAME && !COMMON_NAMES.includes(name));
   const hosts = [host, host.split(".", 1)[0] ?? ""].filter((name) => name.length >= LEAST_NAME && name !== "localhost");
   const known = [

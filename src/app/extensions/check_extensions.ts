@@ -110,7 +110,9 @@ async function sources(
       const signature = `{${signatureOf(alias, symbol).slice(alias.length + 1)}}`;
       // Parameters may say in words which type they have.
       const text = isType(signature, readModule) ? signature : symbol.returns;
-      return undefinedTypes(text).filter((name) => !new RegExp(`\\b(?:type|interface|class|enum) ${name}\\b`).test(told))
+      return undefinedTypes(text).filter((name) =>
+        !new RegExp(`\\b(?:type|interface|class|enum) ${name}\\b`).test(told)
+      )
         .map((name) => fault(`${name} is not a type that TypeScript has, and its documentation does not declare it`));
     });
   });
@@ -127,7 +129,8 @@ function isType(text: string, readModule: ReadModule): boolean {
   }
 }
 
-const TOKEN = /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`|[\p{ID_Start}$_][\p{ID_Continue}$]*|=>|\.\.\.|\S/gu;
+const TOKEN =
+  /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`|[\p{ID_Start}$_][\p{ID_Continue}$]*|=>|\.\.\.|\S/gu;
 const OPENS: Readonly<Record<string, string>> = { "{": "}", "(": ")", "[": "]", "<": ">" };
 const KNOWN_TYPES = new Set([
   ..."any unknown never void null undefined string number boolean bigint symbol object true false this".split(" "),
@@ -135,7 +138,8 @@ const KNOWN_TYPES = new Set([
   ..."Partial Required Readonly Record Pick Omit Exclude Extract NonNullable Parameters ReturnType".split(" "),
   ..."ConstructorParameters InstanceType Awaited NoInfer Uppercase Lowercase Capitalize Uncapitalize".split(" "),
   ..."ReadonlyArray ReadonlyMap ReadonlySet ArrayLike PromiseLike Iterable Iterator IterableIterator".split(" "),
-  ..."AsyncIterable AsyncIterator AsyncIterableIterator Generator AsyncGenerator PropertyKey TemplateStringsArray".split(" "),
+  ..."AsyncIterable AsyncIterator AsyncIterableIterator Generator AsyncGenerator PropertyKey TemplateStringsArray"
+    .split(" "),
   ..."ArrayBufferLike ArrayBufferView BufferSource RequestInit ResponseInit HeadersInit BodyInit".split(" "),
 ]);
 

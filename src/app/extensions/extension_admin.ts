@@ -189,7 +189,9 @@ export class AppExtensionAdmin implements ExtensionAdmin {
       ? withValue(this.#settings.config, sections.path(candidate.key), candidate.value) as Settings["config"]
       : this.#settings.config;
     const settings = { ...this.#settings, config };
-    const { loaded, registry } = await buildRegistry(settings, this.#parts, { folders: await discoverFolders(settings) });
+    const { loaded, registry } = await buildRegistry(settings, this.#parts, {
+      folders: await discoverFolders(settings),
+    });
     return await runExtensionCommand(args, {
       loaded,
       registry,

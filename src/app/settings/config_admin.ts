@@ -195,7 +195,13 @@ export class AppConfigAdmin implements ConfigAdmin {
     this.#sections = new SettingsSections([
       ...all,
       ...[...others].map((namespace) => (
-        { namespace, name: null, project: [], schema: () => Promise.resolve(z.record(z.string(), z.unknown())) }
+        {
+          namespace,
+          name: null,
+          project: [],
+          own: [],
+          schema: () => Promise.resolve(z.record(z.string(), z.unknown())),
+        }
       )),
     ]);
   }

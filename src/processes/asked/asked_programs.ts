@@ -3,6 +3,7 @@ import { delimiter, isAbsolute, join, resolve } from "node:path";
 import type { ApprovalRequest } from "../../domain/query/approval.ts";
 import { commandText, shellText } from "../../domain/text/command_text.ts";
 import type { ProgramWalls, SpawnCaller, Spawned, SpawnOptions, UnwalledMode } from "../../extension/spawned.ts";
+import { hasCallNumbers } from "../../sandbox/confine/call_numbers.ts";
 import { landlockFault } from "../_landlock_fault.ts";
 export { landlockFault };
 import { commandFolder, holds } from "../_wall_paths.ts";
@@ -81,7 +82,8 @@ export class AskedPrograms {
     if (mode === "off") throw new Error(`Cannot run commands: ${state.reason}; the setting shell.unwalled is off`);
     const unwalled = { mode, reason: state.reason, some: state.some };
     if (state.some) return { ...await wall.walls(), unwalled };
-    return { network: true, loopback: true, unix: true, hides: false, leftOut: [], unwalled };
+    const { reason } = state;
+    return { network: true, whole: false, reason, loopback: true, unix: true, hides: false, leftOut: [], unwalled };
   }
 
   /** How much of the wall there is, as far as it is known now. */
@@ -165,13 +167,14 @@ export class AskedPrograms {
 
 /** Whether the wall is whole, from what it says of itself. */
 async function wallState(wall: Pick<ProcessWall, "walls">): Promise<WallState> {
-  if (Deno.build.os !== "linux" || Deno.build.arch !== "x86_64") {
+  const isLinux = Deno.build.os === "linux" && hasCallNumbers;
+  if (!isLinux && Deno.build.os !== "darwin") {
     return { whole: false, some: false, reason: `there is no wall for programs on ${Deno.build.target}` };
   }
-  const missing = await landlockFault();
+  const missing = isLinux ? await landlockFault() : null;
   if (missing !== null) return { whole: false, some: false, reason: `their wall requires Landlock, ${missing}` };
-  if ((await wall.walls()).hides) return { whole: true };
-  return { whole: false, some: true, reason: "this machine gives programs no namespaces" };
+  const { whole, reason } = await wall.walls();
+  return whole ? { whole } : { whole, some: isLinux, reason: isLinux ? `namespaces cannot be had: ${reason}` : reason };
 }
 
 /** The text for a shell, or the program with its arguments. */

@@ -90,7 +90,13 @@ export class Probe {
         target: join(place.beside, "new"),
         effect: () => exists(join(place.beside, "new")),
       },
-      { name: "change .git/config", wanted: "denied", command: 'echo x >>"$1"', target: ".git/config", effect: changed },
+      {
+        name: "change .git/config",
+        wanted: "denied",
+        command: 'echo x >>"$1"',
+        target: ".git/config",
+        effect: changed,
+      },
       {
         name: "change .git/config by a link",
         wanted: "denied",
@@ -174,7 +180,9 @@ export function probeFault(rows: readonly ProbeRow[]): string | null {
   const wrong = rows.filter(({ wanted, outcome }) => wanted !== outcome);
   if (wrong.length === 0) return null;
   const reasons = wrong.map(({ name, wanted, outcome }) =>
-    outcome === "silent" ? `it is not known whether it denies to ${name}` : `it ${wanted === "denied" ? "does not deny" : "denies"} to ${name}`
+    outcome === "silent"
+      ? `it is not known whether it denies to ${name}`
+      : `it ${wanted === "denied" ? "does not deny" : "denies"} to ${name}`
   );
   return reasons.join(", ");
 }

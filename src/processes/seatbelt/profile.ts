@@ -29,7 +29,17 @@ export interface SeatbeltProfile {
 /** Folders that every program may read and execute. The volume with the user's files is below /System as well, so
  * /System itself is not among them. */
 const PROGRAMS = [
-  ...["/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/lib", "/usr/libexec", "/usr/share", "/usr/local", "/opt/homebrew"],
+  ...[
+    "/bin",
+    "/sbin",
+    "/usr/bin",
+    "/usr/sbin",
+    "/usr/lib",
+    "/usr/libexec",
+    "/usr/share",
+    "/usr/local",
+    "/opt/homebrew",
+  ],
   ...["/opt/local", "/nix/store", "/Library/Apple", "/Library/Frameworks", "/Library/Developer", "/Library/Java"],
   ...["/Library/Perl", "/Library/Ruby", "/System/Cryptexes", "/System/DriverKit", "/System/Library"],
   ...["/System/Volumes/Preboot/Cryptexes", "/System/iOSSupport", "/private/var/db/dyld", "/private/var/db/oah"],
@@ -90,7 +100,9 @@ export function seatbeltProfile(policy: SeatbeltPolicy): SeatbeltProfile {
       return `(param "${name}_${at}")`;
     });
   const granted = (name: string, paths: readonly GrantedPath[]): string[] =>
-    named(name, paths.map(({ path }) => path)).map((path, at) => paths[at]?.folder ? `(subpath ${path})` : literal(path));
+    named(name, paths.map(({ path }) => path)).map((path, at) =>
+      paths[at]?.folder ? `(subpath ${path})` : literal(path)
+    );
   const writable = granted("WRITE", policy.write);
   const own = [...granted("READ", policy.read), ...writable];
   const above = named("ABOVE", ancestorsOf([...policy.read, ...policy.write].map(({ path }) => path))).map(literal);
@@ -183,10 +195,12 @@ function networkRules(): readonly string[] {
  * name, for which there is no rule. */
 function pinsOf({ write, kept, hidden }: SeatbeltPolicy): readonly string[] {
   const roots = write.filter(({ folder }) => folder).map(({ path }) => path);
-  return [...new Set([...kept, ...hidden].flatMap((path) => {
-    const above = ancestorsOf([path]);
-    return above.filter((folder) => roots.some((root) => folder === root || folder.startsWith(`${root}/`)));
-  }))];
+  return [
+    ...new Set([...kept, ...hidden].flatMap((path) => {
+      const above = ancestorsOf([path]);
+      return above.filter((folder) => roots.some((root) => folder === root || folder.startsWith(`${root}/`)));
+    })),
+  ];
 }
 
 /** Folders above these paths, the root left out. */

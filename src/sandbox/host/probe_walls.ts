@@ -55,8 +55,9 @@ const FILES = (secret: string, { file, folder }: ProbeTargets): Readonly<Record<
   "read a file": `Deno.readTextFileSync(${JSON.stringify(secret)})`,
   "read a file of the system": `Deno.readTextFileSync(${JSON.stringify(file)})`,
   "write a file": `(Deno.writeTextFileSync(${JSON.stringify(`${secret}.new`)}, "x"), true)`,
-  "write into the temporary folder":
-    `(Deno.removeSync(Deno.makeTempFileSync({ dir: ${JSON.stringify(folder)}, prefix: "vis-probe-" })), true)`,
+  "write into the temporary folder": `(Deno.removeSync(Deno.makeTempFileSync({ dir: ${
+    JSON.stringify(folder)
+  }, prefix: "vis-probe-" })), true)`,
   "open a port": `(Deno.listen({ port: 0, hostname: "127.0.0.1" }).close(), true)`,
 });
 
@@ -79,9 +80,7 @@ const PROBES: readonly Probe[] = [
     code: (secret, { targets }) =>
       attempts({
         ...FILES(secret, targets),
-        "start a process": `new Deno.Command(${
-          JSON.stringify(targets.program)
-        }, { args: ["--version"] }).outputSync()`,
+        "start a process": `new Deno.Command(${JSON.stringify(targets.program)}, { args: ["--version"] }).outputSync()`,
       }),
     text: () => "the worker has no Deno permission",
     fix: "This is a defect: report it with the output of vis version",

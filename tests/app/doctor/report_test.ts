@@ -67,7 +67,10 @@ Deno.test("doctorReport() tells of this machine without naming it", async () => 
     await Deno.mkdir(home);
     const workspace = join(home, "project-of-grace");
     await Deno.mkdir(workspace);
-    await Deno.writeTextFile(join(home, "config.jsonc"), JSON.stringify({ sandbox: { launcher: [join(home, "none")] } }));
+    await Deno.writeTextFile(
+      join(home, "config.jsonc"),
+      JSON.stringify({ sandbox: { launcher: [join(home, "none")] } }),
+    );
     const env = { HOME: home, VIS_HOME: home, USER: "grace", SOME_API_KEY: "key-of-grace" };
     const text = await doctorReport({ cwd: workspace }, { env, shipped: {}, described: {} });
     assert.match(text, /^vis \S+ /);

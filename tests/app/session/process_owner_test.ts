@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { runPermitted } from "../../helpers/run_permitted.ts";
-import { isAlive, macFacts, ownSession, OwnProcess, thisProcess } from "../../../src/app/session/process_owner.ts";
+import { isAlive, macFacts, OwnProcess, ownSession, thisProcess } from "../../../src/app/session/process_owner.ts";
 
 const LINUX = Deno.build.os === "linux";
 
@@ -115,9 +115,10 @@ Deno.test("OwnProcess on macOS tells a process from a later one with its id, and
 });
 
 Deno.test("OwnProcess has a name of its own where the system says nothing", () => {
-  const silent = () => new OwnProcess(macFacts(() => {
-    throw new Error("no such library");
-  }));
+  const silent = () =>
+    new OwnProcess(macFacts(() => {
+      throw new Error("no such library");
+    }));
   const [one, other] = [silent(), silent()];
   assert.notEqual(one.owner.space, other.owner.space);
   assert.equal(one.owner.started, "");

@@ -85,7 +85,7 @@ Deno.test("a path that is another one after the question is not opened", async (
 });
 
 Deno.test("where the wall is not whole, the prompt says that the user is asked, and the user that nobody was", async () => {
-  const walls = { network: false, loopback: false, unix: false, hides: false, leftOut: [] };
+  const walls = { network: false, whole: false, reason: "", loopback: false, unix: false, hides: false, leftOut: [] };
   const at = (
     unwalled: NonNullable<Awaited<ReturnType<NonNullable<EnvironmentView["programWalls"]>>>["unwalled"]>,
   ) => ({
@@ -117,7 +117,16 @@ Deno.test("shell.start() waits for the user before it waits for an output", asyn
     ...view(undefined, []),
     envId: "started",
     programWalls: () =>
-      Promise.resolve({ network: false, loopback: false, unix: false, hides: false, leftOut: [], unwalled }),
+      Promise.resolve({
+        network: false,
+        whole: false,
+        reason: "",
+        loopback: false,
+        unix: false,
+        hides: false,
+        leftOut: [],
+        unwalled,
+      }),
     spawn: async (_argv, options) => {
       await answered;
       began = true;

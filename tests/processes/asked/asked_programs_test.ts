@@ -24,7 +24,7 @@ const OUTPUT = {
   truncated: false,
   notes: [],
 };
-const WALLS = { network: false, loopback: true, unix: true, hides: true, leftOut: [] };
+const WALLS = { network: false, whole: true, reason: "", loopback: true, unix: true, hides: true, leftOut: [] };
 
 interface Place {
   readonly workspace: string;
@@ -223,7 +223,7 @@ Deno.test("without any wall, programs run freely after a yes, with none of the k
     assert.equal(await run(["cat"], { input: "given" }), "given");
     assert.deepEqual(walled, []);
     assert.deepEqual(await programs.walls(), {
-      ...{ network: true, loopback: true, unix: true, hides: false, leftOut: [] },
+      ...{ network: true, whole: false, reason: NONE.reason, loopback: true, unix: true, hides: false, leftOut: [] },
       unwalled: { mode: "ask", reason: NONE.reason, some: false },
     });
   });

@@ -148,7 +148,9 @@ function isPart(operation: string, name: string): boolean {
 }
 
 function parse(text: string): readonly Node[] {
-  const tokens = text.matchAll(/\s+|;[^\n]*|#"(?<regex>[^"]*)"|"(?<text>(?:[^"\\]|\\.)*)"|(?<mark>[()'])|(?<word>[^\s()'"#;]+)/gy);
+  const tokens = text.matchAll(
+    /\s+|;[^\n]*|#"(?<regex>[^"]*)"|"(?<text>(?:[^"\\]|\\.)*)"|(?<mark>[()'])|(?<word>[^\s()'"#;]+)/gy,
+  );
   const open: Node[][] = [[]];
   const quotes: number[] = [];
   let length = 0;

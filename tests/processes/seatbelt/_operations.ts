@@ -186,7 +186,15 @@ export const NEEDS: readonly Case[] = [
     "/dev/dtracehelper",
     "/dev/fd/3",
   ]),
-  ...on("file-read-metadata", ["/etc", "/tmp", "/var", "/Users", HOME, "/private/var/folders/zz/T", `${WORKSPACE}/.env`]),
+  ...on("file-read-metadata", [
+    "/etc",
+    "/tmp",
+    "/var",
+    "/Users",
+    HOME,
+    "/private/var/folders/zz/T",
+    `${WORKSPACE}/.env`,
+  ]),
   ...on("file-test-existence", ["/usr/bin/git", "/private/etc/hosts", HOME, `${WORKSPACE}/a`]),
   ...on("process-exec", [
     "/bin/sh",

@@ -88,7 +88,9 @@ export async function place(
   await withFolder(async (folder) => {
     const root = await Deno.realPath(folder);
     const at = (name: string): string => join(root, name);
-    for (const name of ["workspace/.git", "home/.vis", "temporary", "log"]) await Deno.mkdir(at(name), { recursive: true });
+    for (const name of ["workspace/.git", "home/.vis", "temporary", "log"]) {
+      await Deno.mkdir(at(name), { recursive: true });
+    }
     await Deno.writeTextFile(at("sandbox-exec"), script(behaviour, at("log")), { mode: 0o755 });
     // As the real one, it makes a file.
     await Deno.writeTextFile(at("security"), '#!/bin/sh\n[ "$1" = create-keychain ] && : >"$4"\n', { mode: 0o755 });
@@ -119,8 +121,10 @@ export async function place(
 
 /** The parameters of a start, by their names. */
 export function parametersOf(args: readonly string[]): ReadonlyMap<string, string> {
-  return new Map(args.slice(0, args.indexOf("--")).flatMap((arg) => {
-    const [, name = "", value = ""] = /^-D(\w+)=(.*)$/s.exec(arg) ?? [];
-    return name === "" ? [] : [[name, value] as const];
-  }));
+  return new Map(
+    args.slice(0, args.indexOf("--")).flatMap((arg) => {
+      const [, name = "", value = ""] = /^-D(\w+)=(.*)$/s.exec(arg) ?? [];
+      return name === "" ? [] : [[name, value] as const];
+    }),
+  );
 }

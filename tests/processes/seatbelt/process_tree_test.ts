@@ -1,5 +1,10 @@
 import assert from "node:assert/strict";
-import { type LibProc, MacProcesses, type ProcessTable, ProcessTree } from "../../../src/processes/seatbelt/process_tree.ts";
+import {
+  type LibProc,
+  MacProcesses,
+  type ProcessTable,
+  ProcessTree,
+} from "../../../src/processes/seatbelt/process_tree.ts";
 
 interface Fake {
   parent: number;

@@ -1,11 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import {
-  seatbeltArguments,
-  type SeatbeltPolicy,
-  seatbeltProfile,
-} from "../../../src/processes/seatbelt/profile.ts";
-import { ATTACKS, NEEDS, PORT_NEEDS, NETWORK_NEEDS } from "./_operations.ts";
+import { seatbeltArguments, type SeatbeltPolicy, seatbeltProfile } from "../../../src/processes/seatbelt/profile.ts";
+import { ATTACKS, NEEDS, NETWORK_NEEDS, PORT_NEEDS } from "./_operations.ts";
 import { type Operation, Profile } from "./_dialect.ts";
 import { HOME, POLICY, WORKSPACE } from "./_policy.ts";
 
@@ -36,7 +32,9 @@ Deno.test("seatbeltProfile() denies what no program may do, and allows what tool
 Deno.test("seatbeltProfile() is valid on systems that lack an operation, and denies what these have", () => {
   for (const unknown of [NEWER, OLDER]) {
     const profile = profileOf({}, unknown);
-    const had = ATTACKS.filter(([, { operation }]) => !unknown.some((name) => operation.startsWith(name.replace("*", ""))));
+    const had = ATTACKS.filter(([, { operation }]) =>
+      !unknown.some((name) => operation.startsWith(name.replace("*", "")))
+    );
     assert.deepEqual(wrong(profile, had, false), []);
   }
 });

@@ -66,7 +66,9 @@ Deno.test(
 );
 
 Deno.test("probeTargets() exist on this system, and elsewhere as that has them", () => {
-  for (const [what, path] of Object.entries(probeTargets(Deno.build.os))) assert.ok(existsSync(path), `${what}: ${path}`);
+  for (const [what, path] of Object.entries(probeTargets(Deno.build.os))) {
+    assert.ok(existsSync(path), `${what}: ${path}`);
+  }
   const having = (...paths: readonly string[]) => (path: string): boolean => paths.includes(path);
   const program = Deno.execPath();
   assert.equal(probeTargets("darwin", having("/usr/bin/true", program)).program, "/usr/bin/true");
@@ -76,10 +78,14 @@ Deno.test("probeTargets() exist on this system, and elsewhere as that has them",
   assert.equal(probeTargets("linux", () => false).program, "/bin/true", "which is then missing");
 });
 
-Deno.test("probeWalls() counts no wall whose target does not exist", { ignore }, () =>
-  withFolder(async (folderRoot) => {
-    const targets = { ...probeTargets("linux"), file: "/no/such/file" };
-    const permissions = (await probeWalls({ folderRoot, targets })).find(({ wall }) => wall === "permissions");
-    assert.equal(permissions?.holds, false);
-    assert.equal(permissions?.found.text, `not tried: ${targets.file} does not exist here`);
-  }));
+Deno.test(
+  "probeWalls() counts no wall whose target does not exist",
+  { ignore },
+  () =>
+    withFolder(async (folderRoot) => {
+      const targets = { ...probeTargets("linux"), file: "/no/such/file" };
+      const permissions = (await probeWalls({ folderRoot, targets })).find(({ wall }) => wall === "permissions");
+      assert.equal(permissions?.holds, false);
+      assert.equal(permissions?.found.text, `not tried: ${targets.file} does not exist here`);
+    }),
+);

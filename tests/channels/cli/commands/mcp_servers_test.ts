@@ -153,13 +153,17 @@ Deno.test("vis mcp add says what it found, refuses a server that does not answer
 Deno.test("vis mcp add starts a server before the settings have it", async () => {
   const seen: unknown[] = [];
   let file: () => Promise<string> = () => Promise.reject(new Error("not ready"));
-  await withServers(async (run, read) => {
-    file = read;
-    await run("add", "s", "before", "--no-check");
-    assert.equal((await run("add", "s", "tool", "--force")).code, 0);
-    assert.match(await read(), /"tool"/);
-  }, [{ name: "s", state: "ok", found: "3 tools" }], async (candidate) => {
-    seen.push(candidate, /"tool"/.test(await file()));
-  });
+  await withServers(
+    async (run, read) => {
+      file = read;
+      await run("add", "s", "before", "--no-check");
+      assert.equal((await run("add", "s", "tool", "--force")).code, 0);
+      assert.match(await read(), /"tool"/);
+    },
+    [{ name: "s", state: "ok", found: "3 tools" }],
+    async (candidate) => {
+      seen.push(candidate, /"tool"/.test(await file()));
+    },
+  );
   assert.deepEqual(seen, [{ key: "extensions.config.vis.mcp.servers.s", value: { command: "tool" } }, false]);
 });

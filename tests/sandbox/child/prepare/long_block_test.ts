@@ -123,7 +123,9 @@ Deno.test("prepareBlock() prepares code of any depth or refuses it, and never th
       fc.property(fc.integer({ min: 1, max: 18_000 }), (depth) => {
         const block = prepare(form(depth));
         if (depth <= 300 && name !== "patterns") assert.ok(block.ok, `${name} ${depth}`);
-        if (depth > 1_000 && name !== "parentheses") assert.ok(!block.ok && /too deeply to be read: split it|too long/.test(block.error.message));
+        if (depth > 1_000 && name !== "parentheses") {
+          assert.ok(!block.ok && /too deeply to be read: split it|too long/.test(block.error.message));
+        }
       }),
       { numRuns: 8, examples: [[300], [900], [1_000], [1_500], [15_000]] },
     );
