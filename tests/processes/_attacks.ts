@@ -2,6 +2,7 @@ import { type Attack, attack, type Outcome, perl, printed } from "./_attack.ts";
 import { missing, type Place, SECRET } from "./_place.ts";
 import { killed, longSleep } from "./lives.ts";
 import { OUTSIDE } from "./_socket_attacks.ts";
+import { call } from "../helpers/system_calls.ts";
 
 const shown = ({ stdout }: Outcome): boolean => stdout.includes(SECRET);
 const made = (path: string): Attack["got"] => (_outcome, place) => place.read(path) !== null;
@@ -105,13 +106,13 @@ export const REPOSITORY: readonly Attack[] = [
 ];
 
 /** Calls that change how a process is scheduled, by its id, with the variables of SCHEDULING_VALUES. */
-export const SCHEDULING: readonly (readonly [name: string, call: (pid: number) => string])[] = [
-  ["sets the priority", (pid) => `141, 0, ${pid}, 19`],
-  ["sets the priority for files", (pid) => `251, 1, ${pid}, ${(2 << 13) | 7}`],
-  ["sets the processors", (pid) => `203, ${pid}, 8, $all`],
-  ["sets the scheduler", (pid) => `144, ${pid}, 3, $zero`],
-  ["sets the parameters of the scheduler", (pid) => `142, ${pid}, $zero`],
-  ["sets the attributes of the scheduler", (pid) => `314, ${pid}, $attributes, 0`],
+export const SCHEDULING: readonly (readonly [name: string, made: (pid: number) => string])[] = [
+  ["sets the priority", (pid) => `${call("setpriority")}, 0, ${pid}, 19`],
+  ["sets the priority for files", (pid) => `${call("ioprio_set")}, 1, ${pid}, ${(2 << 13) | 7}`],
+  ["sets the processors", (pid) => `${call("sched_setaffinity")}, ${pid}, 8, $all`],
+  ["sets the scheduler", (pid) => `${call("sched_setscheduler")}, ${pid}, 3, $zero`],
+  ["sets the parameters of the scheduler", (pid) => `${call("sched_setparam")}, ${pid}, $zero`],
+  ["sets the attributes of the scheduler", (pid) => `${call("sched_setattr")}, ${pid}, $attributes, 0`],
 ];
 export const SCHEDULING_VALUES =
   '$zero = pack("i", 0); $all = pack("Q", ~0); $attributes = pack("LLQlLQQQ", 48, 3, 0, 19, 0, 0, 0, 0);';
@@ -125,12 +126,12 @@ const PROCESSES: readonly Attack[] = [
   attack("signals another process", (p) => `kill -9 ${p.victim.pid}; sleep 0.05`, (_, p) => ended(p)),
   attack(
     "signals a thread of another process",
-    (p) => `${perl(`syscall(200, ${p.victim.pid}, 9)`)}; sleep 0.05`,
+    (p) => `${perl(`syscall(${call("tkill")}, ${p.victim.pid}, 9)`)}; sleep 0.05`,
     (_, p) => ended(p),
   ),
   attack(
     "traces another process",
-    (p) => perl(`print "got it" if syscall(101, 0x4206, ${p.victim.pid}, 0, 0) == 0`),
+    (p) => perl(`print "got it" if syscall(${call("ptrace")}, 0x4206, ${p.victim.pid}, 0, 0) == 0`),
     printed,
   ),
   attack(
@@ -138,26 +139,37 @@ const PROCESSES: readonly Attack[] = [
     (p) => `prlimit --pid ${p.victim.pid} --nofile=7:7`,
     (_, p) => /Max open files +7 /.test(Deno.readTextFileSync(`/proc/${p.victim.pid}/limits`)),
   ),
-  ...SCHEDULING.map(([name, call]) =>
+  ...SCHEDULING.map(([name, made]) =>
     attack(
       `${name} of another process`,
       (p) =>
         perl(
-          `${SCHEDULING_VALUES} print "got it" if syscall(${call(p.victim.pid)}) == 0`,
+          `${SCHEDULING_VALUES} print "got it" if syscall(${made(p.victim.pid)}) == 0`,
         ),
       printed,
     )
   ),
   // For all processes of the user. With these values nothing changes where it works; without the wall it is not tried.
-  attack("sets the priority of the user", () => perl('print "got it" if syscall(141, 2, 0, 0) == 0'), printed, {
-    control: false,
-  }),
-  attack("sets the priority of the user's files", () => perl('print "got it" if syscall(251, 3, 0, 0) == 0'), printed, {
-    control: false,
-  }),
+  attack(
+    "sets the priority of the user",
+    () => perl(`print "got it" if syscall(${call("setpriority")}, 2, 0, 0) == 0`),
+    printed,
+    { control: false },
+  ),
+  attack(
+    "sets the priority of the user's files",
+    () => perl(`print "got it" if syscall(${call("ioprio_set")}, 3, 0, 0) == 0`),
+    printed,
+    { control: false },
+  ),
   attack(
     "signals another process by a descriptor",
-    (p) => `${perl(`$f = syscall(434, ${p.victim.pid}, 0); syscall(424, $f, 9, 0, 0)`)}; sleep 0.05`,
+    (p) =>
+      `${
+        perl(
+          `$f = syscall(${call("pidfd_open")}, ${p.victim.pid}, 0); syscall(${call("pidfd_send_signal")}, $f, 9, 0, 0)`,
+        )
+      }; sleep 0.05`,
     (_, p) => ended(p),
   ),
   attack(
@@ -183,10 +195,15 @@ const PROCESSES: readonly Attack[] = [
   ),
   attack("makes a user namespace", () => "unshare -U true && echo got it", printed, { control: false }),
   attack("makes a mount namespace", () => "unshare -m true && echo got it", printed, { control: false }),
-  attack("asks for keys", () => perl(`print "got it" if syscall(250, 0, -3, 1) >= 0`), printed, { control: false }),
-  attack("makes an io_uring", () => perl(`$p = "\\0" x 120; print "got it" if syscall(425, 1, $p) >= 0`), printed, {
+  attack("asks for keys", () => perl(`print "got it" if syscall(${call("keyctl")}, 0, -3, 1) >= 0`), printed, {
     control: false,
   }),
+  attack(
+    "makes an io_uring",
+    () => perl(`$p = "\\0" x 120; print "got it" if syscall(${call("io_uring_setup")}, 1, $p) >= 0`),
+    printed,
+    { control: false },
+  ),
   attack("gives a file to another user", () => "echo x > f; chown 12345 f && echo got it", printed, {
     control: Deno.uid() === 0,
   }),

@@ -3,7 +3,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { ProcessWall, type ProcessWallOptions } from "../../src/processes/process_wall.ts";
 
-export const missing = Deno.build.os === "linux" && Deno.build.arch === "x86_64" ? "" : "needs Linux on x86-64";
+export const missing = Deno.build.os === "linux" ? "" : "needs Linux";
 /** Whether commands can have namespaces of their own: as root with the capability for it, elsewhere where the kernel
  * lets users make theirs. */
 export const mayMake = missing === "" && makesNamespaces();

@@ -1,7 +1,8 @@
+import { call } from "../helpers/system_calls.ts";
 import { type Attack, attack, perl, printed } from "./_attack.ts";
 
 const socketOf = (family: number, type: number): string =>
-  perl(`print "got it" if syscall(41, ${family}, ${type}, 0) >= 0`);
+  perl(`print "got it" if syscall(${call("socket")}, ${family}, ${type}, 0) >= 0`);
 
 const SOCKETS: readonly Attack[] = [
   attack("makes a TCP socket", () => socketOf(2, 1), printed, { own: true }),
@@ -72,19 +73,22 @@ const SOCKETS: readonly Attack[] = [
 
 const NAMESPACES: readonly Attack[] = [
   ...([
-    ["mounts", 'syscall(165, "none", ".git", "tmpfs", 0, 0)'],
-    ["unmounts", 'syscall(166, "/proc", 2)'],
-    ["changes its root", 'syscall(155, ".", ".")'],
-    ["goes into another root", 'syscall(161, ".")'],
-    ["makes namespaces", "syscall(272, 0x10000000)"],
-    ["makes namespaces in a new process", "syscall(56, 0x10020000 | 17, 0, 0, 0, 0)"],
-    ["copies a mount", 'syscall(428, -100, "/", 1)'],
-    ["makes a file system", 'syscall(430, "tmpfs", 0)'],
-    ["moves a mount", 'syscall(429, -100, "/proc", -100, ".git", 0)'],
-    ["changes a mount", '$a = pack("QQQQ", 0, 1, 0, 0); syscall(442, -100, "/", 0x8000, $a, 32)'],
-    ["copies and changes a mount", '$a = pack("QQQQ", 0, 1, 0, 0); syscall(467, -100, "/", 1, $a, 32)'],
-  ] as const).map(([name, call]) =>
-    attack(`${name} by a system call`, () => perl(`$r = do { ${call} }; print "got it" if $r >= 0`), printed, {
+    ["mounts", `syscall(${call("mount")}, "none", ".git", "tmpfs", 0, 0)`],
+    ["unmounts", `syscall(${call("umount2")}, "/proc", 2)`],
+    ["changes its root", `syscall(${call("pivot_root")}, ".", ".")`],
+    ["goes into another root", `syscall(${call("chroot")}, ".")`],
+    ["makes namespaces", `syscall(${call("unshare")}, 0x10000000)`],
+    ["makes namespaces in a new process", `syscall(${call("clone")}, 0x10020000 | 17, 0, 0, 0, 0)`],
+    ["copies a mount", `syscall(${call("open_tree")}, -100, "/", 1)`],
+    ["makes a file system", `syscall(${call("fsopen")}, "tmpfs", 0)`],
+    ["moves a mount", `syscall(${call("move_mount")}, -100, "/proc", -100, ".git", 0)`],
+    ["changes a mount", `$a = pack("QQQQ", 0, 1, 0, 0); syscall(${call("mount_setattr")}, -100, "/", 0x8000, $a, 32)`],
+    [
+      "copies and changes a mount",
+      `$a = pack("QQQQ", 0, 1, 0, 0); syscall(${call("open_tree_attr")}, -100, "/", 1, $a, 32)`,
+    ],
+  ] as const).map(([name, made]) =>
+    attack(`${name} by a system call`, () => perl(`$r = do { ${made} }; print "got it" if $r >= 0`), printed, {
       control: false,
     })
   ),
@@ -92,14 +96,23 @@ const NAMESPACES: readonly Attack[] = [
     "joins the namespaces of another process",
     (p) =>
       perl(
-        `for $n ("mnt", "net", "ipc", "user") { for $i (${p.victim.pid}, ${Deno.pid}, 1) { open(F, "/proc/$i/ns/$n") && syscall(308, fileno(F), 0) == 0 && print "got it" } } $f = syscall(434, ${p.victim.pid}, 0); print "got it" if $f >= 0 && syscall(308, $f, 0x20000) == 0`,
+        `for $n ("mnt", "net", "ipc", "user") { for $i (${p.victim.pid}, ${Deno.pid}, 1) { open(F, "/proc/$i/ns/$n") && syscall(${
+          call("setns")
+        }, fileno(F), 0) == 0 && print "got it" } } $f = syscall(${
+          call("pidfd_open")
+        }, ${p.victim.pid}, 0); print "got it" if $f >= 0 && syscall(${call("setns")}, $f, 0x20000) == 0`,
       ),
     printed,
     { control: false },
   ),
   attack(
     "takes a descriptor of another process",
-    (p) => perl(`$f = syscall(434, ${p.victim.pid}, 0); print "got it" if $f >= 0 && syscall(438, $f, 0, 0) >= 0`),
+    (p) =>
+      perl(
+        `$f = syscall(${call("pidfd_open")}, ${p.victim.pid}, 0); print "got it" if $f >= 0 && syscall(${
+          call("pidfd_getfd")
+        }, $f, 0, 0) >= 0`,
+      ),
     printed,
     { control: Deno.uid() === 0 },
   ),

@@ -7,6 +7,7 @@ import { execProgram, launched } from "../../src/sandbox/launch/program.ts";
 import type { ChildProgram } from "../../src/sandbox/launch/start_child.ts";
 import { killed, longSleep } from "./lives.ts";
 import { mayMake, place, SECRET } from "./_place.ts";
+import { call } from "../helpers/system_calls.ts";
 
 const ignore = !mayMake;
 const own = { loopback: "one" };
@@ -54,7 +55,9 @@ Deno.test(
   { ignore },
   () =>
     place(async ({ wall, workspace }) => {
-      const make = 'print "made" if syscall(29, 4711, 4096, 01600) >= 0; open(F, ">/dev/shm/x") or print "no: $!"';
+      const make = `print "made" if syscall(${
+        call("shmget")
+      }, 4711, 4096, 01600) >= 0; open(F, ">/dev/shm/x") or print "no: $!"`;
       for (let run = 0; run < 2; run++) {
         const { stdout } = await wall.spawn(workspace, ["/usr/bin/perl", "-e", make], own);
         assert.equal(stdout, "made");

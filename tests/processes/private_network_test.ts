@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { PROC } from "../../src/processes/proc_files.ts";
 import type { ProcessWall } from "../../src/processes/process_wall.ts";
 import { mayMake, place } from "./_place.ts";
+import { call } from "../helpers/system_calls.ts";
 
 const ignore = !mayMake;
 const SERVE =
@@ -70,7 +71,7 @@ Deno.test(
     place(async ({ wall, workspace, outside }) => {
       const at = { workspace, loopback: "one" };
       const made = (family: number, type: number, protocol = 0): Promise<string> =>
-        perl(wall, `print syscall(41, ${family}, ${type}, ${protocol}) >= 0 ? "made" : "refused"`, at);
+        perl(wall, `print syscall(${call("socket")}, ${family}, ${type}, ${protocol}) >= 0 ? "made" : "refused"`, at);
       assert.deepEqual([await made(2, 1), await made(2, 2), await made(10, 1), await made(16, 3)], [
         "made",
         "made",

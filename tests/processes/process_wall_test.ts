@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { execProgram } from "../../src/sandbox/launch/program.ts";
 import { heldBytes } from "../helpers/sandbox.ts";
 import { mayMake, missing, place, SECRET } from "./_place.ts";
+import { until } from "../helpers/until.ts";
+import { call } from "../helpers/system_calls.ts";
 
 const ignore = missing !== "";
 const CONFIG = "[core]\n\tbare = false\n";
@@ -167,7 +169,7 @@ Deno.test("ProcessWall.spawn() with network gives TCP and nothing else", { ignor
     assert.equal((await wall.spawn(workspace, ["/usr/bin/perl", "-e", code])).stdout, "hello");
     await served;
     for (const [family, type, protocol] of [[2, 2, 0], [10, 2, 0], [1, 1, 0], [16, 3, 0], [2, 1, 262], [2, 3, 6]]) {
-      const probe = `print syscall(41, ${family}, ${type}, ${protocol})`;
+      const probe = `print syscall(${call("socket")}, ${family}, ${type}, ${protocol})`;
       assert.equal((await wall.spawn(workspace, ["/usr/bin/perl", "-e", probe])).stdout, "-1");
     }
   }, { network: true });

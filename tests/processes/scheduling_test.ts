@@ -13,7 +13,7 @@ Deno.test("ProcessWall.spawn() lets no program change how another one is schedul
       onOutput: (_output, bytes) => begun.resolve(new TextDecoder().decode(bytes).trim()),
     });
     const pid = await begun.promise;
-    const calls = SCHEDULING.map(([name, call]) => `print "${name}\\n" if syscall(${call(Number(pid))}) == 0;`);
+    const calls = SCHEDULING.map(([name, made]) => `print "${name}\\n" if syscall(${made(Number(pid))}) == 0;`);
     const { code, stdout } = await wall.spawn(workspace, [
       "/usr/bin/perl",
       "-e",
@@ -27,7 +27,7 @@ Deno.test("ProcessWall.spawn() lets no program change how another one is schedul
 
 Deno.test("ProcessWall.spawn() lets a program change how it is scheduled itself", { ignore }, async () => {
   await place(async ({ wall, workspace }) => {
-    const calls = SCHEDULING.map(([name, call]) => `print "${name}: $!\\n" if syscall(${call(0)}) != 0;`);
+    const calls = SCHEDULING.map(([name, made]) => `print "${name}: $!\\n" if syscall(${made(0)}) != 0;`);
     const code = `${SCHEDULING_VALUES} ${calls.join(" ")} print "end"`;
     const { stdout } = await wall.spawn(workspace, ["/usr/bin/perl", "-e", code]);
     assert.equal(stdout, "end");

@@ -3,7 +3,7 @@ import { openSandbox } from "../../src/sandbox/host/open_sandbox.ts";
 import { type TestSandbox, testSandbox } from "../helpers/sandbox.ts";
 import { ALL_GLOBALS, GrantTargets } from "./grant_targets.ts";
 
-const linux = Deno.build.os === "linux" && Deno.build.arch === "x86_64";
+const linux = Deno.build.os === "linux";
 
 function open(targets: GrantTargets, globals: readonly string[] = ALL_GLOBALS): Promise<TestSandbox> {
   return testSandbox({

@@ -1,6 +1,6 @@
 /** Numbers of Linux system calls, as the kernel's headers have them: on x86-64 (`asm/unistd_64.h`) and on arm64
  * (`asm-generic/unistd.h`). Null where the architecture never had the call. */
-const CALLS = {
+export const SYSTEM_CALLS = {
   read: [0, 63],
   write: [1, 64],
   open: [2, null],
@@ -188,9 +188,9 @@ const CALLS = {
   open_tree_attr: [467, 467],
 } as const satisfies Readonly<Record<string, readonly [x86: number, arm: number | null]>>;
 
-export type CallName = keyof typeof CALLS;
+export type CallName = keyof typeof SYSTEM_CALLS;
 /** A call that every architecture has. */
-export type CommonCall = { [Name in CallName]: null extends typeof CALLS[Name][1] ? never : Name }[CallName];
+export type CommonCall = { [Name in CallName]: null extends typeof SYSTEM_CALLS[Name][1] ? never : Name }[CallName];
 export type Architecture = typeof Deno.build.arch;
 
 const COLUMNS: Readonly<Record<Architecture, 0 | 1>> = { x86_64: 0, aarch64: 1 };
@@ -200,12 +200,12 @@ export const hasCallNumbers = Deno.build.os === "linux" && Deno.build.arch in CO
 
 /** Throws Error for a call that the architecture lacks. */
 export function numberOf(name: CallName, architecture: Architecture = Deno.build.arch): number {
-  const number = CALLS[name][COLUMNS[architecture]];
+  const number = SYSTEM_CALLS[name][COLUMNS[architecture]];
   if (number === null) throw new Error(`Cannot find the system call ${name}: ${architecture} has none`);
   return number;
 }
 
 /** Numbers of those calls that the architecture has. */
 export function numbersOf(names: readonly CallName[], architecture: Architecture = Deno.build.arch): readonly number[] {
-  return names.flatMap((name) => CALLS[name][COLUMNS[architecture]] ?? []);
+  return names.flatMap((name) => SYSTEM_CALLS[name][COLUMNS[architecture]] ?? []);
 }

@@ -1,4 +1,5 @@
 /** Attacks that reach the outside by plain means: each works where no wall stands. */
+import { call } from "../../helpers/system_calls.ts";
 import { type Attack, attackGroup, type Wall } from "./attack.ts";
 
 const ALL: readonly Wall[] = ["realm", "permissions", "landlock", "seccomp"];
@@ -8,14 +9,16 @@ const UNSEEN: readonly Wall[] = ["realm", "permissions", "seccomp"];
 const INSIDE: readonly Wall[] = ["realm", "permissions"];
 
 /** Native code in the worker, the worst that a hole in the engine could give. */
-const native = (name: string, parameters: string, call: string): string =>
+const native = (name: string, parameters: string, made: string): string =>
   `const l = Deno.dlopen('libc.so.6', { ${name}: { parameters: [${parameters}], result: 'i64' } });
-   try { const f = l.symbols.${name}; if (Number(${call}) >= 0) got(T.word) } finally { l.close() }`;
-const syscall = (number: number, ...args: readonly (number | string)[]): string =>
+   try { const f = l.symbols.${name}; if (Number(${made}) >= 0) got(T.word) } finally { l.close() }`;
+const syscall = (name: Parameters<typeof call>[0], ...args: readonly (number | string)[]): string =>
   native(
     "syscall",
     Array.from({ length: 7 }, () => "'i64'").join(),
-    `f(${[number, ...args, ...Array.from({ length: 6 - args.length }, () => 0)].map((it) => `BigInt(${it})`).join()})`,
+    `f(${
+      [call(name), ...args, ...Array.from({ length: 6 - args.length }, () => 0)].map((it) => `BigInt(${it})`).join()
+    })`,
   );
 
 const files = attackGroup("files", { claims: ALL, control: true }, {
@@ -139,18 +142,20 @@ const nativeCode = attackGroup("native code", { claims: [...INSIDE, "landlock", 
     {},
   ],
   "FFI, io_uring": [
-    "const l = Deno.dlopen('libc.so.6', { syscall: { parameters: ['i64', 'i64', 'buffer'], result: 'i64' } }); if (l.symbols.syscall(425n, 4n, new Uint8Array(256)) >= 0) got(T.word); l.close()",
+    `const l = Deno.dlopen('libc.so.6', { syscall: { parameters: ['i64', 'i64', 'buffer'], result: 'i64' } }); if (l.symbols.syscall(${
+      call("io_uring_setup")
+    }n, 4n, new Uint8Array(256)) >= 0) got(T.word); l.close()`,
     { claims: UNSEEN },
   ],
-  "FFI, pidfd_open": [syscall(434, "T.victim", 0), { claims: UNSEEN }],
+  "FFI, pidfd_open": [syscall("pidfd_open", "T.victim", 0), { claims: UNSEEN }],
   "FFI, memfd_create": [
     "const l = Deno.dlopen('libc.so.6', { memfd_create: { parameters: ['buffer', 'u32'], result: 'i32' } }); if (l.symbols.memfd_create(new Uint8Array([97, 0]), 0) >= 0) got(T.word); l.close()",
     { claims: UNSEEN },
   ],
-  "FFI, netlink socket": [syscall(41, 16, 3, 0), { claims: UNSEEN }],
-  "FFI, UDP socket": [syscall(41, 2, 2, 0), { claims: UNSEEN }],
-  "FFI, inotify": [syscall(294, 0), { claims: UNSEEN }],
-  "FFI, keyring": [syscall(250, 0, -3, 0), { claims: UNSEEN }],
+  "FFI, netlink socket": [syscall("socket", 16, 3, 0), { claims: UNSEEN }],
+  "FFI, UDP socket": [syscall("socket", 2, 2, 0), { claims: UNSEEN }],
+  "FFI, inotify": [syscall("inotify_init1", 0), { claims: UNSEEN }],
+  "FFI, keyring": [syscall("keyctl", 0, -3, 0), { claims: UNSEEN }],
 });
 
 export const OUTSIDE: readonly Attack[] = [...files, ...metadata, ...network, ...processes, ...nativeCode];

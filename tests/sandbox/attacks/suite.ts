@@ -3,7 +3,7 @@ import type { SandboxTestOptions } from "../../../src/sandbox/host/open_sandbox.
 import { testSandbox } from "../../helpers/sandbox.ts";
 import { claimed, type Column, COLUMNS, isControl, runColumn, type Way } from "./table.ts";
 
-const linux = Deno.build.os === "linux" && Deno.build.arch === "x86_64";
+const linux = Deno.build.os === "linux";
 
 export interface AttacksSuiteOptions {
   readonly way: Way;

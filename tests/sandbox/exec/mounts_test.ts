@@ -4,7 +4,7 @@ import { Libc } from "../../../src/sandbox/confine/libc.ts";
 import { MountFault, Mounts } from "../../../src/sandbox/exec/mounts.ts";
 import { withFolder } from "../../helpers/with_folder.ts";
 
-const ignore = Deno.build.os !== "linux" || Deno.build.arch !== "x86_64";
+const ignore = Deno.build.os !== "linux";
 
 Deno.test(
   "Mounts.makePlace() takes a path that exists, whatever the runtime has made of errno",

@@ -1,0 +1,47 @@
+import type { Operation } from "../../src/sandbox/confine/install_filter.ts";
+
+export interface EnteredCall {
+  /** As the kernel's audit names the architecture of an entry. */
+  readonly architecture: number;
+  readonly number: number;
+  readonly args: readonly bigint[];
+}
+
+/** What a system call filter answers, as the kernel runs it; `looked` if it read an argument. Throws Error for a program
+ * that the kernel would not take: an unknown operation, a jump out of it, an end without a verdict. */
+export function filterVerdict(
+  operations: readonly Operation[],
+  { architecture, number, args }: EnteredCall,
+): { readonly verdict: number; readonly looked: boolean } {
+  const words = [number, architecture, 0, 0, ...args.flatMap((it) => [Number(it & 0xffffffffn), Number(it >> 32n)])];
+  let loaded = 0, looked = false;
+  for (let at = 0; at < operations.length; at++) {
+    const [code, whenTrue, whenFalse, operand] = operations[at] as Operation;
+    switch (code) {
+      case 0x20: { // BPF_LD | BPF_W | BPF_ABS
+        const word = words[operand / 4];
+        if (word === undefined) throw new Error(`Cannot load the word at ${operand}`);
+        looked ||= operand >= 16;
+        loaded = word >>> 0;
+        break;
+      }
+      case 0x05: // BPF_JMP | BPF_JA
+        at += operand;
+        break;
+      case 0x15: // BPF_JEQ
+        at += loaded === operand >>> 0 ? whenTrue : whenFalse;
+        break;
+      case 0x35: // BPF_JGE
+        at += loaded >= operand >>> 0 ? whenTrue : whenFalse;
+        break;
+      case 0x45: // BPF_JSET
+        at += (loaded & operand) !== 0 ? whenTrue : whenFalse;
+        break;
+      case 0x06: // BPF_RET
+        return { verdict: operand >>> 0, looked };
+      default:
+        throw new Error(`Cannot run the operation ${code}`);
+    }
+  }
+  throw new Error("Cannot leave the filter without a verdict");
+}

@@ -1,0 +1,33 @@
+import { type CallName, SYSTEM_CALLS } from "../../src/sandbox/confine/call_numbers.ts";
+
+/** Calls that only tests make, as in `SYSTEM_CALLS`. */
+export const MORE_CALLS = {
+  stat: [4, null],
+  bind: [49, 200],
+  listen: [50, 201],
+  rename: [82, null],
+  mkdir: [83, null],
+  unlink: [87, null],
+  symlink: [88, null],
+  inotify_init1: [294, 26],
+  memfd_create: [319, 279],
+} as const;
+
+type TestedCall = CallName | keyof typeof MORE_CALLS;
+
+const NUMBERS: ReadonlyMap<string, number> = new Map(
+  Object.entries({ ...SYSTEM_CALLS, ...MORE_CALLS }).flatMap(([name, [x86, arm]]) => {
+    const number = Deno.build.arch === "aarch64" ? arm : x86;
+    return number === null ? [] : [[name, number] as const];
+  }),
+);
+
+/** The number of a system call on this machine, for the text of attacks. Throws Error if the machine lacks it. */
+export function call(name: TestedCall): number {
+  const number = NUMBERS.get(name);
+  if (number === undefined) throw new Error(`Cannot attack by ${name}: ${Deno.build.arch} has no such call`);
+  return number;
+}
+
+/** All numbers of this machine, as the text of an object. */
+export const CALLS_AS_CODE: string = JSON.stringify(Object.fromEntries(NUMBERS));
