@@ -1,5 +1,5 @@
-/** The Linux that brought ABI 3 of Landlock. */
-const LEAST = [6, 2] as const;
+/** The Linux that brought Landlock. */
+const LEAST = [5, 13] as const;
 const ACTIVE_MODULES = "/sys/kernel/security/lsm";
 
 /** Why this kernel has no Landlock that confines programs, as far as it can be told without trying; null if it should

@@ -11,6 +11,7 @@ export const MORE_CALLS = {
   symlink: [88, null],
   inotify_init1: [294, 26],
   memfd_create: [319, 279],
+  pidfd_open: [434, 434],
 } as const;
 
 type TestedCall = CallName | keyof typeof MORE_CALLS;

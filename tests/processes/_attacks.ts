@@ -32,6 +32,20 @@ const FILES: readonly Attack[] = [
     (p) => perl(`truncate("${p.outside}/secret", 0)`),
     (_, p) => p.read("outside/secret") === "",
   ),
+  ...["outside", "readable"].flatMap((folder) =>
+    ([["reading", "01000"], ["neither reading nor writing", "01003"]] as const).map(([what, flags]) =>
+      attack(
+        `empties a file in the folder ${folder} by opening it for ${what}`,
+        (p) => perl(`sysopen(F, "${p.root}/${folder}/secret", ${flags})`),
+        (_, p) => p.read(`${folder}/secret`) === "",
+      )
+    )
+  ),
+  attack(
+    "empties a file that it may read",
+    (p) => perl(`truncate("${p.root}/readable/secret", 0)`),
+    (_, p) => p.read("readable/secret") === "",
+  ),
   attack("removes a file outside", (p) => `rm -f ${p.outside}/secret`, (_, p) => p.read("outside/secret") === null),
   attack("renames a file out", (p) => `echo x > a; mv a ${p.outside}/a`, made("outside/a")),
   attack("renames a file in", (p) => `mv ${p.outside}/secret taken`, made("workspace/taken")),

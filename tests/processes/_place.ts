@@ -14,7 +14,7 @@ function makesNamespaces(): boolean {
   return new Deno.Command("unshare", { args, stderr: "null" }).outputSync().success;
 }
 
-/** A workspace, a home folder, Vis's own and a folder of somebody else, beside each other. */
+/** A workspace, a home folder, Vis's own, a folder of somebody else and a readable one, beside each other. */
 export interface Place {
   readonly root: string;
   readonly workspace: string;
@@ -35,10 +35,12 @@ export async function place(
 ): Promise<void> {
   const root = await Deno.realPath(await Deno.makeTempDir({ prefix: "vis-wall-test-" }));
   const at = (name: string): string => join(root, name);
-  for (const name of ["workspace/.git/hooks", "workspace/.vis", "home/.vis", "outside", "temporary"]) {
+  for (const name of ["workspace/.git/hooks", "workspace/.vis", "home/.vis", "outside", "readable", "temporary"]) {
     await Deno.mkdir(at(name), { recursive: true });
   }
-  for (const path of ["home/secret", "home/.vis/secret", "outside/secret"]) await Deno.writeTextFile(at(path), SECRET);
+  for (const path of ["home/secret", "home/.vis/secret", "outside/secret", "readable/secret"]) {
+    await Deno.writeTextFile(at(path), SECRET);
+  }
   await Deno.writeTextFile(at("workspace/.git/config"), "[core]\n\tbare = false\n");
   await Deno.writeTextFile(at("workspace/.git/HEAD"), "ref: refs/heads/main\n");
   await Deno.writeTextFile(at("workspace/.git/hooks/pre-push"), "#!/bin/sh\n", { mode: 0o755 });
@@ -51,7 +53,7 @@ export async function place(
   await once(service, "listening");
   const wall = new ProcessWall({
     private: { home: at("home"), visHome: at("home/.vis") },
-    read: [],
+    read: [at("readable")],
     network: false,
     env: { PATH: "/usr/local/bin:/usr/bin:/bin", TOKEN: SECRET, LD_PRELOAD: "/no/such.so" },
     temporary: at("temporary"),

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { execProgram } from "../../src/sandbox/launch/program.ts";
 import { heldBytes } from "../helpers/sandbox.ts";
 import { mayMake, missing, place, SECRET } from "./_place.ts";
-import { until } from "../helpers/until.ts";
 import { call } from "../helpers/system_calls.ts";
 
 const ignore = missing !== "";

@@ -174,7 +174,6 @@ export const SYSTEM_CALLS = {
   fsconfig: [431, 431],
   fsmount: [432, 432],
   fspick: [433, 433],
-  pidfd_open: [434, 434],
   clone3: [435, 435],
   openat2: [437, 437],
   pidfd_getfd: [438, 438],

@@ -12,8 +12,6 @@ const MAKE_CHAR = bit(6), MAKE_BLOCK = bit(11), TRUNCATE = bit(14), IOCTL_DEV = 
 const OF_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV;
 const READ = EXECUTE | READ_FILE | READ_DIR;
 const DEVICE = READ_FILE | WRITE_FILE | TRUNCATE | IOCTL_DEV;
-/** Below this ABI, truncating a file is not covered. */
-const LEAST_ABI = 3;
 
 /** The Landlock rules for a program on a kernel with this ABI. Everything the kernel knows is denied, except these. */
 export function execRules(
@@ -36,6 +34,5 @@ export function execRules(
       ...(namespaces ? [rule({ path: SHARED_MEMORY, folder: true }, change)] : []),
       ...devices.map((path) => rule({ path, folder: false }, DEVICE)),
     ],
-    unsafe: abi < LEAST_ABI ? [`programs need Landlock ABI ${LEAST_ABI}, this kernel has ${abi}`] : [],
   };
 }

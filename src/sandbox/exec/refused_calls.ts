@@ -87,8 +87,8 @@ const ABSENT: readonly CallName[] = ["clone3", "openat2"];
 
 interface Check {
   readonly index: number;
-  /** True if the value is one of these, none of these, or shares a bit with them. */
-  readonly test: "is" | "noneOf" | "bits";
+  /** True if the value is one of these, none of these, shares a bit with them, or shares none. */
+  readonly test: "is" | "noneOf" | "bits" | "noBits";
   readonly values: readonly number[];
 }
 
@@ -107,6 +107,10 @@ const NEW_NAMESPACES = 0x7e020000, TIOCSTI = 0x5412, TIOCLINUX = 0x541c;
  * flags. */
 const CREATES = 0o100 | 0o20000000;
 const SET_ID = 0o6000;
+const O_WRONLY = 1, O_RDWR = 2, O_TRUNC = 0o1000;
+/** Landlock covers emptying a file from ABI 3 on. Below that, only those files may be emptied that it lets a program open
+ * for writing. */
+const TRUNCATE_ABI = 3;
 const AF_UNIX = 1, AF_INET = 2, AF_INET6 = 10, AF_NETLINK = 16, IPPROTO_TCP = 6, NETLINK_ROUTE = 0;
 /** SOCK_STREAM, optionally with SOCK_NONBLOCK and SOCK_CLOEXEC. */
 const STREAM = [0x1, 0x801, 0x80001, 0x80801];
@@ -134,9 +138,24 @@ const BY_ARGUMENT: readonly RefusedWhen[] = [
   refused("creat", [check(1, "bits", SET_ID)]),
   refused("mknod", [check(1, "bits", SET_ID)]),
   refused("mknodat", [check(2, "bits", SET_ID)]),
-  refused("open", [check(1, "bits", CREATES), check(2, "bits", SET_ID)]),
-  refused("openat", [check(2, "bits", CREATES), check(3, "bits", SET_ID)]),
 ];
+
+function opening(abi: number): readonly RefusedWhen[] {
+  return (["open", "openat"] as const).map((name, flags) => {
+    const empties = check(flags + 1, "bits", O_TRUNC);
+    return refused(
+      name,
+      [check(flags + 1, "bits", CREATES), check(flags + 2, "bits", SET_ID)],
+      ...(abi < TRUNCATE_ABI
+        ? [
+          [empties, check(flags + 1, "noBits", O_WRONLY | O_RDWR)],
+          // Both bits: a descriptor for neither reading nor writing, of which Landlock asks nothing.
+          [empties, check(flags + 1, "bits", O_WRONLY), check(flags + 1, "bits", O_RDWR)],
+        ]
+        : []),
+    );
+  });
+}
 
 /** Unix sockets lead to services of this machine, except in a private network, whose programs see only files of their
  * own. In a private network, netlink only tells about that network: libraries list its addresses so. */
@@ -173,12 +192,17 @@ export function refusedCalls(
   },
 ): Operation[] {
   const signals = own || abi >= SIGNALS_ABI;
-  const whole = [...Object.values(REFUSED).flat(), ...(own ? [] : SHARED), ...(signals ? [] : SIGNALS)];
+  const whole: readonly CallName[] = [
+    ...Object.values(REFUSED).flat(),
+    ...(own ? [] : SHARED),
+    ...(abi < TRUNCATE_ABI ? ["truncate"] as const : []),
+    ...(signals ? [] : SIGNALS),
+  ];
   return [
     ...entryCheck(architecture),
     ...numbersOf(ABSENT, architecture).flatMap((number): Operation[] => [[BPF.equal, 0, 1, number], denyWith(ENOSYS)]),
     ...numbersOf(whole, architecture).flatMap((number): Operation[] => [[BPF.equal, 0, 1, number], denyWith(EPERM)]),
-    ...[...BY_ARGUMENT, socket(network)].flatMap(({ name, when }): Operation[] => {
+    ...[...BY_ARGUMENT, ...opening(abi), socket(network)].flatMap(({ name, when }): Operation[] => {
       const then = [...when.flatMap(alternative), verdict(VERDICT.allow)];
       return numbersOf([name], architecture).flatMap((number) => [[BPF.equal, 0, then.length, number], ...then]);
     }),
@@ -197,8 +221,8 @@ function alternative(checks: readonly Check[]): Operation[] {
 function unless({ index, test, values }: Check, over: number): Operation[] {
   const load: Operation = [BPF.load, 0, 0, argument(index)];
   const out: Operation = [JUMP, 0, 0, over];
-  const code = test === "bits" ? BPF.anyBit : BPF.equal;
+  const code = test === "bits" || test === "noBits" ? BPF.anyBit : BPF.equal;
   // A match jumps to the last operation, or over it.
   const compare = values.map((value, at): Operation => [code, values.length - at, 0, value]);
-  return test === "noneOf" ? [load, ...compare, [JUMP, 0, 0, 1], out] : [load, ...compare, out];
+  return test === "noneOf" || test === "noBits" ? [load, ...compare, [JUMP, 0, 0, 1], out] : [load, ...compare, out];
 }

@@ -114,7 +114,7 @@ function check(filter: (architecture: Architecture) => readonly Operation[], cas
   for (const architecture of BOTH) {
     for (const [call, args, wanted] of cases) {
       if (numbersOf([call], architecture).length === 0) continue;
-      const all = Array.from({ length: 6 }, (_, at) => BigInt(args[at] ?? 0));
+      const all = Array.from({ length: 6 }, (_, at) => BigInt.asUintN(64, BigInt(args[at] ?? 0)));
       const { verdict } = verdictOf(filter(architecture), architecture, call, all);
       assert.equal(verdict.toString(16), wanted.toString(16), `${call}(${args.join(", ")}) on ${architecture}`);
     }
@@ -228,6 +228,32 @@ Deno.test("the filter of a command refuses what bypasses Landlock, and nothing t
     ["socket", [2, 2, 0], EPERM],
     ["socket", [1, 1, 0], EPERM],
   ]);
+});
+
+Deno.test("the filter of a command refuses to empty files where Landlock does not see it", () => {
+  const O_RDONLY = 0, O_WRONLY = 1, O_RDWR = 2, O_CREAT = 0o100, O_TRUNC = 0o1000;
+  for (const name of Object.keys(NETWORKS)) {
+    for (const abi of [1, 2, 3, 6]) {
+      const unseen = abi < 3 ? EPERM : ALLOW;
+      const flags = [
+        [O_RDONLY, ALLOW],
+        [O_RDONLY | O_TRUNC, unseen],
+        [O_WRONLY | O_RDWR, ALLOW],
+        [O_WRONLY | O_RDWR | O_TRUNC, unseen],
+        [O_WRONLY | O_TRUNC, ALLOW],
+        [O_RDWR | O_CREAT | O_TRUNC, ALLOW],
+      ] as const;
+      check(commandFilter(name, abi), [
+        ["truncate", [0, 0], unseen],
+        ["openat2", [0], ENOSYS],
+        ...flags.flatMap(([flag, verdict]): Case[] => [
+          ["open", [0, flag, 0o644], verdict],
+          ["openat", [-100, 0, flag, 0o644], verdict],
+        ]),
+        ["openat", [-100, 0, O_WRONLY | O_CREAT | O_TRUNC, 0o4755], EPERM],
+      ]);
+    }
+  }
 });
 
 Deno.test("the filter of a command refuses signals where Landlock does not confine them", () => {
