@@ -1,11 +1,12 @@
 /** `deno task attacks`: tries every attack against each wall alone and against all together, from source and compiled,
  * and writes dist/attacks.json and the page docs/generated/attacks.md. Exits with 1 if one gets through all of them.
- * Takes a few minutes. */
+ * Takes a few minutes. With `--arm64` it makes the part of the page about arm64 instead: `attacks_arm64.ts`. */
 import { join } from "node:path";
 import { attackPage, type AttackRow, type Run } from "../tests/sandbox/attacks/page.ts";
 import { ATTACKS } from "../tests/sandbox/attacks/list.ts";
 import { claimed, COLUMNS, isControl, runColumn, type Way } from "../tests/sandbox/attacks/table.ts";
 import { compiledProgram } from "../tests/helpers/compiled_program.ts";
+import { machinesOf } from "../tests/sandbox/attacks/machines.ts";
 import { ROOT } from "./_project.ts";
 
 const PAGE = "docs/generated/attacks.md", RESULTS = "dist/attacks.json";
@@ -33,6 +34,11 @@ async function tryAll(way: Way, program?: { readonly path: string; readonly args
   return { way, runtime, rows: [...rows.values()] };
 }
 
+if (Deno.args.includes("--arm64")) {
+  const { attacksOnArm64 } = await import("./attacks_arm64.ts");
+  Deno.exit(await attacksOnArm64(join(ROOT, PAGE)) ? 0 : 1);
+}
+
 const runs = [await tryAll("source")];
 const { path, missing, ready } = await compiledProgram();
 if (missing) console.error(`Not compiled: ${missing}`);
@@ -45,7 +51,8 @@ const { stdout } = await new Deno.Command("uname", { args: ["-srm"] }).output();
 const system = new TextDecoder().decode(stdout).trim().replace(/(\d+\.\d+)\S*/, "$1");
 await Deno.mkdir(join(ROOT, "dist"), { recursive: true });
 await Deno.writeTextFile(join(ROOT, RESULTS), `${JSON.stringify({ system, runs: runs.map(resultOf) }, null, 2)}\n`);
-await Deno.writeTextFile(join(ROOT, PAGE), attackPage(runs, system));
+const others = machinesOf(await Deno.readTextFile(join(ROOT, PAGE)).catch(() => ""));
+await Deno.writeTextFile(join(ROOT, PAGE), `${attackPage(runs, system)}${others}`);
 console.log(`${RESULTS}, ${PAGE}`);
 Deno.exitCode = runs.some(({ rows }) => rows.some(({ cells }) => cells.all?.reached.length !== 0)) ? 1 : 0;
 

@@ -5,9 +5,8 @@ import type { EnvironmentView } from "@vis/extension";
 /** Where git is searched: the default folders of PATH, which the wall around processes allows. */
 const PROGRAMS = ["/usr/local/bin/git", "/usr/bin/git", "/bin/git"];
 
-/** Whether git is installed and the machine has a wall for it. */
+/** Whether git is installed. */
 export function hasGit(programs: readonly string[] = PROGRAMS): boolean {
-  if (Deno.build.os !== "linux") return false;
   return programs.some((path) => existsSync(path)); // Deno.statSync would make an error for a missing one
 }
 

@@ -1,3 +1,4 @@
+import { Libc } from "../../src/sandbox/confine/libc.ts";
 import { type CallName, SYSTEM_CALLS } from "../../src/sandbox/confine/call_numbers.ts";
 
 /** Calls that only tests make, as in `SYSTEM_CALLS`. */
@@ -28,6 +29,17 @@ export function call(name: TestedCall): number {
   const number = NUMBERS.get(name);
   if (number === undefined) throw new Error(`Cannot attack by ${name}: ${Deno.build.arch} has no such call`);
   return number;
+}
+
+/** The version of Landlock that the kernel has; 0 without. Grants need 4. */
+export const LANDLOCK_ABI: number = landlockAbi();
+
+function landlockAbi(): number {
+  if (Deno.build.os !== "linux") return 0;
+  const libc = new Libc();
+  const abi = libc.call("landlock_create_ruleset", [0n, 0n, 1n]);
+  libc.close();
+  return Math.max(abi, 0);
 }
 
 /** All numbers of this machine, as the text of an object. */

@@ -45,7 +45,9 @@ export function attacksSuite({ name, missing, launcher }: Suite): void {
 
 /** Every attack behind the wall of another launcher, in as few commands as possible: one by one they are what
  * `attacksSuite` tries. */
-export function attacksTogetherSuite({ name, missing, launcher }: Suite): void {
+export function attacksTogetherSuite(
+  { name, missing, launcher, timeoutMs = 60_000 }: Suite & { readonly timeoutMs?: number },
+): void {
   const others = ATTACKS.filter((attack) => !REPOSITORY.includes(attack));
   for (const way of WAYS) {
     const { own, namespaces } = way;
@@ -56,7 +58,7 @@ export function attacksTogetherSuite({ name, missing, launcher }: Suite): void {
         const program = await launcher();
         await place(async (there) => {
           const outcome = await there.wall.spawn(there.workspace, ["/bin/sh", "-c", inTurn(attacks, there)], {
-            timeoutMs: 60_000,
+            timeoutMs,
             ...(own ? { loopback: "one" } : {}),
           });
           const outputs = outcome.stdout.split(MARK);

@@ -27,21 +27,21 @@ const CHILD = {
   "a child": NO_ACCESS,
   "a child with grants": { read: [FOLDER], write: [FOLDER], ports: [80] },
 } as const;
-const own = { kind: "private", outside: "net:[1]", to: "make" } as const;
-const NETWORKS: Readonly<Record<string, ProgramNetwork>> = {
-  "a command without network": { kind: "none" },
-  "a command with a private network": { ...own, mounts: null },
-  "a command with its own network and files": { ...own, mounts: [] },
-  "a command with TCP": { kind: "tcp", mounts: null },
+const NETWORKS: Readonly<Record<string, { readonly network: ProgramNetwork; readonly own: boolean }>> = {
+  "a command without network": { network: "none", own: false },
+  "a command without network in namespaces": { network: "none", own: true },
+  "a command with a private network": { network: "private", own: true },
+  "a command with TCP": { network: "tcp", own: false },
+  "a command with TCP in namespaces": { network: "tcp", own: true },
 };
 
 const FILTERS: readonly (readonly [name: string, filter: (architecture: Architecture) => readonly Operation[]])[] = [
   ...Object.entries(CHILD).map(([name, access]) =>
     [name, (architecture: Architecture) => allowedCalls({ pid: PID, access, architecture })] as const
   ),
-  ...Object.entries(NETWORKS).flatMap(([name, network]) =>
+  ...Object.entries(NETWORKS).flatMap(([name, place]) =>
     [2, 6].map((abi) =>
-      [`${name}, ABI ${abi}`, (architecture: Architecture) => refusedCalls({ network, abi, architecture })] as const
+      [`${name}, ABI ${abi}`, (architecture: Architecture) => refusedCalls({ ...place, abi, architecture })] as const
     )
   ),
 ];

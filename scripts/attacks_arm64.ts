@@ -1,0 +1,179 @@
+/** `deno task attacks --arm64`: runs the walls and their attacks on a machine for arm64 and writes that part of
+ * docs/generated/attacks.md. VIS_ARM64_MACHINE names the program that starts one. It is called as
+ *
+ *     PROGRAM --kernel 6.12 --memory 3072 --seconds 7200 --with "bash perl …" FOLDER COMMAND
+ *
+ * and runs COMMAND as root on a machine with this kernel, a shell, this version of Deno, these packages of Debian, and a
+ * copy of FOLDER at /work. It gives back the output and the exit code. */
+import { cp, mkdir } from "node:fs/promises";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { z } from "zod";
+import { groupsOf, type MachineRun, PART, withMachines } from "../tests/sandbox/attacks/machines.ts";
+import { bundleAll } from "./bundle.ts";
+import { ROOT } from "./_project.ts";
+
+/** The oldest and the newest that are tried, with Landlock ABI 2 and 6. */
+const KERNELS = ["6.12", "6.1"];
+/** Ids of the users, and what they are called. */
+const USERS = new Map([["root", 0], ["nobody", 65534]]);
+const PACKAGES = "bash dash git perl util-linux procps coreutils findutils";
+const MEMORY_MIB = 3072, SECONDS = 7200;
+const MAIN = "tests/sandbox/attacks/main.ts";
+const WALL_TESTS = [
+  "tests/sandbox/confine/kernel_wall_test.ts",
+  "tests/sandbox/grants_alone_test.ts",
+  "tests/sandbox/exec/become_program_test.ts",
+  "tests/sandbox/exec/mounts_test.ts",
+  "tests/processes/private_mounts_test.ts",
+  "tests/processes/private_network_test.ts",
+];
+const COMMAND_ATTACKS = "tests/processes/attacks_in_emulator.ts";
+/** Read at run time: what `tests/helpers/sandbox.ts` compares with the bundles, and the bundles. */
+const FOLDERS = ["src", "build/sandbox", "build/page"];
+
+const GRAPH = z.object({
+  modules: z.array(
+    z.object({ specifier: z.string(), local: z.string().optional(), npmPackage: z.string().optional() }),
+  ),
+  npmPackages: z.record(
+    z.string(),
+    z.object({ name: z.string(), version: z.string(), dependencies: z.array(z.string()), localPath: z.string() }),
+  ),
+});
+type Graph = z.infer<typeof GRAPH>;
+type Package = Graph["npmPackages"][string];
+
+/** Returns false if something was not as it must be. Throws Error if a machine gave no result. */
+export async function attacksOnArm64(page: string): Promise<boolean> {
+  const program = Deno.env.get("VIS_ARM64_MACHINE");
+  if (!program) {
+    throw new Error(
+      "Cannot start a machine for arm64: VIS_ARM64_MACHINE names no program; see scripts/attacks_arm64.ts",
+    );
+  }
+  const folder = await Deno.makeTempDir({ prefix: "vis-arm64-" });
+  try {
+    await pack(folder);
+    const runs: MachineRun[] = [];
+    for (const kernel of KERNELS) {
+      for (const user of USERS.keys()) runs.push(await runOn({ program, folder, kernel, user }));
+    }
+    await Deno.writeTextFile(page, withMachines(await Deno.readTextFile(page), runs));
+    return runs.every(({ groups }) => [...groups.values()].every(({ failed }) => failed.length === 0));
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+async function runOn(
+  { program, folder, kernel, user }: {
+    readonly program: string;
+    readonly folder: string;
+    readonly kernel: string;
+    readonly user: string;
+  },
+): Promise<MachineRun> {
+  const deno = "--allow-all --no-check --no-lock --cached-only";
+  const commands = [
+    "touch build/sandbox/.stamp", // the copies are newer than the bundles
+    "uname -srm",
+    ...[
+      ["walls of the sandbox", `deno run ${deno} ${MAIN}`],
+      ["tests of the walls", `deno test ${deno} --reporter=tap ${WALL_TESTS.join(" ")}`],
+      ["attacks of commands", `deno test ${deno} --reporter=tap ${COMMAND_ATTACKS}`],
+    ].flatMap(([title, command]) => [`echo '${PART}${title}'`, `${asUser(user)} ${command} 2>&1`]),
+  ];
+  const begun = performance.now();
+  const { stdout, stderr, code } = await new Deno.Command(program, {
+    args: [
+      ...["--kernel", kernel, "--memory", String(MEMORY_MIB), "--seconds", String(SECONDS), "--with", PACKAGES],
+      folder,
+      commands.join("\n"),
+    ],
+    stdin: "null",
+  }).output();
+  const output = new TextDecoder().decode(stdout);
+  const log = join(ROOT, `dist/attacks-arm64-${kernel}-${user}.log`);
+  await mkdir(dirname(log), { recursive: true });
+  await Deno.writeTextFile(log, output);
+  console.log(`Linux ${kernel}, ${user}: ${((performance.now() - begun) / 1000).toFixed(0)} s, ${log}`);
+  const system = /^Linux \S+ \S+$/m.exec(output)?.[0];
+  if (system === undefined) {
+    throw new Error(`Cannot run on Linux ${kernel} for arm64: exit code ${code}: ${new TextDecoder().decode(stderr)}`);
+  }
+  return { system, user, groups: groupsOf(output) };
+}
+
+function asUser(user: string): string {
+  const id = USERS.get(user);
+  if (id === 0) return "";
+  return `setpriv --reuid=${id} --regid=${id} --clear-groups env HOME=/tmp/${user} DENO_DIR=/tmp/${user}/deno`;
+}
+
+/** Puts into a folder what the modules need to run: themselves, the bundles of the sandbox, and their packages. */
+async function pack(folder: string): Promise<void> {
+  await bundleAll();
+  const files = new Set<string>();
+  const packages = new Map<string, Package>(), direct = new Map<string, string>();
+  for (const entry of [MAIN, ...WALL_TESTS, COMMAND_ATTACKS]) {
+    const graph = await graphOf(entry);
+    for (const { specifier, npmPackage } of graph.modules) {
+      if (specifier.startsWith("file:")) files.add(relative(ROOT, fileURLToPath(specifier)));
+      const used = npmPackage === undefined ? undefined : graph.npmPackages[npmPackage];
+      if (!npmPackage || !used) continue;
+      direct.set(used.name, used.version);
+      addPackage(npmPackage, graph, packages);
+    }
+  }
+  for (const path of [...FOLDERS, ...files]) {
+    await mkdir(dirname(join(folder, path)), { recursive: true });
+    await cp(join(ROOT, path), join(folder, path), { recursive: true });
+  }
+  for (const { name, localPath } of packages.values()) {
+    await cp(localPath, join(folder, "node_modules", name), { recursive: true });
+  }
+  await Deno.writeTextFile(join(folder, "package.json"), JSON.stringify({ dependencies: Object.fromEntries(direct) }));
+  await Deno.writeTextFile(join(folder, "deno.json"), JSON.stringify(await configuration(new Set(direct.keys()))));
+}
+
+async function graphOf(entry: string): Promise<Graph> {
+  const { stdout } = await new Deno.Command(Deno.execPath(), {
+    args: ["info", "--json", entry],
+    cwd: ROOT,
+    stderr: "null",
+  }).output();
+  return GRAPH.parse(JSON.parse(new TextDecoder().decode(stdout)));
+}
+
+/** With everything that it depends on. Throws Error if two versions of one package are needed. */
+function addPackage(id: string, { npmPackages }: Graph, into: Map<string, Package>): void {
+  const found = npmPackages[id];
+  if (!found) throw new Error(`Cannot pack ${id}: it is not in the graph`);
+  const known = into.get(found.name);
+  if (known && known.version !== found.version) {
+    throw new Error(`Cannot pack ${found.name}: both ${known.version} and ${found.version} are needed`);
+  }
+  if (known) return;
+  into.set(found.name, found);
+  for (const needed of found.dependencies) addPackage(needed, { modules: [], npmPackages }, into);
+}
+
+/** The project's own, without packages that are not there. */
+async function configuration(packages: ReadonlySet<string>): Promise<Record<string, unknown>> {
+  const { imports, compilerOptions, unstable } = z.object({
+    imports: z.record(z.string(), z.string()),
+    compilerOptions: z.unknown(),
+    unstable: z.unknown(),
+  }).parse(JSON.parse(await Deno.readTextFile(join(ROOT, "deno.json"))));
+  const isThere = (target: string): boolean => {
+    const name = /^npm:\/?((?:@[^/]+\/)?[^@/]+)/.exec(target)?.[1];
+    return name === undefined || packages.has(name);
+  };
+  return {
+    imports: Object.fromEntries(Object.entries(imports).filter(([, target]) => isThere(target))),
+    nodeModulesDir: "manual",
+    compilerOptions,
+    unstable,
+  };
+}

@@ -1,0 +1,88 @@
+/** The part of the attack table that is made on other machines: what it has of their output, and how a page shows it. */
+
+/** One kernel and one user of it, tried to the end. */
+export interface MachineRun {
+  /** As `uname -srm` has it. */
+  readonly system: string;
+  readonly user: string;
+  readonly groups: ReadonlyMap<string, MachineGroup>;
+}
+
+export interface MachineGroup {
+  readonly tried: number;
+  readonly skipped: number;
+  /** Names of what was not as it must be. */
+  readonly failed: readonly string[];
+}
+
+/** Begins a part in the output of a machine: the title of its group if its lines do not say one. */
+export const PART = "@@part ";
+
+const HEADING = "## On arm64";
+const GROUPS: readonly (readonly [title: string, name: RegExp])[] = [
+  ["walls of the sandbox, each alone", /^wall /],
+  ["attacks on the kernel wall of the sandbox", /^kernel: /],
+  ["attacks on all walls of the sandbox", /^all: /],
+  ["attacks of commands without a wall, which must work", /^without a wall: /],
+  ["commands without sockets, with all attacks", /^ProcessWall .*: commands without sockets that /],
+  [
+    "commands in a network and file system of their own, with all attacks",
+    /^ProcessWall .*: commands in a network and file system of its own that /,
+  ],
+];
+
+/** Reads lines of the Test Anything Protocol, in parts. One that broke off, so that it has no plan, counts as failed. */
+export function groupsOf(output: string): ReadonlyMap<string, MachineGroup> {
+  const groups = new Map<string, { tried: number; skipped: number; failed: string[] }>();
+  for (const part of output.split(PART).slice(1)) {
+    const [title = "", ...lines] = part.split("\n");
+    const results = lines.flatMap((line) => [...line.matchAll(/^(not )?ok\b(?: \d+)?(?: - (.*))?$/g)]);
+    for (const [, not, said = ""] of results) {
+      const name = said.replace(/ # SKIP.*/i, "");
+      const group = GROUPS.find(([, pattern]) => pattern.test(name))?.[0] ?? title;
+      const found = groups.get(group) ?? { tried: 0, skipped: 0, failed: [] };
+      groups.set(group, found);
+      if (name !== said) found.skipped++;
+      else found.tried++;
+      if (not) found.failed.push(name);
+    }
+    if (!lines.some((line) => /^1\.\.\d+$/.test(line))) {
+      const said = lines.findLast((line) => line.trim() !== "") ?? "no output";
+      groups.set(title, { tried: 0, skipped: 0, ...groups.get(title), failed: [`broke off: ${said}`] });
+    }
+  }
+  return groups;
+}
+
+/** The part of a page that is made on other machines; "" if it has none. */
+export function machinesOf(page: string): string {
+  const at = page.indexOf(`${HEADING}\n`);
+  return at < 0 ? "" : page.slice(at);
+}
+
+/** A page with this part in place of the one that it had. */
+export function withMachines(page: string, runs: readonly MachineRun[]): string {
+  const before = page.slice(0, page.length - machinesOf(page).length).trimEnd();
+  const failed = runs.flatMap(({ system, user, groups }) =>
+    [...groups].flatMap(([title, group]) => group.failed.map((name) => `- ${system}, ${user}, ${title}: ${name}`))
+  );
+  return [
+    before,
+    "",
+    HEADING,
+    "",
+    "Made by `deno task attacks --arm64` from source, on kernels for arm64 in an emulator of the processor. The attacks on",
+    "all walls leave out those that only last, since an emulator is slower than their time limits.",
+    "",
+    "| system | user | what | tried | not as it must be | skipped |",
+    "| --- | --- | --- | --- | --- | --- |",
+    ...runs.flatMap(({ system, user, groups }) =>
+      [...groups].map(([title, { tried, failed, skipped }]) =>
+        `| ${system} | ${user} | ${title} | ${tried} | ${failed.length} | ${skipped} |`
+      )
+    ),
+    "",
+    ...failed,
+    ...(failed.length > 0 ? [""] : []),
+  ].join("\n");
+}
