@@ -36,7 +36,7 @@ async function tryAll(way: Way, program?: { readonly path: string; readonly args
 
 if (Deno.args.includes("--arm64")) {
   const { attacksOnArm64 } = await import("./attacks_arm64.ts");
-  Deno.exit(await attacksOnArm64(join(ROOT, PAGE)) ? 0 : 1);
+  Deno.exit(await attacksOnArm64(join(ROOT, PAGE), Deno.args) ? 0 : 1);
 }
 
 const runs = [await tryAll("source")];

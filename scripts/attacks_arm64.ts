@@ -4,7 +4,8 @@
  *     PROGRAM --kernel 6.12 --memory 3072 --seconds 7200 --with "bash perl …" FOLDER COMMAND
  *
  * and runs COMMAND as root on a machine with this kernel, a shell, this version of Deno, these packages of Debian, and a
- * copy of FOLDER at /work. It gives back the output and the exit code. */
+ * copy of FOLDER at /work. It gives back the output and the exit code. `--only=6.1/nobody` runs one of four machines and
+ * keeps what the page has of the others. */
 import { cp, mkdir } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -45,7 +46,11 @@ type Graph = z.infer<typeof GRAPH>;
 type Package = Graph["npmPackages"][string];
 
 /** Returns false if something was not as it must be. Throws Error if a machine gave no result. */
-export async function attacksOnArm64(page: string): Promise<boolean> {
+export async function attacksOnArm64(page: string, args: readonly string[]): Promise<boolean> {
+  const all = KERNELS.flatMap((kernel) => [...USERS.keys()].map((user) => ({ kernel, user })));
+  const only = args.find((arg) => arg.startsWith("--only="))?.slice("--only=".length);
+  const wanted = all.filter(({ kernel, user }) => only === undefined || only === `${kernel}/${user}`);
+  if (wanted.length === 0) throw new Error(`Cannot start ${only}: name a kernel and a user, such as --only=6.1/nobody`);
   const program = Deno.env.get("VIS_ARM64_MACHINE");
   if (!program) {
     throw new Error(
@@ -56,10 +61,9 @@ export async function attacksOnArm64(page: string): Promise<boolean> {
   try {
     await pack(folder);
     const runs: MachineRun[] = [];
-    for (const kernel of KERNELS) {
-      for (const user of USERS.keys()) runs.push(await runOn({ program, folder, kernel, user }));
-    }
-    await Deno.writeTextFile(page, withMachines(await Deno.readTextFile(page), runs));
+    for (const one of wanted) runs.push(await runOn({ program, folder, ...one }));
+    const text = withMachines(await Deno.readTextFile(page), runs, { keepOthers: only !== undefined });
+    await Deno.writeTextFile(page, text);
     return runs.every(({ groups }) => [...groups.values()].every(({ failed }) => failed.length === 0));
   } finally {
     await Deno.remove(folder, { recursive: true });

@@ -131,6 +131,13 @@ export const SCHEDULING: readonly (readonly [name: string, made: (pid: number) =
 export const SCHEDULING_VALUES =
   '$zero = pack("i", 0); $all = pack("Q", ~0); $attributes = pack("LLQlLQQQ", 48, 3, 0, 19, 0, 0, 0, 0);';
 
+/** A command that leaves a long sleep behind and ends when that has begun, or never seems to. */
+function staying(seconds: number, leave: (code: string) => string): string {
+  const begun = `begun-${seconds}`;
+  const wait = `n=0; until [ -e ${begun} ] || [ $((n+=1)) -gt 500 ]; do sleep 0.01; done`;
+  return `${leave(`: > ${begun}; exec ${longSleep(seconds)}`)} > /dev/null 2>&1 & ${wait}`;
+}
+
 const PROCESSES: readonly Attack[] = [
   attack("reads Vis's environment", () => `cat /proc/${Deno.pid}/environ`, ({ stdout }) => stdout !== ""),
   attack("reads the environment of another process", (p) => `cat /proc/${p.victim.pid}/environ`, shown),
@@ -221,28 +228,21 @@ const PROCESSES: readonly Attack[] = [
   attack("gives a file to another user", () => "echo x > f; chown 12345 f && echo got it", printed, {
     control: Deno.uid() === 0,
   }),
-  attack(
-    "stays in the background",
-    () => `${longSleep(901)} > /dev/null 2>&1 & sleep 0.05`,
-    () => killed(longSleep(901)),
-  ),
-  attack("stays by nohup", () => `nohup ${longSleep(902)} > /dev/null 2>&1 & sleep 0.1`, () => killed(longSleep(902))),
+  attack("stays in the background", () => staying(901, (code) => `sh -c '${code}'`), () => killed(longSleep(901))),
+  attack("stays by nohup", () => staying(902, (code) => `nohup sh -c '${code}'`), () => killed(longSleep(902))),
   attack(
     "stays in a session of its own",
-    () => `setsid ${longSleep(903)} > /dev/null 2>&1 & sleep 0.05`,
+    () => staying(903, (code) => `setsid sh -c '${code}'`),
     () => killed(longSleep(903)),
   ),
   attack(
     "stays by a double fork",
-    () => `(setsid sh -c 'setsid ${longSleep(904)} > /dev/null 2>&1 &' &) ; sleep 0.05`,
+    () => staying(904, (code) => `setsid sh -c 'setsid sh -c "${code}" &'`),
     () => killed(longSleep(904)),
   ),
   attack(
     "stays under another mark",
-    () =>
-      `setsid sh -c 'prlimit --pid 0 --msgqueue=1:1 2>/dev/null; ulimit -q 1; exec ${
-        longSleep(905)
-      }' > /dev/null 2>&1 & sleep 0.05`,
+    () => staying(905, (code) => `setsid sh -c 'prlimit --pid 0 --msgqueue=1:1 2>/dev/null; ulimit -q 1; ${code}'`),
     () => killed(longSleep(905)),
   ),
   attack("types into a terminal", () => perl(`$x = "x"; ioctl(STDIN, 0x5412, $x); print "got it" if $! != 1`), printed),

@@ -46,7 +46,7 @@ export async function place(
   await Deno.writeTextFile(at("workspace/.git/hooks/pre-push"), "#!/bin/sh\n", { mode: 0o755 });
   await Deno.writeTextFile(at("workspace/.vis/config.jsonc"), "{}\n");
   await Deno.symlink(at("outside/secret"), at("workspace/link"));
-  const victim = new Deno.Command("/bin/sleep", { args: ["60"], env: { TOKEN: SECRET }, stdout: "null" }).spawn();
+  const victim = new Deno.Command("/bin/sleep", { args: ["7200"], env: { TOKEN: SECRET }, stdout: "null" }).spawn();
   const bus = Deno.listen({ transport: "unix", path: at("outside/bus") }); // a service, as D-Bus and docker have one
   const abstract = `vis-test-${crypto.randomUUID()}`;
   const service = createServer((socket) => socket.on("error", () => {}).end()).listen(`\0${abstract}`);

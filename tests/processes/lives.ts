@@ -7,12 +7,13 @@ export function longSleep(seconds: number): string {
 
 /** Whether a process lives whose command line ends with these words. */
 export function lives(commandLine: string): boolean {
-  return lastOf(commandLine).length > 0;
+  const wanted = `${commandLine.replaceAll(" ", "\0")}\0`;
+  return processes((it) => it.endsWith(wanted)).length > 0;
 }
 
-/** Ends those processes. Returns whether there were any. */
-export function killed(commandLine: string): boolean {
-  const found = lastOf(commandLine);
+/** Ends the processes that run a command or are about to: a shell has its text. Returns whether there were any. */
+export function killed(command: string): boolean {
+  const found = processes((it) => it.replaceAll("\0", " ").includes(command));
   for (const pid of found) {
     try {
       Deno.kill(pid, "SIGKILL");
@@ -21,11 +22,10 @@ export function killed(commandLine: string): boolean {
   return found.length > 0;
 }
 
-function lastOf(commandLine: string): readonly number[] {
-  const wanted = `${commandLine.replaceAll(" ", "\0")}\0`;
+function processes(isWanted: (commandLine: string) => boolean): readonly number[] {
   return [...Deno.readDirSync("/proc")].map(({ name }) => Number(name)).filter((pid) => {
     try {
-      return pid > 0 && Deno.readTextFileSync(`/proc/${pid}/cmdline`).endsWith(wanted);
+      return pid > 0 && isWanted(Deno.readTextFileSync(`/proc/${pid}/cmdline`));
     } catch {
       return false;
     }

@@ -60,12 +60,27 @@ export function machinesOf(page: string): string {
   return at < 0 ? "" : page.slice(at);
 }
 
-/** A page with this part in place of the one that it had. */
-export function withMachines(page: string, runs: readonly MachineRun[]): string {
-  const before = page.slice(0, page.length - machinesOf(page).length).trimEnd();
-  const failed = runs.flatMap(({ system, user, groups }) =>
-    [...groups].flatMap(([title, group]) => group.failed.map((name) => `- ${system}, ${user}, ${title}: ${name}`))
-  );
+/** A page with this part in place of the one that it had, or beside what it has of other machines. */
+export function withMachines(
+  page: string,
+  runs: readonly MachineRun[],
+  { keepOthers }: { readonly keepOthers: boolean },
+): string {
+  const old = machinesOf(page);
+  const before = page.slice(0, page.length - old.length).trimEnd();
+  const kept = (start: string, end: string): string[] =>
+    keepOthers
+      ? old.split("\n").filter((line) =>
+        line.startsWith(`${start}Linux `) &&
+        !runs.some((run) => line.startsWith(`${start}${run.system}${end}${run.user}`))
+      )
+      : [];
+  const failed = [
+    ...kept("- ", ", "),
+    ...runs.flatMap(({ system, user, groups }) =>
+      [...groups].flatMap(([title, group]) => group.failed.map((name) => `- ${system}, ${user}, ${title}: ${name}`))
+    ),
+  ];
   return [
     before,
     "",
@@ -76,6 +91,7 @@ export function withMachines(page: string, runs: readonly MachineRun[]): string 
     "",
     "| system | user | what | tried | not as it must be | skipped |",
     "| --- | --- | --- | --- | --- | --- |",
+    ...kept("| ", " | "),
     ...runs.flatMap(({ system, user, groups }) =>
       [...groups].map(([title, { tried, failed, skipped }]) =>
         `| ${system} | ${user} | ${title} | ${tried} | ${failed.length} | ${skipped} |`

@@ -42,11 +42,16 @@ Deno.test("groupsOf() counts a part that broke off as failed", () => {
 Deno.test("withMachines() replaces its own part of a page and keeps the rest", () => {
   const run = { system: "Linux 6.12.95 aarch64", user: "nobody", groups: groupsOf(OUTPUT) };
   const page = "# Attacks\n\n## From source\n\nrows\n";
-  const first = withMachines(page, [run]);
+  const first = withMachines(page, [run], { keepOthers: false });
   assert.ok(first.startsWith(page));
   assert.match(first, /\| Linux 6\.12\.95 aarch64 \| nobody \| tests of the walls \| 1 \| 0 \| 1 \|/);
   assert.match(first, /^- Linux 6\.12\.95 aarch64, nobody, .*: ProcessWall .* that leaves a hook do nothing$/m);
-  assert.equal(withMachines(first, [run]), first);
+  assert.equal(withMachines(first, [run], { keepOthers: false }), first);
+  assert.equal(withMachines(first, [run], { keepOthers: true }), first);
+  const other = { ...run, user: "root" };
+  assert.equal(withMachines(first, [other], { keepOthers: false }).includes("| nobody |"), false);
+  const both = withMachines(first, [other], { keepOthers: true });
+  for (const user of ["root", "nobody"]) assert.equal(both.split(`| ${user} | tests of the walls |`).length, 2);
   assert.equal(machinesOf(page), "");
   assert.equal(`${page}\n${machinesOf(first)}`, first);
 });
