@@ -4,8 +4,8 @@
  *     PROGRAM --kernel 6.12 --memory 3072 --seconds 7200 --with "bash perl …" FOLDER COMMAND
  *
  * and runs COMMAND as root on a machine with this kernel, a shell, this version of Deno, these packages of Debian, and a
- * copy of FOLDER at /work. It gives back the output and the exit code. `--only=6.1/nobody` runs one of four machines and
- * keeps what the page has of the others. */
+ * copy of FOLDER at /work. It gives back the output and the exit code. `--only=6.1/nobody` runs one of four machines,
+ * `--only=6.1/nobody/commands` one part there; the page keeps what it has of the others. */
 import { cp, mkdir } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -30,6 +30,19 @@ const WALL_TESTS = [
   "tests/processes/private_network_test.ts",
 ];
 const COMMAND_ATTACKS = "tests/processes/attacks_in_emulator.ts";
+const FLAGS = "--allow-all --no-check --no-lock --cached-only";
+const TEST = `deno test ${FLAGS} --reporter=tap`;
+interface Part {
+  readonly name: string;
+  readonly title: string;
+  readonly command: string;
+}
+
+const PARTS: readonly Part[] = [
+  { name: "commands", title: "attacks of commands", command: `${TEST} ${COMMAND_ATTACKS}` },
+  { name: "tests", title: "tests of the walls", command: `${TEST} ${WALL_TESTS.join(" ")}` },
+  { name: "sandbox", title: "walls of the sandbox", command: `deno run ${FLAGS} ${MAIN}` },
+];
 /** Read at run time: what `tests/helpers/sandbox.ts` compares with the bundles, and the bundles. */
 const FOLDERS = ["src", "build/sandbox", "build/page"];
 
@@ -47,10 +60,14 @@ type Package = Graph["npmPackages"][string];
 
 /** Returns false if something was not as it must be. Throws Error if a machine gave no result. */
 export async function attacksOnArm64(page: string, args: readonly string[]): Promise<boolean> {
-  const all = KERNELS.flatMap((kernel) => [...USERS.keys()].map((user) => ({ kernel, user })));
   const only = args.find((arg) => arg.startsWith("--only="))?.slice("--only=".length);
-  const wanted = all.filter(({ kernel, user }) => only === undefined || only === `${kernel}/${user}`);
-  if (wanted.length === 0) throw new Error(`Cannot start ${only}: name a kernel and a user, such as --only=6.1/nobody`);
+  const [onlyKernel, onlyUser, onlyPart] = only?.split("/") ?? [];
+  const wanted = KERNELS.flatMap((kernel) => [...USERS.keys()].map((user) => ({ kernel, user })))
+    .filter(({ kernel, user }) => only === undefined || kernel === onlyKernel && user === onlyUser);
+  const parts = PARTS.filter(({ name }) => onlyPart === undefined || name === onlyPart);
+  if (wanted.length === 0 || parts.length === 0) {
+    throw new Error(`Cannot start ${only}: name a kernel and a user, and perhaps a part, such as 6.1/nobody/commands`);
+  }
   const program = Deno.env.get("VIS_ARM64_MACHINE");
   if (!program) {
     throw new Error(
@@ -61,9 +78,11 @@ export async function attacksOnArm64(page: string, args: readonly string[]): Pro
   try {
     await pack(folder);
     const runs: MachineRun[] = [];
-    for (const one of wanted) runs.push(await runOn({ program, folder, ...one }));
-    const text = withMachines(await Deno.readTextFile(page), runs, { keepOthers: only !== undefined });
-    await Deno.writeTextFile(page, text);
+    for (const one of wanted) {
+      runs.push(await runOn({ program, folder, parts, ...one }));
+      const text = withMachines(await Deno.readTextFile(page), runs, { keepOthers: only !== undefined });
+      await Deno.writeTextFile(page, text); // each takes many minutes
+    }
     return runs.every(({ groups }) => [...groups.values()].every(({ failed }) => failed.length === 0));
   } finally {
     await Deno.remove(folder, { recursive: true });
@@ -71,22 +90,18 @@ export async function attacksOnArm64(page: string, args: readonly string[]): Pro
 }
 
 async function runOn(
-  { program, folder, kernel, user }: {
+  { program, folder, parts, kernel, user }: {
     readonly program: string;
     readonly folder: string;
+    readonly parts: readonly Part[];
     readonly kernel: string;
     readonly user: string;
   },
 ): Promise<MachineRun> {
-  const deno = "--allow-all --no-check --no-lock --cached-only";
   const commands = [
     "touch build/sandbox/.stamp", // the copies are newer than the bundles
     "uname -srm",
-    ...[
-      ["walls of the sandbox", `deno run ${deno} ${MAIN}`],
-      ["tests of the walls", `deno test ${deno} --reporter=tap ${WALL_TESTS.join(" ")}`],
-      ["attacks of commands", `deno test ${deno} --reporter=tap ${COMMAND_ATTACKS}`],
-    ].flatMap(([title, command]) => [`echo '${PART}${title}'`, `${asUser(user)} ${command} 2>&1`]),
+    ...parts.flatMap(({ title, command }) => [`echo '${PART}${title}'`, `${asUser(user)} ${command} 2>&1`]),
   ];
   const begun = performance.now();
   const { stdout, stderr, code } = await new Deno.Command(program, {
@@ -106,6 +121,8 @@ async function runOn(
   if (system === undefined) {
     throw new Error(`Cannot run on Linux ${kernel} for arm64: exit code ${code}: ${new TextDecoder().decode(stderr)}`);
   }
+  const left = parts.filter(({ title }) => !output.includes(`${PART}${title}\n`));
+  if (left.length > 0) throw new Error(`Cannot try ${left.map(({ title }) => title).join(", ")}: the machine ended`);
   return { system, user, groups: groupsOf(output) };
 }
 

@@ -68,15 +68,16 @@ export function withMachines(
 ): string {
   const old = machinesOf(page);
   const before = page.slice(0, page.length - old.length).trimEnd();
-  const kept = (start: string, end: string): string[] =>
+  const isOld = (line: string, start: string, between: string, end: string): boolean =>
+    runs.some(({ system, user, groups }) =>
+      [...groups.keys()].some((title) => line.startsWith(`${start}${[system, user, title].join(between)}${end}`))
+    );
+  const kept = (start: string, between: string, end: string): string[] =>
     keepOthers
-      ? old.split("\n").filter((line) =>
-        line.startsWith(`${start}Linux `) &&
-        !runs.some((run) => line.startsWith(`${start}${run.system}${end}${run.user}`))
-      )
+      ? old.split("\n").filter((line) => line.startsWith(`${start}Linux `) && !isOld(line, start, between, end))
       : [];
   const failed = [
-    ...kept("- ", ", "),
+    ...kept("- ", ", ", ": "),
     ...runs.flatMap(({ system, user, groups }) =>
       [...groups].flatMap(([title, group]) => group.failed.map((name) => `- ${system}, ${user}, ${title}: ${name}`))
     ),
@@ -91,7 +92,7 @@ export function withMachines(
     "",
     "| system | user | what | tried | not as it must be | skipped |",
     "| --- | --- | --- | --- | --- | --- |",
-    ...kept("| ", " | "),
+    ...kept("| ", " | ", " |"),
     ...runs.flatMap(({ system, user, groups }) =>
       [...groups].map(([title, { tried, failed, skipped }]) =>
         `| ${system} | ${user} | ${title} | ${tried} | ${failed.length} | ${skipped} |`

@@ -48,6 +48,11 @@ Deno.test("withMachines() replaces its own part of a page and keeps the rest", (
   assert.match(first, /^- Linux 6\.12\.95 aarch64, nobody, .*: ProcessWall .* that leaves a hook do nothing$/m);
   assert.equal(withMachines(first, [run], { keepOthers: false }), first);
   assert.equal(withMachines(first, [run], { keepOthers: true }), first);
+  const [title = "", group] = [...run.groups].find(([title]) => title === "tests of the walls") ?? [];
+  const part = { ...run, groups: new Map(group ? [[title, { ...group, tried: 7 }]] : []) };
+  const again = withMachines(first, [part], { keepOthers: true });
+  assert.equal(again.split("\n").length, first.split("\n").length);
+  assert.match(again, /\| nobody \| tests of the walls \| 7 \|/);
   const other = { ...run, user: "root" };
   assert.equal(withMachines(first, [other], { keepOthers: false }).includes("| nobody |"), false);
   const both = withMachines(first, [other], { keepOthers: true });
