@@ -14,7 +14,7 @@ import { groupsOf, type MachineRun, PART, withMachines } from "../tests/sandbox/
 import { bundleAll } from "./bundle.ts";
 import { ROOT } from "./_project.ts";
 
-/** The oldest and the newest that are tried, with Landlock ABI 2 and 6. */
+/** With Landlock ABI 6 and 2. */
 const KERNELS = ["6.12", "6.1"];
 /** Ids of the users, and what they are called. */
 const USERS = new Map([["root", 0], ["nobody", 65534]]);
@@ -75,6 +75,7 @@ export async function attacksOnArm64(page: string, args: readonly string[]): Pro
     );
   }
   const folder = await Deno.makeTempDir({ prefix: "vis-arm64-" });
+  await Deno.chmod(folder, 0o755); // every user of the machine reads it
   try {
     await pack(folder);
     const runs: MachineRun[] = [];
