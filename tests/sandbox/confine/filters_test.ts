@@ -170,7 +170,7 @@ Deno.test("the filter of a child with grants allows their calls and no others", 
 });
 
 const commandFilter = (name: string, abi: number) => (architecture: Architecture) =>
-  refusedCalls({ network: NETWORKS[name] ?? { kind: "none" }, abi, architecture });
+  refusedCalls({ ...NETWORKS[name] ?? assert.fail(name), abi, architecture });
 
 Deno.test("the filter of a command refuses what bypasses Landlock, and nothing that programs need", () => {
   for (const name of Object.keys(NETWORKS)) {
@@ -213,13 +213,9 @@ Deno.test("the filter of a command refuses what bypasses Landlock, and nothing t
   check(commandFilter("a command without network", 6), [["socket", [2, 1, 0], EPERM], ["shmget", [0], EPERM]]);
   check(commandFilter("a command with a private network", 6), [
     ["socket", [2, 2, 0], ALLOW],
-    ["socket", [1, 1, 0], EPERM],
+    ["socket", [1, 1, 0], ALLOW],
     ["socket", [16, 3, 0], ALLOW],
     ["socket", [16, 3, 9], EPERM],
-    ["shmget", [0], EPERM],
-  ]);
-  check(commandFilter("a command with its own network and files", 6), [
-    ["socket", [1, 1, 0], ALLOW],
     ["shmget", [0], ALLOW],
   ]);
   check(commandFilter("a command with TCP", 6), [

@@ -6,7 +6,8 @@ const POLICY = {
   list: ["/l"],
   write: [{ path: "/w", folder: true }, { path: "/w/f", folder: false }],
   devices: ["/dev/null"],
-  network: { kind: "none" },
+  network: "none",
+  namespaces: null,
 } as const;
 const WRITE_FILE = 1n << 1n, TRUNCATE = 1n << 14n;
 
