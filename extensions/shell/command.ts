@@ -43,7 +43,11 @@ export async function allowed(
   if (unwalled?.mode === "run") {
     env.warn?.(`Commands ran without a question, and their wall is not whole: ${unwalled.reason}`);
   }
-  return (options) => spawn(argv, { ...options, ...more, loopback: env.conversationId });
+  return async (options) => {
+    const ended = await spawn(argv, { ...options, ...more, loopback: env.conversationId });
+    if (ended.obeyed) env.warn?.(`A command changed what git runs or obeys here: ${ended.obeyed.join(", ")}`);
+    return ended;
+  };
 }
 
 /** What the command gets beyond the usual; the user is asked for what the settings do not give. */
@@ -65,7 +69,17 @@ async function approved(
       setting: null,
     });
   }
-  const named = await Promise.all(write.map((path) => realPath(resolve(workspace, path))));
+  const repository = resolve(workspace, ".git");
+  const changesRepository = write.some((path) => isBelow(repository, resolve(workspace, path)));
+  if (changesRepository) {
+    await ask(env, {
+      what: `let a command change this repository's history and settings: ${command}`,
+      scope: "commands that change this repository's history and settings",
+      setting: null,
+    });
+  }
+  const others = write.map((path) => resolve(workspace, path)).filter((path) => !isBelow(repository, path));
+  const named = await Promise.all(others.map(realPath));
   const paths = named.filter((path) => !isBelow(workspace, path));
   for (const path of paths) {
     await ask(env, {
@@ -89,7 +103,9 @@ async function approved(
   return {
     hideSecrets,
     ...(network ? { network } : {}),
-    ...(paths.length > 0 ? { write: [workspace, ...paths] } : {}),
+    ...(paths.length > 0 || changesRepository
+      ? { write: [workspace, ...changesRepository ? [repository] : [], ...paths] }
+      : {}),
   };
 }
 

@@ -60,6 +60,8 @@ export interface Spawned {
   readonly truncated: boolean;
   /** What Vis did afterwards, in sentences: leftover processes that were ended. */
   readonly notes: readonly string[];
+  /** After a program that could change the repository: what git runs or obeys there now and did not before. */
+  readonly obeyed?: readonly string[];
 }
 
 /** What happens to programs where the wall is not whole: the user is asked for each, they run, or they do not run. */

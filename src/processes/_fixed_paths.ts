@@ -79,13 +79,10 @@ export class FixedPaths {
     found: Found,
     { top, workspace }: { readonly top: string; readonly workspace: string },
   ): Promise<void> {
-    const dot = join(top, GIT);
-    add(found, dot);
-    const named = kindOf(dot) === "file" ? /^gitdir: (.+?)\s*$/m.exec(await smallTextFile(dot) ?? "")?.[1] : undefined;
-    const gitDir = realPathOf(named === undefined ? dot : resolve(top, named));
-    if (gitDir === null) return;
-    const common = await smallTextFile(join(gitDir, "commondir"));
-    const commonDir = common === null ? gitDir : realPathOf(resolve(gitDir, common.trim())) ?? gitDir;
+    add(found, join(top, GIT));
+    const folders = await repositoryFolders(top);
+    if (folders === null) return;
+    const { gitDir, commonDir } = folders;
     for (const folder of new Set([gitDir, commonDir])) {
       add(found, folder);
       for (const name of IN_GIT) add(found, join(folder, name));
@@ -122,6 +119,62 @@ export class FixedPaths {
         if (real !== null && kindOf(real) === "file") add(found, path);
       }
     }
+  }
+}
+
+/** The folder that git uses at the top of a repository, and the one that worktrees share; null if there is none. */
+export async function repositoryFolders(
+  top: string,
+): Promise<{ readonly gitDir: string; readonly commonDir: string } | null> {
+  const dot = join(top, GIT);
+  const named = kindOf(dot) === "file" ? /^gitdir: (.+?)\s*$/m.exec(await smallTextFile(dot) ?? "")?.[1] : undefined;
+  const gitDir = realPathOf(named === undefined ? dot : resolve(top, named));
+  if (gitDir === null || kindOf(join(gitDir, "HEAD")) === null) return null;
+  const common = await smallTextFile(join(gitDir, "commondir"));
+  const commonDir = common === null ? gitDir : realPathOf(resolve(gitDir, common.trim())) ?? gitDir;
+  return { gitDir, commonDir };
+}
+
+/** Settings by which git runs a program or reads other settings. */
+const RUNS =
+  /^(?:core\.(?:hookspath|fsmonitor|editor|pager|sshcommand|gitproxy|askpass|worktree|attributesfile)|(?:alias|pager|include|includeif)\..*|.*\.(?:command|cmd|program|helper|driver|clean|smudge|process|textconv|external|editor|vcs|uploadpack|receivepack|update|packobjectshook|difffilter|path))$/;
+const TODO_LISTS = ["rebase-merge/git-rebase-todo", "sequencer/todo"];
+
+/** What git runs or obeys at the top of a repository, each with a text that differs once it has changed. */
+export async function obeyedAt(top: string): Promise<ReadonlyMap<string, string>> {
+  const found = new Map<string, string>();
+  const folders = await repositoryFolders(top);
+  if (folders === null) return found;
+  const { gitDir, commonDir } = folders;
+  const files = new Set([
+    join(commonDir, "config"),
+    join(commonDir, "config.worktree"),
+    join(gitDir, "config.worktree"),
+  ]);
+  const { settings, included } = await everyGitSetting([...files], "/");
+  for (const path of included) found.set(`settings in ${path}`, "");
+  for (const { section, subsection, key, value } of settings) {
+    const name = [section, ...subsection === null ? [] : [subsection], key].join(".");
+    if (RUNS.test(name.toLowerCase())) found.set(`${name} = ${value}`, "");
+  }
+  const hooks = join(commonDir, "hooks");
+  for (const { name } of folderEntries(hooks, { most: MOST_HOOKS, wanted: () => true })) {
+    if (!name.endsWith(".sample")) found.set(`hook ${name}`, stampOf(join(hooks, name)));
+  }
+  for (const name of TODO_LISTS) {
+    for (const line of (await smallTextFile(join(gitDir, name)) ?? "").split("\n")) {
+      if (/^\s*(?:exec|x)\s/.test(line)) found.set(`${name}: ${line.trim()}`, "");
+    }
+  }
+  return found;
+}
+
+function stampOf(path: string): string {
+  try {
+    const { size, mtime, ctime, mode } = Deno.statSync(path);
+    return [size, mtime?.getTime(), ctime?.getTime(), mode].join();
+  } catch {
+    return "";
   }
 }
 

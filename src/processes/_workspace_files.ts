@@ -27,7 +27,8 @@ interface KnownFolder {
   readonly isTop: boolean;
 }
 
-interface SpecialFiles {
+/** Paths relative to a workspace. */
+export interface SpecialFiles {
   readonly secrets: readonly string[];
   /** Folders with a `.git`. */
   readonly repositories: readonly string[];
@@ -45,16 +46,19 @@ export class WorkspaceFiles {
   /** Repositories that were ever found: a command can make so many folders that they are not looked into. */
   readonly #repositories = new BoundedMap<string, ReadonlySet<string>>(MOST_WORKSPACES);
 
-  #last: { readonly workspace: string; readonly found: SpecialFiles } | null = null;
-
   constructor(patterns: readonly string[]) {
     this.#patterns = patterns;
     this.#wanted = byteCheck(patterns);
   }
 
-  /** Tops of repositories, as far as they are found. */
-  repositories(workspace: string): readonly string[] {
-    const all = new Set(["", ...this.#repositories.get(workspace) ?? [], ...this.#near(workspace).repositories]);
+  /** The secret files and the tops of repositories that are near the top. */
+  look(workspace: string): SpecialFiles {
+    return this.#walk(workspace, { most: MOST_FOLDERS, passed: PASSED });
+  }
+
+  /** Real paths of the tops, with those that were found before. */
+  repositories(workspace: string, { repositories }: SpecialFiles): readonly string[] {
+    const all = new Set(["", ...this.#repositories.get(workspace) ?? [], ...repositories]);
     const there = [...all].filter((folder) => hasGit(join(workspace, folder))).slice(0, MOST_REPOSITORIES);
     this.#repositories.set(workspace, new Set(there));
     return there.map((folder) => join(workspace, folder));
@@ -62,9 +66,8 @@ export class WorkspaceFiles {
 
   /** Real paths of secret files, without those whose text the repository has: a commit would record that they changed.
    * Throws Error for too many. */
-  async secrets(workspace: string): Promise<readonly string[]> {
+  async secrets(workspace: string, { secrets: found }: SpecialFiles): Promise<readonly string[]> {
     if (this.#patterns.length === 0) return [];
-    const { secrets: found } = this.#near(workspace);
     const before = this.#found.get(workspace) ?? [];
     // A command may have moved a folder to where nothing is looked for.
     const isMoved = before.some((path) => !found.includes(path));
@@ -76,15 +79,6 @@ export class WorkspaceFiles {
     throw new Error(
       `Cannot run commands: ${real.size} files may hold keys, and ${MOST_HIDDEN} is the most that are hidden; the setting secrets names them`,
     );
-  }
-
-  /** Looked for once for all that asks in the same moment. */
-  #near(workspace: string): SpecialFiles {
-    if (this.#last?.workspace === workspace) return this.#last.found;
-    const found = this.#walk(workspace, { most: MOST_FOLDERS, passed: PASSED });
-    this.#last = { workspace, found };
-    queueMicrotask(() => this.#last = null);
-    return found;
   }
 
   /** Relative to the workspace. */

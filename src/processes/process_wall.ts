@@ -12,8 +12,8 @@ import { removeTree } from "./folders.ts";
 import { landlockFault } from "./_landlock_fault.ts";
 import { deviceNodes, linksOf, machinePath, realPath, settingsPaths, systemPaths } from "./_open_paths.ts";
 import { PROC } from "./proc_files.ts";
-import { type Fixed, FixedPaths } from "./_fixed_paths.ts";
-import { WorkspaceFiles } from "./_workspace_files.ts";
+import { type Fixed, FixedPaths, obeyedAt, repositoryFolders } from "./_fixed_paths.ts";
+import { type SpecialFiles, WorkspaceFiles } from "./_workspace_files.ts";
 import { toolchainsOf } from "./_toolchains.ts";
 import { Namespaces } from "./_namespaces.ts";
 import { makeHome } from "./_program_home.ts";
@@ -130,8 +130,14 @@ export class ProcessWall {
     );
     let fixed: Fixed | null = null;
     try {
-      const hidden = isWhole ? await this.#hidden(workspace, options) : [];
-      if (isWhole && own.write.length > 0) fixed = await this.#fixedPaths(workspace, own.write, options);
+      const found = isWhole && (own.write.length > 0 || options.hideSecrets) ? this.#files.look(workspace) : null;
+      const hidden = found ? await this.#hidden(workspace, options, found) : [];
+      if (found && own.write.length > 0) {
+        const { write: named = [], keep = [] } = options;
+        const repositories = this.#files.repositories(workspace, found);
+        const write = own.write.map(({ path }) => path);
+        fixed = await this.#fixed.enter(workspace, { repositories, write, named, keep });
+      }
       if (hidden.length > 0) await Deno.writeTextFile(join(folder, HIDDEN_NAME), options.hideSecrets?.instead ?? "");
       await makeHome(folder, { links: machine.packages, home: this.#options.private.home, workspace });
       const plan = isWhole ? this.#namespaces.plan(network, loopback ?? "") : null;
@@ -154,11 +160,16 @@ export class ProcessWall {
         },
         limits: limits(),
       };
+      const before = options.write?.includes(join(workspace, ".git")) ? await obeyedAt(workspace) : null;
       const launcher = launched(this.#options.launcher ?? execProgram(), plan?.launcher ?? []);
       const process = new ConfinedProcess({ launcher, policy, cwd, input, maxBytes, onOutput });
       const left = network === "private" ? this.#namespaces.began(loopback ?? "", process.pid) : () => {};
       try {
-        return await process.run({ timeoutMs, signal, stop });
+        const result = await process.run({ timeoutMs, signal, stop });
+        if (before === null) return result;
+        const after = await obeyedAt(workspace);
+        const obeyed = [...after].filter(([what, stamp]) => before.get(what) !== stamp).map(([what]) => what);
+        return obeyed.length > 0 ? { ...result, obeyed } : result;
       } finally {
         left();
       }
@@ -169,19 +180,14 @@ export class ProcessWall {
   }
 
   /** Real paths of the workspace's secret files that the program must not see. */
-  async #hidden(workspace: string, { hideSecrets }: SpawnOptions): Promise<readonly string[]> {
+  async #hidden(
+    workspace: string,
+    { hideSecrets }: SpawnOptions,
+    found: SpecialFiles,
+  ): Promise<readonly string[]> {
     if (!hideSecrets) return [];
     const except = new Set(hideSecrets.except.map((path) => resolve(workspace, path)));
-    return (await this.#files.secrets(workspace)).filter((path) => !except.has(path));
-  }
-
-  async #fixedPaths(
-    workspace: string,
-    write: readonly GrantedPath[],
-    { write: named = [], keep = [] }: SpawnOptions,
-  ): Promise<Fixed> {
-    const repositories = this.#files.repositories(workspace);
-    return await this.#fixed.enter(workspace, { repositories, write: write.map(({ path }) => path), named, keep });
+    return (await this.#files.secrets(workspace, found)).filter((path) => !except.has(path));
   }
 
   /** Rejects with Error if no program can run on this machine. */
@@ -240,6 +246,7 @@ export class ProcessWall {
       LANG: "C.UTF-8",
       ...Object.fromEntries(inherited),
       TERM: "dumb",
+      GIT_OPTIONAL_LOCKS: "0", // `git status` would like to write its index
       HOME: folder,
       TMPDIR: folder,
       // Names are looked up over TCP because there is no UDP.
@@ -272,8 +279,10 @@ async function ownPaths(workspace: string, { read = [], write = [workspace] }: S
     if (found) return found;
     throw new Error(`Cannot run a command with ${path}: it is not an absolute path of an existing file or folder`);
   };
-  // A repository that is still to be made.
-  const there = write.filter((path) => path !== join(workspace, ".git") || exists(path));
+  const dot = join(workspace, ".git");
+  // Of a worktree, the repository is elsewhere; it may also be still to be made.
+  const folders = write.includes(dot) ? await repositoryFolders(workspace) : null;
+  const there = [...write.filter((path) => path !== dot || exists(path)), ...new Set(Object.values(folders ?? {}))];
   const [reads, writes] = await Promise.all([
     Promise.all([workspace, ...read].map(real)),
     Promise.all(there.map(real)),

@@ -50,7 +50,7 @@ Deno.test("ProcessWall.spawn() gives a short list of variables and those that ar
   await place(async ({ wall, workspace }) => {
     const { stdout } = await wall.spawn(workspace, ["env"], { env: { ASKED: "1" } });
     const names = stdout.trim().split("\n").map((line) => line.split("=")[0]).sort();
-    assert.deepEqual(names, ["ASKED", "HOME", "LANG", "PATH", "TERM", "TMPDIR"]);
+    assert.deepEqual(names, ["ASKED", "GIT_OPTIONAL_LOCKS", "HOME", "LANG", "PATH", "TERM", "TMPDIR"]);
   });
 });
 
@@ -190,6 +190,47 @@ Deno.test("ProcessWall.spawn() keeps the repository and .vis read-only", { ignor
       write: [workspace, `${workspace}/.git`],
     });
     assert.deepEqual([named.stdout, read("workspace/.vis/new")], ["x\n", null]);
+  });
+});
+
+Deno.test(
+  "ProcessWall.spawn() says what git obeys after a command that could change it",
+  { ignore: !mayMake },
+  async () => {
+    await place(async ({ wall, workspace }) => {
+      const evil =
+        "printf '[core]\\nfsmonitor = x\\n[user]\\nname = Ada\\n' >> .git/config; echo x > .git/hooks/pre-commit";
+      const write = [workspace, `${workspace}/.git`];
+      const { obeyed } = await wall.spawn(workspace, sh(evil), { write });
+      assert.deepEqual(obeyed, ["core.fsmonitor = x", "hook pre-commit"]);
+      assert.equal((await wall.spawn(workspace, sh("echo x > .git/index"), { write })).obeyed, undefined);
+      const kept = await wall.spawn(workspace, sh("echo x > .git/index && echo x > .git/config"), {
+        write,
+        keep: [`${workspace}/.git/config`],
+      });
+      assert.match(kept.stderr, /\.git\/config: Read-only file system/);
+    });
+  },
+);
+
+Deno.test("ProcessWall.spawn() leaves nothing where a repository could be", { ignore: !mayMake }, async () => {
+  await place(async ({ wall, workspace, read }) => {
+    await Deno.remove(`${workspace}/.git`, { recursive: true });
+    const up = Promise.withResolvers<void>(), stop = new AbortController();
+    const long = wall.spawn(workspace, sh("echo up; while sleep 0.02; do mkdir -p .git/hooks && echo made; done"), {
+      onOutput: () => up.resolve(),
+      stop: stop.signal,
+    });
+    await up.promise;
+    const { stdout, stderr } = await wall.spawn(workspace, sh("rmdir .git; mkdir .git/x || echo no"));
+    assert.deepEqual([stdout, read("workspace/.git/x")], ["no\n", null], stderr);
+    assert.equal(Deno.lstatSync(`${workspace}/.git`).isDirectory, true, "another command still needs it");
+    stop.abort();
+    assert.equal((await long).stdout, "up\n");
+    assert.throws(() => Deno.lstatSync(`${workspace}/.git`), Deno.errors.NotFound);
+    const write = [workspace, `${workspace}/.git`];
+    await wall.spawn(workspace, sh("mkdir .git; echo x > .git/HEAD"), { write });
+    assert.equal(read("workspace/.git/HEAD"), "x\n");
   });
 });
 

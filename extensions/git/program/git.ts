@@ -11,6 +11,8 @@ type Spawn = NonNullable<EnvironmentView["spawn"]>;
 const TIMEOUT_MS = 120_000;
 /** Limit for output that is not streamed. */
 const MAX_BYTES = 4 << 20;
+/** Settings and programs of a repository, which git changes none of here. */
+const KEPT = ["config", "config.worktree", "commondir", "hooks", "info/attributes", "modules"];
 /** Paths that a commit changes in a repository outside the workspace. The kernel wall keeps its hooks and settings
  * read-only. */
 const CHANGED = ["objects", "refs", "logs", "worktrees"];
@@ -95,6 +97,9 @@ export class Git {
         network: false,
         read: [gitDir, commonDir].filter((path) => !inside(workspace, path)),
         write: await this.#mayChange(changes),
+        keep: changes
+          ? [...new Set([gitDir, commonDir])].flatMap((folder) => KEPT.map((name) => join(folder, name)))
+          : [],
         ...(take ? { onOutput: (output, bytes) => output === "stdout" ? take(bytes) : undefined } : {}),
       });
       signal?.throwIfAborted();

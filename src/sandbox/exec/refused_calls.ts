@@ -140,19 +140,19 @@ const BY_ARGUMENT: readonly RefusedWhen[] = [
   refused("mknodat", [check(2, "bits", SET_ID)]),
 ];
 
-function opening(abi: number): readonly RefusedWhen[] {
+function opening({ emptying }: { readonly emptying: boolean }): readonly RefusedWhen[] {
   return (["open", "openat"] as const).map((name, flags) => {
     const empties = check(flags + 1, "bits", O_TRUNC);
     return refused(
       name,
       [check(flags + 1, "bits", CREATES), check(flags + 2, "bits", SET_ID)],
-      ...(abi < TRUNCATE_ABI
-        ? [
+      ...(emptying
+        ? []
+        : [
           [empties, check(flags + 1, "noBits", O_WRONLY | O_RDWR)],
           // Both bits: a descriptor for neither reading nor writing, of which Landlock asks nothing.
           [empties, check(flags + 1, "bits", O_WRONLY), check(flags + 1, "bits", O_RDWR)],
-        ]
-        : []),
+        ]),
     );
   });
 }
@@ -191,18 +191,20 @@ export function refusedCalls(
     readonly architecture?: Architecture;
   },
 ): Operation[] {
+  // In namespaces, what may only be read is mounted read-only.
+  const emptying = own || abi >= TRUNCATE_ABI;
   const signals = own || abi >= SIGNALS_ABI;
   const whole: readonly CallName[] = [
     ...Object.values(REFUSED).flat(),
     ...(own ? [] : SHARED),
-    ...(abi < TRUNCATE_ABI ? ["truncate"] as const : []),
+    ...(emptying ? [] : ["truncate"] as const),
     ...(signals ? [] : SIGNALS),
   ];
   return [
     ...entryCheck(architecture),
     ...numbersOf(ABSENT, architecture).flatMap((number): Operation[] => [[BPF.equal, 0, 1, number], denyWith(ENOSYS)]),
     ...numbersOf(whole, architecture).flatMap((number): Operation[] => [[BPF.equal, 0, 1, number], denyWith(EPERM)]),
-    ...[...BY_ARGUMENT, ...opening(abi), socket(network)].flatMap(({ name, when }): Operation[] => {
+    ...[...BY_ARGUMENT, ...opening({ emptying }), socket(network)].flatMap(({ name, when }): Operation[] => {
       const then = [...when.flatMap(alternative), verdict(VERDICT.allow)];
       return numbersOf([name], architecture).flatMap((number) => [[BPF.equal, 0, then.length, number], ...then]);
     }),

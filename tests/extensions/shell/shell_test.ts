@@ -219,6 +219,9 @@ Deno.test("shell.run() asks the user for the network and for paths outside the w
     assert.deepEqual(asked.pop()![1].hideSecrets, { ...HIDE, except: [`${root}/w/inside/.env`, "plain"] });
     const { network, write } = asked.at(-1)![1];
     assert.deepEqual([network, write], [true, [`${root}/w`, `${root}/other`, "/etc"]]);
+    await run(env, "npm ci", { write: [".git/hooks", ".git"] });
+    assert.deepEqual(questions.splice(0), ["commands that change this repository's history and settings"]);
+    assert.deepEqual(asked.at(-1)![1].write, [`${root}/w`, `${root}/w/.git`]);
     hasNetwork = true;
     await run(env, "npm ci", { network: true, write: ["inside"] });
     assert.deepEqual(questions, []);

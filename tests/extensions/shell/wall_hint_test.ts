@@ -13,3 +13,13 @@ Deno.test("wallHint() explains files that commands do not see, and not those tha
     assert.equal(hint(line), null, line);
   }
 });
+
+Deno.test("wallHint() names the functions of git where a command cannot change the repository", () => {
+  for (
+    const line of [
+      "fatal: Unable to create '/home/me/project/.git/index.lock': Read-only file system",
+      "error: could not lock config file .git/config: Read-only file system",
+      "mv: cannot move '.git' to 'old': Device or resource busy",
+    ]
+  ) assert.match(hint(line) ?? "", /functions of git/, line);
+});

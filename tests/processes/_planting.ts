@@ -1,0 +1,188 @@
+import { dirname, join } from "node:path";
+
+/** A workspace of the user with a repository, and the git of that user, who has a home folder beside it. */
+export interface Planted {
+  readonly root: string;
+  readonly workspace: string;
+  /** Folders with a repository, relative to the workspace. */
+  readonly tops: readonly string[];
+  /** Exists once something ran that a command planted. */
+  readonly witness: string;
+}
+
+/** How a workspace has its repository. The scripts run in the workspace as the user. */
+export const LAYOUTS: Readonly<Record<string, string>> = {
+  "a repository": "git init -q . && echo a > a.txt && git add . && git commit -qm first",
+  "a worktree": `git init -q ../main && git -C ../main commit -q --allow-empty -m first &&
+    rmdir ../workspace && git -C ../main worktree add -q ../workspace && cd ../workspace`,
+  "a repository in another folder of the workspace":
+    "git init -q --separate-git-dir=.bare . && echo a > a.txt && git add a.txt && git commit -qm first",
+  "a bare repository and a worktree of it":
+    `git init -q --bare .bare && echo 'gitdir: ./.bare' > .git && git config core.bare false && echo a > a.txt && git add a.txt && git commit -qm first`,
+  "a link to its repository": "git init -q . && git commit -q --allow-empty -m first && mv .git own && ln -s own .git",
+  "submodules and a repository below":
+    `git init -q ../other && git -C ../other commit -q --allow-empty -m first && git init -q . &&
+    git -c protocol.file.allow=always submodule --quiet add ../other logs && git -c protocol.file.allow=always submodule --quiet add ../other a/b/c/d/e &&
+    git commit -qm first && git init -q deep/sub && git -C deep/sub commit -q --allow-empty -m first`,
+  "hooks in the workspace":
+    `git init -q . && mkdir -p tools/hooks && printf '#!/bin/sh\\n' > tools/hooks/pre-commit && chmod +x tools/hooks/pre-commit &&
+    git config core.hooksPath tools/hooks && git add . && git commit -qm first`,
+  "a folder for hooks that is missing":
+    "git init -q . && git config core.hooksPath .husky/_ && git commit -q --allow-empty -m first",
+  "settings in the workspace":
+    "git init -q . && printf '[core]\\n' > .gitsettings && git config include.path ../.gitsettings && git add . && git commit -qm first",
+  "settings that are missing":
+    "git init -q . && git config include.path ../.gitsettings && git config includeIf.onbranch:main.path ../more/settings && git commit -q --allow-empty -m first",
+  "a filter in the workspace":
+    `git init -q . && mkdir tools && printf '#!/bin/sh\\nexec cat\\n' > tools/filter && chmod +x tools/filter && echo '*.txt filter=own' > .gitattributes &&
+    git config filter.own.clean 'tools/filter %f' && git config core.fsmonitor false && echo a > a.txt && git add . && git commit -qm first`,
+  "a hook that is a link into the workspace":
+    `git init -q . && mkdir tools && printf '#!/bin/sh\\n' > tools/check && chmod +x tools/check && ln -s ../../tools/check .git/hooks/pre-commit && git add . && git commit -qm first`,
+  "a rebase that is not over":
+    `git init -q . && echo a > a.txt && git add . && git commit -qm first && echo b > a.txt && git commit -qam second &&
+    GIT_SEQUENCE_EDITOR="sed -i s/^pick/edit/" git rebase -q -i HEAD~1`,
+  "no repository": ":",
+};
+
+/** For each layout, a way to plant something that works without the wall. The others may be in its way. */
+export const WORKS: Readonly<Record<keyof typeof LAYOUTS, keyof typeof PLANTS>> = {
+  "a repository": "adds to settings",
+  "a worktree": "puts a link in the place of the repository",
+  "a repository in another folder of the workspace": "adds to settings",
+  "a bare repository and a worktree of it": "adds to settings",
+  "a link to its repository": "adds to settings",
+  "submodules and a repository below": "moves the folder of a repository below",
+  "hooks in the workspace": "changes hooks that settings name",
+  "a folder for hooks that is missing": "changes hooks that settings name",
+  "settings in the workspace": "changes settings that are included",
+  "settings that are missing": "changes settings that are included",
+  "a filter in the workspace": "changes scripts that settings name",
+  "a hook that is a link into the workspace": "changes scripts that settings name",
+  "a rebase that is not over": "writes a todo list",
+  "no repository": "makes a repository at the top",
+};
+
+/** What a command tries. `$EVIL` is a script that makes the witness; `$SET` a setting that names it. */
+export const PLANTS: Readonly<Record<string, string>> = {
+  "adds to settings": 'for d in $DIRS; do printf "$SET" >> $d/config; done',
+  "makes settings of a worktree":
+    'for d in $DIRS; do git config extensions.worktreeConfig true; printf "$SET" > $d/config.worktree; done',
+  "replaces settings": 'for d in $DIRS; do printf "$SET" > new; mv -f new $d/config; done',
+  "removes settings first": 'for d in $DIRS; do rm -f $d/config; printf "$SET" > $d/config; done',
+  "links settings": 'printf "$SET" > mine; for d in $DIRS; do ln -sf "$PWD/mine" $d/config; done',
+  "uses git config": 'git config core.fsmonitor "$EVIL"; git config core.hooksPath "$PWD/evil"',
+  "makes hooks":
+    "for d in $DIRS; do for h in pre-commit post-commit post-checkout post-index-change; do cp $EVIL $d/hooks/$h; done; done",
+  "replaces the folder of hooks": 'for d in $DIRS; do rm -rf $d/hooks; ln -s "$PWD/evil" $d/hooks; done',
+  "renames the folder of hooks": "for d in $DIRS; do mv $d/hooks $d/old; cp -r evil $d/hooks; done",
+  "changes hooks that settings name":
+    "for f in tools/hooks .husky/_ .husky; do mkdir -p $f; cp evil/* $f/; done; ls tools/hooks",
+  "moves the folder of hooks that settings name":
+    "mv tools tools2; mkdir -p tools/hooks; cp evil/* tools/hooks/; cp $EVIL tools/check; cp $EVIL tools/filter",
+  "changes scripts that settings name":
+    "for f in tools/check tools/filter; do cat $EVIL > $f; rm -f $f; cp $EVIL $f; mv -f evil/post-commit $f; done",
+  "changes settings that are included":
+    'mkdir -p more; for f in .gitsettings more/settings; do printf "$SET" >> $f; rm -f $f; printf "$SET" > $f; done',
+  "moves the repository":
+    'for d in $TOPS; do mv $d/.git $d/old; mkdir $d/.git; cp -r $d/old/. $d/.git; printf "$SET" >> $d/.git/config; done',
+  "puts a file in the place of the repository":
+    'cp -r .git evil.git 2>/dev/null || cp -r .bare evil.git; printf "$SET" >> evil.git/config; rm -rf .git; echo "gitdir: evil.git" > .git',
+  "puts a link in the place of the repository":
+    'git init -q evil2; printf "$SET" >> evil2/.git/config; rm -rf .git; ln -sfn evil2/.git .git; mv -T evil2/.git .git',
+  "moves the folder of a repository below":
+    'for d in logs deep deep/sub a a/b; do mv $d $d.old; mkdir -p $d; done; for d in logs deep/sub a/b/c/d/e; do git init -q $d; printf "$SET" >> $d/.git/config; cp evil/* $d/.git/hooks/; done',
+  "removes a repository below":
+    'for d in logs deep a; do rm -rf $d; done; for d in logs deep/sub a/b/c/d/e; do git init -q $d; printf "$SET" >> $d/.git/config; done',
+  "moves the workspace's files through a link":
+    'ln -s . self; printf "$SET" >> self/.git/config; for h in pre-commit post-commit; do cp $EVIL self/.git/hooks/$h; done',
+  "goes by its own root":
+    'printf "$SET" >> /proc/self/root$PWD/.git/config; printf "$SET" >> /proc/self/cwd/.git/config; printf "$SET" >> /dev/fd/../cwd/.git/config',
+  "opens settings for writing by perl":
+    `perl -e 'for (glob(".git/config .bare/config .git")) { open(F, "+<", $_) and print F $ENV{SET} =~ s/\\\\n/\\n/gr; truncate($_, 0) }'`,
+  "changes modes first": 'for d in $DIRS; do chmod -R u+rwX $d; chmod 777 $d/config; printf "$SET" >> $d/config; done',
+  "exchanges two paths":
+    `perl -e 'for (["tools", "tools3"], [".git", "evil.git"], ["logs", "x"]) { mkdir "$_->[1]"; syscall(316, -100, $_->[0], -100, $_->[1], 2) }'; mkdir -p tools/hooks; cp evil/* tools/hooks/; printf "$SET" >> .git/config`,
+  "links files hard":
+    'for d in $DIRS; do ln $d/config hard && printf "$SET" >> hard; ln $d/HEAD head && echo x > head; done; ln tools/check hard2 && cat $EVIL > hard2',
+  "gives attributes":
+    'for d in $DIRS; do mkdir -p $d/info; echo "* filter=evil" > $d/info/attributes; done; printf "$SET" >> .gitconfig; git config filter.evil.clean "$EVIL"',
+  "writes a todo list":
+    'for d in $DIRS; do for f in rebase-merge/git-rebase-todo sequencer/todo; do echo "exec $EVIL" > $d/$f; done; done',
+  "adds a rebase":
+    'for d in $DIRS; do mkdir -p $d/rebase-merge; echo "exec $EVIL" > $d/rebase-merge/git-rebase-todo; done',
+  "makes a repository at the top":
+    'git init -q . ; printf "$SET" >> .git/config; for h in evil/*; do cp $h .git/hooks/; done',
+  "makes a repository at the top by a bare one":
+    'git init -q --bare evil.git; printf "$SET" >> evil.git/config; rmdir .git; mv -T evil.git .git; cp -r evil.git .git',
+  "starts many that wait for an end": '(setsid sh -c "sleep 0.3; printf \\"$SET\\" >> .git/config" > /dev/null 2>&1 &)',
+  "names another common folder":
+    'for d in $DIRS; do cp -r $d evilcommon; printf "$SET" >> evilcommon/config; echo "$PWD/evilcommon" > $d/commondir; done',
+  "makes a submodule's repository":
+    'mkdir -p .git/modules/x; git init -q --bare .git/modules/x; printf "$SET" >> .git/modules/x/config',
+  "mounts over the repository":
+    'unshare -rm sh -c "mount -t tmpfs none .git; mount --bind evil .git/hooks"; mount --bind evil .git; umount .git; umount -l .git/config; umount -l .',
+  "uses the index to check out hooks":
+    "mkdir -p w/.git/hooks; cp $EVIL w/.git/hooks/pre-commit; cp -r w/.git/. .git/; tar cf t.tar -C w . && tar xf t.tar; rsync -a w/ ./",
+  "fills the folders that are looked into":
+    'mkdir many; cd many; seq 3000 | xargs mkdir; cd ..; printf "$SET" >> deep/sub/.git/config; printf "$SET" >> logs/.git',
+};
+
+const env = (root: string): Record<string, string> => ({
+  HOME: join(root, "home"),
+  PATH: "/usr/bin:/bin",
+  GIT_CONFIG_NOSYSTEM: "1",
+  GIT_AUTHOR_NAME: "Ada",
+  GIT_AUTHOR_EMAIL: "ada@example.org",
+  GIT_COMMITTER_NAME: "Ada",
+  GIT_COMMITTER_EMAIL: "ada@example.org",
+  GIT_EDITOR: "true",
+});
+
+/** Runs a script as the user would, without a wall. */
+export async function asUser(
+  script: string,
+  { root, workspace }: Pick<Planted, "root" | "workspace">,
+): Promise<string> {
+  const { stdout, stderr } = await new Deno.Command("/bin/sh", {
+    args: ["-c", script],
+    cwd: workspace,
+    clearEnv: true,
+    env: env(root),
+    stdin: "null",
+  }).output();
+  return new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr);
+}
+
+/** A place with the layout; the witness is in the workspace, where commands could make it themselves, but do not. */
+export async function planted(layout: string, test: (place: Planted) => Promise<void>): Promise<void> {
+  const root = await Deno.realPath(await Deno.makeTempDir({ prefix: "vis-planting-" }));
+  const workspace = join(root, "workspace"), witness = join(root, "out/witness");
+  try {
+    for (const path of [workspace, join(root, "home"), dirname(witness)]) await Deno.mkdir(path);
+    await asUser(`git init -q --bare ../probe; ${LAYOUTS[layout]}`, { root, workspace });
+    const found = await asUser("find . -name .git -not -path './.git/*' | xargs -r -n1 dirname", { root, workspace });
+    await test({ root, workspace, witness, tops: found.split("\n").filter((top) => top !== "") });
+  } finally {
+    await new Deno.Command("/bin/rm", { args: ["-rf", root] }).output();
+  }
+}
+
+/** The script of a command that tries to plant something. */
+export function planting(plants: readonly string[], { workspace, witness }: Planted): string {
+  const evil = join(workspace, "evil/pre-commit");
+  return `mkdir -p evil
+printf '#!/bin/sh\\ntouch ${witness}\\ncat\\n' > evil/pre-commit; chmod +x evil/pre-commit
+for h in post-commit post-checkout post-index-change post-rewrite; do cp evil/pre-commit evil/$h; done
+export EVIL=${evil} SET='\\n[core]\\n\\tfsmonitor = ${evil}\\n\\thooksPath = ${workspace}/evil\\n[filter "evil"]\\n\\tclean = ${evil}\\n[diff]\\n\\texternal = ${evil}\\n'
+DIRS=$(find . -maxdepth 8 -name HEAD -not -path './evil*' -not -path '*/logs/HEAD' -not -path '*/refs/*' | xargs -r -n1 dirname)
+TOPS=$(find . -maxdepth 8 -name .git | xargs -r -n1 dirname)
+${plants.map((plant) => `(\n${plant}\n) 2>/dev/null`).join("\n")}
+true`;
+}
+
+/** What the user does afterwards, in the workspace and in every repository that was there before. */
+export const uses = (tops: readonly string[]): string =>
+  `for d in . ${tops.join(" ")}; do ( cd $d 2>/dev/null || exit
+  git status; git diff; git log -1; echo x >> a.txt; git add a.txt; git diff HEAD; git commit -qam x
+  git rebase --continue; git checkout -q -b other; git stash; git stash pop
+) > /dev/null 2>&1; done`;
