@@ -1,4 +1,3 @@
-import { Buffer } from "node:buffer";
 import { dirname, join, resolve } from "node:path";
 import { everyGitSetting, untilde } from "../domain/kit/git_config.ts";
 import { smallTextFile } from "../domain/kit/small_text_file.ts";
