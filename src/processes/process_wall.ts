@@ -13,7 +13,7 @@ import { landlockFault } from "./_landlock_fault.ts";
 import { deviceNodes, linksOf, machinePath, realPath, settingsPaths, systemPaths } from "./_open_paths.ts";
 import { PROC } from "./proc_files.ts";
 import { type Fixed, FixedPaths, obeyedAt, repositoryFolders } from "./_fixed_paths.ts";
-import { type SpecialFiles, WorkspaceFiles } from "./_workspace_files.ts";
+import { type SpecialFiles, WorkspaceWalk } from "./_workspace_walk.ts";
 import { toolchainsOf } from "./_toolchains.ts";
 import { Namespaces } from "./_namespaces.ts";
 import { makeHome } from "./_program_home.ts";
@@ -80,7 +80,7 @@ interface Machine extends OpenFolders {
 export class ProcessWall {
   readonly #options: ProcessWallOptions;
   readonly #namespaces = new Namespaces();
-  readonly #files: WorkspaceFiles;
+  readonly #files: WorkspaceWalk;
   readonly #fixed: FixedPaths;
   #open: Promise<OpenFolders> | null = null;
   #machine: Promise<Machine> | null = null;
@@ -88,7 +88,7 @@ export class ProcessWall {
   constructor(options: ProcessWallOptions) {
     this.#options = options;
     if (options.namespaces === false) this.#namespaces.failed("they are turned off");
-    this.#files = new WorkspaceFiles(options.secrets ?? []);
+    this.#files = new WorkspaceWalk(options.secrets ?? []);
     this.#fixed = new FixedPaths(options.private.home);
   }
 

@@ -36,7 +36,7 @@ export interface SpecialFiles {
 
 /** Finds the files of a workspace that may hold keys, and its repositories. A folder is listed again only once names in
  * it have changed, so that the second look costs a system call for each folder. */
-export class WorkspaceFiles {
+export class WorkspaceWalk {
   readonly #patterns: readonly string[];
   readonly #wanted: (first: number, last: number) => boolean;
   readonly #known = new BoundedMap<string, Map<string, KnownFolder>>(MOST_WORKSPACES);
