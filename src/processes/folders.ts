@@ -11,9 +11,11 @@ const LIST_BYTES = 32_768;
 const LENGTH_AT = 16, KIND_AT = 18, NAME_AT = 19;
 const KIND_FOLDER = 4;
 /** struct statx: its length, and where the inode and the times are. */
-const STATX_BYTES = 256, INODE_AT = 32, CHANGED_AT = 96, MODIFIED_AT = 112;
+const STATX_BYTES = 256, INODE_AT = 32, SIZE_AT = 40, CHANGED_AT = 96, MODIFIED_AT = 112;
 const AT_SYMLINK_NOFOLLOW = 0x100n, STATX_BASIC = 0x7ffn;
 const SLICE_MS = 6;
+/** The kernel takes about a tenth of a second to free so much. */
+const LARGE_BYTES = 1 << 30;
 /** Names that may be taken before something else is in the way. */
 const TRIES = 100;
 const OWNER_ALL = 0o700n;
@@ -37,6 +39,9 @@ export class TooManyNames extends RangeError {
     super(`Cannot list ${folder}: it has over ${most} names`);
   }
 }
+
+/** A folder holds more than is removed by this process. */
+export class TooMuchToRemove extends Error {}
 
 /** A text that differs once a name in the folder was added, removed or replaced; null if there is no such folder. */
 export function folderStamp(path: string, { os = Deno.build.os }: OtherSystem = {}): string | null {
@@ -113,21 +118,22 @@ export async function folderNames(path: string, most: number): Promise<string[]>
 }
 
 /** Removes a file, a link, or a folder with its contents: however deep, however many, and even if a folder in it forbids
- * that. Follows no links. Nothing happens if it does not exist. No other program may change it meanwhile. */
-export async function removeTree(path: string): Promise<void> {
+ * that. Follows no links. Nothing happens if it does not exist. No other program may change it meanwhile. Throws
+ * `TooMuchToRemove` after `most` names, and for a file that is so large that its removal would stop this process. */
+export async function removeTree(path: string, { most = Infinity } = {}): Promise<void> {
   const info = await Deno.lstat(path).catch((error: unknown) => {
     if (error instanceof Deno.errors.NotFound) return null;
     throw error;
   });
   if (info === null) return;
-  if (Deno.build.os === "linux" && info.isDirectory) await emptyFolder(path);
+  if (Deno.build.os === "linux" && info.isDirectory) await emptyFolder(path, most);
   await Deno.remove(path, { recursive: Deno.build.os !== "linux" });
 }
 
 /** The runtime's own removal needs stack for each level, and the system takes no path of over 4096 bytes: a folder that
  * is not empty is moved to the top before it is emptied. */
-async function emptyFolder(path: string): Promise<void> {
-  const removal = new Removal();
+async function emptyFolder(path: string, most: number): Promise<void> {
+  const removal = new Removal(most);
   for (let left = true; left;) {
     const top = FOLDERS.open(AT_FDCWD, terminated(path)) ?? await unlocked(path);
     try {
@@ -155,12 +161,21 @@ class Removal {
   changes = 0;
   #moved = 0;
   #since = performance.now();
+  readonly #most: number;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
 
   /** Returns false for a folder that is not empty, and for what cannot be removed. */
   async remove(folder: number, { name, isFolder }: Entry): Promise<boolean> {
     if (performance.now() - this.#since > SLICE_MS) {
       await new Promise<void>((resolve) => setImmediate(resolve));
       this.#since = performance.now();
+    }
+    if (this.changes >= this.#most) throw new TooMuchToRemove(`Cannot remove over ${this.#most} names here`);
+    if (!isFolder && this.#most < Infinity && FOLDERS.size(folder, name) > LARGE_BYTES) {
+      throw new TooMuchToRemove("Cannot remove a large file here");
     }
     const isGone = !isFolder && FOLDERS.remove(folder, name, 0n) || FOLDERS.remove(folder, name, AT_REMOVEDIR);
     if (isGone) this.changes++;
@@ -227,6 +242,13 @@ class Folders {
     const stat = new DataView(into.buffer);
     const time = (at: number): string => `${stat.getBigInt64(at, true)}.${stat.getUint32(at + 8, true)}`;
     return `${stat.getBigUint64(INODE_AT, true)} ${time(CHANGED_AT)} ${time(MODIFIED_AT)}`;
+  }
+
+  /** Zero if it cannot be told. */
+  size(folder: number, name: Bytes): number {
+    const into = new Uint8Array(STATX_BYTES);
+    const rest = [this.#libc.address(name), AT_SYMLINK_NOFOLLOW, STATX_BASIC, this.#libc.address(into)] as const;
+    return this.#call("statx", folder, rest) === 0 ? Number(new DataView(into.buffer).getBigUint64(SIZE_AT, true)) : 0;
   }
 
   remove(folder: number, name: Bytes, flags: bigint): boolean {

@@ -8,7 +8,7 @@ import { hasCallNumbers } from "../sandbox/confine/call_numbers.ts";
 import { execProgram, launched } from "../sandbox/launch/program.ts";
 import type { ChildProgram } from "../sandbox/launch/start_child.ts";
 import { ConfinedProcess, NoNamespaces } from "./_confined_process.ts";
-import { removeTree } from "./folders.ts";
+import { removeTree, TooMuchToRemove } from "./folders.ts";
 import { landlockFault } from "./_landlock_fault.ts";
 import { deviceNodes, linksOf, machinePath, realPath, settingsPaths, systemPaths } from "./_open_paths.ts";
 import { PROC } from "./proc_files.ts";
@@ -34,6 +34,8 @@ const OPEN_FILES = 4096, FILE_BYTES = 8 * 2 ** 30, CPU_SECONDS = 24 * 3600;
 const MORE_PROCESSES = 1024;
 /** In the home folder of a program, and in place of files that it must not see. */
 const HIDDEN_NAME = ".hidden-by-vis";
+/** Names that this process removes after a command, and how long a program may remove more. */
+const MOST_REMOVED = 20_000, REMOVAL_MS = 600_000;
 const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 /** Inherited from the environment of Vis; everything else that a program gets is set here. */
 const INHERITED = ["LANG", "LC_ALL", "LC_CTYPE", "TZ"];
@@ -110,7 +112,12 @@ export class ProcessWall {
     }
   }
 
-  async #spawn(workspace: string, argv: readonly string[], options: SpawnOptions): Promise<Spawned> {
+  async #spawn(
+    workspace: string,
+    argv: readonly string[],
+    options: SpawnOptions,
+    { keepsRepositories } = { keepsRepositories: true },
+  ): Promise<Spawned> {
     const { signal, stop, timeoutMs = TIMEOUT_MS, maxBytes = MAX_BYTES, input = null, onOutput = null } = options;
     signal?.throwIfAborted();
     const machine = await this.#ready();
@@ -132,7 +139,7 @@ export class ProcessWall {
     try {
       const found = isWhole && (own.write.length > 0 || options.hideSecrets) ? this.#files.look(workspace) : null;
       const hidden = found ? await this.#hidden(workspace, options, found) : [];
-      if (found && own.write.length > 0) {
+      if (found && own.write.length > 0 && keepsRepositories) {
         const { write: named = [], keep = [] } = options;
         const repositories = this.#files.repositories(workspace, found);
         const write = own.write.map(({ path }) => path);
@@ -175,7 +182,19 @@ export class ProcessWall {
       }
     } finally {
       fixed?.leave();
-      await removeTree(folder).catch(() => {}); // somebody else's file in it
+      await this.#remove(folder);
+    }
+  }
+
+  /** Removes the folder of a call. What takes long is removed by a program behind the wall, which nothing waits for. */
+  async #remove(folder: string): Promise<void> {
+    try {
+      await removeTree(folder, { most: MOST_REMOVED });
+    } catch (error) {
+      if (!(error instanceof TooMuchToRemove)) return; // somebody else's file in it
+      const argv = ["/bin/sh", "-c", "chmod -R u+rwX . ; find . -mindepth 1 -delete"];
+      void this.#spawn(folder, argv, { timeoutMs: REMOVAL_MS, network: false }, { keepsRepositories: false })
+        .then(() => removeTree(folder, { most: MOST_REMOVED })).catch(() => {});
     }
   }
 

@@ -11,7 +11,7 @@ import { MAC_PROGRAMS, Probe, probeFault, type ProbePrograms, type ProbeRow } fr
 import { MacProcesses, type ProcessTable, ProcessTree } from "./seatbelt/process_tree.ts";
 import { seatbeltArguments, type SeatbeltPolicy, seatbeltProfile, systemRuns } from "./seatbelt/profile.ts";
 import { toolchainsOf } from "./_toolchains.ts";
-import { WorkspaceFiles } from "./_workspace_files.ts";
+import { WorkspaceFiles } from "./_workspace_walk.ts";
 import {
   commandFolder,
   holds,
@@ -180,7 +180,7 @@ export class SeatbeltWall {
   async #hidden(workspace: string, { hideSecrets }: SpawnOptions): Promise<readonly string[]> {
     if (!hideSecrets) return [];
     const except = new Set(hideSecrets.except.map((path) => resolve(workspace, path)));
-    return (await this.#files.secrets(workspace)).filter((path) => !except.has(path));
+    return (await this.#files.secrets(workspace, this.#files.look(workspace))).filter((path) => !except.has(path));
   }
 
   #folders(): Promise<OpenFolders> {
