@@ -75,7 +75,7 @@ export function wholeWallFix(
     const file = "/etc/apparmor.d/vis-agent";
     return `Give Vis an AppArmor profile: printf '%s\\n' ${lines} | sudo tee ${file} && sudo apparmor_parser -r ${file}`;
   }
-  return "vis logs --grep namespaces_given_up says what the kernel refused";
+  return "vis logs says what the kernel refused (namespaces_given_up)";
 }
 
 /** Lets this executable make user namespaces, and changes nothing else. */

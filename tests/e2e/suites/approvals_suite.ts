@@ -14,6 +14,14 @@ const SAID = final("{{said}}");
 const RAN = /\[2Kran\r\n/;
 const NO = /^Cannot run this with network for commands: /;
 
+const RUNS = replyJson("const said = await shell.run('echo ran').then((r) => r.stdout.trim(), (e) => e.message)");
+const OPAQUE = RUNS.replace("echo ran", "echo $(echo ran)");
+/** Starts a program that can give its own ones no namespaces. */
+const WITHOUT_NAMESPACES = Deno.uid() === 0 ? ["/usr/bin/setpriv", "--bounding-set=-sys_admin"] as const : [
+  ...["/usr/bin/unshare", "--user", "--map-current-user", "--keep-caps"] as const,
+  ...["/bin/sh", "-c", 'echo 0 >/proc/sys/user/max_user_namespaces; exec "$@"', "sh"] as const,
+] as const;
+
 /** What a user is asked, and what becomes of the answer. */
 export function approvalsSuite(launcher: Launcher): void {
   const withUser =
@@ -31,6 +39,20 @@ export function approvalsSuite(launcher: Launcher): void {
   };
   const rules = async (user: User) => await new ApprovalFolder(user.path("vis")).all();
 
+  const unwalled = { ...launcher, argv: [...WITHOUT_NAMESPACES, ...launcher.argv] as const };
+  launched(unwalled, "where the wall is not whole, a command is refused at once without anybody to ask", async () => {
+    await using user = await User.make(unwalled, { reply: [RUNS, SAID, RUNS, SAID] });
+    assert.match(
+      (await user.run(["run", "x"])).stdout,
+      /^Cannot run echo ran: nobody can be asked here \(each command is/,
+    );
+    assert.match(user.mock.requests[0]?.texts.join("\n") ?? "", /The user is asked for each: /);
+    const free = await user.run(["run", "--shell", "run", "y"]);
+    assert.equal(free.stdout, "ran\n");
+    assert.match(free.stderr, /Commands run without a question, and their wall is not whole/);
+    assert.match(free.stderr, /Commands ran without a question/);
+  });
+
   launched(
     launcher,
     "vis run is refused at once where nobody can be asked",
@@ -43,6 +65,21 @@ export function approvalsSuite(launcher: Launcher): void {
 
   const name = `vis run asks on the terminal${noPty ? ` (skipped: ${noPty})` : ""}`;
   if (noPty) return Deno.test({ name: `${name} [${launcher.name}]`, ignore: true, fn: () => {} });
+  launched(unwalled, `where the wall is not whole, ${name}`, async () => {
+    await using user = await User.make(unwalled, { reply: [RUNS, OPAQUE, SAID, RUNS, SAID] });
+    const pty = new Pty(user, ["run", "x"]);
+    await pty.until("Answer with a letter");
+    assert.match(pty.screen().replace(/\n/g, " "), /Allow Vis to run, behind a wall that is not whole: echo ran\?/);
+    pty.type("a\r");
+    await pty.until((screen) => screen.split("Answer with a letter").length > 2);
+    assert.match(pty.screen(), /Asked every time: it has \$/);
+    assert.doesNotMatch(pty.screen().split("Asked every time")[1] ?? "", /from now on/);
+    pty.type("y\r");
+    await pty.ended;
+    assert.match(pty.raw, RAN);
+    assert.deepEqual((await rules(user)).map(({ scope }) => scope), ["echo ran"]);
+    assert.equal((await user.run(["run", "y"])).stdout, "ran\n");
+  });
   launched(launcher, name, async (t) => {
     await together(t, {
       "yes, once, and no, with a reason that the model reads": withUser(async (user) => {
