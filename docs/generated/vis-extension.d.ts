@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: b83901391b3433b6880806be0d2e0270c763cb8bfb222eee6f4d6cb22445a5b1
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: fbf8955c24768766affb4757f4a23d58f4294b47d4b8178a0aaab4cf4bf246f4
 import { z } from 'zod';
 
 /** What calls of a function do, for people who watch: "reading src/app.ts", "read 3 files". */
@@ -155,6 +155,8 @@ export interface SpawnOptions {
   /** True if the user has answered for this program already: by naming it in the settings, or a question of the
    * extension. Only shipped extensions may say so. Has a meaning only where the wall is not whole. */
   readonly answered?: boolean;
+  /** Rejects instead of running the program behind less than the whole wall. */
+  readonly whole?: boolean;
   /** Called when nothing stands before the program any longer, such as a question. */
   readonly onBegin?: () => void;
   /** Without TCP access: programs with the same text here share a network of their own that has only a loopback, where

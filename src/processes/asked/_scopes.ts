@@ -20,6 +20,8 @@ type PartScope = { readonly scope: string; readonly runs: string | null } | { re
 export interface ScopePlace {
   /** Real path. */
   readonly workspace: string;
+  /** What reads a command line. */
+  readonly shell: "sh" | "powershell";
   /** Real path of the folder in which the command starts. */
   readonly cwd: string;
   /** Folders whose files Vis or earlier commands can change, the workspace among them. */
@@ -33,6 +35,7 @@ export interface ScopePlace {
 /** The scopes of a command. A later command has a scope if its own computed one is the same text. */
 export function commandScopes(command: AskedCommand, place: ScopePlace): CommandScopes {
   const isLine = typeof command === "string";
+  if (isLine && place.shell === "powershell") return { never: "PowerShell reads it" };
   const read = isLine ? readCommandLine(command) : { parts: [command] };
   if ("opaque" in read) return { never: read.opaque };
   const scopes = new Set<string>(), runs = new Set<string>();

@@ -146,6 +146,7 @@ export class AskedPrograms {
     const place: ScopePlace = {
       workspace,
       cwd,
+      shell: Deno.build.os === "windows" ? "powershell" : "sh",
       changeable: [workspace, ...temporary.flatMap(realPathOf), ...visHome === null ? [] : realPathOf(visHome)],
       find: (program) => {
         const at = program.includes("/") ? [resolve(cwd, program)] : path.map((folder) => join(folder, program));
@@ -218,13 +219,13 @@ function questionOf(
     );
   }
   const scopes = "never" in found ? [] : found.scopes;
-  const can = state.some
-    ? "it can change the settings of this repository and leave programs behind"
-    : "it can read and change all that you can";
+  const wall = state.some
+    ? `The wall is not whole (${state.reason}): it can change the settings of this repository and leave programs behind`
+    : `No wall (${state.reason}): it can read and change all that you can`;
   const runs = "never" in found ? [] : found.runs.map((text) => `${text}, which Vis can change`);
   const sentences = [
     `In ${[withTilde(cwd, home), ...programs].join(" · ")}`,
-    `${state.reason}, so ${[can, ...runs].join(", and ")}`,
+    [wall, ...runs].join(", and "),
     ..."never" in found ? [`Asked every time: ${found.never}`] : [],
   ];
   return {

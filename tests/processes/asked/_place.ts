@@ -13,6 +13,7 @@ const LINKS: Readonly<Record<string, string>> = {
 export const PLACE: ScopePlace = {
   workspace: "/w",
   cwd: "/w",
+  shell: "sh",
   changeable: ["/w", "/tmp"],
   find: (program) => {
     if (program === "unknown" || program === "NPM") return null;

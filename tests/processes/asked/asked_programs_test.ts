@@ -86,7 +86,7 @@ Deno.test("where the wall is not whole, each program is asked, with what a lasti
     assert.equal(what, "run, behind a wall that is not whole: ls src && wc -l a");
     assert.equal(
       why,
-      `In ${workspace} · ${ls} · ${wc}. this machine gives programs no namespaces, so it can change the settings of this repository and leave programs behind.`,
+      `In ${workspace} · ${ls} · ${wc}. The wall is not whole (this machine gives programs no namespaces): it can change the settings of this repository and leave programs behind.`,
     );
     assert.deepEqual([scopes, lasting], [[`ls src (${ls})`, `wc -l a (${wc})`], true]);
     assert.deepEqual(walled, [["/bin/sh", "-c", "ls src && wc -l a"]]);
@@ -215,7 +215,10 @@ Deno.test("without any wall, programs run freely after a yes, with none of the k
   await at(NONE, async ({ run, asked, workspace, programs, walled }) => {
     assert.equal(await run(["/bin/sh", "-c", "pwd"]), `${workspace}\n`);
     assert.equal(asked[0]?.what, "run, with nothing around it: pwd");
-    assert.match(asked[0]?.why ?? "", /so it can read and change all that you can\.$/);
+    assert.match(
+      asked[0]?.why ?? "",
+      /No wall \(there is no wall for programs on test\): it can read and change all that you can\.$/,
+    );
     const shown = await run(["env"], { env: { OWN: "1" } });
     assert.match(shown, /^PATH=\/usr\/bin:\/bin$/m);
     assert.match(shown, /^OWN=1$/m);

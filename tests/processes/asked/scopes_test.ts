@@ -300,6 +300,12 @@ Deno.test("commandScopes() takes a list word by word, whatever a shell would mak
   assert.deepEqual(scopesOf(["grep", "x".repeat(300)]), { never: "it has more than 200 characters" });
 });
 
+Deno.test("commandScopes() a line that PowerShell reads is asked every time, a list is not", () => {
+  const place = { ...PLACE, shell: "powershell" } as const;
+  assert.deepEqual(commandScopes("npm test", place), { never: "PowerShell reads it" });
+  assert.ok("scopes" in commandScopes(["npm", "test"], place));
+});
+
 Deno.test("commandScopes() the same words of different programs have different scopes", () => {
   const at = (path: string) => commandScopes("npm test", { ...PLACE, find: () => path });
   assert.notDeepEqual(at("/usr/bin/npm"), at("/opt/npm"));
