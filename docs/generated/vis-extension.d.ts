@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: fbf8955c24768766affb4757f4a23d58f4294b47d4b8178a0aaab4cf4bf246f4
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 29acc0b62b41542cc1d162202f22ec57d4af2158cab3d0ae8ab5dc31fa56add3
 import { z } from 'zod';
 
 /** What calls of a function do, for people who watch: "reading src/app.ts", "read 3 files". */
@@ -157,7 +157,7 @@ export interface SpawnOptions {
   readonly answered?: boolean;
   /** Rejects instead of running the program behind less than the whole wall. */
   readonly whole?: boolean;
-  /** Called when nothing stands before the program any longer, such as a question. */
+  /** Called when the program begins, after any question. */
   readonly onBegin?: () => void;
   /** Without TCP access: programs with the same text here share a network of their own that has only a loopback, where
    * the machine can have one. */

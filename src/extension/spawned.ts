@@ -40,7 +40,7 @@ export interface SpawnOptions {
   readonly answered?: boolean;
   /** Rejects instead of running the program behind less than the whole wall. */
   readonly whole?: boolean;
-  /** Called when nothing stands before the program any longer, such as a question. */
+  /** Called when the program begins, after any question. */
   readonly onBegin?: () => void;
   /** Without TCP access: programs with the same text here share a network of their own that has only a loopback, where
    * the machine can have one. */

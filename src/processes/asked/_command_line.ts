@@ -11,7 +11,7 @@ const RESERVED = new Set(
 const ASSIGNMENT = /^[A-Za-z_]\w*\+?=/;
 /** A redirection that opens no file of the workspace, up to the end of its word. */
 const REDIRECTION = /(?:2>&1|[12]?> ?\/dev\/null|< ?\/dev\/null)(?=[ \t\n;|&]|$)/y;
-/** Between words: all that is not the beginning of one. */
+/** Separates commands. */
 const OPERATOR = /&&|\|\||[;|\n]/y;
 /** Parts of a word that every shell takes as they are; the quoted ones lose their quotes. */
 const PIECE = /([\w\-./:=,+@%^]+)|'([\x20-\x26\x28-\x7e]*)'|"([\x20\x23\x25-\x5b\x5d-\x5f\x61-\x7e]*)"/y;
@@ -21,8 +21,11 @@ const PIECE = /([\w\-./:=,+@%^]+)|'([\x20-\x26\x28-\x7e]*)'|"([\x20\x23\x25-\x5b
 export function readCommandLine(text: string): CommandLine {
   const parts: string[][] = [];
   let words: string[] = [];
-  /** What stands before the part: nothing, an operator that needs a command after it, or a finished command. */
-  let wants = true, redirected = false, at = 0;
+  /** Whether the last operator needs a command after it. */
+  let wants = true;
+  /** Whether the current command has a redirection. */
+  let redirected = false;
+  let at = 0;
   const take = (pattern: RegExp): RegExpExecArray | null => {
     pattern.lastIndex = at;
     const found = pattern.exec(text);
@@ -58,7 +61,6 @@ export function readCommandLine(text: string): CommandLine {
       return { opaque: `it begins a command with ${word === "" ? "an empty word" : word}` };
     }
     if (word.startsWith("=")) return { opaque: `it has the word ${word}` };
-    // A digit before `>` or `<` would be a part of the redirection.
     words.push(word);
   }
   if (redirected && words.length === 0) return { opaque: "it redirects without a command" };
