@@ -1,6 +1,7 @@
 import { parseJSONRPCMessage, serializeMessage } from "@modelcontextprotocol/client";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { type EnvironmentView, JsonTooLarge, messageOf, readForeignJson, reasonOf } from "@vis/extension";
+import { resolve } from "node:path";
 import { Answers } from "./answers.ts";
 import { LineSplitter } from "./line_splitter.ts";
 import { MESSAGE_LIMITS } from "./message_limits.ts";
@@ -71,7 +72,7 @@ export class StdioTransport implements Transport {
 
   start(): Promise<void> {
     const { command, args, env, cwd, network, read, write } = this.#config;
-    const absolute = (path: string): string => path.startsWith("/") ? path : `${this.#workspace}/${path}`;
+    const absolute = (path: string): string => resolve(this.#workspace, path);
     const placed = (text: string): string => text.replaceAll(WORKSPACE, this.#workspace);
     const running = this.#spawn([command, ...args.map(placed)], {
       cwd,

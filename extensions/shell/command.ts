@@ -1,6 +1,6 @@
 import { commandText, type EnvironmentView, isSecretFile } from "@vis/extension";
 import { realpath } from "node:fs/promises";
-import { relative, resolve } from "node:path";
+import ownPath, { relative, resolve } from "node:path";
 import { type CommandRules, refusedBy } from "./rules.ts";
 
 /** A command line for `/bin/sh`, or a program with its arguments. */
@@ -126,7 +126,11 @@ async function ask(
   throw new Error(`Cannot run this with ${scope}: ${reason}${hint}`);
 }
 
-const isBelow = (folder: string, path: string): boolean => path === folder || path.startsWith(`${folder}/`);
+/** Whether a path is the folder or in it. */
+export function isBelow(folder: string, path: string, { relative, isAbsolute, sep } = ownPath): boolean {
+  const way = relative(folder, path);
+  return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+}
 
 /** The same options under the names of `spawn`. */
 export function spawnOptions(

@@ -1,5 +1,5 @@
 import { realpathSync, statSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { basename, delimiter, dirname, join } from "node:path";
 import type { GrantedPath } from "../sandbox/confine/access.ts";
 import { holds } from "./_wall_paths.ts";
 
@@ -33,6 +33,7 @@ const TOOLCHAINS: readonly Toolchain[] = [
   { folder: ".local/share/uv" },
   { folder: ".local/share/pipx" },
   { folder: ".local/share/pnpm" },
+  { folder: "Library/pnpm" },
   { folder: ".local/share/virtualenvs" },
   { folder: ".m2/repository" },
 ];
@@ -89,7 +90,7 @@ export function toolchainsOf(env: Readonly<Record<string, string | undefined>>, 
     return keys.some((key) => holds(key.path, found.path) || holds(found.path, key.path)) ? null : found;
   };
   const known = TOOLCHAINS.flatMap(({ folder, parts = [""] }) => parts.map((part) => join(home, folder, part)));
-  const ofPath = (env["PATH"] ?? "").split(":").filter((entry) => holds(home, entry))
+  const ofPath = (env["PATH"] ?? "").split(delimiter).filter((entry) => holds(home, entry))
     .flatMap((entry) => dirname(entry) === home ? [entry] : folderOfPath(entry));
   const links = LINKED_PACKAGES.flatMap((path) => {
     const found = open(join(home, path));

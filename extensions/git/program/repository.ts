@@ -1,4 +1,4 @@
-import { dirname, join, relative, resolve, sep } from "node:path";
+import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { parseGitConfig, smallTextFile } from "@vis/extension";
 
 /** The location of a workspace's repository. All paths are real. */
@@ -47,5 +47,5 @@ async function isGitDir(path: string): Promise<boolean> {
 /** Whether a path is a folder or below it. */
 export function inside(folder: string, path: string): boolean {
   const way = relative(folder, path);
-  return way !== ".." && !way.startsWith(`..${sep}`) && !way.startsWith("/");
+  return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { OpenRequest } from "../../channels/channel.ts";
 import type { ConfigFile, ProjectFile } from "../../config/layers.ts";
@@ -41,11 +42,17 @@ export async function readSettings(
   return request.locked ? (await import("./lock_settings.ts")).lockSettings(settings, parts) : settings;
 }
 
-/** `$VIS_HOME`, or its default. */
-export function visHome(env: EnvironmentVariables, os: typeof Deno.build.os = Deno.build.os): string | null {
+/** `$VIS_HOME`, or its default. What Windows calls roaming is copied over the network, a database that is in use
+ * included, so it is used only if Vis was there before. */
+export function visHome(
+  env: EnvironmentVariables,
+  os: typeof Deno.build.os = Deno.build.os,
+  exists: (path: string) => boolean = existsSync,
+): string | null {
   if (env["VIS_HOME"]) return resolve(env["VIS_HOME"]);
-  const appData = os === "windows" ? env["APPDATA"] : undefined;
-  if (appData) return join(appData, "vis");
+  const [local, roaming] = ["LOCALAPPDATA", "APPDATA"].map((name) => os === "windows" ? env[name] : undefined);
+  if (roaming && (!local || exists(join(roaming, "vis")))) return join(roaming, "vis");
+  if (local) return join(local, "vis");
   const home = env["HOME"] ?? env["USERPROFILE"];
   return home ? join(home, ".vis") : null;
 }

@@ -1,3 +1,4 @@
+import { devNull } from "node:os";
 import { join } from "node:path";
 import type { Io, ScreenRequest } from "../../channels/channel.ts";
 import { UsageError } from "../../domain/errors.ts";
@@ -5,8 +6,6 @@ import { dumbTerminal } from "./deno_io.ts";
 import { openSession, type SessionParts } from "../session/open_session.ts";
 import { readSettings, visHome } from "../settings/settings.ts";
 
-/** Used if nothing can be saved. */
-const NO_FOLDER = "/dev/null";
 
 /** Runs Vis on the terminal of this process until the user quits. Resolves with the exit code. Throws `ConfigError`,
  * `UsageError` and `StoreError` before anything is drawn. */
@@ -24,7 +23,7 @@ export async function screen(
     openSession(request, parts),
   ]);
   const home = visHome(env);
-  const { prefs, note } = await PrefsFile.open(join(home ?? NO_FOLDER, "tui.json"));
+  const { prefs, note } = await PrefsFile.open(join(home ?? devNull, "tui.json"));
   return await runScreen({
     ...{ io, home, prefs, request },
     terminal: (gone) => new OwnTerminal(gone),
@@ -45,7 +44,7 @@ export async function screen(
       const { runUserCommand } = await import("./run_user_command.ts");
       return await runUserCommand(command, options);
     },
-    userHome: env["HOME"] ?? "",
+    userHome: env["HOME"] ?? env["USERPROFILE"] ?? "",
     color: io.stdoutColor,
   }, {
     session: note === "" ? session : { ...session, notes: [...session.notes ?? [], note] },

@@ -37,5 +37,6 @@ export function footerLine(
 }
 
 function folder(path: string, home: string): string {
-  return home !== "" && path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path;
+  const below = path.slice(home.length);
+  return home !== "" && path.startsWith(home) && /^[\\/]/.test(below) ? `~${below}` : path;
 }

@@ -128,6 +128,9 @@ Deno.test("readSettings() says that the config file cannot be read", async () =>
 Deno.test("visHome() is where each system keeps such things", () => {
   const windows = { APPDATA: "/c/roaming", USERPROFILE: "/c/user" };
   assert.equal(visHome(windows, "windows"), join("/c/roaming", "vis"));
+  const both = { ...windows, LOCALAPPDATA: "/c/local" };
+  assert.equal(visHome(both, "windows", () => false), join("/c/local", "vis"));
+  assert.equal(visHome(both, "windows", (path) => path === join("/c/roaming", "vis")), join("/c/roaming", "vis"));
   assert.equal(visHome({ USERPROFILE: "/c/user" }, "windows"), join("/c/user", ".vis"));
   assert.equal(visHome({ ...windows, HOME: "/home/u" }, "darwin"), join("/home/u", ".vis"));
   assert.equal(visHome({ ...windows, VIS_HOME: "/own" }, "windows"), "/own");

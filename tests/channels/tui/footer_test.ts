@@ -33,3 +33,10 @@ Deno.test("footerLine() is one line, whatever the name of the folder is", () => 
   const broken = { ...facts, session: { ...facts.session, workspace: "/src/a\nb\tc" } };
   assert.match(footerLine(broken, { width: 120, theme }), / · \/src\/a b c · /);
 });
+
+Deno.test("footerLine() shortens the home folder of every system, and no name that begins the same", () => {
+  const of = (workspace: string, home: string): string =>
+    footerLine({ ...facts, home, session: { ...facts.session, workspace } }, { width: 200, theme });
+  assert.ok(of("C:\\Users\\me\\src", "C:\\Users\\me").includes(" ~\\src "));
+  assert.ok(of("/home/me2/src", "/home/me").includes(" /home/me2/src "));
+});

@@ -115,7 +115,7 @@ async function askTrust(
   if (flags.trust) return flags.quiet ? undefined : io.stderr(`${carried}.\n`);
   if (io.stdinIsTerminal && io.stderrIsTerminal) {
     io.stderr(`${carried}.\n`);
-    if (/^y(es)?$/i.test((await io.askLine("Do you trust it? [y/N] ")).trim())) return;
+    if (/^y(es)?$/i.test((await io.askLine("Do you trust it? [y/N] ", { typedNow: true })).trim())) return;
   }
   throw new UsageError(`Cannot import conversation: ${carried}; if you trust it, repeat with --trust`);
 }
