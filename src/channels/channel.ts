@@ -275,8 +275,7 @@ export interface Io {
   /** Rejects with `UsageError` if the input is not text. */
   readStdin(): Promise<string>;
   /** Prompts for a line on the terminal. Rejects with `UsageError` if there is no terminal, and with `Cancelled` on
-   * Ctrl-C and Ctrl-D. `typedNow`: lines that were typed before the question do not answer it; rejects with `UsageError`
-   * where they cannot be dropped. */
+   * Ctrl-C and Ctrl-D. `typedNow`: lines that were typed before the question do not answer it. */
   askLine(question: string, options?: { readonly typedNow?: boolean }): Promise<string>;
   /** Prompts for a line that is not echoed. Rejects with `UsageError` if there is no terminal, and with `Cancelled` on
    * Ctrl-C. */
