@@ -62,7 +62,7 @@ async function approved(
   const seen = await Promise.all(secrets.map((path) => realpath(resolve(workspace, path)).catch(() => path)));
   for (const path of seen) {
     const named = relative(workspace, path);
-    if (!isBelow(workspace, path) || !isSecretFile(named, env.secrets ?? [])) continue;
+    if (!isInside(workspace, path) || !isSecretFile(named, env.secrets ?? [])) continue;
     await ask(env, {
       what: `let a command read ${named}, which may hold keys: ${shown}`,
       scope: `the secret file ${named} for commands`,
@@ -70,17 +70,17 @@ async function approved(
     });
   }
   const repository = resolve(workspace, ".git");
-  const changesRepository = write.some((path) => isBelow(repository, resolve(workspace, path)));
+  const changesRepository = write.some((path) => isInside(repository, resolve(workspace, path)));
   if (changesRepository) {
     await ask(env, {
-      what: `let a command change this repository's history and settings: ${command}`,
+      what: `let a command change this repository's history and settings: ${shown}`,
       scope: "commands that change this repository's history and settings",
       setting: null,
     });
   }
-  const others = write.map((path) => resolve(workspace, path)).filter((path) => !isBelow(repository, path));
+  const others = write.map((path) => resolve(workspace, path)).filter((path) => !isInside(repository, path));
   const named = await Promise.all(others.map(realPath));
-  const paths = named.filter((path) => !isBelow(workspace, path));
+  const paths = named.filter((path) => !isInside(workspace, path));
   for (const path of paths) {
     await ask(env, {
       what: `let a command change ${path}: ${shown}`,
@@ -127,7 +127,7 @@ async function ask(
 }
 
 /** Whether a path is the folder or in it. */
-export function isBelow(folder: string, path: string, { relative, isAbsolute, sep } = ownPath): boolean {
+export function isInside(folder: string, path: string, { relative, isAbsolute, sep } = ownPath): boolean {
   const way = relative(folder, path);
   return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
