@@ -11,7 +11,6 @@ import { MAC_PROGRAMS, Probe, probeFault, type ProbePrograms, type ProbeRow } fr
 import { MacProcesses, type ProcessTable, ProcessTree } from "./seatbelt/process_tree.ts";
 import { seatbeltArguments, type SeatbeltPolicy, seatbeltProfile, systemRuns } from "./seatbelt/profile.ts";
 import { toolchainsOf } from "./_toolchains.ts";
-import { WorkspaceFiles } from "./_workspace_walk.ts";
 import {
   commandFolder,
   holds,
@@ -41,8 +40,8 @@ export interface SeatbeltWallOptions {
   /** TCP to any address. */
   readonly network: boolean;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Patterns of files of a workspace that may hold keys. */
-  readonly secrets?: readonly string[];
+  /** Real paths of files of a workspace that may hold keys. */
+  readonly secretFiles?: (workspace: string) => Promise<readonly string[]>;
   /** Where temporary folders for programs are created. */
   readonly temporary?: string;
   /** Paths of a workspace, besides its own `.git` and `.vis`, that programs may not change. */
@@ -75,7 +74,6 @@ interface OpenFolders {
 }
 
 interface Probed {
-  /** Why the wall does not count; "" if the probe saw every denial. */
   readonly reason: string;
   readonly rows: readonly ProbeRow[];
 }
@@ -84,14 +82,12 @@ interface Probed {
  * denies, so an error in the profile or a change in the system makes it refuse, and never open. */
 export class SeatbeltWall {
   readonly #options: SeatbeltWallOptions;
-  readonly #files: WorkspaceFiles;
   #table: ProcessTable | null;
   #open: Promise<OpenFolders> | null = null;
   #probed: Promise<Probed> | null = null;
 
   constructor(options: SeatbeltWallOptions) {
     this.#options = options;
-    this.#files = new WorkspaceFiles(options.secrets ?? []);
     this.#table = options.system?.processes ?? null;
   }
 
@@ -146,7 +142,7 @@ export class SeatbeltWall {
       const policy: SeatbeltPolicy = {
         read: [...open.read, ...own.read],
         write: [...own.write, { path: folder, folder: true }],
-        kept: await this.#kept(workspace, own.write),
+        ...await this.#kept(workspace, { write: own.write, keep: options.keep ?? [] }),
         hidden: options.hidden,
         devices: open.devices,
         network,
@@ -170,17 +166,25 @@ export class SeatbeltWall {
     }
   }
 
-  /** A path that a call names for writing is not kept: whoever asked for it was asked. */
-  async #kept(workspace: string, write: readonly GrantedPath[]): Promise<readonly string[]> {
+  /** A path that a call names for writing is not kept, or a part that it names is opened: whoever asked for it was
+   * asked. */
+  async #kept(
+    workspace: string,
+    { write, keep }: { readonly write: readonly GrantedPath[]; readonly keep: readonly string[] },
+  ): Promise<Pick<SeatbeltPolicy, "kept" | "opened">> {
     const more = await this.#options.kept?.(workspace) ?? [];
-    const kept = [...new Set([join(workspace, ".git"), join(workspace, ".vis"), ...more])];
-    return kept.filter((path) => !write.some((one) => one.path === path));
+    const own = [...new Set([join(workspace, ".git"), join(workspace, ".vis"), ...more])];
+    const kept = own.filter((path) => !write.some((one) => one.path === path));
+    return {
+      kept: [...kept, ...keep],
+      opened: write.filter(({ path }) => kept.some((one) => holds(one, path)) && !keep.some((one) => holds(one, path))),
+    };
   }
 
   async #hidden(workspace: string, { hideSecrets }: SpawnOptions): Promise<readonly string[]> {
     if (!hideSecrets) return [];
     const except = new Set(hideSecrets.except.map((path) => resolve(workspace, path)));
-    return (await this.#files.secrets(workspace, this.#files.look(workspace))).filter((path) => !except.has(path));
+    return (await this.#options.secretFiles?.(workspace) ?? []).filter((path) => !except.has(path));
   }
 
   #folders(): Promise<OpenFolders> {
@@ -250,7 +254,7 @@ export class SeatbeltWall {
       });
       const rows = probe.rows(stdout);
       const fault = probeFault(rows);
-      return { reason: fault === null ? "" : `the wall of this machine is not whole, as ${fault}`, rows };
+      return { reason: fault === "" ? "" : `the wall of this machine is not whole, as ${fault}`, rows };
     } finally {
       listener.close();
       await accepted.catch(() => {});

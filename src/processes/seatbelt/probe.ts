@@ -175,10 +175,9 @@ if (attempt${at} "\${${at + 2}}" "$1") >/dev/null 2>&1; then echo "${at} allowed
 
 const READ = 'cat "$1" | grep -q "$2"';
 
-/** Null if every attempt came out as it should. */
-export function probeFault(rows: readonly ProbeRow[]): string | null {
+/** What came out otherwise; "" if nothing did. */
+export function probeFault(rows: readonly ProbeRow[]): string {
   const wrong = rows.filter(({ wanted, outcome }) => wanted !== outcome);
-  if (wrong.length === 0) return null;
   const reasons = wrong.map(({ name, wanted, outcome }) =>
     outcome === "silent"
       ? `it is not known whether it denies to ${name}`

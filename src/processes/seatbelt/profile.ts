@@ -9,6 +9,8 @@ export interface SeatbeltPolicy {
   readonly write: readonly GrantedPath[];
   /** Inside writable folders: cannot be changed, replaced, moved or created, whether they exist or not. */
   readonly kept: readonly string[];
+  /** Inside kept paths: may be changed nevertheless. */
+  readonly opened: readonly GrantedPath[];
   /** Files that can be neither read nor changed, although they are inside a readable folder. */
   readonly hidden: readonly string[];
   /** Character devices that may be read and written. */
@@ -112,6 +114,7 @@ export function seatbeltProfile(policy: SeatbeltPolicy): SeatbeltProfile {
   const devices = named("DEVICE", policy.devices).map(literal);
   const pins = named("PIN", pinsOf(policy)).map(literal);
   const kept = named("KEPT", policy.kept.flatMap(spellings)).map((path) => `(subpath ${path})`);
+  const opened = granted("OPENED", policy.opened);
   const hidden = named("HIDDEN", policy.hidden).map(literal);
   const rules = [
     "(version 1)",
@@ -159,7 +162,10 @@ export function seatbeltProfile(policy: SeatbeltPolicy): SeatbeltProfile {
     ...policy.network ? networkRules() : [],
     rule("deny file-write-create file-write-unlink", pins),
     rule("deny file-write* network-bind", kept),
-    guarded("file-link", rule("deny file-link", [...kept, ...hidden])),
+    guarded("file-link", rule("deny file-link", kept)),
+    rule("allow file-write*", opened),
+    guarded("file-link", rule("allow file-link", opened)),
+    guarded("file-link", rule("deny file-link", hidden)),
     rule("deny file-read-data file-read-xattr file-write* process-exec*", hidden),
     guarded("file-map-executable", rule("deny file-map-executable", hidden)),
     guarded("file-clone", rule("deny file-clone", hidden)),

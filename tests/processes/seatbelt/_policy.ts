@@ -13,6 +13,7 @@ export const POLICY: SeatbeltPolicy = {
   ],
   write: [{ path: WORKSPACE, folder: true }, { path: FOLDER, folder: true }],
   kept: [`${WORKSPACE}/.git`, `${WORKSPACE}/.vis`, `${WORKSPACE}/lib/sub/.git`],
+  opened: [],
   hidden: [`${WORKSPACE}/.env`, `${WORKSPACE}/conf/keys.json`],
   devices: ["/dev/null", "/dev/zero", "/dev/random", "/dev/urandom"],
   network: false,

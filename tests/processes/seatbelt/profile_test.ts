@@ -75,6 +75,15 @@ Deno.test("seatbeltProfile() opens a file and nothing beside or below it", () =>
   }
 });
 
+Deno.test("seatbeltProfile() opens a part of what is kept, and nothing beside it", () => {
+  const profile = profileOf({ opened: [{ path: `${WORKSPACE}/.git/refs`, folder: true }] });
+  assert.ok(profile.allows({ operation: "file-write-create", path: `${WORKSPACE}/.git/refs/heads/new` }));
+  for (const path of [`${WORKSPACE}/.git/config`, `${WORKSPACE}/.git/refs2`, `${WORKSPACE}/.git`]) {
+    assert.equal(profile.allows({ operation: "file-write-create", path }), false, path);
+  }
+  assert.equal(profile.allows({ operation: "file-write-setugid", path: `${WORKSPACE}/.git/refs/s` }), false);
+});
+
 Deno.test("seatbeltProfile() is the profile that was reviewed", async () => {
   const golden = await Deno.readTextFile(new URL("./profile.sb", import.meta.url));
   const { text, parameters } = seatbeltProfile({ ...POLICY, ports: [5173], network: true });
@@ -94,6 +103,7 @@ Deno.test("seatbeltProfile() no name of a file can add a rule", () => {
     read: fc.array(grant, { maxLength: 3 }),
     write: fc.array(grant, { maxLength: 3 }),
     kept: fc.array(path, { maxLength: 3 }),
+    opened: fc.array(grant, { maxLength: 2 }),
     hidden: fc.array(path, { maxLength: 3 }),
     devices: fc.array(path, { maxLength: 2 }),
   });
@@ -112,6 +122,7 @@ Deno.test("seatbeltProfile() no name of a file can add a rule", () => {
       read: grants(paths.read),
       write: grants(paths.write),
       kept: paths.kept.map(renamed),
+      opened: grants(paths.opened),
       hidden: paths.hidden.map(renamed),
       devices: paths.devices.map(renamed),
       network: false,
