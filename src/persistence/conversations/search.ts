@@ -17,8 +17,8 @@ const MAX_RANKED = 5000;
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 
-/** No such character, and no Latin letter after it, has a lower code point. */
-const FIRST_UNSPACED = "\u0e00";
+/** The lowest and the highest code point of such characters, and of a few others. */
+const FIRST_UNSPACED = "\u0e00", LAST = "\u{10ffff}";
 
 const KINDS: Readonly<Record<string, SearchKind>> = {
   query: "request",
@@ -60,15 +60,14 @@ export async function searchRows(
  * by token, by word. */
 type Joined = ReadonlyMap<string, ReadonlyMap<string, readonly string[]>>;
 
-/** Finds the words that the index has within other terms, since spaces alone do not end a word there. Reads the terms
- * of the index, unless none has such a character. */
+/** Finds the words that the index has within other terms, since spaces alone do not end a word there. */
 async function joinedTerms(db: Database, words: readonly string[]): Promise<Joined> {
   const found = new Map<string, ReadonlyMap<string, readonly string[]>>();
-  if (!await hasUnspaced(db)) return found;
+  const termsWith = await termReader(db);
   for (const word of words) {
     const ofWord = new Map<string, readonly string[]>();
     for (const token of WORDS.of(word)) {
-      const terms = (await termsWith(db, token)).filter((term) => hasPart(term, token));
+      const terms = (await termsWith(token)).filter((term) => hasPart(term, token));
       if (terms.length > 0) ofWord.set(token, terms);
     }
     if (ofWord.size > 0) found.set(word, ofWord);
@@ -82,23 +81,26 @@ function hasPart(term: string, token: string): boolean {
     parts.some((part) => part === token || WORDS.of(part).some((one) => one === token));
 }
 
-async function hasUnspaced(db: Database): Promise<boolean> {
+/** Returns what reads the terms of the index that have a token in them. In SQLite, it reads all terms if one begins with
+ * a character of such a script, else those that begin with the token. */
+async function termReader(db: Database): Promise<(token: string) => Promise<readonly string[]>> {
+  const read = async (query: RawBuilder<{ readonly term: string }>) => {
+    return (await query.execute(db)).rows.map(({ term }) => term);
+  };
   if (db.kind === "postgres") {
-    const rows = await db.run("SELECT 1 FROM search WHERE has_unspaced(words) LIMIT 1", []);
-    return rows.length > 0;
+    return (token) =>
+      read(sql`SELECT DISTINCT term FROM search s, unnest(tsvector_to_array(s.words)) term
+        WHERE has_unspaced(s.words) AND ${isSeen(db, "s.tenant")} AND strpos(term, ${token}) > 0`);
   }
   await db.run("CREATE VIRTUAL TABLE IF NOT EXISTS temp.search_term USING fts5vocab(main, search, instance)", []);
   await db.run("CREATE VIRTUAL TABLE IF NOT EXISTS temp.search_word USING fts5vocab(main, search, row)", []);
-  const rows = await db.run("SELECT 1 FROM temp.search_word WHERE term >= ? LIMIT 1", [FIRST_UNSPACED]);
-  return rows.length > 0;
-}
-
-async function termsWith(db: Database, token: string): Promise<readonly string[]> {
-  const { rows } = db.kind === "sqlite"
-    ? await sql<{ term: string }>`SELECT term FROM temp.search_word WHERE instr(term, ${token}) > 0`.execute(db)
-    : await sql<{ term: string }>`SELECT DISTINCT term FROM search s, unnest(tsvector_to_array(s.words)) term
-      WHERE has_unspaced(s.words) AND ${isSeen(db, "s.tenant")} AND strpos(term, ${token}) > 0`.execute(db);
-  return rows.map(({ term }) => term);
+  const [unspaced] = await db.run("SELECT 1 FROM temp.search_word WHERE term >= ? LIMIT 1", [FIRST_UNSPACED]);
+  return (token) =>
+    read(
+      unspaced
+        ? sql`SELECT term FROM temp.search_word WHERE instr(term, ${token}) > 0`
+        : sql`SELECT term FROM temp.search_word WHERE term > ${token} AND term <= ${token + LAST}`,
+    );
 }
 
 async function found(

@@ -93,10 +93,18 @@ export const storeSearchCases: readonly StoreCase[] = [
   {
     name: "search() finds words of another script that are next to Chinese, Japanese, Korean or Thai without a space",
     async run(store) {
-      const { branchId, queryId } = await begun(store, { text: "请使用SQLite数据库" });
+      const { branchId, queryId } = await begun(store, { text: "SQLiteを使う" });
+      assert.equal((await store.search("sqlite", { limit: 10 })).length, 1);
       await store.endQuery(queryId, queryEnd({ answer: "v2使用Café数据, 3个databases失败" }));
       for (
-        const text of ["Dockerの設定", "用node.js开发", "SQLiteを使う", "plain SQLite", "SQLiteX数据", "SQL ไทยSQLite"]
+        const text of [
+          "Dockerの設定",
+          "用node.js开发",
+          "请使用SQLite数据库",
+          "plain SQLite",
+          "SQLiteX数据",
+          "SQL ไทยSQLite",
+        ]
       ) {
         await store.endQuery(await store.beginQuery(newQuery(branchId, text)), queryEnd({ answer: "ok" }));
       }
