@@ -143,10 +143,11 @@ export class DenoIo implements Io {
 
   #signalled(signal: Deno.Signal): void {
     const isFirst = this.#signals++ === 0;
-    // While draining, all work is done, and only a stalled reader delays the end. Otherwise the second signal ends the
-    // process at once; but a closed terminal may send SIGHUP more than once.
-    if (this.#draining || (!isFirst && signal !== "SIGHUP")) Deno.exit(CANCELLED_EXIT);
+    // The second signal ends the process at once; but a closed terminal may send SIGHUP more than once.
+    if (!isFirst && (this.#draining || signal !== "SIGHUP")) Deno.exit(CANCELLED_EXIT);
     if (!isFirst) return;
+    // All work is done, and only a stalled reader delays the end: it is no cancelled query.
+    if (this.#draining) return void Deno.unrefTimer(Number(setTimeout(() => Deno.exit(CANCELLED_EXIT), LAST_WORDS_MS)));
     this.#unheard = this.#handlers.size === 0;
     this.#interrupt();
   }
