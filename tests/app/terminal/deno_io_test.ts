@@ -4,7 +4,9 @@ import { dumbTerminal } from "../../../src/app/terminal/deno_io.ts";
 
 const PROGRAM = fileURLToPath(new URL("../_signalled_main.ts", import.meta.url));
 
-async function signalled(...signals: readonly Deno.Signal[]): Promise<readonly [string, number, string | null]> {
+async function signalled(
+  ...signals: readonly (Deno.Signal | "draining")[]
+): Promise<readonly [string, number, string | null]> {
   const args = ["run", "-A", "--quiet", "--no-lock", "--no-check", PROGRAM, ...signals];
   const child = new Deno.Command(Deno.execPath(), { args, stdin: "piped", stdout: "piped" }).spawn();
   try {
@@ -23,6 +25,8 @@ Deno.test({
       assert.deepEqual(await signalled(signal), ["closed", 0, null], signal);
     }
     assert.deepEqual(await signalled("SIGINT", "SIGTERM"), ["", 130, null]);
+    const [text, ...end] = await signalled("draining", "SIGHUP");
+    assert.deepEqual([text.length, ...end], [4 << 20, 0, null]);
   },
 });
 
