@@ -46,23 +46,25 @@ export class FixedPaths {
     this.#home = home ?? "/";
   }
 
+  /** All of them, existing or not. */
+  async find(workspace: string, repositories: readonly string[]): Promise<readonly string[]> {
+    const { paths, missing } = await this.#find(workspace, { repositories, named: [] });
+    return [...paths, ...missing.keys()].filter((path) => path !== workspace && holds(workspace, path));
+  }
+
   /** Only paths below `write` matter. What `named` says of repositories may be changed: a `.git`, with all that its
    * settings name, or parts of one. `keep` stays even there. */
   async enter(
     workspace: string,
     { repositories, write, named, keep }: Record<"repositories" | "write" | "named" | "keep", readonly string[]>,
   ): Promise<Fixed> {
-    const found: Found = { paths: new Set(), missing: new Map() };
-    const tops = repositories.filter((top) => !named.includes(join(top, GIT)));
-    await Promise.all(tops.map((top) => this.#repository(found, { top, workspace })));
-    if (!named.includes(join(workspace, GIT))) expect(found, join(workspace, GIT), "folder");
-    const isOpen = named.filter((path) => path.split("/").includes(GIT) || found.paths.has(path));
+    const found = await this.#find(workspace, { repositories, named });
+    const isOfGit = (path: string): boolean => path.split("/").includes(GIT) || found.paths.has(path);
+    const isOpen = named.filter((path) => isOfGit(path) && !holds(join(workspace, VIS), path));
     const counts = (path: string): boolean =>
       write.some((one) => one !== path && holds(one, path)) && !isOpen.some((one) => holds(one, path)) &&
       !holds(path, workspace);
     const opened = isOpen.filter((path) => [...found.paths].some((one) => counts(one) && holds(one, path)));
-    expect(found, join(workspace, VIS), "folder");
-    addLinks(found, { folder: join(workspace, VIS), depth: VIS_DEPTH });
     const release = [...found.missing].filter(([path]) => counts(path)).map(([path, kind]) => {
       found.paths.add(path);
       return this.#placeholders.take(path, kind);
@@ -72,6 +74,19 @@ export class FixedPaths {
       layers: layersOf({ fixed: [...[...found.paths].filter(counts), ...kept], opened, write }),
       leave: () => release.forEach((end) => end()),
     };
+  }
+
+  async #find(
+    workspace: string,
+    { repositories, named }: Record<"repositories" | "named", readonly string[]>,
+  ): Promise<Found> {
+    const found: Found = { paths: new Set(), missing: new Map() };
+    const tops = repositories.filter((top) => !named.includes(join(top, GIT)));
+    await Promise.all(tops.map((top) => this.#repository(found, { top, workspace })));
+    if (!named.includes(join(workspace, GIT))) expect(found, join(workspace, GIT), "folder");
+    expect(found, join(workspace, VIS), "folder");
+    addLinks(found, { folder: join(workspace, VIS), depth: VIS_DEPTH });
+    return found;
   }
 
   async #repository(

@@ -50,29 +50,36 @@ Deno.test("SeatbeltWall.walls() is whole where the probe saw each denial", { ign
   });
 });
 
-Deno.test("SeatbeltWall runs nothing where one attempt of the probe gets through, and names it", { ignore }, async () => {
-  const attempts = {
-    "read the folder of Vis": "*.wall-probe-*",
-    "read a hidden file": "*/keys.env",
-    "write beside the workspace": "*/new",
-    "change .git/config": ".git/config",
-    "move .git": ".git",
-    "make .vis in capital letters": ".VIS",
-    "signal another process": String(Deno.pid),
-    "run a program with the set-user bit": "/bin/true",
-    "ask the Keychain": "*/security",
-  };
-  for (const [name, target] of Object.entries(attempts)) {
-    await place({ obeys: true, except: [target] }, async ({ wall, workspace, started }) => {
-      const { whole, reason, probe } = await wall.walls();
-      assert.equal(whole, false, name);
-      assert.match(reason, new RegExp(`does not deny to ${name.replaceAll(".", "\\.")}`));
-      assert.equal(probe.find((row) => row.name === name)?.outcome, "allowed");
-      await assert.rejects(wall.spawn(workspace, ["touch", "made"]), new RegExp(`^Error: Cannot run commands: .*not whole`));
-      assert.equal((await started()).length, 1, "only the probe ran");
-    });
-  }
-});
+Deno.test(
+  "SeatbeltWall runs nothing where one attempt of the probe gets through, and names it",
+  { ignore },
+  async () => {
+    const attempts = {
+      "read the folder of Vis": "*.wall-probe-*",
+      "read a hidden file": "*/keys.env",
+      "write beside the workspace": "*/new",
+      "change .git/config": ".git/config",
+      "move .git": ".git",
+      "make .vis in capital letters": ".VIS",
+      "signal another process": String(Deno.pid),
+      "run a program with the set-user bit": "/bin/true",
+      "ask the Keychain": "*/security",
+    };
+    for (const [name, target] of Object.entries(attempts)) {
+      await place({ obeys: true, except: [target] }, async ({ wall, workspace, started }) => {
+        const { whole, reason, probe } = await wall.walls();
+        assert.equal(whole, false, name);
+        assert.match(reason, new RegExp(`does not deny to ${name.replaceAll(".", "\\.")}`));
+        assert.equal(probe.find((row) => row.name === name)?.outcome, "allowed");
+        await assert.rejects(
+          wall.spawn(workspace, ["touch", "made"]),
+          new RegExp(`^Error: Cannot run commands: .*not whole`),
+        );
+        assert.equal((await started()).length, 1, "only the probe ran");
+      });
+    }
+  },
+);
 
 Deno.test("SeatbeltWall.walls() sees a connection, and effects that a liar denies", { ignore }, async () => {
   await place("lies", async ({ wall }) => {

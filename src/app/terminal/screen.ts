@@ -6,7 +6,6 @@ import { dumbTerminal } from "./deno_io.ts";
 import { openSession, type SessionParts } from "../session/open_session.ts";
 import { readSettings, visHome } from "../settings/settings.ts";
 
-
 /** Runs Vis on the terminal of this process until the user quits. Resolves with the exit code. Throws `ConfigError`,
  * `UsageError` and `StoreError` before anything is drawn. */
 export async function screen(

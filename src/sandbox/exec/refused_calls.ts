@@ -146,13 +146,11 @@ function opening({ emptying }: { readonly emptying: boolean }): readonly Refused
     return refused(
       name,
       [check(flags + 1, "bits", CREATES), check(flags + 2, "bits", SET_ID)],
-      ...(emptying
-        ? []
-        : [
-          [empties, check(flags + 1, "noBits", O_WRONLY | O_RDWR)],
-          // Both bits: a descriptor for neither reading nor writing, of which Landlock asks nothing.
-          [empties, check(flags + 1, "bits", O_WRONLY), check(flags + 1, "bits", O_RDWR)],
-        ]),
+      ...(emptying ? [] : [
+        [empties, check(flags + 1, "noBits", O_WRONLY | O_RDWR)],
+        // Both bits: a descriptor for neither reading nor writing, of which Landlock asks nothing.
+        [empties, check(flags + 1, "bits", O_WRONLY), check(flags + 1, "bits", O_RDWR)],
+      ]),
     );
   });
 }
