@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 29acc0b62b41542cc1d162202f22ec57d4af2158cab3d0ae8ab5dc31fa56add3
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: c38bf7a02e187c9b77e5d60c5582c1a5109ea0fe5cec07cfbd48707e64ea00ce
 import { z } from 'zod';
 
 /** What calls of a function do, for people who watch: "reading src/app.ts", "read 3 files". */
@@ -140,8 +140,11 @@ export interface SpawnOptions {
   readonly lifetime?: "call" | "conversation";
   /** How to report the program to the user if it ends with a run that lasts for one request only. */
   readonly title?: string;
-  /** Absolute paths that the program may change, instead of the workspace. It may always change its temporary folder. */
+  /** Absolute paths that the program may change, instead of the workspace. It may always change its temporary folder.
+   * Repositories and `.vis` in them stay as they are, except those that are named here: `.git`, or paths in it. */
   readonly write?: readonly string[];
+  /** Absolute paths that stay as they are even there. */
+  readonly keep?: readonly string[];
   /** Absolute paths that it may read and execute, in addition to the usual ones. */
   readonly read?: readonly string[];
   /** Full TCP access or no network; overrides the configuration for commands. */
@@ -174,12 +177,18 @@ export interface Spawned {
   readonly timedOut: boolean;
   /** Whether an output was longer than `maxBytes`. */
   readonly truncated: boolean;
-  /** What Vis did afterwards, in sentences: leftover processes that were ended, files that were restored. */
+  /** What Vis did afterwards, in sentences: leftover processes that were ended. */
   readonly notes: readonly string[];
+  /** After a program that could change the repository: what git runs or obeys there now and did not before. */
+  readonly obeyed?: readonly string[];
 }
 /** What the wall leaves to programs in this run. */
 export interface ProgramWalls {
   readonly network: boolean;
+  /** Whether every part of the wall is there: namespaces, a read-only repository, Landlock, a filter of system calls. */
+  readonly whole: boolean;
+  /** Why it is not; "" if it is. */
+  readonly reason: string;
   /** Without TCP access: whether programs can have a loopback of their own. */
   readonly loopback: boolean;
   /** Whether they can have unix sockets in their folders. */
