@@ -97,7 +97,7 @@ export class Actions implements PanelActions {
       const { chat, screenParts } = this.#parts;
       if (chat.branch === null) return this.tell("Nothing to undo");
       const { conversationId } = chat.branch;
-      const cuts = undoCuts(await this.#parts.screen.session.conversations.queries(chat.branch));
+      const cuts = await undoCuts(this.#parts.screen.session.conversations, chat.branch);
       const report = await runUndo(await screenParts.extensions(), { conversation: conversationId, ...cuts });
       if (report === null) return this.tell("Cannot undo: the extension that records file changes is disabled");
       const { error, files = [] } = report;

@@ -38,12 +38,32 @@ export function keptText({ kept = [] }: Pick<UndoReport, "kept">, verb = "Kept")
   return `${verb} ${shown}${kept.length > MAX_KEPT ? ` and ${kept.length - MAX_KEPT} more` : ""}`;
 }
 
-/** What `runUndo` takes as `cuts`: of queries that a fork shows in part, later changes are not touched. */
-export function undoCuts(
-  queries: readonly { readonly queryId: string; readonly forkedAt?: number }[],
-): { readonly cuts?: string } {
-  const cuts = queries.flatMap(({ queryId, forkedAt }) => forkedAt === undefined ? [] : [`${queryId}@${forkedAt}`]);
-  return cuts.length === 0 ? {} : { cuts: cuts.join(",") };
+interface BranchIds {
+  readonly conversationId: string;
+  readonly branchId: string;
+}
+
+interface ShownQueries<B extends BranchIds> {
+  branches(conversationId: string): Promise<readonly B[]>;
+  /** Those that the branch shows. */
+  queries(branch: B): Promise<readonly { readonly queryId: string; readonly forkedAt?: number }[]>;
+}
+
+/** What `runUndo` takes as `cuts`, so that it leaves changes as they are that the branch does not show: those of queries
+ * of other branches, and the later ones of a query that a fork shows in part. A run that was retried is in no branch,
+ * and its changes can be undone in each. */
+export async function undoCuts<B extends BranchIds>(
+  conversations: ShownQueries<B>,
+  branch: B,
+): Promise<{ readonly cuts?: string }> {
+  const shown = await conversations.queries(branch);
+  const cuts = new Map(shown.map(({ queryId, forkedAt }) => [queryId, forkedAt]));
+  for (const other of await conversations.branches(branch.conversationId)) {
+    if (other.branchId === branch.branchId) continue;
+    for (const { queryId } of await conversations.queries(other)) if (!cuts.has(queryId)) cuts.set(queryId, 0);
+  }
+  const texts = [...cuts].flatMap(([queryId, at]) => at === undefined ? [] : [`${queryId}@${at}`]);
+  return texts.length === 0 ? {} : { cuts: texts.join(",") };
 }
 
 /** Runs the command that undoes file changes. Null if the extension that records them is off. */

@@ -64,6 +64,7 @@ Deno.test("chooseChanges() leaves out later changes of a query that is cut, and 
   const cuts = [{ queryId: "q1", at: 10 }];
   assert.equal(ids(chooseChanges(all, { steps: 9, cuts })), "3 1");
   assert.equal(ids(chooseChanges(all.slice(0, 2), { scope: "query", cuts })), "1");
+  assert.equal(ids(chooseChanges(all, { steps: 9, cuts: [{ queryId: "q2", at: 0 }] })), "4 2 1");
 });
 
 async function cli(workspace: Workspace, options: Record<string, unknown>) {

@@ -1,8 +1,9 @@
 import { localTime } from "../../../domain/text/ago.ts";
 import { UsageError } from "../../../domain/errors.ts";
-import { type FileChange, keptText, runUndo, type UndoReport } from "../../../domain/reports/undo_report.ts";
+import { type FileChange, keptText, runUndo, undoCuts, type UndoReport } from "../../../domain/reports/undo_report.ts";
 import type { Io } from "../../channel.ts";
-import type { CommandInput } from "../input/command_input.ts";
+import { browse } from "../conversations/browse.ts";
+import type { StoredCommand } from "../input/command_input.ts";
 import { diffLines } from "../output/diff_lines.ts";
 import { visibleText } from "../../../domain/text/visible_text.ts";
 import { jsonText } from "../output/json_text.ts";
@@ -24,13 +25,14 @@ const SHOWN_PATHS = 4;
 
 /** `vis undo`: lists or undoes the file changes that an extension recorded. */
 export async function undoCommand(
-  { services, io, flags }: CommandInput<UndoFlags>,
+  { services, io, flags }: StoredCommand<UndoFlags>,
 ): Promise<number> {
   if (flags.steps !== undefined && flags.scope !== undefined) {
     throw new UsageError("Cannot undo by --steps and --scope: use only one of them");
   }
-  const { steps, scope, conversation } = flags;
-  const wanted = { ...{ steps, scope, conversation }, list: flags.list, redo: flags.redo, force: flags.force };
+  const { steps, scope, list: isList, redo, force } = flags;
+  const whose = flags.conversation === undefined ? {} : await ofBranch(flags.conversation, { services, flags });
+  const wanted = { steps, scope, ...whose, list: isList, redo, force };
   const admin = await services.extensionAdmin({ cwd: flags.cwd });
   const report = await runUndo(admin, { ...wanted, dryRun: flags.dryRun });
   if (report === null) throw new UsageError("Cannot undo: the extension that records file changes is disabled");
@@ -42,6 +44,22 @@ export async function undoCommand(
   else if (!flags.json && flags.list) list(report.changes ?? [], io);
   else if (!flags.json) show(report, { io, flags });
   return report.error === undefined && (report.kept ?? []).length === 0 ? 0 : 1;
+}
+
+/** The conversation of an id, without changes of its other branches. An id that the database does not have may be one of
+ * another database: the changes are kept beside all of them. */
+async function ofBranch(
+  id: string,
+  { services, flags }: Pick<StoredCommand<UndoFlags>, "services" | "flags">,
+): Promise<{ readonly conversation: string; readonly cuts?: string }> {
+  return await browse({ services, flags }, async ({ conversations }) => {
+    const branch = await conversations.byId(id).catch((error: unknown) => {
+      if (error instanceof UsageError) return null;
+      throw error;
+    });
+    if (branch === null) return { conversation: id };
+    return { conversation: branch.conversationId, ...await undoCuts(conversations, branch) };
+  });
 }
 
 function hint({ code }: UndoReport, { redo }: UndoFlags): string {

@@ -17,10 +17,11 @@ export function addUndo(program: Command, context: Context): void {
           "step",
         ]),
     )
-    .option("--conversation <id>", "only this conversation; a unique prefix is enough")
+    .option("--conversation <id>", "only this conversation or branch; a unique prefix is enough")
     .option("--redo", "reapply the last undo", false)
     .option("--dry-run", "show the changes that would be undone, and change nothing", false)
     .option("--force", "also undo in files that others have changed since, which loses their changes", false)
+    .option(...FLAGS.storedDb)
     .option(...FLAGS.cwd)
     .option("--json", "print JSON", false)
     .action(action(context, async () => (await import("../commands/undo.ts")).undoCommand));

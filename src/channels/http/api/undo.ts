@@ -22,7 +22,7 @@ undo.get(
   inConversation,
   async (c) => {
     const { conversations, undo } = c.env.parts;
-    const cuts = undo ? undoCuts(await conversations.queries(c.var.conversation)) : {};
+    const cuts = undo ? await undoCuts(conversations, c.var.conversation) : {};
     const { error = null, changes = [], files = [], kept = [] } =
       await undo?.(c.var.conversation, { dryRun: true, ...cuts }) ?? { error: NONE };
     return c.json(schema.UndoPreviewSchema.parse({ changes, files, kept, fault: error }));
@@ -48,7 +48,9 @@ undo.post(
     const running = await c.env.parts.conversations.records.running(conversationId);
     if (running !== null) throw new BusyError(`Conversation is busy: ${conversationId}`);
     const { changes: wanted } = c.req.valid("json");
-    const report = await c.env.parts.undo?.(conversation, { changes: wanted.join(",") });
+    const { conversations, undo } = c.env.parts;
+    const cuts = undo ? await undoCuts(conversations, conversation) : {};
+    const report = await undo?.(conversation, { changes: wanted.join(","), ...cuts });
     if (!report) throw new Problem(NONE, { kind: "not-found" });
     const { error, changes = [], files = [], kept = [] } = report;
     if (error !== undefined) throw new Problem(error, { kind: "changed", status: 409 });

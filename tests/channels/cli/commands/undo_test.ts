@@ -1,13 +1,25 @@
 import assert from "node:assert/strict";
 import { localTime } from "../../../../src/domain/text/ago.ts";
 import { runCli } from "../../../../src/channels/cli/cli.ts";
+import type { Session } from "../../../../src/channels/channel.ts";
+import { UsageError } from "../../../../src/domain/errors.ts";
+import type { Conversations } from "../../../../src/conversation/conversations.ts";
 import { fakeIo, fakeServices } from "../_fakes.ts";
+
+const fakeSession = (conversations: Partial<Conversations>): Session =>
+  ({ conversations, close: () => Promise.resolve() }) as Session;
 
 const CHANGE = { id: "1", at: 0, change: "edit", conversationId: "0193abcd-11", paths: ["a.txt", "b.txt"] };
 
-async function run(args: readonly string[], { answer, code = 0 }: { answer: unknown; code?: number | null }) {
+/** A database without conversations. */
+const EMPTY = fakeSession({ byId: (id) => Promise.reject(new UsageError(`No conversation ${id}`)) });
+
+async function run(
+  args: readonly string[],
+  { answer, code = 0, session = EMPTY }: { answer: unknown; code?: number | null; session?: Session },
+) {
   const io = fakeIo({ args });
-  const services = fakeServices();
+  const services = fakeServices({ open: () => Promise.resolve(session) });
   const asked: { args: readonly string[]; cwd: string | undefined }[] = [];
   const admin = await services.extensionAdmin({});
   const told = await runCli({
@@ -110,4 +122,31 @@ Deno.test("vis undo undoes nothing if the conversation to undo is an empty word"
   const { code, err, asked } = await run(["undo", "--conversation", ""], { answer: { changes: [], files: [] } });
   assert.deepEqual([code, asked], [2, []]);
   assert.match(err, /^vis: option '--conversation <id>' argument '' is invalid/);
+});
+
+Deno.test("vis undo --conversation leaves changes of other branches as they are", async () => {
+  const branch = { conversationId: "0193abcd-11", tenant: "", title: "", workspace: "", createdAt: 0 };
+  const nodes = ["main", "fork"].map((branchId) => ({
+    ...branch,
+    branchId,
+    parentBranchId: null,
+    fork: null,
+    queries: 2,
+  }));
+  const shown: Readonly<Record<string, readonly object[]>> = {
+    main: [{ queryId: "q1" }, { queryId: "q2" }],
+    fork: [{ queryId: "q1", forkedAt: 7 }, { queryId: "q3" }],
+  };
+  const session = fakeSession({
+    byId: (id) => Promise.resolve(nodes.find(({ branchId }) => branchId === id) ?? assert.fail(id)),
+    branches: () => Promise.resolve(nodes),
+    queries: ({ branchId }) =>
+      Promise.resolve((shown[branchId] ?? []) as Awaited<ReturnType<Conversations["queries"]>>),
+  });
+  const cutsOf = async (id: string) => {
+    const { asked } = await run(["undo", "--conversation", id], { answer: { changes: [], files: [] }, session });
+    return asked.map(({ args }) => args);
+  };
+  assert.deepEqual(await cutsOf("main"), [["undo", "--conversation=0193abcd-11", "--cuts=q3@0"]]);
+  assert.deepEqual(await cutsOf("fork"), [["undo", "--conversation=0193abcd-11", "--cuts=q1@7,q2@0"]]);
 });

@@ -86,3 +86,24 @@ Deno.test("a fork in the middle of a query lists its first steps only, and undoe
   for (const branch of [fork, original]) await (await rig.ask(`/api/v1/conversations/${branch}/undo`)).json();
   assert.deepEqual(asked, [`${queryId}@${query.forkedAt}`, undefined]);
 });
+
+Deno.test("undo leaves changes of other branches as they are, on both sides of a fork", async () => {
+  const asked: unknown[] = [];
+  const undo: HttpParts["undo"] = (_conversation, options) => {
+    asked.push(options.cuts);
+    return Promise.resolve({ changes: [], files: [] });
+  };
+  await using rig = await startRig([final("one"), final("two"), final("other two")], { undo });
+  const id = await rig.conversation();
+  const ask = async (branch: string): Promise<string> =>
+    (await (await rig.post(messages(branch), { request: "x" })).json()).queryId;
+  const shared = await ask(id);
+  const [{ branchId: original }] = await queries(rig, id);
+  const fork = await (await rig.post(`/api/v1/conversations/${id}/fork`, { queryId: shared })).json();
+  const [own, others] = [await ask(original), await ask(fork.branchId)];
+  for (const branch of [original, fork.branchId]) {
+    await (await rig.ask(`/api/v1/conversations/${branch}/undo`)).json();
+    await (await rig.post(`/api/v1/conversations/${branch}/undo`, { changes: ["0abc-01"] })).json();
+  }
+  assert.deepEqual(asked, [`${others}@0`, `${others}@0`, `${own}@0`, `${own}@0`]);
+});
