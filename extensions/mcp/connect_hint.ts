@@ -6,9 +6,17 @@ import type { HttpConfig, StdioConfig } from "./server_config.ts";
 const STOPPED = /EACCES|EPERM|EROFS|permission denied|operation not permitted|read-only file system/i;
 const OFFLINE = /EAI_AGAIN|ENOTFOUND|ENETUNREACH|ECONNREFUSED|getaddrinfo|network is unreachable|resolve host/i;
 
+const NOT_FOUND = /ENOENT|no such file|cannot find module|module not found|no module named/i;
+
 /** Which setting a program probably lacks that did not start; "" if nothing tells. */
-export function programHint(said: string, { network, write }: Pick<StdioConfig, "network" | "write">): string {
+export function programHint(
+  said: string,
+  { network, write, cwd }: Pick<StdioConfig, "network" | "write" | "cwd">,
+): string {
   if (!network && OFFLINE.test(said)) return "it has no network: set network to true, or install what it downloads";
+  if (cwd === undefined && NOT_FOUND.test(said)) {
+    return 'it started in an empty folder: set cwd to "." if it is a program of the workspace';
+  }
   if (!STOPPED.test(said)) return "";
   const missing = write.length === 0 ? "write, for what it changes, or read" : "read, for what it needs besides";
   return `its wall may have stopped it: the settings that allow more are ${missing}`;

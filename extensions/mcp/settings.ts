@@ -16,7 +16,9 @@ export const Stdio = z.strictObject({
   command: text.describe("Program, found on the path of commands or absolute"),
   args: z.array(z.string()).default([]).describe("Its arguments; ${workspace} stands for the workspace's path"),
   env: values.describe("Variables beside the few of every program"),
-  cwd: z.string().default(".").describe("Folder of the workspace in which it runs"),
+  cwd: z.string().optional().describe(
+    "Folder of the workspace in which it starts; without it, an empty folder, and no program of the workspace is in PATH",
+  ),
   network: z.boolean().default(false).describe("Whether it gets TCP, to anywhere"),
   read: z.array(z.string().startsWith("/")).default([]).describe(
     "Absolute paths beside the system's and the workspace that it may read and run",

@@ -71,7 +71,7 @@ export class StdioTransport implements Transport {
   }
 
   start(): Promise<void> {
-    const { command, args, env, cwd, network, read, write } = this.#config;
+    const { command, args, env, cwd = null, network, read, write } = this.#config;
     const absolute = (path: string): string => resolve(this.#workspace, path);
     const placed = (text: string): string => text.replaceAll(WORKSPACE, this.#workspace);
     const running = this.#spawn([command, ...args.map(placed)], {

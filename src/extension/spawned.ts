@@ -2,8 +2,9 @@ import type { Approval, ApprovalRequest } from "../domain/query/approval.ts";
 
 /** Options of `env.spawn`. */
 export interface SpawnOptions {
-  /** Relative to the workspace and inside it; defaults to the workspace. */
-  readonly cwd?: string;
+  /** Relative to the workspace and inside it; defaults to the workspace. Null starts the program in its temporary home
+   * folder, and leaves folders of the workspace out of its PATH and of the variables of toolchains. */
+  readonly cwd?: string | null;
   /** Added to the few variables that every program gets. */
   readonly env?: Readonly<Record<string, string>>;
   /** Standard input; empty if absent. A stream is read as fast as the program consumes it; when it ends, so does the

@@ -1,4 +1,5 @@
 import { isAbsolute, relative, resolve, sep } from "node:path";
+import type { SpawnOptions } from "../extension/spawned.ts";
 import type { GrantedPath } from "../sandbox/confine/access.ts";
 import { realPath } from "./_open_paths.ts";
 
@@ -45,8 +46,13 @@ export function refuseSettings(
   }
 }
 
-/** The real path of the folder that a command starts in. Throws Error for one outside the workspace. */
-export async function commandFolder(workspace: string, cwd: string): Promise<string> {
+/** The real path of the folder that a command starts in; null for its home folder. Throws Error for one outside the
+ * workspace. */
+export async function commandFolder(
+  workspace: string,
+  { cwd = "." }: Pick<SpawnOptions, "cwd">,
+): Promise<string | null> {
+  if (cwd === null) return null;
   const found = await realPath(resolve(workspace, cwd));
   if (!found?.folder) throw new Error(`Cannot run a command in ${cwd}: the folder does not exist`);
   if (!holds(workspace, found.path)) throw new Error(`Cannot run a command in ${cwd}: it is outside the workspace`);

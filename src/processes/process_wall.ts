@@ -121,7 +121,7 @@ export class ProcessWall {
     const { signal, stop, timeoutMs = TIMEOUT_MS, maxBytes = MAX_BYTES, input = null, onOutput = null } = options;
     signal?.throwIfAborted();
     const machine = await this.#ready();
-    const cwd = await commandFolder(workspace, options.cwd ?? ".");
+    const place = await commandFolder(workspace, options);
     const own = await ownPaths(workspace, options);
     refusePrivate([...own.read, ...own.write], machine.folders);
     refuseSettings(own.write, { home: machine.folders.home, workspace });
@@ -151,7 +151,11 @@ export class ProcessWall {
       const policy: ExecPolicy = {
         token: crypto.randomUUID(),
         argv,
-        env: { ...this.#environment(folder, network === "tcp"), ...machine.env, PATH: machine.path, ...options.env },
+        env: {
+          ...this.#environment(folder, network === "tcp"),
+          ...place === null ? outside(workspace, machine) : { ...machine.env, PATH: machine.path },
+          ...options.env,
+        },
         input: input !== null,
         read: [...machine.read, ...own.read],
         list: ["/etc"],
@@ -168,8 +172,10 @@ export class ProcessWall {
         limits: limits(),
       };
       const before = options.write?.includes(join(workspace, ".git")) ? await obeyedAt(workspace) : null;
+      // Tools look in the folders around the one that they start in.
+      const start = holds(workspace, folder) ? "/" : folder;
       const launcher = launched(this.#options.launcher ?? execProgram(), plan?.launcher ?? []);
-      const process = new ConfinedProcess({ launcher, policy, cwd, input, maxBytes, onOutput });
+      const process = new ConfinedProcess({ launcher, policy, cwd: place ?? start, input, maxBytes, onOutput });
       const left = network === "private" ? this.#namespaces.began(loopback ?? "", process.pid) : () => {};
       try {
         const result = await process.run({ timeoutMs, signal, stop });
@@ -335,6 +341,18 @@ function openPath(
   // A folder that does not exist is not missed.
   const leftOut = entries.filter((entry, at) => !open.includes(entry) && real[at]);
   return { path: open.length > 0 ? open.join(":") : PATH, leftOut };
+}
+
+/** Variables of a program that trusts nothing in the workspace. Folders have their real paths, so that no link in the
+ * workspace leads from PATH to its programs. */
+function outside(workspace: string, { path, env }: OpenFolders): Readonly<Record<string, string>> {
+  const real = (named: string): string => machinePath(named)?.path ?? named;
+  const isOutside = (named: string): boolean => !holds(workspace, named) && !holds(workspace, real(named));
+  const folders = new Set(path.split(":").filter(isOutside).map(real));
+  return {
+    ...Object.fromEntries(Object.entries(env).filter(([, text]) => !text.startsWith("/") || isOutside(text))),
+    PATH: folders.size > 0 ? [...folders].join(":") : PATH,
+  };
 }
 
 /** The process limit counts all of the user's processes, so it is based on what runs now. */

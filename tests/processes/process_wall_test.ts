@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { ProcessWall } from "../../src/processes/process_wall.ts";
 import { execProgram } from "../../src/sandbox/launch/program.ts";
 import { heldBytes } from "../helpers/sandbox.ts";
 import { mayMake, missing, place, SECRET } from "./_place.ts";
@@ -304,4 +305,40 @@ Deno.test("ProcessWall.spawn() gives one program less than others", { ignore }, 
       await assert.rejects(wall.spawn(workspace, ["true"], paths), /leads out of the workspace/);
     }
   }, { network: true });
+});
+
+Deno.test("ProcessWall.spawn() without a folder of the workspace runs none of its programs", { ignore }, async () => {
+  await place(async ({ root, home, visHome }) => {
+    const workspace = `${home}/project`, elsewhere = `${home}/tools`;
+    for (const folder of [`${workspace}/bin`, `${workspace}/jdk`, elsewhere]) {
+      await Deno.mkdir(folder, { recursive: true });
+    }
+    for (const name of ["git", "env", "pwd"]) {
+      await Deno.writeTextFile(`${workspace}/bin/${name}`, "#!/bin/sh\necho planted\n", { mode: 0o755 });
+    }
+    await Deno.symlink(`${workspace}/bin`, `${home}/link`);
+    await Deno.symlink(elsewhere, `${workspace}/way`);
+    const named = [`${workspace}/bin`, `${home}/link`, `${workspace}/way`, elsewhere];
+    const options = { private: { home, visHome }, read: [], network: false };
+    const env = { PATH: [...named, "/usr/bin", "/bin"].join(":"), JAVA_HOME: `${workspace}/jdk`, NODE_ENV: "test" };
+    const wall = new ProcessWall({ ...options, env, temporary: `${root}/temporary` });
+    // With a folder of the workspace, they are what the user's PATH says.
+    assert.equal((await wall.spawn(workspace, ["git"])).stdout, "planted\n");
+    assert.match((await wall.spawn(workspace, ["/usr/bin/env"])).stdout, /^JAVA_HOME=/m);
+
+    const { stdout } = await wall.spawn(workspace, ["env"], { cwd: null });
+    const variables = new Map(stdout.trim().split("\n").map((line) => line.split("=", 2) as [string, string]));
+    const usual = new Set(["/usr/bin", "/bin"].map((path) => Deno.realPathSync(path)));
+    assert.equal(variables.get("PATH"), [elsewhere, ...usual].join(":"));
+    assert.deepEqual([variables.get("JAVA_HOME"), variables.get("NODE_ENV")], [undefined, "test"]);
+    const started = await wall.spawn(workspace, sh("pwd; echo $HOME; touch made; ls"), { cwd: null });
+    assert.match(started.stdout, /^(.*\/temporary\/vis-command-.*)\n\1\nmade\n$/);
+
+    // The folders around a temporary folder in the workspace are the workspace's.
+    await Deno.mkdir(`${workspace}/temporary`);
+    const inside = new ProcessWall({ ...options, env, temporary: `${workspace}/temporary` });
+    assert.equal((await inside.spawn(workspace, ["pwd"], { cwd: null })).stdout, "/\n");
+    const only = new ProcessWall({ ...options, env: { PATH: `${workspace}/bin` }, temporary: `${root}/temporary` });
+    assert.match((await only.spawn(workspace, ["pwd"], { cwd: null })).stdout, /^\/.*vis-command/);
+  });
 });

@@ -86,8 +86,15 @@ export class Git {
     const where = { GIT_DIR: gitDir, GIT_COMMON_DIR: commonDir, GIT_WORK_TREE: workspace };
     const locks = changes ? {} : { GIT_OPTIONAL_LOCKS: "0" };
     try {
-      const { code, signal: ended, stdout, stderr } = await this.#spawn(["git", ...SAFE_ARGUMENTS, ...args], {
+      const { code, signal: ended, stdout, stderr } = await this.#spawn([
+        "git",
+        "-C",
+        workspace,
+        ...SAFE_ARGUMENTS,
+        ...args,
+      ], {
         answered: true, // it runs nothing that a repository names
+        cwd: null, // so that git, and what it starts, is not a program of the workspace
         // Its lock files are removed only if it is asked to end, not if it is killed.
         lifetime: "conversation",
         stop: stop.signal,

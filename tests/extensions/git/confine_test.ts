@@ -16,7 +16,8 @@ import { status } from "../../../extensions/git/commands/status.ts";
 import { switchTo } from "../../../extensions/git/commands/switch.ts";
 import { tag } from "../../../extensions/git/commands/tag.ts";
 import { changeWorktree } from "../../../extensions/git/commands/worktree.ts";
-import { missing, repository, type TestRepository, userGit } from "./_repository.ts";
+import { ProcessWall } from "../../../src/processes/process_wall.ts";
+import { missing, repository, type TestRepository, userGit, viewOf } from "./_repository.ts";
 
 const ignore = missing !== "";
 const SECRET = "the-secret-of-another-repository";
@@ -345,3 +346,23 @@ Deno.test(
     });
   },
 );
+
+Deno.test("git.* is never a program of the workspace", { ignore }, async () => {
+  await repository(async ({ root, write }) => {
+    await write("bin/git", "#!/bin/sh\necho planted >&2\nexit 3\n", { mode: 0o755 });
+    const workspace = `${root}/home/project`; // programs may run what is in folders of PATH below the home folder
+    await Deno.rename(`${root}/workspace`, workspace);
+    const wall = new ProcessWall({
+      private: { home: `${root}/home`, visHome: `${root}/home/.vis` },
+      read: [],
+      network: false,
+      env: { PATH: `${workspace}/bin:/usr/local/bin:/usr/bin:/bin` },
+      temporary: `${root}/temporary`,
+    });
+    const env = viewOf(wall, { workspace });
+    assert.match((await wall.spawn(workspace, ["git"])).stderr, /planted/);
+    assert.equal((await status(env)).branch, "main");
+    assert.deepEqual((await add(env, "bin")).files.map(({ path }) => path), ["bin/git"]);
+    assert.equal((await blame(env, "a.txt")).origins.length, 1);
+  });
+});

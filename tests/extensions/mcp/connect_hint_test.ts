@@ -10,6 +10,8 @@ Deno.test("programHint() names the setting that a stopped program probably lacks
     ["Error: EACCES: permission denied, mkdir '/srv/notes'", closed, /are write, for what it changes, or read$/],
     ["open /opt/data: Permission denied", { ...closed, write: ["notes"] }, /are read, for what it needs besides$/],
     ["SyntaxError: Unexpected token", closed, /^$/],
+    ["Error: Cannot find module '/tmp/vis-command-1-a/server.js'", closed, /an empty folder: set cwd to "\."/],
+    ["Error: Cannot find module './server.js'", { ...closed, cwd: "." }, /^$/],
   ];
   for (const [said, config, wanted] of cases) assert.match(programHint(said, config), wanted, said);
 });
