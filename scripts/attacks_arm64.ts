@@ -18,7 +18,8 @@ import { ROOT } from "./_project.ts";
 const KERNELS = ["6.12", "6.1"];
 /** Ids of the users, and what they are called. */
 const USERS = new Map([["root", 0], ["nobody", 65534]]);
-const PACKAGES = "bash dash git perl util-linux procps coreutils findutils";
+/** With the locale that commands get (libc-bin). */
+const PACKAGES = "bash dash git libc-bin perl util-linux procps coreutils findutils";
 const MEMORY_MIB = 3072, SECONDS = 7200;
 const MAIN = "tests/sandbox/attacks/main.ts";
 const WALL_TESTS = [
