@@ -36,7 +36,6 @@ export class Namespaces {
   plan(network: ProgramNetwork, name: string): Plan {
     this.#outside ||= PROC.link("/proc/self/ns/net");
     const isRoot = Deno.uid() === 0;
-    const newUser = isRoot ? [] : NEW_USER;
     const other = network === "private" ? this.#otherOf(name) : null;
     const ownNetwork = network === "tcp" || other !== null ? [] : ["--net"];
     const join = other === null ? [] : [
@@ -45,10 +44,10 @@ export class Namespaces {
       `--net=/proc/${other}/ns/net`,
       "--",
     ];
-    const first = [...newUser, ...ownNetwork];
-    const begin = first.length === 0 ? [] : [UNSHARE, ...first, "--"];
     return {
-      launcher: [...join, ...begin, ...ENDS_WITH_VIS, UNSHARE, ...OWN_PROCESSES],
+      launcher: isRoot
+        ? [...join, ...ENDS_WITH_VIS, UNSHARE, ...ownNetwork, ...OWN_PROCESSES]
+        : [...join, UNSHARE, ...NEW_USER, ...ownNetwork, "--", ...ENDS_WITH_VIS, UNSHARE, ...OWN_PROCESSES],
       outside: network === "tcp" ? null : this.#outside,
       startLoopback: network === "private" && other === null,
     };
