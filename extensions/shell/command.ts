@@ -34,7 +34,7 @@ export async function allowed(
   // Commands of a conversation reach each other's servers.
   const { cwd, env: variables, stdin } = asked;
   const shown = commandText(command, {
-    ...(cwd === undefined ? {} : { cwd }),
+    ...(typeof cwd === "string" ? { cwd } : {}),
     ...(variables ? { env: variables } : {}),
     ...(stdin === undefined ? {} : { input: stdin }),
   });

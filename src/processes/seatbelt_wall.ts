@@ -117,7 +117,7 @@ export class SeatbeltWall {
     const { timeoutMs = TIMEOUT_MS, maxBytes = MAX_BYTES, input = null, onOutput = null, signal, stop } = options;
     const network = options.network ?? this.#options.network;
     const open = await this.#folders();
-    const cwd = await commandFolder(workspace, options.cwd ?? ".");
+    const place = await commandFolder(workspace, options);
     const own = await ownPaths(workspace, options);
     refusePrivate([...own.read, ...own.write], open.folders);
     refuseSettings(own.write, { home: open.folders.home, workspace });
@@ -126,6 +126,7 @@ export class SeatbeltWall {
       await Deno.makeTempDir({ dir: this.#options.temporary ?? tmpdir(), prefix: `vis-command-${Deno.pid}-` }),
     );
     try {
+      const cwd = place ?? folder;
       const variables: Record<string, string> = {
         LANG: "en_US.UTF-8",
         ...Object.fromEntries(INHERITED.flatMap((name) => env[name] ? [[name, env[name]]] : [])),

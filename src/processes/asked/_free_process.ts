@@ -1,4 +1,5 @@
 import { CappedOutput } from "../_capped_output.ts";
+import { removeTree } from "../folders.ts";
 import type { Spawned, SpawnOptions } from "../../extension/spawned.ts";
 
 const TIMEOUT_MS = 120_000, MAX_BYTES = 1 << 20;
@@ -11,8 +12,8 @@ const INHERITED =
 
 export interface FreeProcessOptions
   extends Pick<SpawnOptions, "env" | "input" | "timeoutMs" | "maxBytes" | "signal" | "stop" | "onOutput"> {
-  /** Real path. */
-  readonly cwd: string;
+  /** Real path; null for an empty folder of its own. */
+  readonly cwd: string | null;
   /** The environment of Vis. */
   readonly own: Readonly<Record<string, string | undefined>>;
 }
@@ -20,7 +21,17 @@ export interface FreeProcessOptions
 /** Runs a program without a wall: in a process group of its own, with few variables, within the time limit and the limit
  * of output. The group ends with the program. Rejects as `ProcessWall.spawn` does. */
 export async function runFree(argv: readonly string[], options: FreeProcessOptions): Promise<Spawned> {
-  const { cwd, input, own, timeoutMs = TIMEOUT_MS, maxBytes = MAX_BYTES, signal, stop, onOutput } = options;
+  if (options.cwd !== null) return await runIn(options.cwd, argv, options);
+  const folder = await Deno.makeTempDir({ prefix: `vis-command-${Deno.pid}-` });
+  try {
+    return await runIn(folder, argv, options);
+  } finally {
+    await removeTree(folder).catch(() => {}); // somebody else's file in it
+  }
+}
+
+async function runIn(cwd: string, argv: readonly string[], options: FreeProcessOptions): Promise<Spawned> {
+  const { input, own, timeoutMs = TIMEOUT_MS, maxBytes = MAX_BYTES, signal, stop, onOutput } = options;
   signal?.throwIfAborted();
   const [program = "", ...args] = systemCommand(argv);
   const inherited = INHERITED.flatMap((name) => own[name] === undefined ? [] : [[name, own[name]]]);

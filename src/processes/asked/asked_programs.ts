@@ -12,6 +12,8 @@ import { runFree } from "./_free_process.ts";
 import { type AskedCommand, commandScopes, type ScopePlace } from "./_scopes.ts";
 
 /** The user reads all of a question. */
+/** Stands for the empty folder of a program, in which nothing is found. */
+const OWN_FOLDER = "/nonexistent";
 const LONGEST_QUESTION = 4_000, LONGEST_WHY = 1_000;
 
 /** How much of the wall around programs there is on this machine. Unless it is whole, `reason` says why; `some` means
@@ -67,7 +69,7 @@ export class AskedPrograms {
     if (mode === "off") throw new Error(`Cannot run commands: ${state.reason}; the setting shell.unwalled is off`);
     const isAnswered = caller === null || answered && vouches(caller.extension);
     const cwd = mode === "run" || isAnswered
-      ? await commandFolder(workspace, options.cwd ?? ".")
+      ? await commandFolder(workspace, options)
       : await this.#asked(workspace, { argv, options, state, caller });
     onBegin?.();
     if (state.some) return await wall.spawn(workspace, argv, { ...options, cwd });
@@ -91,7 +93,7 @@ export class AskedPrograms {
     return await (this.#options.state ?? (() => wallState(this.#options.wall)))();
   }
 
-  /** The real path of the folder in which the program runs. */
+  /** The real path of the folder in which the program runs; null for a folder of its own. */
   async #asked(
     workspace: string,
     { argv, options, state, caller }: {
@@ -100,12 +102,13 @@ export class AskedPrograms {
       readonly state: WallState & { readonly whole: false };
       readonly caller: SpawnCaller;
     },
-  ): Promise<string> {
+  ): Promise<string | null> {
     const command = commandOf(argv);
     const name = typeof command === "string" ? command : shellText(command);
     const look = async () => {
-      const cwd = await commandFolder(workspace, options.cwd ?? ".");
-      return { cwd, ...this.#scopes(command, { workspace, cwd, options, leftOut: await this.#leftOut(state) }) };
+      const cwd = await commandFolder(workspace, options);
+      const leftOut = await this.#leftOut(state);
+      return { cwd, ...this.#scopes(command, { workspace, cwd: cwd ?? OWN_FOLDER, options, leftOut }) };
     };
     const shown = await look();
     const request = questionOf(command, {
@@ -190,7 +193,7 @@ function questionOf(
   { found, programs, cwd, workspace, options, state, home }: {
     readonly found: ReturnType<typeof commandScopes>;
     readonly programs: readonly string[];
-    readonly cwd: string;
+    readonly cwd: string | null;
     readonly workspace: string;
     readonly options: SpawnOptions;
     readonly state: WallState & { readonly whole: false };
@@ -205,10 +208,11 @@ function questionOf(
     state.some && outside.length > 0 ? `changing ${shellText(outside)}` : "",
     typeof input === "object" ? "with an input that Vis writes while it runs" : "",
   ].filter((fact) => fact !== "");
+  const place = cwd === null ? "an empty folder" : withTilde(cwd, home);
   const given = {
     env,
     input: typeof input === "string" ? input : "",
-    cwd: cwd === workspace ? "" : withTilde(cwd, home),
+    cwd: cwd === workspace ? "" : place,
   };
   const text = commandText(command, given);
   const isPlain = text === commandText(command, {});
@@ -224,7 +228,7 @@ function questionOf(
     : `No wall (${state.reason}): it can read and change all that you can`;
   const runs = "never" in found ? [] : found.runs.map((text) => `${text}, which Vis can change`);
   const sentences = [
-    `In ${[withTilde(cwd, home), ...programs].join(" · ")}`,
+    `In ${[place, ...programs].join(" · ")}`,
     [wall, ...runs].join(", and "),
     ..."never" in found ? [`Asked every time: ${found.never}`] : [],
   ];
