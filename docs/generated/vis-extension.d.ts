@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: c38bf7a02e187c9b77e5d60c5582c1a5109ea0fe5cec07cfbd48707e64ea00ce
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 69b29981791145e3d935c562d37b8362c880b64c75422ae94c81d42085bfe7ec
 import { z } from 'zod';
 
 /** What calls of a function do, for people who watch: "reading src/app.ts", "read 3 files". */

@@ -33,13 +33,6 @@ interface OtherSystem {
   readonly os?: typeof Deno.build.os;
 }
 
-/** A folder has more names than are wanted. */
-export class TooManyNames extends RangeError {
-  constructor(readonly folder: string, most: number) {
-    super(`Cannot list ${folder}: it has over ${most} names`);
-  }
-}
-
 /** A folder holds more than is removed by this process. */
 export class TooMuchToRemove extends Error {}
 
@@ -92,29 +85,6 @@ function* elsewhereEntries(
       if (isDirectory || wanted(bytes[0] ?? 0, bytes.at(-1) ?? 0)) yield { name, isFolder: isDirectory };
     }
   } catch { /* it cannot be read */ }
-}
-
-/** Names of a folder, of which the runtime would make a list as long as the folder is large. Throws `TooManyNames`, and
- * `NotFound` if there is no such folder. */
-export async function folderNames(path: string, most: number): Promise<string[]> {
-  const names: string[] = [];
-  const add = (name: string): void => {
-    if (names.length === most) throw new TooManyNames(path, most);
-    names.push(name);
-  };
-  if (Deno.build.os !== "linux") {
-    for await (const { name } of Deno.readDir(path)) add(name);
-    return names;
-  }
-  const at = FOLDERS.open(AT_FDCWD, terminated(path));
-  if (at === null) throw new Deno.errors.NotFound(`Cannot list ${path}: it is not a folder that can be read`);
-  try {
-    const decoder = new TextDecoder();
-    for (const { name } of FOLDERS.entries(at)) add(decoder.decode(name.subarray(0, -1)));
-    return names;
-  } finally {
-    FOLDERS.close(at);
-  }
 }
 
 /** Removes a file, a link, or a folder with its contents: however deep, however many, and even if a folder in it forbids

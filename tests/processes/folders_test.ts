@@ -1,13 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import {
-  folderEntries,
-  folderNames,
-  folderStamp,
-  removeTree,
-  TooManyNames,
-  TooMuchToRemove,
-} from "../../src/processes/folders.ts";
+import { folderEntries, folderStamp, removeTree, TooMuchToRemove } from "../../src/processes/folders.ts";
 import { missing, place } from "./_place.ts";
 import { until } from "../helpers/until.ts";
 import { withFolder } from "../helpers/with_folder.ts";
