@@ -30,7 +30,11 @@ export async function init(
     `--initial-branch=${branch}`,
     env.workspace,
   ];
-  const { code, stderr } = await env.spawn(args, { env: SAFE_ENVIRONMENT, network: false, write: [env.workspace] });
+  const { code, stderr } = await env.spawn(args, {
+    env: SAFE_ENVIRONMENT,
+    network: false,
+    write: [env.workspace, join(env.workspace, ".git")],
+  });
   if (code !== 0) throw new Error(`Cannot make a repository: ${plainReason(stderr)}`);
   return await readState(await Git.of(env), "git.add what the first commit has, then git.commit(message)");
 }

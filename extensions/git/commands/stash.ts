@@ -30,6 +30,8 @@ export interface Stashes extends GitState {
   readonly dropped?: string;
 }
 
+/** The folder of Vis stays: git cannot remove it, and would call the stash a failure. */
+const EVERYTHING = ["--", ".", ":(exclude).vis"];
 const HOW = ["list", "pop", "apply", "drop"] as const;
 const MOST = 200, MOST_FILES = 100_000;
 
@@ -80,7 +82,7 @@ async function push(
     "--quiet",
     ...(untracked ? ["--include-untracked"] : []),
     ...(message === undefined ? [] : [`--message=${message}`]),
-    ...(paths === undefined ? [] : pathArguments(paths).map((one, at) => at === 0 ? one : `:(literal)${one}`)),
+    ...(paths === undefined ? EVERYTHING : pathArguments(paths).map((one, at) => at === 0 ? one : `:(literal)${one}`)),
   ];
   const done = await git.run(args, { changes: "workspace", env: await committer(git).catch(() => ({})) });
   if (done.code !== 0) throw gitRefusal(done, cannot);

@@ -1,4 +1,4 @@
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import type { EnvironmentView } from "@vis/extension";
 import { Git } from "../program/git.ts";
 import { plainReason } from "../program/git_error.ts";
@@ -53,7 +53,10 @@ export async function changeWorktree(
   const args = remove
     ? ["worktree", "remove", ...(force ? ["--force"] : []), dashes, target]
     : ["worktree", "add", "--quiet", ...head, dashes, target, ...(from === undefined ? [] : [from])];
-  const { code, stderr } = await git.run(args, { changes: "workspace" });
+  const { code, stderr } = await git.run(args, {
+    changes: "workspace",
+    ...(remove ? { opens: [join(target, ".git")] } : {}),
+  });
   if (code !== 0) {
     throw await refError(git, {
       cannot: `Cannot ${remove ? "remove" : "make"} worktree ${path}`,

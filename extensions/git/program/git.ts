@@ -21,6 +21,8 @@ export interface GitOptions {
   readonly input?: string;
   /** What git may change; nothing by default, so that whatever else it might be made to run can change nothing either. */
   readonly changes?: "repository" | "workspace";
+  /** The `.git` of other repositories of the workspace that it may change. */
+  readonly opens?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   /** Receives standard output as it arrives, instead of in the result. */
   readonly take?: (chunk: Uint8Array) => void;
@@ -73,7 +75,7 @@ export class Git {
 
   /** Runs git; a failed run is a result. Rejects if git could not be run, and with the signal's reason. */
   async run(args: readonly string[], options: GitOptions = {}): Promise<GitResult> {
-    const { input, take, changes, env = {} } = options;
+    const { input, take, changes, opens = [], env = {} } = options;
     const { gitDir, commonDir, workspace } = this.repository;
     const { signal } = this.#env;
     signal?.throwIfAborted();
@@ -103,7 +105,7 @@ export class Git {
         env: { ...SAFE_ENVIRONMENT, ...where, ...locks, ...this.#overrides, ...env },
         network: false,
         read: [gitDir, commonDir].filter((path) => !inside(workspace, path)),
-        write: await this.#mayChange(changes),
+        write: [...await this.#mayChange(changes), ...await existing(opens)],
         keep: changes
           ? [...new Set([gitDir, commonDir])].flatMap((folder) => KEPT.map((name) => join(folder, name)))
           : [],

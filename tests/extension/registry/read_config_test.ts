@@ -7,7 +7,7 @@ import { sample } from "../_sample.ts";
 
 const withSecrets = (text: string): string => text.replaceAll("${KEY}", "secret");
 const SERVER = { destructive: false, disabled: false, timeoutMs: 60_000, startMs: 30_000 };
-const STDIO = { ...SERVER, args: [], env: {}, cwd: ".", network: false, read: [], write: [] };
+const STDIO = { ...SERVER, args: [], env: {}, network: false, read: [], write: [] };
 
 Deno.test("readConfig() fills secrets into settings that are marked, and into nothing else", () => {
   const servers = {

@@ -206,7 +206,6 @@ Deno.test("fs raises no alarm over syntax that a parser of JavaScript does not k
     "e.d.ts": "declare module 'x' { export function f(a: string): asserts a is 'b'; }\nexport = x;\n",
     ".vscode/settings.json": '{\n  // mine\n  "a": [1,],\n}\n',
     "x.jsonc": "/* a */ {}\n",
-    "empty.json": "\n",
   };
   for (const [path, text] of Object.entries(texts)) await workspace.call("writeFile", path, text);
   assert.deepEqual(workspace.notes, []);
