@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { BoundedMap } from "../domain/kit/bounded_map.ts";
 import { isSecretFile } from "../domain/kit/secret_files.ts";
 import { smallTextFile } from "../domain/kit/small_text_file.ts";
@@ -56,12 +56,14 @@ export class WorkspaceWalk {
     return this.#walk(workspace, { most: MOST_FOLDERS, passed: PASSED });
   }
 
-  /** Real paths of the tops, with those that were found before. */
+  /** Real paths of the tops, with those that were found before and those around the workspace. */
   repositories(workspace: string, { repositories }: SpecialFiles): readonly string[] {
     const all = new Set(["", ...this.#repositories.get(workspace) ?? [], ...repositories]);
     const there = [...all].filter((folder) => hasGit(join(workspace, folder))).slice(0, MOST_REPOSITORIES);
     this.#repositories.set(workspace, new Set(there));
-    return there.map((folder) => join(workspace, folder));
+    const around: string[] = [];
+    for (let at = workspace; dirname(at) !== at; at = dirname(at)) if (hasGit(dirname(at))) around.push(dirname(at));
+    return [...around, ...there.map((folder) => join(workspace, folder))];
   }
 
   /** Real paths of secret files, without those whose text the repository has: a commit would record that they changed.

@@ -29,6 +29,8 @@ export const LAYOUTS: Readonly<Record<string, string>> = {
     git config core.hooksPath tools/hooks && git add . && git commit -qm first`,
   "a folder for hooks that is missing":
     "git init -q . && git config core.hooksPath .husky/_ && git commit -q --allow-empty -m first",
+  "hooks of a repository around it":
+    "git init -q .. && git -C .. config core.hooksPath workspace/tools/hooks && echo a > a.txt && git add a.txt && git commit -qm first",
   "settings in the workspace":
     "git init -q . && printf '[core]\\n' > .gitsettings && git config include.path ../.gitsettings && git add . && git commit -qm first",
   "settings that are missing":
@@ -54,6 +56,7 @@ export const WORKS: Readonly<Record<keyof typeof LAYOUTS, keyof typeof PLANTS>> 
   "submodules and a repository below": "moves the folder of a repository below",
   "hooks in the workspace": "changes hooks that settings name",
   "a folder for hooks that is missing": "changes hooks that settings name",
+  "hooks of a repository around it": "changes hooks that settings name",
   "settings in the workspace": "changes settings that are included",
   "settings that are missing": "changes settings that are included",
   "a filter in the workspace": "changes scripts that settings name",
