@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 69b29981791145e3d935c562d37b8362c880b64c75422ae94c81d42085bfe7ec
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 9e3921f49e5408f95a11958489c332d3e36a7fabda1f8616b3782df533f3cf17
 import { z } from 'zod';
 
 /** What calls of a function do, for people who watch: "reading src/app.ts", "read 3 files". */
@@ -436,6 +436,9 @@ export interface ConversationKeys {
   readonly programWalls?: () => Promise<ProgramWalls>;
   /** Patterns of files that may hold keys, for `isSecretFile`: reading one needs the user's approval. */
   readonly secrets?: readonly string[];
+  /** Which of these paths, relative to the workspace and without links, git or Vis would later run or read as settings.
+   * Changing one needs the user's approval. */
+  readonly obeyedPaths?: (paths: readonly string[]) => Promise<readonly ObeyedPath[]>;
   /** Whether the conversation is closed after this query: `vis run`, and child queries. */
   readonly endsWithQuery?: boolean;
 }
@@ -471,6 +474,8 @@ export interface QueryKeys {
    * calls and hooks. */
   readonly runChild?: (task: string, options?: ChildOptions) => Promise<ChildResult>;
 }
+/** `reason` completes "which": "git runs by the setting core.hooksPath". */
+export type ObeyedPath = Readonly<Record<"path" | "reason", string>>;
 /** `line` is 1-based. */
 export type SourceFault = Readonly<{
   line: number;

@@ -28,6 +28,7 @@ type View = Pick<
   | "sourceFault"
   | "secrets"
   | "approve"
+  | "obeyedPaths"
 >;
 
 const MAX_PLACES = 64;
@@ -46,9 +47,9 @@ export class FsPlaces {
     await ready;
     const { currentIterationId: iterationId = null, userQueryId: queryId = null } = env;
     const source = { conversationId, queryId, iterationId };
-    const { note = () => {}, sourceFault, secrets = [], approve } = env;
+    const { note = () => {}, sourceFault, secrets = [], approve, obeyedPaths } = env;
     const kept = { tree, checkpoints, ledger: this.#ledger, guard: this.#guard };
-    return { ...kept, root, conversationId, source, signal, note, sourceFault, secrets, approve };
+    return { ...kept, root, conversationId, source, signal, note, sourceFault, secrets, approve, obeyedPaths };
   }
 
   /** Changes files; such calls run one at a time per workspace. */

@@ -1,4 +1,5 @@
 import type { ExtensionSource } from "../extension/registry/lazy_registry.ts";
+import type { ObeyedPath } from "../extension/environment_keys.ts";
 import type { ProgramWalls, SpawnCaller, Spawned, SpawnOptions } from "../extension/spawned.ts";
 import type { Log } from "../logging/log.ts";
 import type { Router } from "../providers/router/router.ts";
@@ -48,6 +49,8 @@ export interface EnvironmentParts {
   readonly programWalls?: () => Promise<ProgramWalls>;
   /** Patterns of files that may hold keys. */
   readonly secrets?: readonly string[];
+  /** Extensions call it as `env.obeyedPaths`. */
+  readonly obeyedPaths?: (workspace: string, paths: readonly string[]) => Promise<readonly ObeyedPath[]>;
   /** The process ends after one query. */
   readonly oneRequest?: boolean;
   /** For the router facts that extensions see. */

@@ -118,7 +118,7 @@ export class EnvironmentViews {
 
   #conversation(): EnvironmentView {
     const { envId, parts, index, programs, variables, now } = this.#source;
-    const { branch: { conversationId, branchId, tenant, workspace }, depth = 0, router, registry } = parts;
+    const { branch: { conversationId, branchId, tenant, workspace }, depth = 0, router, registry, obeyedPaths } = parts;
     const keys: EnvironmentView = {
       envId,
       conversationId,
@@ -130,6 +130,7 @@ export class EnvironmentViews {
       endsWithQuery: (parts.oneRequest ?? false) || depth > 0,
       ...(parts.programWalls ? { programWalls: parts.programWalls } : {}),
       ...(parts.secrets ? { secrets: parts.secrets } : {}),
+      ...(obeyedPaths ? { obeyedPaths: (paths) => obeyedPaths(workspace, paths) } : {}),
       db: this.#db,
       get initialNames() {
         return initialNames(now().active);

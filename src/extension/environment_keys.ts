@@ -52,6 +52,9 @@ export interface ConversationKeys {
   readonly programWalls?: () => Promise<ProgramWalls>;
   /** Patterns of files that may hold keys, for `isSecretFile`: reading one needs the user's approval. */
   readonly secrets?: readonly string[];
+  /** Which of these paths, relative to the workspace and without links, git or Vis would later run or read as settings.
+   * Changing one needs the user's approval. */
+  readonly obeyedPaths?: (paths: readonly string[]) => Promise<readonly ObeyedPath[]>;
   /** Whether the conversation is closed after this query: `vis run`, and child queries. */
   readonly endsWithQuery?: boolean;
 }
@@ -86,6 +89,8 @@ export interface QueryKeys {
   readonly runChild?: (task: string, options?: ChildOptions) => Promise<ChildResult>;
 }
 
+/** `reason` completes "which": "git runs by the setting core.hooksPath". */
+export type ObeyedPath = Readonly<Record<"path" | "reason", string>>;
 /** `line` is 1-based. */
 export type SourceFault = Readonly<{ line: number; message: string }>;
 export type ChildOptions = Readonly<{ vars?: readonly string[]; model?: string; maxIterations?: number }>;

@@ -1,5 +1,5 @@
 import { dirname, join, resolve } from "node:path";
-import { everyGitSetting, untilde } from "../domain/kit/git_config.ts";
+import { everyGitSetting, type GitSetting, untilde } from "../domain/kit/git_config.ts";
 import { smallTextFile } from "../domain/kit/small_text_file.ts";
 import type { Layer } from "../sandbox/exec/exec_policy.ts";
 import { folderEntries } from "./folders.ts";
@@ -8,7 +8,7 @@ import { holds } from "./_wall_paths.ts";
 
 const GIT = ".git", VIS = ".vis";
 /** Links in a repository that lead elsewhere, and what they lead to. */
-const IN_GIT = [
+export const IN_GIT = [
   "HEAD",
   "config",
   "config.worktree",
@@ -19,8 +19,9 @@ const IN_GIT = [
   "modules",
   "worktrees",
 ];
-const MOST_HOOKS = 200, MOST_WORDS = 2_000, MOST_SUBMODULES = 500, MODULES_DEPTH = 4;
-const VIS_DEPTH = 2;
+export const MOST_HOOKS = 200;
+const MOST_WORDS = 2_000, MOST_SUBMODULES = 500, MODULES_DEPTH = 4;
+export const VIS_DEPTH = 2;
 
 /** What stays as it is while a command runs in a workspace. */
 export interface Fixed {
@@ -69,7 +70,7 @@ export class FixedPaths {
       found.paths.add(path);
       return this.#placeholders.take(path, kind);
     });
-    const kept = keep.filter((path) => write.some((one) => holds(one, path)) && kindOf(path) !== null);
+    const kept = keep.filter((path) => write.some((one) => holds(one, path)) && entryKind(path) !== null);
     return {
       layers: layersOf({ fixed: [...[...found.paths].filter(counts), ...kept], opened, write }),
       leave: () => release.forEach((end) => end()),
@@ -103,37 +104,56 @@ export class FixedPaths {
       addLinks(found, { folder: join(folder, "hooks"), depth: 1 });
     }
     for (const submodule of await submodules(join(commonDir, "modules"))) add(found, join(submodule, GIT));
-    await this.#settings(found, { top, workspace, gitDir, commonDir });
-  }
-
-  /** What the settings name: files to include, folders of hooks, and each word that is a file of the workspace, which may
-   * be a filter, an editor or an alias. */
-  async #settings(
-    found: Found,
-    { top, workspace, gitDir, commonDir }: Record<"top" | "workspace" | "gitDir" | "commonDir", string>,
-  ): Promise<void> {
-    const home = this.#home;
-    const own = [join(commonDir, "config"), join(commonDir, "config.worktree"), join(gitDir, "config.worktree")];
-    const users = ["/etc/gitconfig", join(home, ".config/git/config"), join(home, ".gitconfig")];
-    const { settings, included } = await everyGitSetting([...new Set([...own, ...users])], home);
-    for (const path of included) if (holds(workspace, path)) expect(found, path, "file");
-    let words = 0;
-    for (const { section, key, value } of settings) {
-      if (section === "core" && key === "hookspath") {
-        const folder = resolve(top, untilde(value, home));
-        if (!holds(workspace, folder)) continue;
-        expect(found, folder, "folder");
-        addLinks(found, { folder, depth: 1 });
+    const { named } = await namedBySettings({ top, gitDir, commonDir, home: this.#home });
+    for (const { path, as } of named) {
+      if (!holds(workspace, path)) continue;
+      if (as === "word") {
+        if (isFile(path)) add(found, path);
         continue;
       }
-      for (const word of value.split(/[\s'"`;&|()<>=,!]+/)) {
-        if (word === "" || ++words > MOST_WORDS) continue;
-        const path = resolve(top, untilde(word, home));
-        const real = holds(workspace, path) ? realPathOf(path) : null;
-        if (real !== null && kindOf(real) === "file") add(found, path);
-      }
+      expect(found, path, as === "hooks" ? "folder" : "file");
+      if (as === "hooks") addLinks(found, { folder: path, depth: 1 });
     }
   }
+}
+
+/** A path that a setting of git names, existing or not. A word of a value may be a program, or no path at all. */
+export interface NamedPath {
+  readonly path: string;
+  readonly as: "hooks" | "settings" | "word";
+  readonly setting: string;
+  /** Whether git runs what is there. */
+  readonly runs: boolean;
+}
+
+/** What the settings of a repository and of its user name, and the files that they are in, existing or not. */
+export async function namedBySettings(
+  { top, gitDir, commonDir, home }: Record<"top" | "gitDir" | "commonDir" | "home", string>,
+): Promise<{ readonly named: readonly NamedPath[]; readonly files: readonly string[] }> {
+  const own = [join(commonDir, "config"), join(commonDir, "config.worktree"), join(gitDir, "config.worktree")];
+  const users = ["/etc/gitconfig", join(home, ".config/git/config"), join(home, ".gitconfig")];
+  const files = [...new Set([...own, ...users])];
+  const { settings, included } = await everyGitSetting(files, home);
+  const named: NamedPath[] = [];
+  for (const path of included) named.push({ path, as: "settings", setting: "include.path", runs: false });
+  let words = 0;
+  for (const one of settings) {
+    const setting = nameOf(one);
+    if (setting === "core.hookspath") {
+      named.push({ path: resolve(top, untilde(one.value, home)), as: "hooks", setting: "core.hooksPath", runs: true });
+      continue;
+    }
+    const runs = RUNS.test(setting.toLowerCase()) && (one.section !== "alias" || one.value.startsWith("!"));
+    for (const word of one.value.split(/[\s'"`;&|()<>=,!]+/)) {
+      if (word === "" || ++words > MOST_WORDS) continue;
+      named.push({ path: resolve(top, untilde(word, home)), as: "word", setting, runs });
+    }
+  }
+  return { named, files: [...files, ...included] };
+}
+
+function nameOf({ section, subsection, key }: GitSetting): string {
+  return [section, ...subsection === null ? [] : [subsection], key].join(".");
 }
 
 /** The folder that git uses at the top of a repository, and the one that worktrees share; null if there is none. */
@@ -141,9 +161,9 @@ export async function repositoryFolders(
   top: string,
 ): Promise<{ readonly gitDir: string; readonly commonDir: string } | null> {
   const dot = join(top, GIT);
-  const named = kindOf(dot) === "file" ? /^gitdir: (.+?)\s*$/m.exec(await smallTextFile(dot) ?? "")?.[1] : undefined;
+  const named = entryKind(dot) === "file" ? /^gitdir: (.+?)\s*$/m.exec(await smallTextFile(dot) ?? "")?.[1] : undefined;
   const gitDir = realPathOf(named === undefined ? dot : resolve(top, named));
-  if (gitDir === null || kindOf(join(gitDir, "HEAD")) === null) return null;
+  if (gitDir === null || entryKind(join(gitDir, "HEAD")) === null) return null;
   const common = await smallTextFile(join(gitDir, "commondir"));
   const commonDir = common === null ? gitDir : realPathOf(resolve(gitDir, common.trim())) ?? gitDir;
   return { gitDir, commonDir };
@@ -167,9 +187,9 @@ export async function obeyedAt(top: string): Promise<ReadonlyMap<string, string>
   ]);
   const { settings, included } = await everyGitSetting([...files], "/");
   for (const path of included) found.set(`settings in ${path}`, "");
-  for (const { section, subsection, key, value } of settings) {
-    const name = [section, ...subsection === null ? [] : [subsection], key].join(".");
-    if (RUNS.test(name.toLowerCase())) found.set(`${name} = ${value}`, "");
+  for (const one of settings) {
+    const name = nameOf(one);
+    if (RUNS.test(name.toLowerCase())) found.set(`${name} = ${one.value}`, "");
   }
   const hooks = join(commonDir, "hooks");
   for (const { name } of folderEntries(hooks, { most: MOST_HOOKS, wanted: () => true })) {
@@ -183,7 +203,8 @@ export async function obeyedAt(top: string): Promise<ReadonlyMap<string, string>
   return found;
 }
 
-function stampOf(path: string): string {
+/** A text that differs once what is at a path, or where a link leads, has changed; "" if nothing is there. */
+export function stampOf(path: string): string {
   try {
     const { size, mtime, ctime, mode } = Deno.statSync(path);
     return [size, mtime?.getTime(), ctime?.getTime(), mode].join();
@@ -194,7 +215,7 @@ function stampOf(path: string): string {
 
 /** Adds a path, and where it leads if it is a link. */
 function add({ paths }: Found, path: string): void {
-  const kind = kindOf(path);
+  const kind = entryKind(path);
   if (kind === null) return;
   const parent = realPathOf(dirname(path));
   if (parent === null) return;
@@ -206,9 +227,9 @@ function add({ paths }: Found, path: string): void {
 
 /** The same for a path that may be missing: what would be there is obeyed. */
 function expect(found: Found, path: string, kind: "folder" | "file"): void {
-  if (kindOf(path) !== null) return add(found, path);
+  if (entryKind(path) !== null) return add(found, path);
   let first = path;
-  while (kindOf(dirname(first)) === null) first = dirname(first);
+  while (entryKind(dirname(first)) === null) first = dirname(first);
   const parent = realPathOf(dirname(first));
   if (parent === null) return;
   found.missing.set(join(parent, first.slice(first.lastIndexOf("/") + 1)), first === path ? kind : "folder");
@@ -219,12 +240,12 @@ function addLinks(found: Found, { folder, depth }: { readonly folder: string; re
   for (const { name, isFolder } of folderEntries(folder, { most: MOST_HOOKS, wanted: () => true })) {
     const path = join(folder, name);
     if (isFolder && depth > 1) addLinks(found, { folder: path, depth: depth - 1 });
-    else if (!isFolder && kindOf(path) === "link") add(found, path);
+    else if (!isFolder && entryKind(path) === "link") add(found, path);
   }
 }
 
 /** The folders that the repository's submodules are checked out in, by their settings. */
-async function submodules(modules: string): Promise<readonly string[]> {
+export async function submodules(modules: string): Promise<readonly string[]> {
   const found: string[] = [];
   const open = [{ folder: modules, depth: 0 }];
   for (const { folder, depth } of open) {
@@ -251,7 +272,7 @@ function layersOf(
 ): readonly Layer[] {
   const layers = new Map<string, Layer>();
   const set = (path: string, writable: boolean): void => {
-    const kind = kindOf(path);
+    const kind = entryKind(path);
     if (kind !== null) layers.set(path, { path, folder: kind === "folder", link: kind === "link", writable });
   };
   for (const path of fixed) {
@@ -265,7 +286,13 @@ function layersOf(
   return [...layers.values()].sort((a, b) => a.path.length - b.path.length);
 }
 
-function kindOf(path: string): "folder" | "file" | "link" | null {
+/** Links are followed. */
+export function isFile(path: string): boolean {
+  const real = realPathOf(path);
+  return real !== null && entryKind(real) === "file";
+}
+
+export function entryKind(path: string): "folder" | "file" | "link" | null {
   try {
     const { isDirectory, isSymlink } = Deno.lstatSync(path);
     return isDirectory ? "folder" : isSymlink ? "link" : "file";
@@ -274,7 +301,7 @@ function kindOf(path: string): "folder" | "file" | "link" | null {
   }
 }
 
-function realPathOf(path: string): string | null {
+export function realPathOf(path: string): string | null {
   try {
     return Deno.realPathSync(path);
   } catch {

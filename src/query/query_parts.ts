@@ -37,7 +37,7 @@ export interface QuerySettings {
 
 /** What a query is built from. The caller owns all of it. */
 export interface QueryParts
-  extends Pick<EnvironmentParts, "registry" | "openSandbox" | "spawn" | "programWalls" | "secrets"> {
+  extends Pick<EnvironmentParts, "registry" | "openSandbox" | "spawn" | "programWalls" | "secrets" | "obeyedPaths"> {
   readonly environment: Environment;
   readonly store: Store;
   /** Throws `ConfigError` if no sandbox can be started. */

@@ -31,6 +31,7 @@ const CONVERSATION: Readonly<Record<keyof ConversationKeys, string>> = {
   spawn: "function",
   programWalls: "function",
   secrets: "object",
+  obeyedPaths: "function",
   endsWithQuery: "boolean",
   closed: "object",
   log: "function",
@@ -49,7 +50,7 @@ const QUERY: Readonly<Record<keyof QueryKeys, string>> = {
   runChild: "function",
 };
 /** What this engine does not have: no program wall, no folder of Vis, no way to load, no parent. */
-const NOT_HERE = ["home", "load", "spawn", "programWalls", "secrets", "parentIterationId"];
+const NOT_HERE = ["home", "load", "spawn", "programWalls", "secrets", "obeyedPaths", "parentIterationId"];
 const END = replyJson([], { final: "That is all" });
 
 /** An engine with an extension that hands every environment that it sees to `see`. */

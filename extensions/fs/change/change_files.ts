@@ -1,6 +1,7 @@
 import { dirname } from "node:path";
 import { applyItems, isOnlyRenamed, type Move, temporaryNames } from "./apply_items.ts";
 import type { FsContext } from "../workspace/context.ts";
+import { askForObeyed } from "./ask_for_obeyed.ts";
 import { putBack } from "./put_back.ts";
 import { type ChangeItem, stateOf } from "../checkpoints/snapshot.ts";
 
@@ -17,13 +18,15 @@ export interface Change {
   readonly kept?: readonly string[];
 }
 
-/** The only way to change files: all or none, recorded as one checkpoint. After an error, or a kill at any moment,
+/** The only way to change files: all or none, recorded as one checkpoint. Asks the user first where git or Vis obey one
+ * of them. After an error, or a kill at any moment,
  * either nothing or everything is changed. Throws Error naming the file. */
 export async function changeFiles(
   context: FsContext,
   { change, items, moves = [], of = [], kept = [] }: Change,
 ): Promise<void> {
   context.signal?.throwIfAborted();
+  await askForObeyed(context, items);
   const all = [...missingFolders(context, items), ...items];
   const temporary = temporaryNames(context, moves.length > 0 ? [] : items);
   const id = await begin(context, { change, of, kept, items: all, temporary, moves });

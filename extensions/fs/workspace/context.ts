@@ -23,5 +23,7 @@ export interface FsContext {
   readonly secrets: readonly string[];
   /** Asks the user; undefined where that is not possible. */
   readonly approve: EnvironmentView["approve"];
+  /** Finds the paths that git or Vis later run or read as settings. */
+  readonly obeyedPaths: EnvironmentView["obeyedPaths"];
   readonly signal: AbortSignal | undefined;
 }

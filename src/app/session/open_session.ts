@@ -43,6 +43,13 @@ function commandWall(
   };
 }
 
+/** `env.obeyedPaths`; its code is loaded with the first change of a file. */
+function obeyedPaths({ HOME }: EnvironmentVariables): NonNullable<EnvironmentParts["obeyedPaths"]> {
+  const load = async () => new (await import("../../processes/obeyed_paths.ts")).ObeyedPaths(HOME || null);
+  let obeyed: ReturnType<typeof load> | null = null;
+  return async (workspace, paths) => await (await (obeyed ??= load())).of(workspace, paths);
+}
+
 const NOTHING_RECORDED = { conversationId: "", title: "", workspace: "", createdAt: 0, queries: [] };
 
 export interface SessionParts extends ShippedParts {
@@ -79,6 +86,7 @@ export async function openSession(request: OpenRequest, { env, telemetry, ...par
       ...(locked ? {} : { ...commands, ...approvalRules(settings) }),
       ...await hooksOf(settings, commands),
       secrets: settings.config.secrets,
+      obeyedPaths: obeyedPaths(env),
       ...{ oneRequest: request.oneRequest ?? false, now: Date.now, owner: own.owner, children: { live, idleMs } },
       settings: { ...querySettings(settings), reasoning: request.reasoning ?? null },
     });

@@ -15,6 +15,9 @@ const RAN = /\[2Kran\r\n/;
 const NO = /^Cannot run this with network for commands: /;
 
 const RUNS = replyJson("const said = await shell.run('echo ran').then((r) => r.stdout.trim(), (e) => e.message)");
+const WRITES = replyJson(
+  "const said = await fs.writeFile('.hooks/pre-commit', 'x').then(() => 'written', (e) => e.message)",
+);
 const OPAQUE = RUNS.replace("echo ran", "echo $(echo ran)");
 /** Starts a program that can give its own ones no namespaces. */
 const WITHOUT_NAMESPACES = Deno.uid() === 0 ? ["/usr/bin/setpriv", "--bounding-set=-sys_admin"] as const : [
@@ -62,6 +65,18 @@ export function approvalsSuite(launcher: Launcher): void {
       assert.match(ran.stdout, /nobody can be asked here; vis config set shell\.network true/);
     }),
   );
+
+  launched(launcher, "a hook that settings name is changed by an answer only", async () => {
+    await using user = await User.make(launcher, { reply: [WRITES, SAID] });
+    await Deno.mkdir(`${user.workspace}/.git`);
+    await Deno.writeTextFile(`${user.workspace}/.git/HEAD`, "ref: refs/heads/main\n");
+    await Deno.writeTextFile(`${user.workspace}/.git/config`, "[core]\n\thooksPath = .hooks\n");
+    assert.match(
+      (await user.run(["run", "x"])).stdout,
+      /^Cannot change \.hooks\/pre-commit, which git runs by the setting core\.hooksPath: nobody can be asked here/,
+    );
+    await assert.rejects(Deno.stat(`${user.workspace}/.hooks`), Deno.errors.NotFound);
+  });
 
   const name = `vis run asks on the terminal${noPty ? ` (skipped: ${noPty})` : ""}`;
   if (noPty) return Deno.test({ name: `${name} [${launcher.name}]`, ignore: true, fn: () => {} });

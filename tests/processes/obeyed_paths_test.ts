@@ -1,0 +1,135 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { ObeyedPaths } from "../../src/processes/obeyed_paths.ts";
+import { asUser, planted } from "./_planting.ts";
+
+const hasGit = Deno.build.os === "linux" && await Deno.stat("/usr/bin/git").then(() => true, () => false);
+const ignore = !hasGit;
+
+/** The reasons for paths of a workspace that a script of the user has made. */
+async function reasons(
+  { script, paths, workspace: below = "." }: {
+    readonly script: string;
+    readonly paths: readonly string[];
+    readonly workspace?: string;
+  },
+): Promise<Readonly<Record<string, string>>> {
+  let found: Readonly<Record<string, string>> = {};
+  await planted("no repository", async (place) => {
+    await asUser(script, place);
+    const obeyed = new ObeyedPaths(join(place.root, "home"));
+    const list = await obeyed.of(join(place.workspace, below), paths);
+    found = Object.fromEntries(list.map(({ path, reason }) => [path, reason]));
+  });
+  return found;
+}
+
+const HOOKS = "git runs by the setting core.hooksPath";
+const COMMIT = "git commit -q --allow-empty -m first";
+
+/** Each with the reason for paths; those without one are not obeyed. */
+const PLACES: Readonly<
+  Record<
+    string,
+    { readonly script: string; readonly workspace?: string; readonly are: Readonly<Record<string, string>> }
+  >
+> = {
+  "no repository": { script: "mkdir -p tools", are: { "tools/a": "", "a": "" } },
+  "a folder of hooks that is missing": {
+    script: "git init -q . && git config core.hooksPath .husky/_",
+    are: { ".husky/_/pre-commit": HOOKS, ".husky/_": HOOKS, ".husky": HOOKS, ".HUSKY/_/x": HOOKS, ".husky/x": "" },
+  },
+  "a folder of hooks that the user's own settings name": {
+    script: "git init -q . && git config --global core.hooksPath .githooks",
+    are: { ".githooks/pre-commit": HOOKS, "githooks/pre-commit": "" },
+  },
+  "hooks behind links": {
+    script: `git init -q . && git config core.hooksPath x/hooks && mkdir -p z/real && ln -s z x && ln -s real z/hooks &&
+      echo > script && ln -s ../../script z/real/pre-push`,
+    are: {
+      "x": HOOKS,
+      "z/hooks": HOOKS,
+      "z/real/pre-commit": HOOKS,
+      "z/a": "",
+      "script": "git runs by the link z/real/pre-push",
+    },
+  },
+  "settings that are included": {
+    script: "git init -q . && git config include.path ../one && git config includeIf.onbranch:x.path ../more/two",
+    are: {
+      "one": "git reads by the setting include.path",
+      "more/two": "git reads by the setting include.path",
+      "two": "",
+    },
+  },
+  "programs that settings name": {
+    script: `git init -q . && git config filter.own.clean 'tools/filter %f' && git config alias.all '!sh all.sh log' &&
+      git config alias.short 'log --oneline' && git config blame.ignoreRevsFile ignored && git config user.name gone && echo > ignored`,
+    are: {
+      "tools/filter": "git runs by the setting filter.own.clean",
+      "all.sh": "git runs by the setting alias.all",
+      "ignored": "git reads by the setting blame.ignorerevsfile",
+      "--oneline": "",
+      "gone": "",
+      "tools/other": "",
+    },
+  },
+  "links of the repository and of Vis": {
+    script: `git init -q . && mkdir -p tools .vis/extensions own && echo > tools/check &&
+      ln -s ../../tools/check .git/hooks/pre-commit && ln -s ../../own .vis/extensions/mine`,
+    are: {
+      "tools/check": "git runs by the link .git/hooks/pre-commit",
+      "own/mod.ts": "Vis reads by the link .vis/extensions/mine",
+      "tools/other": "",
+    },
+  },
+  "a workspace below the top of its repository": {
+    script: "git init -q . && mkdir -p a/b && git config core.hooksPath a/b/hooks",
+    workspace: "a/b",
+    are: { "hooks/pre-commit": HOOKS, "a/b/hooks/pre-commit": "" },
+  },
+  "a worktree": {
+    script: `git init -q main && git -C main config core.hooksPath hooks && git -C main ${COMMIT.slice(4)} &&
+      git -C main worktree add -q ../tree`,
+    are: { "main/hooks/x": HOOKS, "tree/hooks/x": HOOKS, "hooks/x": "" },
+  },
+  "a submodule": {
+    script: `git init -q ../other && git -C ../other ${COMMIT.slice(4)} && git init -q . &&
+      git -c protocol.file.allow=always submodule --quiet add ../other sub && git -C sub config core.hooksPath ../hooks`,
+    are: { "hooks/x": HOOKS, "sub/hooks/x": "" },
+  },
+};
+
+for (const [name, { script, workspace = ".", are }] of Object.entries(PLACES)) {
+  Deno.test(`paths that git or Vis obey: ${name}`, { ignore }, async () => {
+    const found = await reasons({ script, workspace, paths: Object.keys(are) });
+    assert.deepEqual(found, Object.fromEntries(Object.entries(are).filter(([, reason]) => reason !== "")));
+  });
+}
+
+Deno.test(
+  "what the user changes later counts from then on: settings, links, folders and repositories",
+  { ignore },
+  async () => {
+    await planted("a repository", async (place) => {
+      const obeyed = new ObeyedPaths(join(place.root, "home"));
+      const isObeyed = async (path: string): Promise<boolean> =>
+        (await obeyed.of(place.workspace, [path])).length === 1;
+      const becomes = async (path: string, script: string): Promise<void> => {
+        assert.equal(await isObeyed(path), false, `before: ${script}`);
+        await asUser(script, place);
+        assert.equal(await isObeyed(path), true, script);
+      };
+      await becomes("hooks/pre-commit", "git config core.hooksPath hooks");
+      await becomes("real/pre-commit", "mkdir real && ln -s real hooks");
+      await becomes("script", "echo > script && ln -s ../script real/pre-push");
+      await becomes(
+        "global/x",
+        'printf "[include]\\npath = ../workspace/more\\n" > ../home/.gitconfig; printf "[core]\\nhooksPath = global\\n" > more',
+      );
+      await becomes("third", "echo > third && ln -s ../../third .git/hooks/post-commit");
+      await becomes("below/own/x", "git init -q below && git -C below config core.hooksPath own");
+      await becomes("mine/a", "mkdir -p .vis mine && ln -s ../mine .vis/skills");
+    });
+  },
+);
