@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { everyGitSetting, type GitSetting, untilde } from "../domain/kit/git_config.ts";
 import { smallTextFile } from "../domain/kit/small_text_file.ts";
@@ -205,6 +206,7 @@ export async function obeyedAt(top: string): Promise<ReadonlyMap<string, string>
 
 /** A text that differs once what is at a path, or where a link leads, has changed; "" if nothing is there. */
 export function stampOf(path: string): string {
+  if (!existsSync(path)) return ""; // an error costs more than the question
   try {
     const { size, mtime, ctime, mode } = Deno.statSync(path);
     return [size, mtime?.getTime(), ctime?.getTime(), mode].join();

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { dirname, join, parse, relative, resolve, sep } from "node:path";
 import { BoundedMap } from "../domain/kit/bounded_map.ts";
 import type { ObeyedPath } from "../extension/environment_keys.ts";
@@ -34,7 +35,7 @@ export class ObeyedPaths {
     const sources = [await this.#at(join(workspace, ".vis"))];
     for (const folder of foldersAround(workspace, paths)) {
       const git = join(folder, ".git");
-      if (entryKind(git) === null) continue;
+      if (!existsSync(git)) continue;
       const own = await this.#at(git);
       sources.push(own);
       for (const top of own.submodules) sources.push(await this.#at(join(top, ".git")));
