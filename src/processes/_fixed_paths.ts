@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { everyGitSetting, type GitSetting, untilde } from "../domain/kit/git_config.ts";
 import { smallTextFile } from "../domain/kit/small_text_file.ts";
 import type { Layer } from "../sandbox/exec/exec_policy.ts";
@@ -141,7 +141,10 @@ export async function namedBySettings(
   for (const one of settings) {
     const setting = nameOf(one);
     if (setting === "core.hookspath") {
-      named.push({ path: resolve(top, untilde(one.value, home)), as: "hooks", setting: "core.hooksPath", runs: true });
+      const folder = resolve(top, untilde(one.value, home)), parent = dirname(folder);
+      // The hooks of Husky in `.husky/_` run those in `.husky`.
+      const path = basename(folder) === "_" && parent !== top ? parent : folder;
+      named.push({ path, as: "hooks", setting: "core.hooksPath", runs: true });
       continue;
     }
     const runs = RUNS.test(setting.toLowerCase()) && (one.section !== "alias" || one.value.startsWith("!"));

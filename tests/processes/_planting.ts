@@ -31,6 +31,9 @@ export const LAYOUTS: Readonly<Record<string, string>> = {
     "git init -q . && git config core.hooksPath .husky/_ && git commit -q --allow-empty -m first",
   "hooks of a repository around it":
     "git init -q .. && git -C .. config core.hooksPath workspace/tools/hooks && echo a > a.txt && git add a.txt && git commit -qm first",
+  "hooks of Husky":
+    `git init -q . && mkdir -p .husky/_ && printf '#!/bin/sh\\nexec sh .husky/pre-commit\\n' > .husky/_/pre-commit && chmod +x .husky/_/pre-commit &&
+    echo true > .husky/pre-commit && git config core.hooksPath .husky/_ && git add . && git commit -qm first`,
   "settings in the workspace":
     "git init -q . && printf '[core]\\n' > .gitsettings && git config include.path ../.gitsettings && git add . && git commit -qm first",
   "settings that are missing":
@@ -56,6 +59,7 @@ export const WORKS: Readonly<Record<keyof typeof LAYOUTS, keyof typeof PLANTS>> 
   "submodules and a repository below": "moves the folder of a repository below",
   "hooks in the workspace": "changes hooks that settings name",
   "a folder for hooks that is missing": "changes hooks that settings name",
+  "hooks of Husky": "changes hooks that settings name",
   "hooks of a repository around it": "changes hooks that settings name",
   "settings in the workspace": "changes settings that are included",
   "settings that are missing": "changes settings that are included",

@@ -37,7 +37,7 @@ const PLACES: Readonly<
   "no repository": { script: "mkdir -p tools", are: { "tools/a": "", "a": "" } },
   "a folder of hooks that is missing": {
     script: "git init -q . && git config core.hooksPath .husky/_",
-    are: { ".husky/_/pre-commit": HOOKS, ".husky/_": HOOKS, ".husky": HOOKS, ".HUSKY/_/x": HOOKS, ".husky/x": "" },
+    are: { ".husky/_/pre-commit": HOOKS, ".husky/_": HOOKS, ".husky": HOOKS, ".HUSKY/_/x": HOOKS, ".husky/x": HOOKS },
   },
   "a folder of hooks that the user's own settings name": {
     script: "git init -q . && git config --global core.hooksPath .githooks",
