@@ -1,10 +1,13 @@
+import { Buffer } from "node:buffer";
 import { existsSync } from "node:fs";
+import { setImmediate } from "node:timers";
 import { basename, dirname, join, resolve } from "node:path";
+import { BoundedMap } from "../domain/kit/bounded_map.ts";
 import { everyGitSetting, type GitSetting, untilde } from "../domain/kit/git_config.ts";
 import { smallTextFile } from "../domain/kit/small_text_file.ts";
 import type { Layer } from "../sandbox/exec/exec_policy.ts";
 import { folderEntries } from "./folders.ts";
-import { Placeholders } from "./_placeholders.ts";
+import { isPlaceholder, Placeholders } from "./_placeholders.ts";
 import { holds } from "./_wall_paths.ts";
 
 const GIT = ".git", VIS = ".vis";
@@ -23,6 +26,15 @@ export const IN_GIT = [
 export const MOST_HOOKS = 200;
 const MOST_WORDS = 2_000, MOST_SUBMODULES = 500, MODULES_DEPTH = 4;
 export const VIS_DEPTH = 2;
+/** As many as the kernel follows. */
+const MOST_LINKS = 40;
+/** Each is an open file while a command runs. */
+const MOST_PLACEHOLDERS = 200;
+const MOST_INDEXES = 64, MOST_INDEX_BYTES = 64 << 20;
+/** Of an entry in an index, before its name. */
+const ENTRY_BYTES = 62;
+/** Folders that are looked into for submodules. */
+const MOST_VISITED = 2_000;
 
 /** What stays as it is while a command runs in a workspace. */
 export interface Fixed {
@@ -43,6 +55,10 @@ interface Found {
 export class FixedPaths {
   readonly #placeholders = new Placeholders();
   readonly #home: string;
+  /** By the repository's folder, with a text that differs once its index has changed. */
+  readonly #indexes = new BoundedMap<string, { readonly stamp: string; readonly names: readonly string[] }>(
+    MOST_INDEXES,
+  );
 
   constructor(home: string | null) {
     this.#home = home ?? "/";
@@ -67,15 +83,25 @@ export class FixedPaths {
       write.some((one) => one !== path && holds(one, path)) && !isOpen.some((one) => holds(one, path)) &&
       !holds(path, workspace);
     const opened = isOpen.filter((path) => [...found.paths].some((one) => counts(one) && holds(one, path)));
-    const release = [...found.missing].filter(([path]) => counts(path)).map(([path, kind]) => {
-      found.paths.add(path);
-      return this.#placeholders.take(path, kind);
-    });
+    const missing = [...found.missing].filter(([path]) => counts(path));
+    if (missing.length > MOST_PLACEHOLDERS) {
+      throw new Error(
+        `Cannot run commands: repositories here name ${missing.length} missing paths that git would obey, and ${MOST_PLACEHOLDERS} is the most that are kept; look at the settings of git in ${workspace}`,
+      );
+    }
+    const release: (() => void)[] = [];
+    const leave = (): void => release.splice(0).forEach((end) => end());
+    try {
+      for (const [path, kind] of missing) {
+        found.paths.add(path);
+        release.push(this.#placeholders.take(path, kind));
+      }
+    } catch (error) {
+      leave();
+      throw error;
+    }
     const kept = keep.filter((path) => write.some((one) => holds(one, path)) && entryKind(path) !== null);
-    return {
-      layers: layersOf({ fixed: [...[...found.paths].filter(counts), ...kept], opened, write }),
-      leave: () => release.forEach((end) => end()),
-    };
+    return { layers: layersOf({ fixed: [...[...found.paths].filter(counts), ...kept], opened, write }), leave };
   }
 
   async #find(
@@ -84,16 +110,27 @@ export class FixedPaths {
   ): Promise<Found> {
     const found: Found = { paths: new Set(), missing: new Map() };
     const tops = repositories.filter((top) => !named.includes(join(top, GIT)));
-    await Promise.all(tops.map((top) => this.#repository(found, { top, workspace })));
+    await Promise.all(tops.map((top) => this.#repository(found, top)));
     if (!named.includes(join(workspace, GIT))) expect(found, join(workspace, GIT), "folder");
     expect(found, join(workspace, VIS), "folder");
     addLinks(found, { folder: join(workspace, VIS), depth: VIS_DEPTH });
     return found;
   }
 
+  async #gitlinks(gitDir: string): Promise<readonly string[]> {
+    const path = join(gitDir, "index"), stamp = stampOf(path);
+    const known = this.#indexes.get(gitDir);
+    if (known?.stamp === stamp) return known.names;
+    const size = Number(stamp.split(",", 1)[0]);
+    const bytes = size > 0 && size <= MOST_INDEX_BYTES ? await Deno.readFile(path).catch(() => null) : null;
+    const names = bytes === null ? [] : gitlinksOf(Buffer.from(bytes.buffer));
+    this.#indexes.set(gitDir, { stamp, names });
+    return names;
+  }
+
   async #repository(
     found: Found,
-    { top, workspace }: { readonly top: string; readonly workspace: string },
+    top: string,
   ): Promise<void> {
     add(found, join(top, GIT));
     const folders = await repositoryFolders(top);
@@ -105,23 +142,51 @@ export class FixedPaths {
       addLinks(found, { folder: join(folder, "hooks"), depth: 1 });
     }
     for (const submodule of await submodules(join(commonDir, "modules"))) add(found, join(submodule, GIT));
+    for (const name of await this.#gitlinks(gitDir)) expect(found, join(top, name, GIT), "folder");
     const { named } = await namedBySettings({ top, gitDir, commonDir, home: this.#home });
     for (const { path, as } of named) {
-      if (!holds(workspace, path)) continue;
-      if (as === "word") {
-        if (isFile(path)) add(found, path);
-        continue;
-      }
-      expect(found, path, as === "hooks" ? "folder" : "file");
-      if (as === "hooks") addLinks(found, { folder: path, depth: 1 });
+      if (as === "hooks") {
+        expect(found, path, "folder");
+        addLinks(found, { folder: path, depth: 1 });
+      } else if (as !== "word") expect(found, path, "file");
+      else if (existsSync(path) && isFile(path)) add(found, path);
     }
   }
 }
 
-/** A path that a setting of git names, existing or not. A word of a value may be a program, or no path at all. */
+/** Names of the entries of an index that are submodules, checked out or not. */
+function gitlinksOf(index: Buffer): readonly string[] {
+  const version = index.length < 12 || index.toString("latin1", 0, 4) !== "DIRC" ? 0 : index.readUInt32BE(4);
+  if (version < 2 || version > 4) return [];
+  const found: string[] = [];
+  let name = Buffer.alloc(0);
+  for (let at = 12, left = index.readUInt32BE(8); left > 0 && at + ENTRY_BYTES < index.length; left--) {
+    const mode = index.readUInt32BE(at + 24), flags = index.readUInt16BE(at + ENTRY_BYTES - 2);
+    let from = at + ENTRY_BYTES + (version > 2 && (flags & 0x4000) !== 0 ? 2 : 0);
+    let kept = 0;
+    if (version === 4) {
+      // How many bytes of the name before are not in this one.
+      let cut = 0, more = true;
+      for (let first = true; more; first = false) {
+        const byte = index[from++] ?? 0;
+        cut = (first ? 0 : (cut + 1) << 7) | (byte & 0x7f);
+        more = (byte & 0x80) !== 0;
+      }
+      kept = Math.max(name.length - cut, 0);
+    }
+    const end = index.indexOf(0, from);
+    if (end < 0) break;
+    name = Buffer.concat([name.subarray(0, kept), index.subarray(from, end)]);
+    if ((mode & 0o170000) === 0o160000 && found.length < MOST_SUBMODULES) found.push(name.toString());
+    at = version === 4 ? end + 1 : at + Math.ceil((end - at + 1) / 8) * 8;
+  }
+  return found;
+}
+
+/** A path that a setting of git names, existing or not. A word of a value may be no path at all. */
 export interface NamedPath {
   readonly path: string;
-  readonly as: "hooks" | "settings" | "word";
+  readonly as: "hooks" | "settings" | "program" | "word";
   readonly setting: string;
   /** Whether git runs what is there. */
   readonly runs: boolean;
@@ -136,11 +201,13 @@ export async function namedBySettings(
   const files = [...new Set([...own, ...users])];
   const { settings, included } = await everyGitSetting(files, home);
   const named: NamedPath[] = [];
+  let hooks = 0;
   for (const path of included) named.push({ path, as: "settings", setting: "include.path", runs: false });
   let words = 0;
   for (const one of settings) {
     const setting = nameOf(one);
     if (setting === "core.hookspath") {
+      if (++hooks > MOST_HOOKS) continue;
       const folder = resolve(top, untilde(one.value, home)), parent = dirname(folder);
       // The hooks of Husky in `.husky/_` run those in `.husky`.
       const path = basename(folder) === "_" && parent !== top ? parent : folder;
@@ -148,9 +215,12 @@ export async function namedBySettings(
       continue;
     }
     const runs = RUNS.test(setting.toLowerCase()) && (one.section !== "alias" || one.value.startsWith("!"));
+    let isFirst = true;
     for (const word of one.value.split(/[\s'"`;&|()<>=,!]+/)) {
       if (word === "" || ++words > MOST_WORDS) continue;
-      named.push({ path: resolve(top, untilde(word, home)), as: "word", setting, runs });
+      const isProgram = runs && word.includes("/") && (isFirst || /^(?:\.{1,2}|~)?\//.test(word));
+      named.push({ path: resolve(top, untilde(word, home)), as: isProgram ? "program" : "word", setting, runs });
+      isFirst = false;
     }
   }
   return { named, files: [...files, ...included] };
@@ -218,32 +288,54 @@ export function stampOf(path: string): string {
   }
 }
 
-/** Adds a path, and where it leads if it is a link. */
-function add({ paths }: Found, path: string): void {
-  const kind = entryKind(path);
-  if (kind === null) return;
-  const parent = realPathOf(dirname(path));
-  if (parent === null) return;
-  paths.add(join(parent, path.slice(path.lastIndexOf("/") + 1)));
-  if (kind !== "link") return;
-  const real = realPathOf(path);
-  if (real !== null) paths.add(real);
+/** Adds what is at a path, with each link on the way to it. */
+function add(found: Found, path: string): void {
+  follow(found, path, { kind: "file", isExpected: false });
 }
 
 /** The same for a path that may be missing: what would be there is obeyed. */
 function expect(found: Found, path: string, kind: "folder" | "file"): void {
-  if (entryKind(path) !== null) return add(found, path);
-  let first = path;
-  while (entryKind(dirname(first)) === null) first = dirname(first);
-  const parent = realPathOf(dirname(first));
-  if (parent === null) return;
-  found.missing.set(join(parent, first.slice(first.lastIndexOf("/") + 1)), first === path ? kind : "folder");
+  follow(found, path, { kind, isExpected: true });
+}
+
+/** Goes to a path as the kernel does. The end of a link that leads nowhere is always expected. */
+function follow(
+  { paths, missing }: Found,
+  path: string,
+  { kind, isExpected }: { readonly kind: "folder" | "file"; readonly isExpected: boolean },
+): void {
+  const names = resolve(path).split("/").filter((name) => name !== "");
+  let at = "/", links = 0;
+  while (names.length > 0) {
+    const name = names.shift() ?? "";
+    if (name === "..") {
+      at = dirname(at);
+      continue;
+    }
+    const here = join(at, name), is = entryKind(here);
+    if (is === "link") {
+      paths.add(here);
+      if (++links > MOST_LINKS) return;
+      const to = Deno.readLinkSync(here);
+      if (to.startsWith("/")) at = "/";
+      names.unshift(...to.split("/").filter((one) => one !== "" && one !== "."));
+      continue;
+    }
+    if (is === null || isPlaceholder(here)) {
+      if (isExpected || links > 0) missing.set(here, names.length === 0 ? kind : "folder");
+      return;
+    }
+    at = here;
+  }
+  paths.add(at);
 }
 
 /** Adds where links in a folder lead. */
 function addLinks(found: Found, { folder, depth }: { readonly folder: string; readonly depth: number }): void {
-  for (const { name, isFolder } of folderEntries(folder, { most: MOST_HOOKS, wanted: () => true })) {
-    const path = join(folder, name);
+  const real = realPathOf(folder);
+  if (real === null) return;
+  for (const { name, isFolder } of folderEntries(real, { most: MOST_HOOKS, wanted: () => true })) {
+    const path = join(real, name);
     if (isFolder && depth > 1) addLinks(found, { folder: path, depth: depth - 1 });
     else if (!isFolder && entryKind(path) === "link") add(found, path);
   }
@@ -253,8 +345,9 @@ function addLinks(found: Found, { folder, depth }: { readonly folder: string; re
 export async function submodules(modules: string): Promise<readonly string[]> {
   const found: string[] = [];
   const open = [{ folder: modules, depth: 0 }];
-  for (const { folder, depth } of open) {
-    if (found.length >= MOST_SUBMODULES || depth > MODULES_DEPTH) break;
+  for (const [at, { folder, depth }] of open.entries()) {
+    if (found.length >= MOST_SUBMODULES || depth > MODULES_DEPTH || at >= MOST_VISITED) break;
+    if (at % 50 === 49) await new Promise<void>((resolve) => setImmediate(resolve));
     const entries = [...folderEntries(folder, { most: MOST_SUBMODULES, wanted: (first) => first === 99 })]; // "c"
     if (entries.some(({ name, isFolder }) => name === "config" && !isFolder)) {
       const { settings } = await everyGitSetting([join(folder, "config")], "/");

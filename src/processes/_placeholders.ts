@@ -1,4 +1,5 @@
 import { Libc } from "../sandbox/confine/libc.ts";
+import { folderEntries } from "./folders.ts";
 import { PROC } from "./proc_files.ts";
 
 /** The sticky bit marks what Vis made: it has no effect on an empty folder or file. */
@@ -41,6 +42,19 @@ export class Placeholders {
       libc.closeDescriptor(descriptor);
     }
     throw new Error(`Cannot run a command: it could make ${path}, which git or Vis would obey`);
+  }
+}
+
+/** Whether Vis made what is there, and nobody has put anything in it: for another command, or before it was killed. */
+export function isPlaceholder(path: string): boolean {
+  try {
+    const { mode, isFile, isDirectory, size } = Deno.lstatSync(path);
+    if (((mode ?? 0) & MARK) === 0) return false;
+    return isFile
+      ? size === 0
+      : isDirectory && folderEntries(path, { most: 1, wanted: () => true }).next().done === true;
+  } catch {
+    return false;
   }
 }
 

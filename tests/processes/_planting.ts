@@ -43,6 +43,20 @@ export const LAYOUTS: Readonly<Record<string, string>> = {
     git config filter.own.clean 'tools/filter %f' && git config core.fsmonitor false && echo a > a.txt && git add . && git commit -qm first`,
   "a hook that is a link into the workspace":
     `git init -q . && mkdir tools && printf '#!/bin/sh\\n' > tools/check && chmod +x tools/check && ln -s ../../tools/check .git/hooks/pre-commit && git add . && git commit -qm first`,
+  "links on the way to what settings name":
+    `git init -q . && mkdir -p tools/hooks tools/more && printf '#!/bin/sh\\n' > tools/hooks/pre-commit && chmod +x tools/hooks/pre-commit && printf '[core]\\n' > tools/more/settings &&
+    ln -s tools linked && ln -s linked/hooks hooks && git config core.hooksPath hooks && git config include.path ../linked/more/settings && git add . && git commit -qm first`,
+  "links that lead nowhere":
+    `git init -q . && git config extensions.worktreeConfig true && git commit -q --allow-empty -m first && rm -rf .git/hooks && ln -s ../missing .git/hooks && ln -s ../settings .git/config.worktree`,
+  "another name in its settings":
+    `ln -s workspace ../other && git init -q . && mkdir -p tools/hooks && printf '#!/bin/sh\\n' > tools/hooks/pre-commit && chmod +x tools/hooks/pre-commit &&
+    git config core.hooksPath "$(cd .. && pwd)/other/tools/hooks" && git add . && git commit -qm first`,
+  "a submodule that is not checked out":
+    `git init -q ../other && git -C ../other commit -q --allow-empty -m first && git init -q . &&
+    git -c protocol.file.allow=always submodule --quiet add ../other logs && git commit -qm first && git submodule --quiet deinit -f logs && rm -rf .git/modules`,
+  "a filter that is missing":
+    `git init -q . && mkdir tools && echo x > tools/keep && echo '*.txt filter=own' > .gitattributes && git config filter.own.clean './tools/filter %f' &&
+    git add tools && git commit -qm first`,
   "a rebase that is not over":
     `git init -q . && echo a > a.txt && git add . && git commit -qm first && echo b > a.txt && git commit -qam second &&
     GIT_SEQUENCE_EDITOR="sed -i s/^pick/edit/" git rebase -q -i HEAD~1`,
@@ -65,6 +79,11 @@ export const WORKS: Readonly<Record<keyof typeof LAYOUTS, keyof typeof PLANTS>> 
   "settings that are missing": "changes settings that are included",
   "a filter in the workspace": "changes scripts that settings name",
   "a hook that is a link into the workspace": "changes scripts that settings name",
+  "links on the way to what settings name": "replaces links",
+  "links that lead nowhere": "makes what links lead to",
+  "another name in its settings": "changes hooks that settings name",
+  "a submodule that is not checked out": "makes a repository where a submodule belongs",
+  "a filter that is missing": "changes scripts that settings name",
   "a rebase that is not over": "writes a todo list",
   "no repository": "makes a repository at the top",
 };
@@ -86,6 +105,11 @@ export const PLANTS: Readonly<Record<string, string>> = {
     "for f in tools/hooks .husky/_ .husky; do mkdir -p $f; cp evil/* $f/; done; ls tools/hooks",
   "moves the folder of hooks that settings name":
     "mv tools tools2; mkdir -p tools/hooks; cp evil/* tools/hooks/; cp $EVIL tools/check; cp $EVIL tools/filter",
+  "replaces links":
+    'rm -f linked hooks; mkdir -p linked/hooks linked/more hooks; cp evil/* linked/hooks/; cp evil/* hooks/; printf "$SET" > linked/more/settings',
+  "makes what links lead to": 'mkdir -p missing; cp evil/* missing/; printf "$SET" > settings',
+  "makes a repository where a submodule belongs":
+    'git init -q logs; git -C logs commit -q --allow-empty -m x; printf "$SET" >> logs/.git/config; git init -q w2; printf "$SET" >> w2/.git/config; mv -T w2/.git logs/.git',
   "changes scripts that settings name":
     "for f in tools/check tools/filter; do cat $EVIL > $f; rm -f $f; cp $EVIL $f; mv -f evil/post-commit $f; done",
   "changes settings that are included":

@@ -56,3 +56,62 @@ for (const layout of Object.keys(LAYOUTS)) {
     });
   });
 }
+
+Deno.test("a command that outlives others finds nothing missing that it could make", { ignore }, async () => {
+  await planted("no repository", async (place) => {
+    const wall = wallOf(place), { workspace } = place;
+    const run = (script: string) => {
+      const input = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>();
+      const begun = Promise.withResolvers<void>();
+      const ended = wall.spawn(workspace, ["/bin/sh", "-c", `echo up; read line; ${script}`], {
+        input: input.readable,
+        onOutput: () => begun.resolve(),
+      });
+      return { begun: begun.promise, ended, goOn: async () => await input.writable.close() };
+    };
+    const first = run("true");
+    await first.begun;
+    const second = run("mkdir -p .vis; echo {} > .vis/config.jsonc; git init -q .; echo x > .git/config");
+    await second.begun;
+    await first.goOn();
+    await first.ended;
+    await second.goOn();
+    await second.ended;
+    assert.deepEqual([...Deno.readDirSync(workspace)].map(({ name }) => name), []);
+  });
+});
+
+Deno.test(
+  "empty folders of a Vis that was killed hold until the next command, and go with it",
+  { ignore },
+  async () => {
+    await planted("no repository", async (place) => {
+      const { workspace } = place;
+      for (const name of [".git", ".vis"]) {
+        await Deno.mkdir(join(workspace, name));
+        await Deno.chmod(join(workspace, name), 0o1755);
+      }
+      await wallOf(place).spawn(workspace, ["/bin/sh", "-c", "echo x > .vis/x; echo x > .git/x"]);
+      assert.deepEqual([...Deno.readDirSync(workspace)], []);
+    });
+  },
+);
+
+Deno.test(
+  "settings that name more missing paths than can be kept stop commands, and leave nothing",
+  { ignore },
+  async () => {
+    await planted("a repository", async (place) => {
+      const { workspace } = place;
+      const many = Array.from({ length: 300 }, (_, at) => `\tpath = ../missing${at}/settings\n`).join("");
+      await Deno.writeTextFile(join(workspace, ".git/config"), `[include]\n${many}`);
+      const many2 = Array.from({ length: 300 }, (_, at) => `\thooksPath = hooks${at}\n`).join("");
+      await Deno.writeTextFile(join(workspace, ".git/config"), `[core]\n${many2}`, { append: true });
+      await assert.rejects(
+        wallOf(place).spawn(workspace, ["true"]),
+        /^Error: Cannot run commands: repositories here name \d+ missing paths that git would obey/,
+      );
+      assert.deepEqual([...Deno.readDirSync(workspace)].map(({ name }) => name).sort(), [".git", "a.txt"]);
+    });
+  },
+);

@@ -2,7 +2,7 @@ import { dirname, join, resolve } from "node:path";
 import { matchesWildcard } from "./matches_wildcard.ts";
 import { smallTextFile } from "./small_text_file.ts";
 
-const DEPTH = 5;
+const DEPTH = 10, MOST_INCLUDED = 200;
 
 /** One setting of a git configuration, with section and key in lower case. */
 export interface GitSetting {
@@ -85,7 +85,7 @@ async function withIncluded(
       includes(one, { ...facts, folder: dirname(path) }));
     if (isInclude) {
       const included = resolve(dirname(path), untilde(one.value, facts.home));
-      if (facts.included?.includes(included)) continue;
+      if (facts.included && (facts.included.length >= MOST_INCLUDED || facts.included.includes(included))) continue;
       facts.included?.push(included);
       settings.push(...await withIncluded(included, { ...facts, depth: facts.depth + 1 }));
     } else settings.push(one);
