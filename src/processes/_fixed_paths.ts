@@ -243,6 +243,16 @@ export async function repositoryFolders(
   return { gitDir, commonDir };
 }
 
+/** The repository outside of a linked worktree, if it names the worktree too; null for any other workspace. */
+export async function outsideRepository(workspace: string): Promise<string | null> {
+  const { gitDir = "", commonDir = "" } = await repositoryFolders(workspace) ?? {};
+  if (gitDir === "" || holds(workspace, gitDir) || commonDir !== dirname(dirname(gitDir))) return null;
+  const named = (await smallTextFile(join(gitDir, "gitdir")) ?? "").trim();
+  return realPathOf(named) === join(workspace, GIT) && entryKind(join(commonDir, "objects")) === "folder"
+    ? commonDir
+    : null;
+}
+
 /** Settings by which git runs a program or reads other settings. */
 const RUNS =
   /^(?:core\.(?:hookspath|fsmonitor|editor|pager|sshcommand|gitproxy|askpass|worktree|attributesfile)|(?:alias|pager|include|includeif)\..*|.*\.(?:command|cmd|program|helper|driver|clean|smudge|process|textconv|external|editor|vcs|uploadpack|receivepack|update|packobjectshook|difffilter|path))$/;
@@ -251,9 +261,9 @@ const TODO_LISTS = ["rebase-merge/git-rebase-todo", "sequencer/todo"];
 /** What git runs or obeys at the top of a repository, each with a text that differs once it has changed. */
 export async function obeyedAt(top: string): Promise<ReadonlyMap<string, string>> {
   const found = new Map<string, string>();
-  const folders = await repositoryFolders(top);
-  if (folders === null) return found;
-  const { gitDir, commonDir } = folders;
+  const repository = await repositoryFolders(top);
+  if (repository === null) return found;
+  const { gitDir, commonDir } = repository;
   const files = new Set([
     join(commonDir, "config"),
     join(commonDir, "config.worktree"),
@@ -261,13 +271,23 @@ export async function obeyedAt(top: string): Promise<ReadonlyMap<string, string>
   ]);
   const { settings, included } = await everyGitSetting([...files], "/");
   for (const path of included) found.set(`settings in ${path}`, "");
+  // Of files that are too large to be read, only that they changed is known.
+  for (const path of files) if (existsSync(path) && await smallTextFile(path) === null) found.set(path, stampOf(path));
   for (const one of settings) {
     const name = nameOf(one);
     if (RUNS.test(name.toLowerCase())) found.set(`${name} = ${one.value}`, "");
   }
-  const hooks = join(commonDir, "hooks");
-  for (const { name } of folderEntries(hooks, { most: MOST_HOOKS, wanted: () => true })) {
-    if (!name.endsWith(".sample")) found.set(`hook ${name}`, stampOf(join(hooks, name)));
+  const { named } = await namedBySettings({ top, gitDir, commonDir, home: "/" });
+  for (const { path, as } of named) {
+    if (as === "program" || as === "word" && isFile(path)) found.set(path, stampOf(path));
+  }
+  const folders = named.filter(({ as }) => as === "hooks").map(({ path }) => path);
+  for (const folder of [join(commonDir, "hooks"), ...folders]) {
+    const real = realPathOf(folder);
+    if (real === null) continue;
+    for (const { name } of folderEntries(real, { most: MOST_HOOKS, wanted: () => true })) {
+      if (!name.endsWith(".sample")) found.set(`hook ${name}`, `${real} ${stampOf(join(real, name))}`);
+    }
   }
   for (const name of TODO_LISTS) {
     for (const line of (await smallTextFile(join(gitDir, name)) ?? "").split("\n")) {

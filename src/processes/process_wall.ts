@@ -12,7 +12,7 @@ import { removeTree, TooMuchToRemove } from "./folders.ts";
 import { landlockFault } from "./_landlock_fault.ts";
 import { deviceNodes, linksOf, machinePath, realPath, settingsPaths, systemPaths } from "./_open_paths.ts";
 import { PROC } from "./proc_files.ts";
-import { type Fixed, FixedPaths, obeyedAt, repositoryFolders } from "./_fixed_paths.ts";
+import { type Fixed, FixedPaths, obeyedAt, outsideRepository, repositoryFolders } from "./_fixed_paths.ts";
 import { type SpecialFiles, WorkspaceWalk } from "./_workspace_walk.ts";
 import { toolchainsOf } from "./_toolchains.ts";
 import { Namespaces } from "./_namespaces.ts";
@@ -123,6 +123,7 @@ export class ProcessWall {
     const machine = await this.#ready();
     const place = await commandFolder(workspace, options);
     const own = await ownPaths(workspace, options);
+    const outer = await outsideRepository(workspace);
     refusePrivate([...own.read, ...own.write], machine.folders);
     refuseSettings(own.write, { home: machine.folders.home, workspace });
     const isWhole = this.#namespaces.fault === "";
@@ -157,7 +158,7 @@ export class ProcessWall {
           ...options.env,
         },
         input: input !== null,
-        read: [...machine.read, ...own.read],
+        read: [...machine.read, ...own.read, ...outer === null ? [] : [{ path: outer, folder: true }]],
         list: ["/etc"],
         write: [...own.write, { path: folder, folder: true }],
         devices: machine.devices,

@@ -12,43 +12,68 @@ export interface GitSetting {
   readonly value: string;
 }
 
-/** The settings of a file, in order. For a user's own file: invalid lines are skipped. */
+/** Between settings: blanks, and comments, which a backslash at the end does not continue. */
+const GAP = /(?:[\s\uFEFF]+|[#;][^\n]*)+/y;
+const HEADER = /\[([\w.-]+)(?:[ \t]+"((?:[^"\\\n]|\\[^\n])*)")?\]/y;
+const KEY = /([A-Za-z][\w-]*)[ \t]*(=[ \t]*)?/y;
+const REST = /[^\n]*/y;
+const ESCAPES: Readonly<Record<string, string>> = { n: "\n", t: "\t", b: "\b" };
+
+/** The settings of a file, in order, as git reads them: headers and keys may share a line. What git does not understand
+ * is skipped up to the end of its line. */
 export function parseGitConfig(text: string): readonly GitSetting[] {
   const found: GitSetting[] = [];
-  let section = "";
-  let subsection: string | null = null;
-  for (const line of text.replace(/\\\r?\n/g, " ").split(/\r?\n/)) {
-    const [, name, sub] = /^\s*\[([\w.-]+)(?:\s+"((?:[^"\\]|\\.)*)")?\]/.exec(line) ?? [];
-    if (name !== undefined) {
-      section = name.toLowerCase();
-      subsection = sub === undefined ? null : sub.replace(/\\(.)/g, "$1");
+  let section = "", subsection: string | null = null, at = 0;
+  const take = (pattern: RegExp): RegExpExecArray | null => {
+    pattern.lastIndex = at;
+    const match = pattern.exec(text);
+    if (match) at += match[0].length;
+    return match;
+  };
+  while (at < text.length) {
+    if (take(GAP)) continue;
+    const header = take(HEADER);
+    if (header) {
+      section = (header[1] ?? "").toLowerCase();
+      subsection = header[2] === undefined ? null : header[2].replace(/\\(.)/g, "$1");
+      continue;
     }
-    const rest = name === undefined ? line : line.slice(line.indexOf("]") + 1);
-    const [, key, value = "true"] = /^\s*([A-Za-z][\w-]*)\s*(?:=\s*(.*))?$/.exec(rest) ?? [];
-    if (key !== undefined && section !== "") {
-      found.push({ section, subsection, key: key.toLowerCase(), value: plainValue(value) });
+    const [, key, equals] = take(KEY) ?? [];
+    const ends = equals !== undefined || at === text.length || /[\n\r#;]/.test(text.charAt(at));
+    if (key === undefined || !ends) {
+      take(REST);
+      continue;
     }
+    let value = "true";
+    if (equals !== undefined) [value, at] = valueAt(text, at);
+    if (section !== "") found.push({ section, subsection, key: key.toLowerCase(), value });
   }
   return found;
 }
 
-/** The value without quotes, escapes, comments and surrounding blanks. */
-function plainValue(text: string): string {
-  let value = "";
-  let kept = 0;
-  let quoted = false;
-  for (let at = 0; at < text.length; at++) {
-    const char = text[at] ?? "";
+/** The value that begins there without quotes, escapes, comments and surrounding blanks, and where it ends. */
+function valueAt(text: string, from: number): [value: string, end: number] {
+  let value = "", kept = 0, quoted = false, at = from;
+  for (; at < text.length; at++) {
+    const char = text.charAt(at);
+    if (char === "\n") break;
     if (char === '"') quoted = !quoted;
-    else if (char === "\\") value += ESCAPES[text[++at] ?? ""] ?? text[at] ?? "";
-    else if (!quoted && (char === "#" || char === ";")) break;
-    else value += char;
+    else if (char === "\\") {
+      const line = /^\\\r?\n/.exec(text.slice(at, at + 3));
+      if (line) {
+        at += line[0].length - 1;
+        continue;
+      }
+      value += ESCAPES[text.charAt(++at)] ?? text.charAt(at);
+    } else if (!quoted && (char === "#" || char === ";")) {
+      REST.lastIndex = at;
+      at += REST.exec(text)?.[0].length ?? 0;
+      break;
+    } else value += char;
     if (quoted || !/\s/.test(char)) kept = value.length;
   }
-  return value.slice(0, kept);
+  return [value.slice(0, kept), at];
 }
-
-const ESCAPES: Readonly<Record<string, string>> = { n: "\n", t: "\t", b: "\b" };
 
 /** The user's own git configuration, with the files that it includes. */
 export async function userGitSettings(

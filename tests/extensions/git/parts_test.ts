@@ -38,7 +38,7 @@ Deno.test("readConfig() reads sections, quotes, comments and lines that go on", 
     [
       ["user", null, "name", "A # b c"],
       ["core", "x y", "flag", "true"],
-      ["core", "x y", "long", "a   b"],
+      ["core", "x y", "long", "a  b"],
       ["core", "x y", "escaped", '\t"q"'],
     ],
   );

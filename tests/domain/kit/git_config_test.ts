@@ -1,0 +1,24 @@
+import assert from "node:assert/strict";
+import { parseGitConfig } from "../../../src/domain/kit/git_config.ts";
+
+/** Each with the names and values that `git config --list` prints for it. */
+const FILES: readonly (readonly [text: string, settings: readonly string[]])[] = [
+  ["[a][core]fsmonitor=evil\n", ["core.fsmonitor=evil"]],
+  ["# c \\\n[core]fsmonitor = x\n", ["core.fsmonitor=x"]],
+  [
+    '[core]\n\tpager = less \\\n  -R ; comment\n\teditor = "a # b" # c\n',
+    ["core.pager=less   -R", "core.editor=a # b"],
+  ],
+  ['[a "b\\"c"] x = 1\n[A.b]\r\n  flag\r\n  other ; c\n', ['a.b"c.x=1', "a.b.flag=true", "a.b.other=true"]],
+  ['[core]\n\tx = a\\tb\\\\c\\"d\n', ['core.x=a\tb\\c"d']],
+  ["\ufeff[core] a=1\n b=2", ["core.a=1", "core.b=2"]],
+];
+
+Deno.test("parseGitConfig() reads settings as git does", () => {
+  for (const [text, settings] of FILES) {
+    const found = parseGitConfig(text).map(({ section, subsection, key, value }) =>
+      `${[section, ...subsection === null ? [] : [subsection], key].join(".")}=${value}`
+    );
+    assert.deepEqual(found, settings, text);
+  }
+});
