@@ -97,7 +97,9 @@ async function approved(
   }
   for (const path of [...paths, ...seen]) {
     if (await realpath(path).catch(() => path) === path) continue;
-    throw new Error(`Cannot run this with ${path}: it is a link now, and leads elsewhere than the user was shown`);
+    throw new Error(
+      `Cannot run the command with ${path}: it is a link now, and leads elsewhere than the user was shown`,
+    );
   }
   const hideSecrets = { except: seen, instead: INSTEAD };
   return {
@@ -123,7 +125,7 @@ async function ask(
   const { allowed = false, reason = "nobody can be asked here" } = await approve?.({ what, why: "", scope }) ?? {};
   if (allowed) return;
   const hint = setting === null ? "" : `; ${setting} allows it without a question`;
-  throw new Error(`Cannot run this with ${scope}: ${reason}${hint}`);
+  throw new Error(`Cannot allow ${scope}: ${reason}${hint}`);
 }
 
 /** Whether a path is the folder or in it. */

@@ -210,7 +210,7 @@ export interface ConfigAdmin {
     change: { readonly words: readonly string[]; readonly project: boolean; readonly write?: boolean },
   ): Promise<SettingChange>;
   unset(key: string, options: { readonly project: boolean }): Promise<SettingChange>;
-  /** The project's file; null if there is none. */
+  /** The project's file; null if there is none. Rejects with `ConfigError` for a file that no trust makes usable. */
   trustable(): Promise<ConfigTrustFacts | null>;
   /** Rejects with `UsageError` if the file has changed since. */
   trust(facts: ConfigTrustFacts): Promise<void>;

@@ -23,8 +23,9 @@ export async function fileLayer(
   return { layer, values: said, where: () => file.path };
 }
 
-/** Not even a trusted project may take files out of the secrets, or say that commands run without a question. */
-function refuseAlways(values: unknown, source: string, sections: SettingsSections): void {
+/** Throws `SettingError` for what not even a trusted workspace may set: exceptions from the secrets, and whether commands
+ * run without a question. */
+export function refuseAlways(values: unknown, source: string, sections: SettingsSections): void {
   const exception = Object(values).secrets?.find((pattern: string) => pattern.startsWith("!"));
   const key = exception === undefined
     ? sections.ownKeys.find((one) => valueAt(values, sections.path(one)) !== undefined)
@@ -36,8 +37,8 @@ function refuseAlways(values: unknown, source: string, sections: SettingsSection
     project: true,
     key,
     why: exception === undefined
-      ? "No project may set it, whether it is trusted or not"
-      : `A project may not take ${exception.slice(1)} out of the secrets`,
+      ? "No workspace may set it, whether it is trusted or not"
+      : `A workspace may not take ${exception.slice(1)} out of the secrets`,
     advice: "put it into the user's own config.jsonc",
   });
 }
@@ -57,7 +58,7 @@ async function checkProject(
     code: "untrusted",
     project: true,
     key,
-    why: `A project may not set it${others}, since blocks can write this file`,
+    why: `A workspace may not set it${others}, since blocks can write this file`,
     advice: `put it into ${own}, or run vis config trust`,
   });
 }

@@ -23,7 +23,7 @@ export class Namespaces {
   #outside = "";
   #fault: string | undefined;
 
-  /** Why they cannot be had, as far as it can be told without trying; "" if they can. */
+  /** Why programs get none, as far as Vis knows without a trial; "" if they may get them. */
   get fault(): string {
     return this.#fault ??= faultOf();
   }

@@ -201,11 +201,11 @@ Deno.test("loadConfig() refuses every other key of a project, with the reason an
   ];
   for (const [text, key] of cases) {
     const message = await refusal(withProject(text));
-    assert.ok(message.startsWith(`Cannot use ${PROJECT}: ${key}: A project may not set it`), message);
+    assert.ok(message.startsWith(`Cannot use ${PROJECT}: ${key}: A workspace may not set it`), message);
     assert.match(message, /put it into \/home\/c\/config\.jsonc, or run vis config trust$/);
   }
   const both = await refusal(withProject('{ "baseUrl": "http://a", "model": "m", "server": {} }'));
-  assert.match(both, /: baseUrl: A project may not set it \(nor server\), since/);
+  assert.match(both, /: baseUrl: A workspace may not set it \(nor server\), since/);
   assert.match(await refusal(withProject('{ "modle": "m" }')), /: modle: unknown setting; did you mean model\?$/);
   assert.match(
     await refusal(withProject('{ "context": { "atempts": 1 } }')),
@@ -228,7 +228,7 @@ Deno.test("loadConfig() takes from the user alone that commands run without a qu
   ) {
     assert.match(
       await refusal(withProject(text, { trusted: true })),
-      /shell\.unwalled: No project may set it, whether it is trusted or not/,
+      /shell\.unwalled: No workspace may set it, whether it is trusted or not/,
     );
     const { config } = await loadConfig(sources(text));
     assert.deepEqual(config.extensions.config, { "vis.shell": { unwalled: "run" } });
@@ -287,6 +287,6 @@ Deno.test("loadConfig() replaces the patterns of secrets by the user's, and a pr
   assert.deepEqual(await secretsOf('{ "secrets": ["a"] }', '{ "secrets": ["b"] }'), ["a", "b"]);
   assert.match(
     await refusal(sources(null, { project: project('{ "secrets": ["x", "!.env"] }') })),
-    /A project may not take \.env out of the secrets/,
+    /A workspace may not take \.env out of the secrets/,
   );
 });

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import type { ConfigAdmin, OpenRequest } from "../../channels/channel.ts";
 import { removeFromJsonc, setInJsonc } from "../../config/edit_jsonc.ts";
-import { fileLayer } from "../../config/file_layer.ts";
+import { fileLayer, refuseAlways } from "../../config/file_layer.ts";
 import { type ConfigFile, type ConfigLayer, valueAt } from "../../config/layers.ts";
 import { parseJsonc } from "../../config/parse_jsonc.ts";
 import { refusedKeys } from "../../config/refused_keys.ts";
@@ -146,6 +146,7 @@ export class AppConfigAdmin implements ConfigAdmin {
     const file = await findProjectConfig(this.#places);
     if (file === null) return null;
     const values = parseJsonc(file);
+    refuseAlways(values, file.path, this.#sections);
     const keys = refusedKeys(values, this.#sections.projectKeys).map(({ key, value }) => ({
       key,
       value: maskSecrets(key.split(".").at(-1) ?? key, value),

@@ -11,9 +11,9 @@ import type { ProcessWall } from "../process_wall.ts";
 import { runFree } from "./_free_process.ts";
 import { type AskedCommand, commandScopes, type ScopePlace } from "./_scopes.ts";
 
-/** The user reads all of a question. */
 /** Stands for the empty folder of a program, in which nothing is found. */
 const OWN_FOLDER = "/nonexistent";
+/** The user reads all of a question. */
 const LONGEST_QUESTION = 4_000, LONGEST_WHY = 1_000;
 
 /** How much of the wall around programs there is on this machine. Unless it is whole, `reason` says why; `some` means
@@ -120,7 +120,7 @@ export class AskedPrograms {
     });
     const { allowed, reason } = await caller.ask?.(request) ?? { allowed: false, reason: "nobody can be asked here" };
     if (!allowed) {
-      throw new Error(`Cannot run ${clipped(name)}: ${reason} (each command is asked here: ${state.reason})`);
+      throw new Error(`Cannot run ${clipped(name)}: ${reason} (Vis asks before each command: ${state.reason})`);
     }
     const now = await look();
     if (JSON.stringify(now) === JSON.stringify(shown)) return now.cwd;
@@ -176,9 +176,11 @@ async function wallState(wall: Pick<ProcessWall, "walls">): Promise<WallState> {
     return { whole: false, some: false, reason: `there is no wall for programs on ${Deno.build.target}` };
   }
   const missing = isLinux ? await landlockFault() : null;
-  if (missing !== null) return { whole: false, some: false, reason: `their wall requires Landlock, ${missing}` };
+  if (missing !== null) return { whole: false, some: false, reason: `the wall requires Landlock, ${missing}` };
   const { whole, reason } = await wall.walls();
-  return whole ? { whole } : { whole, some: isLinux, reason: isLinux ? `namespaces cannot be had: ${reason}` : reason };
+  return whole
+    ? { whole }
+    : { whole, some: isLinux, reason: isLinux ? `commands have no namespaces: ${reason}` : reason };
 }
 
 /** The text for a shell, or the program with its arguments. */
@@ -224,13 +226,13 @@ function questionOf(
   }
   const scopes = "never" in found ? [] : found.scopes;
   const wall = state.some
-    ? `The wall is not whole (${state.reason}): it can change the settings of this repository and leave programs behind`
-    : `No wall (${state.reason}): it can read and change all that you can`;
+    ? `It can change the settings of this repository and leave programs behind (${state.reason})`
+    : `It can read and change all that you can (${state.reason})`;
   const runs = "never" in found ? [] : found.runs.map((text) => `${text}, which Vis can change`);
   const sentences = [
-    `In ${[place, ...programs].join(" · ")}`,
+    `It runs ${programs.length === 0 ? "" : `${programs.join(", ")} `}in ${place}`,
     [wall, ...runs].join(", and "),
-    ..."never" in found ? [`Asked every time: ${found.never}`] : [],
+    ..."never" in found ? [`Vis asks every time, because ${found.never}`] : [],
   ];
   return {
     what,

@@ -179,7 +179,7 @@ Deno.test("AppConfigAdmin.set() in a workspace takes harmless keys alone, and fo
   withPlace(async ({ home, project, workspace, admin }) => {
     const config = await admin();
     const refused = config.set("shell.enabled", { words: ["true"], project: true });
-    await assert.rejects(refused, /A project may not set it, since blocks can write this file/);
+    await assert.rejects(refused, /A workspace may not set it, since blocks can write this file/);
     const victim = join(workspace, "victim.jsonc");
     await Deno.writeTextFile(victim, "{}");
     await Deno.symlink(victim, project);
@@ -343,4 +343,12 @@ Deno.test("AppConfigAdmin.trustable() shows the values of an extension whose nam
     await Deno.writeTextFile(project, '{ "extensions": { "config": { "com.acme": { "issues": "http://evil" } } } }');
     const facts = await (await admin()).trustable();
     assert.deepEqual(facts?.keys, [{ key: "extensions.config", value: { "com.acme": { issues: "http://evil" } } }]);
+  }));
+
+Deno.test("AppConfigAdmin.trustable() offers no trust in what trust does not help", () =>
+  withPlace(async ({ project, admin }) => {
+    for (const text of ['{ "shell": { "unwalled": "run" } }', '{ "secrets": ["!.env"] }']) {
+      await Deno.writeTextFile(project, text);
+      await assert.rejects((await admin()).trustable(), /put it into the user's own config\.jsonc/);
+    }
   }));

@@ -231,7 +231,7 @@ Deno.test("shell.run() asks the user for the network and for paths outside the w
     const { length } = asked;
     await assert.rejects(
       run(env, "npm ci", { network: true }),
-      /Cannot run this with network for commands: the user said no: offline; vis config/,
+      /Cannot allow network for commands: the user said no: offline; vis config/,
     );
     await assert.rejects(run(env, "true", { write: ["../missing"] }), /changes .*missing: it does not exist/);
     const { approve: _, ...alone } = env;

@@ -86,7 +86,7 @@ Deno.test("where the wall is not whole, each program is asked, with what a lasti
     assert.equal(what, "run, behind a wall that is not whole: ls src && wc -l a");
     assert.equal(
       why,
-      `In ${workspace} · ${ls} · ${wc}. The wall is not whole (this machine gives programs no namespaces): it can change the settings of this repository and leave programs behind.`,
+      `It runs ${ls}, ${wc} in ${workspace}. It can change the settings of this repository and leave programs behind (this machine gives programs no namespaces).`,
     );
     assert.deepEqual([scopes, lasting], [[`ls src (${ls})`, `wc -l a (${wc})`], true]);
     assert.deepEqual(walled, [["/bin/sh", "-c", "ls src && wc -l a"]]);
@@ -101,12 +101,12 @@ Deno.test("what is asked every time says why", async () => {
     await run(["ls"], { env: { LD_PRELOAD: "./a b.so" }, cwd: "sub", network: true });
     await run(["sort"], { input: "b\na" });
     assert.deepEqual(asked.map(({ lasting }) => lasting), [false, false, false]);
-    assert.match(asked[0]!.why, /Asked every time: it has \$\.$/);
+    assert.match(asked[0]!.why, /Vis asks every time, because it has \$\.$/);
     assert.equal(
       asked[1]!.what,
       `run, behind a wall that is not whole, with access to the network, in ${workspace}/sub, with LD_PRELOAD='./a b.so': ls`,
     );
-    assert.match(asked[1]!.why, /Asked every time: it sets variables\.$/);
+    assert.match(asked[1]!.why, /Vis asks every time, because it sets variables\.$/);
     assert.equal(
       asked[2]!.what,
       'run, behind a wall that is not whole, with the input of 3 characters "b\\na": sort',
@@ -119,9 +119,13 @@ Deno.test("nothing runs after a no, without anybody to ask, or if it cannot be s
     await assert.rejects(place.run(["ls"], options), wanted);
     assert.deepEqual(place.walled, []);
   };
-  await at(SOME, async (place) => await refused(place, /^Error: Cannot run ls: the user said no \(each command is/), {
-    answer: () => NO,
-  });
+  await at(
+    SOME,
+    async (place) => await refused(place, /^Error: Cannot run ls: the user said no \(Vis asks before each command:/),
+    {
+      answer: () => NO,
+    },
+  );
   await at(SOME, async (place) => await refused(place, /^Error: Cannot run ls: nobody can be asked here/), {
     answer: null,
   });
@@ -217,7 +221,7 @@ Deno.test("without any wall, programs run freely after a yes, with none of the k
     assert.equal(asked[0]?.what, "run, with nothing around it: pwd");
     assert.match(
       asked[0]?.why ?? "",
-      /No wall \(there is no wall for programs on test\): it can read and change all that you can\.$/,
+      /It can read and change all that you can \(there is no wall for programs on test\)\.$/,
     );
     const shown = await run(["env"], { env: { OWN: "1" } });
     assert.match(shown, /^PATH=\/usr\/bin:\/bin$/m);
@@ -238,7 +242,7 @@ Deno.test("npm test: the question says which file the program runs", async () =>
     try {
       await Deno.writeTextFile(join(npm, "npm"), "", { mode: 0o755 });
       await run([join(npm, "npm"), "test"]);
-      assert.match(asked[0]?.why ?? "", /Asked every time: .*\/npm can change after the answer/);
+      assert.match(asked[0]?.why ?? "", /Vis asks every time, because .*\/npm can change after the answer/);
     } finally {
       await Deno.remove(npm, { recursive: true });
     }
