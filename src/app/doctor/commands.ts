@@ -5,7 +5,7 @@ import { answerInTime } from "../../extension/answer_in_time.ts";
 import { discoverFolders } from "../../extension/loading/discover.ts";
 import type { DoctorContext } from "../../extension/spec.ts";
 import type { ProgramWalls, UnwalledMode } from "../../extension/spawned.ts";
-import { AskedPrograms, landlockFault } from "../../processes/asked/asked_programs.ts";
+import { AskedPrograms, landlockFault, type WallState } from "../../processes/asked/asked_programs.ts";
 import { programWall } from "../../processes/program_wall.ts";
 import { buildRegistry } from "../extensions/extension_source.ts";
 import type { ShippedParts } from "../settings/shipped_parts.ts";
@@ -18,13 +18,15 @@ const TIMEOUT_MS = 10_000, EXTENSION_MS = 120_000;
 interface Options {
   readonly parts: ShippedParts & { readonly env: EnvironmentVariables };
   readonly signal?: AbortSignal | undefined;
+  /** That of the machine, unless a test sets another. */
+  readonly state?: () => Promise<WallState>;
 }
 
 /** Checks whether programs run behind their wall, and runs the extensions' own checks. `signal` ends whatever is
  * running; nothing of it is left. */
 export async function diagnoseCommands(
   settings: Settings,
-  { parts, signal }: Options,
+  { parts, signal, state }: Options,
 ): Promise<readonly CheckResult[]> {
   const workspace = await Deno.realPath(await Deno.makeTempDir({ prefix: "vis-doctor-" }));
   const { env } = parts;
@@ -42,6 +44,7 @@ export async function diagnoseCommands(
     env,
     visHome: settings.home,
     vouches: () => false,
+    ...state ? { state } : {},
   });
   const ended = (own?: AbortSignal): { readonly signal?: AbortSignal } => {
     const signals = [own, signal].filter((one) => one !== undefined);
@@ -53,6 +56,7 @@ export async function diagnoseCommands(
     programs.spawn(settings.workspace, argv, { timeoutMs: TIMEOUT_MS, ...options, ...ended(options?.signal) });
   try {
     const fault = await faultOf(spawn);
+    const runs = fault === null && (unwalled !== "off" || (await programs.state()).whole);
     const own = fault === null
       ? await foundOf(programs, unwalled)
       : { state: "warn", found: fault, fix: "No extension can run a program until this is fixed" } as const;
@@ -60,8 +64,8 @@ export async function diagnoseCommands(
       { name: "commands", ...own },
       ...await askExtensions(settings, {
         parts,
-        spawn: fault === null ? spawn : null,
-        spawnInWorkspace: fault === null ? spawnInWorkspace : null,
+        spawn: runs ? spawn : null,
+        spawnInWorkspace: runs ? spawnInWorkspace : null,
       }),
     ];
   } finally {
@@ -71,8 +75,8 @@ export async function diagnoseCommands(
 
 const UNWALLED: Readonly<Record<UnwalledMode, string>> = {
   ask: "you are asked before each",
-  run: "they run without a question (shell.unwalled)",
-  off: "none runs (shell.unwalled)",
+  run: "they run without a question (shell.unwalled is run)",
+  off: "none runs (shell.unwalled is off, or sandbox.require has kernel)",
 };
 
 /** Whether the wall is whole; if not, why, what happens to commands, and what makes it whole. */
@@ -82,7 +86,7 @@ async function foundOf(programs: AskedPrograms, mode: UnwalledMode): Promise<Omi
     return { state: "ok", found: `run behind a whole wall, with ${socketsOf(await programs.walls())}`, fix: "" };
   }
   const wall = state.some ? "their wall is not whole" : "they have no wall";
-  const fix = wholeWallFix(machineFacts(), { landlock: await landlockFault() });
+  const fix = wholeWallFix(machineFacts(), { landlock: await landlockFault(), mode });
   return { state: "warn", found: `${wall}: ${state.reason}; ${UNWALLED[mode]}`, fix };
 }
 

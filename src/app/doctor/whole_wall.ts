@@ -1,3 +1,5 @@
+import type { UnwalledMode } from "../../extension/spawned.ts";
+
 /** What decides whether programs get a whole wall on this machine. */
 export interface MachineFacts {
   readonly os: typeof Deno.build.os;
@@ -41,7 +43,11 @@ export function machineFacts(): MachineFacts {
 /** What makes the wall whole, as a sentence with a command; the first that is missing counts. */
 export function wholeWallFix(
   facts: MachineFacts,
-  { landlock }: { /** Why the kernel lacks Landlock; null if it has it. */ readonly landlock: string | null },
+  { landlock, mode }: {
+    /** Why the kernel lacks Landlock; null if it has it. */
+    readonly landlock: string | null;
+    readonly mode: UnwalledMode;
+  },
 ): string {
   const { os, read, exists, isRoot } = facts;
   if (os === "windows") return "Run Vis in WSL 2, where the wall can be whole";
@@ -60,7 +66,8 @@ export function wholeWallFix(
     const flags = isRoot
       ? "--cap-add SYS_ADMIN --security-opt apparmor=unconfined"
       : "--security-opt seccomp=unconfined --security-opt apparmor=unconfined --security-opt systempaths=unconfined";
-    return `Start the container with ${flags}; in one that is thrown away, vis config set shell.unwalled run asks nothing`;
+    const unasked = "; if it is thrown away afterwards, vis config set shell.unwalled run asks nothing";
+    return `Start the container with ${flags}${mode === "ask" ? unasked : ""}`;
   }
   if (!["/usr/bin/unshare", "/usr/bin/nsenter"].every(exists)) {
     return "Install util-linux: sudo apt-get install util-linux";

@@ -120,7 +120,7 @@ async function unwalledNotes(
     readonly request: OpenRequest;
   },
 ): Promise<readonly string[]> {
-  if (!programWalls || (request.shell ?? programSettings(settings, parts).unwalled) !== "run") return [];
+  if (!programWalls || programSettings(settings, { ...parts, mode: request.shell }).unwalled !== "run") return [];
   const { unwalled } = await programWalls().catch(() => ({ unwalled: undefined }));
   if (unwalled?.mode !== "run") return [];
   return [`Commands run without a question, and their wall is not whole: ${unwalled.reason} (shell.unwalled is run)`];

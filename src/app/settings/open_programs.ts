@@ -15,13 +15,13 @@ export function openPrograms(
   },
 ): AskedPrograms {
   const { config, home: visHome } = settings;
-  const { read, network, unwalled } = programSettings(settings, parts);
+  const { read, network, unwalled } = programSettings(settings, { ...parts, mode });
   const folders = { home: env["HOME"] || null, visHome };
   const wall = programWall({ private: folders, read, network, secrets: config.secrets, env });
   const shipped = new Set(Object.values(parts.described).map((one) => one?.namespace));
   return new AskedPrograms({
     wall,
-    mode: config.sandbox.require.includes("kernel") ? "off" : mode ?? unwalled,
+    mode: unwalled,
     env,
     visHome,
     vouches: (extension) => shipped.has(extension),

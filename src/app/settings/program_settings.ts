@@ -3,10 +3,10 @@ import type { UnwalledMode } from "../../extension/spawned.ts";
 import type { Settings } from "./settings.ts";
 
 /** Extensions' settings for all programs: additional readable paths, a network, and what happens where the wall is not
- * whole. Their files were checked before. */
+ * whole, for which `mode` counts before the settings. Their files were checked before. */
 export function programSettings(
   { config }: Pick<Settings, "config">,
-  { described }: Pick<ShippedParts, "described">,
+  { described, mode }: Pick<ShippedParts, "described"> & { readonly mode?: UnwalledMode | undefined },
 ): { readonly read: readonly string[]; readonly network: boolean; readonly unwalled: UnwalledMode } {
   const said = (kind: "network" | "read" | "unwalled"): readonly unknown[] =>
     Object.values(described).flatMap((one) => {
@@ -14,6 +14,8 @@ export function programSettings(
       return key === undefined ? [] : [Object(config.extensions.config[one?.namespace ?? ""])[key]];
     });
   const read = said("read").flat().filter((path) => typeof path === "string");
-  const unwalled = (["off", "run"] as const).find((mode) => said("unwalled").includes(mode)) ?? "ask";
+  const unwalled = config.sandbox.require.includes("kernel")
+    ? "off"
+    : mode ?? (["off", "run"] as const).find((one) => said("unwalled").includes(one)) ?? "ask";
   return { read, network: said("network").includes(true), unwalled };
 }

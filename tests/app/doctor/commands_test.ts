@@ -38,3 +38,12 @@ Deno.test("diagnoseCommands() names the extension whose check throws", async () 
   assert.equal(found.get("extension: test.one")?.state, "warn");
   assert.equal(found.get("extension: test.one")?.found, "no idea");
 });
+
+Deno.test("diagnoseCommands() says that no command can run where the wall is not whole and the user wants none", async () => {
+  const state = () => Promise.resolve({ whole: false, some: false, reason: "no wall here" } as const);
+  const settings = await settingsOf({ config: { shell: { unwalled: "off" } } });
+  const found = new Map((await diagnoseCommands(settings, { parts, state })).map((one) => [one.name, one]));
+  assert.match(found.get("commands")?.found ?? "", /^they have no wall: no wall here; none runs \(/);
+  assert.equal(found.get("shell")?.found, "on, but no command can run");
+  assert.ok(!found.has("git"), "it could not start either");
+});

@@ -11,7 +11,7 @@ const FILES = {
 
 function fix(
   files: Readonly<Record<string, string | null>> = {},
-  { landlock = null, ...more }: Partial<MachineFacts> & { readonly landlock?: string | null } = {},
+  { landlock = null, mode = "ask", ...more }: Partial<MachineFacts & Parameters<typeof wholeWallFix>[1]> = {},
 ): string {
   const all: Readonly<Record<string, string | null>> = { ...FILES, ...files };
   return wholeWallFix({
@@ -21,7 +21,7 @@ function fix(
     read: (path) => all[path] ?? "",
     exists: (path) => typeof all[path] === "string",
     ...more,
-  }, { landlock });
+  }, { landlock, mode });
 }
 
 Deno.test("wholeWallFix() names the command that makes the wall whole, for each reason", () => {
@@ -38,6 +38,9 @@ Deno.test("wholeWallFix() names the command that makes the wall whole, for each 
   assert.match(fix({ "/usr/bin/nsenter": null }), /apt-get install util-linux$/);
   assert.match(fix({}, { isRoot: true }), /CAP_SYS_ADMIN/);
   assert.match(fix({ "/.dockerenv": "" }), /--security-opt seccomp=unconfined .*shell\.unwalled run/);
+  for (const mode of ["run", "off"] as const) {
+    assert.match(fix({ "/.dockerenv": "" }, { mode }), /^Start the container with .*systempaths=unconfined$/);
+  }
   assert.match(fix({ "/run/.containerenv": "" }, { isRoot: true }), /--cap-add SYS_ADMIN --security-opt apparmor/);
   assert.match(fix({ "/proc/1/cgroup": "0::/kubepods/pod1" }), /^Start the container with/);
   assert.match(fix({ "/proc/version": "Linux version 4.4.0 (gVisor)" }, { landlock: "old" }), /--runtime=runc/);

@@ -10,6 +10,12 @@ Deno.test("programSettings() has what settings of extensions say of every progra
   const said = { read: ["/opt/tools"], network: true, unwalled: "off" };
   assert.deepEqual(await of({ shell: said }), said);
   assert.deepEqual(await of({ extensions: { config: { "vis.shell": said } } }), said);
+  const kernel = await settingsOf({ config: { sandbox: { require: ["kernel"] } } });
+  assert.equal(programSettings(kernel, { ...index, mode: "run" }).unwalled, "off");
+  assert.equal(
+    programSettings(await settingsOf({ config: { shell: said } }), { ...index, mode: "run" }).unwalled,
+    "run",
+  );
   const other = { "vis.mcp": said, "com.acme.x": said };
   assert.deepEqual(
     await of({ extensions: { config: other } }),
