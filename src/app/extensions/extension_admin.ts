@@ -182,7 +182,7 @@ export class AppExtensionAdmin implements ExtensionAdmin {
 
   async run(
     args: readonly string[],
-    { print, ask = nobody, candidate }: Parameters<ExtensionAdmin["run"]>[1],
+    { print, ask = nobody, signal, candidate }: Parameters<ExtensionAdmin["run"]>[1],
   ): Promise<number | null> {
     const sections = settingsSectionsOf(this.#parts);
     const config = candidate
@@ -199,6 +199,7 @@ export class AppExtensionAdmin implements ExtensionAdmin {
       parts: this.#parts,
       print,
       ask,
+      signal,
     });
   }
 

@@ -1,4 +1,5 @@
-import { UsageError } from "../../domain/errors.ts";
+import { Cancelled, UsageError } from "../../domain/errors.ts";
+import { abortable } from "../../domain/kit/abortable.ts";
 import { tenantHome } from "../../domain/records/tenant_home.ts";
 import { nearestName } from "../../domain/kit/nearest_name.ts";
 import type { ExtensionRegistry } from "../../extension/registry/registry.ts";
@@ -15,6 +16,7 @@ interface Options {
   readonly settings: Settings;
   readonly print: (text: string) => void;
   readonly ask: (question: string) => Promise<string>;
+  readonly signal?: AbortSignal | undefined;
   readonly parts: Pick<ShippedParts, "described"> & { readonly env: EnvironmentVariables };
 }
 
@@ -39,8 +41,11 @@ export async function runExtensionCommand(
     const programs = new ConversationPrograms();
     const spawn = programs.bind(wallOf(options), { workspace, signal: programs.closed });
     try {
-      const code = await command.run(given, { print, ask, workspace, home, config, store, spawn });
+      const ran = Promise.resolve(command.run(given, { print, ask, workspace, home, config, store, spawn }));
+      const code = await abortable(ran, options.signal);
       return typeof code === "number" ? code : 0;
+    } catch (error) {
+      throw options.signal?.aborted ? new Cancelled("Cancelled") : error;
     } finally {
       await programs.close();
     }

@@ -3,6 +3,7 @@ import type { Io, Services } from "../channel.ts";
 import { messageOf } from "../../domain/kit/message_of.ts";
 import { nearestName } from "../../domain/kit/nearest_name.ts";
 import { describeError } from "./output/exit_code.ts";
+import { interrupt } from "./input/interrupt.ts";
 import { isRequest } from "./input/is_request.ts";
 import { buildProgram, COMMANDS } from "./program/program.ts";
 import { OTHER_WORDS, spelled } from "./program/spelled.ts";
@@ -71,10 +72,13 @@ async function extensionCommand(
   const isHelp = first === "help";
   const name = isHelp ? rest.find((word) => !word.startsWith("-")) ?? "" : first;
   if (!/^[a-z][a-z0-9-]*$/.test(name) || program.commands.some((command) => command.name() === name)) return null;
-  return await (await services.extensionAdmin({})).run(
-    isHelp ? [name, "--help"] : args,
-    { print: io.stdout, ask: (question) => io.askLine(question) },
-  );
+  const admin = await services.extensionAdmin({});
+  using interrupted = interrupt(io);
+  return await admin.run(isHelp ? [name, "--help"] : args, {
+    print: io.stdout,
+    ask: (question) => io.askLine(question),
+    signal: interrupted.signal,
+  });
 }
 
 /** A group without a subcommand runs its default. */

@@ -3,6 +3,8 @@ import type { ExtensionCheck, ExtensionCommandFacts, ExtensionFacts, TrustFacts 
 interface CommandUser {
   readonly print: (text: string) => void;
   readonly ask?: (question: string) => Promise<string>;
+  /** Ends the command and its programs; it then rejects with `Cancelled`. */
+  readonly signal?: AbortSignal;
   /** A setting that the command sees although no file has it. */
   readonly candidate?: { readonly key: string; readonly value: unknown };
 }

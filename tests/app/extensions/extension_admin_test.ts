@@ -290,6 +290,25 @@ Deno.test("run() runs the command of an extension: words, flags, help, and says 
     }
   }));
 
+Deno.test("run() is cancelled by its signal, and the program of the command has ended then", () =>
+  withFolder(async (folder) => {
+    const { admin, home } = await adminIn(folder);
+    const cli = `cli: [{ name: "wait", doc: "Waits.", run: (_args, { print, spawn }) => {
+      spawn(["sleep", "1000"], {}).catch(() => print("ended"));
+      print("begun");
+      return new Promise(() => {});
+    } }],`;
+    await write(join(home, "extensions/a"), { "vis.json": manifestOf(), "mod.ts": moduleOf(cli) });
+    const end = new AbortController();
+    const out: string[] = [];
+    const print = (text: string): void => {
+      out.push(text);
+      if (text === "begun") end.abort();
+    };
+    await assert.rejects(admin.run(["wait"], { print, signal: end.signal }), { name: "Cancelled" });
+    assert.deepEqual(out, ["begun", "ended"]);
+  }));
+
 Deno.test("show() has the settings of an extension", () =>
   withFolder(async (folder) => {
     const { settings } = await adminIn(folder);

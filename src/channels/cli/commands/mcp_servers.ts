@@ -3,6 +3,7 @@ import { nearestName } from "../../../domain/kit/nearest_name.ts";
 import { visibleText } from "../../../domain/text/visible_text.ts";
 import type { ConfigAdmin } from "../../channel.ts";
 import type { CommandInput } from "../input/command_input.ts";
+import { interrupt } from "../input/interrupt.ts";
 import { printReport } from "../output/print_report.ts";
 
 export interface McpServersFlags {
@@ -54,7 +55,7 @@ export async function addMcpServer(
     admin.set(`${key}.${name}`, { words: [JSON.stringify(server)], project: false, write });
   const { value } = await put(false);
   const candidate = { key: `${key}.${name}`, value };
-  const [answered] = flags.check ? await answersOf(services, { name, candidate }) : [];
+  const [answered] = flags.check ? await answersOf({ services, io }, { name, candidate }) : [];
   if (answered?.state === "failed") {
     const download = DOWNLOADS.test(command) && !flags.network ? "; --network lets it download its program" : "";
     throw new UsageError(`Cannot add ${name}: ${answered.found}${download}; --no-check adds it without a start`);
@@ -76,7 +77,7 @@ export async function listMcpServers(input: Input<McpServersFlags & { readonly c
   const servers = await serversOf(admin, key);
   const names = Object.keys(servers).sort();
   if (names.length === 0) input.io.stderr("No servers are set up. vis mcp add NAME COMMAND-OR-URL adds one.\n");
-  const answers = input.flags.check && names.length > 0 ? await answersOf(input.services) : [];
+  const answers = input.flags.check && names.length > 0 ? await answersOf(input) : [];
   const answered = (name: string) => answers.find((one) => one.name === name);
   const all = Object.fromEntries(names.map((name) => [name, { ...servers[name], ...stateOf(answered(name)) }]));
   return printReport(all, names.map((name) => lineOf(name, servers[name] ?? {}, answered(name))), input);
@@ -101,24 +102,27 @@ export async function mcpLoginCommand(
   { services, io }: Omit<Input, "flags">,
 ): Promise<number> {
   const admin = await services.extensionAdmin({});
-  const code = await admin.run(
-    words,
-    { print: (text) => io.stderr(visibleText(text)), ask: (question) => io.askLine(question) },
-  );
+  using interrupted = interrupt(io);
+  const code = await admin.run(words, {
+    print: (text) => io.stderr(visibleText(text)),
+    ask: (question) => io.askLine(question),
+    signal: interrupted.signal,
+  });
   if (code === null) throw new UsageError("Cannot log in to servers: no extension uses them");
   return code;
 }
 
 /** What the extension that uses the servers says of all of them, or of one that no file has yet. */
 async function answersOf(
-  services: Input["services"],
+  { services, io }: Pick<Input, "services" | "io">,
   one?: { readonly name: string; readonly candidate: { readonly key: string; readonly value: unknown } },
 ): Promise<readonly Answered[]> {
   const admin = await services.extensionAdmin({});
   let said = "";
   const print = (text: string): void => void (said += text);
   const words = ["mcp-check", ...one ? ["--name", one.name] : []];
-  await admin.run(words, { print, ...one ? { candidate: one.candidate } : {} });
+  using interrupted = interrupt(io);
+  await admin.run(words, { print, signal: interrupted.signal, ...one ? { candidate: one.candidate } : {} });
   return said.split("\n").filter((line) => line.startsWith("{")).map((line) => JSON.parse(line));
 }
 

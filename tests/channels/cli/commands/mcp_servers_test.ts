@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { AppConfigAdmin } from "../../../../src/app/settings/config_admin.ts";
+import { Cancelled } from "../../../../src/domain/errors.ts";
 import { runCli } from "../../../../src/channels/cli/cli.ts";
 import type { ExtensionAdmin } from "../../../../src/domain/reports/extension_admin.ts";
 import { described, settings } from "../../../../extensions/index.ts";
@@ -148,6 +149,26 @@ Deno.test("vis mcp add says what it found, refuses a server that does not answer
     assert.equal(added.code, 0);
     assert.equal(added.err, "vis: s cannot be used yet: the server wants a login: run vis mcp login s\n");
   }, [state("login", "the server wants a login: run vis mcp login s")]);
+});
+
+Deno.test("vis mcp add ends by Ctrl-C with exit code 130 and a message", async () => {
+  const io = fakeIo({ args: ["mcp", "add", "slow", "sleep"] });
+  const admin: ExtensionAdmin = {
+    ...await fakeServices().extensionAdmin({}),
+    run: (_words, { signal }) => {
+      io.interrupt();
+      return signal?.aborted ? Promise.reject(new Cancelled("Cancelled")) : Promise.resolve(0);
+    },
+  };
+  await withFolder(async (home) => {
+    const services = fakeServices({
+      extensionAdmin: () => Promise.resolve(admin),
+      configAdmin: (request) =>
+        AppConfigAdmin.open({ ...request, cwd: home }, { env: { VIS_HOME: home, HOME: home }, described, settings }),
+    });
+    assert.equal(await runCli(services, io), 130);
+  });
+  assert.equal(io.err, "vis: Cancelled\n");
 });
 
 Deno.test("vis mcp add starts a server before the settings have it", async () => {
