@@ -2,7 +2,7 @@ import type { EnvironmentView } from "@vis/extension";
 import { Git } from "../program/git.ts";
 import { checkedRef } from "../program/refs.ts";
 import { commitHash, gitRefusal, type GitState, named, readState } from "./state.ts";
-import { refuseIncoming, saveWork, uncommitted } from "./uncommitted.ts";
+import { refuseIncoming, refuseOwn, saveWork, uncommitted } from "./uncommitted.ts";
 
 export interface ResetOptions {
   /** HEAD by default. */
@@ -42,6 +42,7 @@ export async function reset(
   const was = await commitHash(git, { ref: "HEAD", cannot });
   const changed = await uncommitted(git);
   if (mode === "hard") {
+    refuseOwn(changed.map(({ path }) => path), cannot);
     await refuseIncoming(git, { incoming: [{ commit: target }], base: target, cannot });
     if (changed.length > 0 && !force) {
       throw new Error(

@@ -6,7 +6,7 @@ import { pathArguments } from "../program/paths.ts";
 import { checkedRef } from "../program/refs.ts";
 import { missingFile } from "./missing_file.ts";
 import { commitHash, gitRefusal } from "./state.ts";
-import { refuseIncoming, saveWork, uncommitted } from "./uncommitted.ts";
+import { refuseIncoming, refuseOwn, saveWork, uncommitted } from "./uncommitted.ts";
 
 export interface RestoreOptions {
   /** The commit whose files these become; the index by default, or HEAD with `staged`. */
@@ -39,8 +39,9 @@ export async function restore(
   const compared = [...(staged ? ["--cached"] : []), ...(source === undefined ? [] : [source])];
   const { stdout } = await git.run(["diff", "--name-only", "--no-renames", ...compared, ...wanted]);
   const files = [...new Set(stdout.split("\n").filter((line) => line !== ""))].map(nameOf);
+  if (!staged) refuseOwn(files, cannot);
   if (source !== undefined && !staged) {
-    await refuseIncoming(git, { incoming: [{ commit: source }], base: source, cannot });
+    await refuseIncoming(git, { incoming: [{ commit: source, paths: wanted.slice(1) }], base: source, cannot });
   } else if (!staged) await refuseIncoming(git, { incoming: [], base: await indexTree(git), cannot });
   const discarded = (await uncommitted(git, paths)).filter((one) =>
     staged ? one.staged && one.changed : source === undefined ? one.changed : true

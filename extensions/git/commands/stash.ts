@@ -6,7 +6,7 @@ import { refuseFiltered } from "./filtered.ts";
 import { refuseNewSecrets } from "./new_secrets.ts";
 import { commitHash, committer, gitRefusal, type GitState, readState, refuseDuring } from "./state.ts";
 import { readStatus } from "./status.ts";
-import { type IncomingNames, refuseIncoming } from "./uncommitted.ts";
+import { type Incoming, refuseIncoming, refuseOwn } from "./uncommitted.ts";
 
 /** True for the latest, the number in the list, or a hash. */
 type Which = boolean | number | string;
@@ -72,9 +72,10 @@ async function push(
     throw new Error(`${cannot}: nothing has changed${hint}`);
   }
   const names = files.map(({ path }) => path);
+  if (paths !== undefined) refuseOwn(names, cannot);
   await refuseNewSecrets(git, { paths: names, secrets: env.secrets, cannot });
   await refuseFiltered(git, names, cannot);
-  await refuseIncoming(git, { incoming: [{ commit: "HEAD" }], cannot });
+  await refuseIncoming(git, { incoming: [{ commit: "HEAD", carries: true }], cannot });
   const args = [
     "--no-literal-pathspecs", // it names the whole workspace by a pattern
     "stash",
@@ -127,7 +128,7 @@ async function refuseStash(
   const { stdout } = await git.run(["rev-list", "--parents", "--max-count=1", hash, "--"]);
   const [, begin, index, untracked] = stdout.trim().split(" ");
   if (begin === undefined || index === undefined) throw new Error(`${cannot}: ${hash} is not a stash`);
-  const incoming: IncomingNames[] = [{ from: begin, to: hash }];
+  const incoming: Incoming[] = [{ from: begin, to: hash }];
   if (untracked !== undefined) incoming.push({ each: [untracked] });
   await refuseIncoming(git, { incoming, cannot });
 }

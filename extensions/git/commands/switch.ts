@@ -34,7 +34,7 @@ export async function goTo(
   const commit = there ? `refs/heads/${to}` : makes ? start : await commitHash(git, { ref: to, cannot }).catch(unknown);
   if (commit !== null && commit !== undefined) {
     const hash = await commitHash(git, { ref: commit, cannot });
-    await refuseIncoming(git, { incoming: [{ commit: hash }], base: hash, cannot });
+    await refuseIncoming(git, { incoming: [{ commit: hash, carries: true }], base: hash, cannot });
   }
   const how = makes ? ["--no-track", "--create"] : there ? [] : ["--detach"];
   const args = ["switch", "--quiet", "--no-guess", "--no-recurse-submodules", ...how, to, ...(start ? [start] : [])];

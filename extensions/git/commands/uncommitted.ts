@@ -10,69 +10,116 @@ import { committer, committerVariables, named } from "./state.ts";
 import { type FileStatus, readStatus } from "./status.ts";
 
 const MOST_COMMITS = 1000, MOST_FILES = 100_000;
+/** The folder of Vis, which is read-only for git too. */
+const OWN = ".vis";
+/** Modes of git: no file, and a submodule, whose folder git leaves as it is. */
+const NONE = "000000", SUBMODULE = "160000";
 /** Who made the commits that only keep work, if nobody is set. */
 const NOBODY = committerVariables({ name: "Vis", email: "vis@localhost" });
 
-/** Names of files that a change of the workspace would bring. */
-export type IncomingNames =
-  /** Files of a commit that the index does not have. */
-  | { readonly commit: string }
-  /** Files that changed from the first to the second; three dots: since their common ancestor. */
+/** Files that a change of the workspace would bring. */
+export type Incoming =
+  /** Files of a commit, or those at its `paths`, that the index does not have. Uncommitted changes stay if it `carries`
+   * them. */
+  | { readonly commit: string; readonly carries?: boolean; readonly paths?: readonly string[] }
+  /** Files that changed from the first to the second; `sinceFork`: since their common ancestor. */
   | { readonly from: string; readonly to: string; readonly sinceFork?: boolean }
   /** Files that each of these commits changes, or brings back if it is reverted. */
   | { readonly each: readonly string[]; readonly reverted?: boolean };
 
-/** Throws Error before a change that would overwrite files that git does not track, ignored ones too, or bring a folder
- * that git takes for a repository. */
+/** Throws Error before a change that would overwrite files that git does not track, ignored ones too, change the folder
+ * of Vis, or bring a folder that git takes for a repository. */
 export async function refuseIncoming(
   git: Git,
   { incoming, base = "HEAD", cannot }: {
-    readonly incoming: readonly IncomingNames[];
+    readonly incoming: readonly Incoming[];
     /** The commit whose files the workspace has meanwhile. */
     readonly base?: string;
     readonly cannot: string;
   },
 ): Promise<void> {
-  const names = [...new Set((await Promise.all(incoming.map((one) => incomingNames(git, one)))).flat())];
+  const changes = await Promise.all(incoming.map((one) => changesOf(git, one)));
+  refuseOwn(changes.flatMap(({ own }) => own), cannot);
+  const coming = new Map(changes.flatMap(({ files }) => files));
   await refusePlanted(git, {
     commit: base,
-    names,
+    names: [...coming.keys()],
     place: git.repository.workspace,
     cannot: cannot.replace(/^Cannot /, ""),
   });
-  const lost = await untrackedAt(git, names);
+  const lost = await untrackedAt(git, [...coming].flatMap(([name, mode]) => mode === SUBMODULE ? [] : [name]));
   if (lost.length === 0) return;
   throw new Error(`${cannot}: it would overwrite files that git does not track: ${named(lost)}; move or git.add them`);
 }
 
-async function incomingNames(git: Git, incoming: IncomingNames): Promise<readonly string[]> {
-  const plain = ["--name-only", "--no-renames", "-z"];
-  if ("commit" in incoming) {
-    return await namesOf(git, ["diff", "--cached", ...plain, "--diff-filter=D", incoming.commit, "--"]);
-  }
-  if ("to" in incoming) {
-    const { from, to, sinceFork } = incoming;
-    return await namesOf(git, [
-      "diff",
-      ...plain,
-      "--diff-filter=d",
-      ...(sinceFork ? [`${from}...${to}`] : [from, to]),
-      "--",
-    ]);
-  }
-  const { each, reverted } = incoming;
-  if (each.length === 0) return [];
-  const filter = `--diff-filter=${reverted ? "a" : "d"}`;
-  const args = ["diff-tree", "--stdin", "-r", "-m", "--root", "--no-commit-id", ...plain, filter];
-  return await namesOf(git, args, { input: each.map((hash) => `${hash}\n`).join("") });
+/** Throws Error if one of these files, which a call would change, is in the folder of Vis: it is read-only, and git
+ * would stop halfway. */
+export function refuseOwn(names: readonly string[], cannot: string): void {
+  const own = [...new Set(names.filter(isOwn))];
+  if (own.length === 0) return;
+  throw new Error(`${cannot}: it would change ${named(own)}, which only the user changes; ask the user to do it`);
 }
 
-async function namesOf(git: Git, args: readonly string[], options: GitOptions = {}): Promise<readonly string[]> {
-  const names: string[] = [];
-  const reader = new RecordReader((name) => void (name !== "" && names.push(name)), { separator: 0 });
+function isOwn(name: string): boolean {
+  return name === OWN || name.startsWith(`${OWN}/`);
+}
+
+interface Changes {
+  /** Files that come, and their modes. */
+  readonly files: readonly (readonly [name: string, mode: string])[];
+  /** Files of the folder of Vis that would be other than in the index, or missing. */
+  readonly own: readonly string[];
+}
+
+async function changesOf(git: Git, incoming: Incoming): Promise<Changes> {
+  const files: (readonly [name: string, mode: string])[] = [];
+  let own: string[] = [], modes: readonly string[] | null = null;
+  // A record of modes and hashes, and one of the name.
+  const take = (record: string): void => {
+    if (modes === null) return void (modes = record.slice(1).split(" ", 2));
+    const [before = NONE, after = NONE] = modes;
+    modes = null;
+    if (isOwn(record)) own.push(record);
+    if (after !== NONE && (before === NONE || !("commit" in incoming))) files.push([record, after]);
+  };
+  const raw = ["--raw", "--no-renames", "-z"];
+  if ("commit" in incoming) {
+    const { commit, paths = [] } = incoming;
+    await eachRecord(git, ["diff", "--cached", "-R", ...raw, commit, "--", ...paths], { take });
+  } else if ("to" in incoming) {
+    const { from, to, sinceFork } = incoming;
+    await eachRecord(git, ["diff", ...raw, ...(sinceFork ? [`${from}...${to}`] : [from, to]), "--"], { take });
+  } else if (incoming.each.length > 0) {
+    const { each, reverted } = incoming;
+    const args = ["diff-tree", "--stdin", "-r", "-m", "--root", "--no-commit-id", ...raw, ...(reverted ? ["-R"] : [])];
+    await eachRecord(git, args, { take, input: each.map((hash) => `${hash}\n`).join("") });
+  }
+  const others = ["diff", "--name-only", "--no-renames", "-z"];
+  const hasHead = own.length > 0 && (await git.run(["rev-parse", "--verify", "--quiet", "HEAD"])).code === 0;
+  if (hasHead && "commit" in incoming && incoming.carries) { // a staged change stays
+    const changed = new Set(await namesOf(git, [...others, "HEAD", incoming.commit, "--", OWN]));
+    own = own.filter((name) => changed.has(name));
+  } else if (hasHead && "to" in incoming) { // the same change may be here already
+    const changed = new Set(await namesOf(git, [...others, "--cached", incoming.to, "--", OWN]));
+    own = own.filter((name) => changed.has(name));
+  }
+  return { files, own };
+}
+
+async function eachRecord(
+  git: Git,
+  args: readonly string[],
+  { take, ...options }: Pick<GitOptions, "input"> & { readonly take: (record: string) => void },
+): Promise<void> {
+  const reader = new RecordReader((record) => record === "" ? undefined : take(record), { separator: 0 });
   const { code, stderr } = await git.run(args, { ...options, take: (chunk) => reader.push(chunk) });
   reader.end();
   if (code !== 0) throw new Error(`Cannot read what would change: ${plainReason(stderr)}`);
+}
+
+async function namesOf(git: Git, args: readonly string[]): Promise<readonly string[]> {
+  const names: string[] = [];
+  await eachRecord(git, args, { take: (name) => void names.push(name) });
   return names;
 }
 

@@ -256,15 +256,76 @@ Deno.test(
   },
 );
 
-Deno.test("git.branch() leaves Vis's own folder as it is", { ignore }, async () => {
-  await repository(async ({ env, git, write, workspace }) => {
-    await git("switch", "-q", "-c", "evil");
-    await write(".vis/config.jsonc", '{ "evil": true }');
-    await git("add", ".");
-    await git("commit", "-q", "-m", "settings of another branch");
+Deno.test("git.* refuses to change the folder of Vis, before anything else changes", { ignore }, async () => {
+  await repository(async (there) => {
+    const { env, git, write, workspace } = there;
+    const settings = async (branch: string, text: string | null): Promise<void> => {
+      await git("switch", "-q", "-c", branch, "main");
+      if (text === null) await git("rm", "-q", ".vis/config.jsonc");
+      else await write(".vis/config.jsonc", text);
+      await write("b.txt", `${branch}\n`);
+      await git("add", ".");
+      await git("commit", "-q", "-m", branch);
+    };
+    await settings("first", "{}");
     await git("switch", "-q", "main");
-    await changeBranch(env, "evil", { switch: true });
-    await assert.rejects(Deno.readTextFile(`${workspace}/.vis/config.jsonc`), Deno.errors.NotFound);
+    await git("merge", "-q", "first");
+    await settings("same", "{}");
+    await settings("changed", '{ "evil": true }');
+    await settings("gone", null);
+    await git("switch", "-q", "main");
+    const refused =
+      /^Error: Cannot [a-z-]+.*: it would change \.vis\/config\.jsonc, which only the user changes; ask the user/;
+    const state = async () => [await git("status", "--porcelain=v2", "--branch"), await git("stash", "list")];
+    const before = await state();
+    for (const name of ["changed", "gone"]) {
+      const calls: readonly (() => Promise<unknown>)[] = [
+        () => merge(env, name),
+        () => rebase(env, name),
+        () => pickCommits(env, "cherry-pick", name),
+        () => pickCommits(env, "revert", name),
+        () => switchTo(env, name),
+        () => changeBranch(env, name, { switch: true }),
+        () => changeBranch(env, "new", { switch: true, from: name }),
+        () => reset(env, name, { mode: "hard" }),
+        () => restore(env, ".", { from: name }),
+      ];
+      for (const [at, call] of calls.entries()) {
+        const said = await call().then(() => "done", String);
+        assert.match(said, refused, `${name}, call ${at}`);
+        assert.deepEqual(await state(), before, `${name}, call ${at}`);
+      }
+    }
+    await restore(env, "b.txt", { from: "changed" });
+    await reset(env, "HEAD", { mode: "hard", force: true });
+    await switchTo(env, "same");
+    await switchTo(env, "main");
+    await merge(env, "same");
+    // What the user has changed there stays.
+    await write(".vis/config.jsonc", '{ "mine": true }');
+    assert.match(await reset(env, "HEAD", { mode: "hard", force: true }).then(() => "done", String), refused);
+    assert.match(await restore(env, ".").then(() => "done", String), refused);
+    assert.match(await stash(env, { paths: "." }).then(() => "done", String), refused);
+    await git("add", ".");
+    await switchTo(env, "first");
+    assert.equal(await Deno.readTextFile(`${workspace}/.vis/config.jsonc`), '{ "mine": true }');
+    await git("stash", "-q");
+    assert.match(await stash(env, { pop: true }).then(() => "done", String), refused);
+  });
+});
+
+Deno.test("git.switch() leaves the folder of a submodule that the other branch lacks", { ignore }, async () => {
+  await repository(async ({ env, git, write, workspace }) => {
+    await git("switch", "-q", "-c", "with");
+    await git("init", "-q", "libs/s");
+    await write("libs/s/file.txt", "inner\n");
+    await git("-C", "libs/s", "add", ".");
+    await git("-C", "libs/s", "commit", "-q", "-m", "inner");
+    await git("add", "libs/s");
+    await git("commit", "-q", "-m", "with a submodule");
+    await switchTo(env, "main");
+    assert.equal((await switchTo(env, "with")).subject, "with a submodule");
+    assert.equal(await Deno.readTextFile(`${workspace}/libs/s/file.txt`), "inner\n");
   });
 });
 
