@@ -40,7 +40,7 @@ export interface PickOptions extends Steps {
 }
 
 export interface Sequenced extends GitState {
-  /** Where the branch was: `git.reset({to: was})` goes back. */
+  /** Where the branch was before all of it: `git.reset({to: was})` goes back. */
   readonly was: string;
   /** Why it stopped, if not at conflicts. */
   readonly why?: string;
@@ -210,10 +210,11 @@ async function goOn(
   const author = await committer(git);
   const conflicts = status.files.filter(({ conflict }) => conflict).map(({ path }) => path);
   if (step === "continue" && conflicts.length > 0) {
-    throw new Error(`${cannot}: ${named(conflicts)} have conflicts; edit and git.add them`);
+    throw new Error(`${cannot}: there are conflicts in ${named(conflicts)}; edit and git.add them`);
   }
+  const began = await beginning(git, during);
   if (step === "abort") {
-    const target = await beginning(git, during) ?? "HEAD";
+    const target = began ?? "HEAD";
     await refuseIncoming(git, { incoming: [{ commit: target }], base: target, cannot });
   } else {
     const each = await commitsLeft(git, { during, cannot });
@@ -224,7 +225,7 @@ async function goOn(
   const saved = step === "continue"
     ? undefined
     : await saveWork(git, { files: await uncommitted(git), secrets: env.secrets, cannot });
-  const was = status.commit ?? "";
+  const was = began ?? status.commit ?? "";
   const args = during === "merge" && step === "continue"
     ? ["commit", "--quiet", "--no-verify", "--no-gpg-sign", "--no-edit", "--cleanup=strip"]
     : [during, `--${step}`];
@@ -271,11 +272,19 @@ async function commitsLeft(
   return commits;
 }
 
-/** The commit to which giving up goes back; null for HEAD. */
+/** The commit where the branch was, to which giving up goes back; null for HEAD. */
 async function beginning(git: Git, during: During): Promise<string | null> {
-  const path = during === "rebase" ? "rebase-merge/orig-head" : "sequencer/head";
-  const hash = (await smallTextFile(join(git.repository.gitDir, path)))?.trim() ?? "";
-  return during !== "merge" && /^[0-9a-f]{40,64}$/.test(hash) ? hash : null;
+  const paths = {
+    merge: [],
+    rebase: ["rebase-merge/orig-head", "rebase-apply/orig-head"],
+    "cherry-pick": ["sequencer/head"],
+    revert: ["sequencer/head"],
+  }[during];
+  for (const path of paths) {
+    const hash = (await smallTextFile(join(git.repository.gitDir, path)))?.trim() ?? "";
+    if (/^[0-9a-f]{40,64}$/.test(hash)) return hash;
+  }
+  return null;
 }
 
 /** As git names it in the message of a merge. */

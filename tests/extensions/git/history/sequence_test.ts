@@ -69,7 +69,10 @@ Deno.test("git.merge() gives conflicts as data, and how to go on", { ignore }, a
     await assert.rejects(merge(env, "side"), /Cannot merge side: a merge is unfinished: edit the files/);
     await assert.rejects(rebase(env, "side"), /a merge is unfinished/);
     await assert.rejects(stash(env), /a merge is unfinished/);
-    await assert.rejects(merge(env, { continue: true }), /Cannot continue the merge: a\.txt have conflicts/);
+    await assert.rejects(
+      merge(env, { continue: true }),
+      /Cannot continue the merge: there are conflicts in a\.txt; edit/,
+    );
     await write("a.txt", "half done\n");
     const given = await merge(env, { abort: true });
     assert.deepEqual([given.during, given.subject, await text(there, "a.txt")], [
@@ -110,12 +113,12 @@ Deno.test("git.rebase() moves commits, stops at conflicts, and goes on or back",
     await write("a.txt", "both\n");
     await add(env, "a.txt");
     const done = await rebase(env, { continue: true });
-    assert.deepEqual([done.during, done.branch], [undefined, "side"]);
+    assert.deepEqual([done.during, done.branch, done.was], [undefined, "side", before]);
     assert.deepEqual(await subjects(there), ["side a", "side b", "main a", "first"]);
     assert.equal((await git("log", "-1", "--format=%an %cn")).trim(), "Grace Ada");
     await git("reset", "-q", "--hard", before);
     await rebase(env, "main");
-    await rebase(env, { skip: true });
+    assert.equal((await rebase(env, { skip: true })).was, before);
     assert.deepEqual(await subjects(there), ["side b", "main a", "first"]);
     await git("reset", "-q", "--hard", before);
     await rebase(env, "main", { from: "HEAD~1" }).catch(() => {});
@@ -123,6 +126,19 @@ Deno.test("git.rebase() moves commits, stops at conflicts, and goes on or back",
     await write("a.txt", "uncommitted\n");
     await assert.rejects(rebase(env, "main"), /there are uncommitted changes; git\.commit or git\.stash them first/);
     assert.equal(await text(there, "a.txt"), "uncommitted\n");
+  });
+});
+
+Deno.test("git.cherryPick() that goes on says where the branch was before its first commit", { ignore }, async () => {
+  await repository(async (there) => {
+    const { env, git, write } = there;
+    await diverged(there, { conflict: true });
+    const before = (await git("rev-parse", "HEAD")).trim();
+    await pickCommits(env, "cherry-pick", "main..side");
+    await write("a.txt", "both\n");
+    await add(env, "a.txt");
+    const done = await pickCommits(env, "cherry-pick", { continue: true });
+    assert.deepEqual([done.subject, done.was], ["side a", before]);
   });
 });
 
