@@ -1,9 +1,9 @@
-import { lstatSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import type { EnvironmentView } from "@vis/extension";
 import { Git } from "../program/git.ts";
 import { plainReason } from "../program/git_error.ts";
 import { checkedRef } from "../program/refs.ts";
+import { closestRepository } from "../program/repository.ts";
 import { SAFE_ARGUMENTS, SAFE_ENVIRONMENT } from "../program/safe_config.ts";
 import { type GitState, readState } from "./state.ts";
 
@@ -14,12 +14,10 @@ export async function init(
 ): Promise<GitState> {
   checkedRef(branch);
   if (!env.spawn) throw new Error("Cannot use git here: this conversation has no wall for programs");
-  for (let at = env.workspace;; at = dirname(at)) {
-    if (lstatSync(join(at, ".git"), { throwIfNoEntry: false }) !== undefined) {
-      const where = at === env.workspace ? "there is one already" : `the workspace is in the repository of ${at}`;
-      throw new Error(`Cannot make a repository: ${where}`);
-    }
-    if (at === dirname(at)) break;
+  const there = closestRepository(env.workspace);
+  if (there !== null) {
+    const where = there === env.workspace ? "there is one already" : `the workspace is in the repository of ${there}`;
+    throw new Error(`Cannot make a repository: ${where}`);
   }
   const args = [
     "git",

@@ -3,7 +3,7 @@ import type { EnvironmentView } from "@vis/extension";
 import { commandText, type GitSetting, parseGitConfig, smallTextFile } from "@vis/extension";
 import { isPlainConfig } from "./config_text.ts";
 import { plainReason } from "./git_error.ts";
-import { findRepository, inside, type Repository } from "./repository.ts";
+import { closestRepository, findRepository, inside, type Repository } from "./repository.ts";
 import { MARK, overridesOf, SAFE_ARGUMENTS, SAFE_ENVIRONMENT } from "./safe_config.ts";
 
 type Spawn = NonNullable<EnvironmentView["spawn"]>;
@@ -56,7 +56,14 @@ export class Git {
     if (!env.spawn) throw new Error("Cannot use git here: this conversation has no wall for programs");
     const repository = await findRepository(env.workspace);
     if (repository === null) {
-      throw new Error("Cannot use git: the workspace is not the top of a repository; git.init() makes one");
+      const closest = closestRepository(env.workspace);
+      throw new Error(
+        closest === null
+          ? "Cannot use git: the workspace is not the top of a repository; git.init() makes one"
+          : closest === env.workspace
+          ? "Cannot use git: .git of the workspace is not a repository; ask the user to repair or remove it"
+          : `Cannot use git: the workspace is in the repository of ${closest}; ask the user to start Vis there`,
+      );
     }
     const git = new Git(env, { repository, spawn: env.spawn });
     await git.#readSettings();

@@ -1,3 +1,4 @@
+import { lstatSync, readdirSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { parseGitConfig, smallTextFile } from "@vis/extension";
 
@@ -38,6 +39,24 @@ async function namesBack({ workspace, gitDir, commonDir }: Repository): Promise<
   const settings = parseGitConfig(await smallTextFile(join(gitDir, "config")) ?? "");
   const tree = settings.findLast(({ section, key }) => section === "core" && key === "worktree")?.value;
   return tree !== undefined && resolve(gitDir, tree) === workspace;
+}
+
+/** The closest folder, of a workspace or above it, with a `.git`; null if there is none. An empty folder is no repository:
+ * Vis makes one while a command runs. */
+export function closestRepository(workspace: string): string | null {
+  for (let at = workspace;; at = dirname(at)) {
+    const dot = join(at, ".git"), info = lstatSync(dot, { throwIfNoEntry: false });
+    if (info !== undefined && !(info.isDirectory() && isEmpty(dot))) return at;
+    if (at === dirname(at)) return null;
+  }
+}
+
+function isEmpty(folder: string): boolean {
+  try {
+    return readdirSync(folder).length === 0;
+  } catch {
+    return false; // not readable
+  }
 }
 
 async function isGitDir(path: string): Promise<boolean> {

@@ -220,7 +220,14 @@ Deno.test("git.init() makes a repository where there is none above", { ignore },
     await assert.rejects(init(env), /Cannot make a repository: there is one already/);
     await Deno.mkdir(`${workspace}/sub`);
     await assert.rejects(init({ ...env, workspace: `${workspace}/sub` }), /the workspace is in the repository of/);
+    await assert.rejects(
+      status({ ...env, workspace: `${workspace}/sub` }),
+      /Cannot use git: the workspace is in the repository of .*\/workspace; ask the user to start Vis there/,
+    );
     await Deno.remove(`${workspace}/.git`, { recursive: true });
+    await Deno.mkdir(`${workspace}/.git`); // as a Vis leaves it that was killed while a command ran
+    await Deno.chmod(`${workspace}/.git`, 0o1755);
+    await assert.rejects(status(env), /Cannot use git: the workspace is not the top of a repository; git\.init\(\)/);
     const made = await init(env);
     assert.deepEqual([made.branch, made.commit, exists("workspace/.git/hooks")], ["main", null, false]);
     await write("x.txt", "x\n");
