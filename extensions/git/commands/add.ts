@@ -27,6 +27,7 @@ export async function add(env: EnvironmentView, paths: string | readonly string[
   const { files, left } = await readStatus(git, {
     all: true,
     limit: MOST,
+    cannot: "Cannot add",
     ...(printed.length > 0 ? {} : { paths: list }), // such names cannot be arguments
   });
   if (left > 0) throw new Error(`Cannot add over ${MOST} files at once: name folders`);

@@ -88,6 +88,9 @@ async function make(
   if (gitSays("notMerged", stderr)) {
     throw new Error(`Cannot ${cannot}: it has commits of its own; {force: true}`);
   }
+  if (gitSays("checkedOut", stderr)) {
+    throw new Error(`Cannot ${cannot}: it is checked out here or in a worktree; git.switch to another branch there`);
+  }
   throw await refError(git, { cannot: `Cannot ${cannot}`, stderr, refs });
 }
 

@@ -6,7 +6,7 @@ import { plainReason, unmatchedPath } from "../program/git_error.ts";
 import { missingFile } from "./missing_file.ts";
 import { pathArguments } from "../program/paths.ts";
 import { refuseNewSecrets } from "./new_secrets.ts";
-import { committer } from "./state.ts";
+import { committer, named } from "./state.ts";
 import { type FileStatus, readStatus } from "./status.ts";
 
 export interface CommitOptions {
@@ -21,17 +21,19 @@ export interface CommitOptions {
 
 type Made = Commit & Readonly<Record<"files" | "added" | "deleted", number>>;
 
-const SHOWN = 5;
-
 /** `git.commit` */
 export async function commit(env: EnvironmentView, message: string, options: CommitOptions = {}): Promise<Made> {
   const { all = false, paths, amend = false, allowEmpty = false } = options;
   if (all && paths !== undefined) throw new TypeError("Cannot commit all and some paths: leave one of them out");
-  const named = pathArguments(paths);
+  const only = pathArguments(paths);
   const git = await Git.of(env);
   const author = await committer(git);
   if (all || paths !== undefined) {
-    const { files } = await readStatus(git, { limit: 100_000, ...(paths === undefined ? {} : { paths }) });
+    const { files } = await readStatus(git, {
+      limit: 100_000,
+      cannot: "Cannot commit",
+      ...(paths === undefined ? {} : { paths }),
+    });
     const kept = files.filter(({ changed }) => changed && changed !== "deleted").map(({ path }) => path);
     await refuseNewSecrets(git, { paths: kept, secrets: env.secrets, cannot: "Cannot commit" });
     await refuseFiltered(git, kept);
@@ -42,7 +44,7 @@ export async function commit(env: EnvironmentView, message: string, options: Com
     ...(allowEmpty ? ["--allow-empty"] : []),
   ];
   const { code, stdout, stderr } = await git.run(
-    ["commit", "--quiet", "--no-verify", "--no-gpg-sign", "--cleanup=whitespace", "--file=-", ...flags, ...named],
+    ["commit", "--quiet", "--no-verify", "--no-gpg-sign", "--cleanup=whitespace", "--file=-", ...flags, ...only],
     {
       changes: "repository",
       input: message,
@@ -73,10 +75,9 @@ async function commitError(
   { stdout, stderr }: { readonly stdout: string; readonly stderr: string },
 ): Promise<Error> {
   const { files, count } = await readStatus(git);
-  const some = (names: readonly string[]): string => names.slice(0, SHOWN).join(", ");
   if (count.conflicts > 0) {
     const names = files.filter(({ conflict }) => conflict).map(({ path }) => path);
-    return new Error(`Cannot commit: ${count.conflicts} files have conflicts, fix and add them: ${some(names)}`);
+    return new Error(`Cannot commit: there are conflicts in ${named(names)}; edit and git.add them`);
   }
   const path = unmatchedPath(stderr);
   const isNew = (file: FileStatus): boolean =>
@@ -90,5 +91,5 @@ async function commitError(
   }
   const names = files.map(({ path }) => path);
   if (names.length === 0) return new Error("Cannot commit: nothing has changed");
-  return new Error(`Cannot commit: nothing is staged; git.add what changed: ${some(names)}`);
+  return new Error(`Cannot commit: nothing is staged; git.add what changed: ${named(names)}`);
 }

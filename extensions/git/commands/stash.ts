@@ -64,7 +64,12 @@ async function push(
   { message, paths, untracked = false }: StashOptions,
 ): Promise<void> {
   const cannot = "Cannot stash";
-  const status = await readStatus(git, { all: true, limit: MOST_FILES, ...(paths === undefined ? {} : { paths }) });
+  const status = await readStatus(git, {
+    all: true,
+    limit: MOST_FILES,
+    cannot,
+    ...(paths === undefined ? {} : { paths }),
+  });
   refuseDuring(status, cannot);
   const files = status.files.filter((file) => untracked || !file.untracked);
   if (files.length === 0) {
@@ -106,7 +111,11 @@ async function take(
       ? await commitHash(git, { ref: checkedRef(String(place)), cannot })
       : null);
   if (hash === null) {
-    throw new Error(`${cannot}: there is no ${String(place)}; there are ${stashes.length} stashes`);
+    throw new Error(
+      stashes.length === 0
+        ? `${cannot}: there is none`
+        : `${cannot}: there is no stash ${String(place)}; git.stash({list: true}) lists all`,
+    );
   }
   if (how !== "drop") await refuseStash(git, { hash, cannot });
   const name = stashes[at] === undefined ? hash : `stash@{${at}}`;

@@ -77,7 +77,13 @@ export async function status(env: EnvironmentView, options: StatusOptions = {}):
   return await readStatus(await Git.of(env), options);
 }
 
-export async function readStatus(git: Git, { paths, all = false, limit = LIMIT }: StatusOptions = {}): Promise<Status> {
+export async function readStatus(
+  git: Git,
+  { paths, all = false, limit = LIMIT, cannot = "Cannot read the status" }: StatusOptions & {
+    /** How the error begins. */
+    readonly cannot?: string;
+  } = {},
+): Promise<Status> {
   const report = new StatusReport(limit);
   const reader = new RecordReader((line) => report.line(line));
   const { code, stderr } = await git.run(
@@ -93,7 +99,7 @@ export async function readStatus(git: Git, { paths, all = false, limit = LIMIT }
     { take: (chunk) => reader.push(chunk) },
   );
   reader.end();
-  if (code !== 0) throw new Error(`Cannot read the status: ${plainReason(stderr)}`);
+  if (code !== 0) throw new Error(`${cannot}: ${plainReason(stderr)}`);
   const during = await duringOf(git.repository.gitDir);
   return { ...report.head, ...(during ? { during } : {}), ...report.files };
 }

@@ -1,7 +1,8 @@
 import type { EnvironmentView } from "@vis/extension";
 import { Git } from "../program/git.ts";
 import { checkedRef, refError } from "../program/refs.ts";
-import { commitHash, gitRefusal, type GitState, readState } from "./state.ts";
+import { commitHash, gitRefusal, type GitState, readState, refuseDuring } from "./state.ts";
+import { readStatus } from "./status.ts";
 import { refuseIncoming } from "./uncommitted.ts";
 
 export interface SwitchOptions {
@@ -40,6 +41,7 @@ export async function goTo(
   const args = ["switch", "--quiet", "--no-guess", "--no-recurse-submodules", ...how, to, ...(start ? [start] : [])];
   const done = await git.run(args, { changes: "workspace" });
   if (done.code === 0) return;
+  refuseDuring(await readStatus(git), cannot);
   const refused = gitRefusal(done, cannot);
   throw from === undefined ? refused : await refError(git, { cannot, stderr: done.stderr, refs: [from] });
 

@@ -1,12 +1,13 @@
 import { join, resolve } from "node:path";
 import type { EnvironmentView } from "@vis/extension";
 import { Git } from "../program/git.ts";
-import { plainReason } from "../program/git_error.ts";
+import { gitSays, plainReason } from "../program/git_error.ts";
 import { pathArguments } from "../program/paths.ts";
 import { nameOf } from "../output/quoted_name.ts";
 import { checkedRef, refError } from "../program/refs.ts";
 import { inside } from "../program/repository.ts";
 import { refusePlanted } from "./refuse_planted.ts";
+import { isBranch } from "./switch.ts";
 
 export interface WorktreeOptions {
   /** A branch to create for it; without one, HEAD is detached. */
@@ -49,6 +50,7 @@ export async function changeWorktree(
   }
   const git = await Git.of(env);
   if (!remove) await refusePlanted(git, { commit: from ?? "HEAD", place: target, cannot: `make worktree ${path}` });
+  const isNew = branch !== undefined && !await isBranch(git, branch);
   const head = branch === undefined ? ["--detach"] : ["--no-track", "-b", branch];
   const args = remove
     ? ["worktree", "remove", ...(force ? ["--force"] : []), dashes, target]
@@ -58,6 +60,14 @@ export async function changeWorktree(
     ...(remove ? { opens: [join(target, ".git")] } : {}),
   });
   if (code !== 0) {
+    if (isNew && await isBranch(git, branch)) { // git makes it first
+      await git.run(["branch", "--quiet", "-D", "--", branch], { changes: "repository" });
+    }
+    if (gitSays("notClean", stderr)) {
+      throw new Error(
+        `Cannot remove worktree ${path}: it has uncommitted changes or untracked files; {force: true} removes them too`,
+      );
+    }
     throw await refError(git, {
       cannot: `Cannot ${remove ? "remove" : "make"} worktree ${path}`,
       stderr,

@@ -4,6 +4,8 @@ const MAX_CHARS = 600;
 const WORDS = {
   noCommit: /does not have any commits yet|bad default revision/,
   notMerged: /is not fully merged/,
+  checkedOut: /cannot delete branch .* (?:checked out|used by worktree) at/i,
+  notClean: /contains modified or untracked files/,
   uncommitted:
     /you have unstaged changes|your index contains uncommitted changes|needs merge|cannot .*: your local changes/i,
   untracked: /untracked working tree files/,
@@ -29,12 +31,17 @@ export function overwrittenPaths(stderr: string): readonly string[] {
   return listed.split("\n").map((line) => line.trim()).filter((line) => line !== "");
 }
 
-/** Git's reason for a failure, without its prefixes. */
+/** Lines in which git advises its own commands. */
+const ADVICE =
+  /^(?:hint:|warning:|\s*git [a-z]|if you (?:wish|want)|otherwise, please|please |consider "git |\(?use ["'])/i;
+
+/** Git's reason for a failure, without its prefixes and advice. */
 export function plainReason(stderr: string): string {
-  const lines = stderr.trim().split("\n").filter((line) => !/^(hint|warning):/.test(line));
-  const text = lines.map((line) => line.replace(/^(fatal|error): /, "").trim()).filter((line) => line !== "").join(
-    "; ",
-  );
+  const lines = stderr.trim().split("\n").filter((line) => !ADVICE.test(line));
+  const text = lines.map((line) => line.replace(/^(fatal|error): /, "").trim()).filter((line) => line !== "").map((
+    line,
+  ) => line.replace(/[.;]+$/, ""))
+    .join("; ");
   const plain = text || stderr.trim() || "git said nothing";
   return plain.length > MAX_CHARS ? `${plain.slice(0, MAX_CHARS)}…` : plain.replace(/[.;]+$/, "");
 }

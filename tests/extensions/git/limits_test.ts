@@ -5,7 +5,10 @@ import { changeBranch } from "../../../extensions/git/commands/branch.ts";
 import { commit } from "../../../extensions/git/commands/commit.ts";
 import { diff } from "../../../extensions/git/commands/diff.ts";
 import { log } from "../../../extensions/git/commands/log.ts";
+import { pickCommits } from "../../../extensions/git/commands/sequence.ts";
 import { show } from "../../../extensions/git/commands/show.ts";
+import { switchTo } from "../../../extensions/git/commands/switch.ts";
+import { changeWorktree } from "../../../extensions/git/commands/worktree.ts";
 import { missing, repository } from "./_repository.ts";
 
 const ignore = missing !== "";
@@ -34,6 +37,31 @@ Deno.test("git.add() and git.commit() say what is wrong, and what there is", { i
     assert.equal((await commit(env, "some", { paths: "a.txt" })).files, 1);
     const amended = await commit(env, "all of it", { amend: true });
     assert.deepEqual([amended.subject, (await log(env)).commits.length], ["all of it", 2]);
+  });
+});
+
+Deno.test("git.* gives reasons and advice of its own, not of the program git", { ignore }, async () => {
+  await repository(async ({ env, git, write, exists }) => {
+    await assert.rejects(add(env, "../x"), /^Error: Cannot add: .*outside repository/);
+    await assert.rejects(
+      changeBranch(env, "main", { delete: true }),
+      /Cannot delete main: it is checked out here or in/,
+    );
+    await git("switch", "-q", "-c", "side");
+    await write("a.txt", "side\n");
+    await git("commit", "-q", "-a", "-m", "side");
+    await git("switch", "-q", "main");
+    await write("a.txt", "side\n");
+    await git("commit", "-q", "-a", "-m", "main");
+    const empty = await pickCommits(env, "cherry-pick", "side");
+    assert.equal(empty.why, "The previous cherry-pick is now empty, possibly due to conflict resolution");
+    await assert.rejects(switchTo(env, "side"), /Cannot go to side: a cherry-pick is unfinished: git\.cherryPick\(/);
+    await pickCommits(env, "cherry-pick", { abort: true });
+    await changeWorktree(env, "wt", { branch: "in-wt" });
+    await write("wt/new.txt", "new\n");
+    await assert.rejects(changeWorktree(env, "wt", { remove: true }), /untracked files; \{force: true\} removes them/);
+    await assert.rejects(changeWorktree(env, "wt", { branch: "left" }), /Cannot make worktree wt/);
+    assert.equal(exists("workspace/.git/refs/heads/left"), false);
   });
 });
 

@@ -128,7 +128,7 @@ Deno.test(
       await add(env, "lib/refs/x");
       await assert.rejects(restore(env, "."), REFUSED);
       await assert.rejects(restore(env, "lib/HEAD"), REFUSED);
-      await assert.rejects(stash(env, { pop: true }), /there are 0 stashes/);
+      await assert.rejects(stash(env, { pop: true }), /Cannot pop a stash: there is none/);
       assert.ok(!exists("workspace/lib/HEAD"));
     });
   },

@@ -139,7 +139,7 @@ Deno.test("git.stash() puts work away and brings it back", { ignore }, async () 
     await add(env, "a.txt");
     const { dropped, stashes } = await stash(env, { drop: true });
     assert.deepEqual([dropped?.length, stashes.length], [40, 0]);
-    await assert.rejects(stash(env, { drop: 3 }), /there is no 3; there are 0 stashes/);
+    await assert.rejects(stash(env, { drop: 3 }), /Cannot drop a stash: there is none/);
     await assert.rejects(stash(env, { pop: true, drop: true }), /exclude each other/);
   });
 });

@@ -170,7 +170,7 @@ Deno.test("git.status() and git.commit() in a merge with conflicts", { ignore },
     const { files: [conflict] } = await diff(env);
     assert.deepEqual([conflict?.path, conflict?.status], ["a.txt", "conflict"]);
     assert.match(conflict?.hunks[0]?.text ?? "", /\+\+<<<<<<< HEAD/);
-    await assert.rejects(commit(env, "merged"), /1 files have conflicts, fix and add them: a.txt/);
+    await assert.rejects(commit(env, "merged"), /Cannot commit: there are conflicts in a\.txt; edit and git\.add them/);
     await write("a.txt", "both\n");
     await add(env, "a.txt");
     assert.equal((await commit(env, "merged")).parents.length, 2);
