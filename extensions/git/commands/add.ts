@@ -22,7 +22,7 @@ const MOST = 100_000;
 /** `git.add`: stages what is new, changed or removed below the paths. */
 export async function add(env: EnvironmentView, paths: string | readonly string[]): Promise<Added> {
   const list = typeof paths === "string" ? [paths] : paths;
-  const git = await Git.of(env);
+  const git = await Git.of(env, ["add", paths]);
   const printed = list.filter(isPrinted);
   const { files, left } = await readStatus(git, {
     all: true,

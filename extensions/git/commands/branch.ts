@@ -53,12 +53,13 @@ export async function listBranches(env: EnvironmentView): Promise<Branches> {
 export async function changeBranch(
   env: EnvironmentView,
   name: string,
-  { from, switch: goes = false, delete: remove = false, force = false }: BranchOptions = {},
+  options: BranchOptions = {},
 ): Promise<Branches> {
+  const { from, switch: goes = false, delete: remove = false, force = false } = options;
   checkedRef(name);
   const start = from === undefined ? [] : [checkedRef(from)];
   if (remove && (goes || from !== undefined)) throw new TypeError("Cannot delete a branch and go to it");
-  const git = await Git.of(env);
+  const git = await Git.of(env, ["branch", name, options]);
   const there = await isBranch(git, name);
   if (remove) {
     if (!there) throw await refError(git, { cannot: `Cannot delete ${name}`, stderr: null, refs: [name] });

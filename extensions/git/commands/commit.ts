@@ -26,7 +26,7 @@ export async function commit(env: EnvironmentView, message: string, options: Com
   const { all = false, paths, amend = false, allowEmpty = false } = options;
   if (all && paths !== undefined) throw new TypeError("Cannot commit all and some paths: leave one of them out");
   const only = pathArguments(paths);
-  const git = await Git.of(env);
+  const git = await Git.of(env, ["commit", message, options]);
   const author = await committer(git);
   if (all || paths !== undefined) {
     const { files } = await readStatus(git, {

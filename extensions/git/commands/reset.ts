@@ -36,7 +36,7 @@ export async function reset(
     ? { ...more, to }
     : { ...to, ...more };
   checkedRef(ref);
-  const git = await Git.of(env);
+  const git = await Git.of(env, ["reset", to, more]);
   const cannot = `Cannot reset to ${ref}`;
   const target = await commitHash(git, { ref, cannot });
   const was = await commitHash(git, { ref: "HEAD", cannot });

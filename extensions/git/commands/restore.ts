@@ -29,11 +29,12 @@ const SHOWN = 500;
 export async function restore(
   env: EnvironmentView,
   paths: string | readonly string[],
-  { from, staged = false }: RestoreOptions = {},
+  options: RestoreOptions = {},
 ): Promise<Restored> {
+  const { from, staged = false } = options;
   const wanted = pathArguments(paths);
   if (from !== undefined) checkedRef(from);
-  const git = await Git.of(env);
+  const git = await Git.of(env, ["restore", paths, options]);
   const cannot = `Cannot restore ${typeof paths === "string" ? paths : paths.join(", ")}`;
   const source = from === undefined ? undefined : await commitHash(git, { ref: from, cannot });
   const compared = [...(staged ? ["--cached"] : []), ...(source === undefined ? [] : [source])];

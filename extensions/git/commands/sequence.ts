@@ -1,7 +1,7 @@
 /** Merge, rebase, cherry-pick and revert: each may stop at conflicts, and then goes on or is given up. */
 import { join } from "node:path";
 import { type EnvironmentView, smallTextFile } from "@vis/extension";
-import { Git, type GitResult } from "../program/git.ts";
+import { type Call, Git, type GitResult } from "../program/git.ts";
 import { plainReason } from "../program/git_error.ts";
 import { checkedRef, refError } from "../program/refs.ts";
 import { commitHash, committer, gitRefusal, type GitState, named, readState, refuseDuring } from "./state.ts";
@@ -49,6 +49,7 @@ export interface Sequenced extends GitState {
 }
 
 type During = "merge" | "rebase" | "cherry-pick" | "revert";
+const NAMES = { merge: "merge", rebase: "rebase", "cherry-pick": "cherryPick", revert: "revert" } as const;
 
 /** Runs no strategy or signing program that the repository names; the built-in one by name, because the first setting
  * of the repository would count. */
@@ -72,7 +73,7 @@ export async function merge(
     throw new TypeError("Cannot merge: noFf, ffOnly and squash exclude each other");
   }
   const cannot = `Cannot merge ${ref}`;
-  const begun = await begin(env, cannot);
+  const begun = await begin(env, ["merge", given, more], cannot);
   const { git, status: { branch } } = begun;
   const hash = await commitHash(git, { ref: ref ?? "", cannot });
   const incoming: Incoming[] = [{ from: "HEAD", to: hash, sinceFork: true }];
@@ -100,7 +101,7 @@ export async function rebase(
   const step = stepOf(steps, { names: onto !== undefined, name: "rebase" });
   if (step !== null) return await goOn(env, { during: "rebase", step });
   const cannot = `Cannot rebase onto ${onto}`;
-  const begun = await begin(env, cannot);
+  const begun = await begin(env, ["rebase", given, more], cannot);
   const { git } = begun;
   const base = await commitHash(git, { ref: checkedRef(onto ?? ""), cannot });
   const after = from === undefined ? base : await commitHash(git, { ref: checkedRef(from), cannot });
@@ -126,7 +127,7 @@ export async function pickCommits(
   const step = stepOf(steps, { names: refs.length > 0, name: during });
   if (step !== null) return await goOn(env, { during, step });
   const cannot = `Cannot ${during} ${named(refs)}`;
-  const begun = await begin(env, cannot);
+  const begun = await begin(env, [NAMES[during], given, more], cannot);
   const { git } = begun;
   const each: string[] = [];
   for (const ref of refs) {
@@ -153,8 +154,8 @@ interface Begun {
   readonly status: Awaited<ReturnType<typeof readStatus>>;
 }
 
-async function begin(env: EnvironmentView, cannot: string): Promise<Begun> {
-  const git = await Git.of(env);
+async function begin(env: EnvironmentView, call: Call, cannot: string): Promise<Begun> {
+  const git = await Git.of(env, call);
   const status = await readStatus(git);
   refuseDuring(status, cannot);
   const author = await committer(git);
@@ -201,7 +202,7 @@ async function goOn(
   env: EnvironmentView,
   { during, step }: { readonly during: During; readonly step: keyof Steps },
 ): Promise<Sequenced> {
-  const git = await Git.of(env);
+  const git = await Git.of(env, [NAMES[during], { [step]: true }]);
   const status = await readStatus(git, { limit: 100_000 });
   const cannot = `Cannot ${step} the ${during}`;
   if (status.during !== during) {

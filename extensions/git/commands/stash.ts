@@ -43,7 +43,7 @@ export async function stash(env: EnvironmentView, options: StashOptions = {}): P
   if (how && (options.message !== undefined || options.paths !== undefined || options.untracked)) {
     throw new TypeError("Cannot use stashes: message, paths and untracked are for a new stash");
   }
-  const git = await Git.of(env);
+  const git = await Git.of(env, ["stash", options]);
   if (how === undefined) await push(env, git, options);
   const taken = how === undefined || how === "list" ? undefined : await take(git, { how, which: options[how] ?? true });
   const state = await readState(git);

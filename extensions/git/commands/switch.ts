@@ -15,7 +15,7 @@ export interface SwitchOptions {
 /** `git.switch`: goes to a branch, or to a commit or tag on no branch. Uncommitted changes come along; git refuses to
  * overwrite them. */
 export async function switchTo(env: EnvironmentView, to: string, options: SwitchOptions = {}): Promise<GitState> {
-  const git = await Git.of(env);
+  const git = await Git.of(env, ["switch", to, options]);
   await goTo(git, { to, ...options });
   return await readState(git);
 }

@@ -33,7 +33,7 @@ export async function tag(env: EnvironmentView, name?: string, options: TagOptio
   if (remove && (options.at !== undefined || message !== undefined)) {
     throw new TypeError("Cannot delete a tag and make it");
   }
-  const git = await Git.of(env);
+  const git = await Git.of(env, ["tag", name, options]);
   if (name !== undefined && remove) await removeTag(git, name);
   else if (name !== undefined) await makeTag(git, { name, at: checkedRef(at), message });
   return await tagsOf(git);

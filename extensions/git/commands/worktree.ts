@@ -37,8 +37,9 @@ export async function listWorktrees(env: EnvironmentView): Promise<readonly Work
 export async function changeWorktree(
   env: EnvironmentView,
   path: string,
-  { branch, from, remove = false, force = false }: WorktreeOptions = {},
+  options: WorktreeOptions = {},
 ): Promise<readonly Worktree[]> {
+  const { branch, from, remove = false, force = false } = options;
   const refs = [branch, from].filter((ref) => ref !== undefined).map((ref) => checkedRef(ref));
   const [dashes = "--", place = ""] = pathArguments(path);
   if (remove && refs.length > 0) {
@@ -48,7 +49,7 @@ export async function changeWorktree(
   if (!inside(env.workspace, target) || target === env.workspace || inside(resolve(env.workspace, ".git"), target)) {
     throw new Error(`Cannot make a worktree in ${path}: it must be a folder in the workspace, such as .worktrees/x`);
   }
-  const git = await Git.of(env);
+  const git = await Git.of(env, ["worktree", path, options]);
   if (!remove) await refusePlanted(git, { commit: from ?? "HEAD", place: target, cannot: `make worktree ${path}` });
   const isNew = branch !== undefined && !await isBranch(git, branch);
   const head = branch === undefined ? ["--detach"] : ["--no-track", "-b", branch];

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { EnvironmentView } from "@vis/extension";
-import { commandText, type GitSetting, parseGitConfig, smallTextFile } from "@vis/extension";
+import { type GitSetting, parseGitConfig, smallTextFile } from "@vis/extension";
 import { isPlainConfig } from "./config_text.ts";
 import { plainReason } from "./git_error.ts";
 import { closestRepository, findRepository, inside, type Repository } from "./repository.ts";
@@ -34,25 +34,39 @@ export interface GitResult {
   readonly stderr: string;
 }
 
-/** Characters of the input of git that a question shows: a message, or names of files. */
-const SHOWN_INPUT = 2_000;
+/** A function that changes the repository, and its arguments as the model gave them. */
+export type Call = readonly [name: string, ...args: unknown[]];
+
+/** Characters of the arguments that a question shows. */
+const SHOWN = 2_000;
 
 /** Git for one call. It runs behind the wall around processes and ignores programs that a repository names. */
 export class Git {
   readonly repository: Repository;
   readonly #env: EnvironmentView;
   readonly #spawn: Spawn;
+  readonly #call: Call | null;
+  #allowed: Promise<void> | null = null;
   #settings: readonly GitSetting[] = [];
   #overrides: Readonly<Record<string, string>> = {};
 
-  protected constructor(env: EnvironmentView, { repository, spawn }: { repository: Repository; spawn: Spawn }) {
+  protected constructor(
+    env: EnvironmentView,
+    { repository, spawn, call }: {
+      readonly repository: Repository;
+      readonly spawn: Spawn;
+      readonly call: Call | null;
+    },
+  ) {
     this.#env = env;
+    this.#call = call;
     this.#spawn = spawn;
     this.repository = repository;
   }
 
-  /** Throws Error if there is no repository or no wall. */
-  static async of(env: EnvironmentView): Promise<Git> {
+  /** A call that changes something names itself, for the question to the user. Throws Error if there is no repository or
+   * no wall. */
+  static async of(env: EnvironmentView, call: Call | null = null): Promise<Git> {
     if (!env.spawn) throw new Error("Cannot use git here: this conversation has no wall for programs");
     const repository = await findRepository(env.workspace);
     if (repository === null) {
@@ -65,7 +79,7 @@ export class Git {
           : `Cannot use git: the workspace is in the repository of ${closest}; ask the user to start Vis there`,
       );
     }
-    const git = new Git(env, { repository, spawn: env.spawn });
+    const git = new Git(env, { repository, spawn: env.spawn, call });
     await git.#readSettings();
     return git;
   }
@@ -86,7 +100,7 @@ export class Git {
     const { gitDir, commonDir, workspace } = this.repository;
     const { signal } = this.#env;
     signal?.throwIfAborted();
-    if (changes) await this.#askToChange(args, input);
+    if (changes) await (this.#allowed ??= this.#askToChange());
     const stop = new AbortController();
     const end = (): void => stop.abort();
     const timer = setTimeout(end, TIMEOUT_MS);
@@ -127,23 +141,23 @@ export class Git {
     }
   }
 
-  /** Where the wall is not whole. Rejects if the user does not allow it. */
-  async #askToChange(args: readonly string[], input = ""): Promise<void> {
+  /** Where the wall is not whole: once for a call. Rejects if the user does not allow it. */
+  async #askToChange(): Promise<void> {
     const { programWalls, approve } = this.#env;
     const { unwalled } = await programWalls?.() ?? {};
     if (unwalled?.mode !== "ask") return;
-    const [command = ""] = args;
-    const more = input.length > SHOWN_INPUT
-      ? `${input.slice(0, SHOWN_INPUT)} and ${input.length - SHOWN_INPUT} more`
-      : input;
+    if (this.#call === null) throw new Error("Cannot change the repository: this call only reads");
+    const [name] = this.#call;
     const { allowed = false, reason = "nobody can be asked here" } = await approve?.({
-      what: `change this repository by ${commandText(["git", ...args], {})}${
-        more === "" ? "" : `, with the input ${more}`
-      }`,
-      why: `Its wall is not whole: ${unwalled.reason}. Hooks, filters and helpers of the repository are off.`,
-      scope: `git ${command} by Vis itself`,
+      what: `change this repository by ${callText(this.#call)}`,
+      why: `The wall of git is not whole: ${unwalled.reason}. Hooks, filters and helpers of the repository are off.`,
+      scope: `changes by git.${name}`,
     }) ?? {};
-    if (!allowed) throw new Error(`Cannot run git ${command}: ${reason}`);
+    if (allowed) return;
+    throw new Error(
+      `Cannot call git.${name}: ${reason}; the wall of git is not whole (${unwalled.reason}), so each change is asked; ` +
+        "vis doctor says how to make it whole",
+    );
   }
 
   async #mayChange(changes: GitOptions["changes"]): Promise<readonly string[]> {
@@ -186,6 +200,14 @@ export class Git {
     if (real !== null && [workspace, gitDir, commonDir].some((folder) => inside(folder, real))) return null;
     throw new Error(`Cannot use git: its settings cannot be read: ${path} is a link out of the repository`);
   }
+}
+
+/** As the model would write it: `git.commit("fixed", {"all":true})`. */
+function callText([name, ...args]: Call): string {
+  const isGiven = (arg: unknown): boolean =>
+    arg !== undefined && (typeof arg !== "object" || arg === null || Object.keys(arg).length > 0);
+  const text = args.filter(isGiven).map((arg) => JSON.stringify(arg)).join(", ");
+  return `git.${name}(${text.length > SHOWN ? `${text.slice(0, SHOWN)} and ${text.length - SHOWN} more` : text})`;
 }
 
 /** "section.sub.key\nvalue" */

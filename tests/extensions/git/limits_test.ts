@@ -6,9 +6,11 @@ import { commit } from "../../../extensions/git/commands/commit.ts";
 import { diff } from "../../../extensions/git/commands/diff.ts";
 import { log } from "../../../extensions/git/commands/log.ts";
 import { pickCommits } from "../../../extensions/git/commands/sequence.ts";
+import { reset } from "../../../extensions/git/commands/reset.ts";
 import { show } from "../../../extensions/git/commands/show.ts";
 import { switchTo } from "../../../extensions/git/commands/switch.ts";
 import { changeWorktree } from "../../../extensions/git/commands/worktree.ts";
+import type { EnvironmentView } from "../../../src/extension/spec.ts";
 import { missing, repository } from "./_repository.ts";
 
 const ignore = missing !== "";
@@ -64,6 +66,50 @@ Deno.test("git.* gives reasons and advice of its own, not of the program git", {
     assert.equal(exists("workspace/.git/refs/heads/left"), false);
   });
 });
+
+Deno.test(
+  "git.* asks once for each call where the wall is not whole, and shows it as it was called",
+  { ignore },
+  async () => {
+    await repository(async ({ env, write }) => {
+      const asked: string[] = [];
+      const unwalled = { mode: "ask", reason: "no namespaces", some: true } as const;
+      const walls = {
+        whole: false,
+        reason: "no namespaces",
+        network: false,
+        loopback: false,
+        unix: false,
+        hides: true,
+        leftOut: [],
+        unwalled,
+      };
+      const asking: EnvironmentView = {
+        ...env,
+        programWalls: () => Promise.resolve(walls),
+        approve: ({ what, scope }) => {
+          asked.push(`${what} | ${scope}`);
+          return Promise.resolve({ allowed: true, reason: "" });
+        },
+      };
+      await write("a.txt", "two\n");
+      await add(asking, "a.txt");
+      await write("a.txt", "three\n");
+      await commit(asking, "second", { allowEmpty: true });
+      await reset(asking, { to: "HEAD", mode: "hard", force: true });
+      assert.deepEqual(asked, [
+        'change this repository by git.add("a.txt") | changes by git.add',
+        'change this repository by git.commit("second", {"allowEmpty":true}) | changes by git.commit',
+        'change this repository by git.reset({"to":"HEAD","mode":"hard","force":true}) | changes by git.reset',
+      ]);
+      const { approve: _, ...alone } = asking;
+      await assert.rejects(
+        commit(alone, "third", { allowEmpty: true }),
+        /Cannot call git\.commit: nobody can be asked here; the wall of git is not whole \(no namespaces\), so .*; vis doctor/,
+      );
+    });
+  },
+);
 
 Deno.test("git.add() refuses what a filter should have changed", { ignore }, async () => {
   await repository(async ({ env, write }) => {
