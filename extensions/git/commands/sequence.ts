@@ -6,7 +6,7 @@ import { plainReason } from "../program/git_error.ts";
 import { checkedRef, refError } from "../program/refs.ts";
 import { commitHash, committer, gitRefusal, type GitState, named, readState, refuseDuring } from "./state.ts";
 import { readStatus } from "./status.ts";
-import { commitsIn, type Incoming, refuseIncoming, saveWork, uncommitted } from "./uncommitted.ts";
+import { commitsIn, type IncomingNames, refuseIncoming, saveWork, uncommitted } from "./uncommitted.ts";
 
 interface Steps {
   /** Goes on after conflicts. */
@@ -76,7 +76,7 @@ export async function merge(
   const begun = await begin(env, ["merge", given, more], cannot);
   const { git, status: { branch } } = begun;
   const hash = await commitHash(git, { ref: ref ?? "", cannot });
-  const incoming: Incoming[] = [{ from: "HEAD", to: hash, sinceFork: true }];
+  const incoming: IncomingNames[] = [{ from: "HEAD", to: hash, sinceFork: true }];
   await refuseIncoming(git, { incoming, cannot });
   const own = branch === null || branch.includes("=") ? [] : ["-c", `branch.${branch}.mergeOptions=`];
   const flags = [
@@ -219,7 +219,7 @@ async function goOn(
     await refuseIncoming(git, { incoming: [{ commit: target }], base: target, cannot });
   } else {
     const each = await commitsLeft(git, { during, cannot });
-    const incoming: Incoming[] = [{ each, reverted: during === "revert" }];
+    const incoming: IncomingNames[] = [{ each, reverted: during === "revert" }];
     if (step === "skip") incoming.push({ commit: "HEAD" });
     await refuseIncoming(git, { incoming, cannot });
   }

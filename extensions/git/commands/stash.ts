@@ -6,7 +6,7 @@ import { refuseFiltered } from "./filtered.ts";
 import { refuseNewSecrets } from "./new_secrets.ts";
 import { commitHash, committer, gitRefusal, type GitState, readState, refuseDuring } from "./state.ts";
 import { readStatus } from "./status.ts";
-import { type Incoming, refuseIncoming, refuseOwn } from "./uncommitted.ts";
+import { type IncomingNames, refuseIncoming, refuseOwn } from "./uncommitted.ts";
 
 /** True for the latest, the number in the list, or a hash. */
 type Which = boolean | number | string;
@@ -137,7 +137,7 @@ async function refuseStash(
   const { stdout } = await git.run(["rev-list", "--parents", "--max-count=1", hash, "--"]);
   const [, begin, index, untracked] = stdout.trim().split(" ");
   if (begin === undefined || index === undefined) throw new Error(`${cannot}: ${hash} is not a stash`);
-  const incoming: Incoming[] = [{ from: begin, to: hash }];
+  const incoming: IncomingNames[] = [{ from: begin, to: hash }];
   if (untracked !== undefined) incoming.push({ each: [untracked] });
   await refuseIncoming(git, { incoming, cannot });
 }

@@ -18,7 +18,7 @@ const NONE = "000000", SUBMODULE = "160000";
 const NOBODY = committerVariables({ name: "Vis", email: "vis@localhost" });
 
 /** Files that a change of the workspace would bring. */
-export type Incoming =
+export type IncomingNames =
   /** Files of a commit, or those at its `paths`, that the index does not have. Uncommitted changes stay if it `carries`
    * them. */
   | { readonly commit: string; readonly carries?: boolean; readonly paths?: readonly string[] }
@@ -32,7 +32,7 @@ export type Incoming =
 export async function refuseIncoming(
   git: Git,
   { incoming, base = "HEAD", cannot }: {
-    readonly incoming: readonly Incoming[];
+    readonly incoming: readonly IncomingNames[];
     /** The commit whose files the workspace has meanwhile. */
     readonly base?: string;
     readonly cannot: string;
@@ -71,7 +71,7 @@ interface Changes {
   readonly own: readonly string[];
 }
 
-async function changesOf(git: Git, incoming: Incoming): Promise<Changes> {
+async function changesOf(git: Git, incoming: IncomingNames): Promise<Changes> {
   const files: (readonly [name: string, mode: string])[] = [];
   let own: string[] = [], modes: readonly string[] | null = null;
   // A record of modes and hashes, and one of the name.
