@@ -1,3 +1,4 @@
+import { delimiter, isAbsolute } from "node:path";
 import { CappedOutput } from "../_capped_output.ts";
 import { removeTree } from "../folders.ts";
 import type { Spawned, SpawnOptions } from "../../extension/spawned.ts";
@@ -35,11 +36,13 @@ async function runIn(cwd: string, argv: readonly string[], options: FreeProcessO
   signal?.throwIfAborted();
   const [program = "", ...args] = systemCommand(argv);
   const inherited = INHERITED.flatMap((name) => own[name] === undefined ? [] : [[name, own[name]]]);
+  // A relative folder would be one of the workspace, which the question does not name.
+  const path = (own["PATH"] ?? "").split(delimiter).filter(isAbsolute).join(delimiter);
   const process = new Deno.Command(program, {
     args,
     cwd,
     clearEnv: true,
-    env: { TERM: "dumb", ...Object.fromEntries(inherited), ...options.env },
+    env: { TERM: "dumb", ...Object.fromEntries(inherited), ...path === "" ? {} : { PATH: path }, ...options.env },
     stdin: input === undefined ? "null" : "piped",
     stdout: "piped",
     stderr: "piped",

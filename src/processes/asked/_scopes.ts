@@ -143,6 +143,15 @@ const SUBCOMMANDS: Readonly<Record<string, { readonly of: ReadonlySet<string>; r
   make: { of: words("test check all build lint clean"), runs: "what the Makefile says" },
   ruff: { of: words("check format"), runs: "" },
 };
+/** Programs that run nothing else and write at most to places that their arguments name. */
+const PLAIN = words(`
+  cat ls head tail wc grep egrep fgrep rg diff cmp stat file du df date uname whoami id basename dirname realpath readlink
+  uniq cut tr nl od hexdump cksum md5sum sha1sum sha256sum sha512sum tree jq seq sleep sum comm paste fold column
+  mkdir rmdir touch rm cp mv tee gcc g++ cc c++ clang clang++ rustc javac gofmt rustfmt shellcheck prettier black isort`);
+/** Arguments of a build tool that a lasting answer covers: words that are no option, and options without a value that
+ * choose what is built or printed. */
+const FREE =
+  /^(?:(?!-|(?:npm|jsr|https?|file|data|node):)[^=]*|--|-[vqxsklin]+|-v+|-j\d*|-race|-short|-count=\d+|--(?:watch(?:All)?(?:=false)?|run|release|all|all-targets|all-features|workspace|coverage|silent|verbose|quiet|bail|noEmit|check|lib|tests?|bench|bins?|examples?|locked|offline|frozen|no-run|no-fail-fast|fail-fast|mode|nocapture|passWithNoTests|ci|color(?:=\w+)?|reporter(?:=\w+)?|threads|no-color|strict))$/;
 /** The word after these names a script or task. */
 const NAMED = words("run run-script task");
 /** A lasting answer allows these with any arguments. */
@@ -192,6 +201,15 @@ function partScope(
   const outside = outsidePath(args, workspace);
   if (outside) return outside;
   const lead = leadingWords(name, args);
+  const isKnown = [
+    PLAIN.has(name),
+    INTERPRETERS.has(name),
+    name === "sed",
+    name in OPTIONS,
+    name in SUBCOMMANDS,
+    name in TOOLS,
+  ];
+  if (lead === null && !isKnown.includes(true)) return { never: `${name} may run another program` };
   if (lead === null) {
     const file = INTERPRETERS.has(name) ? args.find((word) => !word.startsWith("-")) : undefined;
     return { scope: `${whole} (${path})`, runs: file === undefined ? null : `${whole} runs ${file}` };
@@ -285,6 +303,7 @@ function leadingWords(
   args: readonly string[],
 ): { readonly words: readonly string[]; readonly runs: string | null } | null {
   const [first = "", second = ""] = args;
+  if (args.some((word) => !FREE.test(word)) && !(INTERPRETERS.has(name) && first === "-m")) return null;
   const tool = TOOLS[name];
   if (tool !== undefined) return { words: [], runs: tool || null };
   if ((name === "python" || name === "pypy") && first === "-m" && PYTHON_MODULES.has(second)) {

@@ -4,6 +4,13 @@ import { PLACE } from "./_place.ts";
 
 /** Command lines with the scopes of a lasting answer, joined by " + "; after "no: ", why there is none. */
 const LINES: readonly (readonly [line: string, scopes: string])[] = [
+  ["cat run.txt | linux64", "no: linux may run another program"],
+  ["prlimit sh -c code", "no: prlimit may run another program"],
+  ["tsc --outFile .git/config", "tsc --outFile .git/config (/usr/bin/tsc)"],
+  ["npm test --script-shell=evil", "npm test --script-shell=evil (/usr/lib/npm/npm-cli.js)"],
+  ["deno test npm:evil", "deno test npm:evil (/usr/bin/deno)"],
+  ["cargo test --config evil.toml", "cargo test --config evil.toml (/usr/bin/cargo)"],
+  ["pytest -p evil", "pytest -p evil (/usr/bin/pytest)"],
   ["npm test", "npm test … (/usr/lib/npm/npm-cli.js)"],
   ["npm test -- --watch=false", "npm test … (/usr/lib/npm/npm-cli.js)"],
   ["npm t", "npm t … (/usr/lib/npm/npm-cli.js)"],
@@ -63,7 +70,7 @@ const LINES: readonly (readonly [line: string, scopes: string])[] = [
   ["make -f evil.mk", "no: make -f may run a program or change more than its files"],
   ["make --fil=evil.mk", "no: make --fil=evil.mk may run a program or change more than its files"],
   ["make -C sub test", "make -C sub test (/usr/bin/make)"],
-  ["make test CC=clang", "make test … (/usr/bin/make)"],
+  ["make test CC=clang", "make test CC=clang (/usr/bin/make)"],
   ["deno test", "deno test … (/usr/bin/deno)"],
   ["deno task build", "deno task build … (/usr/bin/deno)"],
   ["deno run main.ts", "deno run main.ts (/usr/bin/deno)"],
@@ -188,7 +195,7 @@ const LINES: readonly (readonly [line: string, scopes: string])[] = [
   ["unknown --flag", "no: unknown is not a program in PATH"],
   ["./tool", "no: /w/tool can change after the answer"],
   ["/usr/bin/npm test", "npm test … (/usr/lib/npm/npm-cli.js)"],
-  ["/srv/tool", "tool (/srv/tool)"],
+  ["/srv/tool", "no: tool may run another program"],
   ["linked test", "no: busybox is a shell"],
   ["NPM test", "no: NPM is not a program in PATH"],
   ["cd sub", "cd sub"],
@@ -295,7 +302,7 @@ Deno.test("commandScopes() takes a list word by word, whatever a shell would mak
     scopes: ["ls '$HOME' 'it'\\''s' '…' (/usr/bin/ls)"],
     runs: [],
   });
-  assert.deepEqual(scopesOf(["cd", "sub"]), { scopes: ["cd sub (/usr/bin/cd)"], runs: [] });
+  assert.deepEqual(scopesOf(["cd", "sub"]), { never: "cd may run another program" });
   assert.deepEqual(scopesOf(["sh", "-c", "npm test"]), { never: "sh is a shell" });
   assert.deepEqual(scopesOf(["grep", "x".repeat(300)]), { never: "it has more than 200 characters" });
 });
