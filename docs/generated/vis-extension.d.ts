@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 9e3921f49e5408f95a11958489c332d3e36a7fabda1f8616b3782df533f3cf17
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 4ff171f8ac72499d6b7f2e42bb2e7312fa4636f8140cd451a299e948bae3d850
 import { z } from 'zod';
 
 /** What calls of a function do, for people who watch: "reading src/app.ts", "read 3 files". */
@@ -552,7 +552,8 @@ export interface GitSetting {
   readonly key: string;
   readonly value: string;
 }
-/** The settings of a file, in order. For a user's own file: invalid lines are skipped. */
+/** The settings of a file, in order, as git reads them: headers and keys may share a line. What git does not understand
+ * is skipped up to the end of its line. */
 export declare function parseGitConfig(text: string): readonly GitSetting[];
 /** The user's own git configuration, with the files that it includes. */
 export declare function userGitSettings({ home, gitDir }: {
