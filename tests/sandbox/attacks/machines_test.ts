@@ -16,7 +16,7 @@ ok 2 - something # SKIP
 ${PART}attacks of commands
 ok 1 - without a wall: a command that writes a file outside does
 ok 2 - ProcessWall from source: commands without sockets that try 90 attacks in turn do nothing
-not ok 3 - ProcessWall from source: commands in a network and file system of its own that leaves a hook do nothing
+not ok 3 - ProcessWall from source: commands in a network of its own that leaves a hook do nothing
 1..3
 `;
 
@@ -28,7 +28,7 @@ Deno.test("groupsOf() counts what a machine tried, by what it was", () => {
     ["tests of the walls", 1, 1, 0],
     ["attacks of commands without a wall, which must work", 1, 0, 0],
     ["commands without sockets, with all attacks", 1, 0, 0],
-    ["commands in a network and file system of their own, with all attacks", 1, 0, 1],
+    ["commands in a network of their own, with all attacks", 1, 0, 1],
   ]);
 });
 
