@@ -326,6 +326,8 @@ class Scan {
   readonly #used = new Set<string>();
   readonly #tables: readonly Scanned[];
   readonly #running: readonly string[];
+  /** The newest conversation when the scan began, and the number of those up to it. */
+  readonly #conversations: readonly [last: number, count: number];
 
   constructor(db: DatabaseSync, wanted: ReadonlySet<string>) {
     this.#db = db;
@@ -333,6 +335,8 @@ class Scan {
     db.exec("CREATE TEMP TABLE IF NOT EXISTS wanted (hash TEXT PRIMARY KEY) WITHOUT ROWID; DELETE FROM wanted");
     const insert = db.prepare("INSERT INTO wanted (hash) VALUES (?)");
     for (const hash of wanted) insert.run(hash);
+    const { last } = db.prepare("SELECT coalesce(max(rowid), 0) AS last FROM conversation_soul").get() ?? {};
+    this.#conversations = [Number(last), this.#conversationsUpTo(Number(last))];
     this.#running = db.prepare("SELECT id FROM query_state WHERE status = 'running'").all().map(({ id }) => String(id));
     this.#tables = [...REFERRING.map(snakeCase), "content"].map((table) => {
       const info = db.prepare("SELECT name, type FROM pragma_table_info(?)").all(table);
@@ -359,8 +363,10 @@ class Scan {
   }
 
   /** Returns how many entries of the list are settled; null if a row that the scan began with is gone: its number may be
-   * that of a new row. */
+   * that of a new row, or its conversation has been deleted and has noted again what was still used. */
   erase(): number | null {
+    const [newest, count] = this.#conversations;
+    if (this.#conversationsUpTo(newest) !== count) return null;
     for (const table of this.#tables) {
       const { last } = table;
       const [key = "rowid"] = table.columns;
@@ -380,9 +386,17 @@ class Scan {
     const remove = this.#db.prepare("DELETE FROM content WHERE hash = ?");
     const settle = this.#db.prepare("DELETE FROM erasure WHERE hash = ?");
     for (const hash of this.#wanted.difference(this.#used)) remove.run(hash);
-    const settled = this.#wanted.difference(claimed);
+    // A list that was noted meanwhile may be all that uses some of these.
+    const isWhole =
+      this.#db.prepare("SELECT 1 FROM erasure WHERE hash NOT IN (SELECT hash FROM wanted) LIMIT 1").get() ===
+        undefined;
+    const settled = this.#wanted.difference(isWhole ? claimed : this.#used);
     for (const hash of settled) settle.run(hash);
     return settled.size;
+  }
+
+  #conversationsUpTo(rowid: number): number {
+    return Number(this.#db.prepare("SELECT count(*) AS n FROM conversation_soul WHERE rowid <= ?").get(rowid)?.n);
   }
 
   #readRows(scanned: Scanned, { after, until }: { readonly after: number; readonly until: number }): void {
