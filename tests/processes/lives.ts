@@ -11,15 +11,24 @@ export function lives(commandLine: string): boolean {
   return processes((it) => it.endsWith(wanted)).length > 0;
 }
 
-/** Ends the processes that run a command or are about to: a shell has its text. Returns whether there were any. */
+/** Whether a process runs a command or is about to: a shell has its text. */
+export function isNamed(command: string): boolean {
+  return naming(command).length > 0;
+}
+
+/** Ends the processes that run a command or are about to. Returns whether there were any. */
 export function killed(command: string): boolean {
-  const found = processes((it) => it.replaceAll("\0", " ").includes(command));
+  const found = naming(command);
   for (const pid of found) {
     try {
       Deno.kill(pid, "SIGKILL");
     } catch { /* ended meanwhile */ }
   }
   return found.length > 0;
+}
+
+function naming(command: string): readonly number[] {
+  return processes((it) => it.replaceAll("\0", " ").includes(command));
 }
 
 function processes(isWanted: (commandLine: string) => boolean): readonly number[] {
