@@ -3,12 +3,13 @@ import { CappedOutput } from "../_capped_output.ts";
 import { removeTree } from "../folders.ts";
 import type { Spawned, SpawnOptions } from "../../extension/spawned.ts";
 
+const DEFAULT_PATH = Deno.build.os === "windows" ? "" : "/usr/bin:/bin";
 const TIMEOUT_MS = 120_000, MAX_BYTES = 1 << 20;
 /** Between SIGTERM and SIGKILL, and for outputs that something outside the group holds open. */
 const GRACE_MS = 2_000, DRAIN_MS = 500;
 /** Of the environment of Vis; nothing else of it reaches a program, least of all a key. */
 const INHERITED =
-  "PATH HOME USER LOGNAME LANG LC_ALL LC_CTYPE TZ TMPDIR SystemRoot SystemDrive windir ComSpec PATHEXT USERPROFILE APPDATA LOCALAPPDATA ProgramFiles TEMP TMP"
+  "HOME USER LOGNAME LANG LC_ALL LC_CTYPE TZ TMPDIR SystemRoot SystemDrive windir ComSpec PATHEXT USERPROFILE APPDATA LOCALAPPDATA ProgramFiles TEMP TMP"
     .split(" ");
 
 export interface FreeProcessOptions
@@ -42,7 +43,7 @@ async function runIn(cwd: string, argv: readonly string[], options: FreeProcessO
     args,
     cwd,
     clearEnv: true,
-    env: { TERM: "dumb", ...Object.fromEntries(inherited), ...path === "" ? {} : { PATH: path }, ...options.env },
+    env: { TERM: "dumb", ...Object.fromEntries(inherited), PATH: path || DEFAULT_PATH, ...options.env },
     stdin: input === undefined ? "null" : "piped",
     stdout: "piped",
     stderr: "piped",

@@ -88,7 +88,7 @@ const CODE_OPTIONS: Readonly<Record<string, RegExp>> = {
   python: /^-[a-zA-Z]*c|^-i|^-$/,
   pypy: /^-[a-zA-Z]*c|^-i|^-$/,
   node: /^-[a-z]*[eprCi]|^-$|^--(?:eval|print|require|import|loader|experimental-loader|env-file|interactive)/,
-  deno: /^eval$|^repl$|^-$/,
+  deno: /^eval$|^repl$|^x$|^-$/,
   bun: /^-[a-z]*[epri]|^-$|^--(?:eval|print|preload|require|import)|^x$|^repl$/,
   perl: /^-/,
   ruby: /^-/,
@@ -147,11 +147,13 @@ const SUBCOMMANDS: Readonly<Record<string, { readonly of: ReadonlySet<string>; r
 const PLAIN = words(`
   cat ls head tail wc grep egrep fgrep rg diff cmp stat file du df date uname whoami id basename dirname realpath readlink
   uniq cut tr nl od hexdump cksum md5sum sha1sum sha256sum sha512sum tree jq seq sleep sum comm paste fold column
-  mkdir rmdir touch rm cp mv tee gcc g++ cc c++ clang clang++ rustc javac gofmt rustfmt shellcheck prettier black isort`);
+  mkdir rmdir touch rm cp mv tee gofmt shellcheck`);
 /** Arguments of a build tool that a lasting answer covers: words that are no option, and options without a value that
  * choose what is built or printed. */
 const FREE =
-  /^(?:(?!-|(?:npm|jsr|https?|file|data|node):)[^=]*|--|-[vqxsklin]+|-v+|-j\d*|-race|-short|-count=\d+|--(?:watch(?:All)?(?:=false)?|run|release|all|all-targets|all-features|workspace|coverage|silent|verbose|quiet|bail|noEmit|check|lib|tests?|bench|bins?|examples?|locked|offline|frozen|no-run|no-fail-fast|fail-fast|mode|nocapture|passWithNoTests|ci|color(?:=\w+)?|reporter(?:=\w+)?|threads|no-color|strict))$/;
+  /^(?:(?!-|@|(?:[nN][pP][mM]|[jJ][sS][rR]|[hH][tT][tT][pP][sS]?|[fF][iI][lL][eE]|[dD][aA][tT][aA]|[nN][oO][dD][eE]):)[^=]*|--|-[vqxsklin]+|-v+|-j\d*|-race|-short|-count=\d+|--(?:watch(?:All)?(?:=false)?|run|release|all|all-targets|all-features|workspace|coverage|silent|verbose|quiet|bail|noEmit|check|lib|tests?|bench|bins?|examples?|locked|offline|frozen|no-run|no-fail-fast|fail-fast|mode|nocapture|passWithNoTests|ci|color(?:=\w+)?|reporter(?:=\w+)?|threads|no-color|strict))$/;
+/** Of these tools, short options name files, and words with a colon name plugins. */
+const NOT_FREE: Readonly<Record<string, RegExp>> = { mvn: /^-(?!q$)|:/, dotnet: /^-(?!v$)[a-z]/ };
 /** The word after these names a script or task. */
 const NAMED = words("run run-script task");
 /** A lasting answer allows these with any arguments. */
@@ -194,6 +196,7 @@ function partScope(
   if (path === null) return { never: `${typed} is not a program in PATH` };
   if (changeable.some((folder) => holds(folder, path))) return { never: `${path} can change after the answer` };
   const name = plainName(typed);
+  if (name in Object.prototype) return { never: `${name} may run another program` };
   for (const one of new Set([name, plainName(path)])) {
     const why = runnerFault(one, args) ?? optionFault(one, args);
     if (why !== null) return { never: why };
@@ -205,9 +208,9 @@ function partScope(
     PLAIN.has(name),
     INTERPRETERS.has(name),
     name === "sed",
-    name in OPTIONS,
-    name in SUBCOMMANDS,
-    name in TOOLS,
+    Object.hasOwn(OPTIONS, name),
+    Object.hasOwn(SUBCOMMANDS, name),
+    Object.hasOwn(TOOLS, name),
   ];
   if (lead === null && !isKnown.includes(true)) return { never: `${name} may run another program` };
   if (lead === null) {
@@ -235,7 +238,7 @@ function cdScope(
 function plainName(program: string): string {
   const name = basename(program).toLowerCase().replace(/\.(?:exe|cmd|bat|com)$/, "").replace(/-?\d+(?:\.\d+)*$/, "");
   const plain = name === "" ? basename(program) : name;
-  return ALIASES[plain] ?? plain;
+  return Object.hasOwn(ALIASES, plain) ? ALIASES[plain] ?? plain : plain;
 }
 
 function runnerFault(name: string, args: readonly string[]): string | null {
@@ -303,7 +306,8 @@ function leadingWords(
   args: readonly string[],
 ): { readonly words: readonly string[]; readonly runs: string | null } | null {
   const [first = "", second = ""] = args;
-  if (args.some((word) => !FREE.test(word)) && !(INTERPRETERS.has(name) && first === "-m")) return null;
+  const own = INTERPRETERS.has(name) && first === "-m" ? args.slice(2) : args;
+  if (own.some((word) => !FREE.test(word) || NOT_FREE[name]?.test(word))) return null;
   const tool = TOOLS[name];
   if (tool !== undefined) return { words: [], runs: tool || null };
   if ((name === "python" || name === "pypy") && first === "-m" && PYTHON_MODULES.has(second)) {

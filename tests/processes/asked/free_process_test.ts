@@ -66,3 +66,9 @@ Deno.test("systemCommand() gives a command line to PowerShell on Windows, and re
   assert.throws(() => systemCommand(["npm.cmd", "a&evil"], "windows"), /batch files change the meaning/);
   assert.deepEqual(systemCommand(["tool.exe", "a&b"], "windows"), ["tool.exe", "a&b"]);
 });
+
+Deno.test("runFree() finds programs in absolute folders only", async () => {
+  for (const [path, wanted] of [["./bin:/usr/bin:/bin", "/usr/bin:/bin"], ["./bin", "/usr/bin:/bin"]] as const) {
+    assert.equal((await run("echo $PATH", { own: { PATH: path } })).stdout, `${wanted}\n`);
+  }
+});
