@@ -151,7 +151,9 @@ const PLAIN = words(`
 /** Arguments of a build tool that a lasting answer covers: words that are no option, and options without a value that
  * choose what is built or printed. */
 const FREE =
-  /^(?:(?!-|@|(?:[nN][pP][mM]|[jJ][sS][rR]|[hH][tT][tT][pP][sS]?|[fF][iI][lL][eE]|[dD][aA][tT][aA]|[nN][oO][dD][eE]):)[^=]*|--|-[vqxsklin]+|-v+|-j\d*|-race|-short|-count=\d+|--(?:watch(?:All)?(?:=false)?|run|release|all|all-targets|all-features|workspace|coverage|silent|verbose|quiet|bail|noEmit|check|lib|tests?|bench|bins?|examples?|locked|offline|frozen|no-run|no-fail-fast|fail-fast|mode|nocapture|passWithNoTests|ci|color(?:=\w+)?|reporter(?:=\w+)?|threads|no-color|strict))$/;
+  /^(?:(?![-@])[^=]*|--|-[vqxsklin]+|-v+|-j\d*|-race|-short|-count=\d+|--(?:watch(?:All)?(?:=false)?|run|release|all|all-targets|all-features|workspace|coverage|silent|verbose|quiet|bail|noEmit|check|lib|tests?|bench|bins?|examples?|locked|offline|frozen|no-run|no-fail-fast|fail-fast|mode|nocapture|passWithNoTests|ci|color(?:=\w+)?|reporter(?:=\w+)?|threads|no-color|strict))$/;
+/** An address of code that is not in the workspace. */
+const ADDRESS = /^(?:npm|jsr|https?|file|data|node):/i;
 /** Of these tools, short options name files, and words with a colon name plugins. */
 const NOT_FREE: Readonly<Record<string, RegExp>> = { mvn: /^-(?!q$)|:/, dotnet: /^-(?!v$)[a-z]/ };
 /** The word after these names a script or task. */
@@ -307,7 +309,7 @@ function leadingWords(
 ): { readonly words: readonly string[]; readonly runs: string | null } | null {
   const [first = "", second = ""] = args;
   const own = INTERPRETERS.has(name) && first === "-m" ? args.slice(2) : args;
-  if (own.some((word) => !FREE.test(word) || NOT_FREE[name]?.test(word))) return null;
+  if (own.some((word) => !FREE.test(word) || ADDRESS.test(word) || NOT_FREE[name]?.test(word))) return null;
   const tool = TOOLS[name];
   if (tool !== undefined) return { words: [], runs: tool || null };
   if ((name === "python" || name === "pypy") && first === "-m" && PYTHON_MODULES.has(second)) {
