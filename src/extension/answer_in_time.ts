@@ -1,5 +1,5 @@
 import type { Clock } from "../domain/kit/clock.ts";
-import { inTime } from "../domain/kit/in_time.ts";
+import { ENDED } from "../domain/kit/ended.ts";
 
 export const ANSWER_MS = 30_000;
 /** `extend` may start servers, and the longest start that settings allow is ten minutes. */
@@ -14,12 +14,20 @@ export class TookTooLong extends Error {
   }
 }
 
-/** Asks an extension, which may return a promise that never settles. */
+/** Asks an extension, which may return a promise that never settles. Its work then continues. */
 export async function answerInTime<T>(
   ask: () => T,
   { clock, ms = ANSWER_MS }: { readonly clock: Pick<Clock, "sleep">; readonly ms?: number },
 ): Promise<Awaited<T>> {
   const answer = ask();
   if (typeof Object(answer).then !== "function") return await answer;
-  return await inTime(Promise.resolve(answer), { ms, clock, late: () => new TookTooLong(ms) });
+  const over = new AbortController();
+  const limit = clock.sleep(ms, over.signal).then((): never => {
+    throw new TookTooLong(ms);
+  });
+  try {
+    return await Promise.race([answer, limit]);
+  } finally {
+    over.abort(ENDED);
+  }
 }

@@ -1,9 +1,11 @@
 import { dirname } from "node:path";
 import { applyItems, isOnlyRenamed, type Move, temporaryNames } from "./apply_items.ts";
 import type { FsContext } from "../workspace/context.ts";
-import { askForObeyed } from "./ask_for_obeyed.ts";
 import { putBack } from "./put_back.ts";
 import { type ChangeItem, stateOf } from "../checkpoints/snapshot.ts";
+
+/** Files that git or Vis obey, in one question. */
+const MOST_ASKED = 50;
 
 export interface Change {
   /** The function that makes the change. */
@@ -19,8 +21,7 @@ export interface Change {
 }
 
 /** The only way to change files: all or none, recorded as one checkpoint. Asks the user first where git or Vis obey one
- * of them. After an error, or a kill at any moment,
- * either nothing or everything is changed. Throws Error naming the file. */
+ * of them. After an error, or a kill at any moment, either nothing or everything is changed. Throws Error naming the file. */
 export async function changeFiles(
   context: FsContext,
   { change, items, moves = [], of = [], kept = [] }: Change,
@@ -50,6 +51,32 @@ export async function changeFiles(
     if (!seen || seen.kind !== "file" || seen.names < 2) continue;
     context.note(`${path} has ${seen.names} names (hard links); the change is in all of them`);
   }
+}
+
+/** Asks the user before a conversation changes what git or Vis run or read as settings. Throws Error if the user does not
+ * allow it, or cannot be asked. */
+async function askForObeyed(
+  { conversationId, obeyedPaths, approve }: FsContext,
+  items: readonly ChangeItem[],
+): Promise<void> {
+  // Outside a conversation, the user calls.
+  if (conversationId === "" || !obeyedPaths) return;
+  const changed = items.filter((one) => [one.before, one.after].some((state) => state && state.kind !== "dir"));
+  const obeyed = await obeyedPaths(changed.map(({ path }) => path));
+  if (obeyed.length === 0) return;
+  const parts = [...Map.groupBy(obeyed, ({ reason }) => reason)].map(([reason, those]) =>
+    `${those.map(({ path }) => path).join(", ")}, which ${reason}`
+  );
+  const what = `change ${parts.join("; ")}`;
+  if (obeyed.length > MOST_ASKED) {
+    throw new RangeError(
+      `Cannot change ${obeyed.length} files that git or Vis obey: change at most ${MOST_ASKED} at once`,
+    );
+  }
+  const scopes = [...new Set(obeyed.map(({ reason }) => `files that ${reason}`))];
+  const { allowed = false, reason = "nobody can be asked here" } =
+    await approve?.({ what, why: "", scope: scopes.join(", "), scopes }) ?? {};
+  if (!allowed) throw new Error(`Cannot ${what}: ${reason}`);
 }
 
 /** The files that are renamed. */
