@@ -7,17 +7,14 @@ import type { ChildProgram } from "../sandbox/launch/start_child.ts";
 import { CappedOutput } from "./_capped_output.ts";
 import { childrenOf, descendants } from "./_process_table.ts";
 import { PROC } from "./proc_files.ts";
+import { heard, readOutputs } from "./_program_streams.ts";
 
-const READ_BYTES = 64 << 10;
 /** Nothing from Vis's own environment; the folder cannot be created, which keeps the runtime from using a cache. */
 const ENVIRONMENT = { DENO_DIR: "/dev/null/deno", NO_COLOR: "1", DENO_NO_UPDATE_CHECK: "1" };
 const WATCH_MS = 20;
 const MOST_PROCESSES = 512;
 /** Makes the kernel end it first when memory runs out. */
 const OOM_SCORE = "800";
-/** For pipes that are still held open after the end. That should be impossible, but nothing may wait for them
- * indefinitely. */
-const DRAIN_MS = 2_000;
 /** Time between the request to end and the kill. */
 const GRACE_MS = 2_000;
 /** Time between two attempts to end everything: what has only begun may have nothing to end yet. */
@@ -196,23 +193,18 @@ export class ConfinedProcess {
   #readOutputs(): () => Promise<void> {
     const { onOutput, policy: { token } } = this.#options;
     const lines = new TokenLines(token, (line) => this.#hear(line));
-    const readers = (["stdout", "stderr"] as const).map((name) => {
-      const into = name === "stdout" ? this.#stdout : this.#stderr;
-      const take = (chunk: Uint8Array): void => {
-        if (chunk.length === 0) return;
-        into.push(chunk);
-        onOutput?.(name, chunk.slice());
-      };
-      const reader = this.#process[name].getReader({ mode: "byob" });
-      const all = name === "stdout"
-        ? readAll(reader, take)
-        : readAll(reader, (chunk) => lines.split(chunk, take)).then(() => take(lines.rest));
-      return { reader, done: all.catch(() => {}) };
+    const keep = (name: "stdout" | "stderr", chunk: Uint8Array): void => {
+      if (chunk.length === 0) return;
+      (name === "stdout" ? this.#stdout : this.#stderr).push(chunk);
+      onOutput?.(name, chunk.slice());
+    };
+    const ended = readOutputs(this.#process, (name, chunk) => {
+      if (name === "stdout") keep(name, chunk);
+      else lines.split(chunk, (bytes) => keep(name, bytes));
     });
     return async () => {
-      const timer = setTimeout(() => readers.forEach(({ reader }) => void reader.cancel().catch(() => {})), DRAIN_MS);
-      await Promise.all(readers.map(({ done }) => done));
-      clearTimeout(timer);
+      await ended();
+      keep("stderr", lines.rest);
     };
   }
 
@@ -262,23 +254,6 @@ class TokenLines {
     while (length > 0 && bytes.toString("latin1", bytes.length - length) !== this.#token.slice(0, length)) length--;
     return length;
   }
-}
-
-async function readAll(
-  reader: ReadableStreamBYOBReader,
-  take: (chunk: Uint8Array<ArrayBuffer>) => void,
-): Promise<void> {
-  let { value: chunk } = await reader.read(new Uint8Array(READ_BYTES));
-  for (; chunk && chunk.length > 0; { value: chunk } = await reader.read(new Uint8Array(chunk.buffer))) {
-    take(chunk);
-  }
-}
-
-/** Calls `then` when the signal aborts, or immediately if it has; the returned function unsubscribes. */
-function heard(signal: AbortSignal | undefined, then: () => void): () => void {
-  signal?.addEventListener("abort", then);
-  if (signal?.aborted) then();
-  return () => signal?.removeEventListener("abort", then);
 }
 
 function send(pid: number, name: Deno.Signal): void {

@@ -40,15 +40,11 @@ export class ProgramStreams {
 
   /** Begins to write and read; the returned function waits for the ends of both outputs. */
   start(): () => Promise<void> {
-    void this.#writeInput();
-    const readers = (["stdout", "stderr"] as const).map((name) => {
-      const reader = this.#process[name].getReader({ mode: "byob" });
-      return { reader, done: readAll(reader, (chunk) => this.#take(name, chunk)).catch(() => {}) };
-    });
+    const { input } = this.#options;
+    if (input !== null) void writeInput(this.#process.stdin, input);
+    const ended = readOutputs(this.#process, (name, chunk) => this.#take(name, chunk));
     return async () => {
-      const timer = setTimeout(() => readers.forEach(({ reader }) => void reader.cancel().catch(() => {})), DRAIN_MS);
-      await Promise.all(readers.map(({ done }) => done));
-      clearTimeout(timer);
+      await ended();
       if (this.#head !== null) this.#keep("stderr", this.#head);
     };
   }
@@ -68,16 +64,39 @@ export class ProgramStreams {
     this[name].push(bytes);
     if (name === "stdout" || this.#marked) this.#options.onOutput?.(name, Uint8Array.from(bytes));
   }
+}
 
-  async #writeInput(): Promise<void> {
-    const { input } = this.#options;
-    if (input === null) return;
-    if (typeof input !== "string") return await input.pipeTo(this.#process.stdin).catch(() => {});
-    const writer = this.#process.stdin.getWriter();
-    // A program need not read all of its input.
-    await writer.write(new TextEncoder().encode(input)).catch(() => {});
-    await writer.close().catch(() => {});
-  }
+/** Hands pieces of both outputs to `take`, which must copy what it keeps; the returned function waits for their ends. */
+export function readOutputs(
+  process: Deno.ChildProcess,
+  take: (name: "stdout" | "stderr", chunk: Uint8Array<ArrayBuffer>) => void,
+  { drainMs = DRAIN_MS } = {},
+): () => Promise<void> {
+  const readers = (["stdout", "stderr"] as const).map((name) => {
+    const reader = process[name].getReader({ mode: "byob" });
+    return { reader, done: readAll(reader, (chunk) => take(name, chunk)).catch(() => {}) };
+  });
+  return async () => {
+    const timer = setTimeout(() => readers.forEach(({ reader }) => void reader.cancel().catch(() => {})), drainMs);
+    await Promise.all(readers.map(({ done }) => done));
+    clearTimeout(timer);
+  };
+}
+
+/** A program need not read all of its input. */
+export async function writeInput(
+  stdin: WritableStream<Uint8Array<ArrayBuffer>>,
+  input: NonNullable<SpawnOptions["input"]>,
+): Promise<void> {
+  const stream = typeof input === "string" ? new Blob([input]).stream() : input;
+  await stream.pipeTo(stdin).catch(() => {});
+}
+
+/** Calls `then` when the signal aborts, or immediately if it has; the returned function unsubscribes. */
+export function heard(signal: AbortSignal | undefined, then: () => void): () => void {
+  signal?.addEventListener("abort", then);
+  if (signal?.aborted) then();
+  return () => signal?.removeEventListener("abort", then);
 }
 
 async function readAll(

@@ -8,9 +8,18 @@ import { hasCallNumbers } from "../sandbox/confine/call_numbers.ts";
 import { execProgram, launched } from "../sandbox/launch/program.ts";
 import type { ChildProgram } from "../sandbox/launch/start_child.ts";
 import { ConfinedProcess, NoNamespaces } from "./_confined_process.ts";
+import {
+  callPaths,
+  checkCall,
+  INHERITED,
+  MAX_BYTES,
+  namedPath,
+  outsideWorkspace,
+  TIMEOUT_MS,
+} from "./_program_call.ts";
 import { removeTree, TooMuchToRemove } from "./folders.ts";
-import { landlockFault } from "./_landlock_fault.ts";
-import { deviceNodes, linksOf, machinePath, realPath, settingsPaths, systemPaths } from "./_open_paths.ts";
+import { landlockFault } from "./landlock_fault.ts";
+import { deviceNodes, linksOf, machinePath, settingsPaths, systemPaths } from "./_open_paths.ts";
 import { PROC } from "./proc_files.ts";
 import { type Fixed, FixedPaths, obeyedAt, outsideRepository, repositoryFolders } from "./_fixed_paths.ts";
 import { type SpecialFiles, WorkspaceWalk } from "./_workspace_walk.ts";
@@ -27,8 +36,6 @@ import {
   withoutPrivate,
 } from "./_wall_paths.ts";
 
-const TIMEOUT_MS = 120_000, MAX_TIMEOUT_MS = 24 * 3_600_000;
-const MAX_BYTES = 1 << 20, LARGEST_BYTES = 32 << 20;
 const OPEN_FILES = 4096, FILE_BYTES = 8 * 2 ** 30, CPU_SECONDS = 24 * 3600;
 /** Processes that a program may have in addition to all that run when it starts. */
 const MORE_PROCESSES = 1024;
@@ -37,8 +44,6 @@ const HIDDEN_NAME = ".hidden-by-vis";
 /** Names that this process removes after a command, and how long a program may remove more. */
 const MOST_REMOVED = 20_000, REMOVAL_MS = 600_000;
 const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-/** Inherited from the environment of Vis; everything else that a program gets is set here. */
-const INHERITED = ["LANG", "LC_ALL", "LC_CTYPE", "TZ"];
 
 export interface ProcessWallOptions {
   readonly private: PrivateFolders;
@@ -154,7 +159,7 @@ export class ProcessWall {
         argv,
         env: {
           ...this.#environment(folder, network === "tcp"),
-          ...place === null ? outside(workspace, machine) : { ...machine.env, PATH: machine.path },
+          ...place === null ? outsideWorkspace(workspace, machine, PATH) : { ...machine.env, PATH: machine.path },
           ...options.env,
         },
         input: input !== null,
@@ -281,39 +286,12 @@ export class ProcessWall {
   }
 }
 
-function checkCall(argv: readonly string[], { timeoutMs = 1, maxBytes = 1, env = {} }: SpawnOptions): void {
-  if (!argv[0]) throw new TypeError("Cannot run an empty command");
-  if ([...argv, ...Object.entries(env).flat()].some((text) => text.includes("\0"))) {
-    throw new TypeError("Cannot run a command that contains a NUL character");
-  }
-  if (!(timeoutMs > 0 && timeoutMs <= MAX_TIMEOUT_MS)) {
-    throw new RangeError(`Cannot run a command for ${timeoutMs} ms: the limit is ${MAX_TIMEOUT_MS}`);
-  }
-  if (!(maxBytes > 0 && maxBytes <= LARGEST_BYTES)) {
-    throw new RangeError(`Cannot keep ${maxBytes} bytes of a command's output: the limit is ${LARGEST_BYTES}`);
-  }
-}
-
-/** What a program may read and change in addition to what all may. Throws Error for a missing path, and for a path of
- * the workspace that leads out of it, since other programs may have created it. */
+/** The same as `callPaths`, with the repository of a worktree, which is elsewhere, and one that is still to be made. */
 async function ownPaths(workspace: string, { read = [], write = [workspace] }: SpawnOptions) {
-  const real = async (path: string): Promise<GrantedPath> => {
-    const found = path.startsWith("/") ? await realPath(path) : null;
-    if (found && holds(workspace, path) && !holds(workspace, found.path)) {
-      throw new Error(`Cannot run a command with ${path}: it leads out of the workspace`);
-    }
-    if (found) return found;
-    throw new Error(`Cannot run a command with ${path}: it is not an absolute path of an existing file or folder`);
-  };
   const dot = join(workspace, ".git");
-  // Of a worktree, the repository is elsewhere; it may also be still to be made.
   const folders = write.includes(dot) ? await repositoryFolders(workspace) : null;
   const there = [...write.filter((path) => path !== dot || exists(path)), ...new Set(Object.values(folders ?? {}))];
-  const [reads, writes] = await Promise.all([
-    Promise.all([workspace, ...read].map(real)),
-    Promise.all(there.map(real)),
-  ]);
-  return { read: reads, write: writes };
+  return await callPaths(workspace, { read, write: there });
 }
 
 function exists(path: string): boolean {
@@ -322,14 +300,6 @@ function exists(path: string): boolean {
   } catch {
     return false;
   }
-}
-
-async function namedPath(path: string): Promise<GrantedPath> {
-  const found = path.startsWith("/") ? await realPath(path) : null;
-  if (found) return found;
-  throw new Error(
-    `Cannot run commands: the settings let them read ${path}, which is not an absolute path of an existing file or folder (vis config list)`,
-  );
 }
 
 function openPath(
@@ -342,18 +312,6 @@ function openPath(
   // A folder that does not exist is not missed.
   const leftOut = entries.filter((entry, at) => !open.includes(entry) && real[at]);
   return { path: open.length > 0 ? open.join(":") : PATH, leftOut };
-}
-
-/** Variables of a program that trusts nothing in the workspace. Folders have their real paths, so that no link in the
- * workspace leads from PATH to its programs. */
-function outside(workspace: string, { path, env }: OpenFolders): Readonly<Record<string, string>> {
-  const real = (named: string): string => machinePath(named)?.path ?? named;
-  const isOutside = (named: string): boolean => !holds(workspace, named) && !holds(workspace, real(named));
-  const folders = new Set(path.split(":").filter(isOutside).map(real));
-  return {
-    ...Object.fromEntries(Object.entries(env).filter(([, text]) => !text.startsWith("/") || isOutside(text))),
-    PATH: folders.size > 0 ? [...folders].join(":") : PATH,
-  };
 }
 
 /** The process limit counts all of the user's processes, so it is based on what runs now. */

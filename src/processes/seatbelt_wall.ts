@@ -4,9 +4,18 @@ import { messageOf } from "../domain/kit/message_of.ts";
 import type { ProgramWalls, Spawned, SpawnOptions } from "../extension/spawned.ts";
 import type { GrantedPath } from "../sandbox/confine/access.ts";
 import { removeTree } from "./folders.ts";
-import { deviceNodes, machinePath, realPath } from "./_open_paths.ts";
+import { deviceNodes, machinePath } from "./_open_paths.ts";
 import { makeHome } from "./_program_home.ts";
-import { ProgramStreams } from "./_program_streams.ts";
+import {
+  callPaths,
+  checkCall,
+  INHERITED,
+  MAX_BYTES,
+  namedPath,
+  outsideWorkspace,
+  TIMEOUT_MS,
+} from "./_program_call.ts";
+import { heard, ProgramStreams } from "./_program_streams.ts";
 import { MAC_PROGRAMS, Probe, probeFault, type ProbePrograms, type ProbeRow } from "./seatbelt/probe.ts";
 import { MacProcesses, type ProcessTable, ProcessTree } from "./seatbelt/process_tree.ts";
 import { seatbeltArguments, type SeatbeltPolicy, seatbeltProfile, systemRuns } from "./seatbelt/profile.ts";
@@ -22,10 +31,9 @@ import {
 } from "./_wall_paths.ts";
 
 const SANDBOX_EXEC = "/usr/bin/sandbox-exec";
-const TIMEOUT_MS = 120_000, MAX_BYTES = 1 << 20, GRACE_MS = 2_000, PROBE_MS = 20_000;
+const GRACE_MS = 2_000, PROBE_MS = 20_000;
 const WATCH_MS = 20, MOST_PROCESSES = 512;
 const PATH = "/usr/bin:/bin:/usr/sbin:/sbin";
-const INHERITED = ["LANG", "LC_ALL", "LC_CTYPE", "TZ"];
 /** The link to the folder with Apple's compilers and git, and where it leads if nobody chose another. */
 const DEVELOPER = ["/var/db/xcode_select_link", "/Library/Developer/CommandLineTools"];
 /** Says that the program is about to start, and limits core files, open files, the size of a file (in blocks of 512
@@ -94,6 +102,7 @@ export class SeatbeltWall {
   /** Rejects with Error if no program ran: the wall does not hold on this machine, a path must not be opened, or the
    * program does not exist. Rejects with the signal's reason if that came first. */
   async spawn(workspace: string, argv: readonly string[], options: SpawnOptions = {}): Promise<Spawned> {
+    checkCall(argv, options);
     options.signal?.throwIfAborted();
     const { reason } = await this.#probe();
     if (reason !== "") throw new Error(`Cannot run commands: ${reason}`);
@@ -118,7 +127,8 @@ export class SeatbeltWall {
     const network = options.network ?? this.#options.network;
     const open = await this.#folders();
     const place = await commandFolder(workspace, options);
-    const own = await ownPaths(workspace, options);
+    const { read = [], write = [workspace] } = options;
+    const own = await callPaths(workspace, { read, write });
     refusePrivate([...own.read, ...own.write], open.folders);
     refuseSettings(own.write, { home: open.folders.home, workspace });
     const { env } = this.#options;
@@ -134,8 +144,7 @@ export class SeatbeltWall {
         HOME: folder,
         TMPDIR: folder,
         GIT_OPTIONAL_LOCKS: "0", // the index of the repository cannot be written
-        ...open.env,
-        PATH: open.path,
+        ...place === null ? outsideWorkspace(workspace, open, PATH) : { ...open.env, PATH: open.path },
         ...options.env,
       };
       const program = await programPath(argv[0] ?? "", { path: variables["PATH"] ?? "", cwd });
@@ -349,38 +358,6 @@ async function runProgram(argv: readonly string[], options: RunOptions): Promise
     truncated: streams.stdout.truncated || streams.stderr.truncated,
     notes,
   };
-}
-
-/** Calls `then` when the signal aborts, or immediately if it has; the returned function unsubscribes. */
-function heard(signal: AbortSignal | undefined, then: () => void): () => void {
-  signal?.addEventListener("abort", then);
-  if (signal?.aborted) then();
-  return () => signal?.removeEventListener("abort", then);
-}
-
-/** What a program may read and change in addition to what all may. Throws Error for a missing path, and for a path of
- * the workspace that leads out of it, since other programs may have created it. */
-async function ownPaths(workspace: string, { read = [], write = [workspace] }: SpawnOptions) {
-  const real = async (path: string): Promise<GrantedPath> => {
-    const found = isAbsolute(path) ? await realPath(path) : null;
-    if (found && holds(workspace, path) && !holds(workspace, found.path)) {
-      throw new Error(`Cannot run a command with ${path}: it leads out of the workspace`);
-    }
-    if (found) return found;
-    throw new Error(`Cannot run a command with ${path}: it is not an absolute path of an existing file or folder`);
-  };
-  return {
-    read: await Promise.all([workspace, ...read].map(real)),
-    write: await Promise.all(write.map(real)),
-  };
-}
-
-async function namedPath(path: string): Promise<GrantedPath> {
-  const found = isAbsolute(path) ? await realPath(path) : null;
-  if (found) return found;
-  throw new Error(
-    `Cannot run commands: the settings let them read ${path}, which is not an absolute path of an existing file or folder (vis config list)`,
-  );
 }
 
 /** Where a program is, as shells look for it. Throws Error if it does not exist or cannot be executed. */

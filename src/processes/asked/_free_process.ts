@@ -1,10 +1,11 @@
 import { delimiter, isAbsolute } from "node:path";
 import { CappedOutput } from "../_capped_output.ts";
 import { removeTree } from "../folders.ts";
+import { MAX_BYTES, TIMEOUT_MS } from "../_program_call.ts";
+import { heard, readOutputs, writeInput } from "../_program_streams.ts";
 import type { Spawned, SpawnOptions } from "../../extension/spawned.ts";
 
 const DEFAULT_PATH = Deno.build.os === "windows" ? "" : "/usr/bin:/bin";
-const TIMEOUT_MS = 120_000, MAX_BYTES = 1 << 20;
 /** Between SIGTERM and SIGKILL, and for outputs that something outside the group holds open. */
 const GRACE_MS = 2_000, DRAIN_MS = 500;
 /** Of the environment of Vis; nothing else of it reaches a program, least of all a key. */
@@ -64,36 +65,27 @@ async function runIn(cwd: string, argv: readonly string[], options: FreeProcessO
       grace = setTimeout(kill, GRACE_MS);
     }),
   ];
-  const outputs = (["stdout", "stderr"] as const).map((name) => {
-    const kept = new CappedOutput(maxBytes);
-    const reader = process[name].getReader();
-    const done = (async () => {
-      for (let read = await reader.read(); !read.done; read = await reader.read()) {
-        kept.push(read.value);
-        onOutput?.(name, read.value);
-      }
-    })().catch(() => {});
-    return { kept, done, cancel: () => void reader.cancel().catch(() => {}) };
-  });
+  const kept = { stdout: new CappedOutput(maxBytes), stderr: new CappedOutput(maxBytes) };
+  const outputs = readOutputs(process, (name, chunk) => {
+    kept[name].push(chunk);
+    onOutput?.(name, chunk.slice());
+  }, { drainMs: DRAIN_MS });
   if (input !== undefined) void writeInput(process.stdin, input);
   const status = await process.status;
   clearTimeout(late);
   clearTimeout(grace);
   unheard.forEach((forget) => forget());
   kill(); // what it left in its group
-  const drained = setTimeout(() => outputs.forEach(({ cancel }) => cancel()), DRAIN_MS);
-  await Promise.all(outputs.map(({ done }) => done));
-  clearTimeout(drained);
+  await outputs();
   signal?.throwIfAborted();
-  const [stdout, stderr] = outputs.map(({ kept }) => kept.text());
   return {
     code: status.code,
     signal: status.signal,
-    stdout: stdout ?? "",
-    stderr: stderr ?? "",
+    stdout: kept.stdout.text(),
+    stderr: kept.stderr.text(),
     ms: Math.round(performance.now() - begun),
     timedOut: end.timedOut,
-    truncated: outputs.some(({ kept }) => kept.truncated),
+    truncated: kept.stdout.truncated || kept.stderr.truncated,
     notes: [],
   };
 }
@@ -119,20 +111,4 @@ function sendToGroup(pid: number, signal: Deno.Signal): void {
   } catch {
     // Nothing of the group is left.
   }
-}
-
-async function writeInput(
-  stdin: WritableStream<Uint8Array<ArrayBuffer>>,
-  input: NonNullable<SpawnOptions["input"]>,
-): Promise<void> {
-  const stream = typeof input === "string" ? new Blob([input]).stream() : input;
-  // A program need not read all of its input.
-  await stream.pipeTo(stdin).catch(() => {});
-}
-
-/** Calls `then` when the signal aborts, or immediately if it has; the returned function unsubscribes. */
-function heard(signal: AbortSignal | undefined, then: () => void): () => void {
-  signal?.addEventListener("abort", then);
-  if (signal?.aborted) then();
-  return () => signal?.removeEventListener("abort", then);
 }
