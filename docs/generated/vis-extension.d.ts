@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 4ff171f8ac72499d6b7f2e42bb2e7312fa4636f8140cd451a299e948bae3d850
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 77fbf94f28b0d2bce78fcbc97c280d158143f774f21969a774d4e70aae6f74fb
 import { z } from 'zod';
 
 /** What calls of a function do, for people who watch: "reading src/app.ts", "read 3 files". */
@@ -648,6 +648,23 @@ export declare class JsonMeter {
 }
 /** Parses JSON that somebody else wrote. Throws JsonTooLarge before anything is built from it, else as JSON.parse. */
 export declare function readForeignJson(text: string, limits?: JsonLimits): unknown;
+/** How a text is written as bytes. */
+export interface TextFormat {
+  /** As `TextDecoder` calls it. */
+  readonly encoding: string;
+  /** Whether the bytes begin with a byte order mark, which the text does not have. */
+  readonly hasMark: boolean;
+  /** Whether nothing in the bytes says that it is this encoding. */
+  readonly isGuess: boolean;
+}
+export interface DecodedText extends TextFormat {
+  readonly text: string;
+  /** How many characters stand for bytes that are not of the encoding: writing the text back would lose them. */
+  readonly replaced: number;
+}
+/** The text of bytes from outside: in the given encoding, or by their byte order mark, as UTF-8, or by a guess. Null if
+ * they are binary. */
+export declare function decodeText(bytes: Uint8Array, encoding?: string): DecodedText | null;
 export interface SchemaTextOptions {
   /** The schema to which references belong; the schema itself if absent. */
   readonly root?: unknown;

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { relative } from "node:path";
-import { isSecretFile } from "@vis/extension";
+import { decodeText, isSecretFile } from "@vis/extension";
 
-/** Text of a file below a folder, cut to `maxChars`; null if it is missing, or if its links lead outside or to a file that
+/** Text of a file below a folder, cut to `maxChars`; null if it is missing or binary, or if its links lead outside or to a file that
  * may hold keys, since a repository may come from anyone. */
 export async function readProjectFile(
   root: string,
@@ -25,7 +25,8 @@ export async function readProjectFile(
       length += read;
       if (length === bytes.length) break;
     }
-    const text = new TextDecoder().decode(bytes.subarray(0, length));
+    const text = decodeText(bytes.subarray(0, length))?.text;
+    if (text === undefined) return null;
     return { text: [...text.slice(0, maxChars + 1)].slice(0, maxChars).join("").trim(), cut: text.length > maxChars };
   } catch {
     return null;

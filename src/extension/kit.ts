@@ -14,5 +14,6 @@ export { Semaphore } from "../domain/kit/semaphore.ts";
 export { settledWithin } from "../domain/kit/settled_within.ts";
 export { smallTextFile } from "../domain/kit/small_text_file.ts";
 export { JsonMeter, JsonTooLarge, readForeignJson } from "../domain/text/read_foreign_json.ts";
+export { type DecodedText, decodeText, type TextFormat } from "../domain/text/decode_text.ts";
 export { schemaText } from "../domain/text/schema_text.ts";
 export type { OwnStore } from "./own_store.ts";

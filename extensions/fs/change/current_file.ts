@@ -1,11 +1,11 @@
-import { reasonOf } from "@vis/extension";
+import { type DecodedText, reasonOf, type TextFormat } from "@vis/extension";
 import type { WorkspacePath } from "../workspace/confine.ts";
 import type { FsContext } from "../workspace/context.ts";
-import { type DecodedText, encodeText, isExact, type TextFormat } from "../encoding/text_format.ts";
+import { encodeText, isExact } from "../encoding/text_format.ts";
 import { knownEncoding, openFile, readWhole, textOf } from "../read/read_place.ts";
 import { sizeText } from "../tree/size_text.ts";
 import type { FileSnapshot } from "../checkpoints/snapshot.ts";
-import { sha256Of } from "../tree/text_bytes.ts";
+import { sha256Of } from "../tree/sha256_of.ts";
 import type { Facts } from "../tree/tree.ts";
 
 /** Maximum size in bytes of a file that is overwritten or edited. */

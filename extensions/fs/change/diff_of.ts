@@ -1,5 +1,5 @@
+import { decodeText } from "@vis/extension";
 import type { ChangeItem } from "../checkpoints/snapshot.ts";
-import { decodeFile } from "../encoding/text_format.ts";
 import { unifiedDiff } from "../patch/unified_diff.ts";
 
 export interface Encodings {
@@ -24,5 +24,5 @@ export async function diffOf(
 function textOf(snapshot: ChangeItem["before"], encoding?: string): string | null | undefined {
   if (snapshot === null || snapshot.kind === "dir") return null;
   if (snapshot.kind === "link") return snapshot.target;
-  return decodeFile(snapshot.bytes, encoding)?.text;
+  return decodeText(snapshot.bytes, encoding)?.text;
 }

@@ -1,3 +1,4 @@
+import type { TextFormat } from "@vis/extension";
 import { changeFiles } from "./change_files.ts";
 import { confineForWrite, type WorkspacePath } from "../workspace/confine.ts";
 import type { FsContext } from "../workspace/context.ts";
@@ -6,7 +7,6 @@ import { missing } from "../workspace/missing.ts";
 import { Pace } from "../tree/pace.ts";
 import { noteFaults } from "./note_faults.ts";
 import { replaceText, type TextReplacement } from "../patch/replace_text.ts";
-import type { TextFormat } from "../encoding/text_format.ts";
 import { type Written, written } from "./written.ts";
 
 export interface FileEdit extends TextReplacement {

@@ -1,5 +1,5 @@
+import { decodeText } from "@vis/extension";
 import type { ChangeItem } from "../checkpoints/snapshot.ts";
-import { decodeFile } from "../encoding/text_format.ts";
 import type { FsContext } from "../workspace/context.ts";
 
 const MAX_FILES = 20;
@@ -27,7 +27,7 @@ export async function noteFaults({ note, sourceFault, signal }: FsContext, items
 }
 
 function textIn(snapshot: ChangeItem["after"], encoding: string | undefined): string | null {
-  return snapshot?.kind === "file" ? decodeFile(snapshot.bytes, encoding)?.text ?? null : null;
+  return snapshot?.kind === "file" ? decodeText(snapshot.bytes, encoding)?.text ?? null : null;
 }
 
 function lineOf(text: string, line: number): string {

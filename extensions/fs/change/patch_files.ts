@@ -1,5 +1,5 @@
 import { dirname, join } from "node:path";
-import { messageOf } from "@vis/extension";
+import { messageOf, type TextFormat } from "@vis/extension";
 import { applyHunks } from "../patch/apply_hunks.ts";
 import { changeFiles } from "./change_files.ts";
 import { confine, confineEntryForWrite, confineForWrite, type WorkspacePath } from "../workspace/confine.ts";
@@ -10,7 +10,7 @@ import { parsePatch } from "../patch/parse_patch.ts";
 import type { PatchPart } from "../patch/patch_part.ts";
 import { noteFaults } from "./note_faults.ts";
 import type { ChangeItem, FileSnapshot, PathSnapshot } from "../checkpoints/snapshot.ts";
-import { type TextFormat, UTF_8 } from "../encoding/text_format.ts";
+import { UTF_8 } from "../encoding/text_format.ts";
 import type { Facts } from "../tree/tree.ts";
 import { Pace } from "../tree/pace.ts";
 import { takeSnapshot } from "./take_snapshot.ts";

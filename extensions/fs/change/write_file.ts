@@ -1,8 +1,9 @@
+import { decodeText, type TextFormat } from "@vis/extension";
 import { changeFiles } from "./change_files.ts";
 import { confineForWrite } from "../workspace/confine.ts";
 import type { FsContext } from "../workspace/context.ts";
 import { type CurrentFile, currentFile, newBytes } from "./current_file.ts";
-import { decodeFile, encodingNamed, isExact, type TextFormat, UTF_8 } from "../encoding/text_format.ts";
+import { encodingNamed, isExact, UTF_8 } from "../encoding/text_format.ts";
 import { noteFaults } from "./note_faults.ts";
 import { knownEncoding } from "../read/read_place.ts";
 import { type Written, written } from "./written.ts";
@@ -52,7 +53,7 @@ function formatOf(
   before: CurrentFile | null,
   encodingBefore: string | undefined,
 ): TextFormat & { readonly hasCrlf: boolean } {
-  const old = before === null ? null : decodeFile(before.bytes, encodingBefore);
+  const old = before === null ? null : decodeText(before.bytes, encodingBefore);
   if (before === null || old === null || !isExact(before.bytes, old)) return { ...UTF_8, hasCrlf: false };
   const { encoding, hasMark, isGuess, text } = old;
   return { encoding, hasMark, isGuess, hasCrlf: text.includes("\r\n") && !/(?:^|[^\r])\n/.test(text) };

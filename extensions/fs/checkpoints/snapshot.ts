@@ -1,4 +1,4 @@
-import { sha256Of } from "../tree/text_bytes.ts";
+import { sha256Of } from "../tree/sha256_of.ts";
 import type { Attributes, Facts, NewFile } from "../tree/tree.ts";
 
 export interface FileSnapshot extends NewFile {

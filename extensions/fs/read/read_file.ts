@@ -1,10 +1,10 @@
 import { Buffer } from "node:buffer";
+import type { DecodedText } from "@vis/extension";
 import { confine, type WorkspacePath } from "../workspace/confine.ts";
 import type { FsContext } from "../workspace/context.ts";
 import { MAX_READ_BYTES, openFile, readWhole, rememberFile, textOf } from "./read_place.ts";
 import { Pace } from "../tree/pace.ts";
 import { sizeText } from "../tree/size_text.ts";
-import type { DecodedText } from "../encoding/text_format.ts";
 import type { OpenFile } from "../tree/tree.ts";
 
 export interface ReadFileOptions {

@@ -1,11 +1,12 @@
+import { type DecodedText, decodeText } from "@vis/extension";
 import { movedMeanwhile, type WorkspacePath } from "../workspace/confine.ts";
 import type { FsContext } from "../workspace/context.ts";
 import { askForSecret } from "../workspace/secrets.ts";
 import { missing } from "../workspace/missing.ts";
 import { Pace } from "../tree/pace.ts";
 import { sizeText } from "../tree/size_text.ts";
-import { type DecodedText, decodeFile, encodingNamed } from "../encoding/text_format.ts";
-import { sha256Of } from "../tree/text_bytes.ts";
+import { encodingNamed } from "../encoding/text_format.ts";
+import { sha256Of } from "../tree/sha256_of.ts";
 import type { Facts, OpenFile } from "../tree/tree.ts";
 
 /** Maximum text of one file that is returned at once, in bytes. */
@@ -68,7 +69,7 @@ export function textOf(
   { place, action, encoding, size = bytes.length }: Text,
 ): DecodedText {
   const name = encoding === undefined ? undefined : encodingNamed(encoding, `Cannot ${action} ${place.path}`);
-  const decoded = decodeFile(bytes, name);
+  const decoded = decodeText(bytes, name);
   if (decoded === null) throw new Error(`Cannot ${action} ${place.path}: binary file, ${sizeText(size)}`);
   if (decoded.replaced > 0) {
     const count = decoded.replaced === 1 ? "1 character" : `${decoded.replaced} characters`;

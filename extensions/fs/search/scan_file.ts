@@ -1,4 +1,4 @@
-import { decodeFile } from "../encoding/text_format.ts";
+import { decodeText } from "@vis/extension";
 import type { Pace } from "../tree/pace.ts";
 import type { OpenFile, Tree } from "../tree/tree.ts";
 
@@ -45,7 +45,7 @@ export async function scanFile(tree: Tree, path: string, { buffer, pace, take }:
     const bytes = buffer.subarray(0, used);
     if (first && !isLast) wide = wideEncodingOf(bytes);
     const piece = isLast ? bytes : bytes.subarray(0, endOfLines(bytes, wide));
-    const decoded = decodeFile(piece, wide);
+    const decoded = decodeText(piece, wide);
     if (first && decoded === null) return "binary";
     if (!await take(decoded?.text ?? new TextDecoder().decode(piece), isLast) || isLast) return "searched";
     buffer.copyWithin(0, piece.length, used);
@@ -63,7 +63,7 @@ function readOr(file: OpenFile, into: Uint8Array<ArrayBuffer>): number | null {
 }
 
 function wideEncodingOf(bytes: Uint8Array): string | undefined {
-  const { encoding = "" } = decodeFile(bytes.subarray(0, HEAD_BYTES)) ?? {};
+  const { encoding = "" } = decodeText(bytes.subarray(0, HEAD_BYTES)) ?? {};
   return encoding.startsWith("utf-16") ? encoding : undefined;
 }
 

@@ -2,6 +2,7 @@ import { fstatSync } from "node:fs";
 import type { Io } from "../../channels/channel.ts";
 import { OutputError, UsageError } from "../../domain/errors.ts";
 import { fileFault } from "../../domain/text/file_fault.ts";
+import type { Utf8Pieces } from "../../domain/text/utf8_pieces.ts";
 import { OutputQueue } from "./output_queue.ts";
 import { PROCESS_LIMITS } from "../session/process_limits.ts";
 
@@ -63,7 +64,7 @@ export class DenoIo implements Io {
     }
   };
 
-  /** All of stdin, with a message about characters that had to be replaced. Throws `UsageError` if it is too long for a
+  /** All of stdin, with a message about an encoding that was guessed and about characters that had to be replaced. Throws `UsageError` if it is too long for a
    * request. */
   async readStdin(): Promise<string> {
     const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
@@ -79,10 +80,8 @@ export class DenoIo implements Io {
       parts.push(decoder.decode(bytes, { stream: true }));
     }
     const text = parts.join("");
-    const { replaced } = utf8;
-    const count = replaced === 1 ? "1 character of stdin is" : `${replaced} characters of stdin are`;
-    const isBinary = text.includes("\0"); // the caller refuses it
-    if (replaced > 0 && !isBinary) this.stderr(`vis: ${count} not UTF-8, and replaced by U+FFFD\n`);
+    if (!text.includes("\0")) { for (const line of encodingLines(utf8)) this.stderr(`vis: ${line}\n`); // else it is refused
+     }
     return text;
   }
 
@@ -191,6 +190,15 @@ export class DenoIo implements Io {
     }
     this.#interrupt();
   }
+}
+
+function encodingLines({ encoding, isGuess, replaced }: Utf8Pieces): readonly string[] {
+  const name = encoding === "utf-8" ? "UTF-8" : encoding;
+  const count = replaced === 1 ? "1 character of stdin is" : `${replaced} characters of stdin are`;
+  return [
+    ...isGuess ? [`stdin is read as ${name}, a guess`] : [],
+    ...replaced > 0 ? [`${count} not ${name}, and replaced by U+FFFD`] : [],
+  ];
 }
 
 /** Whether stdout and stderr are the same pipe or file (`2>&1`): output to both then keeps its order. */

@@ -39,6 +39,7 @@ function embedded(
     variables[name] = {
       label: resource.uri,
       json: false,
+      encoding: "utf-8",
       pieces: ReadableStream.from([new TextEncoder().encode(resource.text)]),
     };
     return `${resource.uri} (its text is the variable ${name})`;

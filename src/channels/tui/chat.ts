@@ -292,6 +292,7 @@ function given(variables: Outgoing["variables"]): NonNullable<AskOptions["variab
         name.startsWith("ran_") ? "the output of a command of" : "text pasted by"
       } the user, ${text.length} characters`,
       json: false,
+      encoding: "utf-8",
       pieces: ReadableStream.from([new TextEncoder().encode(text)]),
     }]),
   );

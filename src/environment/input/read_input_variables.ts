@@ -18,14 +18,14 @@ const PREVIEW_CHARS = 300;
 /** Maximum length of a string. */
 const MAX_CHARS = 2 ** 29 - 24;
 
-/** Creates a variable from a source. Its description for the model has the same length for any size, and says how many
- * characters replace bytes that are not UTF-8. Throws `UsageError` for what is binary or too long for a string. */
+/** Creates a variable from a source. Its description for the model has the same length for any size, and says which
+ * encoding was guessed, and how many characters replace bytes that are not in it. Throws `UsageError` for what is binary or too long for a string. */
 export async function readInputVariables(
   name: string,
   { source, store }: { readonly source: VariableSource; readonly store: LargeTextStore },
 ): Promise<InputVariable> {
   const most = source.json ? JSON_BYTES : SMALL_BYTES;
-  const utf8 = new Utf8Pieces();
+  const utf8 = new Utf8Pieces({ encoding: source.encoding });
   const pieces = inPieces(utf8.of(source.pieces))[Symbol.asyncIterator]();
   const given = { source, utf8 };
   const first: Uint8Array[] = [];
@@ -54,7 +54,7 @@ function small(
   const image = imageOf(name, { summary: summarize(value, described(source.label)), bytes: encode(value) });
   const what = parsed === undefined
     ? describe(text.length, { source, utf8 })
-    : `${image.summary.shape}, from JSON${replacedText(utf8)}`;
+    : `${image.summary.shape}, from JSON${encodingText(utf8)}`;
   return { image, text: describeInputVariables(name, { what, label: source.label, preview: text }) };
 }
 
@@ -98,11 +98,15 @@ function described(label: string): Pick<VariableSummary, "declaration" | "doc"> 
 }
 
 function describe(chars: number, { source, utf8 }: Given): string {
-  return `string of ${chars} characters${source.json ? ", JSON text that was not parsed" : ""}${replacedText(utf8)}`;
+  return `string of ${chars} characters${source.json ? ", JSON text that was not parsed" : ""}${encodingText(utf8)}`;
 }
 
-function replacedText({ replaced }: Utf8Pieces): string {
-  return replaced === 0 ? "" : `; ${replaced} of the characters are U+FFFD for bytes that are not UTF-8`;
+function encodingText({ encoding, isGuess, replaced }: Utf8Pieces): string {
+  const guess = isGuess ? `; read as ${encoding}, a guess` : "";
+  const lost = replaced === 0
+    ? ""
+    : `; ${replaced} of the characters are U+FFFD for bytes that are not ${encoding === "utf-8" ? "UTF-8" : encoding}`;
+  return guess + lost;
 }
 
 function refuseBinary({ label }: VariableSource, { isBinary }: Utf8Pieces): void {

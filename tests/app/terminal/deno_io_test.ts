@@ -42,3 +42,28 @@ Deno.test({
     ]);
   },
 });
+
+const READER = new URL("../../../src/app/terminal/deno_io.ts", import.meta.url);
+
+async function readOf(bytes: readonly number[]): Promise<readonly [text: string, said: string]> {
+  const code = `import { DenoIo } from ${JSON.stringify(READER.href)};
+    const text = await new DenoIo([], { noColor: true }).readStdin();
+    Deno.stdout.writeSync(new TextEncoder().encode(text));`;
+  const args = ["eval", "--quiet", "--no-lock", "--no-check", code];
+  const child = new Deno.Command(Deno.execPath(), { args, stdin: "piped", stdout: "piped", stderr: "piped" }).spawn();
+  await ReadableStream.from([Uint8Array.from(bytes)]).pipeTo(child.stdin);
+  const { stdout, stderr } = await child.output();
+  return [new TextDecoder().decode(stdout), new TextDecoder().decode(stderr)];
+}
+
+Deno.test("DenoIo reads stdin in the encoding that it has, and names a guess and what was replaced", async () => {
+  const utf8 = [...new TextEncoder().encode("Größe für süße ")];
+  assert.deepEqual(await readOf(utf8), ["Größe für süße ", ""]);
+  assert.deepEqual(await readOf([0x67, 0x72, 0xfc, 0xdf]), ["grüß", "vis: stdin is read as windows-1252, a guess\n"]);
+  assert.deepEqual(await readOf([...utf8, 0xff, 0x61]), [
+    "Größe für süße \uFFFDa",
+    "vis: 1 character of stdin is not UTF-8, and replaced by U+FFFD\n",
+  ]);
+  const wide = [..."name = 1\n"].flatMap((char) => [char.charCodeAt(0), 0]);
+  assert.deepEqual(await readOf(wide), ["name = 1\n", "vis: stdin is read as utf-16le, a guess\n"]);
+});

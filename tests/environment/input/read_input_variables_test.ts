@@ -50,16 +50,22 @@ Deno.test("readGiven() parses JSON, and gives what is none as text", async () =>
   assert.equal(decode((await given("{oops", { json: true })).image.bytes), "{oops");
 });
 
-Deno.test("readGiven() takes bytes that are not UTF-8, and counts what it replaced", async () => {
+Deno.test("readGiven() names the encoding that it guessed, and counts what it replaced", async () => {
   const latin = Uint8Array.from([0x67, 0x72, 0xfc, 0xdf]);
   const { image, text } = await given(latin);
-  assert.equal(decode(image.bytes), "gr\uFFFD\uFFFD");
-  assert.match(text, /string of 4 characters; 2 of the characters are U\+FFFD for bytes that are not UTF-8\./);
-  const cut = new Uint8Array((2 << 20) + 1).fill(97);
-  cut[cut.length - 1] = 0xc3;
-  const large = await given(cut, { piece: 1 << 20 });
-  assert.equal(large.kept, `${"a".repeat(2 << 20)}\uFFFD`);
-  assert.match(large.text, /; 1 of the characters are U\+FFFD/);
+  assert.equal(decode(image.bytes), "grüß");
+  assert.match(text, /string of 4 characters; read as windows-1252, a guess\./);
+  const broken = await given(Uint8Array.from([...new TextEncoder().encode("Größe für süße"), 0xff]));
+  assert.equal(decode(broken.image.bytes), "Größe für süße\uFFFD");
+  assert.match(broken.text, /; 1 of the characters are U\+FFFD for bytes that are not UTF-8\./);
+  const json = await given(Uint8Array.from([0x5b, 0x22, 0xfc, 0x22, 0x5d]), { json: true });
+  assert.deepEqual(decode(json.image.bytes), ["ü"]);
+  assert.match(json.text, /from JSON; read as windows-1252, a guess\./);
+  const late = new Uint8Array((2 << 20) + 5).fill(97);
+  late.set([0x67, 0x72, 0xfc, 0xdf], late.length - 4);
+  const large = await given(late, { piece: 1 << 20 });
+  assert.ok(large.kept === `${"a".repeat((2 << 20) + 1)}grüß`);
+  assert.match(large.text, /; read as windows-1252, a guess\./);
   const many = await given(new Uint8Array(5 << 20).fill(0xe9), { piece: 77_777 });
   assert.deepEqual([many.image.summary.size, new Set(many.kept).size], [5 << 20, 1]);
 });

@@ -4,7 +4,7 @@ import { LineMatcher } from "../../../extensions/fs/search/line_matcher.ts";
 import fc from "fast-check";
 import { join } from "node:path";
 import { RE2JS } from "re2js";
-import { decodeFile } from "../../../extensions/fs/encoding/text_format.ts";
+import { decodeText } from "../../../src/domain/text/decode_text.ts";
 import { scanFile } from "../../../extensions/fs/search/scan_file.ts";
 import { Kernel } from "../../../extensions/fs/tree/kernel.ts";
 import { Pace } from "../../../extensions/fs/tree/pace.ts";
@@ -65,7 +65,7 @@ Deno.test("fs.grep() numbers lines rightly after one of many parts, and counts i
 function plainHits(files: ReadonlyMap<string, Uint8Array>, pattern: string): string[] {
   const expression = RE2JS.compile(pattern, RE2JS.MULTILINE);
   return [...files].sort(([a], [b]) => a < b ? -1 : 1).flatMap(([path, bytes]) => {
-    const decoded = decodeFile(bytes);
+    const decoded = decodeText(bytes);
     if (decoded === null) return [];
     const lines = decoded.text.split("\n").map((line) => line.replace(/\r$/, ""));
     if (lines.at(-1) === "") lines.pop();

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import fc from "fast-check";
-import { decodeFile, encodeText, isExact } from "../../../extensions/fs/encoding/text_format.ts";
+import { encodeText, isExact } from "../../../extensions/fs/encoding/text_format.ts";
+import { decodeText } from "../../../src/domain/text/decode_text.ts";
 import { Workspace } from "./_workspace.ts";
 
 /** A text of each encoding that a file has without saying so. */
@@ -28,21 +29,33 @@ const SAMPLES: Readonly<Record<string, readonly string[]>> = {
 const of = (text: string, encoding: string, hasMark = false) => encodeText(text, { encoding, hasMark });
 const read = (workspace: Workspace, path: string) => Deno.readFile(join(workspace.root, path));
 
-Deno.test("decodeFile() guesses the encodings of old files, and says that it does", () => {
+Deno.test("decodeText() guesses the encodings of old files, and says that it does", () => {
   for (const [encoding, texts] of Object.entries(SAMPLES)) {
     for (const text of texts) {
-      const { text: found, encoding: name, isGuess } = decodeFile(of(text, encoding)) ?? {};
+      const { text: found, encoding: name, isGuess } = decodeText(of(text, encoding)) ?? {};
       assert.deepEqual([name, found, isGuess], [encoding, text, true]);
+    }
+    // A line without an end that is needed, and is cut in any place.
+    for (const before of ["", "x", "xy"]) {
+      const line = before + (texts[0] ?? "").replaceAll("\n", " ").repeat(5_000);
+      const { text: found, encoding: name } = decodeText(of(line, encoding)) ?? {};
+      assert.deepEqual([name, found === line], [encoding, true]);
     }
   }
 });
 
-Deno.test("decodeFile() and encodeText() give back any bytes of one byte each, and any text of UTF-16", () => {
+Deno.test("decodeText() takes a text with a mark of UTF-8, and one that was cut, for UTF-8", () => {
+  for (const bytes of [[0xef, 0xbb, 0xbf, 97, 0xe9, 0xe8], [...of("für alle", "utf-8"), 0xc3]]) {
+    assert.equal(decodeText(Uint8Array.from(bytes))?.encoding, "utf-8");
+  }
+});
+
+Deno.test("decodeText() and encodeText() give back any bytes of one byte each, and any text of UTF-16", () => {
   fc.assert(fc.property(
     fc.uint8Array({ max: 255, maxLength: 60 }),
     fc.constantFrom("windows-1252", "windows-1251", "koi8-r", "ibm866", "macintosh", "windows-1250"),
     (bytes, encoding) => {
-      const decoded = decodeFile(bytes, encoding);
+      const decoded = decodeText(bytes, encoding);
       assert.ok(decoded !== null && isExact(bytes, decoded));
     },
   ));
@@ -52,19 +65,19 @@ Deno.test("decodeFile() and encodeText() give back any bytes of one byte each, a
     (text, encoding) => {
       const bytes = of(text, encoding, true);
       if (/^\0/.test(text)) return; // the mark of UTF-32, or a binary file
-      const decoded = decodeFile(bytes);
+      const decoded = decodeText(bytes);
       assert.deepEqual([decoded?.text, decoded?.encoding, decoded?.hasMark], [text, encoding, true]);
     },
   ));
 });
 
-Deno.test("decodeFile() takes bytes for UTF-16 without a mark only where that is clear", () => {
+Deno.test("decodeText() takes bytes for UTF-16 without a mark only where that is clear", () => {
   for (const encoding of ["utf-16le", "utf-16be"]) {
-    assert.deepEqual(decodeFile(of("name = 1\n", encoding))?.encoding, encoding);
-    assert.equal(decodeFile(of("日本語\n", encoding))?.encoding === encoding, false);
+    assert.deepEqual(decodeText(of("name = 1\n", encoding))?.encoding, encoding);
+    assert.equal(decodeText(of("日本語\n", encoding))?.encoding === encoding, false);
   }
   for (const bytes of [[0, 0, 0, 0], [1, 0, 2], [1, 0, 2, 0], [0xff, 0xfe, 0, 0, 65, 0, 0, 0]]) {
-    assert.equal(decodeFile(Uint8Array.from(bytes)), null);
+    assert.equal(decodeText(Uint8Array.from(bytes)), null);
   }
 });
 

@@ -121,7 +121,7 @@ async function play(
       // If an older record has no budget, a budget that covers its iterations.
       maxIterations: iterations[0]?.budget ?? Math.max(1, iterations.length),
       ...(answerSchema === null ? {} : { responseSchema: answerSchema }),
-      ...(context === null ? {} : { context: { ...context, pieces: context.pieces() } }),
+      ...(context === null ? {} : { context: { ...context, encoding: "utf-8", pieces: context.pieces() } }),
     });
   }
   return await conversations.recording(branch);

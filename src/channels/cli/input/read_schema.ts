@@ -1,6 +1,7 @@
 import { ByteBuffer } from "../../../domain/kit/byte_buffer.ts";
 import { messageOf } from "../../../domain/kit/message_of.ts";
 import { oneLine } from "../../../domain/text/clip.ts";
+import { decodeText } from "../../../domain/text/decode_text.ts";
 import { UsageError } from "../../../domain/errors.ts";
 import { fileFault } from "../../../domain/text/file_fault.ts";
 import { piecesOfInput } from "./input_pieces.ts";
@@ -11,7 +12,7 @@ const MAX_BYTES = 4_000_000;
 export async function readSchema(path: string): Promise<unknown> {
   const text = await textOf(path);
   try {
-    return JSON.parse(text.replace(/^\ufeff/, ""));
+    return JSON.parse(text);
   } catch (error) {
     throw new UsageError(
       `Cannot use schema ${path}: it is not JSON (${oneLine(messageOf(error), 200)})`,
@@ -28,7 +29,7 @@ async function textOf(path: string): Promise<string> {
         throw new UsageError(`Cannot use schema ${path}: it has over ${MAX_BYTES} bytes, the limit`);
       }
     }
-    return new TextDecoder().decode(bytes.bytes);
+    return decodeText(bytes.bytes)?.text ?? "";
   } catch (error) {
     if (error instanceof UsageError) throw error;
     throw new UsageError(`Cannot read schema ${path}: ${fileFault(error)}`);

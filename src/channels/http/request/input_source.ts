@@ -4,5 +4,10 @@ import type { AskOptions } from "../../../conversation/send_options.ts";
 export function inputSource(label: string, value: unknown): NonNullable<AskOptions["context"]> {
   const json = typeof value !== "string";
   const text = json ? JSON.stringify(value) : value;
-  return { label: `${label} of the request`, json, pieces: ReadableStream.from([new TextEncoder().encode(text)]) };
+  return {
+    label: `${label} of the request`,
+    json,
+    encoding: "utf-8",
+    pieces: ReadableStream.from([new TextEncoder().encode(text)]),
+  };
 }

@@ -9,11 +9,14 @@ async function refused(work: Promise<unknown>, expected: RegExp): Promise<void> 
   await assert.rejects(work, (error) => error instanceof UsageError && expected.test(error.message));
 }
 
-Deno.test("readSchema() reads JSON, with a byte order mark too, and names what is wrong", () =>
+Deno.test("readSchema() reads JSON, with a byte order mark or in UTF-16 too, and names what is wrong", () =>
   withFolder(async (folder) => {
     const path = join(folder, "schema.json");
     await Deno.writeTextFile(path, '\ufeff{"type": "object"}');
     assert.deepEqual(await readSchema(path), { type: "object" });
+    const wide = [..."\ufeff{}"].flatMap((char) => [char.charCodeAt(0) & 0xff, char.charCodeAt(0) >> 8]);
+    await Deno.writeFile(path, Uint8Array.from(wide));
+    assert.deepEqual(await readSchema(path), {});
     await Deno.writeTextFile(path, "{type: 1}");
     await refused(readSchema(path), /Cannot use schema .*schema\.json: it is not JSON \(/);
     await Deno.writeTextFile(path, `"${"x".repeat(4_000_001)}"`);

@@ -1,3 +1,5 @@
+import { ByteBuffer } from "../kit/byte_buffer.ts";
+
 /** Encodings of old files, in the order in which they win with the same score. */
 const CANDIDATES = [
   "windows-1252",
@@ -14,7 +16,7 @@ const CANDIDATES = [
 type Candidate = typeof CANDIDATES[number];
 
 /** Text with so many bytes above ASCII is enough to know. */
-const ENOUGH = 4_000;
+const ENOUGH = 4_000, MOST_OF_LINE = 16_000;
 /** Of Chinese and Korean text, a large part is these characters. */
 const HAN = new Set(
   "的一是不了在有我他这中大来上国个到说们为子和你地出道也时年得就那要下以生会自着去之过家学对可里后小么心多天而能好都然没日于起还发" +
@@ -29,10 +31,10 @@ const SIGN = /[“”„‘’‚–—…€©®™°§«»¿¡£·•§ªº\u0
 /** The encoding of bytes that are neither UTF-8 nor UTF-16: the one in which they read most like a text. It is a guess,
  * which whoever uses it has to name. Single bytes decode in many encodings; Western European is the last resort. */
 export function guessEncoding(bytes: Uint8Array): Candidate {
-  const sample = sampleOf(bytes);
+  const { sample, isCut } = sampleOf(bytes);
   let [best, most]: [Candidate, number] = ["windows-1252", -Infinity];
   for (const name of CANDIDATES) {
-    const text = new TextDecoder(name).decode(sample);
+    const text = new TextDecoder(name).decode(sample, { stream: isCut });
     const rare = name === "gbk" || name === "euc-kr" ? 2 * lettersInPairs(sample) : 0;
     const score = text.includes("\uFFFD") ? -Infinity : scoreOf(text, name) - rare;
     if (score > most) [best, most] = [name, score];
@@ -40,27 +42,20 @@ export function guessEncoding(bytes: Uint8Array): Candidate {
   return best;
 }
 
-/** The lines with bytes above ASCII, as far as they are needed: a cut within a line could be within a character. */
-function sampleOf(bytes: Uint8Array): Uint8Array {
-  const parts: Uint8Array[] = [];
-  let size = 0;
-  for (let at = 0; at < bytes.length && size < ENOUGH;) {
+/** The lines with bytes above ASCII, as far as they are needed, from shortly before the first one in a line. A very long
+ * line is cut, perhaps within a character. */
+function sampleOf(bytes: Uint8Array): { readonly sample: Uint8Array; readonly isCut: boolean } {
+  const sample = new ByteBuffer();
+  for (let at = 0; at < bytes.length && sample.length < ENOUGH;) {
     const feed = bytes.indexOf(10, at);
     const end = feed < 0 ? bytes.length : feed + 1;
-    const line = bytes.subarray(at, end);
-    if (line.some((byte) => byte > 127)) {
-      parts.push(line);
-      size += line.length;
-    }
+    const first = bytes.subarray(at, end).findIndex((byte) => byte > 127);
+    const from = at + Math.max(0, first - 1);
+    if (first >= 0) sample.push(bytes.subarray(from, Math.min(end, from + MOST_OF_LINE)));
+    if (first >= 0 && end - from > MOST_OF_LINE) return { sample: sample.bytes, isCut: true };
     at = end;
   }
-  const sample = new Uint8Array(size);
-  let used = 0;
-  for (const part of parts) {
-    sample.set(part, used);
-    used += part.length;
-  }
-  return sample;
+  return { sample: sample.bytes, isCut: false };
 }
 
 /** Pairs whose second byte is an ASCII letter: in these encodings, only rare characters have it. */
