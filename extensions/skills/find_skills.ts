@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { listFolder } from "@vis/extension";
 import { readProjectFile, realInside } from "./project_file.ts";
 
 export interface Skill {
@@ -8,9 +9,16 @@ export interface Skill {
   readonly folder: string;
 }
 
-const MAX_SKILLS = 1_000;
+const MAX_SKILLS = 1_000, MAX_NAMES = 2_000;
 const MAX_HEAD = 4_000;
+const NONE: FoundSkills = { skills: [], cut: [] };
 const PLACES = [".vis/skills", ".claude/skills", "skills"];
+
+export interface FoundSkills {
+  readonly skills: readonly Skill[];
+  /** Folders with more skills than are read. */
+  readonly cut: readonly string[];
+}
 
 /** Skills of the project, then the user's own ones with other names; sorted by name. */
 export async function findSkills(
@@ -19,28 +27,26 @@ export async function findSkills(
     readonly home?: string | null;
     readonly secrets?: readonly string[] | undefined;
   },
-): Promise<readonly Skill[]> {
+): Promise<FoundSkills> {
   const lists = await Promise.all([
     ...PLACES.map((place) => skillsIn(`${workspace}/${place}`, { within: workspace, secrets })),
     ...(home === null ? [] : [skillsIn(`${home}/skills`, { secrets })]),
   ]);
   const found = new Map<string, Skill>();
-  for (const skill of lists.flat()) if (!found.has(skill.name)) found.set(skill.name, skill);
-  return [...found.values()].sort((a, b) => a.name < b.name ? -1 : 1);
+  for (const skill of lists.flatMap(({ skills }) => skills)) if (!found.has(skill.name)) found.set(skill.name, skill);
+  const skills = [...found.values()].sort((a, b) => a.name < b.name ? -1 : 1);
+  return { skills, cut: lists.flatMap(({ cut }) => cut) };
 }
 
 /** `within`: no link of a skill may lead out of this folder. */
 async function skillsIn(
   root: string,
   { within, secrets }: { readonly within?: string; readonly secrets: readonly string[] | undefined },
-): Promise<readonly Skill[]> {
-  if (!existsSync(root)) return []; // usually, and Deno.readDir would make an error
-  const names: string[] = [];
-  try {
-    for await (const { name, isFile } of Deno.readDir(root)) if (!isFile) names.push(name);
-  } catch {
-    return [];
-  }
+): Promise<FoundSkills> {
+  if (!existsSync(root)) return NONE; // usually, and a listing would make an error
+  const list = await listFolder(root, { most: MAX_NAMES }).catch(() => null);
+  if (list === null) return NONE;
+  const names = list.entries.filter(({ isFile }) => !isFile).map(({ name }) => name);
   const skills = await Promise.all(
     names.sort().slice(0, MAX_SKILLS).map(async (name) => {
       const folder = `${root}/${name}`;
@@ -49,7 +55,8 @@ async function skillsIn(
       return file === null ? null : skillOf(file.text, { name, folder });
     }),
   );
-  return skills.filter((skill) => skill !== null);
+  const hasMore = list.hasMore || names.length > MAX_SKILLS;
+  return { skills: skills.filter((skill) => skill !== null), cut: hasMore ? [root] : [] };
 }
 
 /** Name and description are in the lines between the first two `---`. */

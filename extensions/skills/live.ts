@@ -1,6 +1,6 @@
 /** The parts of the extension that depend on the conversation; loads little. */
 import type { EnvironmentView } from "@vis/extension";
-import { findSkills, type Skill } from "./find_skills.ts";
+import { findSkills, type FoundSkills } from "./find_skills.ts";
 import { readProjectFile } from "./project_file.ts";
 
 const FILES = ["AGENTS.md", "CLAUDE.md"];
@@ -8,9 +8,8 @@ const FILES = ["AGENTS.md", "CLAUDE.md"];
 const MAX_CHARS = 6_000;
 const MAX_LIST = 2_000;
 
-interface Found {
+interface Found extends FoundSkills {
   readonly notes: readonly string[];
-  readonly skills: readonly Skill[];
 }
 
 /** `activate` and `prompt` of one query receive the same view, so the files are read once. */
@@ -35,7 +34,7 @@ function shared(env: EnvironmentView): Promise<Found> {
 }
 
 async function search({ workspace, home = null, secrets }: EnvironmentView): Promise<Found> {
-  const [files, skills] = await Promise.all([
+  const [files, found] = await Promise.all([
     Promise.all(FILES.map((path) => readProjectFile(workspace, { path, maxChars: MAX_CHARS, secrets }))),
     findSkills({ workspace, home, secrets }),
   ]);
@@ -47,7 +46,7 @@ async function search({ workspace, home = null, secrets }: EnvironmentView): Pro
     const name = FILES[at] ?? "";
     notes.push(`${name} of the project:\n${file.text}${file.cut ? `\n[cut here; the rest is in ${name}]` : ""}`);
   }
-  return { notes, skills };
+  return { ...found, notes };
 }
 
 const live = {
@@ -58,17 +57,18 @@ const live = {
     return notes.length + skills.length > 0;
   },
   prompt: async (env: EnvironmentView): Promise<string> => {
-    const { notes, skills } = await find(env);
+    const { notes, ...found } = await find(env);
     FOUND.delete(env);
-    return [...(skills.length > 0 ? [listOf(skills)] : []), ...notes].join("\n");
+    return [...(found.skills.length > 0 ? [listOf(found)] : []), ...notes].join("\n");
   },
 };
 export default live;
 
-function listOf(skills: readonly Skill[]): string {
+function listOf({ skills, cut }: FoundSkills): string {
   let length = 0;
   const lines = skills.map(({ name, description }) => `- ${name}: ${description}`)
     .filter((line) => (length += line.length + 1) <= MAX_LIST);
   const more = skills.length > lines.length ? [`${skills.length - lines.length} more: skills.list()`] : [];
-  return ["Read a skill before you do what it is for, skills.read(name):", ...lines, ...more].join("\n");
+  const left = cut.map((folder) => `${folder} has too many names: some skills in it are not found`);
+  return ["Read a skill before you do what it is for, skills.read(name):", ...lines, ...more, ...left].join("\n");
 }

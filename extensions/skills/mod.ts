@@ -28,7 +28,7 @@ export default defineExtension({
     fn(
       "list",
       async ({ workspace, home = null, secrets }: EnvironmentView) =>
-        (await findSkills({ workspace, home, secrets })).map(({ name, description }) => ({ name, description })),
+        (await findSkills({ workspace, home, secrets })).skills.map(({ name, description }) => ({ name, description })),
       {
         doc: "All skills.",
         args: z.tuple([]),
@@ -42,7 +42,7 @@ async function read(
   { workspace, home = null, secrets }: EnvironmentView,
   { name, path = "SKILL.md" }: { readonly name: string; readonly path: string | undefined },
 ): Promise<string> {
-  const skills = await findSkills({ workspace, home, secrets });
+  const { skills } = await findSkills({ workspace, home, secrets });
   const skill = skills.find((one) => one.name === name);
   if (!skill) {
     throw new Error(`Cannot read skill ${name}: there are ${skills.map((one) => one.name).join(", ") || "none"}`);

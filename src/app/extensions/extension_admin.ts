@@ -137,8 +137,8 @@ export class AppExtensionAdmin implements ExtensionAdmin {
 
   async remove(name: string): Promise<string> {
     const others: string[] = [];
-    for (const { place, path } of await discoverFolders(this.#settings)) {
-      if (place !== "home") continue;
+    for (const { place, path, fault } of await discoverFolders(this.#settings)) {
+      if (place !== "home" || fault !== undefined) continue;
       const named = await readExtensionFolder(path).then(({ entries }) => entries, () => []);
       if (basename(path) === name || named.some(({ namespace }) => namespace === name)) {
         await Deno.remove(path, { recursive: true });
@@ -152,7 +152,8 @@ export class AppExtensionAdmin implements ExtensionAdmin {
 
   async trustable(path: string | null): Promise<readonly TrustFacts[]> {
     const found = path === null
-      ? (await discoverFolders(this.#settings)).filter(({ place }) => place === "project").map((one) => one.path)
+      ? (await discoverFolders(this.#settings))
+        .filter(({ place, fault }) => place === "project" && fault === undefined).map((one) => one.path)
       : [await Deno.realPath(path).catch(() => resolve(path))];
     const { trust } = await folderOptionsOf(this.#settings);
     return await Promise.all(found.map((one) =>

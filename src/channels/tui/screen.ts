@@ -121,17 +121,17 @@ export class Screen {
     this.#tui.setFocus({ handleInput, render: () => [], invalidate: () => {} });
     this.#input.component.focused = true;
     const [{ home }, { workspace }] = [this.#parts, this.#session];
-    [this.#history, this.#prompts] = await Promise.all([
-      InputHistory.at(home, workspace),
-      promptFiles({ workspace, home }),
-    ]);
+    const [history, files] = await Promise.all([InputHistory.at(home, workspace), promptFiles({ workspace, home })]);
+    [this.#history, this.#prompts] = [history, files.prompts];
     this.#commands = this.#makeCommands();
     this.#input.remember(await this.#history?.read() ?? []); // before the first key
     this.#take();
     void this.#colors.ask(this.#tui).then((known) => known && this.#repaint());
     this.#input.complete(completions(this.#commands, workspace));
     await this.#show(branch);
-    for (const note of notes) this.#transcript.add(new LineEntry(note, (text) => this.#theme.dim(text)));
+    for (const note of [...notes, ...files.notes]) {
+      this.#transcript.add(new LineEntry(note, (text) => this.#theme.dim(text)));
+    }
     this.changed();
   }
 

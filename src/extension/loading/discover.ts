@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { listFolder } from "../../domain/kit/list_folder.ts";
 
 export type ExtensionOrigin = "home" | "project" | "path";
 
@@ -6,6 +7,8 @@ export type ExtensionOrigin = "home" | "project" | "path";
 export interface FoundFolder {
   readonly place: ExtensionOrigin;
   readonly path: string;
+  /** Why not all folders in it were found; it is no extension itself. */
+  readonly fault?: string;
 }
 
 export interface DiscoverOptions {
@@ -17,32 +20,33 @@ export interface DiscoverOptions {
 }
 
 /** Per place: all of them are read at every start. */
-const MAX_FOLDERS = 100;
+const MAX_FOLDERS = 100, MAX_NAMES = 1_000;
 
 /** Finds folders in search order: the user's, the project's, then those that were named. Does not read their contents. */
 export async function discoverFolders(options: DiscoverOptions): Promise<readonly FoundFolder[]> {
   const { home, workspace, paths = [] } = options;
   const project = join(workspace, ".vis");
   const [own, theirs] = await Promise.all([
-    home === null ? [] : foldersIn(join(home, "extensions")),
-    project === home ? [] : foldersIn(join(project, "extensions")),
+    home === null ? [] : foldersIn("home", join(home, "extensions")),
+    project === home ? [] : foldersIn("project", join(project, "extensions")),
   ]);
   return [
-    ...own.map((path) => ({ place: "home" as const, path })),
-    ...theirs.map((path) => ({ place: "project" as const, path })),
+    ...own,
+    ...theirs,
     ...paths.map((path) => ({ place: "path" as const, path })),
   ];
 }
 
-async function foldersIn(folder: string): Promise<readonly string[]> {
-  const found: string[] = [];
-  try {
-    for await (const { name, isFile } of Deno.readDir(folder)) {
-      if (!isFile && !name.startsWith(".")) found.push(join(folder, name));
-    }
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) return [];
+async function foldersIn(place: ExtensionOrigin, folder: string): Promise<readonly FoundFolder[]> {
+  const list = await listFolder(folder, { most: MAX_NAMES }).catch((error: unknown) => {
+    if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) return null;
     throw error;
-  }
-  return found.sort().slice(0, MAX_FOLDERS);
+  });
+  if (list === null) return [];
+  const found = list.entries.filter(({ name, isFile }) => !isFile && !name.startsWith("."))
+    .map(({ name }) => ({ place, path: join(folder, name) })).sort((a, b) => a.path < b.path ? -1 : 1);
+  if (!list.hasMore && found.length <= MAX_FOLDERS) return found;
+  const limit = list.hasMore ? `${MAX_NAMES} names` : `${MAX_FOLDERS} folders`;
+  const fault = `${folder} has over ${limit}, the limit; some extensions are left out`;
+  return [...found.slice(0, MAX_FOLDERS), { place, path: folder, fault }];
 }

@@ -1,3 +1,4 @@
+import { listFolder } from "../../domain/kit/list_folder.ts";
 import { messageOf } from "../../domain/kit/message_of.ts";
 import { createHash } from "node:crypto";
 import { join } from "node:path";
@@ -57,6 +58,7 @@ class FolderReader {
   readonly files = new Map<string, Uint8Array>();
   readonly #root: string;
   #bytes = 0;
+  #names = 0;
 
   constructor(root: string) {
     this.#root = root;
@@ -64,7 +66,12 @@ class FolderReader {
 
   async read(folder: string, depth: number): Promise<void> {
     if (depth > MAX_DEPTH) throw refused(this.#root, `it is nested deeper than ${MAX_DEPTH} folders`);
-    for await (const { name } of Deno.readDir(join(this.#root, folder))) {
+    const { entries, hasMore } = await listFolder(join(this.#root, folder), { most: MAX_FILES });
+    this.#names += entries.length;
+    if (hasMore || this.#names > MAX_FILES) {
+      throw refused(this.#root, `it has more than ${MAX_FILES} files and folders`);
+    }
+    for (const { name } of entries) {
       if (name === LEFT_OUT) continue;
       const inside = folder === "" ? name : `${folder}/${name}`;
       const info = await Deno.lstat(join(this.#root, inside));
@@ -77,7 +84,6 @@ class FolderReader {
   async #take(inside: string, size: number): Promise<void> {
     this.#bytes += size;
     if (this.#bytes > MAX_BYTES) throw refused(this.#root, `it has more than ${MAX_BYTES / 1024 / 1024} MiB`);
-    if (this.files.size >= MAX_FILES) throw refused(this.#root, `it has more than ${MAX_FILES} files`);
     this.files.set(inside, await Deno.readFile(join(this.#root, inside)));
   }
 }

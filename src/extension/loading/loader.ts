@@ -160,6 +160,7 @@ async function loadOne(
 /** Loads the extensions of one folder. A project's folder is loaded only if the user trusts its exact content. */
 async function loadFolder(folder: FoundFolder, { folderOptions, ...options }: LoadOptions): Promise<readonly Loaded[]> {
   const name = basename(folder.path);
+  if (folder.fault !== undefined) return [failed({ name, folder }, folder.fault)];
   if (!folderOptions) return [failed({ name, folder }, "there is no folder for copies of it")];
   let read: ExtensionFolder;
   try {

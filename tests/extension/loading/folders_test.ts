@@ -49,6 +49,9 @@ Deno.test("readExtensionFolder() refuses links, wherever they lead, and what is 
     file.close();
     await assert.rejects(readExtensionFolder(join(folder, "x")), /more than 32 MiB/);
     await Deno.remove(join(folder, "x/huge.bin"));
+    for (let at = 0; at < 2_000; at++) await Deno.writeTextFile(join(folder, `x/${at}`), "");
+    await assert.rejects(readExtensionFolder(join(folder, "x")), /more than 2000 files and folders/);
+    for (let at = 0; at < 2_000; at++) await Deno.remove(join(folder, `x/${at}`));
     await Deno.mkdir(join(folder, "x", "d/".repeat(20)), { recursive: true });
     await assert.rejects(readExtensionFolder(join(folder, "x")), /deeper than 16/);
   }));
@@ -84,6 +87,20 @@ Deno.test("discoverFolders() searches the user's own, the project's, then what w
       "path /p",
     ]);
     assert.deepEqual(await discoverFolders({ home: null, workspace: join(folder, "nowhere") }), []);
+  }));
+
+Deno.test("discoverFolders() takes a number of folders, and the loader says that there are more", () =>
+  withFolder(async (folder) => {
+    const extensions = join(folder, "ws/.vis/extensions");
+    for (let at = 0; at < 101; at++) await Deno.mkdir(join(extensions, `e${at}`), { recursive: true });
+    const places = { home: null, workspace: join(folder, "ws") };
+    const found = await discoverFolders(places);
+    const fault = `${extensions} has over 100 folders, the limit; some extensions are left out`;
+    assert.deepEqual([found.length, found.at(-1)], [101, { place: "project", path: extensions, fault }]);
+    const { skipped } = await loadShipped({}, { log, folders: found.slice(-1) });
+    assert.deepEqual(skipped.map(({ reason }) => reason), [`Cannot load extensions: ${fault}`]);
+    for (let at = 0; at < 1_000; at++) await Deno.writeTextFile(join(extensions, `${at}`), "");
+    assert.match((await discoverFolders(places)).at(-1)?.fault ?? "", /has over 1000 names, the limit/);
   }));
 
 Deno.test("loadShipped() loads TypeScript of a folder, follows its imports, and loads the copy", () =>

@@ -41,6 +41,14 @@ Deno.test("skills: AGENTS.md and CLAUDE.md stand in the prompt, cut, and once wh
     assert.ok(block.length < 7_000, `${block.length}`);
   }));
 
+Deno.test("skills of a folder with too many names are found in part, and the prompt says so", () =>
+  withFolder(async (folder) => {
+    await write(folder, { "skills/a/SKILL.md": skillText("a", "A") });
+    for (let at = 0; at < 1_000; at++) await Deno.mkdir(join(folder, `skills/b${at}`));
+    const { block } = await activeIn(folder);
+    assert.match(block, /\n- a: A\n.*\/skills has too many names: some skills in it are not found/);
+  }));
+
 Deno.test("skills are listed by name and description, and read on demand", () =>
   withFolder(async (folder) => {
     await write(folder, {

@@ -1,10 +1,11 @@
 import { basename, join } from "node:path";
+import { listFolder } from "../../../domain/kit/list_folder.ts";
 import { smallTextFile } from "../../../domain/kit/small_text_file.ts";
 import { oneLine } from "../../../domain/text/clip.ts";
 import { visibleText } from "../../../domain/text/visible_text.ts";
 
 const NAME = /^[a-z][a-z0-9-]*$/;
-const MOST_FILES = 200;
+const MOST_FILES = 200, MOST_NAMES = 2_000;
 const MOST_BYTES = 100_000;
 const HEADER = /^---\n([^]*?)\n---\n/;
 
@@ -16,35 +17,42 @@ export interface PromptFile {
   readonly request: (words: string) => string;
 }
 
+export interface PromptFiles {
+  readonly prompts: readonly PromptFile[];
+  /** Which folders have more than is read of them. */
+  readonly notes: readonly string[];
+}
+
 /** The files `.vis/prompts/*.md` of the workspace, then `prompts/*.md` of Vis's own folder; the first of a name counts.
  * Links are not followed: a repository must not send a file from elsewhere. */
 export async function promptFiles(
   { workspace, home }: { readonly workspace: string; readonly home: string | null },
-): Promise<readonly PromptFile[]> {
+): Promise<PromptFiles> {
   const found = new Map<string, PromptFile>();
+  const notes: string[] = [];
   for (const folder of [join(workspace, ".vis", "prompts"), ...home === null ? [] : [join(home, "prompts")]]) {
-    for (const name of await namesIn(folder)) {
+    const { names, hasMore } = await namesIn(folder);
+    if (hasMore) notes.push(`${folder} has over ${MOST_FILES} prompts or ${MOST_NAMES} files: some are left out`);
+    for (const name of names) {
       if (found.has(name)) continue;
       const text = await textOf(join(folder, `${name}.md`));
       if (text !== null) found.set(name, promptFile(name, text));
     }
   }
-  return [...found.values()];
+  return { prompts: [...found.values()], notes };
 }
 
-async function namesIn(folder: string): Promise<readonly string[]> {
-  const names: string[] = [];
+async function namesIn(folder: string): Promise<{ readonly names: readonly string[]; readonly hasMore: boolean }> {
   try {
     const { isDirectory } = await Deno.lstat(folder);
-    if (!isDirectory) return [];
-    for await (const { name, isFile } of Deno.readDir(folder)) {
-      if (isFile && name.endsWith(".md") && NAME.test(basename(name, ".md"))) names.push(basename(name, ".md"));
-      if (names.length >= MOST_FILES) break;
-    }
+    if (!isDirectory) return { names: [], hasMore: false };
+    const { entries, hasMore } = await listFolder(folder, { most: MOST_NAMES });
+    const names = entries.filter(({ name, isFile }) => isFile && name.endsWith(".md"))
+      .map(({ name }) => basename(name, ".md")).filter((name) => NAME.test(name)).sort();
+    return { names: names.slice(0, MOST_FILES), hasMore: hasMore || names.length > MOST_FILES };
   } catch {
-    return []; // most workspaces have no such folder
+    return { names: [], hasMore: false }; // most workspaces have no such folder
   }
-  return names.sort();
 }
 
 async function textOf(path: string): Promise<string | null> {

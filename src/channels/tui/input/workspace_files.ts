@@ -1,6 +1,7 @@
 import { join } from "node:path";
+import { listFolder } from "../../../domain/kit/list_folder.ts";
 
-const MOST_FILES = 10_000, MOST_FOLDERS = 4_000;
+const MOST_FILES = 10_000, MOST_FOLDERS = 4_000, MOST_NAMES = 40_000;
 const FRESH_MS = 10_000;
 
 /** Folders of tools and results, which nobody names in a request. */
@@ -28,9 +29,12 @@ export class WorkspaceFiles {
   async #walk(): Promise<readonly string[]> {
     const found: string[] = [];
     const folders = [""];
-    for (let at = 0; at < Math.min(folders.length, MOST_FOLDERS); at++) {
+    let names = 0;
+    for (let at = 0; at < Math.min(folders.length, MOST_FOLDERS) && names < MOST_NAMES; at++) {
       const folder = folders[at] ?? "";
-      for (const { name, isFile, isDirectory } of await entriesOf(join(this.#workspace, folder))) {
+      const entries = await entriesOf(join(this.#workspace, folder));
+      names += entries.length;
+      for (const { name, isFile, isDirectory } of entries) {
         if (isFile) found.push(`${folder}${name}`);
         if (!isDirectory || name.startsWith(".") || LEFT_OUT.has(name)) continue;
         found.push(`${folder}${name}/`);
@@ -42,8 +46,8 @@ export class WorkspaceFiles {
   }
 }
 
-/** In the order of their names; none if the folder cannot be read. */
+/** In the order of their names; the first ones that the system gives; none if the folder cannot be read. */
 async function entriesOf(path: string): Promise<readonly Deno.DirEntry[]> {
-  const entries = await Array.fromAsync(Deno.readDir(path)).catch(() => []);
-  return entries.sort((one, other) => one.name < other.name ? -1 : 1);
+  const { entries } = await listFolder(path, { most: MOST_FILES }).catch(() => ({ entries: [] }));
+  return [...entries].sort((one, other) => one.name < other.name ? -1 : 1);
 }

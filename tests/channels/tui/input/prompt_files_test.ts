@@ -16,7 +16,7 @@ Deno.test("promptFiles() reads the workspace's prompts before the user's, with t
       "plain.md": "Say hello\nto everyone",
     });
     await prompts(join(home, "prompts"), { "review.md": "another", "mine.md": "---\ntags: x\n---\nMine" });
-    const found = await promptFiles({ workspace, home });
+    const { prompts: found } = await promptFiles({ workspace, home });
     assert.deepEqual(found.map(({ name, detail }) => [name, detail]), [
       ["plain", "Say hello to everyone"],
       ["review", "Review a change"],
@@ -31,15 +31,25 @@ Deno.test("promptFiles() reads the workspace's prompts before the user's, with t
 
 Deno.test("promptFiles() takes no links, no large files, no other names, and no folder is no error", async () => {
   await withFolder(async (workspace) => {
-    assert.deepEqual(await promptFiles({ workspace, home: null }), []);
+    assert.deepEqual(await promptFiles({ workspace, home: null }), { prompts: [], notes: [] });
     const folder = join(workspace, ".vis", "prompts");
     await prompts(folder, { "large.md": "x".repeat(100_001), "Upper.md": "x", "a.txt": "x", "-rf.md": "x" });
     await Deno.writeTextFile(join(workspace, "secret"), "secret");
     await Deno.symlink(join(workspace, "secret"), join(folder, "link.md"));
-    assert.deepEqual(await promptFiles({ workspace, home: null }), []);
+    assert.deepEqual(await promptFiles({ workspace, home: null }), { prompts: [], notes: [] });
     await Deno.rename(folder, join(workspace, "elsewhere"));
     await prompts(join(workspace, "elsewhere"), { "fine.md": "x" });
     await Deno.symlink(join(workspace, "elsewhere"), folder);
-    assert.deepEqual(await promptFiles({ workspace, home: null }), []);
+    assert.deepEqual(await promptFiles({ workspace, home: null }), { prompts: [], notes: [] });
+  });
+});
+
+Deno.test("promptFiles() reads a number of prompts and says that there are more", async () => {
+  await withFolder(async (workspace) => {
+    const folder = join(workspace, ".vis", "prompts");
+    await prompts(folder, Object.fromEntries(Array.from({ length: 201 }, (_, at) => [`p${at}.md`, "x"])));
+    const { prompts: found, notes } = await promptFiles({ workspace, home: null });
+    assert.equal(found.length, 200);
+    assert.deepEqual(notes, [`${folder} has over 200 prompts or 2000 files: some are left out`]);
   });
 });
