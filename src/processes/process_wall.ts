@@ -1,4 +1,3 @@
-import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { ProgramWalls, Spawned, SpawnOptions } from "../extension/spawned.ts";
 import type { ExecPolicy } from "../sandbox/exec/exec_policy.ts";
@@ -17,7 +16,7 @@ import {
   outsideWorkspace,
   TIMEOUT_MS,
 } from "./_program_call.ts";
-import { removeTree, TooMuchToRemove } from "./folders.ts";
+import { CommandFolder } from "./_command_folder.ts";
 import { landlockFault } from "./landlock_fault.ts";
 import { deviceNodes, linksOf, machinePath, settingsPaths, systemPaths } from "./_open_paths.ts";
 import { PROC } from "./proc_files.ts";
@@ -41,8 +40,8 @@ const OPEN_FILES = 4096, FILE_BYTES = 8 * 2 ** 30, CPU_SECONDS = 24 * 3600;
 const MORE_PROCESSES = 1024;
 /** In the home folder of a program, and in place of files that it must not see. */
 const HIDDEN_NAME = ".hidden-by-vis";
-/** Names that this process removes after a command, and how long a program may remove more. */
-const MOST_REMOVED = 20_000, REMOVAL_MS = 600_000;
+/** How long a program may remove the folder of another one. */
+const REMOVAL_MS = 600_000;
 const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 export interface ProcessWallOptions {
@@ -138,9 +137,11 @@ export class ProcessWall {
       : isWhole && loopback !== undefined
       ? "private"
       : "none";
-    const folder = await Deno.realPath(
-      await Deno.makeTempDir({ dir: this.#options.temporary ?? tmpdir(), prefix: `vis-command-${Deno.pid}-` }),
-    );
+    const made = await CommandFolder.make({
+      root: this.#options.temporary,
+      removeLarge: (path) => this.#removeLarge(path),
+    });
+    const folder = made.path;
     let fixed: Fixed | null = null;
     try {
       const found = isWhole && (own.write.length > 0 || options.hideSecrets) ? this.#files.look(workspace) : null;
@@ -194,20 +195,14 @@ export class ProcessWall {
       }
     } finally {
       fixed?.leave();
-      await this.#remove(folder);
+      await made.remove();
     }
   }
 
-  /** Removes the folder of a call. What takes long is removed by a program behind the wall, which nothing waits for. */
-  async #remove(folder: string): Promise<void> {
-    try {
-      await removeTree(folder, { most: MOST_REMOVED });
-    } catch (error) {
-      if (!(error instanceof TooMuchToRemove)) return; // somebody else's file in it
-      const argv = ["/bin/sh", "-c", "chmod -R u+rwX . ; find . -mindepth 1 -delete"];
-      void this.#spawn(folder, argv, { timeoutMs: REMOVAL_MS, network: false }, { keepsRepositories: false })
-        .then(() => removeTree(folder, { most: MOST_REMOVED })).catch(() => {});
-    }
+  /** Empties a folder by a program behind the wall: this process would stand still meanwhile. */
+  async #removeLarge(folder: string): Promise<void> {
+    const argv = ["/bin/sh", "-c", "chmod -R u+rwX . ; find . -mindepth 1 -delete"];
+    await this.#spawn(folder, argv, { timeoutMs: REMOVAL_MS, network: false }, { keepsRepositories: false });
   }
 
   /** Real paths of the workspace's secret files that the program must not see. */

@@ -3,6 +3,7 @@ import { delimiter, isAbsolute, join, resolve } from "node:path";
 import { messageOf } from "../domain/kit/message_of.ts";
 import type { ProgramWalls, Spawned, SpawnOptions } from "../extension/spawned.ts";
 import type { GrantedPath } from "../sandbox/confine/access.ts";
+import { CommandFolder } from "./_command_folder.ts";
 import { removeTree } from "./folders.ts";
 import { deviceNodes, machinePath } from "./_open_paths.ts";
 import { makeHome } from "./_program_home.ts";
@@ -132,9 +133,8 @@ export class SeatbeltWall {
     refusePrivate([...own.read, ...own.write], open.folders);
     refuseSettings(own.write, { home: open.folders.home, workspace });
     const { env } = this.#options;
-    const folder = await Deno.realPath(
-      await Deno.makeTempDir({ dir: this.#options.temporary ?? tmpdir(), prefix: `vis-command-${Deno.pid}-` }),
-    );
+    const made = await CommandFolder.make({ root: this.#options.temporary });
+    const folder = made.path;
     try {
       const cwd = place ?? folder;
       const variables: Record<string, string> = {
@@ -172,7 +172,7 @@ export class SeatbeltWall {
         stop,
       });
     } finally {
-      await removeTree(folder).catch(() => {}); // somebody else's file in it
+      await made.remove();
     }
   }
 

@@ -1,6 +1,6 @@
 import { delimiter, isAbsolute } from "node:path";
 import { CappedOutput } from "../_capped_output.ts";
-import { removeTree } from "../folders.ts";
+import { CommandFolder } from "../_command_folder.ts";
 import { MAX_BYTES, TIMEOUT_MS } from "../_program_call.ts";
 import { heard, readOutputs, writeInput } from "../_program_streams.ts";
 import type { Spawned, SpawnOptions } from "../../extension/spawned.ts";
@@ -25,11 +25,11 @@ export interface FreeProcessOptions
  * of output. The group ends with the program. Rejects as `ProcessWall.spawn` does. */
 export async function runFree(argv: readonly string[], options: FreeProcessOptions): Promise<Spawned> {
   if (options.cwd !== null) return await runIn(options.cwd, argv, options);
-  const folder = await Deno.makeTempDir({ prefix: `vis-command-${Deno.pid}-` });
+  const folder = await CommandFolder.make();
   try {
-    return await runIn(folder, argv, options);
+    return await runIn(folder.path, argv, options);
   } finally {
-    await removeTree(folder).catch(() => {}); // somebody else's file in it
+    await folder.remove();
   }
 }
 

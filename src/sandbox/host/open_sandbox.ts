@@ -45,7 +45,7 @@ export function openSandbox(options: SandboxOptions, test: SandboxTestOptions = 
       access,
     };
     const own = test.program ?? childProgram({ memoryBytes, allPermissions: !walls.permissions, access });
-    WorkFolder.sweep(test.folderRoot);
+    const swept = WorkFolder.sweep(test.folderRoot);
     const child = launcher.length > 0 || test.program ? null : takeFirstChild();
     if (child === null) endFirstChild();
     const sandbox = new ConfinedSandbox({
@@ -54,6 +54,7 @@ export function openSandbox(options: SandboxOptions, test: SandboxTestOptions = 
       ...child ? adopted(child) : started(launched(own, launcher), test.folderRoot),
     });
     await sandbox.start();
+    await swept;
     return sandbox;
   }, options.signal);
 }
