@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { listFolder } from "@vis/extension";
+import { firstEntries } from "@vis/extension";
 import { readProjectFile, realInside } from "./project_file.ts";
 
 export interface Skill {
@@ -44,7 +44,7 @@ async function skillsIn(
   { within, secrets }: { readonly within?: string; readonly secrets: readonly string[] | undefined },
 ): Promise<FoundSkills> {
   if (!existsSync(root)) return NONE; // usually, and a listing would make an error
-  const list = await listFolder(root, { most: MAX_NAMES }).catch(() => null);
+  const list = await firstEntries(root, { most: MAX_NAMES }).catch(() => null);
   if (list === null) return NONE;
   const names = list.entries.filter(({ isFile }) => !isFile).map(({ name }) => name);
   const skills = await Promise.all(

@@ -4,7 +4,7 @@ export { BoundedMap } from "../domain/kit/bounded_map.ts";
 export { ByteBuffer } from "../domain/kit/byte_buffer.ts";
 export { type GitSetting, parseGitConfig, userGitSettings } from "../domain/kit/git_config.ts";
 export { isSecureUrl } from "../domain/kit/is_secure_url.ts";
-export { type FolderList, listFolder } from "../domain/kit/list_folder.ts";
+export { type FirstEntries, firstEntries } from "../domain/kit/first_entries.ts";
 export { matchesWildcard } from "../domain/kit/matches_wildcard.ts";
 export { messageOf, reasonOf } from "../domain/kit/message_of.ts";
 export { editDistance, nearestName, nearestNames } from "../domain/kit/nearest_name.ts";

@@ -23,7 +23,8 @@ export class CommandFolder {
   readonly #lock: Deno.FsFile | null;
   readonly #options: CommandFolderOptions;
 
-  private constructor(path: string, options: CommandFolderOptions) {
+  /** Use `make`. */
+  constructor(path: string, options: CommandFolderOptions) {
     this.path = path;
     this.#lock = lockFolder(path);
     this.#options = options;

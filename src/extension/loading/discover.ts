@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { listFolder } from "../../domain/kit/list_folder.ts";
+import { firstEntries } from "../../domain/kit/first_entries.ts";
 
 export type ExtensionOrigin = "home" | "project" | "path";
 
@@ -38,7 +38,7 @@ export async function discoverFolders(options: DiscoverOptions): Promise<readonl
 }
 
 async function foldersIn(place: ExtensionOrigin, folder: string): Promise<readonly FoundFolder[]> {
-  const list = await listFolder(folder, { most: MAX_NAMES }).catch((error: unknown) => {
+  const list = await firstEntries(folder, { most: MAX_NAMES }).catch((error: unknown) => {
     if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) return null;
     throw error;
   });

@@ -1,4 +1,4 @@
-import { listFolder } from "../../domain/kit/list_folder.ts";
+import { firstEntries } from "../../domain/kit/first_entries.ts";
 import { messageOf } from "../../domain/kit/message_of.ts";
 import { createHash } from "node:crypto";
 import { join } from "node:path";
@@ -66,7 +66,7 @@ class FolderReader {
 
   async read(folder: string, depth: number): Promise<void> {
     if (depth > MAX_DEPTH) throw refused(this.#root, `it is nested deeper than ${MAX_DEPTH} folders`);
-    const { entries, hasMore } = await listFolder(join(this.#root, folder), { most: MAX_FILES });
+    const { entries, hasMore } = await firstEntries(join(this.#root, folder), { most: MAX_FILES });
     this.#names += entries.length;
     if (hasMore || this.#names > MAX_FILES) {
       throw refused(this.#root, `it has more than ${MAX_FILES} files and folders`);

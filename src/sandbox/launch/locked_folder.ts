@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { listFolder } from "../../domain/kit/list_folder.ts";
+import { firstEntries } from "../../domain/kit/first_entries.ts";
 
 /** A folder that was just created is not locked yet. */
 const LEFTOVER_MS = 60_000;
@@ -33,7 +33,7 @@ export function lockFolder(path: string): Deno.FsFile | null {
 /** Paths of folders in `root` that were locked by a process which was killed before it could remove them: those that
  * begin with `prefix`, among the first names of `root`. Each is locked until the next one is asked for. */
 export async function* leftFolders(root: string, prefix: string): AsyncGenerator<string> {
-  const { entries } = await listFolder(root, { most: MOST_NAMES }).catch(() => ({ entries: [] }));
+  const { entries } = await firstEntries(root, { most: MOST_NAMES }).catch(() => ({ entries: [] }));
   for (const { name, isDirectory } of entries) {
     const path = join(root, name);
     const unlock = isDirectory && name.startsWith(prefix) && isOld(path) ? lockLeft(path) : null;

@@ -1,5 +1,5 @@
 import { basename, join } from "node:path";
-import { listFolder } from "../../../domain/kit/list_folder.ts";
+import { firstEntries } from "../../../domain/kit/first_entries.ts";
 import { smallTextFile } from "../../../domain/kit/small_text_file.ts";
 import { oneLine } from "../../../domain/text/clip.ts";
 import { visibleText } from "../../../domain/text/visible_text.ts";
@@ -46,7 +46,7 @@ async function namesIn(folder: string): Promise<{ readonly names: readonly strin
   try {
     const { isDirectory } = await Deno.lstat(folder);
     if (!isDirectory) return { names: [], hasMore: false };
-    const { entries, hasMore } = await listFolder(folder, { most: MOST_NAMES });
+    const { entries, hasMore } = await firstEntries(folder, { most: MOST_NAMES });
     const names = entries.filter(({ name, isFile }) => isFile && name.endsWith(".md"))
       .map(({ name }) => basename(name, ".md")).filter((name) => NAME.test(name)).sort();
     return { names: names.slice(0, MOST_FILES), hasMore: hasMore || names.length > MOST_FILES };

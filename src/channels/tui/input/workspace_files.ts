@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { listFolder } from "../../../domain/kit/list_folder.ts";
+import { firstEntries } from "../../../domain/kit/first_entries.ts";
 
 const MOST_FILES = 10_000, MOST_FOLDERS = 4_000, MOST_NAMES = 40_000;
 const FRESH_MS = 10_000;
@@ -48,6 +48,6 @@ export class WorkspaceFiles {
 
 /** In the order of their names; the first ones that the system gives; none if the folder cannot be read. */
 async function entriesOf(path: string): Promise<readonly Deno.DirEntry[]> {
-  const { entries } = await listFolder(path, { most: MOST_FILES }).catch(() => ({ entries: [] }));
+  const { entries } = await firstEntries(path, { most: MOST_FILES }).catch(() => ({ entries: [] }));
   return [...entries].sort((one, other) => one.name < other.name ? -1 : 1);
 }

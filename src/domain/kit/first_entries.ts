@@ -15,7 +15,7 @@ const KINDS: Readonly<Record<number, Omit<Deno.DirEntry, "name">>> = {
 };
 const OTHER = { isDirectory: false, isFile: false, isSymlink: false };
 
-export interface FolderList {
+export interface FirstEntries {
   /** In the order of the system. */
   readonly entries: readonly Deno.DirEntry[];
   /** Whether the folder has more of them. */
@@ -24,10 +24,10 @@ export interface FolderList {
 
 /** The entries of a folder, at most `most` of them. Where the system allows it, no more are read: all of 300,000 would
  * take a tenth of a gigabyte, and stop this process for half a second. Throws the system's errors. */
-export async function listFolder(
+export async function firstEntries(
   path: string,
   { most, os = Deno.build.os }: { readonly most: number; readonly os?: typeof Deno.build.os },
-): Promise<FolderList> {
+): Promise<FirstEntries> {
   const library = os === "linux" ? LIBRARY.opened : null;
   const folder = await library?.symbols.open(terminated(path), O_DIRECTORY | O_CLOEXEC) ?? -1;
   if (!library || folder < 0) return await firstOf(Deno.readDir(path), most); // the runtime explains the failure
@@ -55,7 +55,7 @@ class Library {
 
 const LIBRARY = new Library();
 
-async function firstOf(all: AsyncIterable<Deno.DirEntry>, most: number): Promise<FolderList> {
+async function firstOf(all: AsyncIterable<Deno.DirEntry>, most: number): Promise<FirstEntries> {
   const entries: Deno.DirEntry[] = [];
   for await (const entry of all) {
     if (entries.length === most) return { entries, hasMore: true };
