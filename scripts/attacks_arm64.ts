@@ -25,7 +25,7 @@ const MAIN = "tests/sandbox/attacks/main.ts";
 const WALL_TESTS = [
   "tests/sandbox/confine/kernel_wall_test.ts",
   "tests/sandbox/grants_alone_test.ts",
-  "tests/sandbox/exec/mounts_test.ts",
+  "tests/sandbox/exec/plan_test.ts",
   "tests/processes/private_mounts_test.ts",
   "tests/processes/private_network_test.ts",
 ];

@@ -13,7 +13,6 @@ export const SANDBOX_ENTRIES: Readonly<Record<string, string>> = {
   "worker_script.js": "src/sandbox/child/worker/worker.ts",
   "relay.js": "src/sandbox/child/relay/script.ts",
   "sucrase.js": "src/sandbox/child/prepare/sucrase.ts",
-  "exec.js": "src/sandbox/exec/main.ts",
 };
 
 /** Run with the folder of the sandbox's scripts as its argument, it stores V8's code cache of each script next to it. */

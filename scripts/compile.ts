@@ -17,7 +17,6 @@ import { namePackages } from "./name_packages.ts";
 import { type AttachedFiles, attachFiles, joinedFiles } from "./executable/attach_files.ts";
 import type { Attached } from "./executable/part_files.ts";
 import { packProgram } from "./executable/pack_program.ts";
-import { EXEC_ARGUMENT } from "../src/sandbox/exec/exec_policy.ts";
 import { CHILD_ARGUMENT } from "../src/sandbox/launch/start_child.ts";
 import { ROOT } from "./_project.ts";
 import { run } from "./_run.ts";
@@ -50,9 +49,6 @@ if (Deno.args[0] === ${JSON.stringify(CHILD_ARGUMENT)}) {
   const files = await partFiles();
   const { childMain } = await import("./child.js");
   await childMain({ read: (name) => files.read(name), close: () => files.close() });
-} else if (Deno.args[0] === ${JSON.stringify(EXEC_ARGUMENT)}) {
-  const { execMain } = await import("./exec.js");
-  execMain();
 } else if (Deno.args.length === 1 && ["version", "--version", "-V"].includes(Deno.args[0])) {
   await import("./print_version.js");
 } else {
@@ -114,7 +110,7 @@ async function addParts(folder: string): Promise<void> {
   }
   const search = join(folder, "search_worker.js");
   await step("bundle the search", ["bundle", "--quiet", "--minify", "-o", search, SEARCH_WORKER]);
-  for (const file of ["child.js", "worker.js", "exec.js", ...SANDBOX_SCRIPTS]) {
+  for (const file of ["child.js", "worker.js", ...SANDBOX_SCRIPTS]) {
     await Deno.copyFile(join(ROOT, "build/sandbox", file), join(folder, file));
   }
   await Deno.mkdir(join(folder, "page"));

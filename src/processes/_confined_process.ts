@@ -1,16 +1,14 @@
 import { Buffer } from "node:buffer";
 import { constants } from "node:os";
 import type { Spawned, SpawnOptions } from "../extension/spawned.ts";
-import { joinBytes } from "../domain/kit/join_bytes.ts";
-import { type ExecPolicy, SAID } from "../sandbox/exec/exec_policy.ts";
+import { SAID } from "../sandbox/exec/exec_policy.ts";
+import type { Plan } from "../sandbox/exec/plan.ts";
 import type { ChildProgram } from "../sandbox/launch/start_child.ts";
 import { CappedOutput } from "./_capped_output.ts";
 import { childrenOf, descendants } from "./_process_table.ts";
 import { PROC } from "./proc_files.ts";
 import { heard, readOutputs } from "./_program_streams.ts";
 
-/** Nothing from Vis's own environment; the folder cannot be created, which keeps the runtime from using a cache. */
-const ENVIRONMENT = { DENO_DIR: "/dev/null/deno", NO_COLOR: "1", DENO_NO_UPDATE_CHECK: "1" };
 const WATCH_MS = 20;
 const MOST_PROCESSES = 512;
 /** Makes the kernel end it first when memory runs out. */
@@ -27,13 +25,18 @@ const WORDS: Readonly<Record<number, string>> = {
   [ENOENT]: "it does not exist, or the interpreter that it names does not",
   [EACCES]: "it cannot be executed: it is not a program, or it is in a folder that commands may not read",
   [ENOEXEC]: "it is not a program and names no interpreter",
-  [E2BIG]: "its arguments are too long",
+  [E2BIG]: "its arguments or variables are too long, the system takes 128 KiB for each; use a file, or stdin",
 };
 const SIGNALS = new Map(Object.entries(constants.signals).map(([name, number]) => [Number(number), name]));
 
 export interface ConfinedProcessOptions {
+  /** Carries out the plan (init.c), and becomes the first process around the program. */
   readonly launcher: ChildProgram;
-  readonly policy: ExecPolicy;
+  readonly argv: readonly string[];
+  /** The complete environment; nothing is inherited. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Whether the program is in namespaces of its own. */
+  readonly whole: boolean;
   readonly cwd: string;
   readonly input: NonNullable<SpawnOptions["input"]> | null;
   readonly maxBytes: number;
@@ -47,6 +50,10 @@ export class NoNamespaces extends Error {}
 export class ConfinedProcess {
   readonly #options: ConfinedProcessOptions;
   readonly #name: string;
+  /** Marks lines of the first process: the program does not know it. */
+  readonly #token = crypto.randomUUID();
+  /** Null once it has been sent. */
+  #plan: Uint8Array<ArrayBuffer> | null;
   readonly #process: Deno.ChildProcess;
   readonly #begun = performance.now();
   readonly #stdout: CappedOutput;
@@ -58,15 +65,17 @@ export class ConfinedProcess {
   #tries = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(options: ConfinedProcessOptions) {
+  constructor(plan: Plan, options: ConfinedProcessOptions) {
     this.#options = options;
-    const { policy, cwd, maxBytes, launcher: { path, args } } = options;
-    this.#name = policy.argv[0] ?? "";
+    const { argv, cwd, maxBytes, launcher: { path, args } } = options;
+    this.#name = argv[0] ?? "";
+    const env = Object.entries(options.env).map(([name, value]) => `${name}=${value}`);
+    this.#plan = plan.encode({ token: this.#token, argv, env });
+    if (this.#plan === null) throw new Error(`Cannot run ${this.#name}: ${WORDS[E2BIG]}`);
     const command = new Deno.Command(path, {
       args: [...args],
       cwd,
       clearEnv: true,
-      env: ENVIRONMENT,
       stdin: "piped",
       stdout: "piped",
       stderr: "piped",
@@ -118,7 +127,7 @@ export class ConfinedProcess {
     if (failed !== undefined) throw new Error(failed);
     if (this.#said.has(SAID.begun) || this.#tries > 0) return;
     const why = this.#said.get(SAID.noNamespaces) ?? (this.#stderr.text().trim() || `its launcher ended with ${code}`);
-    if (this.#options.policy.namespaces) throw new NoNamespaces(why);
+    if (this.#options.whole) throw new NoNamespaces(why);
     throw new Error(`Cannot run ${this.#name}: ${why}`);
   }
 
@@ -139,12 +148,8 @@ export class ConfinedProcess {
   /** The first process passes the request on. */
   #askToEnd(): void {
     if (!this.#said.has(SAID.begun)) return this.#kill();
-    for (const pid of this.#isWhole ? childrenOf(this.pid) : [this.pid]) send(pid, "SIGTERM");
+    for (const pid of this.#options.whole ? childrenOf(this.pid) : [this.pid]) send(pid, "SIGTERM");
     this.#timer = setTimeout(() => this.#kill(), GRACE_MS);
-  }
-
-  get #isWhole(): boolean {
-    return this.#options.policy.namespaces !== null;
   }
 
   /** Ends all that runs. Where the first process of a namespace ends, the kernel ends the others, and the process that
@@ -152,7 +157,8 @@ export class ConfinedProcess {
   #kill(): void {
     clearTimeout(this.#timer);
     this.#tries++;
-    if (!this.#isWhole) {
+    if (this.#plan !== null) return send(this.pid, "SIGKILL");
+    if (!this.#options.whole) {
       const all = this.#said.has(SAID.begun) ? descendants(this.pid) : [this.pid];
       for (const pid of all) send(pid, "SIGKILL");
     } else {
@@ -173,15 +179,15 @@ export class ConfinedProcess {
     }, WATCH_MS);
   }
 
-  /** The policy comes first, behind its length. */
+  /** The plan comes first: before, nothing runs. */
   async #writeInput(): Promise<void> {
-    const { input, policy } = this.#options;
-    const text = new TextEncoder().encode(JSON.stringify(policy));
-    const length = new Uint8Array(4);
-    new DataView(length.buffer).setUint32(0, text.length, true);
+    const { input } = this.#options;
+    const plan = this.#plan;
+    if (plan === null || this.#tries > 0) return await this.#process.stdin.abort().catch(() => {});
+    this.#plan = null;
     const writer = this.#process.stdin.getWriter();
     try {
-      await writer.write(joinBytes([length, text]));
+      await writer.write(plan);
       if (typeof input === "string") await writer.write(new TextEncoder().encode(input));
       writer.releaseLock();
       if (input !== null && typeof input !== "string") return await input.pipeTo(this.#process.stdin);
@@ -191,8 +197,8 @@ export class ConfinedProcess {
 
   /** Reads both outputs; the returned function waits for their ends. */
   #readOutputs(): () => Promise<void> {
-    const { onOutput, policy: { token } } = this.#options;
-    const lines = new TokenLines(token, (line) => this.#hear(line));
+    const { onOutput } = this.#options;
+    const lines = new TokenLines(this.#token, (line) => this.#hear(line));
     const keep = (name: "stdout" | "stderr", chunk: Uint8Array): void => {
       if (chunk.length === 0) return;
       (name === "stdout" ? this.#stdout : this.#stderr).push(chunk);
@@ -211,11 +217,11 @@ export class ConfinedProcess {
   #hear(line: string): void {
     const [word = ""] = line.split(" ", 1);
     this.#said.set(word, line.slice(word.length + 1));
-    if (word === SAID.left && !this.#isWhole) this.#kill();
+    if (word === SAID.left && !this.#options.whole) this.#kill();
   }
 }
 
-/** Takes the lines of the launcher and of the first process, which begin with the token, out of an output. */
+/** Takes the lines of the first process, which begin with the token, out of an output. */
 class TokenLines {
   readonly #token: string;
   readonly #hear: (line: string) => void;

@@ -1,20 +1,7 @@
 import type { OwnNamespaces, ProgramNetwork } from "../sandbox/exec/exec_policy.ts";
 import { PROC } from "./proc_files.ts";
 
-const UNSHARE = "/usr/bin/unshare", NSENTER = "/usr/bin/nsenter", SETPRIV = "/usr/bin/setpriv";
-const NEW_USER = ["--user", "--map-current-user", "--keep-caps"];
-/** The process between Vis and the first process of the namespace ends with Vis. A namespace of users clears that, and so
- * it comes after one. */
-const ENDS_WITH_VIS = [SETPRIV, "--pdeathsig", "KILL", "--"];
-const OWN_PROCESSES = ["--pid", "--fork", "--kill-child", "--"];
 const CAP_SYS_ADMIN = 21n;
-
-interface Plan {
-  /** What starts the launcher. */
-  readonly launcher: readonly string[];
-  readonly outside: OwnNamespaces["outside"];
-  readonly startLoopback: boolean;
-}
 
 /** Namespaces of programs: their own processes, files, queues and network. Programs with the same name have the same
  * network, with nothing but a loopback, as long as one of them runs. */
@@ -33,23 +20,14 @@ export class Namespaces {
     this.#fault = why;
   }
 
-  plan(network: ProgramNetwork, name: string): Plan {
+  /** The namespaces of the next program. */
+  next(network: ProgramNetwork, name: string): Pick<OwnNamespaces, "outside" | "other" | "user"> {
     this.#outside ||= PROC.link("/proc/self/ns/net");
-    const isRoot = Deno.uid() === 0;
-    const other = network === "private" ? this.#otherOf(name) : null;
-    const ownNetwork = network === "tcp" || other !== null ? [] : ["--net"];
-    const join = other === null ? [] : [
-      NSENTER,
-      ...(isRoot ? [] : [`--user=/proc/${other}/ns/user`, "--preserve-credentials"]),
-      `--net=/proc/${other}/ns/net`,
-      "--",
-    ];
+    const uid = Deno.uid() ?? 0, gid = Deno.gid() ?? 0;
     return {
-      launcher: isRoot
-        ? [...join, ...ENDS_WITH_VIS, UNSHARE, ...ownNetwork, ...OWN_PROCESSES]
-        : [...join, UNSHARE, ...NEW_USER, ...ownNetwork, "--", ...ENDS_WITH_VIS, UNSHARE, ...OWN_PROCESSES],
       outside: network === "tcp" ? null : this.#outside,
-      startLoopback: network === "private" && other === null,
+      other: network === "private" ? this.#otherOf(name) : null,
+      user: uid === 0 ? null : { uid, gid },
     };
   }
 
@@ -75,8 +53,6 @@ export class Namespaces {
 }
 
 function faultOf(): string {
-  const missing = [UNSHARE, NSENTER, SETPRIV].find((path) => !exists(path));
-  if (missing !== undefined) return `${missing} of util-linux is missing`;
   if (Deno.uid() === 0) {
     const capabilities = /^CapEff:\s*([0-9a-f]+)$/m.exec(PROC.read("/proc/self/status"))?.[1] ?? "0";
     return (BigInt(`0x${capabilities}`) >> CAP_SYS_ADMIN & 1n) === 1n ? "" : "root has no CAP_SYS_ADMIN here";
@@ -93,12 +69,4 @@ function faultOf(): string {
   return setting("kernel/apparmor_restrict_unprivileged_userns") === "1"
     ? "kernel.apparmor_restrict_unprivileged_userns is 1"
     : "";
-}
-
-function exists(path: string): boolean {
-  try {
-    return Deno.statSync(path).isFile;
-  } catch {
-    return false;
-  }
 }

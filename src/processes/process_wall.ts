@@ -1,10 +1,11 @@
 import { join, resolve } from "node:path";
 import type { ProgramWalls, Spawned, SpawnOptions } from "../extension/spawned.ts";
+import { execPlan } from "../sandbox/exec/exec_plan.ts";
 import type { ExecPolicy } from "../sandbox/exec/exec_policy.ts";
+import { ExecProgram } from "../sandbox/exec/exec_program.ts";
 import { createLog } from "../logging/log.ts";
 import type { GrantedPath } from "../sandbox/confine/access.ts";
 import { hasCallNumbers } from "../sandbox/confine/call_numbers.ts";
-import { execProgram, launched } from "../sandbox/launch/program.ts";
 import type { ChildProgram } from "../sandbox/launch/start_child.ts";
 import { ConfinedProcess, NoNamespaces } from "./_confined_process.ts";
 import {
@@ -57,7 +58,7 @@ export interface ProcessWallOptions {
   readonly temporary?: string;
   /** False as on a machine without namespaces. */
   readonly namespaces?: boolean;
-  /** Starts the program; this build's own launcher unless a test sets another. */
+  /** Carries out plans (init.c); the program in memory unless a test sets another. */
   readonly launcher?: ChildProgram;
 }
 
@@ -76,6 +77,7 @@ interface OpenFolders {
 }
 
 interface Machine extends OpenFolders {
+  readonly program: ExecProgram;
   readonly devices: readonly string[];
   /** Where links of the machine are and lead, on the way to what programs may use. */
   readonly links: readonly (readonly [path: string, to: string])[];
@@ -154,35 +156,35 @@ export class ProcessWall {
       }
       if (hidden.length > 0) await Deno.writeTextFile(join(folder, HIDDEN_NAME), options.hideSecrets?.instead ?? "");
       await makeHome(folder, { links: machine.packages, home: this.#options.private.home, workspace });
-      const plan = isWhole ? this.#namespaces.plan(network, loopback ?? "") : null;
       const policy: ExecPolicy = {
-        token: crypto.randomUUID(),
-        argv,
-        env: {
-          ...this.#environment(folder, network === "tcp"),
-          ...place === null ? outsideWorkspace(workspace, machine, PATH) : { ...machine.env, PATH: machine.path },
-          ...options.env,
-        },
+        // Tools look in the folders around the one that they start in.
+        cwd: place ?? (holds(workspace, folder) ? "/" : folder),
         input: input !== null,
         read: [...machine.read, ...own.read, ...outer === null ? [] : [{ path: outer, folder: true }]],
         list: ["/etc"],
         write: [...own.write, { path: folder, folder: true }],
         devices: machine.devices,
         network,
-        namespaces: plan && {
-          outside: plan.outside,
-          startLoopback: plan.startLoopback,
-          links: machine.links,
-          layers: fixed?.layers ?? [],
-          hidden: { paths: hidden, as: join(folder, HIDDEN_NAME) },
-        },
+        namespaces: isWhole
+          ? {
+            ...this.#namespaces.next(network, loopback ?? ""),
+            links: machine.links,
+            layers: fixed?.layers ?? [],
+            hidden: { paths: hidden, as: join(folder, HIDDEN_NAME) },
+          }
+          : null,
         limits: limits(),
       };
       const before = options.write?.includes(join(workspace, ".git")) ? await obeyedAt(workspace) : null;
-      // Tools look in the folders around the one that they start in.
-      const start = holds(workspace, folder) ? "/" : folder;
-      const launcher = launched(this.#options.launcher ?? execProgram(), plan?.launcher ?? []);
-      const process = new ConfinedProcess({ launcher, policy, cwd: place ?? start, input, maxBytes, onOutput });
+      const env = {
+        ...this.#environment(folder, network === "tcp"),
+        ...place === null ? outsideWorkspace(workspace, machine, PATH) : { ...machine.env, PATH: machine.path },
+        ...options.env,
+      };
+      const process = new ConfinedProcess(execPlan(policy, machine.program), {
+        launcher: this.#options.launcher ?? { path: machine.program.path, args: [] },
+        ...{ argv, env, cwd: policy.cwd, whole: isWhole, input, maxBytes, onOutput },
+      });
       const left = network === "private" ? this.#namespaces.began(loopback ?? "", process.pid) : () => {};
       try {
         const result = await process.run({ timeoutMs, signal, stop });
@@ -262,7 +264,8 @@ export class ProcessWall {
   async #prepare(): Promise<Machine> {
     const [open, settings, devices] = await Promise.all([this.#folders(), settingsPaths(), deviceNodes()]);
     const links = await linksOf([...open.path.split(":"), this.#options.private.home ?? "/"]);
-    return { ...open, read: [...open.read, ...withoutPrivate(settings, open.folders)], devices, links };
+    const program = ExecProgram.of(this.#options.private.visHome ?? tmpdir());
+    return { ...open, program, read: [...open.read, ...withoutPrivate(settings, open.folders)], devices, links };
   }
 
   #environment(folder: string, network: boolean): Record<string, string> {

@@ -57,8 +57,6 @@ const FILES: Readonly<Record<string, string>> = {
   "src/sandbox/child/worker/entry.ts": `import { word } from "./word.ts";\nself.postMessage(word);\n`,
   "src/sandbox/child/relay/script.ts": "export const relay = 1;\n",
   "src/sandbox/child/prepare/sucrase.ts": "export const transform = 1;\n",
-  "src/sandbox/exec/main.ts": "export const exec = 1;\n",
-  "src/sandbox/exec/exec_policy.ts": 'export const EXEC_ARGUMENT = "__confined_exec";\n',
   "src/sandbox/launch/program.ts": 'export const CHILD_V8_FLAGS = ["--no-compilation-cache"];\n',
   "src/sandbox/launch/first_child.ts":
     `export const FOLDER_PREFIX = "";\nexport const keepFirstChild = (): void => {}, endFirstChild = keepFirstChild;\n`,

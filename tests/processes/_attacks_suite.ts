@@ -1,14 +1,7 @@
 import assert from "node:assert/strict";
-import type { ChildProgram } from "../../src/sandbox/launch/start_child.ts";
 import type { Attack, Outcome } from "./_attack.ts";
 import { ATTACKS, REPOSITORY } from "./_attacks.ts";
 import { mayMake, type Place, place } from "./_place.ts";
-
-interface Suite {
-  readonly name: string;
-  readonly missing: string;
-  readonly launcher: () => Promise<ChildProgram | undefined>;
-}
 
 /** Ways in which commands run: what one gets, and whether the machine has namespaces. */
 const WAYS = [
@@ -23,13 +16,12 @@ function repelled(attacks: readonly Attack[], { own, namespaces }: typeof WAYS[n
 }
 
 /** Every attack behind the wall. */
-export function attacksSuite({ name, missing, launcher }: Suite): void {
+export function attacksSuite({ missing }: { readonly missing: string }): void {
   for (const attack of ATTACKS) {
     for (const way of WAYS.filter((way) => repelled([attack], way).length > 0)) {
       const { own, namespaces } = way;
-      const title = `ProcessWall ${name}: a command ${way.name} that ${attack.name} does not`;
+      const title = `ProcessWall: a command ${way.name} that ${attack.name} does not`;
       Deno.test(title, { ignore: missing !== "" || namespaces && !mayMake }, async () => {
-        const program = await launcher();
         await place(async (there) => {
           const outcome = await there.wall.spawn(there.workspace, ["/bin/sh", "-c", attack.command(there)], {
             timeoutMs: 20_000,
@@ -37,25 +29,23 @@ export function attacksSuite({ name, missing, launcher }: Suite): void {
           });
           assert.equal(attack.got(outcome, there), false, JSON.stringify(outcome));
           assert.equal((await there.wall.walls()).whole, namespaces);
-        }, { namespaces, ...program ? { launcher: program } : {} });
+        }, { namespaces });
       });
     }
   }
 }
 
-/** Every attack behind the wall of another launcher, in as few commands as possible: one by one they are what
- * `attacksSuite` tries. */
+/** Every attack in as few commands as possible: one by one they are what `attacksSuite` tries. */
 export function attacksTogetherSuite(
-  { name, missing, launcher, timeoutMs = 60_000 }: Suite & { readonly timeoutMs?: number },
+  { missing, timeoutMs }: { readonly missing: string; readonly timeoutMs: number },
 ): void {
   const others = ATTACKS.filter((attack) => !REPOSITORY.includes(attack));
   for (const way of WAYS) {
     const { own, namespaces } = way;
     for (const attacks of [repelled(others, way), ...repelled(REPOSITORY, way).map((attack) => [attack])]) {
       const what = attacks.length > 1 ? `that try ${attacks.length} attacks in turn do` : `that ${attacks[0]?.name} do`;
-      const title = `ProcessWall ${name}: commands ${way.name} ${what} nothing`;
+      const title = `ProcessWall: commands ${way.name} ${what} nothing`;
       Deno.test(title, { ignore: missing !== "" || namespaces && !mayMake }, async () => {
-        const program = await launcher();
         await place(async (there) => {
           const outcome = await there.wall.spawn(there.workspace, ["/bin/sh", "-c", inTurn(attacks, there)], {
             timeoutMs,
@@ -65,7 +55,7 @@ export function attacksTogetherSuite(
           assert.equal(outputs.length, attacks.length + 1, JSON.stringify(outcome));
           const got = attacks.filter((attack, at) => attack.got({ code: 0, stdout: outputs[at] ?? "" }, there));
           assert.deepEqual(got.map(({ name }) => name), []);
-        }, { namespaces, ...program ? { launcher: program } : {} });
+        }, { namespaces });
       });
     }
   }

@@ -2,6 +2,8 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { ProcessWall, type ProcessWallOptions } from "../../src/processes/process_wall.ts";
+import { INIT } from "../../src/sandbox/exec/init.ts";
+import type { ChildProgram } from "../../src/sandbox/launch/start_child.ts";
 
 export const missing = Deno.build.os === "linux" ? "" : "needs Linux";
 /** Whether commands can have namespaces of their own: as root with the capability for it, elsewhere where the kernel
@@ -12,6 +14,13 @@ export const SECRET = "the-secret-of-the-user";
 function makesNamespaces(): boolean {
   const args = [...Deno.uid() === 0 ? [] : ["--user"], "--net", "--mount", "true"];
   return new Deno.Command("unshare", { args, stderr: "null" }).outputSync().success;
+}
+
+/** Starts programs (init.c) behind a script, of whose command it is the end. */
+export async function launcherBehind(script: string, folder: string): Promise<ChildProgram> {
+  const path = join(folder, "init");
+  await Deno.writeFile(path, Uint8Array.fromBase64(INIT[Deno.build.arch]), { mode: 0o755 });
+  return { path: "/usr/bin/env", args: ["PATH=/usr/bin:/bin", "/bin/sh", "-c", script, "sh", path] };
 }
 
 /** A workspace, a home folder, Vis's own, a folder of somebody else and a readable one, beside each other. */

@@ -3,9 +3,4 @@ import { attacksTogetherSuite, controlsSuite } from "./_attacks_suite.ts";
 import { missing } from "./_place.ts";
 
 controlsSuite({ missing });
-attacksTogetherSuite({
-  name: "from source",
-  missing,
-  launcher: () => Promise.resolve(undefined),
-  timeoutMs: 30 * 60_000,
-});
+attacksTogetherSuite({ missing, timeoutMs: 30 * 60_000 });

@@ -1,4 +1,43 @@
-import { killedVisSuite } from "./_killed_vis.ts";
+import assert from "node:assert/strict";
+import { until } from "../helpers/until.ts";
+import { withFolder } from "../helpers/with_folder.ts";
+import { isNamed, killed, lives, longSleep } from "./lives.ts";
 import { mayMake } from "./_place.ts";
+import { wallProcess } from "./_wall_process.ts";
 
-killedVisSuite({ name: "from source", ignore: !mayMake, launcher: () => Promise.resolve(undefined) });
+const CODE = `
+const [workspace, command] = Deno.args;
+const onOutput = (_, bytes) => Deno.stdout.writeSync(bytes);
+await wall.spawn(workspace, ["/bin/sh", "-c", command], { loopback: "one", onOutput });
+`;
+
+/** Ways to stay behind; each ends with a sleep of its own. */
+const STAYS: Readonly<Record<string, (sleep: string) => string>> = {
+  "runs": (sleep) => `echo up; exec ${sleep}`,
+  "has a session of its own": (sleep) => `setsid ${sleep} > /dev/null 2>&1 & echo up; wait`,
+  "forks twice": (sleep) => `(setsid sh -c 'setsid ${sleep} > /dev/null 2>&1 &' &); sleep 0.1; echo up; exec sleep 60`,
+  "ignores signals": (sleep) => `trap '' TERM HUP INT QUIT PIPE USR1; ${sleep} & echo up; wait`,
+  "holds its outputs open for reading": (sleep) =>
+    `exec 8< /proc/self/fd/2 9< /proc/self/fd/1; setsid ${sleep} & echo up; wait`,
+};
+
+Object.entries(STAYS).forEach(([what, command], at) => {
+  Deno.test(`a command that ${what} ends with Vis`, { ignore: !mayMake }, async () => {
+    const sleep = longSleep(920 + at);
+    await withFolder(async (workspace) => {
+      const vis = await wallProcess(CODE, [workspace, command(sleep)]);
+      const reader = vis.stdout.getReader();
+      const { value } = await reader.read();
+      assert.equal(new TextDecoder().decode(value), "up\n");
+      await until(() => lives(sleep));
+      vis.kill("SIGKILL");
+      await Promise.all([vis.status, vis.stderr.cancel()]);
+      await reader.cancel();
+      try {
+        await until(() => !isNamed(sleep)); // its shell may end after it
+      } finally {
+        assert.equal(killed(sleep), false);
+      }
+    });
+  });
+});

@@ -3,10 +3,9 @@ import assert from "node:assert/strict";
 import { SECRET_PATTERNS } from "../../src/domain/kit/secret_files.ts";
 import type { SpawnOptions } from "../../src/extension/spawned.ts";
 import { startLogging } from "../../src/logging/log.ts";
-import { execProgram, launched } from "../../src/sandbox/launch/program.ts";
 import type { ChildProgram } from "../../src/sandbox/launch/start_child.ts";
 import { killed, longSleep } from "./lives.ts";
-import { mayMake, place, SECRET } from "./_place.ts";
+import { launcherBehind, mayMake, place, SECRET } from "./_place.ts";
 import { call } from "../helpers/system_calls.ts";
 
 const ignore = !mayMake;
@@ -94,14 +93,14 @@ Deno.test(
     }),
 );
 
-/** The launcher in a namespace of users in which the kernel makes no namespace of mounts; with `once`, a path, only the
- * first time. */
-function noNamespaceOfMounts(once?: string): ChildProgram {
+/** Starts programs in a namespace of users in which the kernel makes no namespace of mounts; with `once`, only the first
+ * time. */
+async function noNamespaceOfMounts(folder: string, { once } = { once: false }): Promise<ChildProgram> {
   const inside = `exec unshare --user --map-root-user -- sh -c 'echo 0 > /proc/sys/user/max_mnt_namespaces; exec "$@"'`;
-  const script = once === undefined
-    ? `${inside} sh "$@"`
-    : `if /bin/mkdir ${once} 2> /dev/null; then ${inside} sh "$@"; fi; exec "$@"`;
-  return launched(execProgram(), ["/usr/bin/env", "PATH=/usr/bin:/bin", "/bin/sh", "-c", script, "sh"]);
+  const script = once
+    ? `if /bin/mkdir ${folder}/failed 2> /dev/null; then ${inside} sh "$@"; fi; exec "$@"`
+    : `${inside} sh "$@"`;
+  return await launcherBehind(script, folder);
 }
 
 Deno.test("a command runs without namespaces where they cannot be made, and the wall is not whole", {
@@ -109,6 +108,7 @@ Deno.test("a command runs without namespaces where they cannot be made, and the 
 }, async () => {
   const lines: string[] = [];
   startLogging({ level: "warn", write: (line) => lines.push(line) });
+  const folder = await Deno.makeTempDir({ prefix: "vis-no-mounts-" });
   await place(async ({ wall, workspace, outside }) => {
     assert.equal((await wall.walls()).whole, true, "as far as it can be told without trying");
     const ran = await wall.spawn(workspace, sh(`echo ran >> ran; cat ran; cat ${outside}/secret`));
@@ -123,7 +123,8 @@ Deno.test("a command runs without namespaces where they cannot be made, and the 
     const { notes } = await wall.spawn(workspace, sh(`setsid ${longSleep(911)} > /dev/null 2>&1 & sleep 0.05`));
     assert.equal(notes.length, 1);
     assert.equal(killed(longSleep(911)), false, "what it leaves ends with it");
-  }, { launcher: noNamespaceOfMounts() });
+  }, { launcher: await noNamespaceOfMounts(folder) });
+  await Deno.remove(folder, { recursive: true });
 });
 
 Deno.test("a file system that could not be made once is made the next time", {
@@ -135,7 +136,7 @@ Deno.test("a file system that could not be made once is made the next time", {
     assert.equal(ran.stdout, "ran\nown\n");
     assert.equal((await wall.walls()).unix, true);
     assert.equal((await Deno.stat(`${folder}/failed`)).isDirectory, true, "the first time, it failed");
-  }, { launcher: noNamespaceOfMounts(`${folder}/failed`) });
+  }, { launcher: await noNamespaceOfMounts(folder, { once: true }) });
   await Deno.remove(folder, { recursive: true });
 });
 

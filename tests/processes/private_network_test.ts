@@ -64,6 +64,30 @@ Deno.test(
     }),
 );
 
+Deno.test("a command joins the network of the one before it, which had joined it too", {
+  ignore: ignore || Deno.uid() === 0, // for whom a network has no owner besides root
+}, () =>
+  place(async ({ wall, workspace }) => {
+    const start = async (): Promise<() => Promise<unknown>> => {
+      const stop = new AbortController(), up = Promise.withResolvers<void>();
+      const argv = ["/bin/sh", "-c", "echo up; exec sleep 60"];
+      const running = wall.spawn(workspace, argv, { loopback: "one", stop: stop.signal, onOutput: () => up.resolve() });
+      await Promise.race([up.promise, running]);
+      return async () => {
+        stop.abort();
+        await running;
+      };
+    };
+    let end = await start();
+    for (let times = 0; times < 3; times++) {
+      const endNext = await start();
+      await end();
+      end = endNext;
+    }
+    await end();
+    assert.equal((await wall.walls()).reason, "");
+  }));
+
 Deno.test(
   "no service of this machine is reached from a private network by another kind of socket",
   { ignore },

@@ -1,5 +1,5 @@
 import { attacksSuite, controlsSuite } from "./_attacks_suite.ts";
 import { missing } from "./_place.ts";
 
-attacksSuite({ name: "from source", missing, launcher: () => Promise.resolve(undefined) });
+attacksSuite({ missing });
 controlsSuite({ missing });

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
 import { ProcessWall } from "../../src/processes/process_wall.ts";
-import { execProgram } from "../../src/sandbox/launch/program.ts";
 import { heldBytes } from "../helpers/sandbox.ts";
 import { mayMake, missing, place, SECRET } from "./_place.ts";
+import { wallProcess } from "./_wall_process.ts";
 import { call } from "../helpers/system_calls.ts";
 
 const ignore = missing !== "";
@@ -39,12 +40,27 @@ Deno.test("ProcessWall.spawn() lets a program work in its workspace and its temp
 });
 
 Deno.test("ProcessWall.spawn() keeps a limit that is already lower than its own", { ignore }, async () => {
-  const { path, args } = execProgram();
   const limited = 'ulimit -S -n 300 && ulimit -H -n 300 && ulimit -f 100000 && exec "$0" "$@"';
-  await place(async ({ wall, workspace }) => {
-    const { stdout } = await wall.spawn(workspace, sh("ulimit -H -n; ulimit -n; ulimit -f; ulimit -t"));
-    assert.equal(stdout, `300\n300\n100000\n${24 * 3600}\n`);
-  }, { launcher: { path: "/bin/sh", args: ["-c", limited, path, ...args] } });
+  const code = `const { stdout } = await wall.spawn(Deno.args[0], ["/bin/sh", "-c", Deno.args[1]]);
+    Deno.stdout.writeSync(new TextEncoder().encode(stdout))`;
+  await place(async ({ workspace }) => {
+    const limits = "ulimit -H -n; ulimit -n; ulimit -f; ulimit -t";
+    const child = await wallProcess(code, [workspace, limits], { through: ["/bin/sh", "-c", limited] });
+    const { stdout } = await child.output();
+    assert.equal(new TextDecoder().decode(stdout), `300\n300\n100000\n${24 * 3600}\n`);
+  });
+});
+
+Deno.test("ProcessWall.spawn() works where the system runs nothing from memory", {
+  ignore: !mayMake || Deno.uid() !== 0 || !existsSync("/proc/sys/vm/memfd_noexec"),
+}, async () => {
+  const off = 'echo 2 > /proc/sys/vm/memfd_noexec && exec "$@"';
+  const through = ["unshare", "--pid", "--fork", "--mount-proc", "/bin/sh", "-c", off, "sh"];
+  const code = 'console.log((await wall.spawn(Deno.args[0], ["cat", "/proc/sys/vm/memfd_noexec"])).stdout)';
+  await place(async ({ workspace }) => {
+    const { stdout, stderr } = await (await wallProcess(code, [workspace], { through })).output();
+    assert.equal(new TextDecoder().decode(stdout).trim(), "2", new TextDecoder().decode(stderr));
+  });
 });
 
 Deno.test("ProcessWall.spawn() gives a short list of variables and those that are asked for", { ignore }, async () => {
@@ -130,6 +146,9 @@ Deno.test(
       assert.deepEqual(printed, []);
       await assert.rejects(wall.spawn(workspace, ["echo", "x".repeat(200_000)]), {
         message: /^Cannot run echo: its arguments or variables are too long, the system takes 128 KiB for each/,
+      });
+      await assert.rejects(wall.spawn(workspace, ["echo", ...Array(90).fill("x".repeat(100_000))]), {
+        message: /^Cannot run echo: its arguments or variables are too long/,
       });
       await assert.rejects(wall.spawn(workspace, []), /an empty command/);
       await assert.rejects(wall.spawn(workspace, ["a\0b"]), /NUL/);

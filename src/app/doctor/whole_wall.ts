@@ -69,9 +69,6 @@ export function wholeWallFix(
     const unasked = "; if it is thrown away afterwards, vis config set shell.unwalled run asks nothing";
     return `Start the container with ${flags}${mode === "ask" ? unasked : ""}`;
   }
-  if (!["/usr/bin/unshare", "/usr/bin/nsenter"].every(exists)) {
-    return "Install util-linux: sudo apt-get install util-linux";
-  }
   if (isRoot) return "Give Vis the capability CAP_SYS_ADMIN, or run it as an ordinary user";
   if (read(`${SYSCTL}/user/max_user_namespaces`) === "0") return lasting("user.max_user_namespaces", `${NAMESPACES}`);
   if (read(`${SYSCTL}/kernel/unprivileged_userns_clone`) === "0") {

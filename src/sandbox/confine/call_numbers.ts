@@ -175,6 +175,7 @@ export const SYSTEM_CALLS = {
   fsmount: [432, 432],
   fspick: [433, 433],
   clone3: [435, 435],
+  close_range: [436, 436],
   openat2: [437, 437],
   pidfd_getfd: [438, 438],
   faccessat2: [439, 439],

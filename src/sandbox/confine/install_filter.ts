@@ -6,7 +6,8 @@ export const BPF = { load: 0x20, equal: 0x15, atLeast: 0x35, anyBit: 0x45, retur
 export const VERDICT = { allow: 0x7fff0000, kill: 0x80000000 } as const;
 export type Operation = readonly [code: number, whenTrue: number, whenFalse: number, operand: number];
 
-const SET_MODE_FILTER = 1n, TSYNC = 1n;
+export const SET_MODE_FILTER = 1n;
+const TSYNC = 1n;
 // Offsets in struct seccomp_data.
 const NUMBER = 0, ARCHITECTURE = 4;
 /** AUDIT_ARCH_X86_64 and AUDIT_ARCH_AARCH64. */
@@ -29,13 +30,8 @@ export const entryCheck = (architecture: Architecture): readonly Operation[] => 
   denyWith(ENOSYS), // the x32 numbers of x86-64, likewise
 ];
 
-/** Installs a system call filter, on all threads at once or on this one. Needs no_new_privs. Returns what could not be
- * set. */
-export function installFilter(
-  libc: Libc,
-  operations: readonly Operation[],
-  { everyThread }: { readonly everyThread: boolean },
-): string[] {
+/** As the kernel reads them. */
+export function filterBytes(operations: readonly Operation[]): Uint8Array<ArrayBuffer> {
   const code = new Uint8Array(operations.length * 8);
   const view = new DataView(code.buffer);
   operations.forEach(([operation, whenTrue, whenFalse, operand], i) => {
@@ -44,11 +40,18 @@ export function installFilter(
     view.setUint8(i * 8 + 3, whenFalse);
     view.setUint32(i * 8 + 4, operand >>> 0, true);
   });
+  return code;
+}
+
+/** Installs a system call filter on all threads of this process at once. Needs no_new_privs. Returns what could not be
+ * set. */
+export function installFilter(libc: Libc, operations: readonly Operation[]): string[] {
+  const code = filterBytes(operations);
   const head = new Uint8Array(16);
   const headView = new DataView(head.buffer);
   headView.setUint16(0, operations.length, true);
   headView.setBigUint64(8, libc.address(code), true);
-  const result = libc.call("seccomp", [SET_MODE_FILTER, everyThread ? TSYNC : 0n, libc.address(head)]);
+  const result = libc.call("seccomp", [SET_MODE_FILTER, TSYNC, libc.address(head)]);
   if (result === 0) return [];
   return [
     result > 0 ? `system call filter: thread ${result} not in step` : `system call filter: errno ${libc.errno()}`,

@@ -3,7 +3,8 @@ import { type LandlockRules, rulesFor } from "./landlock_rules.ts";
 import type { Libc } from "./libc.ts";
 import { openReal } from "./open_real.ts";
 
-const VERSION = 1n, PATH_BENEATH = 1n, NET_PORT = 2n;
+const VERSION = 1n, NET_PORT = 2n;
+export const PATH_BENEATH = 1n;
 
 export interface Landlock {
   /** The kernel's ABI; 0 if the wall is not in place. */
@@ -14,11 +15,10 @@ export interface Landlock {
 /** Denies this thread, and every thread and process that it starts from now on, all paths and TCP ports that `access`
  * does not name, abstract sockets, and signals to others. Existing threads are never covered, so call it before the
  * worker is started. It does not cover stat, readlink, chmod, unix path sockets, UDP, io_uring and memfd; the system
- * call filter does. For other kinds of rules, pass a function that creates them for the kernel's ABI. Throws Error for
- * an access that this kernel cannot restrict to what it names. */
-export function landlock(libc: Libc, access: KernelAccess | ((abi: number) => LandlockRules)): Landlock {
-  const abi = Math.max(libc.call("landlock_create_ruleset", [0n, 0n, VERSION]), 0);
-  const rules = typeof access === "function" ? access(abi) : rulesFor(abi, access);
+ * call filter does. Throws Error for an access that this kernel cannot restrict to what it names. */
+export function landlock(libc: Libc, access: KernelAccess): Landlock {
+  const abi = landlockAbi(libc);
+  const rules = rulesFor(abi, access);
   if (rules.unsafe.length > 0) throw new Error(`Cannot grant to the sandbox: ${rules.unsafe.join(", ")}`);
   if (abi < 1) return { abi: 0, failed: ["Landlock: not in this kernel"] };
   const attributes = words(rules.handledFiles, rules.handledNet, rules.scoped);
@@ -32,6 +32,11 @@ export function landlock(libc: Libc, access: KernelAccess | ((abi: number) => La
     libc.closeDescriptor(ruleset);
   }
   return { abi, failed: rules.missing };
+}
+
+/** What this kernel has of Landlock; 0 if nothing. */
+export function landlockAbi(libc: Libc): number {
+  return Math.max(libc.call("landlock_create_ruleset", [0n, 0n, VERSION]), 0);
 }
 
 function addRules(libc: Libc, { ruleset, rules }: { readonly ruleset: bigint; readonly rules: LandlockRules }): void {

@@ -32,12 +32,13 @@ export class Libc {
     return this.call("prlimit64", [0n, BigInt(resource), limit]);
   }
 
-  /** Like `setrlimit`, where a limit that is already lower stays: only a privileged process can raise one. */
-  lowerLimit(resource: number, most: number): number {
+  /** How far a limit of this process may be raised. Throws Error if the system does not say it. */
+  hardLimit(resource: number): number {
     const found = new BigUint64Array(2); // what applies now, and how far it may be raised
-    const read = [0n, BigInt(resource), 0n, this.address(new Uint8Array(found.buffer))] as const;
-    if (this.call("prlimit64", read) < 0) return -1;
-    return this.setrlimit(resource, Number(found[1]) < most ? Number(found[1]) : most);
+    if (this.call("prlimit64", [0n, BigInt(resource), 0n, this.address(new Uint8Array(found.buffer))]) < 0) {
+      throw new Error(`Cannot read a limit of this process: errno ${this.errno()}`);
+    }
+    return Number(found[1]);
   }
 
   /** Makes a system call; returns what it returns, or -1 on failure. */

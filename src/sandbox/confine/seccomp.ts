@@ -63,5 +63,5 @@ function guarded({ checks, answer }: GuardedCall): Operation[] {
 /** Installs the system call filter on all threads of the process at once (TSYNC). Call it when the worker is up: its
  * bootstrap needs calls that are refused afterwards. Needs no_new_privs. Returns what could not be set. */
 export function seccomp(libc: Libc, access: KernelAccess): string[] {
-  return installFilter(libc, allowedCalls({ pid: Deno.pid, access }), { everyThread: true });
+  return installFilter(libc, allowedCalls({ pid: Deno.pid, access }));
 }

@@ -1,9 +1,6 @@
 import type { GrantedPath } from "../confine/access.ts";
 
-/** Hidden first argument that makes the executable confine itself and start another program. */
-export const EXEC_ARGUMENT = "__confined_exec";
-
-/** Words behind the token on stderr: of the launcher, why nothing ran, with a reason, and of the first process. */
+/** Words behind the token on stderr: why nothing ran, with a reason, and what the first process says. */
 export const SAID = {
   failed: "failed",
   noNamespaces: "no-namespaces",
@@ -27,8 +24,10 @@ export interface Layer extends GrantedPath {
 export interface OwnNamespaces {
   /** Name of the machine's own network, which the program must not be in; null if it uses that one. */
   readonly outside: string | null;
-  /** Whether to start the loopback: not in a network that another program began. */
-  readonly startLoopback: boolean;
+  /** A process whose network it joins; null if no other program began one. */
+  readonly other: number | null;
+  /** Ids of an ordinary user, who needs a namespace of users; null for root. */
+  readonly user: { readonly uid: number; readonly gid: number } | null;
   /** Links of the machine that lead to the program's files. */
   readonly links: readonly (readonly [path: string, to: string])[];
   /** Parts of the folders that the program may change: outer ones come first. Each stays where it is. */
@@ -37,14 +36,11 @@ export interface OwnNamespaces {
   readonly hidden: { readonly paths: readonly string[]; readonly as: string };
 }
 
-/** What a confined program may use. Written by the main process, read once by the process that starts the program. */
+/** What a confined program may use. */
 export interface ExecPolicy {
-  /** Marks lines of the launcher and of the first process: the program does not know it. */
-  readonly token: string;
-  readonly argv: readonly string[];
-  /** The complete environment; nothing is inherited. */
-  readonly env: Readonly<Record<string, string>>;
-  /** Whether there is input behind the policy. */
+  /** The folder that it starts in, absolute and real. */
+  readonly cwd: string;
+  /** Whether there is input behind the plan. */
   readonly input: boolean;
   /** Absolute and real. May be read and executed. */
   readonly read: readonly GrantedPath[];

@@ -1,9 +1,8 @@
 import type { GrantedPath } from "../confine/access.ts";
-import type { LandlockRules, PathRule } from "../confine/landlock_rules.ts";
-import { rulesFor } from "../confine/landlock_rules.ts";
+import { type LandlockRules, type PathRule, rulesFor } from "../confine/landlock_rules.ts";
 import { NO_ACCESS } from "../confine/access.ts";
 import type { ExecPolicy } from "./exec_policy.ts";
-import { SHARED_MEMORY } from "./private_mounts.ts";
+import { SHARED_MEMORY } from "./mounts.ts";
 
 const bit = (at: number): bigint => 1n << BigInt(at);
 const EXECUTE = bit(0), WRITE_FILE = bit(1), READ_FILE = bit(2), READ_DIR = bit(3);
@@ -16,7 +15,10 @@ const DEVICE = READ_FILE | WRITE_FILE | TRUNCATE | IOCTL_DEV;
 /** The Landlock rules for a program on a kernel with this ABI. Everything the kernel knows is denied, except these. */
 export function execRules(
   abi: number,
-  { read, list, write, devices, network, namespaces }: Omit<ExecPolicy, "token" | "argv" | "env" | "input" | "limits">,
+  { read, list, write, devices, network, namespaces }: Pick<
+    ExecPolicy,
+    "read" | "list" | "write" | "devices" | "network" | "namespaces"
+  >,
 ): LandlockRules {
   const base = rulesFor(abi, NO_ACCESS);
   const change = base.handledFiles & ~(MAKE_CHAR | MAKE_BLOCK | IOCTL_DEV);

@@ -1,12 +1,33 @@
-/* The first process around a confined program. It has no libc and is about 2 KB. `scripts/generate/init.ts` compiles it.
+/* Starts a confined program and is the first process around it. It has no libc and is about 3 KB.
+ * `scripts/generate/init.ts` compiles it.
  *
- * Its arguments are a token and the program with its arguments. It starts the program in a session of its own, reaps
- * what is left without a parent, and ends with the program. As the first process of a pid namespace, it takes every
- * other process with it: the kernel ends them.
+ * It reads a plan from its standard input (plan.ts), of which the rest belongs to the program: its length, and an image
+ * in which words lead to other places of it. It makes the system calls of the plan. One that fails ends it, before
+ * anything has run. Where a call of the plan makes a process, this one waits for it and ends like it; that one goes on.
  *
- * SIGTERM from Vis is passed on to the program and all that it started; SIGUSR1 ends everything at once. It tells Vis by lines on stderr that begin with the token: "begun", "cannot ERRNO", "signal NUMBER", "left". */
+ * Then it starts the program in a session of its own, reaps what is left without a parent, and ends with the program. As
+ * the first process of a pid namespace, it takes every other process with it: the kernel ends them.
+ *
+ * SIGTERM from Vis is passed on to the program and all that it started; SIGUSR1 ends everything at once. It tells Vis by
+ * lines on stderr that begin with the token: the fault of a step, "begun", "cannot ERRNO", "signal NUMBER", "left". */
 
 typedef long word;
+typedef unsigned long size;
+
+struct step {
+  int call, other; /* The number of a system call, or DIFFER; a result that is as good as the wanted one. */
+  word args[5];
+  word wanted;
+  const char *fault; /* Null if the result does not matter. */
+};
+
+struct plan {
+  size pointers, pointer_count; /* Where the image has the places of its pointers. */
+  size step_count;
+  const char *token;
+  char **argv, **env;
+  struct step steps[];
+};
 
 enum { EPERM = 1, ENOENT = 2, EACCES = 13, ENOTDIR = 20 };
 enum { SIGKILL = 9, SIGUSR1 = 10, SIGTERM = 15, SIGCHLD = 17 };
@@ -14,14 +35,17 @@ enum { POLLIN = 1, POLLERR = 8, POLLHUP = 16 };
 enum { SIG_BLOCK = 0, SIG_SETMASK = 2, WNOHANG = 1, X_OK = 1, AT_FDCWD = -100 };
 enum { PR_SET_DUMPABLE = 4, PR_SET_CHILD_SUBREAPER = 36 };
 enum { SFD_NONBLOCK_CLOEXEC = 02004000 };
-enum { STDERR = 2, FAILED = 125, PATH_BYTES = 4096, INFO_BYTES = 128, SENDER_AT = 3 };
+enum { STDIN = 0, STDERR = 2, FAILED = 125, PATH_BYTES = 4096, INFO_BYTES = 128, SENDER_AT = 3 };
+enum { IMAGE_BYTES = 8 << 20, LINE_BYTES = 8192, NUMBER_BYTES = 16 };
+/* Not a system call: whether the bytes at two places differ, as 0. */
+enum { DIFFER = -1 };
 
 #if defined(__x86_64__)
 enum {
   READ = 0, WRITE = 1, RT_SIGPROCMASK = 14, GETPID = 39, CLONE = 56, EXECVE = 59, WAIT4 = 61, KILL = 62, SETSID = 112,
   PRCTL = 157, EXIT_GROUP = 231, FACCESSAT = 269, PPOLL = 271, SIGNALFD4 = 289
 };
-__asm__(".globl _start\n_start:\n xor %ebp, %ebp\n mov %rsp, %rdi\n and $-16, %rsp\n call run\n");
+__asm__(".globl _start\n_start:\n xor %ebp, %ebp\n and $-16, %rsp\n call run\n");
 
 static word call(word number, word a, word b, word c, word d, word e) {
   register word r10 __asm__("r10") = d;
@@ -38,7 +62,7 @@ enum {
   READ = 63, WRITE = 64, RT_SIGPROCMASK = 135, GETPID = 172, CLONE = 220, EXECVE = 221, WAIT4 = 260, KILL = 129,
   SETSID = 157, PRCTL = 167, EXIT_GROUP = 94, FACCESSAT = 48, PPOLL = 73, SIGNALFD4 = 74
 };
-__asm__(".globl _start\n_start:\n mov x29, xzr\n mov x0, sp\n bl run\n");
+__asm__(".globl _start\n_start:\n mov x29, xzr\n bl run\n");
 
 static word call(word number, word a, word b, word c, word d, word e) {
   register word x8 __asm__("x8") = number;
@@ -54,7 +78,9 @@ static word call(word number, word a, word b, word c, word d, word e) {
 
 #define CALL(number, a, b, c, d) call(number, (word)(a), (word)(b), (word)(c), (word)(d), 0)
 
-static char token[64];
+/* One word more than a plan may have, so that the last text has an end. */
+static word image[IMAGE_BYTES / sizeof(word) + 1];
+static struct plan *const plan = (struct plan *)image;
 
 static word length(const char *text) {
   word at = 0;
@@ -71,24 +97,82 @@ static word copy(char *into, const char *text, word most) {
   return at;
 }
 
-static void leave(int code) {
+__attribute__((noreturn)) static void leave(int code) {
   for (;;) CALL(EXIT_GROUP, code, 0, 0, 0);
 }
 
-/* One write, which a pipe takes as a whole. */
-static void say(const char *what, word number) {
-  char line[128];
-  word at = copy(line, token, sizeof token);
+static void say_with(const char *what, const char *between, word number) {
+  static char line[LINE_BYTES];
+  const word most = sizeof line - NUMBER_BYTES;
+  word at = copy(line, plan->token, most);
   line[at++] = ' ';
-  at += copy(line + at, what, 16);
+  at += copy(line + at, what, most - at);
   if (number >= 0) {
+    at += copy(line + at, between, most - at);
     line[at++] = ' ';
     if (number >= 100) line[at++] = '0' + number / 100 % 10;
     if (number >= 10) line[at++] = '0' + number / 10 % 10;
     line[at++] = '0' + number % 10;
   }
   line[at++] = '\n';
-  CALL(WRITE, STDERR, line, at, 0);
+  CALL(WRITE, STDERR, line, at, 0); /* One write, which a pipe takes as a whole. */
+}
+
+static void say(const char *what, word number) {
+  say_with(what, "", number);
+}
+
+static void read_exactly(void *into, size length) {
+  for (size at = 0; at < length;) {
+    word count = CALL(READ, STDIN, (char *)into + at, length - at, 0);
+    if (count <= 0) leave(FAILED);
+    at += count;
+  }
+}
+
+static void read_plan(void) {
+  unsigned length = 0;
+  read_exactly(&length, sizeof length);
+  if (length > IMAGE_BYTES || length % sizeof(word) || length < sizeof(struct plan)) leave(FAILED);
+  read_exactly(image, length);
+
+  const size words = length / sizeof(word), count = plan->pointer_count, list = plan->pointers / sizeof(word);
+  if (list > words || count > words - list) leave(FAILED);
+  if (plan->step_count > (length - sizeof(struct plan)) / sizeof(struct step)) leave(FAILED);
+  for (size at = list; at < list + count; at++) {
+    const size place = image[at] / sizeof(word);
+    if (place >= list || (size)image[place] >= length) leave(FAILED);
+    image[place] += (word)image;
+  }
+}
+
+static word differ(const char *one, const char *other, word length) {
+  for (word at = 0; at < length; at++) {
+    if (one[at] != other[at]) return 0;
+  }
+  return 1;
+}
+
+/* Ends as the process did. */
+static void follow(word process) {
+  int status;
+  if (CALL(WAIT4, process, &status, 0, 0) != process) leave(FAILED);
+  int signal = status & 0x7f;
+  if (signal) CALL(KILL, CALL(GETPID, 0, 0, 0, 0), signal, 0, 0);
+  leave(signal ? 128 + signal : status >> 8 & 0xff);
+}
+
+static void take_steps(void) {
+  for (size at = 0; at < plan->step_count; at++) {
+    const struct step *step = &plan->steps[at];
+    const word *args = step->args;
+    word result = step->call == DIFFER ? differ((const char *)args[0], (const char *)args[1], args[2])
+                                       : call(step->call, args[0], args[1], args[2], args[3], args[4]);
+    if (step->call == CLONE && result > 0) follow(result);
+    if (result == step->wanted || result == step->other || !step->fault) continue;
+    say_with(step->fault, ": errno", result < 0 ? -result : -1);
+    leave(FAILED);
+  }
 }
 
 static int worst;
@@ -132,20 +216,15 @@ static void become(char **argv, char **env) {
   }
 }
 
-__attribute__((noreturn, used)) void run(word *stack) {
-  int argc = stack[0];
-  char **argv = (char **)(stack + 1);
-  char **env = argv + argc + 1;
-  if (argc < 2) leave(FAILED);
+__attribute__((noreturn, used)) void run(void) {
+  unsigned long all = ~0UL, none = 0;
+  CALL(RT_SIGPROCMASK, SIG_BLOCK, &all, 0, sizeof all);
+  read_plan();
+  take_steps();
   CALL(PRCTL, PR_SET_DUMPABLE, 0, 0, 0);
-  copy(token, argv[0], sizeof token - 1);
-  for (char *at = argv[0]; *at; at++) *at = '-'; /* the program could read it in /proc */
-  argv++;
 
   int is_first = CALL(GETPID, 0, 0, 0, 0) == 1;
   if (!is_first) CALL(PRCTL, PR_SET_CHILD_SUBREAPER, 1, 0, 0);
-  unsigned long all = ~0UL, none = 0;
-  CALL(RT_SIGPROCMASK, SIG_BLOCK, &all, 0, sizeof all);
   struct { int descriptor; short wanted, got; } polled[] = {{0, POLLIN, 0}, {STDERR, 0, 0}};
   polled[0].descriptor = CALL(SIGNALFD4, -1, &all, sizeof all, SFD_NONBLOCK_CLOEXEC);
 
@@ -159,7 +238,7 @@ __attribute__((noreturn, used)) void run(word *stack) {
   if (program == 0) {
     CALL(SETSID, 0, 0, 0, 0);
     CALL(RT_SIGPROCMASK, SIG_SETMASK, &none, 0, sizeof none);
-    become(argv, env);
+    become(plan->argv, plan->env);
     say("cannot", worst);
     leave(FAILED);
   }

@@ -1,150 +1,163 @@
 import { dirname } from "node:path";
-import type { CommonCall } from "../confine/call_numbers.ts";
-import type { Libc } from "../confine/libc.ts";
-import { openReal } from "../confine/open_real.ts";
+import { howReal } from "../confine/open_real.ts";
+import { type ExecPolicy, type OwnNamespaces, SAID } from "./exec_policy.ts";
+import type { Plan } from "./plan.ts";
 
-const CLONE_NEWNS = 0x20000n, CLONE_NEWIPC = 0x8000000n;
-const MS_NOSUID = 2n, MS_NODEV = 4n, MS_NOEXEC = 8n, MS_REC = 0x4000n, MS_PRIVATE = 0x40000n;
-const ATTR_RDONLY = 1n, ATTR_NOSUID = 2n, ATTR_NODEV = 4n;
-const AT_FDCWD = BigInt.asUintN(64, -100n), AT_NO_FOLLOW = 0x100n, AT_EMPTY_PATH = 0x1000n, AT_RECURSIVE = 0x8000n;
-const CLONE_CLOEXEC = 1n | 0o2000000n, FROM_DESCRIPTOR = 4n, MNT_DETACH = 2n;
-const REGULAR_FILE = 0o100600n;
-const ATTRIBUTE_BYTES = 32n;
+const CLONE_NEWNS = 0x20000, CLONE_NEWIPC = 0x8000000;
+const MS_NOSUID = 2, MS_NODEV = 4, MS_NOEXEC = 8, MS_REC = 0x4000, MS_PRIVATE = 0x40000;
+const ATTR_RDONLY = 1, ATTR_NOSUID = 2, ATTR_NODEV = 4;
+const AT_FDCWD = -100, AT_EMPTY_PATH = 0x1000, AT_RECURSIVE = 0x8000;
+const CLONE_CLOEXEC = 1 | 0o2000000, FROM_DESCRIPTOR = 4, MNT_DETACH = 2;
+const REGULAR_FILE = 0o100600;
+const HOW_BYTES = 24, ATTRIBUTE_BYTES = 32;
+const EEXIST = 17, ENOENT = 2;
 /** The largest share of memory that an empty file system takes. */
 const EMPTY_OPTIONS = "mode=755,size=25%";
+/** Covered while the new tree is built on it; any folder that every machine has. */
+const BASE = "/usr";
+const PROCESSES = "/proc";
+const DEVICE_LINKS = [["fd", "/proc/self/fd"], ["stdin", "fd/0"], ["stdout", "fd/1"], ["stderr", "fd/2"]] as const;
+/** Where programs share memory by name. */
+export const SHARED_MEMORY = "/dev/shm";
 
-/** The machine does not allow a step. */
-export class MountFault extends Error {}
+const fault = (what: string): string => `${SAID.noNamespaces} Cannot make a private file system: ${what}`;
 
-/** Builds a file system out of parts of the machine's, for this thread and what it becomes. */
-export class Mounts {
-  readonly #libc: Libc;
-  /** They must stay where they are until the kernel has read them. */
-  readonly #texts: Uint8Array<ArrayBuffer>[] = [];
+type Paths = Pick<ExecPolicy, "read" | "list" | "write" | "devices">;
 
-  constructor(libc: Libc) {
-    this.#libc = libc;
+interface Tree {
+  readonly path: string;
+  readonly folder: boolean;
+  readonly writable: boolean;
+}
+
+/** Gives the process a file system that has only what the program may use, and queues and shared memory of its own. */
+export function privateMounts(
+  plan: Plan,
+  policy: Paths & Pick<ExecPolicy, "cwd">,
+  { links, layers, hidden }: Pick<OwnNamespaces, "links" | "layers" | "hidden">,
+): void {
+  plan.must(fault("unshare"), "unshare", [CLONE_NEWNS | CLONE_NEWIPC]);
+  plan.must(fault("make mounts private"), "mount", [0, "/", 0, MS_REC | MS_PRIVATE, 0]);
+  const trees = outermostTrees(policy).map((tree) => ({
+    ...tree,
+    copy: tree.path === PROCESSES ? null : copyOf(plan, tree.path),
+  }));
+  const covers = hidden.paths.map((path) => ({ path, copy: copyOf(plan, hidden.as) }));
+  mountEmpty(plan, BASE);
+  for (const [path, to] of links) makeLink(plan, `${BASE}${path}`, to);
+  for (const { path, folder, writable, copy } of trees) {
+    const at = `${BASE}${path}`;
+    makePlace(plan, at, folder);
+    if (copy === null) mountProcesses(plan, at);
+    else place(plan, copy, { at, folder, writable });
   }
-
-  /** Nothing that is mounted from now on is seen by others. */
-  separate(): void {
-    this.#must("unshare", "unshare", [CLONE_NEWNS | CLONE_NEWIPC]);
-    this.#must("make mounts private", "mount", [0n, this.#text("/"), 0n, MS_REC | MS_PRIVATE]);
+  for (const { path, folder, link, writable } of layers) {
+    const at = `${BASE}${path}`;
+    place(plan, copyOf(plan, at, { link }), { at, folder, writable });
   }
+  for (const { path, copy } of covers) cover(plan, `${BASE}${path}`, copy);
+  for (const [name, to] of DEVICE_LINKS) makeLink(plan, `${BASE}/dev/${name}`, to);
+  makePlace(plan, `${BASE}${SHARED_MEMORY}`, true);
+  mountEmpty(plan, `${BASE}${SHARED_MEMORY}`);
+  enter(plan, policy.cwd);
+}
 
-  /** A descriptor of a copy of what is at a path, which is a link only where that is wanted. */
-  copy(path: string, { link } = { link: false }): number {
-    const real = openReal(this.#libc, path, { link });
-    const flags = CLONE_CLOEXEC | AT_EMPTY_PATH | AT_RECURSIVE;
-    const copy = this.#must(`copy ${path}`, "open_tree", [BigInt(real), this.#text(""), flags]);
-    this.#libc.closeDescriptor(real);
-    return copy;
-  }
+/** Opens what is at a path, which is a link only where that is wanted. */
+export function openGranted(plan: Plan, path: string, { link } = { link: false }): number {
+  const cannot = `${SAID.failed} Cannot grant ${path} to the sandbox: it cannot be opened`;
+  return plan.open(cannot, "openat2", [AT_FDCWD, path, howReal({ link }), HOW_BYTES]);
+}
 
-  /** An empty file system in memory. */
-  empty(at: string): void {
-    const kind = this.#text("tmpfs");
-    this.#must("an empty one", "mount", [kind, this.#text(at), kind, MS_NOSUID | MS_NODEV, this.#text(EMPTY_OPTIONS)]);
-  }
-
-  /** The processes of the program. */
-  processes(at: string): void {
-    const kind = this.#text("proc");
-    const flags = MS_NOSUID | MS_NODEV | MS_NOEXEC;
-    this.#must("mount its processes", "mount", [kind, this.#text(at), kind, flags, this.#text("hidepid=ptraceable")]);
-  }
-
-  /** A folder or file that something can be placed on. */
-  makePlace(path: string, folder: boolean): void {
-    if (!folder) {
-      this.makePlace(dirname(path), true);
-      this.#mayExist("make", path, () => this.#libc.call("mknodat", [AT_FDCWD, this.#text(path), REGULAR_FILE]));
-      return;
+/** What may be changed, and what may be read outside of it, as the fewest folders and files; outer ones come first. */
+function outermostTrees({ read, list, write, devices }: Paths): readonly Tree[] {
+  const trees = new Map<string, Tree>();
+  const add = (tree: Tree): void => {
+    if (!trees.has(tree.path)) trees.set(tree.path, tree);
+  };
+  for (const one of write) add({ ...one, writable: true });
+  for (const one of read) add({ ...one, writable: false });
+  for (const path of list) add({ path, folder: true, writable: false });
+  for (const path of devices) add({ path, folder: false, writable: false });
+  // A folder that may be changed is needed in one that may only be read.
+  const isNeeded = ({ path, writable }: Tree): boolean => {
+    for (let end = path.lastIndexOf("/"); end > 0; end = path.lastIndexOf("/", end - 1)) {
+      const outer = trees.get(path.slice(0, end));
+      if (outer && (outer.writable || !writable)) return false;
     }
-    for (let end = path.indexOf("/", 1); end > 0; end = path.indexOf("/", end + 1)) this.#folder(path.slice(0, end));
-    this.#folder(path);
-  }
+    return true;
+  };
+  return [...trees.values()].filter(isNeeded).sort((a, b) => a.path.length - b.path.length);
+}
 
-  place(
-    copy: number,
-    { at, folder, writable }: { readonly at: string; readonly folder: boolean; readonly writable: boolean },
-  ): void {
-    const attributes = ATTR_NOSUID | (folder ? ATTR_NODEV : 0n) | (writable ? 0n : ATTR_RDONLY);
-    this.#setAttributes(copy, attributes, AT_RECURSIVE);
-    if (writable) this.#tryAttributes(copy, { set: 0n, clear: ATTR_RDONLY, flags: 0n });
-    this.#must(`place ${at}`, "move_mount", [
-      BigInt(copy),
-      this.#text(""),
-      AT_FDCWD,
-      this.#text(at),
-      FROM_DESCRIPTOR,
-    ]);
-    this.#libc.closeDescriptor(copy);
-  }
+function copyOf(plan: Plan, path: string, { link } = { link: false }): number {
+  const real = openGranted(plan, path, { link });
+  const copy = plan.open(fault(`copy ${path}`), "open_tree", [real, "", CLONE_CLOEXEC | AT_EMPTY_PATH | AT_RECURSIVE]);
+  plan.close(real);
+  return copy;
+}
 
-  /** Places a file over another one, which may have been removed meanwhile. */
-  cover(at: string, copy: number): void {
-    this.#setAttributes(copy, ATTR_NOSUID | ATTR_RDONLY, 0n);
-    const args = [BigInt(copy), this.#text(""), AT_FDCWD, this.#text(at), FROM_DESCRIPTOR] as const;
-    const result = this.#libc.call("move_mount", args);
-    const errno = this.#libc.errno();
-    this.#libc.closeDescriptor(copy);
-    if (result === 0 || this.#libc.call("faccessat2", [AT_FDCWD, this.#text(at), 0n, AT_NO_FOLLOW]) !== 0) return;
-    throw new MountFault(`hide ${at}: errno ${errno}`);
-  }
+/** An empty file system in memory. */
+function mountEmpty(plan: Plan, at: string): void {
+  plan.must(fault("an empty one"), "mount", ["tmpfs", at, "tmpfs", MS_NOSUID | MS_NODEV, EMPTY_OPTIONS]);
+}
 
-  link(path: string, to: string): void {
-    this.makePlace(dirname(path), true);
-    this.#mayExist("link", path, () => this.#libc.call("symlinkat", [this.#text(to), AT_FDCWD, this.#text(path)]));
-  }
+/** The processes of the program. */
+function mountProcesses(plan: Plan, at: string): void {
+  const flags = MS_NOSUID | MS_NODEV | MS_NOEXEC;
+  plan.must(fault("mount its processes"), "mount", ["proc", at, "proc", flags, "hidepid=ptraceable"]);
+}
 
-  /** Makes a mount the root of all files, keeps it as it is, and gives up everything else. */
-  enter(base: string, folder: string): void {
-    const root = openReal(this.#libc, base);
-    this.#setAttributes(root, ATTR_RDONLY, 0n);
-    this.#libc.closeDescriptor(root);
-    const here = this.#text(".");
-    this.#must("go to the root", "chdir", [this.#text(base)]);
-    this.#must("change the root", "pivot_root", [here, here]);
-    this.#must("leave the old root", "umount2", [here, MNT_DETACH]);
-    this.#must("go to the folder", "chdir", [this.#text(folder)]);
+/** A folder or file that something can be placed on. */
+function makePlace(plan: Plan, path: string, folder: boolean): void {
+  const made = (at: string, call: "mkdirat" | "mknodat", mode: number): void =>
+    plan.must(fault(`make ${at}`), call, [AT_FDCWD, at, mode, 0], { or: -EEXIST });
+  for (let end = path.indexOf("/", 1); end > 0; end = path.indexOf("/", end + 1)) {
+    if (end > BASE.length) made(path.slice(0, end), "mkdirat", 0o755);
   }
+  if (folder) made(path, "mkdirat", 0o755);
+  else made(path, "mknodat", REGULAR_FILE);
+}
 
-  #folder(path: string): void {
-    this.#mayExist("make", path, () => this.#libc.call("mkdirat", [AT_FDCWD, this.#text(path), 0o755n]));
-  }
+function place(
+  plan: Plan,
+  copy: number,
+  { at, folder, writable }: { readonly at: string; readonly folder: boolean; readonly writable: boolean },
+): void {
+  const attributes = ATTR_NOSUID | (folder ? ATTR_NODEV : 0) | (writable ? 0 : ATTR_RDONLY);
+  setAttributes(plan, copy, { attributes, flags: AT_RECURSIVE });
+  if (writable) plan.may("mount_setattr", [copy, "", AT_EMPTY_PATH, [0, ATTR_RDONLY, 0, 0], ATTRIBUTE_BYTES]);
+  plan.must(fault(`place ${at}`), "move_mount", [copy, "", AT_FDCWD, at, FROM_DESCRIPTOR]);
+  plan.close(copy);
+}
 
-  #setAttributes(descriptor: number, set: bigint, flags: bigint): void {
-    if (this.#tryAttributes(descriptor, { set, clear: 0n, flags }) === 0) return;
-    throw new MountFault(`set attributes: errno ${this.#libc.errno()}`);
-  }
+/** Places a file over another one, which may have been removed meanwhile. */
+function cover(plan: Plan, at: string, copy: number): void {
+  setAttributes(plan, copy, { attributes: ATTR_NOSUID | ATTR_RDONLY, flags: 0 });
+  plan.must(fault(`hide ${at}`), "move_mount", [copy, "", AT_FDCWD, at, FROM_DESCRIPTOR], { or: -ENOENT });
+  plan.close(copy);
+}
 
-  #tryAttributes(
-    descriptor: number,
-    { set, clear, flags }: { readonly set: bigint; readonly clear: bigint; readonly flags: bigint },
-  ): number {
-    const change = new Uint8Array(new BigUint64Array([set, clear, 0n, 0n]).buffer);
-    const where = [BigInt(descriptor), this.#text(""), AT_EMPTY_PATH | flags] as const;
-    return this.#libc.call("mount_setattr", [...where, this.#libc.address(change), ATTRIBUTE_BYTES]);
-  }
+function makeLink(plan: Plan, path: string, to: string): void {
+  makePlace(plan, dirname(path), true);
+  plan.must(fault(`link ${path}`), "symlinkat", [to, AT_FDCWD, path], { or: -EEXIST });
+}
 
-  #must(what: string, name: CommonCall, args: Parameters<Libc["call"]>[1]): number {
-    const result = this.#libc.call(name, args);
-    if (result < 0) throw new MountFault(`${what}: errno ${this.#libc.errno()}`);
-    return result;
-  }
+/** Makes the new tree the root of all files, keeps it as it is, and gives up everything else. */
+function enter(plan: Plan, folder: string): void {
+  const root = openGranted(plan, BASE);
+  setAttributes(plan, root, { attributes: ATTR_RDONLY, flags: 0 });
+  plan.close(root);
+  plan.must(fault("go to the root"), "chdir", [BASE]);
+  plan.must(fault("change the root"), "pivot_root", [".", "."]);
+  plan.must(fault("leave the old root"), "umount2", [".", MNT_DETACH]);
+  plan.must(fault("go to the folder"), "chdir", [folder]);
+}
 
-  /** Looks at the path itself: what the runtime does between two calls can change errno. */
-  #mayExist(what: string, path: string, make: () => number): void {
-    if (make() === 0) return;
-    const errno = this.#libc.errno();
-    if (this.#libc.call("faccessat2", [AT_FDCWD, this.#text(path), 0n, AT_NO_FOLLOW]) === 0) return;
-    throw new MountFault(`${what} ${path}: errno ${errno}`);
-  }
-
-  #text(text: string): bigint {
-    const bytes = new TextEncoder().encode(`${text}\0`);
-    this.#texts.push(bytes);
-    return this.#libc.address(bytes);
-  }
+function setAttributes(
+  plan: Plan,
+  descriptor: number,
+  { attributes, flags }: { readonly attributes: number; readonly flags: number },
+): void {
+  const args = [descriptor, "", AT_EMPTY_PATH | flags, [attributes, 0, 0, 0], ATTRIBUTE_BYTES];
+  plan.must(fault("set attributes"), "mount_setattr", args);
 }

@@ -1,6 +1,5 @@
 import { fileURLToPath } from "node:url";
 import type { ChildAccess } from "../child/setup/child_access.ts";
-import { EXEC_ARGUMENT } from "../exec/exec_policy.ts";
 import { CHILD_ARGUMENT, type ChildProgram } from "./start_child.ts";
 
 /** No compilation cache: it would hold every block forever and never match, as each has its own file name. A young heap
@@ -55,15 +54,6 @@ export function childProgram({ memoryBytes, allPermissions, access }: ChildProgr
       `${folder}child.js`,
     ],
   };
-}
-
-/** How to start a process that confines itself and becomes another program. Throws as `childProgram` does. */
-export function execProgram(): ChildProgram {
-  const path = Deno.execPath();
-  if (Deno.build.standalone) return { path, args: [EXEC_ARGUMENT] };
-  const flags = ["--quiet", "--no-npm", "--no-remote", "--no-config", "--no-lock", "--no-prompt", "--no-check"];
-  const v8 = `--v8-flags=${CHILD_V8_FLAGS.join(",")}`;
-  return { path, args: ["run", ...flags, "--allow-ffi", v8, `${bundleFolder()}exec.js`, EXEC_ARGUMENT] };
 }
 
 function permissionFlags(folder: string, access: ChildAccess | undefined): string[] {

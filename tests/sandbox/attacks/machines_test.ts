@@ -15,8 +15,8 @@ ok 2 - something # SKIP
 1..2
 ${PART}attacks of commands
 ok 1 - without a wall: a command that writes a file outside does
-ok 2 - ProcessWall from source: commands without sockets that try 90 attacks in turn do nothing
-not ok 3 - ProcessWall from source: commands in a network of its own that leaves a hook do nothing
+ok 2 - ProcessWall: commands without sockets that try 90 attacks in turn do nothing
+not ok 3 - ProcessWall: commands in a network of its own that leaves a hook do nothing
 1..3
 `;
 

@@ -1,0 +1,154 @@
+import { type CommonCall, numberOf } from "../confine/call_numbers.ts";
+
+/** A number, or where a pointer leads: to a text, bytes, or further words. */
+export type Word = number | bigint | string | Uint8Array | readonly Word[];
+
+/** A system call, or a comparison of bytes at two places, which gives 0 if they differ. */
+export interface PlanStep {
+  readonly call: CommonCall | "differ";
+  readonly args: readonly Word[];
+  /** Results that let the plan go on. */
+  readonly wanted: readonly [result: number, other: number];
+  /** Said with the errno if it fails; null if its result does not matter. */
+  readonly fault: string | null;
+}
+
+/** The first descriptor that is not a standard one. */
+const FIRST = 3;
+const CLOSE_RANGE_LAST = 0xffff_ffff;
+/** struct plan and struct step of init.c. */
+const PLAN_BYTES = 48, STEP_BYTES = 64, WORD_BYTES = 8;
+const DIFFER = -1;
+/** IMAGE_BYTES of init.c, which is more than the arguments and variables of a program may have. */
+const MOST_BYTES = 8 << 20;
+
+/** System calls that a process without a runtime makes (init.c) before it becomes the first process around a program. */
+export class Plan {
+  readonly steps: PlanStep[] = [];
+  readonly #open = new Set<number>();
+
+  constructor(fault: string) {
+    this.must(fault, "close_range", [FIRST, CLOSE_RANGE_LAST, 0]);
+  }
+
+  /** If it fails, nothing runs. */
+  must(
+    fault: string,
+    call: PlanStep["call"],
+    args: PlanStep["args"],
+    { gives = 0, or = gives }: { readonly gives?: number; readonly or?: number } = {},
+  ): void {
+    this.steps.push({ call, args, wanted: [gives, or], fault });
+  }
+
+  may(call: PlanStep["call"], args: PlanStep["args"]): void {
+    this.steps.push({ call, args, wanted: [0, 0], fault: null });
+  }
+
+  /** A call that opens a descriptor. Returns its number: the kernel gives the lowest that is free. */
+  open(fault: string, call: PlanStep["call"], args: PlanStep["args"]): number {
+    let descriptor = FIRST;
+    while (this.#open.has(descriptor)) descriptor++;
+    this.#open.add(descriptor);
+    this.must(fault, call, args, { gives: descriptor });
+    return descriptor;
+  }
+
+  close(descriptor: number): void {
+    this.#open.delete(descriptor);
+    this.may("close", [descriptor]);
+  }
+
+  /** As init.c reads it, behind its length; null if it is too long. */
+  encode(
+    { token, argv, env }: Readonly<Record<"argv" | "env", readonly string[]>> & { readonly token: string },
+  ): Uint8Array<ArrayBuffer> | null {
+    const image = new Image(PLAN_BYTES + this.steps.length * STEP_BYTES);
+    image.set(16, this.steps.length);
+    image.set(24, token);
+    image.set(32, [...argv, 0]);
+    image.set(40, [...env, 0]);
+    this.steps.forEach(({ call, args, wanted: [result, other], fault }, at) => {
+      const place = PLAN_BYTES + at * STEP_BYTES;
+      image.setHalf(place, call === "differ" ? DIFFER : numberOf(call));
+      image.setHalf(place + 4, other);
+      args.forEach((word, index) => image.set(place + (index + 1) * WORD_BYTES, word));
+      image.set(place + 48, result);
+      if (fault !== null) image.set(place + 56, fault.replaceAll("\n", " "));
+    });
+    return image.finish();
+  }
+}
+
+/** Bytes in which pointers are offsets; what they lead to stands at the end. */
+class Image {
+  #bytes = new Uint8Array(64 << 10);
+  #view = new DataView(this.#bytes.buffer);
+  #end = 0;
+  readonly #pointers: number[] = [];
+  /** Of texts and bytes that are placed already: who names the same bytes twice means one place. */
+  readonly #placed = new Map<string | Uint8Array, number>();
+
+  constructor(length: number) {
+    this.#reserve(length);
+  }
+
+  setHalf(at: number, value: number): void {
+    this.#view.setInt32(at, value, true);
+  }
+
+  set(at: number, word: Word): void {
+    if (typeof word === "number" && (word | 0) === word) {
+      this.setHalf(at, word);
+      this.setHalf(at + 4, word < 0 ? -1 : 0);
+      return;
+    }
+    if (typeof word === "number" || typeof word === "bigint") {
+      this.#view.setBigUint64(at, BigInt.asUintN(64, BigInt(word)), true);
+      return;
+    }
+    this.#pointers.push(at);
+    const to = this.#place(word); // makes a new view if there is no room
+    this.#view.setUint32(at, to, true);
+  }
+
+  finish(): Uint8Array<ArrayBuffer> | null {
+    const places = [...this.#pointers];
+    const list = this.#reserve(places.length * WORD_BYTES);
+    places.forEach((place, at) => this.set(list + at * WORD_BYTES, place));
+    this.set(0, list);
+    this.set(8, places.length);
+    if (this.#end > MOST_BYTES) return null;
+    const all = new Uint8Array(4 + this.#end);
+    new DataView(all.buffer).setUint32(0, this.#end, true);
+    all.set(this.#bytes.subarray(0, this.#end), 4);
+    return all;
+  }
+
+  #place(word: string | Uint8Array | readonly Word[]): number {
+    if (typeof word === "string" || word instanceof Uint8Array) {
+      const known = this.#placed.get(word);
+      if (known !== undefined) return known;
+      const bytes = typeof word === "string" ? new TextEncoder().encode(`${word}\0`) : word;
+      const at = this.#reserve(bytes.length);
+      this.#bytes.set(bytes, at);
+      this.#placed.set(word, at);
+      return at;
+    }
+    const at = this.#reserve(word.length * WORD_BYTES);
+    word.forEach((one, index) => this.set(at + index * WORD_BYTES, one));
+    return at;
+  }
+
+  #reserve(length: number): number {
+    const at = this.#end;
+    this.#end += Math.ceil(length / WORD_BYTES) * WORD_BYTES;
+    if (this.#end > this.#bytes.length) {
+      const larger = new Uint8Array(Math.max(this.#end, 2 * this.#bytes.length));
+      larger.set(this.#bytes);
+      this.#bytes = larger;
+      this.#view = new DataView(larger.buffer);
+    }
+    return at;
+  }
+}

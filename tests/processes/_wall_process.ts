@@ -1,0 +1,27 @@
+import { join } from "node:path";
+import { PERMISSIONS, V8_FLAGS } from "../../scripts/flags.ts";
+import { ROOT } from "../../scripts/_project.ts";
+
+/** A process with the permissions of Vis and a wall of its own, which runs this code with these arguments; `through` is
+ * the command of which it is the end. */
+export async function wallProcess(
+  code: string,
+  args: readonly string[],
+  { through = [] }: { readonly through?: readonly string[] } = {},
+): Promise<Deno.ChildProcess> {
+  const [program = "", ...words] = [
+    ...[...through, Deno.execPath(), "run", "--quiet", "--no-prompt", "--no-lock", "--config"],
+    ...[join(ROOT, "deno.json"), "--ext=ts", ...PERMISSIONS, `--v8-flags=${V8_FLAGS.join(",")}`, "-", ...args],
+  ];
+  const options = { cwd: ROOT, stdin: "piped", stdout: "piped", stderr: "piped" } as const;
+  const child = new Deno.Command(program, { args: words, ...options }).spawn();
+  const writer = child.stdin.getWriter();
+  await writer.write(new TextEncoder().encode(WALL + code));
+  await writer.close();
+  return child;
+}
+
+const WALL = `
+import { ProcessWall } from "./src/processes/process_wall.ts";
+const wall = new ProcessWall({ private: { home: null, visHome: null }, read: [], network: false, env: {} });
+`;

@@ -1,0 +1,134 @@
+/** Plans as data: what is done to a program before it starts, and in which order. */
+import assert from "node:assert/strict";
+import { execPlan } from "../../../src/sandbox/exec/exec_plan.ts";
+import type { ExecPolicy, OwnNamespaces } from "../../../src/sandbox/exec/exec_policy.ts";
+import type { PlanStep, Word } from "../../../src/sandbox/exec/plan.ts";
+
+const PRIVATE = { outside: "net:[1]", other: null, user: null, links: [], layers: [] };
+const NAMESPACES: OwnNamespaces = {
+  ...PRIVATE,
+  links: [["/bin", "usr/bin"]],
+  layers: [{ path: "/work/.git", folder: true, link: false, writable: false }],
+  hidden: { paths: ["/work/.env"], as: "/home/hidden" },
+};
+const POLICY: ExecPolicy = {
+  cwd: "/work",
+  input: false,
+  read: [{ path: "/usr", folder: true }, { path: "/proc", folder: true }, { path: "/etc/hosts", folder: false }],
+  list: ["/etc"],
+  write: [{ path: "/work", folder: true }, { path: "/home", folder: true }],
+  devices: ["/dev/null"],
+  network: "private",
+  namespaces: NAMESPACES,
+  limits: { openFiles: 4096, fileBytes: 1 << 30, cpuSeconds: 60, processes: 1000 },
+};
+const MACHINE = { abi: 6, hardLimit: () => 500 };
+const RESOLVE_NO_SYMLINKS = 4n;
+const CLONE_NEWUSER = 0x10000000, CLONE_NEWNET = 0x40000000, PR_SET_PDEATHSIG = 1, RLIMIT_CPU = 0, RLIMIT_NOFILE = 7;
+
+const stepsOf = (policy: Partial<ExecPolicy>): readonly PlanStep[] => execPlan({ ...POLICY, ...policy }, MACHINE).steps;
+const withOwn = (own: Partial<OwnNamespaces>): readonly PlanStep[] =>
+  stepsOf({ namespaces: { ...NAMESPACES, ...own } });
+const calls = (steps: readonly PlanStep[]): readonly string[] => steps.map(({ call }) => call);
+const flagsOf = (steps: readonly PlanStep[], call: string): readonly (Word | undefined)[] =>
+  steps.filter((step) => step.call === call).map(({ args }) => args[0]);
+const WAYS: Readonly<Record<string, readonly PlanStep[]>> = {
+  "in namespaces of root": stepsOf({}),
+  "in namespaces of a user": withOwn({ user: { uid: 1000, gid: 100 } }),
+  "in the network of another command": withOwn({ other: 77, user: { uid: 1000, gid: 100 } }),
+  "without namespaces": stepsOf({ namespaces: null, network: "none" }),
+};
+
+for (const [name, steps] of Object.entries(WAYS)) {
+  Deno.test(`a command ${name} gives up everything before it starts, in the order that makes it last`, () => {
+    const order = calls(steps);
+    assert.equal(order[0], "close_range");
+    const last = ["capset", "landlock_create_ruleset", "landlock_restrict_self", "seccomp"];
+    assert.deepEqual(order.filter((call) => last.includes(call)), last);
+    assert.equal(order.at(-1), "seccomp");
+    for (const mount of ["unshare", "setns", "clone", "pivot_root", "umount2", "move_mount"]) {
+      assert.ok(order.lastIndexOf(mount) < order.indexOf("capset"), mount);
+    }
+  });
+
+  Deno.test(`of a command ${name}, each step must succeed, except where nothing may depend on it`, () => {
+    const free = steps.filter(({ fault }) => fault === null);
+    const may = ["close", "prctl", "rt_sigaction", "mount_setattr", "readlinkat"];
+    assert.deepEqual([...new Set(calls(free))].filter((call) => !may.includes(call)), []);
+    const prctl = free.filter(({ call }) => call === "prctl").map(({ args }) => args[0]);
+    assert.deepEqual([...new Set(prctl)], [24, 47], "capabilities that it may not have");
+    const cleared = free.filter(({ call }) => call === "mount_setattr").map(({ args }) => args[3]);
+    for (const change of cleared) assert.deepEqual(change, [0, 1, 0, 0], "a mount that may stay read-only");
+  });
+
+  Deno.test(`the paths of a command ${name} are opened without following a link`, () => {
+    const opened = steps.filter(({ call }) => call === "openat2");
+    for (const { args: [, path, how] } of opened) {
+      assert.equal(Array.isArray(how) && how[2], RESOLVE_NO_SYMLINKS, String(path));
+    }
+    const granted = [...POLICY.read, ...POLICY.write].map(({ path }) => path).concat("/etc", "/dev/null");
+    const paths = opened.map(({ args }) => args[1]);
+    for (const path of granted) assert.ok(paths.includes(path), path);
+    const elsewhere = steps.filter(({ call }) => call === "openat").map(({ args }) => args[1]);
+    assert.deepEqual(elsewhere.filter((path) => !/^\/(?:dev\/null|proc\/.*)$/.test(String(path))), []);
+  });
+}
+
+Deno.test("a user gets a namespace of users, and root none", () => {
+  const kinds = (name: string) => flagsOf(WAYS[name] ?? [], "unshare");
+  assert.deepEqual(kinds("in namespaces of root").slice(0, -1), [CLONE_NEWNET]);
+  assert.deepEqual(kinds("in namespaces of a user").slice(0, -1), [CLONE_NEWUSER, CLONE_NEWNET]);
+  const written = (WAYS["in namespaces of a user"] ?? []).filter(({ call }) => call === "write");
+  assert.deepEqual(written.map(({ args }) => args[1]), ["deny", "100 100 1", "1000 1000 1"]);
+});
+
+Deno.test("a command that joins a network makes none, and checks that it is not the machine's", () => {
+  const joined = WAYS["in the network of another command"] ?? [];
+  assert.equal(flagsOf(joined, "unshare").includes(CLONE_NEWNET), false);
+  const opened = joined.filter(({ call }) => call === "openat").map(({ args }) => args[1]);
+  assert.deepEqual(opened.slice(1), ["/proc/77/ns/user", "/proc/77/ns/net"]);
+  assert.equal(calls(joined).includes("socket"), false, "its loopback is there already");
+  const order = calls(joined);
+  assert.ok(order.indexOf("clone") < order.indexOf("differ"));
+  const [read, compared] = [joined[order.indexOf("readlinkat")], joined[order.indexOf("differ")]];
+  assert.deepEqual(compared?.args.slice(1), ["net:[1]", 7]);
+  assert.equal(read?.args[2], compared?.args[0], "the same bytes");
+});
+
+Deno.test("each process ends with the one that made it", () => {
+  for (const [name, steps] of Object.entries(WAYS)) {
+    const ends = (part: readonly PlanStep[]) => flagsOf(part, "prctl").filter((one) => one === PR_SET_PDEATHSIG).length;
+    const fork = calls(steps).indexOf("clone");
+    assert.equal(ends(steps.slice(0, Math.max(fork, 0))), fork < 0 ? 0 : 1, name);
+    assert.equal(ends(steps.slice(Math.max(fork, 0))), 1, name);
+  }
+});
+
+Deno.test("no limit is higher than the one of Vis", () => {
+  const limits = stepsOf({}).filter(({ call }) => call === "prlimit64");
+  const limitOf = (resource: number) => limits.find(({ args }) => args[1] === resource)?.args[2];
+  assert.deepEqual([limitOf(RLIMIT_CPU), limitOf(RLIMIT_NOFILE)], [[60, 60], [500, 500]]);
+});
+
+Deno.test("outer folders are placed before inner ones, and only what differs from the one around it", () => {
+  const folder = (path: string) => ({ path, folder: true });
+  const read = ["/work/read", "/work/read/only", "/a", "/proc", "/work/read/w/in", "/work/read/w"].map(folder);
+  const write = ["/work/read/w", "/work/read/w/sub", "/a/b/c"].map(folder);
+  const own: OwnNamespaces = { ...NAMESPACES, layers: [], hidden: { paths: [], as: "/home/hidden" } };
+  const steps = stepsOf({ read, write, list: ["/etc", "/a/x"], devices: [], namespaces: own });
+  const placed = steps.filter(({ call }) => call === "move_mount").map(({ args }) => args[3]);
+  assert.deepEqual(placed, ["/a", "/etc", "/a/b/c", "/work/read", "/work/read/w"].map((path) => `/usr${path}`));
+  const isReadOnly = steps.filter(({ call, fault }) => call === "mount_setattr" && fault !== null)
+    .map(({ args: [, , , change] }) => Array.isArray(change) && (Number(change[0]) & 1) === 1);
+  assert.deepEqual(isReadOnly, [true, true, false, true, false, true]);
+});
+
+Deno.test("a hidden file is covered after all else is placed, and may be gone by then", () => {
+  const moves = stepsOf({}).filter(({ call }) => call === "move_mount");
+  assert.deepEqual(moves.at(-1)?.args[3], "/usr/work/.env");
+  assert.deepEqual(moves.map(({ wanted: [, other] }) => other), [...Array(moves.length - 1).fill(0), -2]);
+});
+
+Deno.test("execPlan() makes no plan without Landlock", () => {
+  assert.throws(() => execPlan(POLICY, { ...MACHINE, abi: 0 }), /^Error: Cannot confine a program: Landlock/);
+});
