@@ -1,126 +1,196 @@
-import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
-import { dirname, join, resolve } from "node:path";
+import { dirname, join } from "node:path";
 import { BoundedMap } from "../domain/kit/bounded_map.ts";
 import { isSecretFile } from "../domain/kit/secret_files.ts";
-import { smallTextFile } from "../domain/kit/small_text_file.ts";
-import { folderEntries, folderStamp } from "./folders.ts";
+import { folderEntries, folderMode, folderStamp, Pace } from "./folders.ts";
+import { GitIndexes } from "./_git_index.ts";
+import { entryKind, GIT, isBare, isSha256, repositoryFolders, settingsAt } from "./_obeyed_by.ts";
 import { holds } from "./_wall_paths.ts";
 
-/** Folders that are looked into, those nearest to the top first, and names in each. */
-const MOST_FOLDERS = 2_000, MOST_NAMES = 20_000;
+/** Folders that are looked into before each command, those nearest to the top first, and before the first one. */
+const MOST_NEAR = 2_000, MOST_FOLDERS = 200_000;
+/** Names in all folders; an attacker makes a million in seconds. */
+const MOST_NAMES = 5_000_000;
+/** Names between two looks at the clock. */
+const AT_ONCE = 500;
 const MOST_WORKSPACES = 16;
-const MOST_HIDDEN = 500, MOST_REPOSITORIES = 500;
-const MOST_INDEX_BYTES = 64 << 20;
-/** Not looked into: repositories' own folders, and packages. */
+const MOST_HIDDEN = 500, MOST_SECRETS = 5_000, MOST_REPOSITORIES = 2_000;
+/** Looked into only for repositories, and for secret files that have moved: repositories' own folders, and packages. */
 const PASSED = new Set([".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv"]);
-const NONE: ReadonlySet<string> = new Set();
-/** Folders that are looked into, those included, once a file is no longer where it was. */
-const MOST_MOVED = 20_000;
 const MOST_HASHED = 1 << 20;
+const OWNER_READS = 0o400, OWNER_ENTERS = 0o100;
 
 interface KnownFolder {
   readonly stamp: string;
   readonly folders: readonly string[];
   readonly secrets: readonly string[];
-  /** Whether it is the top of a repository: it has a file, folder or link `.git`. */
+  /** Whether it is the top of a repository: it has a file, folder or link `.git`, or is a bare one. */
   readonly isTop: boolean;
+  readonly isClosed: boolean;
 }
 
 /** Paths relative to a workspace. */
 export interface SpecialFiles {
   readonly secrets: readonly string[];
-  /** Folders with a `.git`. */
+  /** Folders with a `.git`, and bare repositories. */
   readonly repositories: readonly string[];
+  /** Folders of the user that nobody can look into as long as their modes stay. */
+  readonly closed: readonly string[];
+  /** Whether all of the workspace was looked at. */
+  readonly isWhole: boolean;
 }
 
-/** Finds the files of a workspace that may hold keys, and its repositories. A folder is listed again only once names in
- * it have changed, so that the second look costs a system call for each folder. */
+/** Finds the files of a workspace that may hold keys, and its repositories: all of them before the first command, and
+ * those near the top before each. A folder is listed again only once names in it have changed, so that the second look
+ * costs a system call for each folder. */
 export class WorkspaceWalk {
   readonly #patterns: readonly string[];
   readonly #wanted: (first: number, last: number) => boolean;
-  readonly #known = new BoundedMap<string, Map<string, KnownFolder>>(MOST_WORKSPACES);
-
-  /** Secrets that were found last. */
-  readonly #found = new BoundedMap<string, readonly string[]>(MOST_WORKSPACES);
-  /** Repositories that were ever found: a command can make so many folders that they are not looked into. */
-  readonly #repositories = new BoundedMap<string, ReadonlySet<string>>(MOST_WORKSPACES);
+  readonly #indexes = new GitIndexes();
+  /** The folders near the top. */
+  readonly #known = new BoundedMap<string, ReadonlyMap<string, KnownFolder>>(MOST_WORKSPACES);
+  /** What was ever found and is there. */
+  readonly #found = new BoundedMap<string, SpecialFiles>(MOST_WORKSPACES);
 
   constructor(patterns: readonly string[]) {
     this.#patterns = patterns;
     this.#wanted = byteCheck(patterns);
   }
 
-  /** The secret files and the tops of repositories that are near the top. */
-  look(workspace: string): SpecialFiles {
-    return this.#walk(workspace, { most: MOST_FOLDERS, passed: PASSED });
-  }
-
-  /** Real paths of the tops, with those that were found before and those around the workspace. */
-  repositories(workspace: string, { repositories }: SpecialFiles): readonly string[] {
-    const all = new Set(["", ...this.#repositories.get(workspace) ?? [], ...repositories]);
-    const there = [...all].filter((folder) => hasGit(join(workspace, folder))).slice(0, MOST_REPOSITORIES);
-    this.#repositories.set(workspace, new Set(there));
-    const around: string[] = [];
-    for (let at = workspace; dirname(at) !== at; at = dirname(at)) if (hasGit(dirname(at))) around.push(dirname(at));
-    return [...around, ...there.map((folder) => join(workspace, folder))];
+  /** Throws Error for more repositories than can be kept, and for one that cannot be named to a command. */
+  async look(workspace: string): Promise<SpecialFiles> {
+    const before = this.#found.get(workspace);
+    // A command may have moved a folder to where nothing is looked for.
+    const isMoved = before?.secrets.some((path) => entryKind(join(workspace, path)) === null) ?? false;
+    const near = await this.#walk(workspace, { most: MOST_NEAR, isNear: true });
+    const all = isMoved || before === undefined
+      ? await this.#walk(workspace, { most: MOST_FOLDERS, isMoved })
+      : before;
+    const isThere = (folder: string): boolean => isTop(join(workspace, folder)) || !folder.isWellFormed();
+    const found: SpecialFiles = {
+      secrets: [...new Set([...near.secrets, ...all.secrets])],
+      repositories: [...new Set(["", ...near.repositories, ...all.repositories])].filter(isThere),
+      closed: [...new Set([...near.closed, ...all.closed])].filter((folder) => isClosed(join(workspace, folder))),
+      isWhole: all.isWhole,
+    };
+    this.#found.set(workspace, found);
+    refuseOdd(found.repositories, "the repository");
+    if (found.repositories.length > MOST_REPOSITORIES) {
+      throw new Error(
+        `Cannot run commands: there are ${found.repositories.length} repositories in ${workspace}, and ${MOST_REPOSITORIES} is the most that are kept as they are; start Vis in a folder with fewer`,
+      );
+    }
+    return found;
   }
 
   /** Real paths of secret files, without those whose text the repository has: a commit would record that they changed.
-   * Throws Error for too many. */
-  async secrets(workspace: string, { secrets: found }: SpecialFiles): Promise<readonly string[]> {
+   * Throws Error for too many, and where not all can be found. */
+  async secrets(workspace: string, { secrets, closed, isWhole }: SpecialFiles): Promise<readonly string[]> {
     if (this.#patterns.length === 0) return [];
-    const before = this.#found.get(workspace) ?? [];
-    // A command may have moved a folder to where nothing is looked for.
-    const isMoved = before.some((path) => !found.includes(path));
-    const named = isMoved ? this.#walk(workspace, { most: MOST_MOVED, passed: NONE }).secrets : found;
-    this.#found.set(workspace, named);
-    const untracked = named.length === 0 ? [] : await withoutTracked(workspace, named);
-    const real = new Set(untracked.flatMap((path) => realFile(workspace, path)));
-    if (real.size <= MOST_HIDDEN) return [...real];
-    throw new Error(
-      `Cannot run commands: ${real.size} files may hold keys, and ${MOST_HIDDEN} is the most that are hidden; the setting secrets names them`,
-    );
+    const advice = "; start Vis in a folder with fewer files, or change the setting secrets";
+    if (!isWhole) {
+      throw new Error(
+        `Cannot run commands: files that may hold keys are looked for in ${MOST_FOLDERS} folders and ${MOST_NAMES} names, and ${workspace} has more${advice}`,
+      );
+    }
+    refuseOdd(secrets, "the secret file");
+    const open = closed.find((folder) => ((folderMode(join(workspace, folder))?.mode ?? 0) & OWNER_ENTERS) !== 0);
+    if (open !== undefined) {
+      throw new Error(
+        `Cannot run commands: they could read files in ${open}, where Vis cannot look for keys; chmod u+r ${open}`,
+      );
+    }
+    const tooMany = (count: number): Error =>
+      new Error(
+        `Cannot run commands: ${count} files may hold keys, and ${MOST_HIDDEN} is the most that are hidden; the setting secrets names them`,
+      );
+    if (secrets.length > MOST_SECRETS) throw tooMany(secrets.length);
+    const untracked = secrets.length === 0 ? [] : await this.#withoutTracked(workspace, secrets);
+    const real = new Set<string>(), pace = new Pace();
+    for (const path of untracked) {
+      await pace.rest();
+      for (const one of realFile(workspace, path)) real.add(one);
+    }
+    if (real.size > MOST_HIDDEN) throw tooMany(real.size);
+    return [...real];
   }
 
-  /** Relative to the workspace. */
-  #walk(
+  /** Without files whose text the index has now: a command can add a file that it does not see. */
+  async #withoutTracked(workspace: string, paths: readonly string[]): Promise<readonly string[]> {
+    const folders = await repositoryFolders(workspace);
+    if (folders === null) return paths;
+    const sha256 = isSha256(await settingsAt(workspace));
+    const { hashes } = await this.#indexes.read(join(folders.gitDir, "index"), { sha256, files: paths });
+    const untracked: string[] = [];
+    for (const path of paths) {
+      const hash = hashes.get(path);
+      if (hash === undefined || !await hasText(join(workspace, path), hash)) untracked.push(path);
+    }
+    return untracked;
+  }
+
+  /** Relative to the workspace. Folders near the top are remembered. */
+  async #walk(
     workspace: string,
-    { most, passed }: { readonly most: number; readonly passed: ReadonlySet<string> },
-  ): SpecialFiles {
+    { most, isNear = false, isMoved = false }: {
+      readonly most: number;
+      readonly isNear?: boolean;
+      /** Whether a secret file is looked for among packages: their own certificates are no secrets. */
+      readonly isMoved?: boolean;
+    },
+  ): Promise<SpecialFiles> {
     const before = this.#known.get(workspace);
     const now = new Map<string, KnownFolder>();
-    const secrets: string[] = [], repositories: string[] = [];
-    const open = [""];
-    for (let at = 0; at < open.length && at < most; at++) {
+    const secrets: string[] = [], repositories: string[] = [], closed: string[] = [];
+    const open = [""], count = { names: 0 }, pace = new Pace();
+    let at = 0;
+    for (; at < open.length && at < most && count.names < MOST_NAMES; at++) {
+      await pace.rest();
       const folder = open[at] ?? "";
+      open[at] = "";
       const stamp = folderStamp(join(workspace, folder));
       if (stamp === null) continue;
       const known = before?.get(folder);
-      const current = known?.stamp === stamp ? known : this.#read(workspace, { folder, stamp });
-      now.set(folder, current);
-      open.push(...current.folders.filter((path) => !passed.has(path.slice(path.lastIndexOf("/") + 1))));
-      secrets.push(...current.secrets);
+      const current = known?.stamp === stamp ? known : await this.#read(workspace, { folder, stamp, count, pace });
+      if (isNear) now.set(folder, current);
+      for (const path of current.folders) {
+        if (!isNear || !PASSED.has(path.slice(path.lastIndexOf("/") + 1))) open.push(path);
+      }
+      if (isMoved || !folder.split("/").some((name) => PASSED.has(name))) {
+        for (const path of current.secrets) secrets.push(path);
+      }
       if (current.isTop) repositories.push(folder);
+      if (current.isClosed) closed.push(folder);
     }
-    this.#known.set(workspace, now);
-    return { secrets, repositories };
+    if (isNear) this.#known.set(workspace, now);
+    return { secrets, repositories, closed, isWhole: at >= open.length };
   }
 
-  #read(workspace: string, { folder, stamp }: { readonly folder: string; readonly stamp: string }): KnownFolder {
-    const folders: string[] = [], secrets: string[] = [];
+  async #read(
+    workspace: string,
+    { folder, stamp, count, pace }: {
+      readonly folder: string;
+      readonly stamp: string;
+      readonly count: { names: number };
+      readonly pace: Pace;
+    },
+  ): Promise<KnownFolder> {
+    const folders: string[] = [], secrets: string[] = [], parts = new Set<string>();
     const below = folder === "" ? "" : `${folder}/`;
-    let isTop = false;
-    for (
-      const { name, isFolder } of folderEntries(join(workspace, folder), { most: MOST_NAMES, wanted: this.#wanted })
-    ) {
-      if (name === ".git") isTop = true;
+    const path = join(workspace, folder);
+    const most = MOST_NAMES - count.names;
+    for (const { name, isFolder } of folderEntries(path, { most, wanted: this.#wanted })) {
+      if (++count.names % AT_ONCE === 0) await pace.rest();
+      if (name === GIT || OF_BARE.includes(name)) parts.add(name);
       if (isFolder) folders.push(below + name);
       else if (isSecretFile(below + name, this.#patterns)) secrets.push(below + name);
     }
-    return { stamp, folders, secrets, isTop };
+    const isBare = OF_BARE.every((name) => parts.has(name)) && !folder.endsWith(GIT);
+    return { stamp, folders, secrets, isTop: parts.has(GIT) || isBare, isClosed: isClosed(path) };
   }
 }
+
+const OF_BARE = ["HEAD", "objects", "refs"];
 
 /** A quick look at two bytes of a name, since most names are those of no secret. */
 function byteCheck(patterns: readonly string[]): (first: number, last: number) => boolean {
@@ -129,17 +199,35 @@ function byteCheck(patterns: readonly string[]): (first: number, last: number) =
   const codes = (char = ""): number[] => [char.toLowerCase().charCodeAt(0), char.toUpperCase().charCodeAt(0)];
   const firsts = new Set(wanted.flatMap((one) => codes(one[0]))),
     lasts = new Set(wanted.flatMap((one) => codes(one.at(-1))));
-  const isGit = (first: number, last: number): boolean => first === 46 && last === 116; // "." and "t"
-  return (first, last) => firsts.has(first) || lasts.has(last) || isGit(first, last);
+  // ".git" and "HEAD"
+  const isOfGit = (first: number, last: number): boolean => first === 46 && last === 116 || first === 72 && last === 68;
+  return (first, last) => firsts.has(first) || lasts.has(last) || isOfGit(first, last);
 }
 
-function hasGit(folder: string): boolean {
-  try {
-    Deno.lstatSync(join(folder, ".git"));
-    return true;
-  } catch {
-    return false;
-  }
+function isTop(folder: string): boolean {
+  return entryKind(join(folder, GIT)) !== null || isBare(folder);
+}
+
+/** Whether its owner, who is this user, can neither list it nor what is in it. */
+function isClosed(folder: string): boolean {
+  const { user = 0, mode = 0 } = folderMode(folder) ?? {};
+  const all = OWNER_READS | OWNER_ENTERS;
+  return user !== 0 && user === Deno.uid() && (mode & all) !== all;
+}
+
+function refuseOdd(paths: readonly string[], kind: string): void {
+  const odd = paths.find((path) => !path.isWellFormed());
+  if (odd === undefined) return;
+  throw new Error(
+    `Cannot run commands: ${kind} ${odd.toWellFormed()} has a name that is not UTF-8, and cannot be kept from them; rename it`,
+  );
+}
+
+/** Real paths of the tops, with those around the workspace. */
+export function topsOf(workspace: string, { repositories }: SpecialFiles): readonly string[] {
+  const around: string[] = [];
+  for (let at = dirname(workspace); at !== dirname(at); at = dirname(at)) if (isTop(at)) around.push(at);
+  return [...around, ...repositories.map((folder) => join(workspace, folder))];
 }
 
 /** Where links lead, if that is a file of the workspace. */
@@ -152,43 +240,10 @@ function realFile(workspace: string, path: string): string[] {
   }
 }
 
-async function withoutTracked(workspace: string, paths: readonly string[]): Promise<readonly string[]> {
-  const index = await indexOf(workspace);
-  if (index === null) return paths;
-  const isTracked = await Promise.all(paths.map((path) => isInIndex(index, { workspace, path })));
-  return paths.filter((_, at) => !isTracked[at]);
-}
-
-/** The list of tracked files of a repository or worktree; null if there is none. */
-async function indexOf(workspace: string): Promise<Buffer | null> {
-  const own = join(workspace, ".git");
-  const [, linked] = /^gitdir: (.+)$/m.exec(await smallTextFile(own) ?? "") ?? [];
-  const path = join(linked === undefined ? own : resolve(workspace, linked), "index");
-  try {
-    const { isFile, size } = await Deno.lstat(path);
-    return isFile && size <= MOST_INDEX_BYTES ? Buffer.from(await Deno.readFile(path)) : null;
-  } catch {
-    return null;
-  }
-}
-
-/** Whether the index names the text that the file has now: a command can add a file that it does not see. An entry is a
- * hash, two bytes with the length of the path, and the path with a NUL. */
-async function isInIndex(
-  index: Buffer,
-  { workspace, path }: { readonly workspace: string; readonly path: string },
-): Promise<boolean> {
-  const name = Buffer.from(`${path}\0`);
-  for (let at = index.indexOf(name); at >= 0; at = index.indexOf(name, at + 1)) {
-    if (at < 34 || (index.readUInt16BE(at - 2) & 0xfff) !== Math.min(name.length - 1, 0xfff)) continue;
-    const file = join(workspace, path);
-    const { isFile, size } = await Deno.lstat(file);
-    if (!isFile || size > MOST_HASHED) return false;
-    const bytes = await Deno.readFile(file);
-    return ["sha1", "sha256"].some((kind) => {
-      const hash = createHash(kind).update(`blob ${bytes.length}\0`).update(bytes).digest();
-      return hash.equals(index.subarray(at - 2 - hash.length, at - 2));
-    });
-  }
-  return false;
+async function hasText(path: string, hash: Uint8Array): Promise<boolean> {
+  const { isFile, size } = await Deno.lstat(path);
+  if (!isFile || size > MOST_HASHED) return false;
+  const bytes = await Deno.readFile(path);
+  const kind = hash.length === 20 ? "sha1" : "sha256";
+  return createHash(kind).update(`blob ${bytes.length}\0`).update(bytes).digest().equals(hash);
 }

@@ -1,4 +1,6 @@
+import { existsSync } from "node:fs";
 import { setImmediate } from "node:timers";
+import { joinBytes } from "../domain/kit/join_bytes.ts";
 import type { CommonCall } from "../sandbox/confine/call_numbers.ts";
 import { Libc } from "../sandbox/confine/libc.ts";
 
@@ -11,11 +13,12 @@ const LIST_BYTES = 32_768;
 const LENGTH_AT = 16, KIND_AT = 18, NAME_AT = 19;
 const KIND_FOLDER = 4;
 /** struct statx: its length, and where the inode and the times are. */
-const STATX_BYTES = 256, INODE_AT = 32, SIZE_AT = 40, CHANGED_AT = 96, MODIFIED_AT = 112;
+const STATX_BYTES = 256, USER_AT = 20, MODE_AT = 28, INODE_AT = 32, SIZE_AT = 40, CHANGED_AT = 96, MODIFIED_AT = 112;
 const AT_SYMLINK_NOFOLLOW = 0x100n, STATX_BASIC = 0x7ffn;
 const SLICE_MS = 6;
-/** The kernel takes about a tenth of a second to free so much. */
-const LARGE_BYTES = 1 << 30;
+/** In the worst case, each block of a file is in another place of the disk, and freeing this many takes some
+ * milliseconds. */
+const LARGE_BYTES = 32 << 20;
 /** Names that may be taken before something else is in the way. */
 const TRIES = 100;
 const OWNER_ALL = 0o700n;
@@ -36,6 +39,32 @@ interface OtherSystem {
 /** A folder holds more than is removed by this process. */
 export class TooMuchToRemove extends Error {}
 
+/** Keeps long work from blocking the process. */
+export class Pace {
+  /** How often other work ran meanwhile. */
+  rests = 0;
+  #since = performance.now();
+
+  /** Lets other work run, if this one has taken long. */
+  async rest(): Promise<void> {
+    if (performance.now() - this.#since < SLICE_MS) return;
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    this.rests++;
+    this.#since = performance.now();
+  }
+}
+
+/** A text that differs once what is at a path, or where a link leads, has changed; "" if nothing is there. */
+export function stampOf(path: string): string {
+  if (!existsSync(path)) return ""; // an error costs more than the question
+  try {
+    const { size, mtime, ctime, mode, ino } = Deno.statSync(path);
+    return [size, mtime?.getTime(), ctime?.getTime(), mode, ino].join();
+  } catch {
+    return "";
+  }
+}
+
 /** A text that differs once a name in the folder was added, removed or replaced; null if there is no such folder. */
 export function folderStamp(path: string, { os = Deno.build.os }: OtherSystem = {}): string | null {
   if (os === "linux") return FOLDERS.stamp(terminated(path));
@@ -47,8 +76,20 @@ export function folderStamp(path: string, { os = Deno.build.os }: OtherSystem = 
   }
 }
 
+/** Whose a folder is, and its mode; null if it is not there. */
+export function folderMode(path: string): { readonly user: number; readonly mode: number } | null {
+  if (Deno.build.os === "linux") return FOLDERS.mode(terminated(path));
+  try {
+    const { uid, mode } = Deno.lstatSync(path);
+    return { user: uid ?? 0, mode: mode ?? 0 };
+  } catch {
+    return null;
+  }
+}
+
 /** Entries of a folder, at most `most`; fewer if it cannot be read. `wanted` says by the first and the last byte of a name
- * whether a file is of interest. */
+ * whether a file is of interest. On Linux, bytes of a name that is not UTF-8 come as single surrogates, which functions of
+ * this file take back. */
 export function* folderEntries(
   path: string,
   { most, wanted, os = Deno.build.os }: OtherSystem & {
@@ -60,12 +101,11 @@ export function* folderEntries(
   const at = FOLDERS.open(AT_FDCWD, terminated(path));
   if (at === null) return;
   try {
-    const decoder = new TextDecoder();
     let count = 0;
     for (const { name, isFolder } of FOLDERS.entries(at)) {
       if (++count > most) return;
       if (!isFolder && !wanted(name[0] ?? 0, name[name.length - 2] ?? 0)) continue;
-      yield { name: decoder.decode(name.subarray(0, -1)), isFolder };
+      yield { name: nameText(name.subarray(0, -1)), isFolder };
     }
   } finally {
     FOLDERS.close(at);
@@ -130,7 +170,7 @@ async function unlocked(path: string): Promise<number> {
 class Removal {
   changes = 0;
   #moved = 0;
-  #since = performance.now();
+  readonly #pace = new Pace();
   readonly #most: number;
 
   constructor(most: number) {
@@ -139,10 +179,7 @@ class Removal {
 
   /** Returns false for a folder that is not empty, and for what cannot be removed. */
   async remove(folder: number, { name, isFolder }: Entry): Promise<boolean> {
-    if (performance.now() - this.#since > SLICE_MS) {
-      await new Promise<void>((resolve) => setImmediate(resolve));
-      this.#since = performance.now();
-    }
+    await this.#pace.rest();
     if (this.changes >= this.#most) throw new TooMuchToRemove(`Cannot remove over ${this.#most} names here`);
     if (!isFolder && this.#most < Infinity && FOLDERS.size(folder, name) > LARGE_BYTES) {
       throw new TooMuchToRemove("Cannot remove a large file here");
@@ -206,19 +243,26 @@ class Folders {
   }
 
   stamp(path: Bytes): string | null {
-    const into = new Uint8Array(STATX_BYTES);
-    const address = [this.#libc.address(path), AT_SYMLINK_NOFOLLOW, STATX_BASIC, this.#libc.address(into)] as const;
-    if (this.#call("statx", AT_FDCWD, address) !== 0) return null;
-    const stat = new DataView(into.buffer);
+    const stat = this.#stat(AT_FDCWD, path);
+    if (stat === null) return null;
     const time = (at: number): string => `${stat.getBigInt64(at, true)}.${stat.getUint32(at + 8, true)}`;
     return `${stat.getBigUint64(INODE_AT, true)} ${time(CHANGED_AT)} ${time(MODIFIED_AT)}`;
   }
 
+  mode(path: Bytes): { readonly user: number; readonly mode: number } | null {
+    const stat = this.#stat(AT_FDCWD, path);
+    return stat && { user: stat.getUint32(USER_AT, true), mode: stat.getUint16(MODE_AT, true) };
+  }
+
   /** Zero if it cannot be told. */
   size(folder: number, name: Bytes): number {
+    return Number(this.#stat(folder, name)?.getBigUint64(SIZE_AT, true) ?? 0);
+  }
+
+  #stat(folder: number | bigint, name: Bytes): DataView | null {
     const into = new Uint8Array(STATX_BYTES);
     const rest = [this.#libc.address(name), AT_SYMLINK_NOFOLLOW, STATX_BASIC, this.#libc.address(into)] as const;
-    return this.#call("statx", folder, rest) === 0 ? Number(new DataView(into.buffer).getBigUint64(SIZE_AT, true)) : 0;
+    return this.#call("statx", folder, rest) === 0 ? new DataView(into.buffer) : null;
   }
 
   remove(folder: number, name: Bytes, flags: bigint): boolean {
@@ -246,6 +290,20 @@ class Folders {
 
 const FOLDERS = new Folders();
 
+const DECODER = new TextDecoder(), ENCODER = new TextEncoder();
+
+function nameText(bytes: Bytes): string {
+  const text = DECODER.decode(bytes);
+  if (!text.includes("\ufffd")) return text;
+  const isText = ENCODER.encode(text).every((byte, at) => byte === bytes[at]);
+  return isText ? text : String.fromCharCode(...Array.from(bytes, (byte) => byte < 0x80 ? byte : 0xdc00 + byte));
+}
+
 function terminated(text: string): Bytes {
-  return new TextEncoder().encode(`${text}\0`);
+  const whole = `${text}\0`;
+  if (whole.isWellFormed()) return ENCODER.encode(whole);
+  const parts = whole.split(/([\udc80-\udcff])/);
+  return joinBytes(parts.map((part) => (
+    /^[\udc80-\udcff]$/.test(part) ? Uint8Array.of(part.charCodeAt(0) - 0xdc00) : ENCODER.encode(part)
+  )));
 }

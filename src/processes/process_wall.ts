@@ -21,8 +21,9 @@ import { CommandFolder } from "./_command_folder.ts";
 import { landlockFault } from "./landlock_fault.ts";
 import { deviceNodes, linksOf, machinePath, settingsPaths, systemPaths } from "./_open_paths.ts";
 import { PROC } from "./proc_files.ts";
-import { type Fixed, FixedPaths, obeyedAt, outsideRepository, repositoryFolders } from "./_fixed_paths.ts";
-import { type SpecialFiles, WorkspaceWalk } from "./_workspace_walk.ts";
+import { type Fixed, FixedPaths } from "./_fixed_paths.ts";
+import { obeyedIn, outsideRepository, repositoryFolders, type UserFolders } from "./_obeyed_by.ts";
+import { type SpecialFiles, topsOf, WorkspaceWalk } from "./_workspace_walk.ts";
 import { toolchainsOf } from "./_toolchains.ts";
 import { Namespaces } from "./_namespaces.ts";
 import { makeHome } from "./_program_home.ts";
@@ -97,7 +98,7 @@ export class ProcessWall {
     this.#options = options;
     if (options.namespaces === false) this.#namespaces.failed("they are turned off");
     this.#files = new WorkspaceWalk(options.secrets ?? []);
-    this.#fixed = new FixedPaths(options.private.home);
+    this.#fixed = new FixedPaths(userFolders(options));
   }
 
   /** Rejects with Error if no program ran: there is no wall on this machine, a path must not be opened, or the program
@@ -146,13 +147,21 @@ export class ProcessWall {
     const folder = made.path;
     let fixed: Fixed | null = null;
     try {
-      const found = isWhole && (own.write.length > 0 || options.hideSecrets) ? this.#files.look(workspace) : null;
+      const found = isWhole && (own.write.length > 0 || options.hideSecrets) && keepsRepositories
+        ? await this.#files.look(workspace)
+        : null;
       const hidden = found ? await this.#hidden(workspace, options, found) : [];
-      if (found && own.write.length > 0 && keepsRepositories) {
+      if (found && own.write.length > 0) {
         const { write: named = [], keep = [] } = options;
-        const repositories = this.#files.repositories(workspace, found);
         const write = own.write.map(({ path }) => path);
-        fixed = await this.#fixed.enter(workspace, { repositories, write, named, keep });
+        const closed = found.closed.map((folder) => join(workspace, folder));
+        fixed = await this.#fixed.enter(workspace, {
+          repositories: topsOf(workspace, found),
+          write,
+          named,
+          keep,
+          closed,
+        });
       }
       if (hidden.length > 0) await Deno.writeTextFile(join(folder, HIDDEN_NAME), options.hideSecrets?.instead ?? "");
       await makeHome(folder, { links: machine.packages, home: this.#options.private.home, workspace });
@@ -175,7 +184,7 @@ export class ProcessWall {
           : null,
         limits: limits(),
       };
-      const before = options.write?.includes(join(workspace, ".git")) ? await obeyedAt(workspace) : null;
+      const before = options.write?.includes(join(workspace, ".git")) ? await obeyedIn(workspace) : null;
       const env = {
         ...this.#environment(folder, network === "tcp"),
         ...place === null ? outsideWorkspace(workspace, machine, PATH) : { ...machine.env, PATH: machine.path },
@@ -189,7 +198,7 @@ export class ProcessWall {
       try {
         const result = await process.run({ timeoutMs, signal, stop });
         if (before === null) return result;
-        const after = await obeyedAt(workspace);
+        const after = await obeyedIn(workspace);
         const obeyed = [...after].filter(([what, stamp]) => before.get(what) !== stamp).map(([what]) => what);
         return obeyed.length > 0 ? { ...result, obeyed } : result;
       } finally {
@@ -282,6 +291,13 @@ export class ProcessWall {
       ...(network ? { RES_OPTIONS: "use-vc" } : {}),
     };
   }
+}
+
+/** The user's settings, which apply to each repository. */
+export function userFolders(
+  { private: { home, visHome }, env }: Pick<ProcessWallOptions, "private" | "env">,
+): UserFolders {
+  return { home: home ?? "/", visHome, env };
 }
 
 /** The same as `callPaths`, with the repository of a worktree, which is elsewhere, and one that is still to be made. */

@@ -10,6 +10,9 @@ export interface Planted {
   readonly witness: string;
 }
 
+const FILTER = `git init -q . && mkdir tools && printf '#!/bin/sh\nexec cat\n' > tools/filter && chmod +x tools/filter &&
+    echo '*.txt filter=own' > .gitattributes && echo a > a.txt`;
+
 /** How a workspace has its repository. The scripts run in the workspace as the user. */
 export const LAYOUTS: Readonly<Record<string, string>> = {
   "a repository": "git init -q . && echo a > a.txt && git add . && git commit -qm first",
@@ -60,6 +63,34 @@ export const LAYOUTS: Readonly<Record<string, string>> = {
   "a rebase that is not over":
     `git init -q . && echo a > a.txt && git add . && git commit -qm first && echo b > a.txt && git commit -qam second &&
     GIT_SEQUENCE_EDITOR="sed -i s/^pick/edit/" git rebase -q -i HEAD~1`,
+  "settings in XDG_CONFIG_HOME":
+    `git init -q . && mkdir -p ../xdg/git tools/hooks && printf '[core]\n\thooksPath = tools/hooks\n' > ../xdg/git/config && echo a > a.txt && git add . && git commit -qm first`,
+  "a template for repositories":
+    `git init -q . && mkdir -p tools/hooks && git config --global init.templateDir "$PWD/tools" && git commit -q --allow-empty -m first`,
+  "a remote in the workspace":
+    "git init -q --bare own/remote.git && git init -q . && git remote add origin own/remote.git && git commit -q --allow-empty -m first",
+  "a remote that is missing":
+    'git init -q . && git remote add origin "file://$PWD/own/remote.git" && mkdir own && git commit -q --allow-empty -m first',
+  "a bare repository at its top":
+    "git init -q ../other && git -C ../other commit -q --allow-empty -m first && git clone -q --bare ../other . && git worktree add -q main",
+  "settings that the user's own lead to":
+    `git init -q . && mkdir dotfiles && printf '[user]\n\tname = Ada\n' > dotfiles/gitconfig && echo : > dotfiles/bashrc &&
+    ln -s "$PWD/dotfiles/gitconfig" ~/.gitconfig && ln -s "$PWD/dotfiles/bashrc" ~/.bashrc && git add . && git commit -qm first`,
+  "a filter with a blank in its name":
+    `${FILTER} && mv tools 'my tools' && git config filter.own.clean "'my tools/filter' %f" && git add . && git commit -qm first`,
+  "a filter behind a variable":
+    `${FILTER} && git config filter.own.clean '"$PWD/tools/filter" %f' && git add . && git commit -qm first`,
+  "a filter in code":
+    `${FILTER} && git config filter.own.clean 'f() { cd tools && ./filter; }; f' && git add . && git commit -qm first`,
+  "a filter in code in quotes":
+    `${FILTER} && git config filter.own.clean 'sh -c "exec sh -e tools/filter"' && git add . && git commit -qm first && git rm -q --cached tools/filter && rm tools/filter`,
+  "a repository in packages":
+    "git init -q . && git commit -q --allow-empty -m first && git init -q node_modules/own && git -C node_modules/own commit -q --allow-empty -m first",
+  "a repository behind many folders":
+    "git init -q . && git commit -q --allow-empty -m first && mkdir many && (cd many && seq 3000 | xargs mkdir) && git init -q z/y/x && git -C z/y/x commit -q --allow-empty -m first",
+  "a submodule with longer hashes":
+    `git init -q --object-format=sha256 ../other && git -C ../other commit -q --allow-empty -m first && git init -q --object-format=sha256 . && echo a > a && git add a &&
+    git -c protocol.file.allow=always submodule --quiet add ../other logs && git commit -qm first && git submodule --quiet deinit -f logs && rm -rf .git/modules`,
   "no repository": ":",
 };
 
@@ -85,6 +116,19 @@ export const WORKS: Readonly<Record<keyof typeof LAYOUTS, keyof typeof PLANTS>> 
   "a submodule that is not checked out": "makes a repository where a submodule belongs",
   "a filter that is missing": "changes scripts that settings name",
   "a rebase that is not over": "writes a todo list",
+  "settings in XDG_CONFIG_HOME": "changes hooks that settings name",
+  "a template for repositories": "changes hooks that settings name",
+  "a remote in the workspace": "changes a remote",
+  "a remote that is missing": "changes a remote",
+  "a bare repository at its top": "adds to settings",
+  "settings that the user's own lead to": "changes the user's settings",
+  "a filter with a blank in its name": "changes scripts that settings name",
+  "a filter behind a variable": "changes scripts that settings name",
+  "a filter in code": "changes scripts that settings name",
+  "a filter in code in quotes": "changes scripts that settings name",
+  "a repository in packages": "adds to settings",
+  "a repository behind many folders": "adds to settings",
+  "a submodule with longer hashes": "makes a repository where a submodule belongs",
   "no repository": "makes a repository at the top",
 };
 
@@ -111,7 +155,12 @@ export const PLANTS: Readonly<Record<string, string>> = {
   "makes a repository where a submodule belongs":
     'git init -q logs; git -C logs commit -q --allow-empty -m x; printf "$SET" >> logs/.git/config; git init -q w2; printf "$SET" >> w2/.git/config; mv -T w2/.git logs/.git',
   "changes scripts that settings name":
-    "for f in tools/check tools/filter; do cat $EVIL > $f; rm -f $f; cp $EVIL $f; mv -f evil/post-commit $f; done",
+    "for f in tools/check tools/filter 'my tools/filter'; do cat $EVIL > \"$f\"; rm -f \"$f\"; cp $EVIL \"$f\"; cp evil/post-commit new; mv -f new \"$f\"; done",
+  "changes a remote":
+    'git init -q --bare own/remote.git; cp $EVIL own/remote.git/hooks/pre-receive; mv own/remote.git own/old; git init -q --bare own/remote.git; cp $EVIL own/remote.git/hooks/pre-receive; printf "$SET" >> own/remote.git/config',
+  "makes another common folder at the top": 'git init -q --bare evilcommon; printf "$SET" >> evilcommon/config; echo "$PWD/evilcommon" > commondir; printf "$SET" > config.worktree',
+  "changes the user's settings":
+    'printf "$SET" >> dotfiles/gitconfig; echo ". $EVIL" >> dotfiles/bashrc; rm -f dotfiles/gitconfig; printf "$SET" > dotfiles/gitconfig; mv dotfiles d2; mkdir dotfiles; printf "$SET" > dotfiles/gitconfig; echo ". $EVIL" > dotfiles/bashrc',
   "changes settings that are included":
     'mkdir -p more; for f in .gitsettings more/settings; do printf "$SET" >> $f; rm -f $f; printf "$SET" > $f; done',
   "moves the repository":
@@ -167,6 +216,7 @@ const env = (root: string): Record<string, string> => ({
   GIT_COMMITTER_NAME: "Ada",
   GIT_COMMITTER_EMAIL: "ada@example.org",
   GIT_EDITOR: "true",
+  XDG_CONFIG_HOME: join(root, "xdg"),
 });
 
 /** Runs a script as the user would, without a wall. */
@@ -203,7 +253,7 @@ export function planting(plants: readonly string[], { workspace, witness }: Plan
   const evil = join(workspace, "evil/pre-commit");
   return `mkdir -p evil
 printf '#!/bin/sh\\ntouch ${witness}\\ncat\\n' > evil/pre-commit; chmod +x evil/pre-commit
-for h in post-commit post-checkout post-index-change post-rewrite; do cp evil/pre-commit evil/$h; done
+for h in post-commit post-checkout post-index-change post-rewrite pre-receive; do cp evil/pre-commit evil/$h; done
 export EVIL=${evil} SET='\\n[core]\\n\\tfsmonitor = ${evil}\\n\\thooksPath = ${workspace}/evil\\n[filter "evil"]\\n\\tclean = ${evil}\\n[diff]\\n\\texternal = ${evil}\\n'
 DIRS=$(find . -maxdepth 8 -name HEAD -not -path './evil*' -not -path '*/logs/HEAD' -not -path '*/refs/*' | xargs -r -n1 dirname)
 TOPS=$(find . -maxdepth 8 -name .git | xargs -r -n1 dirname)
@@ -215,5 +265,6 @@ true`;
 export const uses = (tops: readonly string[]): string =>
   `for d in . ${tops.join(" ")}; do ( cd $d 2>/dev/null || exit
   git status; git diff; git log -1; echo x >> a.txt; git add a.txt; git diff HEAD; git commit -qam x
-  git rebase --continue; git checkout -q -b other; git stash; git stash pop
-) > /dev/null 2>&1; done`;
+  git rebase --continue; git checkout -q -b other; git stash; git stash pop; git push origin HEAD:refs/heads/new
+) > /dev/null 2>&1 < /dev/null; done
+(git init -q ~/new; git -C ~/new commit -q --allow-empty -m x; . ~/.bashrc) > /dev/null 2>&1 < /dev/null`;

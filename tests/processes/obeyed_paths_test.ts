@@ -17,7 +17,7 @@ async function reasons(
   let found: Readonly<Record<string, string>> = {};
   await planted("no repository", async (place) => {
     await asUser(script, place);
-    const obeyed = new ObeyedPaths(join(place.root, "home"));
+    const obeyed = new ObeyedPaths({ home: join(place.root, "home") });
     const list = await obeyed.of(join(place.workspace, below), paths);
     found = Object.fromEntries(list.map(({ path, reason }) => [path, reason]));
   });
@@ -112,7 +112,7 @@ Deno.test(
   { ignore },
   async () => {
     await planted("a repository", async (place) => {
-      const obeyed = new ObeyedPaths(join(place.root, "home"));
+      const obeyed = new ObeyedPaths({ home: join(place.root, "home") });
       const isObeyed = async (path: string): Promise<boolean> =>
         (await obeyed.of(place.workspace, [path])).length === 1;
       const becomes = async (path: string, script: string): Promise<void> => {

@@ -21,7 +21,7 @@ function wallOf({ root }: Planted): ProcessWall {
     private: { home: join(root, "home"), visHome: join(root, "home/.vis") },
     read: [],
     network: false,
-    env: { PATH: "/usr/bin:/bin" },
+    env: { PATH: "/usr/bin:/bin", XDG_CONFIG_HOME: join(root, "xdg") },
   });
 }
 

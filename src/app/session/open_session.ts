@@ -44,8 +44,12 @@ function commandWall(
 }
 
 /** `env.obeyedPaths`; its code is loaded with the first change of a file. */
-function obeyedPaths({ HOME }: EnvironmentVariables): NonNullable<EnvironmentParts["obeyedPaths"]> {
-  const load = async () => new (await import("../../processes/obeyed_paths.ts")).ObeyedPaths(HOME || null);
+function obeyedPaths(
+  env: EnvironmentVariables,
+  { home: visHome }: Pick<Settings, "home">,
+): NonNullable<EnvironmentParts["obeyedPaths"]> {
+  const user = { home: env["HOME"] || "/", visHome, env };
+  const load = async () => new (await import("../../processes/obeyed_paths.ts")).ObeyedPaths(user);
   let obeyed: ReturnType<typeof load> | null = null;
   return async (workspace, paths) => await (await (obeyed ??= load())).of(workspace, paths);
 }
@@ -86,7 +90,7 @@ export async function openSession(request: OpenRequest, { env, telemetry, ...par
       ...(locked ? {} : { ...commands, ...approvalRules(settings) }),
       ...await hooksOf(settings, commands),
       secrets: settings.config.secrets,
-      obeyedPaths: obeyedPaths(env),
+      obeyedPaths: obeyedPaths(env, settings),
       ...{ oneRequest: request.oneRequest ?? false, now: Date.now, owner: own.owner, children: { live, idleMs } },
       settings: { ...querySettings(settings), reasoning: request.reasoning ?? null },
     });

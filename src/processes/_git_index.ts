@@ -1,0 +1,77 @@
+import { Buffer } from "node:buffer";
+import { BoundedMap } from "../domain/kit/bounded_map.ts";
+import { Pace, stampOf } from "./folders.ts";
+
+const MOST_KNOWN = 64, MOST_BYTES = 64 << 20, MOST_SUBMODULES = 2_000;
+const KIND_MASK = 0o170000, SUBMODULE = 0o160000;
+/** Of an entry, before its hash; and between the hash and the name. */
+const STAT_BYTES = 40, FLAG_BYTES = 2;
+/** Entries between two looks at the clock. */
+const AT_ONCE = 2_000;
+
+/** What Vis wants to know of an index. */
+export interface IndexFacts {
+  /** Names of submodules, checked out or not. */
+  readonly submodules: readonly string[];
+  /** Hashes of the wanted files by their names. */
+  readonly hashes: ReadonlyMap<string, Buffer>;
+}
+
+const NOTHING: IndexFacts = { submodules: [], hashes: new Map() };
+
+/** Reads the lists of files that repositories track, again only once they have changed. */
+export class GitIndexes {
+  readonly #known = new BoundedMap<string, IndexFacts & { readonly stamp: string; readonly names: string }>(MOST_KNOWN);
+
+  /** Nothing of an index that is missing or too large. `files` are wanted. */
+  async read(
+    path: string,
+    { sha256, files = [] }: { readonly sha256: boolean; readonly files?: readonly string[] },
+  ): Promise<IndexFacts> {
+    const stamp = stampOf(path), names = files.join("\0");
+    const known = this.#known.get(path);
+    if (known?.stamp === stamp && known.names === names) return known;
+    const size = Number(stamp.split(",", 1)[0]);
+    const bytes = size > 0 && size <= MOST_BYTES ? await Deno.readFile(path).catch(() => null) : null;
+    const facts = bytes === null ? NOTHING : await parse(Buffer.from(bytes.buffer), { hashBytes: sha256 ? 32 : 20, files });
+    this.#known.set(path, { ...facts, stamp, names });
+    return facts;
+  }
+}
+
+async function parse(
+  index: Buffer,
+  { hashBytes, files }: { readonly hashBytes: number; readonly files: readonly string[] },
+): Promise<IndexFacts> {
+  const version = index.length < 12 || index.toString("latin1", 0, 4) !== "DIRC" ? 0 : index.readUInt32BE(4);
+  if (version < 2 || version > 4) return NOTHING;
+  const submodules: string[] = [], hashes = new Map<string, Buffer>(), wanted = new Set(files), pace = new Pace();
+  const head = STAT_BYTES + hashBytes + FLAG_BYTES;
+  let name: Buffer = Buffer.alloc(0);
+  for (let at = 12, left = index.readUInt32BE(8); left > 0 && at + head < index.length; left--) {
+    if (left % AT_ONCE === 0) await pace.rest();
+    const mode = index.readUInt32BE(at + 24), flags = index.readUInt16BE(at + head - FLAG_BYTES);
+    let from = at + head + (version > 2 && (flags & 0x4000) !== 0 ? 2 : 0);
+    let kept = 0;
+    if (version === 4) {
+      // How many bytes of the name before are not in this one.
+      let cut = 0, more = true;
+      for (let first = true; more; first = false) {
+        const byte = index[from++] ?? 0;
+        cut = (first ? 0 : (cut + 1) << 7) | (byte & 0x7f);
+        more = (byte & 0x80) !== 0;
+      }
+      kept = Math.max(name.length - cut, 0);
+    }
+    const end = index.indexOf(0, from);
+    if (end < 0) break;
+    name = Buffer.concat([name.subarray(0, kept), index.subarray(from, end)]);
+    if ((mode & KIND_MASK) === SUBMODULE) {
+      if (submodules.length < MOST_SUBMODULES) submodules.push(name.toString());
+    } else if (wanted.size > 0 && wanted.has(name.toString())) {
+      hashes.set(name.toString(), Buffer.from(index.subarray(at + STAT_BYTES, at + STAT_BYTES + hashBytes)));
+    }
+    at = version === 4 ? end + 1 : at + Math.ceil((end - at + 1) / 8) * 8;
+  }
+  return { submodules, hashes };
+}

@@ -1,0 +1,483 @@
+import { existsSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import { BoundedMap } from "../domain/kit/bounded_map.ts";
+import { everyGitSetting, type GitSetting, untilde } from "../domain/kit/git_config.ts";
+import { smallTextFile } from "../domain/kit/small_text_file.ts";
+import { folderEntries, Pace, stampOf } from "./folders.ts";
+import { GitIndexes } from "./_git_index.ts";
+import { holds } from "./_wall_paths.ts";
+
+export const GIT = ".git", VIS = ".vis";
+/** Parts of a repository that decide what git runs and reads. */
+const IN_GIT =
+  "HEAD config config.worktree commondir hooks info info/attributes modules worktrees".split(" ");
+const MOST_LINKS = 200, MOST_WORDS = 2_000, MOST_MODULES = 2_000, MODULES_DEPTH = 4, VIS_DEPTH = 2;
+const MOST_KNOWN = 2_500, MOST_CLAIMS = 100_000;
+/** Folders that are looked into for submodules. */
+const MOST_VISITED = 20_000;
+
+/** A path that git or Vis runs or obeys. `as` says when: `part`, if something is there; `word`, if it is a file; `near`,
+ * if it is a file or could become one in a folder that is there; others also while nothing is there. */
+export interface Claim {
+  readonly path: string;
+  readonly as: "part" | "word" | "near" | "file" | "folder";
+  /** Completes "which". */
+  readonly reason: string;
+  /** Whether git runs what is there. */
+  readonly runs?: boolean;
+}
+
+/** What a `.git`, a `.vis` or the home folder leads to. */
+interface Claims {
+  readonly claims: readonly Claim[];
+  /** Files and folders whose contents say so. */
+  readonly from: readonly string[];
+  /** Tops of other repositories that it names: submodules, and remotes. */
+  readonly others: readonly string[];
+}
+
+/** The user's own folders, and the variables that name others. */
+export interface UserFolders {
+  readonly home: string;
+  readonly visHome?: string | null;
+  readonly env?: Readonly<Record<string, string | undefined>>;
+}
+
+/** Settings of the user, with the files that they are in. They apply to each repository. */
+interface UserSettings extends Awaited<ReturnType<typeof everyGitSetting>> {
+  readonly home: string;
+  readonly files: readonly string[];
+}
+
+async function userSettings({ home, env = {} }: UserFolders): Promise<UserSettings> {
+  const named = [env["GIT_CONFIG_GLOBAL"], env["GIT_CONFIG_SYSTEM"], join(configFolder({ home, env }), "git/config")];
+  const usual = ["/etc/gitconfig", join(home, ".config/git/config"), join(home, ".gitconfig")];
+  const files = [...new Set([...named, ...usual].flatMap((path) => path?.startsWith("/") ? [path] : []))];
+  return { home, files, ...await everyGitSetting(files, home) };
+}
+
+function configFolder({ home, env = {} }: UserFolders): string {
+  const named = env["XDG_CONFIG_HOME"] ?? "";
+  return named.startsWith("/") ? named : join(home, ".config");
+}
+
+/** Remembers claims until a file or folder that they are from has changed. */
+export class ClaimCache {
+  readonly #user: UserFolders;
+  readonly #indexes = new GitIndexes();
+  readonly #known = new BoundedMap<string, Claims & { readonly stamps: readonly string[] }>(MOST_KNOWN);
+
+  constructor(user: UserFolders) {
+    this.#user = user;
+  }
+
+  /** Of the repositories at these tops and those that they name below `within`, of its `.vis`, and of the home folder. */
+  async all(tops: Iterable<string>, { within }: { readonly within: string }): Promise<readonly Claim[]> {
+    let user: Promise<UserSettings> | null = null;
+    const settings = () => user ??= userSettings(this.#user);
+    const vis = join(within, VIS), { home } = this.#user;
+    const found = [
+      ...(await this.#get(vis, () => visClaims(vis))).claims,
+      ...(await this.#get(home, () => homeClaims(this.#user))).claims,
+    ];
+    const open = new Set(tops), pace = new Pace();
+    for (const top of open) {
+      await pace.rest();
+      const { claims, others } = await this.#get(
+        join(top, GIT),
+        async () => await repositoryClaims(top, { user: await settings(), indexes: this.#indexes }),
+      );
+      for (const claim of claims) found.push(claim);
+      for (const other of others) if (other !== within && holds(within, other)) open.add(other);
+      if (found.length <= MOST_CLAIMS) continue;
+      throw new Error(
+        `Cannot run commands: the settings of ${open.size} repositories name over ${MOST_CLAIMS} words; start Vis in a folder with fewer repositories`,
+      );
+    }
+    return found;
+  }
+
+  async #get(key: string, make: () => Claims | Promise<Claims>): Promise<Claims> {
+    const known = this.#known.get(key);
+    if (known?.from.every((path, at) => stampOf(path) === known.stamps[at])) return known;
+    const made = await make();
+    this.#known.set(key, { ...made, stamps: made.from.map(stampOf) });
+    return made;
+  }
+}
+
+/** Links from the user's settings, such as `~/.bashrc` to a folder of dotfiles. */
+function homeClaims(user: UserFolders): Claims {
+  const { home, visHome } = user;
+  const config = configFolder(user);
+  const folders = new Set([".config", ".config/git", ".ssh"].map((name) => join(home, name)));
+  for (const path of [config, join(config, "git"), ...visHome ? [visHome] : []]) folders.add(path);
+  const claims: Claim[] = [];
+  const link = (path: string): void => {
+    if (entryKind(path) === "link") claims.push({ path, as: "part", reason: `${path} leads to` });
+  };
+  for (const { name } of folderEntries(home, { most: MOST_WORDS, wanted: (first) => first === 46 })) {
+    if (name.startsWith(".")) link(join(home, name));
+  }
+  for (const folder of folders) claims.push(...linksIn(folder, { depth: 1, by: "the user's settings have" }));
+  return { claims, from: [home, ...folders], others: [] };
+}
+
+function visClaims(folder: string): Claims {
+  const claims = [...linksIn(folder, { depth: VIS_DEPTH, by: "Vis reads" })];
+  return { claims, from: [folder, ...foldersIn(folder, VIS_DEPTH - 1)], others: [] };
+}
+
+/** Of the `.git` at the top of a repository. */
+async function repositoryClaims(
+  top: string,
+  { user, indexes }: { readonly user: UserSettings; readonly indexes: GitIndexes },
+): Promise<Claims> {
+  const dot = join(top, GIT);
+  const claims: Claim[] = [{ path: dot, as: "part", reason: "git reads" }], from = [dot, join(top, "HEAD")];
+  const folders = await repositoryFolders(top);
+  if (folders === null) return { claims, from, others: [] };
+  const { gitDir, commonDir } = folders;
+  for (const folder of new Set([gitDir, commonDir])) {
+    const hooks = join(folder, "hooks");
+    claims.push({ path: folder, as: "part", reason: "git reads" });
+    for (const name of IN_GIT) {
+      const path = join(folder, name);
+      const by = name === "hooks" ? "git runs" : "git reads";
+      claims.push({ path, as: "part", reason: `${by} by the link ${withoutTop(path, top)}` });
+    }
+    claims.push(...linksIn(hooks, { depth: 1, by: "git runs", top }));
+    from.push(folder, join(folder, "HEAD"), join(folder, "commondir"), hooks, join(folder, "index"));
+  }
+  const { settings, files, included } = await ownSettings(folders, user.home);
+  from.push(...files, ...included, ...user.files, ...user.included, join(commonDir, "modules"));
+  const all = [...settings, ...user.settings];
+  for (const path of [...included, ...user.included]) {
+    claims.push({ path, as: "file", reason: "git reads by the setting include.path" });
+  }
+  for (const claim of claimsOf(all, { top, home: user.home })) {
+    claims.push(claim);
+    if (claim.as === "folder") {
+      claims.push(...linksIn(claim.path, { depth: 1, by: "git runs", top }));
+      from.push(claim.path);
+    }
+  }
+  const remotes = remotesOf(settings, { top, home: user.home });
+  for (const path of remotes) {
+    if (entryKind(path) === null) claims.push({ path, as: "folder", reason: "git reads as a remote" });
+  }
+  if (gitDir !== top) {
+    const sha256 = isSha256(settings);
+    for (const name of (await indexes.read(join(gitDir, "index"), { sha256 })).submodules) {
+      claims.push({ path: join(top, name, GIT), as: "folder", reason: "git reads as a submodule" });
+    }
+  }
+  return { claims, from, others: [...await submodules(join(commonDir, "modules")), ...remotes] };
+}
+
+export function isSha256(settings: readonly GitSetting[]): boolean {
+  return settings.some(({ section, key, value }) =>
+    section === "extensions" && key === "objectformat" && value.toLowerCase() === "sha256"
+  );
+}
+
+type RepositoryFolders = Readonly<Record<"gitDir" | "commonDir", string>>;
+
+/** Settings of a repository alone, whatever the conditions of what they include. */
+async function ownSettings({ gitDir, commonDir }: RepositoryFolders, home: string) {
+  const names = [join(commonDir, "config"), join(commonDir, "config.worktree"), join(gitDir, "config.worktree")];
+  const files = [...new Set(names)];
+  return { files, ...await everyGitSetting(files, home) };
+}
+
+/** The settings of a repository at this top; none if there is none. */
+export async function settingsAt(top: string): Promise<readonly GitSetting[]> {
+  const folders = await repositoryFolders(top);
+  return folders === null ? [] : (await ownSettings(folders, "/")).settings;
+}
+
+function remotesOf(
+  settings: readonly GitSetting[],
+  { top, home }: Readonly<Record<"top" | "home", string>>,
+): readonly string[] {
+  return settings.flatMap(({ section, key, value }) => {
+    const path = value.replace(/^file:\/\/(?=\/)/, "");
+    if (section !== "remote" || !["url", "pushurl"].includes(key) || /^[^/]*:/.test(path)) return [];
+    return [resolve(top, untilde(path, home))];
+  });
+}
+
+/** Settings by which git runs a program or reads other settings. */
+const RUNS =
+  /^(?:core\.(?:hookspath|fsmonitor|gitproxy|askpass|worktree|attributesfile)|(?:alias|pager|include|includeif)\..*|.*\.(?:\w*command|\w*cmd|program|helper|driver|clean|smudge|process|textconv|external|editor|pager|vcs|uploadpack|receivepack|update|packobjectshook|difffilter|path|args|tunnel|smtpserver|httpd|browser|templatedir))$/;
+/** The word after these is a file of code, unless there is an option with code. */
+const INTERPRETER =
+  /^(?:.*\/)?(?:sh|bash|dash|ash|zsh|ksh|fish|python[\d.]*|node|deno|bun|perl|ruby|php|lua|awk|source|\.)$/;
+/** The word after these is a folder that later words are in. */
+const ENTERS = /^(?:cd|pushd|-C|--prefix|--cwd)$/;
+/** The top of the repository, in scripts: `$PWD`, `$(git rev-parse --show-toplevel)`. */
+const TOP = /\$\{?(?:PWD|GIT_WORK_TREE|GIT_PREFIX)\}?|\$\([^()]*\)|`[^`]*`/g;
+
+/** The paths that values name: words, parts of words, and texts in quotes. More than git would use, but never code that is
+ * understood: a path that a shell puts together is not found. */
+function* claimsOf(
+  settings: readonly GitSetting[],
+  { top, home }: Readonly<Record<"top" | "home", string>>,
+): Generator<Claim> {
+  let words = 0;
+  const at = (word: string): string => resolve(top, untilde(word, home));
+  for (const one of settings) {
+    const setting = nameOf(one), small = setting.toLowerCase();
+    const runs = RUNS.test(small) && (one.section !== "alias" || one.value.startsWith("!"));
+    const reason = `git ${runs ? "runs" : "reads"} by the setting ${setting}`;
+    if (small === "core.hookspath" || small === "init.templatedir") {
+      const folder = at(one.value), parent = dirname(folder);
+      // The hooks of Husky in `.husky/_` run those in `.husky`.
+      const path = basename(folder) === "_" && parent !== top ? parent : folder;
+      const named = small === "core.hookspath" ? "core.hooksPath" : "init.templateDir";
+      yield { path, as: "folder", reason: `git runs by the setting ${named}`, runs };
+      continue;
+    }
+    for (const { word, as } of runs ? wordsThatRun(one.value, home) : plainWords(one.value)) {
+      if (++words > MOST_WORDS) throw new Error(tooMany(top));
+      yield { path: at(word), as, reason, runs };
+    }
+  }
+}
+
+function tooMany(top: string): string {
+  return `Cannot run commands: the settings of git have over ${MOST_WORDS} words in ${top}, the limit; shorten them`;
+}
+
+interface Word {
+  readonly word: string;
+  readonly as: Claim["as"];
+}
+
+function plainWords(value: string): readonly Word[] {
+  return value.split(/[\s'"`;&|()<>=,!]+/).filter((word) => word !== "").map((word) => ({ word, as: "word" }));
+}
+
+function wordsThatRun(value: string, home: string): Iterable<Word> {
+  const found = new Map<string, Word["as"]>();
+  const take = (word: string, as: Word["as"]): void => {
+    if (word !== "" && (as !== "word" || !found.has(word))) found.set(word, as);
+  };
+  let text = value.replace(/\$\{?HOME\}?/g, home);
+  for (let before = ""; before !== text;) [before, text] = [text, text.replace(TOP, ".")];
+  // Blanks belong to a path in quotes, and behind a backslash.
+  for (const quoted of text.matchAll(/"([^"]*)"|'([^']*)'/g)) for (const part of quoted.slice(1)) take(part ?? "", "word");
+  for (const part of text.split('"')) take(part, "word");
+  for (const part of text.split("'")) take(part, "word");
+  take(text.replace(/^!/, ""), "word");
+  const [first = "", ...rest] = text.replace(/\\ /g, "\0").split(/[\s'"`;&|()<>=,!{}$\\:]+/).filter((word) => word !== "")
+    .map((word) => word.replaceAll("\0", " "));
+  let isCode = INTERPRETER.test(first), isFolder = ENTERS.test(first), base = "";
+  take(first, first.includes("/") ? "file" : "word");
+  for (const word of rest) {
+    if (base !== "") take(join(base, word), "word");
+    if (isFolder) base = word;
+    isFolder = ENTERS.test(word);
+    const isPath = /^(?:\.{1,2}|~)?\/./.test(word), isOption = word.startsWith("-");
+    take(word, isPath || isCode && !isOption ? "file" : word.includes("/") ? "near" : "word");
+    // A path behind an option or another beginning: `-x./tool`, `$TOOLS/tool`.
+    const inner = word.slice(1).search(/\.{0,2}\//) + 1;
+    if (inner > 0) take(word.slice(inner), "word");
+    if (word.startsWith("/")) take(word.slice(1), "word");
+    isCode = INTERPRETER.test(word) || isCode && isOption && !/^-\w*[ce]/.test(word);
+  }
+  return [...found].map(([word, as]) => ({ word, as }));
+}
+
+function nameOf({ section, subsection, key }: GitSetting): string {
+  return [section, ...subsection === null ? [] : [subsection], key].join(".");
+}
+
+/** The folder that git uses at the top of a repository, and the one that worktrees share; null if there is none. A bare
+ * repository is its own top. */
+export async function repositoryFolders(top: string): Promise<RepositoryFolders | null> {
+  const dot = join(top, GIT);
+  const named = entryKind(dot) === "file" ? /^gitdir: (.+?)\s*$/m.exec(await smallTextFile(dot) ?? "")?.[1] : undefined;
+  const found = realPathOf(named === undefined ? dot : resolve(top, named));
+  const gitDir = found !== null && entryKind(join(found, "HEAD")) !== null ? found : isBare(top) ? realPathOf(top) : null;
+  if (gitDir === null) return null;
+  const common = await smallTextFile(join(gitDir, "commondir"));
+  const commonDir = common === null ? gitDir : realPathOf(resolve(gitDir, common.trim())) ?? gitDir;
+  return { gitDir, commonDir };
+}
+
+/** Whether git takes the folder itself for a repository. */
+export function isBare(folder: string): boolean {
+  return ["HEAD", "objects", "refs"].every((name) => existsSync(join(folder, name)));
+}
+
+/** The repository outside of a linked worktree, if it names the worktree too; null for any other workspace. */
+export async function outsideRepository(workspace: string): Promise<string | null> {
+  const { gitDir = "", commonDir = "" } = await repositoryFolders(workspace) ?? {};
+  if (gitDir === "" || holds(workspace, gitDir) || commonDir !== dirname(dirname(gitDir))) return null;
+  const named = (await smallTextFile(join(gitDir, "gitdir")) ?? "").trim();
+  return realPathOf(named) === join(workspace, GIT) && entryKind(join(commonDir, "objects")) === "folder"
+    ? commonDir
+    : null;
+}
+
+const TODO_LISTS = ["rebase-merge/git-rebase-todo", "sequencer/todo"];
+
+/** What git runs or obeys in a repository and its submodules, each with a text that differs once it has changed. */
+export async function obeyedIn(workspace: string): Promise<ReadonlyMap<string, string>> {
+  const found = new Map<string, string>();
+  const folders = await repositoryFolders(workspace);
+  const below = folders === null ? [] : await submodules(join(folders.commonDir, "modules"));
+  for (const top of new Set([workspace, ...below])) {
+    const place = top === workspace ? "" : `in ${withoutTop(top, workspace)}: `;
+    for (const [what, stamp] of await obeyedAt(top)) found.set(place + what, stamp);
+  }
+  return found;
+}
+
+async function obeyedAt(top: string): Promise<ReadonlyMap<string, string>> {
+  const found = new Map<string, string>();
+  const repository = await repositoryFolders(top);
+  if (repository === null) return found;
+  const { gitDir, commonDir } = repository;
+  const { files, settings, included } = await ownSettings(repository, "/");
+  for (const path of included) found.set(`settings in ${path}`, "");
+  // Of files that are too large to be read, only that they changed is known.
+  for (const path of files) if (existsSync(path) && await smallTextFile(path) === null) found.set(path, stampOf(path));
+  for (const one of settings) {
+    const name = nameOf(one);
+    if (RUNS.test(name.toLowerCase())) found.set(`${name} = ${one.value}`, "");
+  }
+  const hooks = [join(commonDir, "hooks")];
+  for (const { path, as } of claimsOf(settings, { top, home: "/" })) {
+    if (as === "folder") hooks.push(path);
+    else if (as === "file" || isFile(path)) found.set(path, stampOf(path));
+  }
+  for (const folder of hooks) {
+    const real = realPathOf(folder);
+    if (real === null) continue;
+    for (const { name } of folderEntries(real, { most: MOST_LINKS, wanted: () => true })) {
+      if (!name.endsWith(".sample")) found.set(`hook ${name}`, `${real} ${stampOf(join(real, name))}`);
+    }
+  }
+  for (const name of TODO_LISTS) {
+    for (const line of (await smallTextFile(join(gitDir, name)) ?? "").split("\n")) {
+      if (/^\s*(?:exec|x)\s/.test(line)) found.set(`${name}: ${line.trim()}`, "");
+    }
+  }
+  return found;
+}
+
+/** Links in a folder. */
+function* linksIn(
+  folder: string,
+  { depth, by, top = dirname(folder) }: { readonly depth: number; readonly by: string; readonly top?: string },
+): Generator<Claim> {
+  const real = realPathOf(folder);
+  if (real === null) return;
+  for (const { name, isFolder } of folderEntries(real, { most: MOST_LINKS, wanted: () => true })) {
+    const path = join(real, name);
+    if (isFolder && depth > 1) yield* linksIn(path, { depth: depth - 1, by, top });
+    else if (!isFolder && entryKind(path) === "link") {
+      yield { path, as: "part", reason: `${by} by the link ${withoutTop(path, top)}` };
+    }
+  }
+}
+
+function foldersIn(folder: string, depth: number): readonly string[] {
+  const inner = [...folderEntries(folder, { most: MOST_LINKS, wanted: () => false })].map(({ name }) => join(folder, name));
+  return depth > 1 ? [...inner, ...inner.flatMap((one) => foldersIn(one, depth - 1))] : inner;
+}
+
+function withoutTop(path: string, top: string): string {
+  return path.startsWith(`${top}/`) ? path.slice(top.length + 1) : path;
+}
+
+/** The folders that the repository's submodules are checked out in, by their settings. */
+async function submodules(modules: string): Promise<readonly string[]> {
+  const found: string[] = [], open = [{ folder: modules, depth: 0 }], pace = new Pace();
+  for (const [at, { folder, depth }] of open.entries()) {
+    if (found.length >= MOST_MODULES || depth > MODULES_DEPTH || at >= MOST_VISITED) break;
+    await pace.rest();
+    const entries = [...folderEntries(folder, { most: MOST_MODULES, wanted: (first) => first === 99 })]; // "c"
+    if (entries.some(({ name, isFolder }) => name === "config" && !isFolder)) {
+      const { settings } = await everyGitSetting([join(folder, "config")], "/");
+      const tree = settings.findLast(({ section, key }) => section === "core" && key === "worktree")?.value;
+      if (tree !== undefined) found.push(resolve(folder, tree));
+      open.push({ folder: join(folder, "modules"), depth: depth + 1 });
+    } else {
+      for (const { name, isFolder } of entries) {
+        if (isFolder) open.push({ folder: join(folder, name), depth: depth + 1 });
+      }
+    }
+  }
+  return found;
+}
+
+/** As many as the kernel follows. */
+const MOST_FOLLOWED = 40;
+
+/** A step on the way to a path, as the kernel goes. */
+export interface Step {
+  readonly path: string;
+  readonly is: "folder" | "file" | "link" | null;
+  /** Whether the path ends there. */
+  readonly isLast: boolean;
+  /** Where a link leads. */
+  readonly to?: string;
+}
+
+/** All steps from `from`; of what is missing, too. */
+export function* stepsTo(path: string, { from = "/" }: { readonly from?: string } = {}): Generator<Step> {
+  const names = path.slice(from.length).split("/").filter((name) => name !== "");
+  let at = from, links = 0;
+  while (names.length > 0) {
+    const name = names.shift() ?? "";
+    if (name === "..") {
+      at = dirname(at);
+      continue;
+    }
+    const here = join(at, name), is = entryKind(here);
+    if (is !== "link") {
+      yield { path: here, is, isLast: names.length === 0 };
+      at = here;
+      continue;
+    }
+    const to = linkAt(here);
+    yield { path: here, is, isLast: false, to };
+    if (++links > MOST_FOLLOWED) return;
+    if (to.startsWith("/")) at = "/";
+    names.unshift(...to.split("/").filter((one) => one !== "" && one !== "."));
+  }
+}
+
+function linkAt(path: string): string {
+  try {
+    return Deno.readLinkSync(path);
+  } catch {
+    return "."; // it is gone
+  }
+}
+
+/** Links are followed. */
+export function isFile(path: string): boolean {
+  const real = existsSync(path) ? realPathOf(path) : null;
+  return real !== null && entryKind(real) === "file";
+}
+
+export function entryKind(path: string): "folder" | "file" | "link" | null {
+  try {
+    const { isDirectory, isSymlink } = Deno.lstatSync(path);
+    return isDirectory ? "folder" : isSymlink ? "link" : "file";
+  } catch {
+    return null;
+  }
+}
+
+export function realPathOf(path: string): string | null {
+  try {
+    return Deno.realPathSync(path);
+  } catch {
+    return null;
+  }
+}
