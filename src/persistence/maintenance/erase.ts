@@ -154,11 +154,13 @@ export async function noteErasable(db: Database, conversationId: string): Promis
   }
   const all = await withParts(db, named);
   if (db.verifies) { for (const hash of await orphansOf(db, conversationId)) all.add(hash); }
-  // In order, so that deletions at the same time wait for each other in the same order.
+  // In order, so that deletions at the same time wait for each other in the same order. An entry that is being settled is
+  // waited for, and noted again.
   const sorted = [...all].sort();
   for (let at = 0; at < sorted.length; at += HASHES_AT_ONCE) {
     const rows = sorted.slice(at, at + HASHES_AT_ONCE).map((hash) => ({ hash }));
-    await db.insertInto("erasure").values(rows).onConflict((on) => on.doNothing()).execute();
+    await db.insertInto("erasure").values(rows)
+      .onConflict((on) => on.column("hash").doUpdateSet((row) => ({ hash: row.ref("excluded.hash") }))).execute();
   }
 }
 
@@ -234,6 +236,8 @@ function partsOf({ encoding, bytes, base }: Parted): readonly string[] {
 async function eraseOnServer(all: Database, wanted: ReadonlySet<string>): Promise<number> {
   return await all.write(async (tx) => {
     const hashes = [...wanted];
+    // A deletion that notes one of them again has ended, so that its rows are gone, or waits.
+    await tx.run("SELECT hash FROM erasure WHERE hash = ANY($1) ORDER BY hash FOR UPDATE", [hashes]);
     // Who stores one of them again has it locked; the next statements see the rows of that transaction.
     await tx.run("SELECT hash FROM content WHERE hash = ANY($1) ORDER BY hash FOR UPDATE", [hashes]);
     // A claim ends when a row refers to the text: they are read first.

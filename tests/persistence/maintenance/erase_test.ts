@@ -309,6 +309,37 @@ postgresTest(
 );
 
 postgresTest(
+  "PostgreSQL: conversations with content in common leave nothing, whichever are deleted at the same time",
+  async (postgres) => {
+    const path = await postgres.createDatabase();
+    const group = fc.array(fc.subarray([0, 1, 2], { minLength: 1 }), { minLength: 2, maxLength: 5 });
+    await fc.assert(
+      fc.asyncProperty(fc.array(group, { minLength: 1, maxLength: 3 }), async (groups) => {
+        const stores = [await openStore({ path }), await openStore({ path })] as const;
+        const add = async (shown: readonly number[]): Promise<string> => {
+          const images = shown.map((n) =>
+            ({ kind: "bytes", mediaType: "image/png", bytes: noise(`i${n}`, 9000) }) as const
+          );
+          const { branchId, conversationId, queryId } = await begun(stores[0]);
+          await stores[0].endQuery(queryId, queryEnd());
+          await stores[0].endQuery(await stores[0].beginQuery(newQuery(branchId, "images", { images })), queryEnd());
+          return conversationId;
+        };
+        for (const shown of groups) {
+          const ids: string[] = [];
+          for (const one of shown) ids.push(await add(one));
+          await Promise.all(ids.map((id, at) => stores[at % 2 === 0 ? 0 : 1].deleteConversation(id)));
+        }
+        for (const store of stores) await store.close();
+        assert.equal(await postgres.sql("SELECT count(*) FROM content", path), "0");
+        assert.equal(await postgres.sql("SELECT count(*) FROM erasure", path), "0");
+      }),
+      { numRuns: 6 },
+    );
+  },
+);
+
+postgresTest(
   "PostgreSQL: whenever a process that deletes is killed, the next one erases the rest",
   async (postgres) => {
     const path = await postgres.createDatabase();
