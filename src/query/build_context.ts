@@ -1,8 +1,8 @@
 import { decode } from "../sandbox/codec/codec.ts";
 import type { Environment } from "../environment/environment.ts";
-import { builtinNudges, type NudgeFacts } from "../nudges/builtin.ts";
-import { collectNudges } from "../nudges/collect.ts";
-import type { Repetition } from "../nudges/repetition.ts";
+import { builtinNudges, type NudgeFacts } from "../prompt/nudges_builtin.ts";
+import { collectNudges } from "../prompt/nudges_collect.ts";
+import type { Repetition } from "../prompt/nudges.ts";
 import type { ContextCaps, ContextParts } from "../prompt/context/context_parts.ts";
 import { renderVarIndex } from "../prompt/context/variable_index.ts";
 import type { ActiveExtensions } from "../extension/registry/registry.ts";

@@ -1,4 +1,4 @@
-import { Repetition } from "../nudges/repetition.ts";
+import { Repetition } from "../prompt/nudges.ts";
 import { callMessages } from "../prompt/call_messages.ts";
 import type { RequestExtras } from "../prompt/request_extras.ts";
 import type { ModelMessage } from "../providers/provider.ts";

@@ -4,7 +4,7 @@ import { storedResult } from "../iteration/stored_result.ts";
 import { HandedOver } from "../domain/errors.ts";
 import { clip } from "../domain/text/clip.ts";
 import type { QueryReason } from "../domain/query/query_result.ts";
-import { Repetition } from "../nudges/repetition.ts";
+import { Repetition } from "../prompt/nudges.ts";
 import type { SteeredMessage } from "../domain/query/steered_message.ts";
 import type { StoredIteration } from "../persistence/store/iteration_store.ts";
 import { buildContext, type ContextSource } from "./build_context.ts";

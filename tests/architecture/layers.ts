@@ -16,7 +16,6 @@ export const RANK: Readonly<Record<string, Readonly<Record<string, number>>>> = 
     extension: 2,
     environment: 3,
     processes: 3,
-    nudges: 4,
     prompt: 4,
     iteration: 5,
     query: 6,

@@ -47,7 +47,7 @@ Deno.test("DOORS and folders: a rule about a folder that is gone would hold noth
 
 Deno.test("brokenRule() ranks hold for values and types alike", () => {
   assert.match(check("src/iteration/x.ts", "src/query/run_query.ts")!, /rank 5.*rank 6/);
-  assert.match(check("src/nudges/x.ts", "src/prompt/assemble.ts", { type: true })!, /rank 4.*rank 4/);
+  assert.match(check("src/processes/x.ts", "src/environment/y.ts", { type: true })!, /rank 3.*rank 3/);
   assert.match(check("src/domain/x.ts", "src/logging/log.ts")!, /rank 0.*rank 1/);
   assert.match(check("src/query/x.ts", "src/novel/y.ts")!, /no rank for "novel" in src\//);
   assert.match(check("src/conversation/x.ts", "src/app.ts")!, /rank 7.*rank 9/);

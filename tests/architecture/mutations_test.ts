@@ -35,7 +35,7 @@ Deno.test("a clean tree has no problem", async () => {
 Deno.test("each forbidden import is seen, types, lazy ones and aliases too", async () => {
   const broken = {
     "src/iteration/up.ts": 'import { q } from "../query/q.ts";\nexport const x = q;\n',
-    "src/nudges/type.ts": 'import type { q } from "../query/q.ts";\nexport type X = typeof q;\n',
+    "src/prompt/type.ts": 'import type { q } from "../query/q.ts";\nexport type X = typeof q;\n',
     "src/providers/lazy.ts": 'export const x = (): Promise<unknown> => import("../query/q.ts");\n',
     "src/query/sql.ts": 'import { DatabaseSync } from "node:sqlite";\nexport const x = DatabaseSync;\n',
     "src/channels/http/two.ts": 'import { cli } from "../cli/cli.ts";\nexport const x = cli;\n',

@@ -1,6 +1,6 @@
 import type { ContextCaps, ContextParts } from "./context_parts.ts";
 import { fairShares } from "./_fair_shares.ts";
-import { renderJournal } from "./_journal.ts";
+import { renderJournal } from "./journal.ts";
 import { headAndTail, safeCut, safeLine, safeText } from "./_safe_text.ts";
 
 const HANDOVER = { request: 500, thinking: 1_000, thinkings: 2, answer: 2_000 };

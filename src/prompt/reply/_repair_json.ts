@@ -1,6 +1,6 @@
 import { jsonrepair } from "jsonrepair";
 import { repairQuotes } from "./_repair_quotes.ts";
-import { scanJson } from "./_scan_json.ts";
+import { scanJson } from "./_text_parts.ts";
 
 /** A value read from text that may not be valid JSON. */
 export interface RepairedJson {

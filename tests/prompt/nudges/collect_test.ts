@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { collectNudges, type NudgeWarning } from "../../src/nudges/collect.ts";
+import { collectNudges, type NudgeWarning } from "../../../src/prompt/nudges_collect.ts";
 
 function collect(lines: readonly string[], ...texts: unknown[]) {
   const warnings: NudgeWarning[] = [];

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { blockResult, failedBlock } from "../../src/domain/query/block_result.ts";
-import { Repetition } from "../../src/nudges/repetition.ts";
-import { cpuMs } from "../helpers/cpu_ms.ts";
+import { blockResult, failedBlock } from "../../../src/domain/query/block_result.ts";
+import { Repetition } from "../../../src/prompt/nudges.ts";
+import { cpuMs } from "../../helpers/cpu_ms.ts";
 
 const value = (code: string, preview: string, defined: string[] = []) => ({
   code,
