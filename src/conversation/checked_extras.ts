@@ -1,7 +1,7 @@
 import { checkImages } from "../domain/images/check_images.ts";
 import { UsageError } from "../domain/errors.ts";
 import type { Image } from "../domain/images/image.ts";
-import type { RequestExtras } from "../prompt/request_extras.ts";
+import type { RequestExtras } from "../prompt/call_messages.ts";
 import type { Router } from "../providers/router/router.ts";
 
 /** Validates what comes with a request besides its text. Throws `UsageError` for images that cannot be sent or that no

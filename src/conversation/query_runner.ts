@@ -6,7 +6,7 @@ import type { InputVariable } from "../environment/input/input_variable.ts";
 import type { Branch } from "../persistence/store/conversation_store.ts";
 import type { PreviousTurn } from "../persistence/store/query_store.ts";
 import type { Store } from "../persistence/store/store.ts";
-import type { RequestExtras } from "../prompt/request_extras.ts";
+import type { RequestExtras } from "../prompt/call_messages.ts";
 import type { QueryParts } from "../query/query_parts.ts";
 import { type QueryLeft, runQuery } from "../query/run_query.ts";
 import { Steering } from "../query/steering.ts";

@@ -1,7 +1,85 @@
+import { oneLine } from "../domain/text/clip.ts";
 import { createHash } from "node:crypto";
 import { BoundedMap } from "../domain/kit/bounded_map.ts";
 import type { BlockResult } from "../domain/query/block_result.ts";
-import { oneLine } from "../domain/text/clip.ts";
+
+/* Nudges: lines of the context that tell a model what it should know before it continues. Vis has its own, extensions
+ * add theirs. */
+
+const PREFIX = "[system_nudge]";
+const MAX_CHARS = 200;
+
+/** What Vis's own nudges are based on. */
+interface NudgeFacts {
+  /** Iterations counted against the budget before the one that is being prepared. */
+  readonly used: number;
+  readonly budget: number;
+  /** Live variables of the user. */
+  readonly userVariables: number;
+  /** What the model keeps repeating (`Repetition.offender`), or null. */
+  readonly offender: string | null;
+  /** Describes the repairs that were needed to read the last reply; "" if it followed the format. */
+  readonly repaired: string;
+  /** No block runs any more: the note of this call says what can still be done. */
+  readonly last: boolean;
+}
+
+const FEW_LEFT = 1;
+const MANY_VARIABLES = 150;
+const OFFENDER_CHARS = 80;
+const REPAIRED_CHARS = 80;
+
+/** One line for each thing that the model should know before it continues, at most 200 characters each. */
+export function builtinNudges({ used, budget, userVariables, offender, repaired, last }: NudgeFacts): string[] {
+  const lines: string[] = [];
+  const remaining = Math.max(0, budget - used - 1);
+  if (last) return [];
+  if (remaining <= FEW_LEFT) {
+    const left = remaining === 0 ? "This is the last iteration" : "One iteration is left after this one";
+    lines.push(`${left}. Finish, or if work is left call requestMoreIterations(n) beside it.`);
+  }
+  if (userVariables > MANY_VARIABLES) {
+    lines.push(`${userVariables} variables: the index is cut. Drop what you no longer need: await forget("a", "b").`);
+  }
+  if (offender !== null) {
+    lines.push(`You repeat yourself: ${oneLine(offender, OFFENDER_CHARS)}. It will not change; try another approach.`);
+  }
+  if (repaired !== "") {
+    const what = oneLine(repaired, REPAIRED_CHARS);
+    lines.push(
+      `Your last reply had to be repaired (${what}). Send exactly one JSON object, nothing before or after it.`,
+    );
+  }
+  return lines.map((line) => `${PREFIX} ${line}`);
+}
+
+/** A nudge that was changed. */
+export interface NudgeWarning {
+  readonly namespace: string;
+  readonly problem: string;
+}
+
+/** The nudges of the active extensions, in order. Anything but a non-blank string is dropped; long nudges are cut. */
+export function extensionNudges(
+  nudges: readonly { readonly namespace: string; readonly text: unknown }[],
+  onWarn: (warning: NudgeWarning) => void,
+): string[] {
+  return nudges.flatMap(({ namespace, text }) => {
+    const warn = (problem: string) => onWarn({ namespace, problem });
+    return typeof text === "string" && text.trim() !== "" ? [shortened(prefixed(text), warn)] : [];
+  });
+}
+
+function prefixed(text: string): string {
+  const line = text.slice(0, MAX_CHARS * 10).replace(/\s+/g, " ").trim();
+  return line.startsWith(PREFIX) ? line : `${PREFIX} ${line}`;
+}
+
+function shortened(line: string, warn: (problem: string) => void): string {
+  if (line.length <= MAX_CHARS) return line;
+  warn(`Nudge cut to ${MAX_CHARS} characters: it has ${line.length}`);
+  return `${line.slice(0, MAX_CHARS - 1).replace(/[\ud800-\udbff]$/, "")}…`;
+}
 
 interface Entry {
   readonly code: string;

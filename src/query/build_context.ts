@@ -1,8 +1,6 @@
 import { decode } from "../sandbox/codec/codec.ts";
 import type { Environment } from "../environment/environment.ts";
-import { builtinNudges, type NudgeFacts } from "../prompt/nudges_builtin.ts";
-import { collectNudges } from "../prompt/nudges_collect.ts";
-import type { Repetition } from "../prompt/nudges.ts";
+import { builtinNudges, extensionNudges, type NudgeWarning, type Repetition } from "../prompt/nudges.ts";
 import type { ContextCaps, ContextParts } from "../prompt/context/context_parts.ts";
 import { renderVarIndex } from "../prompt/context/variable_index.ts";
 import type { ActiveExtensions } from "../extension/registry/registry.ts";
@@ -62,14 +60,14 @@ function lastNote(why: string, others: number): string {
 
 async function nudges(source: ContextSource): Promise<string[]> {
   const { environment, active, state, repetition, log } = source;
-  const facts: NudgeFacts = {
+  const own = builtinNudges({
     used: state.used,
     budget: state.budget,
     userVariables: environment.index.userCount(),
     offender: repetition.offender(),
     repaired: state.repaired,
     last: source.last !== null,
-  };
+  });
   const entries = state.journal?.entries ?? null;
   const context = {
     environment: environment.view(),
@@ -91,14 +89,10 @@ async function nudges(source: ContextSource): Promise<string[]> {
     prevIteration: state.journal ? state.journal.iteration - 1 : -1,
     userVarCount: environment.index.userCount(),
   };
-  return collectNudges({
-    lines: builtinNudges(facts),
-    nudges: await Promise.all(
-      (source.last !== null ? [] : active.nudges).map(async ({ namespace, nudge }) => ({
-        namespace,
-        text: await nudge(context),
-      })),
-    ),
-    onWarn: (warning) => log.warn("nudge_skipped", { ...warning }),
-  });
+  const texts = (source.last !== null ? [] : active.nudges).map(async ({ namespace, nudge }) => ({
+    namespace,
+    text: await nudge(context),
+  }));
+  const onWarn = (warning: NudgeWarning) => log.warn("nudge_skipped", { ...warning });
+  return [...own, ...extensionNudges(await Promise.all(texts), onWarn)];
 }

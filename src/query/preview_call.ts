@@ -1,6 +1,5 @@
 import { Repetition } from "../prompt/nudges.ts";
-import { callMessages } from "../prompt/call_messages.ts";
-import type { RequestExtras } from "../prompt/request_extras.ts";
+import { callMessages, type RequestExtras } from "../prompt/call_messages.ts";
 import type { ModelMessage } from "../providers/provider.ts";
 import { buildContext } from "./build_context.ts";
 import { stablePrefix } from "./prepare.ts";

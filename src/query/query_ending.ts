@@ -4,7 +4,7 @@ import { messageOf } from "../domain/kit/message_of.ts";
 import { messageWithLine } from "../extension/loading/source_line.ts";
 import { type QueryReason, type QueryResult, statusOf } from "../domain/query/query_result.ts";
 import type { LastIteration } from "../iteration/iteration.ts";
-import type { RequestExtras } from "../prompt/request_extras.ts";
+import type { RequestExtras } from "../prompt/call_messages.ts";
 import { oneLine } from "../domain/text/clip.ts";
 import type { QueryDeadline } from "./deadline.ts";
 import { fallbackAnswer } from "./fallback_answer.ts";

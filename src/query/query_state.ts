@@ -3,7 +3,7 @@ import type { BlockDiff, HostCallEvent } from "../domain/calls/host_call.ts";
 import { endedChild, type StepChild } from "../domain/query/query_progress.ts";
 import type { QueryResult } from "../domain/query/query_result.ts";
 import type { AcceptedFinal, OfferedAnswer } from "../iteration/iteration.ts";
-import { Attempts } from "../prompt/context/attempts.ts";
+import { Attempts } from "../prompt/context/journal.ts";
 import type { JournalEntry } from "../prompt/context/context_parts.ts";
 import type { Reply } from "../prompt/reply/reply.ts";
 import { Faults } from "./faults.ts";

@@ -7,7 +7,7 @@ import type { StoredQuery } from "../domain/query/stored_query.ts";
 import type { StoredIteration } from "../persistence/store/iteration_store.ts";
 import type { LeftQuery, PreviousTurn } from "../persistence/store/query_store.ts";
 import type { Approve } from "../domain/query/approval.ts";
-import { NO_EXTRAS, type RequestExtras } from "../prompt/request_extras.ts";
+import { NO_EXTRAS, type RequestExtras } from "../prompt/call_messages.ts";
 import { childQuery } from "./child_query.ts";
 import { QueryDeadline } from "./deadline.ts";
 import { Ledger } from "./ledger.ts";

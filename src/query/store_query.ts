@@ -1,7 +1,7 @@
 import { NO_USAGE } from "../domain/query/usage.ts";
 import { chosenRoute } from "./chosen_route.ts";
 import type { KeyedRequest } from "../domain/query/request_key.ts";
-import { NO_EXTRAS, type RequestExtras } from "../prompt/request_extras.ts";
+import { NO_EXTRAS, type RequestExtras } from "../prompt/call_messages.ts";
 import type { Asked, QueryStore } from "../persistence/store/query_store.ts";
 import { fallbackAnswer } from "./fallback_answer.ts";
 import type { QueryParts } from "./query_parts.ts";

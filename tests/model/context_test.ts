@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { defineExtension } from "../../src/extension/spec.ts";
-import { CORE_INSTRUCTIONS } from "../../src/prompt/_core_instructions.ts";
-import { replyFormat } from "../../src/prompt/reply/reply_format.ts";
+import { CORE_INSTRUCTIONS, replyFormat } from "../../src/prompt/system_prompt.ts";
 import { startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
 

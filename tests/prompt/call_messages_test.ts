@@ -1,26 +1,31 @@
 import assert from "node:assert/strict";
-import { assembleMessages } from "../../src/prompt/call_messages.ts";
+import { callMessages, NO_EXTRAS } from "../../src/prompt/call_messages.ts";
+import { renderContext } from "../../src/prompt/context/render_context.ts";
+import { replyFormat } from "../../src/prompt/system_prompt.ts";
+import { parts } from "./_parts.ts";
 
-const texts = { system: "S", request: "R", schema: "F", context: "C" };
+const prefix = { system: "S", request: "R", extras: NO_EXTRAS };
+const context = parts();
 
-Deno.test("assembleMessages() gives system, request, schema and context, and marks the end of the stable prefix", () => {
-  assert.deepEqual(assembleMessages({ ...texts, alternatingRoles: false }), [
+Deno.test("callMessages() gives system, request, format and context, and marks the end of the stable prefix", () => {
+  assert.deepEqual(callMessages(prefix, { context, alternatingRoles: false }), [
     { role: "system", text: "S" },
     { role: "user", text: "R" },
-    { role: "user", text: "F", cache: true },
-    { role: "user", text: "C" },
+    { role: "user", text: replyFormat(), cache: true },
+    { role: "user", text: renderContext(context) },
   ]);
 });
 
-Deno.test("assembleMessages() folds the same texts in the same order into one user message", () => {
-  assert.deepEqual(assembleMessages({ ...texts, alternatingRoles: true }), [{
+Deno.test("callMessages() folds the same texts in the same order into one user message", () => {
+  assert.deepEqual(callMessages(prefix, { context, alternatingRoles: true }), [{
     role: "user",
-    text: "S\n\nR\n\nF\n\nC",
+    text: `S\n\nR\n\n${replyFormat()}\n\n${renderContext(context)}`,
   }]);
 });
 
-Deno.test("assembleMessages() keeps everything before the context the same over iterations", () => {
-  const first = assembleMessages({ ...texts, alternatingRoles: false });
-  const later = assembleMessages({ ...texts, context: "other", alternatingRoles: false });
+Deno.test("callMessages() keeps everything before the context the same over iterations", () => {
+  const first = callMessages(prefix, { context, alternatingRoles: false });
+  const later = callMessages(prefix, { context: parts({ notes: ["other"] }), alternatingRoles: false });
   assert.deepEqual(first.slice(0, 3), later.slice(0, 3));
+  assert.notDeepEqual(first[3], later[3]);
 });

@@ -1,9 +1,7 @@
 import assert from "node:assert/strict";
 import { offLine } from "../../src/extension/registry/off_part.ts";
 import { described } from "../../extensions/index.ts";
-import { assembleMessages } from "../../src/prompt/call_messages.ts";
-import { renderContext } from "../../src/prompt/context/render_context.ts";
-import { describeReply } from "../helpers/reply_schema.ts";
+import { callMessages, NO_EXTRAS } from "../../src/prompt/call_messages.ts";
 import { assembleSystemPrompt } from "../../src/prompt/system_prompt.ts";
 import { parts } from "./_parts.ts";
 
@@ -14,6 +12,11 @@ const environment = {
 };
 const prompt = (fields: Partial<Parameters<typeof assembleSystemPrompt>[0]> = {}) =>
   assembleSystemPrompt({ environment, instructions: "", extensions: [], ...fields });
+const firstCall = (system: string) =>
+  callMessages({ system, request: "Which files here mention TODO?", extras: NO_EXTRAS }, {
+    context: parts({ iteration: 1, budget: 4 }),
+    alternatingRoles: false,
+  });
 const bytes = (text: string) => new TextEncoder().encode(text).length;
 
 Deno.test("assembleSystemPrompt() has every required section, in order", () => {
@@ -89,13 +92,7 @@ Deno.test("assembleSystemPrompt() teaches each rule of the protocol", () => {
 
 Deno.test("assembleSystemPrompt() stays within 4 KB without extensions, and the first request within 5 KB", () => {
   assert.ok(bytes(prompt()) <= 4_000, String(bytes(prompt())));
-  const messages = assembleMessages({
-    system: prompt(),
-    request: "Which files here mention TODO?",
-    schema: describeReply(),
-    context: renderContext(parts({ iteration: 1, budget: 4 })),
-    alternatingRoles: false,
-  });
+  const messages = firstCall(prompt());
   // Two requests of a task done in one block have 16 KB, of which the default extensions get what is left.
   assert.ok(bytes(JSON.stringify(messages)) <= 5_000, String(bytes(JSON.stringify(messages))));
 });
@@ -107,13 +104,7 @@ Deno.test("assembleSystemPrompt() leaves the first request with the default exte
   const shell = { namespace: "vis.shell", alias: "shell", functions: [], how: "vis config set shell.enabled true" };
   extensions.push({ block: offLine([shell]) });
   assert.ok(extensions.length > 0);
-  const messages = assembleMessages({
-    system: prompt({ extensions }),
-    request: "Which files here mention TODO?",
-    schema: describeReply(),
-    context: renderContext(parts({ iteration: 1, budget: 4 })),
-    alternatingRoles: false,
-  });
+  const messages = firstCall(prompt({ extensions }));
   assert.ok(bytes(JSON.stringify(messages)) <= 8_000, String(bytes(JSON.stringify(messages))));
 });
 

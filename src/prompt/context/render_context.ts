@@ -1,7 +1,6 @@
 import type { ContextCaps, ContextParts } from "./context_parts.ts";
-import { fairShares } from "./_fair_shares.ts";
+import { fairShares, headAndTail, safeCut, safeLine, safeText } from "./_safe_text.ts";
 import { renderJournal } from "./journal.ts";
-import { headAndTail, safeCut, safeLine, safeText } from "./_safe_text.ts";
 
 const HANDOVER = { request: 500, thinking: 1_000, thinkings: 2, answer: 2_000 };
 const CHANGED_CHARS = 400;

@@ -1,10 +1,16 @@
 import { oneLine } from "../../domain/text/clip.ts";
 import { jsonOrUndefined } from "../../domain/text/json_or_undefined.ts";
-import { type Fence, findFences, isCode } from "./_code_fences.ts";
+import { type Fence, findFences, isCode } from "./_text_parts.ts";
 import { readJson, type RepairedJson } from "./_repair_json.ts";
-import { isNoOp, MAX_BLOCKS, normaliseReply } from "./_normalise_reply.ts";
-import { fieldsOf } from "./_reply_fields.ts";
-import type { ParsedReply, Reply, ReplyFault } from "./reply.ts";
+import {
+  fieldsOf,
+  isNoOp,
+  MAX_BLOCKS,
+  normaliseReply,
+  type ParsedReply,
+  type Reply,
+  type ReplyFault,
+} from "./reply.ts";
 import { takeThinking } from "./think_parts.ts";
 
 const SHAPE = 'Expected one JSON object: {"thinking": "…", "code": [{"expr": "…", "timeMs": 3000}]} to work, ' +

@@ -1,8 +1,7 @@
-import { JsonTextScanner } from "./_json_text_scanner.ts";
-import { FenceScanner } from "./_fence_scanner.ts";
+import { type OpenThinking, thinkingAfter } from "./think_parts.ts";
 
 /** What a piece of a reply adds to what can be shown while it streams. */
-export interface ReplyDelta {
+interface ReplyDelta {
   readonly thinking: string;
   readonly code: { block: number; delta: string }[];
 }
@@ -61,4 +60,277 @@ function add({ code }: Shown, { block, text }: { readonly block: number; readonl
   const last = code.at(-1);
   if (last?.block === block) last.chars.push(text);
   else code.push({ block, chars: [text] });
+}
+
+/** The meaning of the next character of a streamed reply. */
+type StreamPiece =
+  | { readonly kind: "none" }
+  | { readonly kind: "end" }
+  | { readonly kind: "thinking"; readonly text: string }
+  | { readonly kind: "code"; readonly block: number; readonly text: string }
+  /** The reply object has begun; `text` is its text so far. */
+  | { readonly kind: "object"; readonly text: string };
+
+const NO_PIECE: StreamPiece = { kind: "none" };
+
+/** Characters with which the beginning of thinking may end. */
+const OPENS = /[>\]▷:\nA-Z{]/;
+const CODE_FENCE = /^\s*`{3,}\s*(?:ts|tsx|typescript|js|jsx|javascript)\s*$/i;
+const MAX_LINE = 80;
+/** Of a mark, the text before it on its line included. */
+const MAX_OPEN = 120;
+const MAX_CLOSE = 24;
+
+/** Reads what comes before the reply object: thinking tags and fenced code, up to the first brace that begins JSON. */
+class FenceScanner {
+  #mode: "prose" | "thinking" | "code" = "prose";
+  #thought: OpenThinking | null = null;
+  /** The end of the prose so far. */
+  #tail = "";
+  /** The relevant part of the current line. */
+  #line = "";
+  /** Text held back until it is known whether it is a tag, a closing fence or the start of JSON. */
+  #held = "";
+  #block = -1;
+  #depth = 0;
+
+  take(char: string): StreamPiece {
+    switch (this.#mode) {
+      case "prose":
+        return this.#prose(char);
+      case "thinking":
+        return this.#thinking(char);
+      case "code":
+        return this.#code(char);
+      default:
+        return this.#mode satisfies never;
+    }
+  }
+
+  #prose(char: string): StreamPiece {
+    this.#tail = (this.#tail + char).slice(-MAX_OPEN);
+    this.#thought = OPENS.test(char) ? thinkingAfter(this.#tail) : null;
+    if (this.#thought !== null) {
+      this.#mode = "thinking";
+      this.#held = this.#line = this.#tail = "";
+      return this.#thought.keepsLast ? { kind: "thinking", text: char } : NO_PIECE;
+    }
+    if (this.#held !== "") {
+      if (/\s/.test(char) && this.#held.length < MAX_LINE) {
+        this.#held += char;
+        return NO_PIECE;
+      }
+      const text = this.#held + char;
+      this.#held = "";
+      if (text.startsWith("{") ? /["']/.test(char) : char === "{") return { kind: "object", text };
+    }
+    if (char === "{" || char === "[") this.#held = char;
+    if (char === "\n") {
+      const opens = CODE_FENCE.test(this.#line);
+      this.#line = "";
+      if (opens) {
+        this.#mode = "code";
+        this.#held = "";
+        this.#block++;
+        this.#depth = 1;
+      }
+      return NO_PIECE;
+    }
+    if (this.#line.length < MAX_LINE) this.#line += char;
+    return NO_PIECE;
+  }
+
+  #thinking(char: string): StreamPiece {
+    const { close, starts } = this.#thought ?? {};
+    if (close === undefined || starts === undefined || this.#held === "" && !starts.test(char)) {
+      return { kind: "thinking", text: char };
+    }
+    const text = this.#held + char;
+    const end = close.exec(text)?.index ?? -1;
+    if (end !== -1) {
+      this.#mode = "prose";
+      this.#held = "";
+      // It may be the beginning of the next mark.
+      this.#tail = text.slice(end);
+      return end === 0 ? NO_PIECE : { kind: "thinking", text: text.slice(0, end) };
+    }
+    const rest = text.length <= MAX_CLOSE ? text : text.slice(1);
+    const from = rest.search(starts);
+    this.#held = from === -1 ? "" : rest.slice(from);
+    const shown = text.slice(0, text.length - this.#held.length);
+    return shown === "" ? NO_PIECE : { kind: "thinking", text: shown };
+  }
+
+  /** The start of a line is held back while it may be a fence; `#line` is empty until part of it was shown. */
+  #code(char: string): StreamPiece {
+    const text = this.#held + char;
+    if (
+      this.#line === "" && char !== "\n" && /^\s{0,3}`*[\w \t]*$/.test(text) &&
+      (text.trim() === "" || text.includes("`"))
+    ) {
+      this.#held = text;
+      return NO_PIECE;
+    }
+    this.#held = "";
+    if (char === "\n") {
+      const [, mark, info] = /^\s*(`{3,})\s*(\w*)\s*$/.exec(text) ?? [];
+      if (mark !== undefined) this.#depth += info === "" ? -1 : 1;
+      if (this.#depth === 0) {
+        this.#mode = "prose";
+        return NO_PIECE;
+      }
+      this.#line = "";
+    } else this.#line = char;
+    return { kind: "code", block: this.#block, text };
+  }
+}
+
+/** The meaning of a container of the reply. */
+type Role = "reply" | "blocks" | "block" | "other";
+
+interface Frame {
+  readonly role: Role;
+  readonly closer: string;
+  /** Number of the block that the container is, or is at. */
+  block: number;
+  key: string;
+  keyNext: boolean;
+}
+
+type Sink = { readonly kind: "key" | "thinking" | "ignored" } | { readonly kind: "code"; readonly block: number };
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  n: "\n",
+  t: "\t",
+  r: "\r",
+  b: "\\b",
+  f: "\f",
+  "/": "/",
+  '"': '"',
+  "\\": "\\",
+};
+const MAX_KEY = 40;
+const MAX_DEPTH = 64;
+
+/** Reads the characters of one JSON value and yields the text of its `thinking` and `expr` strings. Lenient: it skips
+ * what it does not understand. */
+class JsonTextScanner {
+  readonly #frames: Frame[] = [];
+  /** Depth of containers beyond any that a reply has. */
+  #deeper = 0;
+  #quote = "";
+  #sink: Sink = { kind: "ignored" };
+  #escape = "";
+  /** First half of a surrogate pair that was written as two escapes. */
+  #half = "";
+
+  take(char: string): StreamPiece {
+    return this.#quote === "" ? this.#structure(char) : this.#inString(char);
+  }
+
+  #structure(char: string): StreamPiece {
+    const frame = this.#frames.at(-1);
+    if (char === "{" || char === "[") this.#open(char);
+    else if (char === "}" || char === "]") return this.#close();
+    else if (char === '"' || char === "'") {
+      this.#quote = char;
+      this.#sink = this.#sinkOf(frame);
+      if (this.#sink.kind === "key" && frame) frame.key = "";
+    } else if (char === ":" && frame) frame.keyNext = false;
+    else if (char === "," && frame && this.#deeper === 0) {
+      frame.keyNext = frame.closer === "}";
+      if (frame.role === "blocks") frame.block++;
+    }
+    return NO_PIECE;
+  }
+
+  #open(char: "{" | "["): void {
+    if (this.#frames.length >= MAX_DEPTH) {
+      this.#deeper++;
+      return;
+    }
+    const parent = this.#frames.at(-1);
+    const closer = char === "{" ? "}" : "]";
+    this.#frames.push({
+      role: roleOf(parent, char),
+      closer,
+      block: parent?.block ?? 0,
+      key: "",
+      keyNext: char === "{",
+    });
+  }
+
+  #close(): StreamPiece {
+    if (this.#deeper > 0) this.#deeper--;
+    else this.#frames.pop();
+    return this.#frames.length === 0 ? { kind: "end" } : NO_PIECE;
+  }
+
+  #sinkOf(frame: Frame | undefined): Sink {
+    if (!frame || this.#deeper > 0) return { kind: "ignored" };
+    if (frame.keyNext) return { kind: "key" };
+    const key = frame.key.toLowerCase();
+    if (frame.role === "reply" && key === "thinking") return { kind: "thinking" };
+    const isCode = frame.role === "blocks" || frame.role !== "other" && (key === "expr" || key === "code");
+    return isCode ? { kind: "code", block: frame.block } : { kind: "ignored" };
+  }
+
+  #inString(char: string): StreamPiece {
+    if (this.#escape !== "") return this.#escaped(char);
+    if (char === "\\") {
+      this.#escape = char;
+      return NO_PIECE;
+    }
+    if (char === this.#quote) {
+      this.#quote = "";
+      return NO_PIECE;
+    }
+    return this.#text(char);
+  }
+
+  #escaped(char: string): StreamPiece {
+    const escape = this.#escape + char;
+    if (escape[1] === "u" && escape.length < 6 && /^\\u[0-9a-fA-F]*$/.test(escape)) {
+      this.#escape = escape;
+      return NO_PIECE;
+    }
+    this.#escape = "";
+    if (/^\\u[0-9a-fA-F]{4}$/.test(escape)) {
+      return this.#unit(String.fromCharCode(Number.parseInt(escape.slice(2), 16)));
+    }
+    if (escape === "\\'") return this.#text("'");
+    return this.#text(escape.length === 2 ? ESCAPES[char] ?? escape : escape);
+  }
+
+  #unit(char: string): StreamPiece {
+    if (!/[\ud800-\udbff]/.test(char)) return this.#text(char);
+    this.#half = char;
+    return NO_PIECE;
+  }
+
+  #text(text: string): StreamPiece {
+    const whole = this.#half + text;
+    this.#half = "";
+    const frame = this.#frames.at(-1);
+    switch (this.#sink.kind) {
+      case "key":
+        if (frame && frame.key.length < MAX_KEY) frame.key += whole;
+        return NO_PIECE;
+      case "thinking":
+        return { kind: "thinking", text: whole };
+      case "code":
+        return { kind: "code", block: this.#sink.block, text: whole };
+      case "ignored":
+        return NO_PIECE;
+      default:
+        return this.#sink satisfies never;
+    }
+  }
+}
+
+function roleOf(parent: Frame | undefined, char: "{" | "["): Role {
+  if (!parent) return char === "{" ? "reply" : "blocks";
+  if (parent.role === "blocks") return char === "{" ? "block" : "other";
+  if (parent.role !== "reply" || parent.key.toLowerCase() !== "code") return "other";
+  return char === "{" ? "block" : "blocks";
 }

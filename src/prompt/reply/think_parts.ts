@@ -1,6 +1,5 @@
-import { type Fence, findFences, isCode } from "./_code_fences.ts";
+import { type Fence, findFences, isCode, scanJson } from "./_text_parts.ts";
 import { jsonOrUndefined } from "../../domain/text/json_or_undefined.ts";
-import { scanJson } from "./_text_parts.ts";
 
 /** How a family of models marks its thinking, where a service leaves the marks in the text. */
 interface Family {

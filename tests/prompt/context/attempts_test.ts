@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { attemptLine } from "../../../src/prompt/context/attempts.ts";
+import { attemptLine } from "../../../src/prompt/context/journal.ts";
 import { entry, failedEntry } from "../_parts.ts";
 
 Deno.test("attemptLine() says what was tried and what came of it", () => {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { builtinNudges } from "../../../src/prompt/nudges_builtin.ts";
+import { builtinNudges } from "../../../src/prompt/nudges.ts";
 
 const calm = { used: 0, budget: 8, userVariables: 10, offender: null, repaired: "", last: false };
 

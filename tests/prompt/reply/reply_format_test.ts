@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { parseReply } from "../../../src/prompt/reply/parse_reply.ts";
 import fs from "../../../extensions/fs/mod.ts";
-import { replyFormat } from "../../../src/prompt/reply/reply_format.ts";
+import { replyFormat } from "../../../src/prompt/system_prompt.ts";
 import { describeReply, replySchema } from "../../helpers/reply_schema.ts";
 
 Deno.test("describeReply() names every field of the schema and every choice", () => {
