@@ -2,11 +2,11 @@ import { Cancelled, ProviderError, type ProviderErrorCode } from "../domain/erro
 import type { ModelTrace } from "../domain/query/model_trace.ts";
 import type { QueryEventBody } from "../domain/query/query_event.ts";
 import type { ParsedReply, Reply } from "../prompt/reply/reply.ts";
-import type { ModelMessage } from "../providers/provider.ts";
+import type { ModelEvent, ModelMessage } from "../providers/provider.ts";
 import type { RouterReply } from "../providers/router/router.ts";
 import { NO_USAGE, type Usage } from "../domain/query/usage.ts";
 import type { IterationFault, IterationFrame, IterationInput } from "./iteration.ts";
-import { ReplyProgress } from "./_reply_progress.ts";
+import { ReplyStream } from "../prompt/reply/stream_reply.ts";
 
 /** The outcome of one model call, successful or not. */
 export interface ModelCallOutcome {
@@ -129,4 +129,59 @@ function currentOf({ router }: IterationFrame): Pick<ModelCallOutcome, "provider
 function isInfrastructure(error: ProviderError): boolean {
   if (error.code === "refused" || error.code === "context" || error.code === "reply") return false;
   return error.status !== 400 && error.status !== 422;
+}
+
+type Delta = Exclude<ModelEvent, { type: "end" }>;
+
+/** One reply while it arrives: what channels see of it, and what remains if it breaks off. */
+class ReplyProgress {
+  readonly #send: (event: QueryEventBody) => void;
+  #stream = new ReplyStream();
+  #text: string[] = [];
+  #reasoning: string[] = [];
+  #thinking: string[] = [];
+
+  constructor(send: (event: QueryEventBody) => void) {
+    this.#send = send;
+  }
+
+  /** The text so far. */
+  get text(): string {
+    return this.#text.join("");
+  }
+
+  /** The model's thinking so far: its native reasoning, else the reply's own thinking. */
+  get thinking(): string {
+    return this.#reasoning.join("") || this.#thinking.join("");
+  }
+
+  /** Whether thinking was shown. */
+  get thought(): boolean {
+    return this.#reasoning.length > 0 || this.#thinking.length > 0;
+  }
+
+  /** Returns true if part of it is shown: code, and native reasoning, which takes precedence over the reply's own
+   * thinking. */
+  take(event: Delta): boolean {
+    if (event.type === "reasoning") {
+      this.#reasoning.push(event.delta);
+      this.#send({ type: "thinking", delta: event.delta });
+      return true;
+    }
+    this.#text.push(event.delta);
+    const { thinking, code } = this.#stream.push(event.delta);
+    const isOwn = thinking !== "" && this.#reasoning.length === 0;
+    if (isOwn) {
+      this.#thinking.push(thinking);
+      this.#send({ type: "thinking", delta: thinking });
+    }
+    for (const { block, delta } of code) this.#send({ type: "code", block, delta });
+    return isOwn || code.length > 0;
+  }
+
+  /** The reply is requested again: what arrived so far, of which nothing was shown, is discarded. */
+  again(): void {
+    this.#stream = new ReplyStream();
+    this.#text = [];
+  }
 }

@@ -1,4 +1,4 @@
-import type { IterationEnd } from "../persistence/store/iteration_store.ts";
+import type { IterationEnd, StoredBlock } from "../persistence/store/iteration_store.ts";
 import type { BlockDiff } from "../domain/calls/host_call.ts";
 import type { StepChild } from "../domain/query/query_progress.ts";
 import type { Emitter } from "../domain/query/emitter.ts";
@@ -12,6 +12,13 @@ import type { ContextParts, JournalEntry } from "../prompt/context/context_parts
 import type { Reply, ReplyFault } from "../prompt/reply/reply.ts";
 import type { ReasoningLevel } from "../providers/provider.ts";
 import type { ModelPreference, Router } from "../providers/router/router.ts";
+
+/* One model round trip: ask, run the blocks, judge the answer, store.
+ *
+ * This file has the types of its input and of how it ends. `run_iteration.ts` does it, in this order: the messages
+ * (`prompt/`), the call and what channels see of the reply while it arrives (`ask_model.ts`), the blocks, the final
+ * (`settle_final.ts`). `recorder.ts` stores it: a row before anything runs, the rest in one transaction at the end,
+ * which is under way while the next call is made. What an iteration means for the query is decided in `query/`. */
 
 /** What is constant over all iterations of a query. */
 export interface IterationFrame extends CallPrefix {
@@ -77,6 +84,14 @@ export interface AcceptedFinal {
   readonly notes: readonly string[];
   /** If the query has an answer schema: the data that satisfies it. */
   readonly value?: JsonValue;
+}
+
+/** The blocks of an iteration that ran. */
+export interface Executed {
+  readonly entries: readonly JournalEntry[];
+  readonly blocks: readonly StoredBlock[];
+  /** Stray errors and rejections, for the next context. */
+  readonly notes: readonly string[];
 }
 
 /** Why a reply was unusable: what is wrong with it, that it had neither code nor final, that it broke off after part of

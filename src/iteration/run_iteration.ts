@@ -1,12 +1,21 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { Cancelled } from "../domain/errors.ts";
 import { callMessages } from "../prompt/call_messages.ts";
-import type { Reply } from "../prompt/reply/reply.ts";
+import type { Reply, ReplyBlock } from "../prompt/reply/reply.ts";
 import { askModel, type ModelCallOutcome } from "./ask_model.ts";
-import { executeBlocks, type Executed } from "./execute_blocks.ts";
-import type { Iterated, IterationFault, IterationFrame, IterationInput, IterationResult } from "./iteration.ts";
+import type {
+  Executed,
+  Iterated,
+  IterationFault,
+  IterationFrame,
+  IterationInput,
+  IterationResult,
+} from "./iteration.ts";
 import { Recorder } from "./recorder.ts";
 import { type Settled, settleFinal } from "./settle_final.ts";
+import { blockResult } from "../domain/query/block_result.ts";
+import type { StoredBlock } from "../persistence/store/iteration_store.ts";
+import type { JournalEntry } from "../prompt/context/context_parts.ts";
 
 const NO_NEXT: Reply["next"] = { model: null, reasoning: null };
 const NOTHING: Executed = { entries: [], blocks: [], notes: [] };
@@ -142,6 +151,49 @@ async function runBlocks(
   const executed = await executeBlocks({ ...frame, signal }, { blocks, iteration, stored });
   await stored;
   return executed;
+}
+
+/** Runs the blocks in order; an error in one does not stop the next, cancellation does. Host calls wait for
+ * `stored`. */
+async function executeBlocks(
+  frame: IterationFrame,
+  { blocks, iteration, stored }: {
+    readonly blocks: readonly ReplyBlock[];
+    readonly iteration: number;
+    readonly stored: Promise<unknown>;
+  },
+): Promise<Executed> {
+  const entries: JournalEntry[] = [];
+  const ran: StoredBlock[] = [];
+  const notes: string[] = [];
+  for (const [index, block] of blocks.entries()) {
+    const code = block.expr;
+    if (frame.signal.aborted) {
+      const result = blockResult({ outcome: "cancelled" });
+      ran.push({ code, result, reads: [], literal: false, value: null, saved: [] });
+      continue;
+    }
+    frame.emitter.send({ type: "block_started", block: index, code });
+    const report = await frame.environment.run({
+      code,
+      iteration,
+      index,
+      deadlineMs: deadline(block.timeMs, frame.deadlines),
+      signal: frame.signal,
+    }, { stored });
+    const { result, reads, madeFrom, literal, value, saved } = report;
+    frame.emitter.send({ type: "block_finished", block: index, result });
+    entries.push({ code, result, value });
+    ran.push({ code, result, reads, madeFrom, literal, value, saved });
+    notes.push(...report.notes);
+  }
+  return { entries, blocks: ran, notes };
+}
+
+/** The model's estimate, clamped to the operator's bounds. */
+export function deadline(timeMs: number | null, bounds: IterationFrame["deadlines"]): number {
+  if (timeMs === null || !Number.isFinite(timeMs)) return bounds.defaultMs;
+  return Math.min(bounds.maxMs, Math.max(bounds.minMs, timeMs));
 }
 
 /** Lets the model work while the iteration is stored: its next request is sent in the second turn from now. */

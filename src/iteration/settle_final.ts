@@ -2,8 +2,7 @@ import { clip } from "../domain/text/clip.ts";
 import type { AnswerSchema, Judged } from "../prompt/schema/answer_schema.ts";
 import { refuseFinal, refuseForBlocks, settleRefusal } from "../prompt/refused_answer.ts";
 import type { ReplyFinal } from "../prompt/reply/reply.ts";
-import type { Executed } from "./execute_blocks.ts";
-import type { AcceptedFinal, IterationFrame, OfferedAnswer } from "./iteration.ts";
+import type { AcceptedFinal, Executed, IterationFrame, OfferedAnswer } from "./iteration.ts";
 
 const RENDER_MS = 3_000;
 const MAX_VALUE_BYTES = 64 << 20;

@@ -1,6 +1,6 @@
 import type { AcceptedFinal, IterationInput, IterationResult, LastIteration } from "../iteration/iteration.ts";
 import { runIteration } from "../iteration/run_iteration.ts";
-import { storedResult } from "../iteration/stored_result.ts";
+import { storedResult } from "../iteration/recorder.ts";
 import { HandedOver } from "../domain/errors.ts";
 import { clip } from "../domain/text/clip.ts";
 import type { QueryReason } from "../domain/query/query_result.ts";

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { blockResult, failedBlock } from "../../src/domain/query/block_result.ts";
 import type { Environment } from "../../src/environment/environment.ts";
-import type { Executed } from "../../src/iteration/execute_blocks.ts";
-import type { IterationFrame, OfferedAnswer } from "../../src/iteration/iteration.ts";
+import type { Executed, IterationFrame, OfferedAnswer } from "../../src/iteration/iteration.ts";
 import { settleFinal } from "../../src/iteration/settle_final.ts";
 import { AnswerSchema } from "../../src/prompt/schema/answer_schema.ts";
 import type { ReplyFinal } from "../../src/prompt/reply/reply.ts";

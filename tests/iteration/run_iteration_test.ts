@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { deadline } from "../../src/iteration/execute_blocks.ts";
+import { deadline } from "../../src/iteration/run_iteration.ts";
 import { startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
 
