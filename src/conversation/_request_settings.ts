@@ -1,5 +1,4 @@
-import { planInstructions } from "../query/planning.ts";
-import type { QuerySettings } from "../query/query_parts.ts";
+import { planInstructions, type QuerySettings } from "../query/query_parts.ts";
 import type { AskOptions } from "./send_options.ts";
 
 /** The settings of one request: the configured ones, changed by what it brings. */

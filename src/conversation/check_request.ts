@@ -1,8 +1,7 @@
 import { UsageError } from "../domain/errors.ts";
 import { unpricedText } from "../providers/router/named_routes.ts";
 import type { ModelRoute } from "../providers/router/router.ts";
-import { unpricedRoute } from "../query/chosen_route.ts";
-import { needsPrice, type QueryLimits } from "../query/limits.ts";
+import { needsPrice, type QueryLimits, unpricedRoute } from "../query/query_parts.ts";
 
 /** Longest request in characters; longer text belongs in a file or the variable `context`. */
 export const MAX_REQUEST_CHARS = 4_000_000;

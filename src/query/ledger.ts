@@ -1,8 +1,9 @@
 import { Cancelled, HostCallError, ProviderError } from "../domain/errors.ts";
+import type { QueryReason } from "../domain/query/query_result.ts";
 import { addUsage, NO_USAGE, type Usage } from "../domain/query/usage.ts";
 import type { Price } from "../providers/provider.ts";
 import { ratesFor } from "../providers/router/usage_cost.ts";
-import { limitReached, type LimitReason, needsPrice, type QueryLimits } from "./limits.ts";
+import { needsPrice, type QueryLimits } from "./query_parts.ts";
 
 /** The expected consumption of a call, before it is made. */
 export interface Expected {
@@ -210,4 +211,17 @@ function sum(a: Spend, b: Spend): Spend {
     usage: addUsage(a.usage, b.usage),
     costUsd: unpriced ? null : (a.costUsd ?? 0) + (b.costUsd ?? 0),
   };
+}
+
+export type LimitReason = Extract<QueryReason, `limit_${string}`>;
+
+/** The limit that prevents another model call, or null. */
+export function limitReached(
+  limits: QueryLimits,
+  spent: { readonly usage: Usage; readonly costUsd: number; readonly ms: number },
+): LimitReason | null {
+  if (limits.wallMs !== null && spent.ms >= limits.wallMs) return "limit_time";
+  if (limits.tokens !== null && spent.usage.input + spent.usage.output >= limits.tokens) return "limit_tokens";
+  if (limits.costUsd !== null && spent.costUsd >= limits.costUsd) return "limit_cost";
+  return null;
 }

@@ -1,11 +1,8 @@
 import { Semaphore } from "../domain/kit/semaphore.ts";
 import { NO_USAGE } from "../domain/query/usage.ts";
-import { chosenRoute, isPreference } from "./chosen_route.ts";
+import { chosenRoute, isPreference, type ModelCalls } from "./query_parts.ts";
 import type { ModelRoute, Router, RouterCallOptions, RouterReply, RouterRequest } from "../providers/router/router.ts";
 import type { Ledger, Spend } from "./ledger.ts";
-
-/** The part of the router that a query needs. */
-export type ModelCalls = Pick<Router, "ask" | "current" | "routes">;
 
 const CHARS_PER_TOKEN = 4;
 /** Concurrent model calls below queries, per process. Whoever holds a place waits only for its reply, so nesting cannot

@@ -1,52 +1,58 @@
 import type { Emitter } from "../domain/query/emitter.ts";
-import type { QueryScope, SubcallFunctions } from "../environment/query_scope.ts";
+import type { QueryScope } from "../environment/query_scope.ts";
 import type { ActiveExtensions } from "../extension/registry/registry.ts";
 import { offLine } from "../extension/registry/off_part.ts";
 import type { IterationFrame } from "../iteration/iteration.ts";
 import type { PreviousTurn } from "../persistence/store/query_store.ts";
-import type { CallPrefix, RequestExtras } from "../prompt/call_messages.ts";
+import { callMessages, type CallPrefix, type RequestExtras } from "../prompt/call_messages.ts";
 import type { ContextParts } from "../prompt/context/context_parts.ts";
 import { assembleSystemPrompt } from "../prompt/system_prompt.ts";
+import type { QueryDeadline } from "./deadline.ts";
 import type { Ledger } from "./ledger.ts";
-import type { QueryState } from "./query_state.ts";
-import { isPlanning } from "./planning.ts";
-import { handoverOf } from "./handover.ts";
-import type { QueryParts } from "./query_parts.ts";
+import { QueryState } from "./query_state.ts";
+import { isPlanning, type QueryParts } from "./query_parts.ts";
+import { buildContext, handoverOf } from "./build_context.ts";
 import type { QueryApprovals } from "./query_approvals.ts";
-import { forgetStale } from "./stale_variables.ts";
+import type { Subcalls } from "./subcalls.ts";
+import { Repetition } from "../prompt/nudges.ts";
+import type { ModelMessage } from "../providers/provider.ts";
 
 /** Longer requests are shown as head and tail; the whole text is in `$query`. */
 const SHOWN_REQUEST = { limit: 32_000, head: 16_000, tail: 4_000 };
 
-/** What the loop of one query works on. */
-export interface Prepared {
+/** A query that is stored as running, and everything that lives as long as it. */
+export interface RunningQuery {
+  readonly queryId: string;
+  readonly request: string;
+  /** When it began. */
+  readonly started: number;
+  /** The query before it; null for the first one of a conversation, and for a query below another one. */
+  readonly before: PreviousTurn | null;
+  readonly extras: RequestExtras;
+  /** Aborts when the caller cancels the query or its time is over. */
+  readonly signal: AbortSignal;
+  readonly deadline: QueryDeadline;
+  /** Their router counts each call in the ledger. */
+  readonly parts: QueryParts;
+  readonly state: QueryState;
+  readonly ledger: Ledger;
+  readonly approvals: QueryApprovals;
+  readonly subcalls: Subcalls;
+  readonly emitter: Emitter;
+  /** Called with the unified diff of each file that the query changes, or a query below it. */
+  readonly onChange: (diff: string) => void;
+}
+
+/** A query that is ready for its first call. */
+export interface Prepared extends RunningQuery {
   readonly frame: IterationFrame;
   readonly active: ActiveExtensions;
-  readonly state: QueryState;
   readonly handover: ContextParts["handover"];
-  readonly parts: QueryParts;
-  readonly request: string;
-  readonly ledger: Ledger;
 }
 
 /** Activates extensions, starts the sandbox in the background, and builds the stable prefix and the handover. */
-export async function prepare(
-  request: string,
-  { parts, state, queryId, emitter, begun, before, signal, extras, onChange, ...query }: {
-    readonly parts: QueryParts;
-    readonly approvals: QueryApprovals;
-    readonly ledger: Ledger;
-    readonly subcalls: SubcallFunctions;
-    readonly state: QueryState;
-    readonly queryId: string;
-    readonly emitter: Emitter;
-    readonly begun: number;
-    readonly before: PreviousTurn | null;
-    readonly signal: AbortSignal;
-    readonly extras: RequestExtras;
-    readonly onChange: (diff: string) => void;
-  },
-): Promise<Prepared> {
+export async function prepare(query: RunningQuery): Promise<Prepared> {
+  const { queryId, request, parts, state, signal, emitter, extras } = query;
   const { environment, router, settings, log, now } = parts;
   const scope: QueryScope = {
     queryId,
@@ -59,7 +65,7 @@ export async function prepare(
     subcalls: query.subcalls,
     approve: (asked, from) => query.approvals.request(asked, { ...environment.branch, ...from, emitter }),
     onCall: (call) => (state.keepDiffs(call), emitter.send({ type: "host_call", ...call })),
-    onChange,
+    onChange: query.onChange,
   };
   // Done before the child starts, so that it need not restore what is forgotten.
   await forgetStale(parts, queryId);
@@ -72,25 +78,49 @@ export async function prepare(
     emitter,
     log,
     queryId,
-    ...stablePrefix(request, { parts, active, begun }),
+    ...stablePrefix(request, parts, active, query.started),
     extras,
     deadlines: settings.deadlines,
     signal,
     now,
   };
-  return { frame, active, state, handover: handoverOf(before), parts, request, ledger: query.ledger };
+  return { ...query, frame, active, handover: handoverOf(query.before) };
+}
+
+/** The messages of the first call that a request would make now. Nothing is stored, called or run. `environment` must
+ * be a separate one, since its index is changed. */
+export async function previewCall(
+  request: string,
+  { parts, extras }: { readonly parts: Omit<QueryParts, "owner">; readonly extras: RequestExtras },
+): Promise<readonly ModelMessage[]> {
+  const { environment, registry, router, settings, log, now } = parts;
+  for (const name of await staleNames(parts, "")) environment.index.setScope(name, "forgotten");
+  const active = await registry.activate(environment.view(), environment.views.own);
+  environment.index.system("$query", request);
+  if (extras.answerSchema?.variable) environment.index.system("$schema", extras.answerSchema.variable);
+  const before = await environment.store.previousTurn(environment.branch.branchId, "");
+  const context = await buildContext({
+    environment,
+    active,
+    state: new QueryState(settings.budget, settings.ceiling),
+    repetition: new Repetition(),
+    caps: settings.caps,
+    handover: handoverOf(before),
+    steered: [],
+    log,
+    last: null,
+  });
+  const prefix = { ...stablePrefix(request, parts, active, now()), extras };
+  return callMessages(prefix, { context, alternatingRoles: router.current().capabilities.alternatingRoles });
 }
 
 /** The texts that are byte-identical in all calls of a query, so that a provider's prefix cache stays valid. */
-export function stablePrefix(
+function stablePrefix(
   request: string,
-  { parts, active, begun }: {
-    readonly parts: Pick<QueryParts, "environment" | "settings">;
-    readonly active: Pick<ActiveExtensions, "blocks" | "example" | "off">;
-    readonly begun: number;
-  },
+  { environment, settings }: Pick<QueryParts, "environment" | "settings">,
+  { blocks, example, off = [] }: Pick<ActiveExtensions, "blocks" | "example" | "off">,
+  begun: number,
 ): Pick<CallPrefix, "system" | "request" | "example"> {
-  const { environment, settings } = parts;
   const system = assembleSystemPrompt({
     environment: {
       ...settings.machine,
@@ -98,14 +128,14 @@ export function stablePrefix(
       date: new Date(begun).toISOString().slice(0, 10),
     },
     instructions: settings.instructions,
-    extensions: [...active.blocks, offLine(active.off ?? [])].map((block) => ({ block })),
+    extensions: [...blocks, offLine(off)].map((block) => ({ block })),
   });
   const text = [requestText(request), ...environment.given.texts].join("\n\n");
-  return { system, request: text, example: active.example };
+  return { system, request: text, example };
 }
 
 /** The request as message 2 shows it: in full, or head and tail if it would fill every call. */
-export function requestText(request: string): string {
+function requestText(request: string): string {
   const { limit, head, tail } = SHOWN_REQUEST;
   if (request.length <= limit) return request;
   const first = request.slice(0, head).replace(/[\ud800-\udbff]$/, "");
@@ -117,4 +147,34 @@ export function requestText(request: string): string {
 function rootOf(router: Pick<QueryParts["router"], "current">): { readonly provider: string; readonly model: string } {
   const { provider, model } = router.current();
   return { provider: provider.name, model };
+}
+
+/** Takes out of scope, permanently, what a query forgets when it begins. */
+async function forgetStale(
+  parts: Pick<QueryParts, "environment" | "settings">,
+  queryId: string,
+): Promise<void> {
+  const stale = await staleNames(parts, queryId);
+  if (stale.length === 0) return;
+  const { environment } = parts;
+  const { forgotten: names } = await environment.forget(stale);
+  const { done } = environment.storing();
+  await environment.store.setScope(environment.branch.branchId, { names, scope: "forgotten", queryId });
+  done();
+}
+
+/** Variables that a query forgets when it begins, if configured: live ones without a comment that none of the preceding
+ * queries within that number has defined or changed. `queryId` is the query itself. Input of the query has a
+ * comment. */
+async function staleNames(
+  { environment, settings }: Pick<QueryParts, "environment" | "settings">,
+  queryId: string,
+): Promise<readonly string[]> {
+  const queries = settings.autoForgetAfter ?? null;
+  if (queries === null) return [];
+  const { index, store, branch } = environment;
+  const unchanged = new Set(await store.unchangedVariables(branch.branchId, { queries, before: queryId }));
+  return index.all().filter(({ name, scope, summary }) => {
+    return scope === "live" && summary.doc === "" && unchanged.has(name);
+  }).map(({ name }) => name);
 }

@@ -1,35 +1,18 @@
-import type { Emitter } from "../domain/query/emitter.ts";
 import { StoreError, TakenOverError } from "../domain/errors.ts";
 import { messageOf } from "../domain/kit/message_of.ts";
 import { messageWithLine } from "../extension/loading/source_line.ts";
 import { type QueryReason, type QueryResult, statusOf } from "../domain/query/query_result.ts";
-import type { LastIteration } from "../iteration/iteration.ts";
-import type { RequestExtras } from "../prompt/call_messages.ts";
-import { oneLine } from "../domain/text/clip.ts";
-import type { QueryDeadline } from "./deadline.ts";
-import { fallbackAnswer } from "./fallback_answer.ts";
-import type { Ledger } from "./ledger.ts";
+import type { IterationFault, LastIteration } from "../iteration/iteration.ts";
+import { clip, oneLine } from "../domain/text/clip.ts";
+import type { RunningQuery } from "./prepare.ts";
 import type { QueryParts } from "./query_parts.ts";
-import type { QueryState } from "./query_state.ts";
-import type { Subcalls } from "./subcalls.ts";
+import type { QueryState, Unusable } from "./query_state.ts";
 import type { TitleCall } from "./title_call.ts";
+import { durationText } from "../domain/text/duration_text.ts";
+import { reasonAdvice } from "../domain/query/reason_text.ts";
 
 /** Notes about extensions in one result. */
 const MOST_FAULTS = 5;
-
-interface Ended {
-  readonly queryId: string;
-  readonly parts: QueryParts;
-  readonly state: QueryState;
-  readonly extras: RequestExtras;
-  readonly ledger: Ledger;
-  readonly subcalls: Subcalls;
-  readonly emitter: Emitter;
-  /** The call for the title, once it has begun. */
-  readonly title: () => TitleCall | null;
-  readonly deadline: QueryDeadline;
-  readonly started: number;
-}
 
 /** What is left to be stored when a query ends. */
 interface Done {
@@ -43,19 +26,22 @@ const NOTHING: Done = { stored: Promise.resolve(), last: null };
 
 /** Ends one query: stores the end, then announces it. */
 export class QueryEnding {
-  readonly #query: Ended;
+  readonly #query: RunningQuery;
+  readonly #title: () => TitleCall | null;
   #sent = false;
 
-  constructor(query: Ended) {
+  /** `title` returns the call for the title, once it has begun. */
+  constructor(query: RunningQuery, title: () => TitleCall | null) {
     this.#query = query;
+    this.#title = title;
   }
 
   /** Stores the last iteration with the end. Rejects if they cannot be stored and there is no answer. Those who follow
    * the query are notified if another process took over. */
   async end(why: QueryReason, done: Done = NOTHING): Promise<QueryResult> {
-    const { deadline, subcalls, title, parts: { store } } = this.#query;
+    const { deadline, subcalls, parts: { store } } = this.#query;
     const reason = why === "cancelled" && deadline.passed ? "limit_time" : reasonOf(why, this.#query);
-    const naming = title();
+    const naming = this.#title();
     // An answer does not wait for a title.
     if (naming) void done.last?.store((id, end) => store.endIteration(id, end)).catch(() => {}); // `stored` rejects too
     await Promise.all([subcalls.close(), naming?.end()]);
@@ -64,8 +50,7 @@ export class QueryEnding {
 
   /** The database failed before there was an answer; notifies those who follow the query. */
   async fail(error: StoreError): Promise<void> {
-    const { subcalls, title } = this.#query;
-    await Promise.all([subcalls.close(), title()?.end()]);
+    await Promise.all([this.#query.subcalls.close(), this.#title()?.end()]);
     this.#announce(await this.#unstored(compose("unstored", this.#query), error));
   }
 
@@ -120,16 +105,13 @@ export class QueryEnding {
 }
 
 /** The reason, with its own value for a query that spent its budget on answers that its schema refused. */
-function reasonOf(
-  why: QueryReason,
-  { state, extras }: { readonly state: QueryState; readonly extras: RequestExtras },
-): QueryReason {
+function reasonOf(why: QueryReason, { state, extras }: RunningQuery): QueryReason {
   return why === "max_iterations" && state.final === null && extras.answerSchema?.refused ? "answer_schema" : why;
 }
 
 function compose(
   reason: QueryReason,
-  { state, extras, ledger, queryId, parts: { environment, now }, started }: Ended,
+  { state, extras, ledger, queryId, parts: { environment, now }, started }: RunningQuery,
 ): QueryResult {
   const { final } = state;
   const ms = Math.max(0, now() - started);
@@ -192,4 +174,96 @@ function endedPrograms({ views, programs: { titles } }: QueryParts["environment"
   if (titles.length === 0 || !views.view().endsWithQuery) return [];
   const shown = titles.map((title) => oneLine(title, 80)).join("; ");
   return [`Ended with this run: ${shown} (commands keep running after a request only in vis and vis serve)`];
+}
+
+/** What is known of a query without an answer of its own. */
+interface Unanswered {
+  readonly reason: Exclude<QueryReason, "answered" | "forked">;
+  readonly iterations: number;
+  /** Iterations that were counted against the budget. */
+  readonly used: number;
+  readonly budget: number;
+  readonly ms: number;
+  readonly thinking: string;
+  readonly errors: readonly string[];
+  /** Why the newest answer did not satisfy the required schema; null if it was not refused for that. */
+  readonly refused?: string | null;
+  readonly unusable?: Unusable | null;
+  /** The last reply, if it was plain text. */
+  readonly prose?: string | null;
+  readonly unsupported?: { readonly answer: string; readonly reason: string } | null;
+}
+
+/** The answer of a query without one of its own: what ended it, how far it got, what to do. Never empty. */
+export function fallbackAnswer(query: Unanswered): string {
+  const { reason, thinking, errors, prose, unsupported } = query;
+  const lines = [headline(query)];
+  if (reason === "unusable_replies" && prose) lines.push(`It wrote: ${clip(prose.trim(), 2000)}`);
+  if (reason === "unsupported_answer" && unsupported) {
+    lines.push(clip(unsupported.reason, 1000), `The answer that it gave: ${clip(unsupported.answer, 2000)}`);
+  }
+  if (thinking && reason !== "unusable_replies" && reason !== "unsupported_answer") {
+    lines.push(`Last thinking: ${clip(thinking, 800)}`);
+  }
+  if (reason === "error_budget") lines.push(...errors.slice(-3).map((error) => `Error: ${clip(error, 300)}`));
+  const advice = reasonAdvice(reason);
+  if (advice) lines.push(advice);
+  return lines.join("\n");
+}
+
+/** What a model returned instead of a usable reply. */
+const INSTEAD: Readonly<Record<Exclude<IterationFault, "broken" | "call">, string>> = {
+  empty: "with an empty text",
+  thinking: "with reasoning only",
+  idle: "with neither code to run nor a final answer",
+  tools: "with tool calls, although it has no tools",
+  text: "with plain text instead of the required format",
+  json: "with JSON that does not have the required format",
+  cut: "with an incomplete text",
+};
+
+function headline(query: Unanswered): string {
+  const { reason, iterations, used, budget, ms, refused, unusable } = query;
+  const error = query.errors.at(-1) ?? "";
+  const done = `${iterations} step${iterations === 1 ? "" : "s"}`;
+  switch (reason) {
+    case "max_iterations": {
+      const free = iterations - used - 1; // the last call is not counted either
+      const more = free === 1 ? " 1 more, without a result, was" : ` ${free} more, without a result, were`;
+      return `No answer within the budget of ${budget} step${budget === 1 ? "" : "s"}.${
+        free > 0 ? `${more} not counted.` : ""
+      }`;
+    }
+    case "error_budget":
+      return `No answer: too many errors in a row after ${done}.`;
+    case "answer_schema":
+      return `No answer that satisfies the schema after ${done}. ${clip(refused ?? "", 1000)}`;
+    case "unusable_replies":
+      return unusable ? said(unusable) : "The model gave no usable reply.";
+    case "unsupported_answer":
+      return "No answer: the model repeated one that nothing it computed supports.";
+    case "limit_cost":
+      return `No answer: the cost limit was reached after ${done}.`;
+    case "limit_tokens":
+      return `No answer: the token limit was reached after ${done}.`;
+    case "limit_time":
+      return `Timed out after ${durationText(ms)} in step ${iterations + 1}.`;
+    case "provider":
+      return error || "The model could not be reached.";
+    case "configuration":
+      return error || "A setting prevents this request.";
+    case "cancelled":
+      return `Cancelled after ${done}; completed work is kept.`;
+    case "process_lost":
+      return `Interrupted: its process ended after ${done}; completed work is kept.`;
+    case "unstored":
+      return `No answer: the database could not be used after ${done}; what was stored before is kept.`;
+    case "defect":
+      return `Vis failed with an internal error after ${done}; completed work is kept.`;
+  }
+}
+
+function said({ model, count, fault }: Unusable): string {
+  const instead = fault === null || fault === "broken" || fault === "call" ? null : INSTEAD[fault];
+  return `The model ${model} replied ${count} times in a row ${instead ?? "without anything usable"}.`;
 }

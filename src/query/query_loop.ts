@@ -7,11 +7,10 @@ import type { QueryReason } from "../domain/query/query_result.ts";
 import { Repetition } from "../prompt/nudges.ts";
 import type { SteeredMessage } from "../domain/query/steered_message.ts";
 import type { StoredIteration } from "../persistence/store/iteration_store.ts";
-import { buildContext, type ContextSource } from "./build_context.ts";
-import { cutBlocks } from "./handover.ts";
+import { buildContext, type ContextSource, cutBlocks } from "./build_context.ts";
 import type { Prepared } from "./prepare.ts";
 import { MAX_CONSECUTIVE_ERRORS, MAX_RESTARTS } from "./query_state.ts";
-import { reasoningLevel } from "./reasoning_level.ts";
+import type { ReasoningLevel } from "../providers/provider.ts";
 
 /** Maximum number of sandbox notes in one call; more are left out. */
 const MAX_SANDBOX_NOTES = 20;
@@ -276,4 +275,20 @@ export class QueryLoop {
     else if (result.kind === "failed") state.failed(result.reason);
     return reason;
   }
+}
+
+const LEVELS: readonly ReasoningLevel[] = ["quick", "balanced", "deep"];
+
+/** The user's setting, else the model's own choice for one iteration, else balanced, one step higher for each
+ * consecutive error. */
+export function reasoningLevel(
+  { configured = null, asked, consecutiveErrors }: {
+    readonly configured?: ReasoningLevel | null;
+    readonly asked: ReasoningLevel | null;
+    readonly consecutiveErrors: number;
+  },
+): ReasoningLevel {
+  const wanted = configured ?? asked;
+  if (wanted) return wanted;
+  return LEVELS[Math.min(LEVELS.length - 1, 1 + consecutiveErrors)] ?? "balanced";
 }

@@ -1,3 +1,6 @@
+/* What a query is built from, and what is known of it before it begins: the operator's settings and limits, its models by
+ * name, the instructions of a plan, and the messages that the user sends while it runs. */
+
 import type { ApprovalRules } from "../domain/query/approval.ts";
 import type { Environment } from "../environment/environment.ts";
 import type { EnvironmentParts } from "../environment/environment_parts.ts";
@@ -8,9 +11,8 @@ import type { Store } from "../persistence/store/store.ts";
 import type { ContextCaps } from "../prompt/context/context_parts.ts";
 import type { PromptEnvironment } from "../prompt/system_prompt.ts";
 import type { ReasoningLevel } from "../providers/provider.ts";
-import type { ModelCalls } from "./ledger_calls.ts";
-import type { QueryLimits } from "./limits.ts";
-import type { Steering } from "./steering.ts";
+import { namedRoutes, unpriced } from "../providers/router/named_routes.ts";
+import type { ModelPreference, ModelRoute, Router } from "../providers/router/router.ts";
 
 /** The operator's settings for queries. */
 export interface QuerySettings {
@@ -53,4 +55,104 @@ export interface QueryParts
   readonly steering?: Steering;
   /** Resolves with notes for the next model call. The call waits for it, at most until the signal aborts. */
   readonly between?: (signal: AbortSignal) => Promise<readonly string[]>;
+}
+
+/** Limits of a query and everything below it; null for no limit. */
+export interface QueryLimits {
+  readonly costUsd: number | null;
+  readonly tokens: number | null;
+  readonly wallMs: number | null;
+  /** Sub-calls and child queries. */
+  readonly subcalls?: number | null;
+  /** Whether the cost counts towards a quota, so that every call needs a known price even without a limit of its own. */
+  readonly priced?: boolean;
+}
+
+/** Whether a model without a known price must not be called: its cost could not be counted. */
+export function needsPrice({ costUsd, priced = false }: Pick<QueryLimits, "costUsd" | "priced">): boolean {
+  return priced || costUsd !== null;
+}
+
+/** The instructions of a query that makes a plan. A query is one if its instructions contain them: they are stored with
+ * it, and child queries and repetitions get them too. */
+const PLANNING = `Make a plan, and change nothing: calls that could change something are refused in this request.
+Read what the plan depends on. Answer with the plan in Markdown: what you would change, in which files and in which order,
+how you would check it, and what is still unclear. The user's next request may tell you to carry it out.`;
+
+export function planInstructions(instructions: string): string {
+  return [instructions, PLANNING].filter((text) => text !== "").join("\n\n");
+}
+
+export function isPlanning({ instructions }: { readonly instructions: string }): boolean {
+  return instructions.includes(PLANNING);
+}
+
+/** The part of the router that a query needs. */
+export type ModelCalls = Pick<Router, "ask" | "current" | "routes">;
+
+/** The model for which a query is composed: the named one, or the root model. A preference chooses for each call. */
+export function chosenRoute(
+  router: Pick<Router, "current" | "routes">,
+  name: string | null,
+): ReturnType<Router["current"]> {
+  const root = router.current();
+  if (name === null || isPreference(name)) return root;
+  const [route = root] = namedRoutes([root, ...router.routes], name);
+  return { ...route, capabilities: route.provider.capabilities(route.model) };
+}
+
+export const PREFERENCES: readonly ModelPreference[] = ["cost", "speed", "intelligence"];
+
+export function isPreference(name: string): name is ModelPreference {
+  return PREFERENCES.some((one) => one === name);
+}
+
+/** The model that would serve a query of this name, if its price is unknown. */
+export function unpricedRoute(routes: readonly ModelRoute[], name: string | null): ModelRoute | null {
+  const [root, ...others] = routes;
+  if (root === undefined) return null;
+  const prefer = name !== null && isPreference(name) ? name : null;
+  return unpriced(name === null || prefer !== null ? routes : namedRoutes([root, ...others], name), { prefer });
+}
+
+/** Messages that the user sends while a query runs, queued for its next call. */
+export class Steering {
+  #waiting: { readonly text: string; readonly settle: (shown: boolean) => void }[] = [];
+  #ended = false;
+
+  /** Resolves with true once a call shows the text, or with false if the query ended first or the signal withdrew
+   * it. */
+  add(text: string, signal?: AbortSignal): Promise<boolean> {
+    if (this.#ended || signal?.aborted) return Promise.resolve(false);
+    return new Promise((settle) => {
+      const one = { text, settle };
+      this.#waiting.push(one);
+      signal?.addEventListener("abort", () => {
+        if (!this.#waiting.includes(one)) return;
+        this.#waiting = this.#waiting.filter((other) => other !== one);
+        settle(false);
+      }, { once: true });
+    });
+  }
+
+  /** The queued messages, oldest first, for the call that is being prepared. They count as shown once they are stored. */
+  async take(store: (texts: readonly string[]) => Promise<void>): Promise<readonly string[]> {
+    const taken = this.#waiting;
+    this.#waiting = [];
+    const texts = taken.map(({ text }) => text);
+    let shown = false;
+    try {
+      if (texts.length > 0) await store(texts);
+      shown = true;
+      return texts;
+    } finally {
+      for (const { settle } of taken) settle(shown);
+    }
+  }
+
+  /** Call it when the query makes no further call. */
+  end(): void {
+    this.#ended = true;
+    for (const { settle } of this.#waiting.splice(0)) settle(false);
+  }
 }

@@ -1,3 +1,15 @@
+/* One user turn from begin to end. It is read in this order:
+ *
+ *   run_query.ts      `runQuery`: begin, prepare, iterate, end, in every case; this file is the entrance of the folder
+ *   query_parts.ts    what it is built from and what the operator set: settings, limits, models, what the user adds
+ *   prepare.ts        what is done before the first call: extensions, the stable start of each call
+ *   query_loop.ts     the decisions between iterations, on `query_state.ts`; `build_context.ts` makes each next message
+ *   query_ending.ts   how a query ends: stored, then announced
+ *
+ * Beside the loop, `subcalls.ts` runs calls of a model and child queries that blocks make, `query_approvals.ts` asks the
+ * user, `ledger.ts` and `ledger_calls.ts` count every call against the limits, and `deadline.ts` ends what takes too
+ * long. docs/architecture.md has the table of what follows what. */
+
 import { Cancelled, ConfigError, HandedOver, StoreError, TakenOverError } from "../domain/errors.ts";
 import { Emitter } from "../domain/query/emitter.ts";
 import type { Emit } from "../domain/query/query_event.ts";
@@ -5,22 +17,23 @@ import type { KeyedRequest } from "../domain/query/request_key.ts";
 import type { QueryResult } from "../domain/query/query_result.ts";
 import type { StoredQuery } from "../domain/query/stored_query.ts";
 import type { StoredIteration } from "../persistence/store/iteration_store.ts";
-import type { LeftQuery, PreviousTurn } from "../persistence/store/query_store.ts";
+import type { Asked, LeftQuery, PreviousTurn, QueryStore } from "../persistence/store/query_store.ts";
 import type { Approve } from "../domain/query/approval.ts";
 import { NO_EXTRAS, type RequestExtras } from "../prompt/call_messages.ts";
-import { childQuery } from "./child_query.ts";
+import { Subcalls } from "./subcalls.ts";
 import { QueryDeadline } from "./deadline.ts";
 import { Ledger } from "./ledger.ts";
 import { LedgerCalls } from "./ledger_calls.ts";
-import type { QueryParts } from "./query_parts.ts";
-import { prepare } from "./prepare.ts";
-import { QueryEnding } from "./query_ending.ts";
+import { chosenRoute, type QueryParts } from "./query_parts.ts";
+import { prepare, type RunningQuery } from "./prepare.ts";
+import { fallbackAnswer, QueryEnding } from "./query_ending.ts";
 import { QueryLoop } from "./query_loop.ts";
 import { QueryApprovals } from "./query_approvals.ts";
 import { QueryState } from "./query_state.ts";
-import { storeQuery } from "./store_query.ts";
-import { Subcalls } from "./subcalls.ts";
 import { TitleCall } from "./title_call.ts";
+import { NO_USAGE } from "../domain/query/usage.ts";
+
+export { previewCall } from "./prepare.ts";
 
 /** A query as another process left it. */
 export interface QueryLeft extends LeftQuery {
@@ -32,7 +45,7 @@ export interface QueryLeft extends LeftQuery {
   readonly seq: number;
 }
 
-export interface RunQueryOptions extends KeyedRequest {
+interface RunQueryOptions extends KeyedRequest {
   readonly signal: AbortSignal;
   readonly emit: Emit;
   readonly label?: string | undefined;
@@ -63,20 +76,15 @@ const FORESEEN = [ConfigError, StoreError, TakenOverError] as const;
 
 /** One user turn: stores the query as running, iterates, and ends it in a terminal status on every path. Rejects with
  * `ConfigError`, `StoreError`, `TakenOverError` or a defect, but only after trying to end the query. */
-export async function runQuery(
-  request: string,
-  parts: QueryParts,
-  given: RunQueryOptions,
-): Promise<QueryResult> {
+export async function runQuery(request: string, parts: QueryParts, given: RunQueryOptions): Promise<QueryResult> {
   // A query below another one has no deadline of its own: it ends with its parent.
   const deadline = new QueryDeadline(given.signal, {
     wallMs: given.ledger ? null : parts.settings.limits.wallMs,
     now: parts.now,
     elapsedMs: given.left?.elapsedMs ?? 0,
   });
-  const options = { ...given, signal: deadline.signal };
   try {
-    return await runWithin(deadline, { request, parts, options });
+    return await runWithin(deadline, request, parts, { ...given, signal: deadline.signal });
   } finally {
     deadline.close();
   }
@@ -84,18 +92,15 @@ export async function runQuery(
 
 async function runWithin(
   deadline: QueryDeadline,
-  { request, parts, options }: {
-    readonly request: string;
-    readonly parts: QueryParts;
-    readonly options: RunQueryOptions;
-  },
+  request: string,
+  parts: QueryParts,
+  options: RunQueryOptions,
 ): Promise<QueryResult> {
-  const run = await begin(request, { parts, options, deadline });
-  const { ledger, queryId, router, state, started } = run;
-  const { before = null } = options;
+  const query = await begin(deadline, request, parts, options);
+  const { queryId, state } = query;
   let title: TitleCall | null = null;
   let unstored = false;
-  const ending = new QueryEnding({ ...run, parts, deadline, title: () => title });
+  const ending = new QueryEnding(query, () => title);
   const ended = async (...how: Parameters<QueryEnding["end"]>): Promise<QueryResult> => {
     const result = await ending.end(...how);
     unstored = result.reason === "unstored";
@@ -103,16 +108,14 @@ async function runWithin(
   };
   try {
     if (!parts.environment.alive) parts.trySandbox?.(); // before the model is called
-    title = await TitleCall.begin(request, { parts, before, ledger, signal: options.signal });
-    const facts = { ...run, begun: started, signal: options.signal, before };
-    const prepared = await prepare(request, { ...facts, parts: { ...parts, router } });
-    const loop = new QueryLoop(prepared, options.leaving);
+    title = await TitleCall.begin(request, { ...query, parts });
+    const loop = new QueryLoop(await prepare(query), options.leaving);
     if (options.left) loop.continueFrom(options.left.iterations, options.left.query.steered);
     return await ended(await loop.run(), loop);
   } catch (error) {
     if (error instanceof Cancelled) return await ended("cancelled");
     if (error instanceof HandedOver) {
-      await Promise.all([run.subcalls.close(), title?.end()]);
+      await Promise.all([query.subcalls.close(), title?.end()]);
       throw error;
     }
     unstored = !(error instanceof ConfigError);
@@ -132,32 +135,29 @@ async function runWithin(
   }
 }
 
-/** Stores the query as running and creates its counters. */
+/** Stores the query as running and creates what lives as long as it. */
 async function begin(
+  deadline: QueryDeadline,
   request: string,
-  { parts, options, deadline }: {
-    readonly parts: QueryParts;
-    readonly options: RunQueryOptions;
-    readonly deadline: QueryDeadline;
-  },
-) {
-  const { environment, settings, store, now } = parts;
-  const { extras = NO_EXTRAS, emit, signal, parentQueryId, left } = options;
+  given: QueryParts,
+  options: RunQueryOptions,
+): Promise<RunningQuery> {
+  const { environment, settings, now } = given;
+  const { extras = NO_EXTRAS, emit, signal, parentQueryId, left, before = null, model = null } = options;
   const started = left?.query.createdAt ?? now();
   const ledger = options.ledger ?? Ledger.open(settings.limits, () => deadline.elapsedMs);
-  const { model: chosen = null } = options;
-  const calls = new LedgerCalls(parts.router, { ledger, model: chosen });
-  const router = parentQueryId ? calls : new LedgerCalls(parts.router, { ledger, model: chosen, gate: null });
+  const calls = new LedgerCalls(given.router, { ledger, model });
+  const router = parentQueryId ? calls : new LedgerCalls(given.router, { ledger, model, gate: null });
+  const parts = { ...given, router };
   const { branchId, conversationId } = environment.branch;
-  const { model } = router.current();
-  const queryId = options.begun ?? await storeQuery(request, { ...parts, router }, { ...options, branchId });
+  const queryId = options.begun ?? await storeQuery(request, parts, { ...options, branchId });
   const emitter = new Emitter(emit, { queryId, now, parentQueryId, seq: left?.seq ?? 0 });
   if (left) {
     ledger.count(left);
     ledger.countEarlier(left.subcalls);
   }
-  if (!left?.seq) emitter.send({ type: "started", conversationId, request, model });
-  const approvals = options.approvals ?? QueryApprovals.of(parts, { approve: options.approve, deadline });
+  if (!left?.seq) emitter.send({ type: "started", conversationId, request, model: router.current().model });
+  const approvals = options.approvals ?? QueryApprovals.of(given, { approve: options.approve, deadline });
   const state = new QueryState(settings.budget, settings.ceiling);
   const onChange = (diff: string): void => {
     state.changed.add(diff);
@@ -168,16 +168,52 @@ async function begin(
     state.keepChild(task, result);
     return result;
   };
-  const below = { parts, ledger, approvals, emit, onChange, parentQueryId: queryId, run };
-  const subcalls = new Subcalls({
-    environment,
-    store,
-    calls,
-    ledger,
-    signal,
-    onPause: (pause) => emitter.send({ type: "retrying", ...pause }),
-    onWait: (wait) => emitter.send({ type: "waiting", ...wait }),
-    runChild: (task, child) => childQuery(task, child, below),
+  const below = { parts: given, queryId, calls, ledger, approvals, emitter, emit, signal, onChange, run };
+  return {
+    ...{ queryId, request, started, before, extras, signal, deadline, parts },
+    ...{ state, ledger, approvals, emitter, onChange },
+    subcalls: new Subcalls(below),
+  };
+}
+
+interface StoreOptions extends KeyedRequest {
+  readonly branchId: string;
+  readonly label?: string | undefined;
+  /** The id under which it was accepted. */
+  readonly queryId?: string | undefined;
+  readonly extras?: RequestExtras;
+  readonly askedAs?: Asked | undefined;
+  /** The run that this one replaces. */
+  readonly retryOf?: string | undefined;
+  readonly model?: string | null | undefined;
+}
+
+/** Stores a query as running, which leases its branch to this process. Returns its id. */
+export async function storeQuery(
+  request: string,
+  { store, router, owner, settings }: Pick<QueryParts, "store" | "owner" | "settings"> & {
+    readonly router: Pick<QueryParts["router"], "current" | "routes">;
+  },
+  { branchId, label, extras = NO_EXTRAS, askedAs, retryOf, requestKey, queryId, model: named = null }: StoreOptions,
+): Promise<string> {
+  const { provider, model } = chosenRoute(router, named);
+  return await store.beginQuery({
+    ...{ branchId, text: request, model, owner, requestKey, queryId },
+    provider: provider.name,
+    promptEnrichment: settings.instructions,
+    runLabel: label ?? null,
+    images: extras.images,
+    answerSchema: extras.answerSchema?.text ?? null,
+    askedAs: askedAs ?? null,
+    ...(retryOf === undefined ? {} : { retryOf }),
   });
-  return { approvals, emitter, extras, ledger, onChange, queryId, router, state, subcalls, started };
+}
+
+/** Ends a stored query that cannot be run. */
+export async function endUnrun(store: Pick<QueryStore, "endQuery">, queryId: string): Promise<void> {
+  const facts = { iterations: 0, budget: 0, ms: 0, thinking: "", errors: [] };
+  await store.endQuery(queryId, {
+    ...{ status: "error", reason: "defect", answer: fallbackAnswer({ ...facts, used: 0, reason: "defect" }) },
+    ...{ answerType: "text", confidence: "low", iterations: 0, usage: NO_USAGE, costUsd: 0, ms: 0, notes: [] },
+  });
 }

@@ -7,24 +7,47 @@ import { oneLine } from "../domain/text/clip.ts";
 import { takeFirstThinking } from "../prompt/reply/think_parts.ts";
 import { NO_USAGE } from "../domain/query/usage.ts";
 import type { ModelMessage } from "../providers/provider.ts";
-import type { RouterCallOptions, RouterReply } from "../providers/router/router.ts";
-import type { Environment } from "../environment/environment.ts";
-import type { ChildStore } from "../persistence/store/child_store.ts";
+import type { RouterReply } from "../providers/router/router.ts";
+import { Environment } from "../environment/environment.ts";
 import type { Ledger } from "./ledger.ts";
-import type { ModelCalls } from "./ledger_calls.ts";
+import { type ModelCalls, type QueryParts, unpricedRoute } from "./query_parts.ts";
+import { Semaphore } from "../domain/kit/semaphore.ts";
+import type { Emitter } from "../domain/query/emitter.ts";
+import type { Emit } from "../domain/query/query_event.ts";
+import type { QueryResult } from "../domain/query/query_result.ts";
+import { unpricedText } from "../providers/router/named_routes.ts";
+import type { QueryApprovals } from "./query_approvals.ts";
 
-export interface SubcallParts {
-  readonly environment: Environment;
-  readonly store: ChildStore;
+interface SubcallParts {
+  /** Of the query that calls. */
+  readonly parts: QueryParts;
+  readonly queryId: string;
+  /** Its router, behind the ledger and the gate of the process. */
   readonly calls: ModelCalls;
   readonly ledger: Ledger;
+  readonly approvals: QueryApprovals;
+  readonly emitter: Emitter;
+  readonly emit: Emit;
   readonly signal: AbortSignal;
-  /** Called before a call is retried. */
-  readonly onPause: NonNullable<RouterCallOptions["onPause"]>;
-  readonly onWait: NonNullable<RouterCallOptions["onWait"]>;
+  readonly onChange: (diff: string) => void;
   /** Runs a child query to its end. */
-  readonly runChild: (task: string, options: ChildOptions & { readonly signal: AbortSignal }) => Promise<ChildResult>;
+  readonly run: (task: string, parts: QueryParts, options: {
+    readonly signal: AbortSignal;
+    readonly emit: Emit;
+    readonly label: string;
+    readonly ledger: Ledger;
+    readonly approvals: QueryApprovals;
+    readonly model: string | null;
+    readonly onChange: (diff: string) => void;
+    readonly parentQueryId: string;
+  }) => Promise<QueryResult>;
 }
+
+const MAX_QUERY_DEPTH = 5;
+/** Concurrent child queries per depth; each has its own process. A query waits only for deeper ones, so the deepest can
+ * always continue. */
+const AT_ONCE = 8;
+const DEPTHS = Array.from({ length: MAX_QUERY_DEPTH }, () => new Semaphore(AT_ONCE));
 
 /** Sub-calls and child queries of one query's blocks. */
 export class Subcalls implements SubcallFunctions {
@@ -56,8 +79,10 @@ export class Subcalls implements SubcallFunctions {
     return await asking;
   }
 
+  /** Runs a query within this one, with its own branch, sandbox and rows, below the iteration that called. Rejects with
+   * `HostCallError` if it cannot begin; how it ended is returned as a value. */
   async runChild(task: string, options: ChildOptions & SubcallOptions): Promise<ChildResult> {
-    return await this.#keep(this.#parts.runChild(task, { ...options, signal: this.#signal(options.signal) }));
+    return await this.#keep(this.#runChild(task, { ...options, signal: this.#signal(options.signal) }));
   }
 
   /** Ends what is still running and waits for it: nothing outlives its query. */
@@ -77,7 +102,7 @@ export class Subcalls implements SubcallFunctions {
   }
 
   async #ask(prompt: string, options: SubcallOptions & { readonly system?: string }): Promise<string> {
-    const { ledger, calls } = this.#parts;
+    const { ledger, calls, emitter } = this.#parts;
     const signal = this.#signal(options.signal);
     if (signal.aborted) throw new Cancelled("Query cancelled");
     ledger.countSubcall("ask");
@@ -86,11 +111,10 @@ export class Subcalls implements SubcallFunctions {
     const messages = messagesOf(prompt, { system: options.system, alternating: capabilities.alternatingRoles });
     let reply: RouterReply;
     try {
-      const { onPause, onWait } = this.#parts;
       reply = await calls.ask({ messages, reasoning: "balanced", model: options.model ?? null }, {
         signal,
-        onPause,
-        onWait,
+        onPause: (pause) => emitter.send({ type: "retrying", ...pause }),
+        onWait: (wait) => emitter.send({ type: "waiting", ...wait }),
       });
     } catch (error) {
       if (error instanceof Cancelled || signal.aborted) throw new Cancelled("Query cancelled");
@@ -110,7 +134,7 @@ export class Subcalls implements SubcallFunctions {
       & { readonly ms: number }
       & ({ readonly reply: RouterReply; readonly error: string | null } | { readonly error: string }),
   ): Promise<void> {
-    const { environment, store, calls } = this.#parts;
+    const { parts: { environment, store }, calls } = this.#parts;
     const iterationId = environment.iterationId;
     if (iterationId === null) return;
     const { provider, model } = calls.current();
@@ -130,6 +154,56 @@ export class Subcalls implements SubcallFunctions {
     const { reply, error } = outcome;
     const text = error === null ? reply.text : null;
     await store.recordSubCall({ ...reply, iterationId, prompt, reply: text, error, ms });
+  }
+
+  async #runChild(task: string, options: ChildOptions & { readonly signal: AbortSignal }): Promise<ChildResult> {
+    const { parts, queryId, ledger, approvals, emit, onChange } = this.#parts;
+    const { environment, settings, router } = parts;
+    const depth = environment.depth + 1;
+    const allowed = Math.min(MAX_QUERY_DEPTH, settings.depth ?? 1);
+    if (depth > allowed) {
+      throw refused(
+        `Cannot run a child query at depth ${depth}: the limit is ${allowed}`,
+        "plain calls of a model work at every depth",
+      );
+    }
+    if (task.trim() === "") throw refused("Cannot run a child query without a task");
+    const iterationId = environment.iterationId;
+    if (iterationId === null) throw refused("Cannot run a child query outside an iteration");
+    const unpriced = ledger.priced ? unpricedRoute(router.routes, options.model ?? null) : null;
+    if (unpriced) throw refused(`Cannot run a child query with ${unpriced.model}: ${unpricedText(unpriced)}`);
+    const gate = DEPTHS[depth - 1];
+    if (!gate) throw refused(`Cannot run a child query at depth ${depth}`);
+    const { images, copies } = await environment.fork(options.vars ?? []);
+    ledger.countSubcall("run");
+    return await gate.run(async () => {
+      const branch = await environment.store.createChildBranch({
+        branchId: environment.branch.branchId,
+        iterationId,
+        depth,
+        title: oneLine(task, 100),
+        images,
+        copies,
+      });
+      const { userQueryId = queryId } = environment.views.view();
+      const own = await Environment.open({ ...parts, branch, depth, parentIterationId: iterationId, userQueryId });
+      try {
+        const { status, reason, answer } = await this.#parts.run(
+          task,
+          childParts(parts, { environment: own, options }),
+          {
+            ...{ emit, approvals, onChange, signal: options.signal },
+            label: `child ${depth}`,
+            ledger: ledger.child(),
+            model: options.model ?? null,
+            parentQueryId: queryId,
+          },
+        );
+        return { status, reason, answer };
+      } finally {
+        await own.close();
+      }
+    }, options.signal);
   }
 }
 
@@ -171,4 +245,22 @@ function answerIn({ model, text, reasoning, toolCall, finish }: RouterReply): Su
     );
   }
   return thinking + reasoning === "" ? { text, fault: null } : fault(`the model ${model} sent thinking and no answer`);
+}
+
+const FOR_CODE = "This is a sub-task. Code reads its answer: give what is asked and nothing else.";
+
+function childParts(
+  parts: QueryParts,
+  { environment, options }: { readonly environment: Environment; readonly options: ChildOptions },
+): QueryParts {
+  const { settings, steering: _ofTheUser, between: _ofTheQuery, ...rest } = parts;
+  const budget = options.maxIterations ?? settings.budget;
+  const instructions = settings.instructions.includes(FOR_CODE)
+    ? settings.instructions
+    : [settings.instructions, FOR_CODE].filter((text) => text !== "").join("\n\n");
+  return { ...rest, environment, settings: { ...settings, budget, instructions } };
+}
+
+function refused(message: string, hint?: string): HostCallError {
+  return new HostCallError(message, { namespace: "vis", symbol: "run", ...(hint ? { hint } : {}) });
 }

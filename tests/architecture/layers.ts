@@ -182,6 +182,7 @@ export const DOORS: Readonly<Record<string, readonly string[]>> = {
     "src/persistence/maintenance/sqlite_maintenance.ts",
     "src/persistence/copy_store.ts",
   ],
+  "src/query/": ["src/query/run_query.ts", "src/query/query_parts.ts"],
 };
 
 /** Packages with a known owner. Every other one belongs to the one folder of src/ that imports it (except SHARED). */

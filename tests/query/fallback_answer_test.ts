@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { QueryReason } from "../../src/domain/query/query_result.ts";
-import { fallbackAnswer } from "../../src/query/fallback_answer.ts";
+import { fallbackAnswer } from "../../src/query/query_ending.ts";
 
 const REASONS = {
   max_iterations: /budget of 4 steps/,

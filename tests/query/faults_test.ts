@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { Faults } from "../../src/query/faults.ts";
+import { Faults } from "../../src/query/query_state.ts";
 import type { IterationFault } from "../../src/iteration/iteration.ts";
 
 /** What each of these gives, in their order; null stands for an iteration that came to something. */

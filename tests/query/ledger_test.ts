@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { NO_USAGE, type Usage } from "../../src/domain/query/usage.ts";
 import { Ledger } from "../../src/query/ledger.ts";
-import type { QueryLimits } from "../../src/query/limits.ts";
+import type { QueryLimits } from "../../src/query/query_parts.ts";
 
 const NONE: QueryLimits = { costUsd: null, tokens: null, wallMs: null };
 const LIVE = new AbortController().signal;

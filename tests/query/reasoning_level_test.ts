@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { reasoningLevel } from "../../src/query/reasoning_level.ts";
+import { reasoningLevel } from "../../src/query/query_loop.ts";
 import { startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
 
