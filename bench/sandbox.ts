@@ -1,4 +1,4 @@
-import { SandboxSession } from "../src/environment/sandbox/sandbox_session.ts";
+import { SandboxSession } from "../src/environment/sandbox_session.ts";
 import { CHILD_ARGUMENT, type ChildProgram } from "../src/sandbox/launch/start_child.ts";
 import { type TestSandbox, testSandbox } from "../tests/helpers/sandbox.ts";
 import type { VariableImage } from "../src/domain/query/variable.ts";

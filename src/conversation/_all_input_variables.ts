@@ -1,6 +1,6 @@
-import { repeatInputVariables } from "../environment/input/repeat_input_variables.ts";
-import type { InputVariable } from "../environment/input/input_variable.ts";
-import { readInputVariables } from "../environment/input/read_input_variables.ts";
+import { repeatInputVariables } from "../environment/repeat_input_variables.ts";
+import type { InputVariable } from "../environment/input_variable.ts";
+import { readInputVariables } from "../environment/input_variables.ts";
 import type { Store } from "../persistence/store/store.ts";
 import type { AskOptions } from "./send_options.ts";
 

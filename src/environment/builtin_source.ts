@@ -3,7 +3,7 @@ import type { Branch } from "../persistence/store/conversation_store.ts";
 import type { Store } from "../persistence/store/store.ts";
 import type { BuiltinSource } from "./builtins.ts";
 import { conversationCode, conversationHistory, varDiff, varHistory } from "./history/history.ts";
-import type { VariableIndex } from "./variables/variable_index.ts";
+import type { VariableIndex } from "./variable_index.ts";
 
 /** Variables and history of an environment, as the built-in functions see them. */
 export function builtinSource(

@@ -9,26 +9,26 @@ import type { BlockRun, HostCall, RenderReport, RunReport, Sandbox, Walls } from
 import { builtinSource } from "./builtin_source.ts";
 import { answerCall } from "./answer_call.ts";
 import { CallNotes } from "./call_notes.ts";
-import { BoundVariables } from "./variables/bound_variables.ts";
+import { BoundVariables } from "./bound_variables.ts";
 import type { EnvironmentParts } from "./environment_parts.ts";
 import { ConversationPrograms } from "./conversation_programs.ts";
 import { EnvironmentViews } from "./environment_views.ts";
-import { missingNames } from "./variables/missing_names.ts";
-import { MissingVariableNotes } from "./variables/missing_variable_notes.ts";
+import { missingNames } from "./missing_names.ts";
+import { MissingVariableNotes } from "./missing_variable_notes.ts";
 import { initialNames } from "./initial_names.ts";
-import { type Fork, forkVariables } from "./variables/fork_variables.ts";
-import type { InputVariable } from "./input/input_variable.ts";
-import { InputVariables } from "./input/input_variables.ts";
-import { namesOf } from "./variables/named_in_code.ts";
+import { type Fork, forkVariables } from "./fork_variables.ts";
+import type { InputVariable } from "./input_variable.ts";
+import { InputVariables } from "./given_variables.ts";
+import { namesOf } from "./named_in_code.ts";
 import type { QueryScope } from "./query_scope.ts";
-import { RealmModules } from "./sandbox/realm_modules.ts";
+import { RealmModules } from "./realm.ts";
 import { boundText, realmParts } from "./realm_parts.ts";
-import { restoreVariable } from "./variables/restore_variable.ts";
-import { ScopeChanges, type ScopesNow } from "./variables/scope_changes.ts";
-import { type MissingVariable, SandboxSession } from "./sandbox/sandbox_session.ts";
-import { storedRows } from "./sandbox/shown_rows.ts";
+import { restoreVariable } from "./restore_variable.ts";
+import { ScopeChanges, type ScopesNow } from "./scope_changes.ts";
+import { type MissingVariable, SandboxSession } from "./sandbox_session.ts";
+import { storedRows } from "./shown_rows.ts";
 import { storedSystem } from "./stored_system.ts";
-import { VariableIndex } from "./variables/variable_index.ts";
+import { VariableIndex } from "./variable_index.ts";
 
 /** The runtime of one live conversation: its sandbox, variables and active extensions. Owned by the conversation layer,
  * which closes it; the store stays open. */

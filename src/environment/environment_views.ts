@@ -1,7 +1,7 @@
 import type { SpawnCaller } from "../extension/spawned.ts";
 import type { EnvironmentView } from "../extension/spec.ts";
 import type { ActiveExtensions } from "../extension/registry/registry.ts";
-import type { BoundVariables } from "./variables/bound_variables.ts";
+import type { BoundVariables } from "./bound_variables.ts";
 import type { ConversationPrograms } from "./conversation_programs.ts";
 import type { EnvironmentParts } from "./environment_parts.ts";
 import type { OwnKeys } from "../extension/registry/own_view.ts";
@@ -10,7 +10,7 @@ import { initialNames } from "./initial_names.ts";
 import type { QueryScope } from "./query_scope.ts";
 import { sourceFault } from "./source_fault.ts";
 import { StoredHistory } from "./history/stored_history.ts";
-import type { VariableIndex } from "./variables/variable_index.ts";
+import type { VariableIndex } from "./variable_index.ts";
 import type { RouterFacts } from "../extension/environment_keys.ts";
 import type { Router } from "../providers/router/router.ts";
 

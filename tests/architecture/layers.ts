@@ -80,7 +80,7 @@ export const RANK: Readonly<Record<string, Readonly<Record<string, number>>>> = 
   "src/channels/tui": { prefs: 0, text: 0, entries: 1, input: 1, widgets: 1, panels: 2, ".": 3 },
   "src/conversation": { archive: 0, export: 0, ".": 1, nodes: 2 },
   "src/domain": { ".": 0, grants: 0, reports: 0, kit: 1, text: 2, calls: 3, images: 3, query: 4, records: 5 },
-  "src/environment": { history: 0, input: 0, sandbox: 0, variables: 1, ".": 2 },
+  "src/environment": { history: 0, ".": 1 },
   "src/extension": { ".": 0, registry: 1, loading: 2 },
   "src/markdown": { ".": 0, terminal: 1 },
   "src/page": { text: 0, store: 1, parts: 2, panels: 3, views: 4, ".": 5 },

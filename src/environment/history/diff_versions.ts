@@ -1,6 +1,6 @@
 import { createTwoFilesPatch } from "diff";
 import { HostCallError } from "../../domain/errors.ts";
-import { type ValueChange, valueChanges } from "./value_changes.ts";
+import { type ValueChange, valueChanges } from "./version_diff.ts";
 
 const MAX_DIFF_CHARS = 200_000;
 

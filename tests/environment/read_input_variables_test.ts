@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { readInputVariables } from "../../../src/environment/input/read_input_variables.ts";
-import { openStore } from "../../../src/persistence/open_store.ts";
-import { decode } from "../../../src/sandbox/codec/codec.ts";
+import { readInputVariables } from "../../src/environment/input_variables.ts";
+import { openStore } from "../../src/persistence/open_store.ts";
+import { decode } from "../../src/sandbox/codec/codec.ts";
 
 async function given(text: string | Uint8Array, { json = false, piece = 1_000 } = {}) {
   const bytes = typeof text === "string" ? new TextEncoder().encode(text) : text;

@@ -1,6 +1,6 @@
-import type { VariableImage } from "../../domain/query/variable.ts";
-import type { LargeTextStore } from "../../persistence/store/large_text_store.ts";
-import { decode } from "../../sandbox/codec/codec.ts";
+import type { VariableImage } from "../domain/query/variable.ts";
+import type { LargeTextStore } from "../persistence/store/large_text_store.ts";
+import { decode } from "../sandbox/codec/codec.ts";
 import type { InputVariable } from "./input_variable.ts";
 import { describeInputVariables } from "./describe_input_variables.ts";
 

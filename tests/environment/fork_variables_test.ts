@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import type { VariableImage } from "../../../src/domain/query/variable.ts";
-import { type ForkSource, forkVariables } from "../../../src/environment/variables/fork_variables.ts";
-import { VariableIndex } from "../../../src/environment/variables/variable_index.ts";
-import { decode } from "../../../src/sandbox/codec/codec.ts";
-import { dataImage } from "../_fakes.ts";
+import type { VariableImage } from "../../src/domain/query/variable.ts";
+import { type ForkSource, forkVariables } from "../../src/environment/fork_variables.ts";
+import { VariableIndex } from "../../src/environment/variable_index.ts";
+import { decode } from "../../src/sandbox/codec/codec.ts";
+import { dataImage } from "./_fakes.ts";
 
 function code(name: string, requires: readonly string[] = []): VariableImage {
   const image = dataImage(name, 0);

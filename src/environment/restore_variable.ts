@@ -1,7 +1,7 @@
-import type { VariableStore } from "../../persistence/store/variable_store.ts";
-import { findVersion } from "../history/history.ts";
+import type { VariableStore } from "../persistence/store/variable_store.ts";
+import { findVersion } from "./history/history.ts";
 import { notRestored } from "./missing_variable_notes.ts";
-import type { SandboxSession } from "../sandbox/sandbox_session.ts";
+import type { SandboxSession } from "./sandbox_session.ts";
 import type { ScopeChanges } from "./scope_changes.ts";
 
 /** Makes a stored version current again in the child, and permanently once the iteration is stored. Throws Error if it

@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
-import { realmScripts } from "../../../src/extension/realm_scripts.ts";
-import { type Extension, validate } from "../../../src/extension/spec.ts";
-import { realmModuleReader } from "../../../src/sandbox/modules/realm_module.ts";
-import { sample } from "../../extension/_sample.ts";
-import { startEngine } from "../../helpers/engine.ts";
-import { replyJson } from "../../helpers/scripted_provider.ts";
+import { realmScripts } from "../../src/extension/realm_scripts.ts";
+import { type Extension, validate } from "../../src/extension/spec.ts";
+import { realmModuleReader } from "../../src/sandbox/modules/realm_module.ts";
+import { sample } from "../extension/_sample.ts";
+import { startEngine } from "../helpers/engine.ts";
+import { replyJson } from "../helpers/scripted_provider.ts";
 
 const read = realmModuleReader();
 const END = replyJson([], { final: "That is all" });
 
 function withModule(source: string, fields: Partial<Extension> = {}): Extension {
-  const extension = validate(sample({ namespace: "test.a", modules: { stats: "./stats.ts" }, ...fields }));
+  const extension = validate(sample({ namespace: "test.a", modules: { stats: "./sandbox/stats.ts" }, ...fields }));
   return realmScripts(extension, { stats: read(source, "stats.ts") });
 }
 

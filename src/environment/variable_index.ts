@@ -1,5 +1,5 @@
-import { SYSTEM_VARIABLES, type VariableImage } from "../../domain/query/variable.ts";
-import type { VariableHead } from "../../persistence/store/variable_store.ts";
+import { SYSTEM_VARIABLES, type VariableImage } from "../domain/query/variable.ts";
+import type { VariableHead } from "../persistence/store/variable_store.ts";
 
 const SYSTEM: ReadonlySet<string> = new Set(SYSTEM_VARIABLES);
 

@@ -1,6 +1,6 @@
-import type { VariableImage } from "../../domain/query/variable.ts";
-import { declaringLine } from "../../domain/text/declaring_line.ts";
-import type { MissingVariable } from "../sandbox/sandbox_session.ts";
+import type { VariableImage } from "../domain/query/variable.ts";
+import { declaringLine } from "../domain/text/declaring_line.ts";
+import type { MissingVariable } from "./sandbox_session.ts";
 
 const MAX_STATEMENT = 120;
 

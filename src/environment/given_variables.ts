@@ -1,4 +1,4 @@
-import type { VariableImage } from "../../domain/query/variable.ts";
+import type { VariableImage } from "../domain/query/variable.ts";
 import type { InputVariable } from "./input_variable.ts";
 
 /** Input variables of a query: stored with the row of its next iteration, described in each of its model calls. */

@@ -1,10 +1,10 @@
-import { failedBlock } from "../../domain/query/block_result.ts";
-import { Cancelled, SandboxEnded } from "../../domain/errors.ts";
-import type { VariableImage } from "../../domain/query/variable.ts";
-import { bareReport } from "../../sandbox/bare_report.ts";
-import type { FormerResult } from "../../domain/query/former_results.ts";
+import { failedBlock } from "../domain/query/block_result.ts";
+import { Cancelled, SandboxEnded } from "../domain/errors.ts";
+import type { VariableImage } from "../domain/query/variable.ts";
+import { bareReport } from "../sandbox/bare_report.ts";
+import type { FormerResult } from "../domain/query/former_results.ts";
 import { restoreRows, ShownRows } from "./shown_rows.ts";
-import type { BlockRun, RunReport, Sandbox, VariableRestoreReport } from "../../sandbox/sandbox.ts";
+import type { BlockRun, RunReport, Sandbox, VariableRestoreReport } from "../sandbox/sandbox.ts";
 
 /** Binds text of any size without holding it: each chunk is sent when the child has consumed the previous one. */
 async function bindPieces(

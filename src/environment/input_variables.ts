@@ -1,10 +1,10 @@
-import { UsageError } from "../../domain/errors.ts";
-import { jsonOrUndefined } from "../../domain/text/json_or_undefined.ts";
-import type { VariableImage, VariableSummary } from "../../domain/query/variable.ts";
-import type { LargeTextStore } from "../../persistence/store/large_text_store.ts";
-import { summarize } from "../../sandbox/child/view/summary.ts";
-import { encode } from "../../sandbox/codec/codec.ts";
-import { Utf8Pieces } from "../../domain/text/utf8_pieces.ts";
+import { UsageError } from "../domain/errors.ts";
+import { jsonOrUndefined } from "../domain/text/json_or_undefined.ts";
+import type { VariableImage, VariableSummary } from "../domain/query/variable.ts";
+import type { LargeTextStore } from "../persistence/store/large_text_store.ts";
+import { summarize } from "../sandbox/child/view/summary.ts";
+import { encode } from "../sandbox/codec/codec.ts";
+import { Utf8Pieces } from "../domain/text/utf8_pieces.ts";
 import type { VariableSource } from "./variable_source.ts";
 import type { InputVariable } from "./input_variable.ts";
 import { describeInputVariables } from "./describe_input_variables.ts";

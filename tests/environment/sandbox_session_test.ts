@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { Cancelled, SandboxEnded } from "../../../src/domain/errors.ts";
-import type { VariableImage } from "../../../src/domain/query/variable.ts";
-import { SandboxSession, type SessionSource } from "../../../src/environment/sandbox/sandbox_session.ts";
-import type { BlockRun } from "../../../src/sandbox/sandbox.ts";
-import { dataImage, FakeSandbox, runReport } from "../_fakes.ts";
+import { Cancelled, SandboxEnded } from "../../src/domain/errors.ts";
+import type { VariableImage } from "../../src/domain/query/variable.ts";
+import { SandboxSession, type SessionSource } from "../../src/environment/sandbox_session.ts";
+import type { BlockRun } from "../../src/sandbox/sandbox.ts";
+import { dataImage, FakeSandbox, runReport } from "./_fakes.ts";
 
 const BLOCK: BlockRun = { code: "x", iteration: 1, index: 0, deadlineMs: 1000 };
 

@@ -1,13 +1,13 @@
-import { SYSTEM_VARIABLES, type VariableImage } from "../../domain/query/variable.ts";
-import type { CustomBinding } from "../../extension/environment_keys.ts";
-import { TAKEN_NAMES } from "../../extension/taken_names.ts";
-import { LANGUAGE_NAMES } from "../../sandbox/child/syntax/language_names.ts";
-import { summarize } from "../../sandbox/child/view/summary.ts";
-import { encode } from "../../sandbox/codec/codec.ts";
-import { CodecError } from "../../sandbox/codec/codec_error.ts";
-import type { InputVariables } from "../input/input_variables.ts";
-import { valueOf } from "../history/history.ts";
-import type { SandboxSession } from "../sandbox/sandbox_session.ts";
+import { SYSTEM_VARIABLES, type VariableImage } from "../domain/query/variable.ts";
+import type { CustomBinding } from "../extension/environment_keys.ts";
+import { TAKEN_NAMES } from "../extension/taken_names.ts";
+import { LANGUAGE_NAMES } from "../sandbox/child/syntax/language_names.ts";
+import { summarize } from "../sandbox/child/view/summary.ts";
+import { encode } from "../sandbox/codec/codec.ts";
+import { CodecError } from "../sandbox/codec/codec_error.ts";
+import type { InputVariables } from "./given_variables.ts";
+import { valueOf } from "./history/history.ts";
+import type { SandboxSession } from "./sandbox_session.ts";
 import type { ScopeChanges } from "./scope_changes.ts";
 import type { VariableIndex } from "./variable_index.ts";
 

@@ -1,6 +1,6 @@
-import type { ActiveExtensions } from "../../extension/registry/registry.ts";
-import type { Log } from "../../logging/log.ts";
-import type { FailedModule, SandboxOptions } from "../../sandbox/sandbox.ts";
+import type { ActiveExtensions } from "../extension/registry/registry.ts";
+import type { Log } from "../logging/log.ts";
+import type { FailedModule, SandboxOptions } from "../sandbox/sandbox.ts";
 
 /** Passes the modules of the active extensions to a child and tracks those that failed. Each failure is reported once. */
 export class RealmModules {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { VariableIndex } from "../../../src/environment/variables/variable_index.ts";
-import type { VariableHead } from "../../../src/persistence/store/variable_store.ts";
-import { dataImage } from "../_fakes.ts";
+import { VariableIndex } from "../../src/environment/variable_index.ts";
+import type { VariableHead } from "../../src/persistence/store/variable_store.ts";
+import { dataImage } from "./_fakes.ts";
 
 function head(name: string, fields: Partial<VariableHead> = {}): VariableHead {
   const { kind, summary, reason } = dataImage(name, 1);

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import { type EnvironmentView, type Extension, fn, z } from "../../../src/extension/spec.ts";
-import { sample } from "../../extension/_sample.ts";
-import { startEngine } from "../../helpers/engine.ts";
-import { replyJson } from "../../helpers/scripted_provider.ts";
-import { withDatabase } from "../../helpers/with_database.ts";
-import { shown } from "../_shown.ts";
+import { type EnvironmentView, type Extension, fn, z } from "../../src/extension/spec.ts";
+import { sample } from "../extension/_sample.ts";
+import { startEngine } from "../helpers/engine.ts";
+import { replyJson } from "../helpers/scripted_provider.ts";
+import { withDatabase } from "../helpers/with_database.ts";
+import { shown } from "./_shown.ts";
 
 const END = replyJson([], { final: "That is all" });
 type Work = (env: EnvironmentView, ...args: unknown[]) => unknown;
@@ -206,7 +206,7 @@ Deno.test("readVar() without a child reads what is stored and starts none", () =
       found.push(opened);
       return true;
     };
-    const { openSandbox } = await import("../../../src/sandbox/host/open_sandbox.ts");
+    const { openSandbox } = await import("../../src/sandbox/host/open_sandbox.ts");
     await using again = await startEngine([END], {
       path,
       extensions: [extension({}, { activate })],

@@ -1,5 +1,5 @@
-import type { VariableImage } from "../../domain/query/variable.ts";
-import type { RunReport } from "../../sandbox/sandbox.ts";
+import type { VariableImage } from "../domain/query/variable.ts";
+import type { RunReport } from "../sandbox/sandbox.ts";
 import type { VariableIndex } from "./variable_index.ts";
 
 export interface RestoredImage {

@@ -1,7 +1,7 @@
-import { HostCallError } from "../../domain/errors.ts";
-import { SYSTEM_VARIABLES, type VariableImage } from "../../domain/query/variable.ts";
-import { summarize } from "../../sandbox/child/view/summary.ts";
-import { encode } from "../../sandbox/codec/codec.ts";
+import { HostCallError } from "../domain/errors.ts";
+import { SYSTEM_VARIABLES, type VariableImage } from "../domain/query/variable.ts";
+import { summarize } from "../sandbox/child/view/summary.ts";
+import { encode } from "../sandbox/codec/codec.ts";
 import type { VariableIndex } from "./variable_index.ts";
 
 /** What a child query starts with. */

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { ScopeChanges } from "../../../src/environment/variables/scope_changes.ts";
-import { VariableIndex } from "../../../src/environment/variables/variable_index.ts";
-import { blockResult } from "../../../src/domain/query/block_result.ts";
-import { dataImage, runReport } from "../_fakes.ts";
+import { ScopeChanges } from "../../src/environment/scope_changes.ts";
+import { VariableIndex } from "../../src/environment/variable_index.ts";
+import { blockResult } from "../../src/domain/query/block_result.ts";
+import { dataImage, runReport } from "./_fakes.ts";
 
 function changes(): { readonly scopes: ScopeChanges; readonly index: VariableIndex } {
   const index = new VariableIndex([], () => 1);

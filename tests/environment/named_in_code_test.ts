@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { namesOf } from "../../../src/environment/variables/named_in_code.ts";
-import { VariableIndex } from "../../../src/environment/variables/variable_index.ts";
-import type { VariableHead } from "../../../src/persistence/store/variable_store.ts";
+import { namesOf } from "../../src/environment/named_in_code.ts";
+import { VariableIndex } from "../../src/environment/variable_index.ts";
+import type { VariableHead } from "../../src/persistence/store/variable_store.ts";
 
 function head(name: string, code: string, kind: VariableHead["kind"] = "function"): VariableHead {
   const summary = { declaration: "function", type: kind, size: null, shape: name, inline: null, doc: "" };

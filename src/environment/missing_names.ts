@@ -1,4 +1,4 @@
-import type { BlockResult } from "../../domain/query/block_result.ts";
+import type { BlockResult } from "../domain/query/block_result.ts";
 import type { VariableIndex } from "./variable_index.ts";
 
 /** Names that are lost when the child ended during a block. What earlier blocks defined is restored to its state after
