@@ -1,7 +1,17 @@
 import { dirname, join } from "node:path";
 import type { Layer } from "../sandbox/exec/exec_policy.ts";
 import { folderEntries, Pace } from "./folders.ts";
-import { ClaimCache, entryKind, GIT, isBare, isFile, realPathOf, stepsTo, type UserFolders, VIS } from "./_obeyed_by.ts";
+import {
+  ClaimCache,
+  entryKind,
+  GIT,
+  isBare,
+  isFile,
+  realPathOf,
+  stepsTo,
+  type UserFolders,
+  VIS,
+} from "./_obeyed_by.ts";
 import { isPlaceholder, Placeholders } from "./_placeholders.ts";
 import { holds } from "./_wall_paths.ts";
 
@@ -103,7 +113,9 @@ export class FixedPaths {
       else if (as === "folder") follow(found, path, { kind: "folder", isExpected: true });
     }
     if (isBare(workspace)) return found;
-    if (!named.includes(join(workspace, GIT))) follow(found, join(workspace, GIT), { kind: "folder", isExpected: true });
+    if (!named.includes(join(workspace, GIT))) {
+      follow(found, join(workspace, GIT), { kind: "folder", isExpected: true });
+    }
     follow(found, join(workspace, VIS), { kind: "folder", isExpected: true });
     return found;
   }

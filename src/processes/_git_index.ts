@@ -33,7 +33,9 @@ export class GitIndexes {
     if (known?.stamp === stamp && known.names === names) return known;
     const size = Number(stamp.split(",", 1)[0]);
     const bytes = size > 0 && size <= MOST_BYTES ? await Deno.readFile(path).catch(() => null) : null;
-    const facts = bytes === null ? NOTHING : await parse(Buffer.from(bytes.buffer), { hashBytes: sha256 ? 32 : 20, files });
+    const facts = bytes === null
+      ? NOTHING
+      : await parse(Buffer.from(bytes.buffer), { hashBytes: sha256 ? 32 : 20, files });
     this.#known.set(path, { ...facts, stamp, names });
     return facts;
   }

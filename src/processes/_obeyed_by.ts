@@ -9,8 +9,7 @@ import { holds } from "./_wall_paths.ts";
 
 export const GIT = ".git", VIS = ".vis";
 /** Parts of a repository that decide what git runs and reads. */
-const IN_GIT =
-  "HEAD config config.worktree commondir hooks info info/attributes modules worktrees".split(" ");
+const IN_GIT = "HEAD config config.worktree commondir hooks info info/attributes modules worktrees".split(" ");
 const MOST_LINKS = 200, MOST_WORDS = 2_000, MOST_MODULES = 2_000, MODULES_DEPTH = 4, VIS_DEPTH = 2;
 const MOST_KNOWN = 2_500, MOST_CLAIMS = 100_000;
 /** Folders that are looked into for submodules. */
@@ -266,11 +265,15 @@ function wordsThatRun(value: string, home: string): Iterable<Word> {
   let text = value.replace(/\$\{?HOME\}?/g, home);
   for (let before = ""; before !== text;) [before, text] = [text, text.replace(TOP, ".")];
   // Blanks belong to a path in quotes, and behind a backslash.
-  for (const quoted of text.matchAll(/"([^"]*)"|'([^']*)'/g)) for (const part of quoted.slice(1)) take(part ?? "", "word");
+  for (const quoted of text.matchAll(/"([^"]*)"|'([^']*)'/g)) {
+    for (const part of quoted.slice(1)) take(part ?? "", "word");
+  }
   for (const part of text.split('"')) take(part, "word");
   for (const part of text.split("'")) take(part, "word");
   take(text.replace(/^!/, ""), "word");
-  const [first = "", ...rest] = text.replace(/\\ /g, "\0").split(/[\s'"`;&|()<>=,!{}$\\:]+/).filter((word) => word !== "")
+  const [first = "", ...rest] = text.replace(/\\ /g, "\0").split(/[\s'"`;&|()<>=,!{}$\\:]+/).filter((word) =>
+    word !== ""
+  )
     .map((word) => word.replaceAll("\0", " "));
   let isCode = INTERPRETER.test(first), isFolder = ENTERS.test(first), base = "";
   take(first, first.includes("/") ? "file" : "word");
@@ -299,7 +302,11 @@ export async function repositoryFolders(top: string): Promise<RepositoryFolders 
   const dot = join(top, GIT);
   const named = entryKind(dot) === "file" ? /^gitdir: (.+?)\s*$/m.exec(await smallTextFile(dot) ?? "")?.[1] : undefined;
   const found = realPathOf(named === undefined ? dot : resolve(top, named));
-  const gitDir = found !== null && entryKind(join(found, "HEAD")) !== null ? found : isBare(top) ? realPathOf(top) : null;
+  const gitDir = found !== null && entryKind(join(found, "HEAD")) !== null
+    ? found
+    : isBare(top)
+    ? realPathOf(top)
+    : null;
   if (gitDir === null) return null;
   const common = await smallTextFile(join(gitDir, "commondir"));
   const commonDir = common === null ? gitDir : realPathOf(resolve(gitDir, common.trim())) ?? gitDir;
@@ -385,7 +392,9 @@ function* linksIn(
 }
 
 function foldersIn(folder: string, depth: number): readonly string[] {
-  const inner = [...folderEntries(folder, { most: MOST_LINKS, wanted: () => false })].map(({ name }) => join(folder, name));
+  const inner = [...folderEntries(folder, { most: MOST_LINKS, wanted: () => false })].map(({ name }) =>
+    join(folder, name)
+  );
   return depth > 1 ? [...inner, ...inner.flatMap((one) => foldersIn(one, depth - 1))] : inner;
 }
 

@@ -63,9 +63,7 @@ export class WorkspaceWalk {
     // A command may have moved a folder to where nothing is looked for.
     const isMoved = before?.secrets.some((path) => entryKind(join(workspace, path)) === null) ?? false;
     const near = await this.#walk(workspace, { most: MOST_NEAR, isNear: true });
-    const all = isMoved || before === undefined
-      ? await this.#walk(workspace, { most: MOST_FOLDERS, isMoved })
-      : before;
+    const all = isMoved || before === undefined ? await this.#walk(workspace, { most: MOST_FOLDERS, isMoved }) : before;
     const isThere = (folder: string): boolean => isTop(join(workspace, folder)) || !folder.isWellFormed();
     const found: SpecialFiles = {
       secrets: [...new Set([...near.secrets, ...all.secrets])],

@@ -1,3 +1,4 @@
+import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { ProgramWalls, Spawned, SpawnOptions } from "../extension/spawned.ts";
 import { execPlan } from "../sandbox/exec/exec_plan.ts";

@@ -10,7 +10,8 @@ export interface Planted {
   readonly witness: string;
 }
 
-const FILTER = `git init -q . && mkdir tools && printf '#!/bin/sh\nexec cat\n' > tools/filter && chmod +x tools/filter &&
+const FILTER =
+  `git init -q . && mkdir tools && printf '#!/bin/sh\nexec cat\n' > tools/filter && chmod +x tools/filter &&
     echo '*.txt filter=own' > .gitattributes && echo a > a.txt`;
 
 /** How a workspace has its repository. The scripts run in the workspace as the user. */
@@ -155,10 +156,11 @@ export const PLANTS: Readonly<Record<string, string>> = {
   "makes a repository where a submodule belongs":
     'git init -q logs; git -C logs commit -q --allow-empty -m x; printf "$SET" >> logs/.git/config; git init -q w2; printf "$SET" >> w2/.git/config; mv -T w2/.git logs/.git',
   "changes scripts that settings name":
-    "for f in tools/check tools/filter 'my tools/filter'; do cat $EVIL > \"$f\"; rm -f \"$f\"; cp $EVIL \"$f\"; cp evil/post-commit new; mv -f new \"$f\"; done",
+    'for f in tools/check tools/filter \'my tools/filter\'; do cat $EVIL > "$f"; rm -f "$f"; cp $EVIL "$f"; cp evil/post-commit new; mv -f new "$f"; done',
   "changes a remote":
     'git init -q --bare own/remote.git; cp $EVIL own/remote.git/hooks/pre-receive; mv own/remote.git own/old; git init -q --bare own/remote.git; cp $EVIL own/remote.git/hooks/pre-receive; printf "$SET" >> own/remote.git/config',
-  "makes another common folder at the top": 'git init -q --bare evilcommon; printf "$SET" >> evilcommon/config; echo "$PWD/evilcommon" > commondir; printf "$SET" > config.worktree',
+  "makes another common folder at the top":
+    'git init -q --bare evilcommon; printf "$SET" >> evilcommon/config; echo "$PWD/evilcommon" > commondir; printf "$SET" > config.worktree',
   "changes the user's settings":
     'printf "$SET" >> dotfiles/gitconfig; echo ". $EVIL" >> dotfiles/bashrc; rm -f dotfiles/gitconfig; printf "$SET" > dotfiles/gitconfig; mv dotfiles d2; mkdir dotfiles; printf "$SET" > dotfiles/gitconfig; echo ". $EVIL" > dotfiles/bashrc',
   "changes settings that are included":
