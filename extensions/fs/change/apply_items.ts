@@ -26,7 +26,7 @@ export interface Move {
 export interface Application {
   readonly items: readonly ChangeItem[];
   readonly moves?: readonly Move[];
-  /** Path to the temporary name, in the same folder, under which the new file is written first. A file without one is
+  /** Path to the temporary name, in the same folder or the nearest one that there is, under which the new file is written first. A file without one is
    * written in place. */
   readonly temporary: ReadonlyMap<string, string>;
   /** Keeps folders that are not empty, instead of failing. */
@@ -45,7 +45,16 @@ export function temporaryNames(context: Place, items: readonly ChangeItem[]): Re
   const replaced = items.filter((item) =>
     item.after?.kind === "file" && !isOnlyRenamed(item, items) && !staysInPlace(item)
   );
-  return new Map(replaced.map(({ path }) => [path, temporaryOf(path)]));
+  return new Map(replaced.map(({ path }) => [path, temporaryOf(newFolderOf(items, path) ?? path)]));
+}
+
+/** The path at or above `path` at which a folder takes the place of a file or link, if there is one. */
+function newFolderOf(items: readonly ChangeItem[], path: string): string | null {
+  return items.find((one) => isNewFolder(one) && (path === one.path || path.startsWith(`${one.path}/`)))?.path ?? null;
+}
+
+function isNewFolder({ before, after }: ChangeItem): boolean {
+  return before !== null && before.kind !== "dir" && after?.kind === "dir";
 }
 
 /** Whether a file that gets another name is to have the contents that it has. */
@@ -65,14 +74,14 @@ export async function applyItems(context: Place, application: Application): Prom
     for (const { path, before, after } of items) {
       if (pace.due) await pace.rest();
       const comes = moves.some(({ to }) => path === to || path.startsWith(`${to}/`));
-      if (after?.kind === "dir" && before === null && !comes) {
+      if (after?.kind === "dir" && before === null && !comes && newFolderOf(items, path) === null) {
         addIn(context, path, (folder, name) => makeOnce(folder, name, after.mode));
       }
     }
     for (const { path, after } of items) {
       const name = temporary.get(path);
       if (after?.kind !== "file" || name === undefined) continue;
-      using folder = openFolder(context, path);
+      using folder = openFolder(context, name, path);
       await folder.create(lastOf(name), after).catch((error: unknown) => {
         throw named(path, error);
       });
@@ -105,6 +114,16 @@ async function rearrange(context: Place, application: Application): Promise<void
     if (before && !sources.has(path)) inFolderOf(context, path, (folder, name) => folder.remove(name));
   }
   for (const { path, from } of items) if (from !== undefined) rename(context, { from, to: path });
+  for (const { path, before } of removed) {
+    if (before?.kind !== "dir") continue;
+    if (pace.due) await pace.rest();
+    if (keepFull) quietly(() => inFolderOf(context, path, (folder, name) => folder.removeFolder(name)));
+    else inFolderOf(context, path, (folder, name) => folder.removeFolder(name));
+  }
+  for (const { path, after } of items.toSorted((a, b) => a.path < b.path ? -1 : 1)) {
+    if (after?.kind !== "dir" || newFolderOf(items, path) === null) continue;
+    addIn(context, path, (folder, name) => makeOnce(folder, name, after.mode));
+  }
   for (const item of items) {
     const { path, before, after, from } = item;
     if (before?.kind !== "file" && from === undefined || after?.kind !== "file" || temporary.has(path)) continue;
@@ -119,16 +138,10 @@ async function rearrange(context: Place, application: Application): Promise<void
     const written = temporary.get(path);
     if (after === null || after.kind === "dir") continue;
     addIn(context, path, (folder, name) => {
-      if (after.kind === "file" && written) folder.rename(lastOf(written), { folder, name });
+      if (written) inFolderOf(context, written, (own, from) => own.rename(from, { folder, name }));
       if (after.kind === "link" && before?.kind === "link") folder.remove(name);
       if (after.kind === "link") folder.makeLink(name, after.target);
     });
-  }
-  for (const { path, before } of removed) {
-    if (before?.kind !== "dir") continue;
-    if (pace.due) await pace.rest();
-    if (keepFull) quietly(() => inFolderOf(context, path, (folder, name) => folder.removeFolder(name)));
-    else inFolderOf(context, path, (folder, name) => folder.removeFolder(name));
   }
 }
 
@@ -170,8 +183,9 @@ function addIn(context: Place, path: string, add: (folder: OpenFolder, name: str
   });
 }
 
-function openFolder({ tree, guard }: Place, path: string): OpenFolder {
-  return naming(path, () => {
+/** `named`: what an error names instead. */
+function openFolder({ tree, guard }: Place, path: string, named = path): OpenFolder {
+  return naming(named, () => {
     guard.checkRoot(tree, path);
     return tree.folder(dirname(path), (folder) => guard.check(folder));
   });

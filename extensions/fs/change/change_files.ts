@@ -24,9 +24,10 @@ export interface Change {
  * of them. After an error, or a kill at any moment, either nothing or everything is changed. Throws Error naming the file. */
 export async function changeFiles(
   context: FsContext,
-  { change, items, moves = [], of = [], kept = [] }: Change,
+  { change, items: given, moves = [], of = [], kept = [] }: Change,
 ): Promise<void> {
   context.signal?.throwIfAborted();
+  const items = withFolders(given);
   await askForObeyed(context, items);
   const all = [...missingFolders(context, items), ...items];
   const temporary = temporaryNames(context, moves.length > 0 ? [] : items);
@@ -51,6 +52,31 @@ export async function changeFiles(
     if (!seen || seen.kind !== "file" || seen.names < 2) continue;
     context.note(`${path} has ${seen.names} names (hard links); the change is in all of them`);
   }
+}
+
+/** The same with folders in place of files that are removed and have something below them afterwards. No file is renamed
+ * to where its own place or folder was: it is written again. */
+function withFolders(items: readonly ChangeItem[]): readonly ChangeItem[] {
+  const folders = new Set(items.flatMap(({ path, after }) => after === null ? [] : foldersOf(path)));
+  const now = items.map((item): ChangeItem =>
+    item.before !== null && item.after === null && folders.has(item.path)
+      ? { ...item, after: { kind: "dir", mode: null } }
+      : item
+  );
+  const crossed = new Set(
+    now.filter(({ before, after }) => before && after && (before.kind === "dir") !== (after.kind === "dir"))
+      .map(({ path }) => path),
+  );
+  return now.map(({ from, ...item }): ChangeItem => {
+    const isKept = from !== undefined && ![item.path, ...foldersOf(item.path)].some((path) => crossed.has(path));
+    return isKept ? { ...item, from } : item;
+  });
+}
+
+/** The folders that a path is in, the outermost first. */
+export function foldersOf(path: string): readonly string[] {
+  const names = path.split("/");
+  return names.slice(1).map((_, at) => names.slice(0, at + 1).join("/"));
 }
 
 /** Asks the user before a conversation changes what git or Vis run or read as settings. Throws Error if the user does not

@@ -14,6 +14,7 @@ import { UTF_8 } from "../encoding/text_format.ts";
 import type { Facts } from "../tree/tree.ts";
 import { Pace } from "../tree/pace.ts";
 import { takeSnapshot } from "./take_snapshot.ts";
+import { treeItems } from "./tree_items.ts";
 import { type Written, written } from "./written.ts";
 
 const MAX_FILES = 500;
@@ -34,6 +35,8 @@ interface Draft {
   isMade: boolean;
   /** The file that the patch renames to it. */
   source: Draft | null;
+  /** Whether there is a folder, which the patch has to empty. */
+  readonly isFolder: boolean;
 }
 
 /** Applies a unified diff or search/replace blocks to any number of files, all or none. Returns one result per file. */
@@ -58,11 +61,41 @@ export async function patchFiles(context: FsContext, patch: string): Promise<Wri
   });
   const items = changed.filter(({ before, after }) => before !== null || after !== null)
     .sort((a, b) => a.path < b.path ? -1 : 1);
-  await changeFiles(context, { change: "patch", items });
+  const folders = await emptiedFolders(context, drafts);
+  const of = new Map(folders.map((one) => [one.path, one]));
+  const whole = items.map((item) => ({
+    ...item,
+    ...of.get(item.path) && { before: of.get(item.path)?.before ?? null },
+  }));
+  const inner = folders.filter(({ path }) => !drafts.has(path));
+  await changeFiles(context, {
+    change: "patch",
+    items: [...whole, ...inner].sort((a, b) => a.path < b.path ? -1 : 1),
+  });
   const results: Written[] = [];
   for (const item of items) results.push(await written(context, item, item));
   await noteFaults(context, items);
   return results;
+}
+
+/** The folders that files take the place of, with those in them. Throws Error if the patch leaves something in one. */
+async function emptiedFolders(
+  context: FsContext,
+  drafts: ReadonlyMap<string, Draft>,
+): Promise<readonly ChangeItem[]> {
+  const folders: ChangeItem[] = [];
+  for (const { place, after, isFolder } of drafts.values()) {
+    if (!isFolder || after === null) continue;
+    for (const item of await treeItems(context, place, { action: "patch" })) {
+      if (item.before.kind === "dir") folders.push(item);
+      else if (drafts.get(item.path)?.after !== null) {
+        throw new Error(
+          `Cannot patch ${place.path}: it is a folder with ${item.path} in it, which the patch does not remove`,
+        );
+      }
+    }
+  }
+  return folders;
 }
 
 /** The path of the file that keeps its names, attributes and access lists under a new name; null if a file is written. */
@@ -104,6 +137,7 @@ async function draftPart(context: FsContext, part: PatchPart, { drafts, isLeft }
   const target = from === to && source ? source : await draftOf(context, to ?? from ?? "", { drafts, isEntry });
   const isMoved = part.diff !== null && from !== to;
   const old = source && (isMoved ? source.start ?? source.after : source.after);
+  if (source?.isFolder && old === null) await currentFile(context, source.place, { action: "patch", most: MAX_WRITE });
   if (source && old === null) throw await missing(context, { action: "patch", path: source.place.path });
   if (target !== source && target.after !== null && (target.isMade || !isLeft(to ?? ""))) {
     throw new Error(`Cannot patch ${target.place.path}: the patch creates it, and it already exists`);
@@ -193,7 +227,8 @@ async function draftOf(
   const place = isEntry ? entry : confineForWrite(context, path);
   const followed = drafts.get(place.real);
   if (followed) return followed;
-  const { after, seen } = await contentOf(context, place);
+  const isFolder = place.info?.kind === "dir";
+  const { after, seen } = isFolder ? { after: null, seen: place.info } : await contentOf(context, place);
   const draft: Draft = {
     place,
     item: { path: place.real, before: after, seen },
@@ -201,6 +236,7 @@ async function draftOf(
     after,
     isMade: false,
     source: null,
+    isFolder,
   };
   drafts.set(place.real, draft);
   return draft;

@@ -1,5 +1,5 @@
 import { messageOf } from "@vis/extension";
-import { changeFiles } from "./change_files.ts";
+import { changeFiles, foldersOf } from "./change_files.ts";
 import { diffOf } from "./diff_of.ts";
 import type { Checkpoint, Checkpoints } from "../checkpoints/checkpoints.ts";
 import { chooseChanges, type UndoChoice } from "./choose_changes.ts";
@@ -53,7 +53,7 @@ export async function undoChanges(
   if (changes.length === 0) throw nothing(all, choice);
   const { items, kept } = await apart(
     withRenames(await itemsOf(context, { changes, checkpoints, force }), changes),
-    (path) => context.tree.look(path),
+    (path) => lookAt(context, path),
   );
   if (items.length === 0 && kept.length > 0) throw allKept(kept, choice);
   for (const { path, before, after } of items) {
@@ -66,7 +66,7 @@ export async function undoChanges(
     noteSeparate(context, { items, changes });
   }
   const files: Undone["files"][number][] = [];
-  for (const item of items.filter(({ before, after }) => before?.kind !== "dir" && after?.kind !== "dir")) {
+  for (const item of items.filter((item) => [item.before, item.after].some((one) => one && one.kind !== "dir"))) {
     files.push(dryRun ? await shown(item) : await written(context, item));
   }
   const left = new Set(kept.map(({ path }) => path));
@@ -188,6 +188,12 @@ async function itemsOf(
   for (const [path, states] of [...wanted].sort(([a], [b]) => a < b ? -1 : 1)) {
     if (pace.due) await pace.rest();
     try {
+      const at = foldersOf(path).find((one) => context.tree.look(one)?.kind !== "dir");
+      if (at !== undefined && wanted.get(at)?.to?.kind === "dir") {
+        // A link may be where its folder was.
+        items.push({ path, before: null, after: await checkpoints.load(states.to) });
+        continue;
+      }
       const { item, isOther } = await itemOf(context, path, { ...states, checkpoints });
       if (item === null) continue;
       if (!force && (isOther || broken.has(path))) kept.push({ path, reason: BY_OTHERS });
@@ -198,6 +204,15 @@ async function itemsOf(
     }
   }
   return { items, kept };
+}
+
+/** Null where a part of the path is a link. */
+function lookAt({ tree }: FsContext, path: string): Facts | null {
+  try {
+    return tree.look(path);
+  } catch {
+    return null;
+  }
 }
 
 /** Null if the path is as it was before. */

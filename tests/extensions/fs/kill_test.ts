@@ -36,6 +36,10 @@ async function prepared(change: string): Promise<Workspace> {
     await workspace.call("edit", "named.txt", { old: "one two", new: "ONE TWO, three" });
     await workspace.call("move", "named.txt", "new/named.txt");
   }
+  if (change === "undoKinds") {
+    await killed(workspace, { change: "patchKinds", at: Infinity });
+    return workspace;
+  }
   if (change !== "undo") return workspace;
   await workspace.call("remove", "src", { recursive: true });
   await workspace.call("edit", "a.txt", { old: "a", new: "A" });
@@ -43,7 +47,7 @@ async function prepared(change: string): Promise<Workspace> {
   return workspace;
 }
 
-for (const change of ["edit", "overwrite", "patch", "move", "remove", "undo", "undoMove"]) {
+for (const change of ["edit", "overwrite", "patch", "move", "remove", "undo", "undoMove", "patchKinds", "undoKinds"]) {
   Deno.test(`fs.${change}() killed at any moment leaves all or nothing, once the workspace is opened again`, async () => {
     let whole: readonly string[] = [];
     const states: (readonly string[])[] = [];

@@ -320,3 +320,65 @@ Deno.test("fs.patch() refuses what only git can apply, and names it", async () =
   );
   assert.deepEqual(await workspace.names(), ["a.txt", "y.bin"]);
 });
+
+const removed = (path: string, text: string) =>
+  `diff --git a/${path} b/${path}\ndeleted file mode 100644\n--- a/${path}\n+++ /dev/null\n@@ -1 +0,0 @@\n-${text}\n`;
+const added = (path: string) =>
+  `diff --git a/${path} b/${path}\nnew file mode 100644\n--- /dev/null\n+++ b/${path}\n@@ -0,0 +1 @@\n+new\n`;
+const renamed = (from: string, to: string) =>
+  `diff --git a/${from} b/${to}\nsimilarity index 100%\nrename from ${from}\nrename to ${to}\n`;
+const linked = (path: string) =>
+  `diff --git a/${path} b/${path}\nnew file mode 120000\n--- /dev/null\n+++ b/${path}\n@@ -0,0 +1 @@\n+lib\n` +
+  "\\ No newline at end of file\n";
+
+/** Paths and texts, and where links lead. */
+async function filesOf(folder: string, below = ""): Promise<Readonly<Record<string, string>>> {
+  const found: Record<string, string> = {};
+  for await (const { name, isDirectory, isSymlink } of Deno.readDir(`${folder}/${below}`)) {
+    const path = `${folder}/${below}${name}`;
+    if (isDirectory) Object.assign(found, await filesOf(folder, `${below}${name}/`));
+    else found[below + name] = isSymlink ? `-> ${await Deno.readLink(path)}` : await Deno.readTextFile(path);
+  }
+  return found;
+}
+
+Deno.test("fs.patch() makes a folder of a file and a file of a folder, and all of it is undone and redone", async () => {
+  const files = { "lib": "x\n", "d/a": "1\n", "d/b/c": "2\n" };
+  const rest = { "d/a": "1\n", "d/b/c": "2\n" };
+  const emptied = removed("d/a", "1") + removed("d/b/c", "2");
+  const cases: readonly (readonly [patch: string | readonly string[], wanted: Readonly<Record<string, string>>])[] = [
+    [removed("lib", "x") + added("lib/a.ts"), { "lib/a.ts": "new\n", ...rest }],
+    [added("lib/deep/a.ts") + removed("lib", "x"), { "lib/deep/a.ts": "new\n", ...rest }],
+    [renamed("lib", "lib/index.ts"), { "lib/index.ts": "x\n", ...rest }],
+    [emptied + added("d"), { "lib": "x\n", "d": "new\n" }],
+    [added("d") + emptied, { "lib": "x\n", "d": "new\n" }],
+    [renamed("d/a", "d") + removed("d/b/c", "2"), { "lib": "x\n", "d": "1\n" }],
+    [removed("d/a", "1") + renamed("d/b/c", "c") + linked("d"), { "lib": "x\n", "c": "2\n", "d": "-> lib" }],
+    [emptied + added("d") + removed("lib", "x") + added("lib/a"), { "lib/a": "new\n", "d": "new\n" }],
+    [[removed("lib", "x"), added("lib/a.ts")], { "lib/a.ts": "new\n", ...rest }],
+    [[emptied, added("d")], { "lib": "x\n", "d": "new\n" }],
+  ];
+  for (const [given, wanted] of cases) {
+    const patches = [given].flat();
+    await using workspace = await Workspace.with(files);
+    for (const patch of patches) await workspace.call("patch", patch);
+    assert.deepEqual(await filesOf(workspace.root), wanted);
+    await workspace.call("undo", { steps: patches.length });
+    assert.deepEqual(await filesOf(workspace.root), files);
+    await workspace.call("undo", { redo: true });
+    assert.deepEqual(await filesOf(workspace.root), wanted);
+  }
+});
+
+Deno.test("fs.patch() refuses a file in the place of a folder that it does not empty, and the reverse", async () => {
+  const files = { "lib": "x\n", "d/a": "1\n", "d/b/c": "2\n" };
+  await using workspace = await Workspace.with(files);
+  const refusal = (patch: string) => workspace.refusal("patch", patch);
+  assert.equal(
+    await refusal(removed("d/a", "1") + added("d")),
+    "Cannot patch d: it is a folder with d/b/c in it, which the patch does not remove",
+  );
+  assert.equal(await refusal(added("lib/a")), "Cannot write lib/a: a part of its path is a file");
+  assert.match(await refusal(removed("d", "1")), /^Cannot patch d: it is a folder;/);
+  assert.deepEqual(await filesOf(workspace.root), files);
+});
