@@ -89,8 +89,9 @@ export interface QueryKeys {
   readonly runChild?: (task: string, options?: ChildOptions) => Promise<ChildResult>;
 }
 
-/** `reason` completes "which": "git runs by the setting core.hooksPath". */
-export type ObeyedPath = Readonly<Record<"path" | "reason", string>>;
+/** `reason` completes "which": "git runs by the setting core.hooksPath". `running` names a command that could change the
+ * path as well, once it is replaced; null if there is none. */
+export type ObeyedPath = Readonly<{ path: string; reason: string; running: string | null }>;
 /** `line` is 1-based. */
 export type SourceFault = Readonly<{ line: number; message: string }>;
 export type ChildOptions = Readonly<{ vars?: readonly string[]; model?: string; maxIterations?: number }>;

@@ -29,6 +29,9 @@ export interface SpawnOptions {
   readonly write?: readonly string[];
   /** Absolute paths that stay as they are even there. */
   readonly keep?: readonly string[];
+  /** The program brings files into the workspace: others that can change files there pause meanwhile. One that could then
+   * change what git or Vis obey is ended, and a note of the result says so. */
+  readonly pauses?: boolean;
   /** Absolute paths that it may read and execute, in addition to the usual ones. */
   readonly read?: readonly string[];
   /** Full TCP access or no network; overrides the configuration for commands. */

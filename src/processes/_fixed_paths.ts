@@ -1,4 +1,6 @@
 import { dirname, join } from "node:path";
+import { Semaphore } from "../domain/kit/semaphore.ts";
+import type { Spawned } from "../extension/spawned.ts";
 import type { Layer } from "../sandbox/exec/exec_policy.ts";
 import { folderEntries, Pace } from "./folders.ts";
 import {
@@ -12,6 +14,7 @@ import {
   type UserFolders,
   VIS,
 } from "./_obeyed_by.ts";
+import { pauseProgram } from "./_process_table.ts";
 import { isPlaceholder, Placeholders } from "./_placeholders.ts";
 import { holds } from "./_wall_paths.ts";
 
@@ -26,7 +29,10 @@ const OF_REPOSITORY = new Set(
 /** What stays as it is while a command runs in a workspace. */
 export interface Fixed {
   readonly layers: readonly Layer[];
-  /** Call it when the command has ended. */
+  /** Aborts once the command could change what git or Vis obey. */
+  readonly exposed: AbortSignal;
+  /** Call it when the command has begun, and when it has ended. */
+  began(pid: number): void;
   leave(): void;
 }
 
@@ -38,8 +44,32 @@ interface Found {
 }
 
 export interface FixedOptions extends Readonly<Record<"repositories" | "write" | "named" | "keep", readonly string[]>> {
+  /** How the command is called where it has to end. */
+  readonly title: string;
   /** Folders that no command can look into now, but could open by changing their modes. */
   readonly closed?: readonly string[];
+}
+
+/** A command that runs, with the paths that are read-only for it as long as nothing takes their places. */
+interface Running {
+  readonly title: string;
+  readonly places: ReadonlyMap<string, string>;
+  readonly counts: (path: string) => boolean;
+  readonly end: AbortController;
+  readonly left: PromiseWithResolvers<void>;
+  pid: number;
+}
+
+/** All of this process. */
+const RUNNING = new Set<Running>();
+
+/** A command that runs and can change files in this folder; null if there is none. */
+export function runningIn(folder: string): string | null {
+  return runningWith(folder)[0]?.title ?? null;
+}
+
+function runningWith(folder: string): readonly Running[] {
+  return [...RUNNING].filter(({ counts }) => counts(join(folder, "a")));
 }
 
 /** Finds the paths of a workspace that other programs of the user later run or obey: its repositories, what their settings
@@ -47,6 +77,7 @@ export interface FixedOptions extends Readonly<Record<"repositories" | "write" |
 export class FixedPaths {
   readonly #placeholders = new Placeholders();
   readonly #claims: ClaimCache;
+  readonly #turns = new Semaphore();
 
   constructor(user: UserFolders) {
     this.#claims = new ClaimCache(user);
@@ -60,7 +91,10 @@ export class FixedPaths {
 
   /** Only paths below `write` matter. What `named` says of repositories may be changed: a `.git`, with all that its
    * settings name, or parts of one. `keep` stays even there. */
-  async enter(workspace: string, { repositories, write, named, keep, closed = [] }: FixedOptions): Promise<Fixed> {
+  async enter(
+    workspace: string,
+    { repositories, write, named, keep, title, closed = [] }: FixedOptions,
+  ): Promise<Fixed> {
     const found = await this.#find(workspace, { repositories, named });
     const isOfGit = (path: string): boolean => path.split("/").includes(GIT) || found.paths.has(path);
     const isOpen = named.filter((path) => isOfGit(path) && !holds(join(workspace, VIS), path));
@@ -95,7 +129,80 @@ export class FixedPaths {
         if (isFolder && !OF_REPOSITORY.has(name) && !name.endsWith("-worktree")) opened.push(join(workspace, name));
       }
     }
-    return { layers: layersOf({ fixed, opened, write }), leave };
+    const running: Running = {
+      title,
+      counts,
+      places: new Map(fixed.map((path) => [path, placeOf(path)])),
+      end: new AbortController(),
+      left: Promise.withResolvers<void>(),
+      pid: 0,
+    };
+    RUNNING.add(running);
+    release.push(() => {
+      RUNNING.delete(running);
+      running.left.resolve();
+    });
+    return {
+      layers: layersOf({ fixed, opened, write }),
+      exposed: running.end.signal,
+      began: (pid) => void (running.pid = pid),
+      leave,
+    };
+  }
+
+  /** Runs a program that brings files into the workspace, while commands that can change files there pause. One that
+   * could then change what git or Vis obey ends instead of going on, and a note says so. */
+  async pausing(
+    workspace: string,
+    { repositories, run }: {
+      readonly repositories: () => Promise<readonly string[]>;
+      readonly run: () => Promise<Spawned>;
+    },
+  ): Promise<Spawned> {
+    if (runningIn(workspace) === null) return await run();
+    return await this.#turns.run(async () => {
+      const goOn = new Map<Running, () => void>();
+      try {
+        for (const one of runningWith(workspace)) {
+          if (one.pid === 0) continue;
+          const go = await pauseProgram(one.pid);
+          if (go === null) {
+            throw new Error(`Cannot change files while ${one.title} runs: it does not pause; stop it first`);
+          }
+          goOn.set(one, go);
+        }
+        const before = await this.#exposed(workspace, await repositories());
+        const result = await run().then((spawned) => ({ spawned }), (error: unknown) => ({ error }));
+        const notes: string[] = [];
+        for (const [running, paths] of await this.#exposed(workspace, await repositories())) {
+          const path = paths.find((one) => !before.get(running)?.includes(one));
+          if (path === undefined) continue;
+          const why = `it could have changed ${path}, which is new and obeyed by git or Vis; start it again`;
+          running.end.abort(new Error(`Cannot go on with ${running.title}: ${why}`));
+          notes.push(`Ended ${running.title}: ${why}`);
+          goOn.delete(running); // it ends as it is
+          await running.left.promise;
+        }
+        if ("error" in result) throw result.error;
+        return { ...result.spawned, notes: [...result.spawned.notes, ...notes] };
+      } finally {
+        goOn.forEach((go) => go());
+      }
+    });
+  }
+
+  /** What running commands can change although git or Vis obey it. */
+  async #exposed(
+    workspace: string,
+    repositories: readonly string[],
+  ): Promise<ReadonlyMap<Running, readonly string[]>> {
+    const { paths, missing } = await this.#find(workspace, { repositories, named: [] });
+    const all = [...paths, ...missing.keys()];
+    return new Map(
+      runningWith(workspace).map((running) => {
+        return [running, all.filter((path) => running.counts(path) && !isCovered(running, path))];
+      }),
+    );
   }
 
   async #find(
@@ -118,6 +225,25 @@ export class FixedPaths {
     }
     follow(found, join(workspace, VIS), { kind: "folder", isExpected: true });
     return found;
+  }
+}
+
+/** Whether a path is still below a mount that makes it read-only. */
+function isCovered({ places }: Running, path: string): boolean {
+  for (let at = path; at !== dirname(at); at = dirname(at)) {
+    const place = places.get(at);
+    if (place !== undefined && place === placeOf(at)) return true;
+  }
+  return false;
+}
+
+/** What is there: a mount goes with the file or folder that it is on, whose number the next one may get. */
+function placeOf(path: string): string {
+  try {
+    const { dev, ino, birthtime, ctime } = Deno.lstatSync(path);
+    return `${dev} ${ino} ${(birthtime ?? ctime)?.getTime()}`;
+  } catch {
+    return "";
   }
 }
 

@@ -45,6 +45,7 @@ const MORE_PROCESSES = 1024;
 const HIDDEN_NAME = ".hidden-by-vis";
 /** How long a program may remove the folder of another one. */
 const REMOVAL_MS = 600_000;
+const MOST_TITLE = 80;
 const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 export interface ProcessWallOptions {
@@ -108,7 +109,10 @@ export class ProcessWall {
     checkCall(argv, options);
     for (let faults = 0;;) {
       try {
-        return await this.#spawn(workspace, argv, options);
+        const run = async (): Promise<Spawned> => await this.#spawn(workspace, argv, options);
+        if (!options.pauses) return await run();
+        const repositories = async () => topsOf(workspace, await this.#files.look(workspace));
+        return await this.#fixed.pausing(workspace, { repositories, run });
       } catch (error) {
         // At first: the program whose network was to be joined may have ended, or the kernel was short of something.
         if (!(error instanceof NoNamespaces)) throw error;
@@ -162,6 +166,7 @@ export class ProcessWall {
           named,
           keep,
           closed,
+          title: options.title ?? argv.join(" ").slice(0, MOST_TITLE),
         });
       }
       if (hidden.length > 0) await Deno.writeTextFile(join(folder, HIDDEN_NAME), options.hideSecrets?.instead ?? "");
@@ -195,9 +200,11 @@ export class ProcessWall {
         launcher: this.#options.launcher ?? { path: machine.program.path, args: [] },
         ...{ argv, env, cwd: policy.cwd, whole: isWhole, input, maxBytes, onOutput },
       });
+      fixed?.began(process.pid);
       const left = network === "private" ? this.#namespaces.began(loopback ?? "", process.pid) : () => {};
       try {
-        const result = await process.run({ timeoutMs, signal, stop });
+        const ends = [signal, fixed?.exposed].filter((one) => one !== undefined);
+        const result = await process.run({ timeoutMs, signal: AbortSignal.any(ends), stop });
         if (before === null) return result;
         const after = await obeyedIn(workspace);
         const obeyed = [...after].filter(([what, stamp]) => before.get(what) !== stamp).map(([what]) => what);

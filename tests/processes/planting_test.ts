@@ -57,6 +57,84 @@ for (const layout of Object.keys(LAYOUTS)) {
   });
 }
 
+/** A command that runs while git replaces a file of settings, in which it plants something as soon as it can. */
+async function whileRunning(
+  pauses: boolean,
+): Promise<{ readonly found: boolean; readonly notes: string; readonly end: string }> {
+  let found = false, notes = "", end = "";
+  await planted("settings in the workspace", async (place) => {
+    const { workspace } = place, wall = wallOf(place);
+    await asUser(
+      "git checkout -q -b other && echo '[user]' > .gitsettings && git commit -qam x && git checkout -q -",
+      place,
+    );
+    const script =
+      `echo up; until [ -e go ] && grep -q evil .gitsettings; do printf "$SET" >> .gitsettings; done; echo planted; sleep 600`;
+    const begun = Promise.withResolvers<void>(), over = Promise.withResolvers<void>(), stop = new AbortController();
+    let output = "";
+    const running = wall.spawn(workspace, ["/bin/sh", "-c", planting([script], place)], {
+      title: "npm run dev",
+      stop: stop.signal,
+      onOutput: (_, bytes) => {
+        output += new TextDecoder().decode(bytes);
+        if (output.includes("up")) begun.resolve();
+        if (output.includes("planted")) over.resolve();
+      },
+    }).then(() => "", String).finally(() => over.resolve());
+    await begun.promise;
+    const write = [workspace, join(workspace, ".git")];
+    const options = { write, pauses, env: { GIT_AUTHOR_NAME: "Ada", GIT_AUTHOR_EMAIL: "ada@example.org" } };
+    const switched = await wall.spawn(workspace, ["git", "checkout", "-q", "other"], options);
+    assert.equal(switched.code, 0, switched.stderr);
+    notes = switched.notes.join();
+    await Deno.writeTextFile(join(workspace, "go"), "");
+    await over.promise;
+    stop.abort();
+    end = await running;
+    await asUser(uses(place.tops), place);
+    found = exists(place.witness);
+  });
+  return { found, notes, end };
+}
+
+Deno.test("a command that runs cannot change what git brings meanwhile, and ends", { ignore }, async () => {
+  const { found, notes, end } = await whileRunning(true);
+  assert.equal(found, false);
+  assert.match(
+    notes,
+    /^Ended npm run dev: it could have changed .*\.gitsettings, which is new and obeyed by git or Vis/,
+  );
+  assert.match(end, /^Error: Cannot go on with npm run dev: it could have changed/);
+  assert.equal((await whileRunning(false)).found, true, "without a pause, it can");
+});
+
+Deno.test("a command goes on after git brought nothing that is obeyed", { ignore }, async () => {
+  await planted("a repository", async (place) => {
+    const { workspace } = place, wall = wallOf(place);
+    const begun = Promise.withResolvers<void>(), stop = new AbortController();
+    const script = "sleep 600 & while :; do echo up; sleep 0.01; done";
+    let lines = 0, more = Promise.withResolvers<void>();
+    const running = wall.spawn(workspace, ["/bin/sh", "-c", script], {
+      stop: stop.signal,
+      onOutput: () => {
+        lines++;
+        begun.resolve();
+        more.resolve();
+      },
+    });
+    await begun.promise;
+    const git = ["/bin/sh", "-c", "git checkout -q -b other && echo x > b.txt"];
+    const write = [workspace, join(workspace, ".git")];
+    const { notes } = await wall.spawn(workspace, git, { write, pauses: true });
+    more = Promise.withResolvers<void>();
+    await more.promise;
+    stop.abort();
+    assert.equal((await running).signal, "SIGTERM");
+    assert.deepEqual(notes, []);
+    assert.ok(lines > 1);
+  });
+});
+
 Deno.test("a command that outlives others finds nothing missing that it could make", { ignore }, async () => {
   await planted("no repository", async (place) => {
     const wall = wallOf(place), { workspace } = place;

@@ -94,6 +94,10 @@ async function askForObeyed(
     `${those.map(({ path }) => path).join(", ")}, which ${reason}`
   );
   const what = `change ${parts.join("; ")}`;
+  const running = obeyed.find((one) => one.running !== null)?.running;
+  if (running) {
+    throw new Error(`Cannot ${what}, while a command runs that could then change it too: ${running}; stop it first`);
+  }
   if (obeyed.length > MOST_ASKED) {
     throw new RangeError(
       `Cannot change ${obeyed.length} files that git or Vis obey: change at most ${MOST_ASKED} at once`,

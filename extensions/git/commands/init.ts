@@ -28,11 +28,13 @@ export async function init(
     `--initial-branch=${branch}`,
     env.workspace,
   ];
-  const { code, stderr } = await env.spawn(args, {
+  const { code, stderr, notes } = await env.spawn(args, {
     env: SAFE_ENVIRONMENT,
     network: false,
+    pauses: true,
     write: [env.workspace, join(env.workspace, ".git")],
   });
+  for (const note of notes) env.note?.(note);
   if (code !== 0) throw new Error(`Cannot make a repository: ${plainReason(stderr)}`);
   return await readState(await Git.of(env), "git.add what the first commit has, then git.commit(message)");
 }

@@ -109,7 +109,7 @@ export class Git {
     const where = { GIT_DIR: gitDir, GIT_COMMON_DIR: commonDir, GIT_WORK_TREE: workspace };
     const locks = changes ? {} : { GIT_OPTIONAL_LOCKS: "0" };
     try {
-      const { code, signal: ended, stdout, stderr } = await this.#spawn([
+      const { code, signal: ended, stdout, stderr, notes } = await this.#spawn([
         "git",
         "-C",
         workspace,
@@ -125,6 +125,7 @@ export class Git {
         ...(input === undefined ? {} : { input }),
         env: { ...SAFE_ENVIRONMENT, ...where, ...locks, ...this.#overrides, ...env },
         network: false,
+        pauses: changes === "workspace",
         read: [gitDir, commonDir].filter((path) => !inside(workspace, path)),
         write: [...await this.#mayChange(changes), ...await existing(opens)],
         keep: changes
@@ -132,6 +133,7 @@ export class Git {
           : [],
         ...(take ? { onOutput: (output, bytes) => output === "stdout" ? take(bytes) : undefined } : {}),
       });
+      for (const note of notes) this.#env.note?.(note);
       signal?.throwIfAborted();
       if (stop.signal.aborted) throw new Error(`Cannot wait for git ${args[0]}: it took over ${TIMEOUT_MS / 1000} s`);
       return { code, stdout, stderr: ended === null ? stderr : `${stderr}git was ended by ${ended}` };

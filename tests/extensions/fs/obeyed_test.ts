@@ -146,3 +146,19 @@ Deno.test("the user's commit runs no hook that fs wrote without an answer", asyn
     assert.equal(await isRun({ workspace, path }), true, `${path}, without the question`);
   }
 });
+
+Deno.test("fs changes nothing that is obeyed while a command runs that could change it then", async () => {
+  const { workspace, asked } = await repository({ "core.hooksPath": ".githooks" });
+  await using _ = workspace;
+  asked.answer = true;
+  const { obeyedPaths = () => Promise.resolve([]) } = workspace.env;
+  const busy = async (paths: readonly string[]) =>
+    (await obeyedPaths(paths)).map((one) => ({ ...one, running: "npm run dev" }));
+  Object.assign(workspace.env, { obeyedPaths: busy });
+  await assert.rejects(
+    workspace.call("writeFile", ".githooks/pre-commit", SCRIPT),
+    /Cannot change \.githooks\/pre-commit, .*, while a command runs that could then change it too: npm run dev; stop it first/,
+  );
+  await workspace.call("writeFile", "b.txt", "b\n");
+  assert.deepEqual(asked.questions, []);
+});
