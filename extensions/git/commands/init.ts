@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { EnvironmentView } from "@vis/extension";
-import { Git } from "../program/git.ts";
+import { askToChange, Git } from "../program/git.ts";
 import { plainReason } from "../program/git_error.ts";
 import { checkedRef } from "../program/refs.ts";
 import { closestRepository } from "../program/repository.ts";
@@ -19,6 +19,7 @@ export async function init(
     const where = there === env.workspace ? "there is one already" : `the workspace is in the repository of ${there}`;
     throw new Error(`Cannot make a repository: ${where}`);
   }
+  await askToChange(env, () => ({ name: "init", what: `create a repository in ${env.workspace}` }));
   const args = [
     "git",
     ...SAFE_ARGUMENTS,
@@ -29,6 +30,7 @@ export async function init(
     env.workspace,
   ];
   const { code, stderr, notes } = await env.spawn(args, {
+    answered: true,
     env: SAFE_ENVIRONMENT,
     network: false,
     pauses: true,

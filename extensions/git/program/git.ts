@@ -143,23 +143,11 @@ export class Git {
     }
   }
 
-  /** Where the wall is not whole: once for a call. Rejects if the user does not allow it. */
   async #askToChange(): Promise<void> {
-    const { programWalls, approve } = this.#env;
-    const { unwalled } = await programWalls?.() ?? {};
-    if (unwalled?.mode !== "ask") return;
-    if (this.#call === null) throw new Error("Cannot change the repository: this call only reads");
-    const [name] = this.#call;
-    const { allowed = false, reason = "nobody can be asked here" } = await approve?.({
-      what: `change this repository by ${callText(this.#call)}`,
-      why: `The wall of git is not whole: ${unwalled.reason}. Hooks, filters and helpers of the repository are off.`,
-      scope: `changes by git.${name}`,
-    }) ?? {};
-    if (allowed) return;
-    throw new Error(
-      `Cannot call git.${name}: ${reason}; the wall of git is not whole (${unwalled.reason}), so each change is asked; ` +
-        "vis doctor says how to make it whole",
-    );
+    await askToChange(this.#env, () => {
+      if (this.#call === null) throw new Error("Cannot change the repository: this call only reads");
+      return { name: this.#call[0], what: `change this repository by ${callText(this.#call)}` };
+    });
   }
 
   async #mayChange(changes: GitOptions["changes"]): Promise<readonly string[]> {
@@ -202,6 +190,26 @@ export class Git {
     if (real !== null && [workspace, gitDir, commonDir].some((folder) => inside(folder, real))) return null;
     throw new Error(`Cannot use git: its settings cannot be read: ${path} is a link out of the repository`);
   }
+}
+
+/** Where the wall is not whole: once for a call. Rejects if the user does not allow it. */
+export async function askToChange(
+  { programWalls, approve }: EnvironmentView,
+  change: () => Readonly<Record<"name" | "what", string>>,
+): Promise<void> {
+  const { unwalled } = await programWalls?.() ?? {};
+  if (unwalled?.mode !== "ask") return;
+  const { name, what } = change();
+  const { allowed = false, reason = "nobody can be asked here" } = await approve?.({
+    what,
+    why: `The wall of git is not whole: ${unwalled.reason}. Hooks, filters and helpers of the repository are off.`,
+    scope: `changes by git.${name}`,
+  }) ?? {};
+  if (allowed) return;
+  throw new Error(
+    `Cannot call git.${name}: ${reason}; the wall of git is not whole (${unwalled.reason}), so each change is asked; ` +
+      "vis doctor says how to make it whole",
+  );
 }
 
 /** As the model would write it: `git.commit("fixed", {"all":true})`. */

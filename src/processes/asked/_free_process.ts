@@ -38,13 +38,16 @@ async function runIn(cwd: string, argv: readonly string[], options: FreeProcessO
   signal?.throwIfAborted();
   const [program = "", ...args] = systemCommand(argv);
   const inherited = INHERITED.flatMap((name) => own[name] === undefined ? [] : [[name, own[name]]]);
-  // A relative folder would be one of the workspace, which the question does not name.
-  const path = (own["PATH"] ?? "").split(delimiter).filter(isAbsolute).join(delimiter);
   const process = new Deno.Command(program, {
     args,
     cwd,
     clearEnv: true,
-    env: { TERM: "dumb", ...Object.fromEntries(inherited), PATH: path || DEFAULT_PATH, ...options.env },
+    env: {
+      TERM: "dumb",
+      ...Object.fromEntries(inherited),
+      ...options.env,
+      PATH: programFolders(own, options.env).join(delimiter),
+    },
     stdin: input === undefined ? "null" : "piped",
     stdout: "piped",
     stderr: "piped",
@@ -88,6 +91,15 @@ async function runIn(cwd: string, argv: readonly string[], options: FreeProcessO
     truncated: kept.stdout.truncated || kept.stderr.truncated,
     notes: [],
   };
+}
+
+/** Where a program is looked for by its name. A relative folder would be one of the workspace, which no question names. */
+export function programFolders(
+  own: FreeProcessOptions["own"],
+  env: FreeProcessOptions["env"] = {},
+): readonly string[] {
+  const folders = (env["PATH"] ?? own["PATH"] ?? "").split(delimiter).filter(isAbsolute);
+  return folders.length > 0 ? folders : DEFAULT_PATH.split(delimiter).filter(isAbsolute);
 }
 
 /** A command line for `/bin/sh` goes to PowerShell on Windows, where batch files reinterpret some characters. */

@@ -217,7 +217,8 @@ function partScope(
   if (lead === null && !isKnown.includes(true)) return { never: `${name} may run another program` };
   if (lead === null) {
     const file = INTERPRETERS.has(name) ? args.find((word) => !word.startsWith("-")) : undefined;
-    return { scope: `${whole} (${path})`, runs: file === undefined ? null : `${whole} runs ${file}` };
+    const runs = file ?? (SUBCOMMANDS[name]?.runs || TOOLS[name]);
+    return { scope: `${whole} (${path})`, runs: runs ? `${whole} runs ${runs}` : null };
   }
   const leading = shellText([basename(typed), ...lead.words]);
   return { scope: `${leading} … (${path})`, runs: lead.runs === null ? null : `${leading} runs ${lead.runs}` };

@@ -1,5 +1,5 @@
 import { tmpdir } from "node:os";
-import { delimiter, isAbsolute, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import type { ApprovalRequest } from "../../domain/query/approval.ts";
 import { commandText, shellText } from "../../domain/text/command_text.ts";
 import type { ProgramWalls, SpawnCaller, Spawned, SpawnOptions, UnwalledMode } from "../../extension/spawned.ts";
@@ -7,7 +7,7 @@ import { hasCallNumbers } from "../../sandbox/confine/call_numbers.ts";
 import { landlockFault } from "../landlock_fault.ts";
 import { commandFolder, holds } from "../_wall_paths.ts";
 import type { ProcessWall } from "../process_wall.ts";
-import { runFree } from "./_free_process.ts";
+import { programFolders, runFree } from "./_free_process.ts";
 import { type AskedCommand, commandScopes, type ScopePlace } from "./_scopes.ts";
 
 /** Stands for the empty folder of a program, in which nothing is found. */
@@ -142,9 +142,7 @@ export class AskedPrograms {
   ) {
     const { env, visHome, temporary = [tmpdir(), "/tmp", "/var/tmp", "/dev/shm"] } = this.#options;
     const paths = new Map<string, string>();
-    const path = (env["PATH"] ?? "").split(delimiter).filter((folder) =>
-      isAbsolute(folder) && !leftOut.includes(folder)
-    );
+    const path = programFolders(env, options.env).filter((folder) => !leftOut.includes(folder));
     const place: ScopePlace = {
       workspace,
       cwd,

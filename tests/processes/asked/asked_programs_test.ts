@@ -7,6 +7,7 @@ import {
   type AskedProgramsOptions,
   type WallState,
 } from "../../../src/processes/asked/asked_programs.ts";
+import { programFolders } from "../../../src/processes/asked/_free_process.ts";
 import { withFolder } from "../../helpers/with_folder.ts";
 
 const WHOLE: WallState = { whole: true };
@@ -258,4 +259,17 @@ Deno.test("npm test: the question says which file the program runs", async () =>
   } finally {
     await Deno.remove(npm, { recursive: true });
   }
+});
+
+Deno.test("a question names the program that the command's own PATH gives it, and no PATH is the usual one", async () => {
+  assert.deepEqual(programFolders({ PATH: "bin:/usr/bin" }, { PATH: "/opt/a:./b" }), ["/opt/a"]);
+  assert.deepEqual(programFolders({ PATH: "bin:/usr/bin" }), ["/usr/bin"]);
+  assert.deepEqual(programFolders({}), ["/usr/bin", "/bin"]);
+  await at(NONE, async ({ workspace, run, asked }) => {
+    await Deno.mkdir(join(workspace, "bin"));
+    await Deno.writeTextFile(join(workspace, "bin/cat"), "#!/bin/sh\necho own\n", { mode: 0o755 });
+    assert.equal(await run(["cat"], { env: { PATH: join(workspace, "bin") } }), "own\n");
+    assert.match(asked[0]?.why ?? "", /It runs .*\/bin\/cat in /);
+    assert.ok(asked[0]?.why.includes(join(workspace, "bin/cat")));
+  });
 });

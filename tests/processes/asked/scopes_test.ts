@@ -327,3 +327,13 @@ Deno.test("commandScopes() the same words of different programs have different s
   assert.notDeepEqual(at("/usr/bin/npm"), at("/opt/npm"));
   assert.deepEqual(at("/tmp/npm"), { never: "/tmp/npm can change after the answer" });
 });
+
+Deno.test("a command that a lasting answer covers as a whole says what its program runs", () => {
+  const runs = (line: string): readonly string[] => {
+    const found = commandScopes(line, PLACE);
+    return "never" in found ? [] : found.runs;
+  };
+  assert.deepEqual(runs("make deploy"), ["make deploy runs what the Makefile says"]);
+  assert.deepEqual(runs("npm install"), ["npm install runs what package.json says"]);
+  assert.deepEqual(runs("cat a.txt"), []);
+});
