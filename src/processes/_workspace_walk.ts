@@ -177,8 +177,12 @@ export class WorkspaceWalk {
     const below = folder === "" ? "" : `${folder}/`;
     const path = join(workspace, folder);
     const most = MOST_NAMES - count.names;
-    for (const { name, isFolder } of folderEntries(path, { most, wanted: this.#wanted })) {
-      if (++count.names % AT_ONCE === 0) await pace.rest();
+    for (const { name, isFolder } of folderEntries(path, { most, wanted: this.#wanted, beat: AT_ONCE })) {
+      if (name === "") {
+        count.names += AT_ONCE;
+        await pace.rest();
+        continue;
+      }
       if (name === GIT || OF_BARE.includes(name)) parts.add(name);
       if (isFolder) folders.push(below + name);
       else if (isSecretFile(below + name, this.#patterns)) secrets.push(below + name);

@@ -87,23 +87,28 @@ export function folderMode(path: string): { readonly user: number; readonly mode
   }
 }
 
+interface Wanted {
+  readonly most: number;
+  readonly wanted: (first: number, last: number) => boolean;
+  /** After so many names, wanted or not, an entry without a name comes, in which the caller can rest. */
+  readonly beat?: number;
+}
+
 /** Entries of a folder, at most `most`; fewer if it cannot be read. `wanted` says by the first and the last byte of a name
  * whether a file is of interest. On Linux, bytes of a name that is not UTF-8 come as single surrogates, which functions of
  * this file take back. */
 export function* folderEntries(
   path: string,
-  { most, wanted, os = Deno.build.os }: OtherSystem & {
-    readonly most: number;
-    readonly wanted: (first: number, last: number) => boolean;
-  },
+  { most, wanted, beat = Infinity, os = Deno.build.os }: OtherSystem & Wanted,
 ): Generator<{ readonly name: string; readonly isFolder: boolean }> {
-  if (os !== "linux") return yield* elsewhereEntries(path, { most, wanted });
+  if (os !== "linux") return yield* elsewhereEntries(path, { most, wanted, beat });
   const at = FOLDERS.open(AT_FDCWD, terminated(path));
   if (at === null) return;
   try {
     let count = 0;
     for (const { name, isFolder } of FOLDERS.entries(at)) {
       if (++count > most) return;
+      if (count % beat === 0) yield { name: "", isFolder: false };
       if (!isFolder && !wanted(name[0] ?? 0, name[name.length - 2] ?? 0)) continue;
       yield { name: nameText(name.subarray(0, -1)), isFolder };
     }
@@ -114,13 +119,14 @@ export function* folderEntries(
 
 function* elsewhereEntries(
   path: string,
-  { most, wanted }: { readonly most: number; readonly wanted: (first: number, last: number) => boolean },
+  { most, wanted, beat = Infinity }: Wanted,
 ): Generator<{ readonly name: string; readonly isFolder: boolean }> {
   try {
     const encoder = new TextEncoder();
     let count = 0;
     for (const { name, isDirectory } of Deno.readDirSync(path)) {
       if (++count > most) return;
+      if (count % beat === 0) yield { name: "", isFolder: false };
       const bytes = encoder.encode(name);
       if (isDirectory || wanted(bytes[0] ?? 0, bytes.at(-1) ?? 0)) yield { name, isFolder: isDirectory };
     }

@@ -90,3 +90,15 @@ Deno.test(
     });
   },
 );
+
+Deno.test("folderEntries() gives way after a number of names, wanted or not", { ignore }, async () => {
+  await withFolder(async (folder) => {
+    await run(folder, "sh", "-c", "mkdir a; seq 1999 | xargs touch");
+    for (const os of ["linux", "darwin"] as const) {
+      const names = [...folderEntries(folder, { most: 5_000, wanted: () => false, beat: 500, os })].map(({ name }) =>
+        name
+      );
+      assert.deepEqual(names.sort(), ["", "", "", "", "a"]);
+    }
+  });
+});

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { add } from "../../../extensions/git/commands/add.ts";
 import { blame } from "../../../extensions/git/commands/blame.ts";
 import { changeBranch } from "../../../extensions/git/commands/branch.ts";
+import { init } from "../../../extensions/git/commands/init.ts";
 import { commit } from "../../../extensions/git/commands/commit.ts";
 import { diff } from "../../../extensions/git/commands/diff.ts";
 import { log } from "../../../extensions/git/commands/log.ts";
@@ -102,6 +103,11 @@ Deno.test(
         'change this repository by git.commit("second", {"allowEmpty":true}) | changes by git.commit',
         'change this repository by git.reset({"to":"HEAD","mode":"hard","force":true}) | changes by git.reset',
       ]);
+      await Deno.remove(`${env.workspace}/.git`, { recursive: true });
+      await init(asking);
+      assert.deepEqual(asked.slice(3), [`create a repository in ${env.workspace} | changes by git.init`]);
+      await add(asking, "a.txt");
+      await commit(asking, "again");
       const { approve: _, ...alone } = asking;
       await assert.rejects(
         commit(alone, "third", { allowEmpty: true }),
