@@ -45,7 +45,7 @@ Deno.test("withMachines() replaces its own part of a page and keeps the rest", (
   const first = withMachines(page, [run], { keepOthers: false });
   assert.ok(first.startsWith(page));
   assert.match(first, /\| Linux 6\.12\.95 aarch64 \| nobody \| tests of the walls \| 1 \| 0 \| 1 \|/);
-  assert.match(first, /^- Linux 6\.12\.95 aarch64, nobody, .*: ProcessWall .* that leaves a hook do nothing$/m);
+  assert.match(first, /^- Linux 6\.12\.95 aarch64, nobody, .*: ProcessWall: .* that leaves a hook do nothing$/m);
   assert.equal(withMachines(first, [run], { keepOthers: false }), first);
   assert.equal(withMachines(first, [run], { keepOthers: true }), first);
   const [title = "", group] = [...run.groups].find(([title]) => title === "tests of the walls") ?? [];
