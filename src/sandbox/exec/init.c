@@ -101,7 +101,8 @@ __attribute__((noreturn)) static void leave(int code) {
   for (;;) CALL(EXIT_GROUP, code, 0, 0, 0);
 }
 
-static void say_with(const char *what, const char *between, word number) {
+/* The number follows `between`, if it is one. */
+static void say(const char *what, const char *between, word number) {
   static char line[LINE_BYTES];
   const word most = sizeof line - NUMBER_BYTES;
   word at = copy(line, plan->token, most);
@@ -116,10 +117,6 @@ static void say_with(const char *what, const char *between, word number) {
   }
   line[at++] = '\n';
   CALL(WRITE, STDERR, line, at, 0); /* One write, which a pipe takes as a whole. */
-}
-
-static void say(const char *what, word number) {
-  say_with(what, "", number);
 }
 
 static void read_exactly(void *into, size length) {
@@ -170,7 +167,7 @@ static void take_steps(void) {
                                        : call(step->call, args[0], args[1], args[2], args[3], args[4]);
     if (step->call == CLONE && result > 0) follow(result);
     if (result == step->wanted || result == step->other || !step->fault) continue;
-    say_with(step->fault, ": errno", result < 0 ? -result : -1);
+    say(step->fault, ": errno", result < 0 ? -result : -1);
     leave(FAILED);
   }
 }
@@ -232,18 +229,18 @@ __attribute__((noreturn, used)) void run(void) {
   word now[2] = {0, 0};
   CALL(PPOLL, polled + 1, 1, now, 0);
   if (polled[1].got & (POLLERR | POLLHUP)) leave(FAILED);
-  say("begun", -1);
+  say("begun", "", -1);
 
   word program = CALL(CLONE, SIGCHLD, 0, 0, 0);
   if (program == 0) {
     CALL(SETSID, 0, 0, 0, 0);
     CALL(RT_SIGPROCMASK, SIG_SETMASK, &none, 0, sizeof none);
     become(plan->argv, plan->env);
-    say("cannot", worst);
+    say("cannot", "", worst);
     leave(FAILED);
   }
   if (program < 0) {
-    say("cannot", -program);
+    say("cannot", "", -program);
     leave(FAILED);
   }
 
@@ -254,14 +251,14 @@ __attribute__((noreturn, used)) void run(void) {
       word ended = CALL(WAIT4, -1, &status, WNOHANG, 0);
       if (ended <= 0) {
         if (code < 0) break;
-        if (ended == 0 && !told++) say("left", -1);
+        if (ended == 0 && !told++) say("left", "", -1);
         if (ended < 0 || is_first) leave(code);
         break;
       }
       if (ended != program) continue;
       int signal = status & 0x7f;
       code = signal ? 128 + signal : status >> 8 & 0xff;
-      if (signal) say("signal", signal);
+      if (signal) say("signal", "", signal);
     }
     CALL(PPOLL, polled, 2, 0, 0);
     if (polled[1].got & (POLLERR | POLLHUP)) {
@@ -273,7 +270,7 @@ __attribute__((noreturn, used)) void run(void) {
       if (is_first && info[SENDER_AT] != 0) continue; /* who is outside has no number here */
       if (info[0] == SIGTERM) CALL(KILL, is_first ? -1 : -program, SIGTERM, 0, 0);
       if (info[0] == SIGUSR1 && is_first) {
-        say("signal", SIGKILL);
+        say("signal", "", SIGKILL);
         leave(128 + SIGKILL);
       }
     }
