@@ -1,7 +1,7 @@
 import { SYSTEM_VARIABLES, type VariableImage } from "../domain/query/variable.ts";
 import type { CustomBinding } from "../extension/environment_keys.ts";
 import { TAKEN_NAMES } from "../extension/taken_names.ts";
-import { LANGUAGE_NAMES } from "../sandbox/child/syntax/language_names.ts";
+import { LANGUAGE_NAMES } from "../sandbox/child/syntax/analysis.ts";
 import { summarize } from "../sandbox/child/view/summary.ts";
 import { encode } from "../sandbox/codec/codec.ts";
 import { CodecError } from "../sandbox/codec/codec_error.ts";

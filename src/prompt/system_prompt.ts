@@ -50,7 +50,7 @@ The one rule: compute, do not assert. Never guess or remember what code can find
 Never repeat what failed: change the approach.
 
 # Code
-- "code" is an array. Blocks run in order in one scope; an error does not stop the next.
+- "code" is an array. Blocks run in order in one scope; an error does not stop the next. Put hot loops inside a function.
 - A reply is a costly model call: put all independent work into one, one block over many files, with Promise.all.
 - "timeMs" is a block's expected run time (reading 1000, searching 5000, builds more).
 - No prose in code: text for the user belongs in "final".

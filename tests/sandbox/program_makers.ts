@@ -115,18 +115,6 @@ const TYPESCRIPT: readonly Maker[] = [
     })`,
   (names, name, n) =>
     `const enum S_${name} { A = "a", B = "bb" }\nlet ${name} = S_${name}.B.length + ${number(names, n)}`,
-  (names, name, n) =>
-    `namespace N_${name} { export let x = ${
-      number(names, n)
-    }, y: number; const z = 2; export function up(by: number) { return x += by * z } export const { a, b: [c = x] } = { a: ${n}, b: [] as number[] } }\nN_${name}.up(${n})\nconst ${name} = N_${name}.x + N_${name}.a + N_${name}.c + Object.keys(N_${name}).length`,
-  (names, name, n) =>
-    `namespace M_${name}.In { export const x = ${n}; export namespace Deep { export const f = (y: number) => { const z = x + y; return { x, z } } } }\nnamespace M_${name} { export const w = M_${name}.In.x + M_${name}.In.Deep.f(${
-      number(names, n)
-    }).z }\nimport D_${name} = M_${name}.In.Deep\nconst ${name} = M_${name}.w + D_${name}.f(1).z`,
-  (names, name, n) =>
-    `class K_${name} { static s = ${n}; v = K_${name}.t }\nnamespace K_${name} { export const t = s_${name}() + K_${name}.s; export enum E { P = ${n}, Q } }\nfunction s_${name}() { return ${
-      number(names, n)
-    } }\nnamespace s_${name} { export const extra = K_${name}.E.Q }\nconst ${name} = new K_${name}().v + s_${name}.extra`,
 ];
 
 /** Those that are JavaScript as they are. */

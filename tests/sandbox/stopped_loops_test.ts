@@ -1,4 +1,4 @@
-/** Loops that run on local variables, stopped by the deadline of their block. */
+/** Loops of the top level, stopped by the deadline of their block. */
 import assert from "node:assert/strict";
 import { decode } from "../../src/sandbox/codec/codec.ts";
 import { testSandbox } from "../helpers/sandbox.ts";

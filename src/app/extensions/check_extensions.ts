@@ -15,7 +15,7 @@ import { collectTests } from "../../extension/registry/testing.ts";
 import type { ActiveExtensions } from "../../extension/registry/registry.ts";
 import type { EnvironmentView, Extension } from "../../extension/spec.ts";
 import { signatureOf } from "../../extension/registry/signatures.ts";
-import { undefinedNames } from "../../sandbox/child/syntax/undefined_names.ts";
+import { undefinedNames } from "../../sandbox/child/syntax/modules.ts";
 import { buildRegistry, folderOptionsOf } from "./extension_source.ts";
 import { TYPE_FILES } from "./new_extension.ts";
 import type { ShippedParts } from "../settings/shipped_parts.ts";

@@ -8,7 +8,7 @@ const DOC_CHARS = 80;
 const STATEMENT_CHARS = 100;
 const NAMES_CHARS = 2_000;
 const FORGOTTEN_CHARS = 1_000;
-const DECLARATIONS = new Set(["const", "let", "var", "function", "class", "enum", "namespace"]);
+const DECLARATIONS = new Set(["const", "let", "var", "function", "class", "enum"]);
 
 /** The body of `<var_index>`: every variable but those of the system, which the instructions name, in the given order
  * (newest first), with small values shown in full. What does not fit into `indexRows` rows and `indexChars` characters
@@ -49,7 +49,7 @@ function row(variable: IndexedVariable, inlineChars: number): string {
   if (kind !== "lost" && reason !== "") comment.push(`not kept after a restart: ${safeLine(reason, SHAPE_CHARS)}`);
   if (kind === "function" || kind === "class") {
     const shape = safeLine(summary.shape, SHAPE_CHARS);
-    return `${wordOf(variable)} ${shape.startsWith(name) ? shape : name} …${commented(comment)}`;
+    return `${kind} ${shape.startsWith(name) ? shape : name} …${commented(comment)}`;
   }
   const inline = kind === "data" && summary.inline !== null && summary.inline.length <= inlineChars
     ? safeLine(summary.inline, inlineChars)
@@ -69,17 +69,12 @@ function groupRow(
   if (kind === "pending") marks.push("pending: await them");
   if (kind === "lost") marks.push(`lost: ${safeLine(newest.reason, SHAPE_CHARS)}`);
   if (summary.doc !== "") marks.push(safeLine(summary.doc, DOC_CHARS));
-  const word = kind === "function" || kind === "class" ? wordOf(newest) : declarationOf(newest);
+  const word = kind === "function" || kind === "class" ? kind : declarationOf(newest);
   return `${word} ${numbered.names}: ${shapeOf(newest)} ×${numbered.count}${commented(marks)}`;
 }
 
 function commented(facts: readonly string[]): string {
   return facts.length === 0 ? "" : `  // ${facts.join(" ")}`;
-}
-
-/** The word for a variable that is kept as source. */
-function wordOf({ kind, summary }: IndexedVariable): string {
-  return summary.declaration === "namespace" ? summary.declaration : kind;
 }
 
 function olderNames(rest: readonly IndexedVariable[]): string[] {

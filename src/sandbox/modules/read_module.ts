@@ -1,4 +1,4 @@
-import { type ModuleImport, moduleImports } from "../child/syntax/module_imports.ts";
+import { type ModuleImport, moduleImports } from "../child/syntax/modules.ts";
 import { typeStripper } from "./strip_types.ts";
 
 export interface ModuleSource {

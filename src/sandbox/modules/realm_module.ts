@@ -1,4 +1,4 @@
-import { moduleScript } from "../child/syntax/module_script.ts";
+import { moduleScript } from "../child/syntax/modules.ts";
 import { typeStripper } from "./strip_types.ts";
 
 /** Limit per module. */

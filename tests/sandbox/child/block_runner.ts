@@ -2,10 +2,7 @@ import vm from "node:vm";
 import { transform } from "sucrase";
 import type { VariableRestoreReport } from "../../../src/sandbox/sandbox.ts";
 import type { VariableImage } from "../../../src/domain/query/variable.ts";
-import { FunctionNames } from "../../../src/sandbox/child/prepare/function_names.ts";
-import { blockArguments } from "../../../src/sandbox/child/worker/block_arguments.ts";
 import { checkedImage } from "../../../src/sandbox/child/relay/checked_image.ts";
-import { KeptNumbers } from "../../../src/sandbox/child/worker/kept_numbers.ts";
 import { prepareBlock, type RunnableBlock } from "../../../src/sandbox/child/prepare/prepare_block.ts";
 import { type BlockEnd, RealmVariables } from "../../../src/sandbox/child/variables/variables.ts";
 
@@ -17,8 +14,8 @@ export interface Ran {
 }
 
 /** Prepares with the real stripper. */
-export function prepare(source: string, functionNames?: FunctionNames): ReturnType<typeof prepareBlock> {
-  return prepareBlock(source, { loadSucrase: () => transform, ...functionNames && { functionNames } });
+export function prepare(source: string): ReturnType<typeof prepareBlock> {
+  return prepareBlock(source, { loadSucrase: () => transform });
 }
 
 /** Runs blocks in this realm as the worker does, without its limits; `close` takes their variables away. */
@@ -26,18 +23,17 @@ export class BlockRunner {
   variables = new RealmVariables();
   /** The newest version of every variable, as a store would keep it. */
   readonly stored = new Map<string, VariableImage>();
-  readonly numbers = new KeptNumbers();
-  readonly #functionNames = new FunctionNames();
   #count = 0;
 
   async run(source: string): Promise<Ran> {
-    const block = prepare(source, this.#functionNames);
+    const block = prepare(source);
     if (!block.ok) throw new SyntaxError(`${block.error.message} (${block.error.line}:${block.error.column})`);
     this.variables.declare(block.declarations.map(({ name }) => name));
-    const values = blockArguments(block.declarations, this);
+    const { declarations } = block;
+    const made = (of: object, name: string): void => this.variables.functions.made(of, { name, declarations });
     let value: unknown, error: unknown = null;
     try {
-      value = await new vm.Script(block.code, { filename: `block${this.#count++}` }).runInThisContext()(...values);
+      value = await new vm.Script(block.code, { filename: `block${this.#count++}` }).runInThisContext()(made);
     } catch (thrown) {
       error = thrown;
     }

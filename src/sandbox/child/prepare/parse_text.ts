@@ -7,16 +7,27 @@ import {
   parseExpressionAt,
   Parser,
   type Program,
+  type Token,
 } from "acorn";
 import { childNodes, isTooDeep } from "../syntax/analysis.ts";
-import { codeOnly } from "../syntax/code_only.ts";
-import { hasTypeArguments, spacedComments } from "./ambiguous_text.ts";
-import { type Marked, markNamespaces } from "./namespace_marks.ts";
-import { alignLines, composeMaps, IDENTITY, mapOffset, offsetOf, type PositionMap } from "../syntax/position_map.ts";
-import { withStringEnums } from "./string_enums.ts";
-import { withoutTypeAliases } from "./type_aliases.ts";
+import {
+  alignLines,
+  applyEdits,
+  composeMaps,
+  IDENTITY,
+  mapOffset,
+  offsetOf,
+  type PositionMap,
+  type SourceEdit,
+} from "../syntax/position_map.ts";
 import type { ParsedText } from "../rewrite/declarations.ts";
-import { DECLARATIONS_ONLY, unfoldNamespaces, type Unparsed } from "../rewrite/namespaces.ts";
+
+export interface Unparsed {
+  readonly ok: false;
+  readonly message: string;
+  /** In the text that was parsed. */
+  readonly offset: number;
+}
 
 /** Strips types; sucrase's `transform`. */
 export type StripTypes = (
@@ -63,7 +74,6 @@ const TOO_DEEP: Unparsed = {
   message: "The code is nested too deeply to be read: split it into statements, or repeat with a loop",
   offset: 0,
 };
-const NO_NAMESPACES: ReadonlyMap<string, readonly string[]> = new Map();
 
 /** Parses as JavaScript. Only if that fails, or is not what was meant, it strips the types first: plain JavaScript
  * never reaches the stripper. */
@@ -77,86 +87,151 @@ export function parseText(given: string, loadSucrase: () => StripTypes): Parsed 
   return typed.ok ? typed : plain;
 }
 
+/** `f<T>(x)` and `new Set<string>(list)` are comparisons in JavaScript and calls in TypeScript. A block is TypeScript. */
+function hasTypeArguments(program: AnyNode, js: string): boolean {
+  return js.includes("<") && />\s*[(`]/.test(js) && compared(program, js);
+}
+
+function compared(node: AnyNode, js: string): boolean {
+  if (node.type === "BinaryExpression" && node.operator === ">") {
+    const { left, right } = node;
+    const called = right.type === "TemplateLiteral" || js.slice(left.end, right.start).includes("(");
+    if (called && left.type === "BinaryExpression" && left.operator === "<" && js[left.start] !== "(") return true;
+  }
+  return childNodes(node).some((child) => compared(child, js));
+}
+
 interface Stripping {
   readonly plain: Unparsed;
   readonly loadSucrase: () => StripTypes;
 }
 
-function stripped(text: string, how: Stripping): Parsed | Unparsed {
+function stripped(text: string, { plain, loadSucrase }: Stripping): Parsed | Unparsed {
   const unavailable = UNAVAILABLE.exec(codeOnly(text));
   if (unavailable) {
     const message = "A block is not a module: what it may use is in scope already, and what it declares stays";
     return { ok: false, message, offset: unavailable.index };
   }
-  const marked = markNamespaces(text, () => true);
-  return marked ? withNamespaces(text, { ...how, marked }) : withoutTypes(text, how);
-}
-
-function strip(text: string, { plain, loadSucrase }: Stripping): string | Unparsed {
+  let js: string;
   try {
-    const { code } = loadSucrase()(text, {
+    js = loadSucrase()(text, {
       transforms: ["typescript"],
       disableESTransforms: true,
       preserveDynamicImport: true,
       keepUnusedImports: true,
-    });
-    return /\benum\b/.test(text) ? withStringEnums(code) : code;
+    }).code;
   } catch (error) {
     return error instanceof RangeError ? TOO_DEEP : later(plain, stripperError(text, error));
   }
-}
-
-function withoutTypes(text: string, how: Stripping): Parsed | Unparsed {
-  const js = strip(text, how);
-  if (typeof js !== "string") return js;
-  if (js === text) return how.plain;
+  if (js === text) return plain;
+  const namespace = namespaceIn(text, js);
+  if (namespace) return namespace;
   const map = alignLines(js, text);
-  const parsed = parseScript(js);
-  if (parsed.ok) return { ...parsed, map: composeMaps(parsed.map, map), stripped: true, typed: text };
-  return parsed === TOO_DEEP ? parsed : later(how.plain, { ...parsed, offset: mapOffset(map, parsed.offset) });
+  let parsed = parseScript(js);
+  if (parsed.ok && /\benum\b/.test(text)) {
+    const edits = textMembers(parsed.program);
+    if (edits.length > 0) parsed = parseScript(applyEdits(js, edits).text);
+  }
+  if (parsed.ok) return { ...parsed, map: composeMaps(parsed.map, map), stripped: true };
+  return parsed === TOO_DEEP ? parsed : later(plain, { ...parsed, offset: mapOffset(map, parsed.offset) });
 }
 
-/** Strips types with functions instead of namespaces, which are then unfolded. */
-function withNamespaces(text: string, how: Stripping & { readonly marked: Marked }): Parsed | Unparsed {
-  const { marked: { text: given, map: toText, paths }, plain } = how;
-  const js = strip(given, { ...how, plain: NOT_PARSED });
-  const wrong = (found: Unparsed, map: PositionMap): Unparsed =>
-    found === TOO_DEEP ? found : later(plain, { ...found, offset: mapOffset(map, found.offset) });
-  if (typeof js !== "string") return wrong(js, toText);
-  const map = composeMaps(alignLines(js, given), toText);
-  const program = parseExports(js);
-  if (!("body" in program)) {
-    if (program === TOO_DEEP) return program;
-    // deno-lint-ignore vis/no-message-parsing -- acorn has no codes
-    const message = program.message.startsWith("Export ") ? DECLARATIONS_ONLY : program.message;
-    return wrong({ ...program, message }, map);
+const PATH = String.raw`[\p{ID_Start}$_][\p{ID_Continue}$]*(?:\s*\.\s*[\p{ID_Start}$_][\p{ID_Continue}$]*)*`;
+/** A `declare` with braces, or a namespace with its name. */
+const NAMESPACE = new RegExp(
+  String.raw`(?<![\p{ID_Continue}$.#])(?:declare\s+(?:global|(?:namespace|module)(?:[^\S\n]+${PATH})?)|` +
+    String.raw`(?:namespace|module)[^\S\n]+(${PATH}))\s*\{`,
+  "gu",
+);
+
+/** The first namespace that is more than a type. The stripper drops them all. */
+function namespaceIn(text: string, js: string): Unparsed | null {
+  const code = codeOnly(text);
+  let from = 0;
+  for (const found of code.matchAll(NAMESPACE)) {
+    const [header, name] = found, end = found.index + header.length;
+    if (found.index < from) continue; // inside a declaration of types
+    if (name === undefined) from = closedAt(code, end);
+    else if (!js.includes(text.slice(found.index, end))) {
+      const message = `namespace is not available: write const ${/^[^\s.]+/.exec(name)?.[0]} = { … }, or only its members`;
+      return { ok: false, message, offset: found.index };
+    }
   }
-  const markers = new Set([...paths.keys()].filter((marker) => isFunctionIn(program, marker)));
-  if (markers.size < paths.size) {
-    const marked = markNamespaces(text, (marker) => markers.has(marker));
-    return marked ? withNamespaces(text, { ...how, marked }) : withoutTypes(text, how);
-  }
-  const unfolded = unfoldNamespaces(program, { js, paths });
-  if (!unfolded.ok) return { ...unfolded, offset: mapOffset(map, unfolded.offset) };
-  const toSource = composeMaps(unfolded.map, map);
-  const parsed = parseScript(withoutTypeAliases(unfolded.js, text));
-  if (!parsed.ok) return wrong(parsed, toSource);
-  const { exports: namespaces } = unfolded;
-  return { ...parsed, map: composeMaps(parsed.map, toSource), stripped: true, typed: text, namespaces };
+  return null;
 }
 
-function parseExports(js: string): Program | Unparsed {
-  try {
-    const program = parse(js, { ...OPTIONS, allowImportExportEverywhere: true });
-    return isTooDeep(program) ? TOO_DEEP : program;
-  } catch (error) {
-    return unparsed(js, error);
+/** Where the brace before an offset is closed. */
+function closedAt(code: string, offset: number): number {
+  let open = 1, at = offset;
+  for (; open > 0 && at < code.length; at++) {
+    if (code[at] === "{") open++;
+    else if (code[at] === "}") open--;
   }
+  return at;
 }
 
-function isFunctionIn(node: AnyNode, name: string): boolean {
-  if (node.type === "FunctionDeclaration" && node.id?.name === name) return true;
-  return childNodes(node).some((child) => isFunctionIn(child, name));
+/** Blanks out strings, templates and comments; all other characters keep their positions. Regular expressions are not
+ * recognized, which is enough where a false positive does no harm. */
+function codeOnly(text: string): string {
+  return text.replace(
+    /\/\/[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|"(?:[^"\\\n]|\\[\s\S])*"?|'(?:[^'\\\n]|\\[\s\S])*'?|`(?:[^`\\]|\\[\s\S])*`?/g,
+    (found) => found.replace(/[^\n]/g, " "),
+  );
+}
+
+/** A member of an enum whose value is text has no reverse mapping. The stripper knows that only of single literals:
+ * these edits turn the other ones, `E[E["A"] = …] = "A"`, into `  E["A"] = …`. The length stays the same. */
+function textMembers(program: Program): SourceEdit[] {
+  /** Values of members and of the constants that the stripper makes of them, by name. */
+  const texts = new Set<string>(), edits: SourceEdit[] = [];
+  const isText = (node: AnyNode, owner: string): boolean => {
+    switch (node.type) {
+      case "Literal":
+        return typeof node.value === "string";
+      case "TemplateLiteral":
+        return true;
+      case "BinaryExpression":
+        return node.operator === "+" && (isText(node.left, owner) || isText(node.right, owner));
+      case "Identifier":
+        return texts.has(`${owner}.${node.name}`);
+      case "MemberExpression":
+        return memberOf(node) !== null && texts.has(memberOf(node)!);
+      default:
+        return false;
+    }
+  };
+  const visit = (node: AnyNode, owner: string): void => {
+    if (node.type === "VariableDeclarator" && node.id.type === "Identifier" && node.init && isText(node.init, owner)) {
+      texts.add(`${owner}.${node.id.name}`);
+    }
+    if (node.type === "AssignmentExpression") {
+      const { left, right } = node, inner = left.type === "MemberExpression" && left.computed ? left.property : null;
+      const set = inner?.type === "AssignmentExpression" ? inner : node, member = memberOf(set.left);
+      if (member?.startsWith(`${owner}.`) && isText(set.right, owner)) {
+        texts.add(member);
+        const isMember = set !== node && right.type === "Literal" && member === `${owner}.${String(right.value)}`;
+        if (isMember) edits.push(blank(node.start, set.start), blank(set.end, node.end));
+      }
+    }
+    const call = node.type === "CallExpression" && node.callee.type === "FunctionExpression" ? node.callee : null;
+    const [param] = call?.params ?? [], isEnum = call?.params.length === 1 && param?.type === "Identifier";
+    const inside = isEnum ? param.name : owner;
+    for (const child of childNodes(node)) visit(child, inside);
+  };
+  visit(program, "");
+  return edits;
+}
+
+/** `E["A"]` and `E.A`, as "E.A". */
+function memberOf(node: AnyNode): string | null {
+  if (node.type !== "MemberExpression" || node.object.type !== "Identifier") return null;
+  const { object, property, computed } = node;
+  if (!computed) return property.type === "Identifier" ? `${object.name}.${property.name}` : null;
+  return property.type === "Literal" && typeof property.value === "string" ? `${object.name}.${property.value}` : null;
+}
+
+function blank(start: number, end: number): SourceEdit {
+  return { start, end, text: " ".repeat(end - start) };
 }
 
 /** The parser that got further reports the real error; the other one failed at syntax that it does not know. */
@@ -171,13 +246,28 @@ function parseScript(js: string): Parsed | Unparsed {
     if (isTooDeep(program)) return TOO_DEEP;
     const spaced = spacedComments(js, OPTIONS);
     if (!spaced) {
-      return { ok: true, program, comments, js, map: IDENTITY, stripped: false, typed: js, namespaces: NO_NAMESPACES };
+      return { ok: true, program, comments, js, map: IDENTITY, stripped: false };
     }
     const again = parseScript(spaced.text);
     return again.ok ? { ...again, map: composeMaps(again.map, spaced.map) } : again;
   } catch (error) {
     return unparsed(js, error);
   }
+}
+
+/** `a <!--b` is three operators in a module and a comment in a script. A space preserves the parser's reading. Null if
+ * there is none. */
+function spacedComments(
+  js: string,
+  options: Options,
+): { readonly text: string; readonly map: PositionMap } | null {
+  if (!js.includes("<!--")) return null;
+  const tokens: Token[] = [];
+  parse(js, { ...options, onToken: tokens });
+  const edits = tokens.flatMap(({ start, end }) =>
+    end - start === 1 && js.startsWith("<!--", start) ? [{ start: end, end, text: " " }] : []
+  );
+  return edits.length > 0 ? applyEdits(js, edits) : null;
 }
 
 /** `{ a: 1 }` alone is meant as an object, but the language reads it as a block with a label. */

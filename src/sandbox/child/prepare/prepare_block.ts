@@ -1,19 +1,17 @@
 import type { BlockError } from "../../../domain/query/block_result.ts";
 import { countNodes, freeNames } from "../syntax/analysis.ts";
-import { LANGUAGE_NAMES } from "../syntax/language_names.ts";
-import type { FunctionNames } from "./function_names.ts";
+import { LANGUAGE_NAMES } from "../syntax/analysis.ts";
 import { positionError } from "../errors/position_error.ts";
-import type { Unparsed } from "../rewrite/namespaces.ts";
-import { type Parsed, parseText, type StripTypes } from "./parse_text.ts";
-import { type MadeFrom, madeFrom } from "./made_from.ts";
-import { isDataLiteral, refusalOf } from "./refusals.ts";
+import { type Parsed, parseText, type StripTypes, type Unparsed } from "./parse_text.ts";
+import { isDataLiteral, refusalOf, scriptFault } from "./refusals.ts";
 import { type Repaired, repairEnd, repairEntities, repairFence, repairLineFeeds } from "./repair.ts";
-import { scriptFault } from "./script_fault.ts";
 import { rewriteTopLevel } from "../rewrite/rewrite_program.ts";
 import {
   askedLast,
   type Declaration,
   declaredLast,
+  type MadeFrom,
+  madeFrom,
   topLevelAssignments,
   topLevelDeclarations,
 } from "../rewrite/declarations.ts";
@@ -57,9 +55,6 @@ export type PreparedBlock = RunnableBlock | RefusedBlock;
 export interface PrepareOptions {
   /** Called only for text that is not plain JavaScript; the first call may be slow. */
   readonly loadSucrase: () => StripTypes;
-  /** Names that functions of earlier blocks refer to; those of this block are added. If absent, loops use global
-   * variables. */
-  readonly functionNames?: FunctionNames;
 }
 
 /** Preparing takes about 2 µs for each node of the syntax tree, and nothing else runs in the child meanwhile. */
@@ -97,10 +92,7 @@ export function prepareBlock(source: string, options: PrepareOptions): PreparedB
   };
   const refused = refusalOf(program, { stripped, js, place });
   if (refused) return refuse("Refused", { ...refused, offset: mapOffset(parsed.map, refused.offset) });
-  const { functionNames } = options;
-  functionNames?.addBlock(program);
-  const isSeen = (name: string): boolean => functionNames?.has(name) ?? true;
-  const { code, awaits, map: toJs } = rewriteTopLevel(program, { js, isSeen });
+  const { code, awaits, map: toJs } = rewriteTopLevel(program, js);
   const fault = scriptFault(code);
   if (fault !== null) return refuse("Refused", { message: fault, offset: 0 });
   const names = { declarations: topLevelDeclarations(parsed), assigned: topLevelAssignments(parsed) };

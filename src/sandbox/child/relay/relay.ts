@@ -5,7 +5,6 @@ import { checkedImage } from "./checked_image.ts";
 import type { FrameWriter } from "./frame_writer.ts";
 import { fail } from "./fail.ts";
 import type { HintFacts } from "../errors/hints.ts";
-import { FunctionNames } from "../prepare/function_names.ts";
 import { imageList } from "../variables/image_list.ts";
 import type { CallMessage, FromWorker } from "../link/messages.ts";
 import { prepareBlock } from "../prepare/prepare_block.ts";
@@ -27,7 +26,6 @@ const NAMES = { items: 100_000, length: MAX_NAME } as const;
 /** Between the wire and the worker: checks and translates, assigns ids to calls. */
 export class Relay {
   readonly #options: RelayOptions;
-  readonly #functionNames = new FunctionNames();
   /** To the worker. */
   readonly link: RelayLink;
   readonly #calls = new Map<string, number>();
@@ -82,8 +80,7 @@ export class Relay {
   #run(fields: FrameFields, payload: Bytes): void {
     const id = fields.id();
     const source = textOf(payload);
-    const functionNames = this.#functionNames;
-    const block = prepareBlock(source, { loadSucrase: this.#options.loadSucrase, functionNames });
+    const block = prepareBlock(source, { loadSucrase: this.#options.loadSucrase });
     if (!block.ok) {
       const { outcome, error, repaired } = block;
       return this.#send({ t: "done", id, more: false, error }, encode({ outcome, repaired }));
@@ -125,7 +122,6 @@ export class Relay {
       this.#declared.set(name, kind === "function" && source.startsWith("async"));
       if (kind === "function" || kind === "class") this.#blocks.addRestored(name, source);
     }
-    this.#functionNames.addImages(images);
     const checked = isChanged ? encode(images) : payload;
     this.link.post({ t: "restore", id: fields.id(), more: fields.flag("more"), payload: checked });
   }

@@ -1,27 +1,18 @@
 import type { AnyNode, Comment, Expression, Program, Statement, VariableDeclaration } from "acorn";
-import { awaits, boundNames, childNodes, freeNames, isClass, isFunction } from "../syntax/analysis.ts";
-import { LANGUAGE_NAMES } from "../syntax/language_names.ts";
-import { codeOnly } from "../syntax/code_only.ts";
-import { freeSuffix } from "../syntax/free_suffix.ts";
-import { enumKeys, type Filling, fillingsOf } from "./enum_objects.ts";
+import { awaits, boundNames, childNodes, freeNames, isClass, isFunction, LANGUAGE_NAMES } from "../syntax/analysis.ts";
 
 /** A name to which a block gives a value at its top level. */
 export interface Declaration {
   readonly name: string;
-  readonly declaration: "const" | "let" | "var" | "function" | "class" | "enum" | "namespace";
+  readonly declaration: "const" | "let" | "var" | "function" | "class" | "enum";
   /** First line of the comment right before the statement, at most 80 characters. */
   readonly doc: string;
-  /** JavaScript that evaluates to it if it is a function, class, enum or namespace written here, else "". */
+  /** JavaScript that evaluates to it if it is a function or class written here, else "". */
   readonly source: string;
   /** The statement, at most 500 characters. */
   readonly statement: string;
   /** Names that the function, class or initial value refers to, without those of the language. */
   readonly requires: readonly string[];
-  /** For an enum or namespace that may extend what an earlier block declared: what it adds. Its source then ends in
-   * `({})`, which is replaced by the object to extend. */
-  readonly adds?: readonly string[];
-  /** For an alias: `import B = A.B`. */
-  readonly isAlias?: true;
 }
 
 export interface ParsedText {
@@ -29,10 +20,6 @@ export interface ParsedText {
   /** The JavaScript text to which the program's offsets refer. */
   readonly js: string;
   readonly comments: readonly Comment[];
-  /** What was parsed, including types. */
-  readonly typed: string;
-  /** Top-level namespaces with their exports. */
-  readonly namespaces: ReadonlyMap<string, readonly string[]>;
 }
 
 const MAX_STATEMENT = 500, MAX_DOC = 80;
@@ -40,64 +27,30 @@ const MAX_STATEMENT = 500, MAX_DOC = 80;
 /** What a block declares at its top level, including `var` in nested blocks and loops, once per name. */
 export function topLevelDeclarations(text: ParsedText): Declaration[] {
   const found = new Map<string, Declaration>();
-  for (const node of text.program.body) {
-    for (const one of declarationsOf(node, text)) {
-      found.delete(one.name); // the last declaration and its position count
-      found.set(one.name, one);
-    }
-  }
-  for (const [name, fillings] of fillingsOf(text.program)) {
-    const declared = found.get(name);
-    if (declared) found.set(name, filled(declared, { fillings, text }));
-  }
-  for (const one of aliases(found, text)) found.set(one.name, one);
+  const { body } = text.program;
+  const add = (one: Declaration): void => {
+    found.delete(one.name); // the last declaration and its position count
+    found.set(one.name, one);
+  };
+  body.forEach((node, i) => {
+    const name = enumOf(node, body[i + 1]);
+    if (name === null) for (const one of declarationsOf(node, text)) add(one);
+    else add({ ...describe({ name, declaration: "enum", value: body[i + 1]!, node }, text), statement: `enum ${name}` });
+  });
   return [...found.values()];
 }
 
-/** `import B = A.B`, which the stripper writes as `const B = A.B`: its target is found by that name. */
-function aliases(found: ReadonlyMap<string, Declaration>, { typed }: ParsedText): Declaration[] {
-  return [...codeOnly(typed).matchAll(/(?<![\w$.])import\s+([\w$]+)\s*=\s*([\w$.\s]+)/g)].flatMap((match) => {
-    const [, name = "", path = ""] = match;
-    const source = path.replace(/(?<!\.)\s+(?!\s*\.)[\s\S]*$/, "").replace(/\s/g, "");
-    const declared = found.get(name);
-    if (declared?.statement.replace(/[\s;]/g, "") !== `const${name}=${source}`) return [];
-    return [{ ...declared, declaration: "namespace" as const, source, isAlias: true as const }];
-  });
-}
-
-/** An enum or namespace, and the class or function that it extends. */
-function filled(
-  declared: Declaration,
-  { fillings, text }: { readonly fillings: readonly Filling[]; readonly text: ParsedText },
-): Declaration {
-  const { name, declaration: base } = declared;
-  const fills = fillings.map(({ fill }) => text.js.slice(fill.start, fill.end));
-  const exported = text.namespaces.get(name);
-  const declaration = exported ? "namespace" : "enum";
-  const begun = base === "function" || base === "class" ? declared.source : "{}";
-  const required = fillings.flatMap(({ fill }) => freeNames(fill));
-  const keys = fillings.flatMap(enumKeys);
-  const object = `object${freeSuffix(text.js)}`;
-  const isMixed = exported && (begun !== "{}" || fillings.some((one) => enumKeys(one).length > 0));
-  const adds = isMixed ? null : exported ?? (eachBegins(name, text.typed) ? keys : null);
-  return {
-    ...declared,
-    declaration,
-    source: begun === ""
-      ? ""
-      : `(${object}=>(${fills.map((fill) => `(${fill})(${object}),`).join("")}${object}))(${begun})`,
-    statement: `${declaration} ${name}`,
-    requires: [...new Set([...declared.requires, ...required])].filter((one) =>
-      one !== name && !LANGUAGE_NAMES.has(one)
-    ),
-    ...adds && { adds },
-  };
-}
-
-/** Only an enum whose first member has a value can extend another one. */
-function eachBegins(name: string, typed: string): boolean {
-  const found = [...codeOnly(typed).matchAll(/\benum\s+([\w$]+)\s*\{\s*[\w$]*\s*(=?)/g)];
-  return found.every(([, one, value]) => one !== name || value === "=");
+/** The enum that a statement declares. The stripper writes `var A; (function (A) {…})(A || (A = {}));` for it. */
+export function enumOf(node: AnyNode, next: AnyNode | undefined): string | null {
+  if (node.type !== "VariableDeclaration" || node.kind !== "var" || next?.type !== "ExpressionStatement") return null;
+  const [only] = node.declarations, call = next.expression;
+  if (only?.id.type !== "Identifier" || only.init) return null;
+  if (call.type !== "CallExpression" || call.callee.type !== "FunctionExpression") return null;
+  const [argument] = call.arguments, [param] = call.callee.params, { name } = only.id;
+  const isName = (one: AnyNode | undefined): boolean => one?.type === "Identifier" && one.name === name;
+  return argument?.type === "LogicalExpression" && argument.operator === "||" && isName(argument.left) && isName(param)
+    ? name
+    : null;
 }
 
 /** Assignments to names at the top level, declared here or not: `f = () => 1`. */
@@ -211,4 +164,65 @@ function lastBefore(comments: readonly Comment[], offset: number): number {
     else high = middle;
   }
   return low - 1;
+}
+
+/** What the statements of a block refer to that define or change a variable, by the name of the variable. */
+export type MadeFrom = Readonly<Record<string, readonly string[]>>;
+
+/** A block with more is not worth the report: then all that it reads counts for each of its variables. */
+const MOST_NAMES = 10_000;
+
+/** For each variable that a block defines or assigns. Other statements count where they may change it: `list.push(x)`,
+ * and all that a loop or branch names. */
+export function madeFrom(
+  program: Program,
+  { declarations, assigned }: {
+    readonly declarations: readonly Declaration[];
+    readonly assigned: readonly Declaration[];
+  },
+): MadeFrom {
+  const found = new Map<string, Set<string>>();
+  for (const { name, requires } of [...declarations, ...assigned]) addTo(found, name, requires);
+  for (const statement of program.body) {
+    if (statement.type === "VariableDeclaration" || statement.type === "FunctionDeclaration") continue;
+    if (statement.type === "ClassDeclaration") continue;
+    const names = freeNames(statement).filter((name) => !LANGUAGE_NAMES.has(name));
+    const changed = statement.type === "ExpressionStatement" ? new Set(changedBy(statement.expression)) : null;
+    const made = names.filter((name) => found.has(name) && changed?.has(name) !== false);
+    if (made.length * names.length > MOST_NAMES) return {};
+    for (const name of made) addTo(found, name, names);
+  }
+  if ([...found.values()].reduce((sum, reads) => sum + reads.size, 0) > MOST_NAMES) return {};
+  return Object.fromEntries([...found].map(([name, reads]) => [name, [...reads].filter((read) => read !== name)]));
+}
+
+function addTo(found: Map<string, Set<string>>, name: string, reads: readonly string[]): void {
+  const known = found.get(name) ?? new Set();
+  for (const read of reads) known.add(read);
+  found.set(name, known);
+}
+
+/** Names that an expression assigns, or of which it calls a method. */
+function changedBy(expression: Expression): readonly string[] {
+  switch (expression.type) {
+    case "AwaitExpression":
+      return changedBy(expression.argument);
+    case "UpdateExpression":
+      return rootOf(expression.argument);
+    case "AssignmentExpression":
+      return expression.left.type === "MemberExpression" ? rootOf(expression.left) : boundNames(expression.left);
+    case "CallExpression":
+      return expression.callee.type === "MemberExpression" ? rootOf(expression.callee) : [];
+    case "SequenceExpression":
+      return expression.expressions.flatMap(changedBy);
+    default:
+      return [];
+  }
+}
+
+/** The variable of `a.b[c].d`. */
+function rootOf(node: AnyNode): readonly string[] {
+  if (node.type === "Identifier") return [node.name];
+  if (node.type === "CallExpression") return rootOf(node.callee);
+  return node.type === "MemberExpression" ? rootOf(node.object) : [];
 }

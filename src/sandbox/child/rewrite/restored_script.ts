@@ -4,7 +4,7 @@ import { look } from "../intrinsics/look.ts";
 /** What of a variable decides how its source is evaluated. */
 export type RestoredSource = Pick<VariableImage, "name" | "kind" | "source" | "summary">;
 
-/** The script that gives a variable the function, class or namespace that its source describes. The source begins on
+/** The script that gives a variable the function or class that its source describes. The source begins on
  * the second line. Nothing here depends on what a block may have replaced, so the main thread and the worker make the
  * same text. */
 export function restoredScript({ name, source, summary }: RestoredSource): string {

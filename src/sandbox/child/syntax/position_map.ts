@@ -62,6 +62,34 @@ export function positionAt(text: string, offset: number): Position {
   return { line, column: before.length - start + 1 };
 }
 
+export interface SourceEdit {
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+  /** Where errors in the inserted text belong; `start` if absent. */
+  readonly at?: number;
+}
+
+/** Applies edits that do not overlap; edits at the same position keep their order. The map leads from the result to the
+ * original. */
+export function applyEdits(
+  text: string,
+  edits: readonly SourceEdit[],
+): { readonly text: string; readonly map: PositionMap } {
+  const sorted = edits.toSorted((a, b) => a.start - b.start || a.end - b.end);
+  const map: number[] = [];
+  let out = "", at = 0;
+  for (const edit of sorted) {
+    map.push(out.length, at, edit.start - at);
+    out += text.slice(at, edit.start);
+    map.push(out.length, edit.at ?? edit.start, Math.min(edit.text.length, edit.end - edit.start));
+    out += edit.text;
+    at = edit.end;
+  }
+  map.push(out.length, at, text.length - at + 1);
+  return { text: out + text.slice(at), map };
+}
+
 /** Aligns two texts with the same lines, where one is the other with parts removed (types) or inserted (enums). */
 export function alignLines(made: string, origin: string): PositionMap {
   const map: number[] = [];
@@ -84,11 +112,13 @@ interface LinePair {
 }
 
 function alignLine({ line, source, from, to }: LinePair, map: number[]): void {
+  const absent = new Set<string>(); // in the rest of the source
   let at = 0;
   map.push(from, to, 0);
   for (let i = 0; i < line.length;) {
-    const found = source.indexOf(line.charAt(i), at);
+    const character = line.charAt(i), found = absent.has(character) ? -1 : source.indexOf(character, at);
     if (found < 0) {
+      absent.add(character);
       i++;
       continue;
     }

@@ -41,13 +41,6 @@ export class KnownFunctions {
     }
   }
 
-  /** Adds a namespace; if it extends a class or function, both. */
-  addNamespace(value: object, made: Named): void {
-    const { source, requires } = made;
-    if (typeof value === "function") this.add(value, made);
-    look.weakSet(this.#functions, value, { kind: "class", source, requires });
-  }
-
   /** Remembers a function that the running block has just declared, under the name and source that the model wrote. */
   made(
     value: object,

@@ -81,18 +81,12 @@ export class Restoring {
   }
 
   #evaluate(image: VariableImage): void {
-    const { name, source, requires, summary } = image;
+    const { name, source, requires } = image;
     const same = this.#alias(image);
     if (same !== null) return this.#parts.set(name, same);
     this.#parts.evaluate(restoredScript(image), name);
     const value = this.#parts.get(name);
-    if (summary.declaration === "namespace" && typeof value === "object" && value !== null) {
-      return this.#parts.functions.addNamespace(value, { name, source, requires });
-    }
     if (typeof value !== "function") throw new look.TypeError("Cannot restore it: its source makes no function");
-    if (summary.declaration === "namespace") {
-      return this.#parts.functions.addNamespace(value, { name, source, requires });
-    }
     this.#parts.functions.add(value, { name, source, requires });
   }
 
@@ -136,10 +130,8 @@ export class Restoring {
   #undo(images: readonly VariableImage[]): void {
     const reached: Record<string, true> = look.create(null);
     for (let i = 0; i < images.length; i++) {
-      const { name, kind, source, summary } = images[i]!;
-      if (kind === "class" && (summary.declaration === "namespace" || look.indexOf(source, "static") >= 0)) {
-        this.#reach(name, reached);
-      }
+      const { name, kind, source } = images[i]!;
+      if (kind === "class" && look.indexOf(source, "static") >= 0) this.#reach(name, reached);
     }
     for (const name in reached) {
       const entry = this.#bound[name];

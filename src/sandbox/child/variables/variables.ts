@@ -6,7 +6,6 @@ import { look } from "../intrinsics/look.ts";
 import { fileOfRestored } from "../errors/ran_blocks.ts";
 import type { Declaration } from "../rewrite/declarations.ts";
 import { newEntry, type VariableRecord } from "./entry.ts";
-import { describeFilled, extendsEarlier } from "./enum_variables.ts";
 import { KnownFunctions } from "./functions.ts";
 import { type RestoredVariable, Restoring } from "./restore.ts";
 import { addOnce, codeHash } from "./save.ts";
@@ -42,12 +41,6 @@ export class RealmVariables {
   readonly #system: Record<string, true> = look.create(null);
   /** Names bound from outside and not saved yet. */
   #bound = bareList<string>();
-  /** Enums and namespaces of the running block that extend existing ones. */
-  #extending: Record<string, true> = look.create(null);
-  /** The same; "filled" once the block has filled them. */
-  #filled: Record<string, unknown> = look.create(null);
-  /** Previous values of the names that the block declares. */
-  #before: Record<string, unknown> = look.create(null);
   readonly functions = new KnownFunctions();
 
   constructor(original: (name: string) => PropertyDescriptor | null = () => null) {
@@ -110,29 +103,11 @@ export class RealmVariables {
     }).run({ declarations, assigned, reads: all });
   }
 
-  /** Which enums and namespaces of a block extend those of an earlier one, as they would in one file. The block records
-   * in the result which of them it has filled. */
-  extending(declarations: readonly Declaration[]): Readonly<Record<string, unknown>> {
-    const found: Record<string, true> = look.create(null);
-    this.#filled = look.create(null);
-    this.#before = look.create(null);
-    for (let i = 0; i < declarations.length; i++) {
-      const { name } = declarations[i]!, entry = this.#entries[name];
-      this.#before[name] = this.#get(name);
-      if (!entry || !extendsEarlier(declarations[i]!, { entry, value: this.#get(name) })) continue;
-      found[name] = this.#filled[name] = true;
-    }
-    this.#extending = found;
-    return this.#filled;
-  }
-
   /** An assignment changes the value and keeps the declaration's keyword and comment. */
   #describe(described: Declaration, declaration: string | null): void {
     const { name, doc, source, statement, requires } = described;
     const entry = this.#entries[name];
     if (!entry) return;
-    const isFilled = declaration === "enum" || declaration === "namespace";
-    if (isFilled && this.#describeFilled(entry, described)) return;
     if (declaration !== null) {
       entry.declaration = declaration;
       entry.doc = doc;
@@ -140,22 +115,6 @@ export class RealmVariables {
     entry.source = source;
     entry.statement = statement;
     entry.requires = requires;
-  }
-
-  /** False for an alias of a plain value. */
-  #describeFilled(entry: VariableRecord, described: Declaration): boolean {
-    const { name, isAlias = false } = described;
-    const value = this.#get(name), on = this.#extending[name] ? entry : null;
-    const isDone = isAlias || this.#filled[name] === "filled";
-    if (value === undefined || (!on && value === this.#before[name])) return true; // the block did not reach it
-    if (value === null || (typeof value !== "object" && typeof value !== "function")) return false;
-    if (!isDone || look.isProxy(value)) {
-      if (!on) describeFilled(entry, { ...described, source: "", on });
-      return true;
-    }
-    describeFilled(entry, { ...described, on });
-    if (entry.declaration === "namespace" && entry.source !== "") this.functions.addNamespace(value, entry);
-    return true;
   }
 
   #removeUnreached(): void {
@@ -265,16 +224,6 @@ export class RealmVariables {
     entry.group = null;
     entry.primitive = text;
     this.#define(name, text);
-  }
-
-  /** Gives a variable its value. */
-  assign(name: string, value: unknown): void {
-    if (this.#entries[name] && look.hasOwn(this.#global, name)) this.#define(name, value);
-  }
-
-  /** Whether the running block is the first one that declares the name. */
-  isNew(name: string): boolean {
-    return this.#fresh[name] === true;
   }
 
   has(name: string): boolean {

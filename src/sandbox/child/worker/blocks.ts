@@ -2,8 +2,6 @@ import type { BlockOutcome } from "../../../domain/query/block_result.ts";
 import { bareList } from "../../codec/intrinsics.ts";
 import { captured } from "../intrinsics/captured.ts";
 import { look } from "../intrinsics/look.ts";
-import { blockArguments } from "./block_arguments.ts";
-import { KeptNumbers } from "./kept_numbers.ts";
 import type { ToWorker } from "../link/messages.ts";
 import type { RunContext } from "../run/context.ts";
 import { sendReport } from "./send_report.ts";
@@ -46,7 +44,6 @@ export class Blocks {
   #timer: ReturnType<typeof captured.setTimeout> | null = null;
   #active: Active | null = null;
   #lastId = "";
-  readonly #numbers = new KeptNumbers();
   /** Contexts of this query's blocks, whose background work may still be running. */
   #contexts = new look.Set<RunContext>();
 
@@ -84,7 +81,6 @@ export class Blocks {
 
   /** Called when a turn was stopped at that limit. */
   onStopped(): void {
-    this.#numbers.giveBack((name, value) => this.#parts.variables.assign(name, value));
     const active = this.#active;
     const outcome = active?.ending?.outcome;
     if (active && !outcome) return this.#end(active, { outcome: "timeout", value: NO_VALUE });
@@ -178,10 +174,11 @@ export class Blocks {
       const { variables } = this.#parts;
       active.hides = this.#hiddenBy(run.defined);
       variables.declare(run.defined);
-      const values = blockArguments(run.block.declarations, { variables, numbers: this.#numbers });
+      const { declarations } = run.block;
+      const made = (value: object, name: string): void => variables.functions.made(value, { name, declarations });
       const script = new captured.Script(run.block.code, { filename: run.file });
       // A function, called from here: the runtime's script would write a stack into whatever the block throws.
-      const value: unknown = captured.apply(script.runInThisContext(), undefined, values);
+      const value: unknown = captured.apply(script.runInThisContext(), undefined, [made]);
       if (!captured.isPromise(value)) return this.#finish(active, value);
       if (!run.block.awaits) active.returned = value;
       captured.apply(captured.then, value, [

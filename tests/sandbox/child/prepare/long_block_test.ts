@@ -57,7 +57,6 @@ Deno.test("prepareBlock() refuses a name of more than 1000 characters, wherever 
       "const k = class NAME {}",
       "enum NAME { A }",
       "enum E { NAME }",
-      "namespace NAME { export const a = 1 }",
       "const { NAME } = {}",
       "const p = (NAME: number) => 1",
       "NAME",
@@ -114,7 +113,6 @@ const NESTED: Readonly<Record<string, (depth: number) => string>> = {
   functions: (depth) => `${"function f(){".repeat(depth)}${"}".repeat(depth)}`,
   patterns: (depth) => `const ${"[".repeat(depth)}a${"]".repeat(depth)} = []`,
   types: (depth) => `const x: number = 1; x${".b".repeat(depth)}`,
-  namespaces: (depth) => `namespace A { export const q = 1 } 1${"+1".repeat(depth)}`,
 };
 
 Deno.test("prepareBlock() prepares code of any depth or refuses it, and never throws", () => {

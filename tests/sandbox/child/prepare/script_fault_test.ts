@@ -4,7 +4,7 @@ import vm from "node:vm";
 import fc from "fast-check";
 import { restoredFault } from "../../../../src/sandbox/child/prepare/restored_fault.ts";
 import type { Declaration } from "../../../../src/sandbox/child/rewrite/declarations.ts";
-import { scriptFault } from "../../../../src/sandbox/child/prepare/script_fault.ts";
+import { scriptFault } from "../../../../src/sandbox/child/prepare/refusals.ts";
 import { BlockRunner, prepare } from "../block_runner.ts";
 import { escapes } from "../escapes.ts";
 
@@ -55,7 +55,7 @@ Deno.test("scriptFault() anything but one function with what a block may use is 
 });
 
 Deno.test("prepareBlock() a name with an escape is never a name of the rewriter", async () => {
-  const names = ["made", "fail", "numbers", "extended", "put", "list", "f", "object"];
+  const names = ["made", "f", "g", "E"];
   for (const name of names) {
     for (
       const escape of ["\\u200d", "\\u200D", "\\u{200d}", "\\u{0000200D}", "\u200d", "\\u200d\u200d", "\\u200d\\u200d"]
@@ -181,7 +181,6 @@ const statement = fc.oneof(
   token(text, fc.constantFrom("", ";")),
   token(text, fc.constantFrom("", ";")),
   token("type ", name, "=", text),
-  token("import ", name, "=", name, ".", name),
 );
 const block = fc.array(fc.tuple(statement, fc.constantFrom("\n", ";", " ", "", "\n\n", " //\n")), {
   minLength: 1,

@@ -45,13 +45,6 @@ Deno.test("sourcePosition() errors are at the place where the model wrote them",
     ["const n: number = 1\nconst s: string = null!.x", [2, 25]],
     ["type A = { a: 1 }\n\nlet v = (null as any as A).a", [3, 28]],
     ["enum E { A }\nfunction f<T>(x: T): T { return (x as any).y.z }\nf<number>(1)", [2, 46]],
-    ["namespace N {\n  export const a: number = 1, b = null!.x\n}", [2, 41]],
-    ["namespace N {\n  export const a: any = null\n  export function f(x: number) { return x + a.y }\n}\nN.f(1)", [
-      3,
-      47,
-    ]],
-    ["namespace A.B { export const f = (x: any) => x.y.z }\nconst n: number = 1\nA.B.f({})", [1, 50]],
-    ["namespace N { type Q = 1; export const a = 1 }; null!.x", [1, 55]],
     ["```ts\nconst a = 1\nnull.x\n```", [3, 6]],
     ["[1].map(x =&gt; null.x)", [1, 22]],
   ];
