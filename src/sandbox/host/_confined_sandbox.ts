@@ -147,7 +147,7 @@ export class ConfinedSandbox implements Sandbox {
       return this.#read(() => readRunReport(answered, active.observed));
     } catch {
       // It has ended, or was killed for what it sent. Wait for the end, so that later callers see it.
-      return active.failed(await this.#link.ended, await declaredNames(block.code));
+      return active.failed(await this.#link.ended, declaredNames(block.code));
     } finally {
       active.end();
       this.#active = null;

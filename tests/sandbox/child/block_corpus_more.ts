@@ -192,7 +192,11 @@ export const MORE: readonly Case[] = [
   ],
   ["enum A { X = 'x' }\nenum B { Y = A.X + 'y', Z = `${A.X}` }\nObject.keys(B)", ["Y", "Z"], "A B"],
   ["function f() { enum E { A = 'a', B = A + 1 } return Object.keys(E) }\nf()", ["A", "B"], "f"],
-  ["const s: string = `namespace A { ${`module B {`}`; s + 'namespace C {' // namespace D {", "namespace A { module B {namespace C {", "s"],
+  [
+    "const s: string = `namespace A { ${`module B {`}`; s + 'namespace C {' // namespace D {",
+    "namespace A { module B {namespace C {",
+    "s",
+  ],
   ["const r: RegExp = /namespace A {/; r.test('namespace A {')", true, "r"],
   // as the engine has it: names of the block exist from its beginning
   ["const k = 1; k = 2; k", 2, "k"],

@@ -2,14 +2,13 @@ import {
   type AnyNode,
   type Comment,
   type ExpressionStatement,
+  type Identifier,
   type Options,
-  parse,
-  parseExpressionAt,
-  Parser,
   type Program,
   type Token,
 } from "acorn";
-import { childNodes, isTooDeep } from "../syntax/analysis.ts";
+import { childNodes, sizeOf } from "../syntax/analysis.ts";
+import { CodeParser } from "../syntax/parser.ts";
 import {
   alignLines,
   applyEdits,
@@ -44,6 +43,9 @@ export interface Parsed extends ParsedText {
   readonly ok: true;
   /** From `js` to the text that was parsed. */
   readonly map: PositionMap;
+  /** How many nodes the program has, and its longest name. */
+  readonly nodes: number;
+  readonly longest: Identifier | null;
   /** Whether types were stripped: then it is fine if nothing is left to run. */
   readonly stripped: boolean;
 }
@@ -58,7 +60,7 @@ const OPTIONS: Options = {
 const TOP = 1, FUNCTION = 2;
 
 /** As in a script, the top level may declare a function twice; everything else is as in a module. */
-class BlockParser extends Parser {
+class BlockParser extends CodeParser {
   /** Overrides a method that acorn's types do not have. */
   treatFunctionsAsVarInScope({ flags }: { readonly flags: number }): boolean {
     return (flags & (TOP | FUNCTION)) !== 0;
@@ -153,7 +155,9 @@ function namespaceIn(text: string, js: string): Unparsed | null {
     if (found.index < from) continue; // inside a declaration of types
     if (name === undefined) from = closedAt(code, end);
     else if (!js.includes(text.slice(found.index, end))) {
-      const message = `namespace is not available: write const ${/^[^\s.]+/.exec(name)?.[0]} = { … }, or only its members`;
+      const message = `namespace is not available: write const ${
+        /^[^\s.]+/.exec(name)?.[0]
+      } = { … }, or only its members`;
       return { ok: false, message, offset: found.index };
     }
   }
@@ -243,10 +247,11 @@ function parseScript(js: string): Parsed | Unparsed {
   const comments: Comment[] = [];
   try {
     const program = parseObject(js) ?? BlockParser.parse(js, { ...OPTIONS, onComment: comments });
-    if (isTooDeep(program)) return TOO_DEEP;
+    const size = sizeOf(program);
+    if (!size) return TOO_DEEP;
     const spaced = spacedComments(js, OPTIONS);
     if (!spaced) {
-      return { ok: true, program, comments, js, map: IDENTITY, stripped: false };
+      return { ok: true, program, ...size, comments, js, map: IDENTITY, stripped: false };
     }
     const again = parseScript(spaced.text);
     return again.ok ? { ...again, map: composeMaps(again.map, spaced.map) } : again;
@@ -263,7 +268,7 @@ function spacedComments(
 ): { readonly text: string; readonly map: PositionMap } | null {
   if (!js.includes("<!--")) return null;
   const tokens: Token[] = [];
-  parse(js, { ...options, onToken: tokens });
+  CodeParser.parse(js, { ...options, onToken: tokens });
   const edits = tokens.flatMap(({ start, end }) =>
     end - start === 1 && js.startsWith("<!--", start) ? [{ start: end, end, text: " " }] : []
   );
@@ -275,8 +280,8 @@ function parseObject(js: string): Program | null {
   if (!/^\s*\{/.test(js)) return null;
   const start = js.search(/\{/);
   try {
-    const expression = parseExpressionAt(js, start, OPTIONS);
-    const rest = parse(js.slice(expression.end), OPTIONS);
+    const expression = CodeParser.parseExpressionAt(js, start, OPTIONS);
+    const rest = CodeParser.parse(js.slice(expression.end), OPTIONS);
     if (rest.body.some(({ type }) => type !== "EmptyStatement")) return null;
     const statement: ExpressionStatement = { type: "ExpressionStatement", start, end: expression.end, expression };
     return { type: "Program", start: 0, end: js.length, body: [statement], sourceType: "module" };

@@ -1,6 +1,5 @@
 import type { BlockError } from "../../../domain/query/block_result.ts";
-import { countNodes, freeNames } from "../syntax/analysis.ts";
-import { LANGUAGE_NAMES } from "../syntax/analysis.ts";
+import { freeNames, LANGUAGE_NAMES } from "../syntax/analysis.ts";
 import { positionError } from "../errors/position_error.ts";
 import { type Parsed, parseText, type StripTypes, type Unparsed } from "./parse_text.ts";
 import { isDataLiteral, refusalOf, scriptFault } from "./refusals.ts";
@@ -27,7 +26,7 @@ export interface RunnableBlock {
   readonly awaits: boolean;
   /** In order of definition, one per name. */
   readonly declarations: readonly Declaration[];
-  /** Assignments to names at its top level, in order; `declaration` has no meaning here. */
+  /** The last assignment to each name at its top level; `declaration` has no meaning here. */
   readonly assigned: readonly Declaration[];
   /** Names that the block refers to but does not declare, without those of the language. */
   readonly reads: readonly string[];
@@ -57,12 +56,10 @@ export interface PrepareOptions {
   readonly loadSucrase: () => StripTypes;
 }
 
-/** Preparing takes about 2 µs for each node of the syntax tree, and nothing else runs in the child meanwhile. */
-const MAX_CHARS = 256 << 10, MAX_NODES = 100_000;
-/** Each repair parses the text again: longer text is not repaired. */
+/** Preparing takes up to 2 µs for each node of the syntax tree, and nothing else runs in the child meanwhile. */
+const MAX_CHARS = 256 << 10, MAX_NODES = 150_000;
+/** Each of several repairs parses the text again: longer text is repaired once at most. */
 const REPAIRED_CHARS = 64 << 10;
-/** Strings whose line feeds are escaped, and how many characters may be parsed for that. */
-const MAX_STRINGS = 100, MAX_PARSED = 1 << 20;
 
 interface Attempt {
   readonly parsed: Parsed | Unparsed;
@@ -82,15 +79,14 @@ export function prepareBlock(source: string, options: PrepareOptions): PreparedB
     repaired: note,
   });
   if (!parsed.ok) return refuse("SyntaxError", parsed);
-  const { program, js, stripped } = parsed;
-  const nodes = countNodes(program);
+  const { program, js, nodes, longest, stripped } = parsed;
   if (nodes > MAX_NODES) return tooLong(source, `${nodes} names, values and operations, ${MAX_NODES} at most`);
   const toSource = composeMaps(parsed.map, map);
   const place = (offset: number): string => {
     const { line, column } = positionAt(source, mapOffset(toSource, offset));
     return `${line}:${column}`;
   };
-  const refused = refusalOf(program, { stripped, js, place });
+  const refused = refusalOf(program, { longest, stripped, js, place });
   if (refused) return refuse("Refused", { ...refused, offset: mapOffset(parsed.map, refused.offset) });
   const { code, awaits, map: toJs } = rewriteTopLevel(program, js);
   const fault = scriptFault(code);
@@ -100,7 +96,8 @@ export function prepareBlock(source: string, options: PrepareOptions): PreparedB
     ok: true,
     code,
     awaits,
-    ...names,
+    declarations: names.declarations,
+    assigned: [...new Map(names.assigned.map((one) => [one.name, one])).values()],
     madeFrom: madeFrom(program, names),
     reads: freeNames(program).filter((name) => !LANGUAGE_NAMES.has(name)),
     shows: declaredLast(program),
@@ -125,9 +122,11 @@ function read(source: string, loadSucrase: () => StripTypes): Attempt {
     : { parsed: parseText(source, loadSucrase), map: IDENTITY, note: null };
   const start = fenced ?? { text: source, map: IDENTITY, note: "" };
   if (whole.parsed.ok && !looksEscaped(whole.parsed, start.text)) return whole;
+  const isString = !whole.parsed.ok && /["']/.test(start.text.charAt(whole.parsed.offset));
+  const joined = isString ? repairLineFeeds(start.text) : null;
+  const next = joined && attempt(chain(start, joined), loadSucrase);
+  if (next?.parsed.ok) return next;
   if (source.length > REPAIRED_CHARS) return whole;
-  const joined = withoutLineFeeds({ ...whole, start }, loadSucrase);
-  if (joined) return joined;
   for (const repaired of candidates(start, whole.parsed)) {
     const next = attempt(repaired, loadSucrase);
     if (next.parsed.ok) return next;
@@ -138,24 +137,6 @@ function read(source: string, loadSucrase: () => StripTypes): Attempt {
 function attempt(repaired: Repaired, loadSucrase: () => StripTypes): Attempt {
   const { text, map, note } = repaired;
   return { parsed: parseText(text, loadSucrase), map, note };
-}
-
-/** With the line feeds escaped that stand inside strings, if the rest can then be parsed. */
-function withoutLineFeeds(
-  { parsed, start }: Pick<Attempt, "parsed"> & { readonly start: Repaired },
-  loadSucrase: () => StripTypes,
-): Attempt | null {
-  let whole = start, failed = parsed;
-  const most = Math.min(MAX_STRINGS, MAX_PARSED / start.text.length);
-  for (let strings = 0; strings < most && !failed.ok; strings++) {
-    const one = repairLineFeeds(whole.text, failed.offset);
-    if (!one) return null;
-    whole = chain(whole, one);
-    const next = attempt(whole, loadSucrase);
-    if (next.parsed.ok) return next;
-    failed = next.parsed;
-  }
-  return null;
 }
 
 /** `a &lt; b;` parses as `a & lt; b`. */

@@ -1,8 +1,8 @@
-import { type AnyNode, type Expression, type FunctionExpression, type Identifier, parse, type Program } from "acorn";
+import { type AnyNode, type Expression, type FunctionExpression, type Identifier, type Program } from "acorn";
 import { isVariableName } from "../../../domain/kit/variable_name.ts";
 import { SYSTEM_NAMES } from "../syntax/system_names.ts";
-import { nestedVars } from "../rewrite/declarations.ts";
-import { boundIdentifiers, childNodes, freeNames, isFunction } from "../syntax/analysis.ts";
+import { boundIdentifiers, childNodes, freeNames, isFunction, nestedVars } from "../syntax/analysis.ts";
+import { CodeParser } from "../syntax/parser.ts";
 
 export interface BlockRefusal {
   readonly message: string;
@@ -19,10 +19,8 @@ const FIXED_NAMES: ReadonlySet<string> = new Set([
 ]);
 
 const MAX_NAMES = 1_000, MAX_NAME = 1_000;
-/** As many characters as a name that is too long has, in a name or in a text. */
-const LONG_RUN = new RegExp(`[^\\s(){}[\\];,.<>=!*%&|^~?:"'\`]{${MAX_NAME + 1}}`);
-
 export interface Refusing {
+  readonly longest: Identifier | null;
   /** Types were removed from the program. */
   readonly stripped: boolean;
   /** The text to which the program's offsets refer. */
@@ -32,7 +30,7 @@ export interface Refusing {
 }
 
 /** Why a program that parses is refused, or null. */
-export function refusalOf(program: Program, { stripped, js, place }: Refusing): BlockRefusal | null {
+export function refusalOf(program: Program, { longest, stripped, js, place }: Refusing): BlockRefusal | null {
   const body = program.body.filter((node) => node.type !== "EmptyStatement");
   const [first] = body;
   if (!first) return stripped ? null : { message: "The block has nothing to run: only comments or spaces", offset: 0 };
@@ -40,7 +38,7 @@ export function refusalOf(program: Program, { stripped, js, place }: Refusing): 
     const message = "The block is only a string: put prose into final.answer, or assign the string to a variable";
     return { message, offset: first.start };
   }
-  return tooManyNames(program) ?? longName(program, js) ?? fixedNames(program, place) ??
+  return tooManyNames(program) ?? longName(longest) ?? fixedNames(program, place) ??
     useRefusalOf(program, { js, place });
 }
 
@@ -51,7 +49,9 @@ export function isFixedName(name: string): boolean {
 
 /** Why a program may not run, wherever it came from, or null. */
 export function useRefusalOf(program: Program, how: Pick<Refusing, "js" | "place">): BlockRefusal | null {
-  return unknownName(program, how) ?? moduleSyntax(program) ?? topLevelArguments(program);
+  const { js } = how; // looking at each node takes as long as parsing
+  return unknownName(program, how) ?? (/import|export/.test(js) ? moduleSyntax(program) : null) ??
+    (/arguments|\\u/.test(js) ? topLevelArguments(program) : null);
 }
 
 function isBareText(node: Expression): boolean {
@@ -68,10 +68,9 @@ function tooManyNames(program: Program): BlockRefusal | null {
   return { message, offset: 0 };
 }
 
-function longName(program: Program, js: string): BlockRefusal | null {
-  const found = LONG_RUN.test(js) ? findName(program, ({ name }) => name.length > MAX_NAME) : null;
-  if (!found) return null;
-  const { name, start: offset } = found;
+function longName(longest: Identifier | null): BlockRefusal | null {
+  if (!longest || longest.name.length <= MAX_NAME) return null;
+  const { name, start: offset } = longest;
   return { message: `Cannot use a name of ${name.length} characters, ${MAX_NAME} at most`, offset };
 }
 
@@ -183,13 +182,12 @@ const UNSAFE = "This block may be correct, but it could not be rewritten safely:
 export function scriptFault(code: string): string | null {
   let program: Program;
   try {
-    program = parse(code, { ecmaVersion: "latest", sourceType: "script" });
+    program = CodeParser.parse(code, { ecmaVersion: "latest", sourceType: "script" });
   } catch {
     return UNSAFE;
   }
   const block = onlyFunction(program);
   if (!block) return UNSAFE;
-  if (!/import|arguments|\\u/.test(code)) return null; // most blocks, and looking at each name takes as long as parsing
   const inside: Program = { ...program, body: block.body.body };
   return useRefusalOf(inside, { js: code, place: () => "" })?.message ?? null;
 }

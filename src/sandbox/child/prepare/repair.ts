@@ -1,4 +1,5 @@
-import { IDENTITY, type PositionMap } from "../syntax/position_map.ts";
+import { feedsInStrings } from "../syntax/parser.ts";
+import { applyEdits, IDENTITY, type PositionMap } from "../syntax/position_map.ts";
 
 export interface Repaired {
   readonly text: string;
@@ -44,28 +45,12 @@ export function repairEntities(text: string): Repaired | null {
   return { text: out + text.slice(at), map, note: "replaced HTML entities by their operators" };
 }
 
-/** Escapes the line feeds inside the string that begins at an offset, with a quote that another line closes. Null if
- * there is no such string. */
-export function repairLineFeeds(text: string, offset: number): Repaired | null {
-  const quote = text[offset];
-  if (quote !== '"' && quote !== "'") return null;
-  let out = "", from = 0, at = offset + 1;
-  const map: number[] = [];
-  while (text[at] !== quote) {
-    if (at >= text.length) return null;
-    const feed = /^\r?\n/.exec(text.slice(at, at + 2))?.[0] ?? "";
-    if (feed !== "") {
-      map.push(out.length, from, at - from);
-      out += text.slice(from, at);
-      map.push(out.length, at, 1);
-      out += "\\n";
-      from = at + feed.length;
-    }
-    at += feed.length || (text[at] === "\\" ? 2 : 1);
-  }
-  if (from === 0) return null;
-  map.push(out.length, from, text.length - from + 1);
-  return { text: out + text.slice(from), map, note: "escaped the line feeds inside a string" };
+/** Escapes the line feeds inside strings, each of which another line closes. Null if there are none. */
+export function repairLineFeeds(text: string): Repaired | null {
+  const feeds = feedsInStrings(text);
+  if (!feeds || feeds.length === 0) return null;
+  const edits = feeds.map((at) => ({ start: text[at - 1] === "\r" ? at - 1 : at, end: at + 1, text: "\\n" }));
+  return { ...applyEdits(text, edits), note: "escaped the line feeds inside a string" };
 }
 
 /** Closes one bracket that is still open at the end of the text. */

@@ -1,6 +1,7 @@
-import { type AnyNode, parse, type Program } from "acorn";
+import type { AnyNode, Program } from "acorn";
 import { restoredScript, type RestoredSource } from "../rewrite/restored_script.ts";
 import { isClass, isFunction } from "../syntax/analysis.ts";
+import { CodeParser } from "../syntax/parser.ts";
 import { isFixedName, useRefusalOf } from "./refusals.ts";
 
 /** Why the source of a stored variable must not be evaluated, or null: it may come from a file of somebody else. What
@@ -11,7 +12,7 @@ export function restoredFault(image: RestoredSource): string | null {
   const js = restoredScript(image);
   let program: Program;
   try {
-    program = parse(js, { ecmaVersion: "latest", sourceType: "script" });
+    program = CodeParser.parse(js, { ecmaVersion: "latest", sourceType: "script" });
   } catch {
     return NOT_ONE;
   }

@@ -1,5 +1,5 @@
-import type { AnyNode, Comment, Expression, Program, Statement, VariableDeclaration } from "acorn";
-import { awaits, boundNames, childNodes, freeNames, isClass, isFunction, LANGUAGE_NAMES } from "../syntax/analysis.ts";
+import type { AnyNode, Comment, Expression, Program, Statement } from "acorn";
+import { awaits, boundNames, freeNames, isClass, isFunction, LANGUAGE_NAMES, nestedVars } from "../syntax/analysis.ts";
 
 /** A name to which a block gives a value at its top level. */
 export interface Declaration {
@@ -34,8 +34,8 @@ export function topLevelDeclarations(text: ParsedText): Declaration[] {
   };
   body.forEach((node, i) => {
     const name = enumOf(node, body[i + 1]);
-    if (name === null) for (const one of declarationsOf(node, text)) add(one);
-    else add({ ...describe({ name, declaration: "enum", value: body[i + 1]!, node }, text), statement: `enum ${name}` });
+    if (name === null) { for (const one of declarationsOf(node, text)) add(one); }
+    else add({ ...made(name, { value: body[i + 1]!, node, declaration: "enum" }, text), statement: `enum ${name}` });
   });
   return [...found.values()];
 }
@@ -59,7 +59,7 @@ export function topLevelAssignments(text: ParsedText): Declaration[] {
     if (node.type !== "ExpressionStatement" || node.expression.type !== "AssignmentExpression") return [];
     const { left, right, operator } = node.expression;
     if (left.type !== "Identifier" || operator !== "=") return [];
-    return [describe({ name: left.name, declaration: "let", value: right, node }, text)];
+    return [made(left.name, { value: right, node, declaration: "let" }, text)];
   });
 }
 
@@ -84,52 +84,34 @@ export function askedLast(program: Program): "call" | "value" | null {
 
 function declarationsOf(node: Program["body"][number], text: ParsedText): Declaration[] {
   if (node.type === "FunctionDeclaration") {
-    return [describe({ name: node.id.name, declaration: "function", value: node, node }, text)];
+    return [made(node.id.name, { value: node, node, declaration: "function" }, text)];
   }
-  if (node.type === "ClassDeclaration") {
-    return [describe({ name: node.id.name, declaration: "class", value: node, node }, text)];
-  }
-  if (node.type === "VariableDeclaration") return variablesOf(node, text);
-  return nestedVars(node).flatMap((one) => variablesOf(one, text, node));
-}
-
-function variablesOf(node: VariableDeclaration, text: ParsedText, statement: AnyNode = node): Declaration[] {
-  const { kind } = node;
-  if (kind !== "const" && kind !== "let" && kind !== "var") return []; // `using` ends with the block
-  return node.declarations.flatMap((one) => {
-    const value = one.id.type === "Identifier" ? one.init ?? one : one;
-    return boundNames(one.id).map((name) => describe({ name, declaration: kind, value, node: statement }, text));
+  if (node.type === "ClassDeclaration") return [made(node.id.name, { value: node, node, declaration: "class" }, text)];
+  return (node.type === "VariableDeclaration" ? [node] : nestedVars(node)).flatMap(({ kind, declarations }) => {
+    if (kind !== "const" && kind !== "let" && kind !== "var") return []; // `using` ends with the block
+    return declarations.flatMap((one) => {
+      const value = one.id.type === "Identifier" ? one.init ?? one : one;
+      return boundNames(one.id).map((name) => made(name, { value, node, declaration: kind }, text));
+    });
   });
 }
 
-/** `var` declarations inside a statement, without those in functions and classes. */
-export function nestedVars(node: AnyNode): VariableDeclaration[] {
-  const found: VariableDeclaration[] = [];
-  addNestedVars(node, found);
-  return found;
-}
-
-function addNestedVars(node: AnyNode, found: VariableDeclaration[]): void {
-  if (isFunction(node) || isClass(node)) return;
-  if (node.type === "VariableDeclaration" && node.kind === "var") found.push(node);
-  else for (const child of childNodes(node)) addNestedVars(child, found);
-}
-
-interface Found {
-  readonly name: string;
-  readonly declaration: Declaration["declaration"];
-  /** The expression that produces its value. */
+interface Making {
+  /** The expression that produces the value. */
   readonly value: AnyNode;
+  /** The statement. */
   readonly node: AnyNode;
+  readonly declaration: Declaration["declaration"];
 }
 
-function describe({ name, declaration, value, node }: Found, text: ParsedText): Declaration {
+function made(name: string, { value, node, declaration }: Making, text: ParsedText): Declaration {
+  const { js } = text;
   return {
     name,
     declaration,
     doc: docBefore(node, text),
-    source: sourceOf(value, text.js),
-    statement: text.js.slice(node.start, node.end).slice(0, MAX_STATEMENT),
+    source: sourceOf(value, js),
+    statement: js.slice(node.start, Math.min(node.end, node.start + MAX_STATEMENT)),
     requires: freeNames(value).filter((one) => one !== name && !LANGUAGE_NAMES.has(one)),
   };
 }
@@ -139,20 +121,29 @@ function sourceOf(value: AnyNode | Expression | Statement, js: string): string {
   return isFunction(value) || (isClass(value) && !awaits(value)) ? js.slice(value.start, value.end) : "";
 }
 
+/** Kept in the statement, which may declare many names. */
+const DOC = Symbol("doc");
+
 /** The comment must be on its own lines directly above the statement; uses its first line with text. */
-function docBefore(node: AnyNode, { js, comments }: ParsedText): string {
+function docBefore(node: AnyNode & { [DOC]?: string }, { js, comments }: ParsedText): string {
+  if (node[DOC] !== undefined) return node[DOC];
   let end = node.start, first: Comment | null = null;
   for (let i = lastBefore(comments, end); i >= 0; i--) {
     const comment = comments[i]!;
-    if (!/^[^\S\n]*\n?[^\S\n]*$/.test(js.slice(comment.end, end))) break;
-    if (js.slice(js.lastIndexOf("\n", comment.start - 1) + 1, comment.start).trim() !== "") break;
+    if (!/^[^\S\n]*\n?[^\S\n]*$/.test(js.slice(comment.end, end)) || !beginsLine(js, comment.start)) break;
     first = comment;
     end = comment.start;
     if (comment.type === "Block") break;
   }
   const lines = (first?.value ?? "").split("\n").map((line) => line.replace(/^[\s*]+|[\s*]+$/g, ""));
   const line = lines.find((one) => one !== "") ?? "";
-  return line.length > MAX_DOC ? `${line.slice(0, MAX_DOC - 1)}…` : line;
+  return node[DOC] = line.length > MAX_DOC ? `${line.slice(0, MAX_DOC - 1)}…` : line;
+}
+
+function beginsLine(js: string, offset: number): boolean {
+  let at = offset - 1;
+  while (at >= 0 && js[at] !== "\n" && js[at]!.trim() === "") at--;
+  return at < 0 || js[at] === "\n";
 }
 
 /** The index of the last comment that ends before an offset; -1 if there is none. */
@@ -183,13 +174,15 @@ export function madeFrom(
 ): MadeFrom {
   const found = new Map<string, Set<string>>();
   for (const { name, requires } of [...declarations, ...assigned]) addTo(found, name, requires);
+  let added = 0;
   for (const statement of program.body) {
     if (statement.type === "VariableDeclaration" || statement.type === "FunctionDeclaration") continue;
     if (statement.type === "ClassDeclaration") continue;
     const names = freeNames(statement).filter((name) => !LANGUAGE_NAMES.has(name));
     const changed = statement.type === "ExpressionStatement" ? new Set(changedBy(statement.expression)) : null;
     const made = names.filter((name) => found.has(name) && changed?.has(name) !== false);
-    if (made.length * names.length > MOST_NAMES) return {};
+    added += made.length * names.length;
+    if (added > MOST_NAMES * 10 || made.length * names.length > MOST_NAMES) return {};
     for (const name of made) addTo(found, name, names);
   }
   if ([...found.values()].reduce((sum, reads) => sum + reads.size, 0) > MOST_NAMES) return {};

@@ -1,7 +1,7 @@
 import type { AnyNode, ClassDeclaration, FunctionDeclaration, Program, VariableDeclaration } from "acorn";
-import { awaits, childNodes, isClass, isFunction } from "../syntax/analysis.ts";
+import { awaits, childNodes, isClass, isFunction, nestedVars } from "../syntax/analysis.ts";
 import { applyEdits, type PositionMap, type SourceEdit } from "../syntax/position_map.ts";
-import { enumOf, nestedVars } from "./declarations.ts";
+import { enumOf } from "./declarations.ts";
 
 export interface Rewritten {
   readonly code: string;
@@ -15,7 +15,7 @@ export interface Rewritten {
  * assignments to existing global properties, and the last expression is returned. `js`: the text from which the program
  * was parsed. Lines do not change, nor do columns if the language allows it: `const x` becomes `      x`. */
 export function rewriteTopLevel(program: Program, js: string): Rewritten {
-  const isAsync = program.body.some(awaits);
+  const isAsync = js.includes("await") && program.body.some(awaits);
   const writer = new Rewriter(program, js);
   const { text, map } = applyEdits(js, writer.edits());
   const header = `"use strict";(${isAsync ? "async " : ""}function(${writer.parameter}){${writer.header}`;

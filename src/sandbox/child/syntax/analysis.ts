@@ -1,4 +1,13 @@
-import type { AnyNode, Class, Function as FunctionNode, Identifier, Pattern, Program, Statement } from "acorn";
+import type {
+  AnyNode,
+  Class,
+  Function as FunctionNode,
+  Identifier,
+  Pattern,
+  Program,
+  Statement,
+  VariableDeclaration,
+} from "acorn";
 
 type Scope = { readonly names: Set<string>; readonly outer: Scope | null };
 
@@ -8,6 +17,7 @@ const CHILDREN = Symbol("children");
 
 /** The direct children of this node, in the order of the text. */
 export function childNodes(node: AnyNode & { [CHILDREN]?: readonly AnyNode[] }): readonly AnyNode[] {
+  if (node.type === "Identifier" || node.type === "Literal") return NO_CHILDREN; // half of all nodes
   return node[CHILDREN] ??= listChildren(node);
 }
 
@@ -24,24 +34,24 @@ function listChildren(node: AnyNode): readonly AnyNode[] {
 
 const NO_CHILDREN: readonly AnyNode[] = [];
 
-/** The nodes of a tree, itself included. */
-export function countNodes(node: AnyNode): number {
-  let count = 1;
-  for (const child of childNodes(node)) count += countNodes(child);
-  return count;
-}
-
 /** What walks a tree calls itself for each level, and the tree of `a.b.c` has one for each name. */
 const MAX_DEPTH = 1_000;
 
-/** Whether walking the tree could exhaust the stack. */
-export function isTooDeep(node: AnyNode): boolean {
-  let level: readonly AnyNode[] = [node];
+/** How many nodes a tree has, and its longest name. Null if walking it could exhaust the stack. */
+export function sizeOf(tree: AnyNode): { readonly nodes: number; readonly longest: Identifier | null } | null {
+  let level: AnyNode[] = [tree], nodes = 0;
+  let longest: Identifier | null = null;
   for (let depth = 0; level.length > 0; depth++) {
-    if (depth > MAX_DEPTH) return true;
-    level = level.flatMap(childNodes);
+    if (depth > MAX_DEPTH) return null;
+    nodes += level.length;
+    const next: AnyNode[] = [];
+    for (const node of level) {
+      if (node.type === "Identifier") { if (node.name.length > (longest?.name.length ?? 0)) longest = node; }
+      else for (const child of childNodes(node)) next.push(child);
+    }
+    level = next;
   }
-  return false;
+  return { nodes, longest };
 }
 
 function isNode(value: unknown): value is AnyNode {
@@ -73,10 +83,25 @@ export function boundIdentifiers(pattern: Pattern): Identifier[] {
   }
 }
 
+/** Kept, as a statement is asked for alone and with its program. */
+const FREE = Symbol("free names");
+
 /** Names that part of a program refers to and does not bind itself, in order of appearance. What it declares at its own
  * top level counts as bound. Names inside functions that are never called are included. */
-export function freeNames(part: AnyNode): string[] {
-  return [...new Set(freeIdentifiers(part).map(({ name }) => name))];
+export function freeNames(part: AnyNode & { [FREE]?: readonly string[] }): readonly string[] {
+  return part[FREE] ??= listFreeNames(part);
+}
+
+function listFreeNames(part: AnyNode): readonly string[] {
+  const names = new Set<string>();
+  if (part.type !== "Program") { for (const { name } of freeIdentifiers(part)) names.add(name); }
+  else {
+    const bound = programScope(part).names;
+    for (const statement of part.body) {
+      for (const name of freeNames(statement)) if (!bound.has(name)) names.add(name);
+    }
+  }
+  return [...names];
 }
 
 /** Where part of a program refers to these names. */
@@ -100,13 +125,35 @@ function ownNames(part: AnyNode): Set<string> {
   return names;
 }
 
-/** `var` is function-scoped: found in nested blocks and loops, not in functions. Exports are properties of a namespace. */
+/** `var` is function-scoped: found in nested blocks and loops, not in functions. */
 function varNames(node: AnyNode, names: Set<string>): void {
-  if (isFunction(node) || isClass(node) || node.type === "ExportNamedDeclaration") return;
-  if (node.type === "VariableDeclaration" && node.kind === "var") {
-    for (const one of node.declarations) for (const name of boundNames(one.id)) names.add(name);
+  for (const { declarations } of nestedVars(node)) {
+    for (const one of declarations) for (const name of boundNames(one.id)) names.add(name);
   }
-  for (const child of childNodes(node)) varNames(child, names);
+}
+
+/** What may contain statements of the same function. */
+const HOLDERS: ReadonlySet<string> = new Set(
+  `Program BlockStatement IfStatement ForStatement ForInStatement ForOfStatement WhileStatement DoWhileStatement
+  LabeledStatement SwitchStatement SwitchCase TryStatement CatchClause`.split(/\s+/),
+);
+
+/** `var` declarations inside a statement, without those in functions and classes. */
+export function nestedVars(node: AnyNode): readonly VariableDeclaration[] {
+  if (node.type === "VariableDeclaration") return node.kind === "var" ? [node] : NO_VARS;
+  if (!HOLDERS.has(node.type)) return NO_VARS;
+  const found: VariableDeclaration[] = [];
+  addVars(node, found);
+  return found;
+}
+
+const NO_VARS: readonly VariableDeclaration[] = [];
+
+function addVars(node: AnyNode, found: VariableDeclaration[]): void {
+  for (const child of childNodes(node)) {
+    if (child.type === "VariableDeclaration") { if (child.kind === "var") found.push(child); }
+    else if (HOLDERS.has(child.type)) addVars(child, found);
+  }
 }
 
 function lexicalNames(body: readonly (Statement | AnyNode)[], names: Set<string>): void {

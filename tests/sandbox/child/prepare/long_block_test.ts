@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { composeMaps, mapOffset, type PositionMap } from "../../../../src/sandbox/child/syntax/position_map.ts";
+import { transform } from "sucrase";
+import type { StripTypes } from "../../../../src/sandbox/child/prepare/parse_text.ts";
+import { prepareBlock } from "../../../../src/sandbox/child/prepare/prepare_block.ts";
 import { BlockRunner, prepare } from "../block_runner.ts";
 
 function repeated(count: number, line: (at: number) => string): string {
@@ -20,14 +23,14 @@ Deno.test("prepareBlock() refuses a block that is too long, and says why and wha
     `The block is too long: it has 262159 characters, 262144 at most; ${advice}`,
   );
   assert.equal(
-    refusal(`let a = 0, b = 1;${repeated(20_000, () => "a=b+1;")}`),
-    `The block is too long: it has 120008 names, values and operations, 100000 at most; ${advice}`,
+    refusal(`let a = 0, b = 1;${repeated(30_000, () => "a=b+1;")}`),
+    `The block is too long: it has 180008 names, values and operations, 150000 at most; ${advice}`,
   );
 });
 
 Deno.test("prepareBlock() a block below the limits runs, whatever it consists of", async () => {
   using runner = new BlockRunner();
-  assert.equal(await runner.value(`let a = 0;${repeated(15_000, () => "a=a+1;")} a`), 15_000);
+  assert.equal(await runner.value(`let a = 0;${repeated(24_000, () => "a=a+1;")} a`), 24_000);
   assert.equal(
     await runner.value(`function f${repeated(900, (at) => `${at}() { return ${at} } function f`)}() {} f899()`),
     899,
@@ -41,10 +44,74 @@ Deno.test("prepareBlock() a block below the limits runs, whatever it consists of
   assert.equal(await runner.value(`const rows = [${repeated(10_000, (at) => `{a:${at}},`)}]; rows.length`), 10_000);
 });
 
-Deno.test("prepareBlock() escapes line feeds in strings of a short block only", () => {
-  const broken = repeated(50, (at) => `const s${at} = 'a\nb';\n`);
-  assert.ok(prepare(broken).ok);
-  assert.match(refusal(`${broken}/*${"x".repeat(64 << 10)}*/`), /Unterminated string/);
+Deno.test("prepareBlock() escapes line feeds in strings, however many there are and however long the block is", async () => {
+  using runner = new BlockRunner();
+  const broken = repeated(900, (at) => `const s${at} = 'a\nb';\n`);
+  assert.equal(await runner.value(`${broken}/*${"x".repeat(64 << 10)}*/ s899`), "a\nb");
+  const lines = "const t: string = 'a\r\n\\'b\\\nc', r = /'/, u = `\n'${\"d\ne\"}`; [t, u, r.source]";
+  assert.deepEqual(await runner.value(lines), ["a\n'bc", "\n'd\ne", "'"]);
+  assert.match(refusal("const a = 'b\nc"), /Unterminated string/);
+});
+
+/** How many items and characters are looked through while a block is prepared. */
+function stepsOf(source: string): number {
+  const { indexOf } = Array.prototype, { indexOf: find, lastIndexOf: findLast } = String.prototype;
+  let steps = 0;
+  Array.prototype.indexOf = function (...given) {
+    steps += this.length;
+    return indexOf.apply(this, given);
+  };
+  String.prototype.indexOf = function (text, from = 0) {
+    const at = find.call(this, text, from);
+    steps += (at < 0 ? this.length : at) - Math.min(from, this.length) + 1;
+    return at;
+  };
+  String.prototype.lastIndexOf = function (this: string, text, from = this.length) {
+    const at = findLast.call(this, text, from);
+    steps += Math.min(from, this.length) - at + 1;
+    return at;
+  };
+  try {
+    prepare(source);
+    return steps;
+  } finally {
+    Object.assign(Array.prototype, { indexOf });
+    Object.assign(String.prototype, { indexOf: find, lastIndexOf: findLast });
+    for (const name of ["indexOf", "lastIndexOf"]) Object.defineProperty(String.prototype, name, { enumerable: false });
+    Object.defineProperty(Array.prototype, "indexOf", { enumerable: false });
+  }
+}
+
+const GROWING: Readonly<Record<string, (count: number) => string>> = {
+  "constants of a function": (count) => `function f() { ${repeated(count, (at) => `const a${at} = 1;`)} }`,
+  "variables of a function": (count) => `function f() { ${repeated(count, (at) => `var a${at};`)} }`,
+  parameters: (count) => `function f(${repeated(count, (at) => `a${at},`)}) {}`,
+  "functions of a function": (count) => `function f() { ${repeated(count, (at) => `function a${at}() {} `)} }`,
+  "members of an enum": (count) => `enum E { ${repeated(count, (at) => `A${at},`)} }`,
+  "types on one line": (count) => `let a: number = 1; ${repeated(count, () => `a = <any>a as number; `)}`,
+  "comments on one line": (count) => `let a; ${repeated(count, () => `/* b */ a = 1; `)}`,
+  "comments above": (count) => `${repeated(count, () => "// b\n")}let a = 1, b, c, d, e, f, g, h, i, j`,
+  statements: (count) => `let a; ${repeated(count, () => "a = f(a, 'b');\n")}`,
+  "broken strings": (count) => repeated(count, () => "f('a\nb');\n"),
+};
+
+Deno.test("prepareBlock() looks through no more than grows with the block", () => {
+  for (const [name, form] of Object.entries(GROWING)) {
+    const some = stepsOf(form(500)), more = stepsOf(form(2_000));
+    assert.ok(more < 6 * some + 50_000, `${name}: ${some} steps, then ${more}`);
+  }
+});
+
+Deno.test("prepareBlock() strips types of a broken block a few times, however much is broken", () => {
+  for (const line of ["f('a\nb');\n", "if (a &lt; b) f();\n", "f(() => {\n"]) {
+    let calls = 0;
+    const loadSucrase = (): StripTypes => (code, options) => {
+      calls++;
+      return transform(code, options);
+    };
+    prepareBlock(`const t: string = '';\n${line.repeat(400)}`, { loadSucrase });
+    assert.ok(calls <= 10, `${calls}: ${line}`);
+  }
 });
 
 Deno.test("prepareBlock() refuses a name of more than 1000 characters, wherever it is", () => {

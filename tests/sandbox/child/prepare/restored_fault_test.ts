@@ -39,7 +39,15 @@ Deno.test("restoredFault() any other code is not evaluated", () => {
     if (source.includes(`;${OUT}`)) assert.match(fault ?? "", /not one function/, source);
   }
   const classes = [
-    ...["(() => {})()", "A[f()]", "A.b()", "A.B.C", "new A()", "(o => (f(o), o))({})", "(o => ((function (A) {})(o), f))({})"],
+    ...[
+      "(() => {})()",
+      "A[f()]",
+      "A.b()",
+      "A.B.C",
+      "new A()",
+      "(o => (f(o), o))({})",
+      "(o => ((function (A) {})(o), f))({})",
+    ],
     ...["(o => ((function (A) {})(f()), o))({})", `(o => ((function (A) {})(o), o))(${OUT})`, "((o, p) => o)({})"],
     ...["(o => o)({ get a() { return 1 } })", "(o => o)({}, f())", "((o = f()) => o)({})", "() => 1", "A?.b"],
     "(o => ((function (A) {A.x = 1})(o), o))({})",
