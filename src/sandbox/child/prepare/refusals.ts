@@ -50,7 +50,7 @@ export function isFixedName(name: string): boolean {
 /** Why a program may not run, wherever it came from, or null. */
 export function useRefusalOf(program: Program, how: Pick<Refusing, "js" | "place">): BlockRefusal | null {
   const { js } = how; // looking at each node takes as long as parsing
-  return unknownName(program, how) ?? (/import|export/.test(js) ? moduleSyntax(program) : null) ??
+  return unknownName(program, how) ?? (/import|export|\\u/.test(js) ? moduleSyntax(program) : null) ??
     (/arguments|\\u/.test(js) ? topLevelArguments(program) : null);
 }
 
