@@ -1,6 +1,4 @@
-import { repeatInputVariables } from "../environment/repeat_input_variables.ts";
-import type { InputVariable } from "../environment/input_variable.ts";
-import { readInputVariables } from "../environment/input_variables.ts";
+import { type InputVariable, readInputVariables, repeatInputVariables } from "../environment/input_variables.ts";
 import type { Store } from "../persistence/store/store.ts";
 import type { AskOptions } from "./send_options.ts";
 

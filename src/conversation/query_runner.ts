@@ -2,7 +2,7 @@ import { HandedOver, TakenOverError } from "../domain/errors.ts";
 import type { Emit } from "../domain/query/query_event.ts";
 import type { QueryResult } from "../domain/query/query_result.ts";
 import { Environment } from "../environment/environment.ts";
-import type { InputVariable } from "../environment/input_variable.ts";
+import type { InputVariable } from "../environment/input_variables.ts";
 import type { Branch } from "../persistence/store/conversation_store.ts";
 import type { PreviousTurn } from "../persistence/store/query_store.ts";
 import type { Store } from "../persistence/store/store.ts";

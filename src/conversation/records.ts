@@ -7,7 +7,7 @@ import { HostCallError, UsageError } from "../domain/errors.ts";
 import type { ExternalChat, NewConversation } from "../domain/records/new_conversation.ts";
 import type { BranchPoint } from "../domain/records/new_fork.ts";
 import type { VariableImage } from "../domain/query/variable.ts";
-import type { VariableDiff } from "../environment/history/diff_versions.ts";
+import type { VariableDiff } from "../environment/history/version_diff.ts";
 import type { Branch } from "../persistence/store/conversation_store.ts";
 import type { Asked } from "../persistence/store/query_store.ts";
 import type { Store } from "../persistence/store/store.ts";

@@ -5,7 +5,7 @@ import type { Approve } from "../domain/query/approval.ts";
 import type { Emit } from "../domain/query/query_event.ts";
 import type { KeyedRequest } from "../domain/query/request_key.ts";
 import type { VariableImage } from "../domain/query/variable.ts";
-import type { VariableSource } from "../environment/variable_source.ts";
+import type { VariableSource } from "../environment/input_variables.ts";
 import type { QueryLimits } from "../query/query_parts.ts";
 import type { Branch } from "../persistence/store/conversation_store.ts";
 import type { Asked } from "../persistence/store/query_store.ts";

@@ -1,7 +1,7 @@
 import type { ApprovalAnswer, ApprovalQuestion } from "../domain/query/approval.ts";
 import type { QueryEvent } from "../domain/query/query_event.ts";
 import type { QueryResult } from "../domain/query/query_result.ts";
-import type { InputVariable } from "../environment/input_variable.ts";
+import type { InputVariable } from "../environment/input_variables.ts";
 import type { Branch } from "../persistence/store/conversation_store.ts";
 import type { AskOptions } from "./send_options.ts";
 import type { RunnerOptions } from "./query_runner.ts";

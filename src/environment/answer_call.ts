@@ -6,8 +6,7 @@ import type { CallOutcome, HostCallEvent } from "../domain/calls/host_call.ts";
 import { HostCallError } from "../domain/errors.ts";
 import { offReason } from "../extension/registry/off_part.ts";
 import { BUILTIN_NAMES, type BuiltinSource, callBuiltin } from "./builtins.ts";
-import { allDiffs, diffsIn } from "./diffs_in.ts";
-import type { QueryScope } from "./query_scope.ts";
+import type { QueryScope } from "./environment_parts.ts";
 
 /** Answers one call from the sandbox and reports its start and end to the query. Rejects if the function does, and
  * outside a query. */
@@ -71,4 +70,29 @@ function called(active: ActiveExtensions | null, name: string): ActiveExtensions
   if (reason === null) return active;
   const [namespace = "", symbol = ""] = name.split(".");
   throw new HostCallError(`Cannot call ${name}: ${reason}`, { namespace, symbol });
+}
+
+const MAX_DIFFS = 20;
+const MAX_CHARS = 16 * 1024;
+
+/** The diffs that an event reports from a function's result: its key `diff`, or that of each element, without those that
+ * only say that a file was removed or moved. Bounded, since events carry them. */
+export function diffsIn(result: unknown): { readonly diffs?: readonly string[] } {
+  const found: string[] = [];
+  let left = MAX_CHARS;
+  const shown = allDiffs(result).filter((diff) => !/^--- a\/.*\n\+\+\+ .*\n$/.test(diff));
+  for (const diff of shown.slice(0, MAX_DIFFS)) {
+    if (left <= 0) break;
+    found.push(diff.length > left ? `${diff.slice(0, diff.lastIndexOf("\n", left) + 1 || left)}…\n` : diff);
+    left -= diff.length;
+  }
+  return found.length > 0 ? { diffs: found } : {};
+}
+
+/** All of them. */
+function allDiffs(result: unknown): readonly string[] {
+  return (Array.isArray(result) ? result : [result]).flatMap((one: unknown) => {
+    const diff: unknown = typeof one === "object" && one !== null ? Reflect.get(one, "diff") : undefined;
+    return typeof diff === "string" && diff !== "" ? [diff] : [];
+  });
 }

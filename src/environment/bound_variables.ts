@@ -5,7 +5,7 @@ import { LANGUAGE_NAMES } from "../sandbox/child/syntax/analysis.ts";
 import { summarize } from "../sandbox/child/view/summary.ts";
 import { encode } from "../sandbox/codec/codec.ts";
 import { CodecError } from "../sandbox/codec/codec_error.ts";
-import type { InputVariables } from "./given_variables.ts";
+import type { InputVariables } from "./input_variables.ts";
 import { valueOf } from "./history/history.ts";
 import type { SandboxSession } from "./sandbox_session.ts";
 import type { ScopeChanges } from "./scope_changes.ts";

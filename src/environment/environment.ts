@@ -6,29 +6,20 @@ import type { VariableImage } from "../domain/query/variable.ts";
 import type { Branch } from "../persistence/store/conversation_store.ts";
 import type { Store } from "../persistence/store/store.ts";
 import type { BlockRun, HostCall, RenderReport, RunReport, Sandbox, Walls } from "../sandbox/sandbox.ts";
-import { builtinSource } from "./builtin_source.ts";
+import { builtinSource } from "./builtins.ts";
 import { answerCall } from "./answer_call.ts";
-import { CallNotes } from "./call_notes.ts";
 import { BoundVariables } from "./bound_variables.ts";
-import type { EnvironmentParts } from "./environment_parts.ts";
+import type { EnvironmentParts, QueryScope } from "./environment_parts.ts";
 import { ConversationPrograms } from "./conversation_programs.ts";
 import { EnvironmentViews } from "./environment_views.ts";
-import { missingNames } from "./missing_names.ts";
-import { MissingVariableNotes } from "./missing_variable_notes.ts";
-import { initialNames } from "./initial_names.ts";
+import { missingNames, namesOf, VariableIndex } from "./variable_index.ts";
+import { MissingVariableNotes, restoreVariable, ScopeChanges, type ScopesNow } from "./scope_changes.ts";
+import { boundText, initialNames, RealmModules, realmParts } from "./realm.ts";
 import { type Fork, forkVariables } from "./fork_variables.ts";
-import type { InputVariable } from "./input_variable.ts";
-import { InputVariables } from "./given_variables.ts";
-import { namesOf } from "./named_in_code.ts";
-import type { QueryScope } from "./query_scope.ts";
-import { RealmModules } from "./realm.ts";
-import { boundText, realmParts } from "./realm_parts.ts";
-import { restoreVariable } from "./restore_variable.ts";
-import { ScopeChanges, type ScopesNow } from "./scope_changes.ts";
+import { type InputVariable, InputVariables } from "./input_variables.ts";
 import { type MissingVariable, SandboxSession } from "./sandbox_session.ts";
 import { storedRows } from "./shown_rows.ts";
-import { storedSystem } from "./stored_system.ts";
-import { VariableIndex } from "./variable_index.ts";
+import type { VariableHead } from "../persistence/store/variable_store.ts";
 
 /** The runtime of one live conversation: its sandbox, variables and active extensions. Owned by the conversation layer,
  * which closes it; the store stays open. */
@@ -317,5 +308,41 @@ export class Environment {
     this.#lost.add(lost, (name) => this.index.get(name)?.code ?? "");
     const { conversationId } = this.branch;
     this.#parts.log.warn("variables_lost", { conversationId, names: lost.map(({ name }) => name) });
+  }
+}
+
+/** Texts of the system variables as the previous query left them. */
+async function storedSystem(
+  { store, branch: { branchId } }: Pick<EnvironmentParts, "store" | "branch">,
+  heads: readonly VariableHead[],
+): Promise<ReadonlyMap<string, string>> {
+  const names = ["$reasoning", "$answer"].filter((name) => heads.some((head) => head.name === name));
+  return new Map(
+    await Promise.all(names.map(async (name) => {
+      const versions = await store.variableVersions(branchId, name, { newest: 1 });
+      return [name, versions.at(-1)?.image.source ?? ""] as const;
+    })),
+  );
+}
+
+const MAX_NOTES = 20;
+const MAX_CHARS = 500;
+
+/** What functions of extensions say to the model besides their results: each text once, bounded. */
+class CallNotes {
+  #texts = new Set<string>();
+  #left = 0;
+
+  add(text: string): void {
+    const short = text.length > MAX_CHARS ? `${text.slice(0, MAX_CHARS).toWellFormed()}…` : text;
+    if (this.#texts.size < MAX_NOTES) this.#texts.add(short);
+    else if (!this.#texts.has(short)) this.#left++;
+  }
+
+  /** Those since the last call. */
+  take(): readonly string[] {
+    const [texts, left] = [[...this.#texts], this.#left];
+    [this.#texts, this.#left] = [new Set(), 0];
+    return left === 0 ? texts : [...texts, `${left} more notes of calls are left out`];
   }
 }

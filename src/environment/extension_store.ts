@@ -8,8 +8,6 @@ import type {
 import type { JsonValue } from "../domain/text/json_value.ts";
 import type { OwnStore } from "../extension/own_store.ts";
 import type { LargeTextStore } from "../persistence/store/large_text_store.ts";
-import { jsonFault } from "./json_fault.ts";
-import { markedPieces, unmarkedPieces } from "./marked_pieces.ts";
 
 const MAX_KEY = 200, MAX_LIMIT = 1000, LIMIT = 100;
 const CONTROL = /\p{Cc}/u;
@@ -17,7 +15,7 @@ const CONTROL = /\p{Cc}/u;
 type Scoped = NonNullable<Parameters<OwnStore["delete"]>[1]>;
 type Options<Name extends keyof OwnStore, At extends number> = NonNullable<Parameters<OwnStore[Name]>[At]>;
 
-export type StoreOfStates = LargeTextStore & { readonly states: StateStore };
+type StoreOfStates = LargeTextStore & { readonly states: StateStore };
 
 /** `env.store` of one extension in one conversation, or of one of its commands. Validates what the extension passes in;
  * the store enforces limits. */
@@ -131,4 +129,79 @@ function limitOf({ limit = LIMIT }: { readonly limit?: number }): number {
 function whole(value: number, { name, from }: { readonly name: string; readonly from: number }): number {
   if (Number.isSafeInteger(value) && value >= from) return value;
   throw new TypeError(`Cannot use ${name} ${String(value)}: it must be a whole number from ${from} on`);
+}
+
+const MAX_DEPTH = 500;
+
+type Place = { readonly path?: string; readonly depth?: number };
+
+/** Why a value would not survive a JSON round trip, with the path; null if it would. Runs no getters. */
+function jsonFault(value: unknown, { path = "", depth = 0 }: Place = {}): string | null {
+  const at = path === "" ? "the value" : path;
+  if (value === null || typeof value === "boolean" || typeof value === "string") return null;
+  if (typeof value === "number") return Number.isFinite(value) ? null : `${at} is ${value}, which is not JSON`;
+  if (typeof value !== "object") return `${at} is ${kindOf(value)}, which is not JSON`;
+  if (depth > MAX_DEPTH) return `${at.slice(0, 100)}… is nested too deep, or contains itself`;
+  if (Array.isArray(value)) {
+    for (let i = 0; i < value.length; i++) {
+      const fault = jsonFault(value[i], { path: `${path}[${i}]`, depth: depth + 1 });
+      if (fault !== null) return fault;
+    }
+    return null;
+  }
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== Object.prototype && prototype !== null) return `${at} is ${kindOf(value)}, which is not JSON`;
+  for (const [key, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(value))) {
+    if (!("value" in descriptor)) return `${path}.${key} has a getter`;
+    // Undefined keys are left out, as in JSON.
+    const fault = descriptor.value === undefined
+      ? null
+      : jsonFault(descriptor.value, { path: `${path}.${key}`, depth: depth + 1 });
+    if (fault !== null) return fault;
+  }
+  return null;
+}
+
+function kindOf(value: unknown): string {
+  if (typeof value !== "object") return value === undefined ? "undefined" : `a ${typeof value}`;
+  const name: unknown = value?.constructor?.name;
+  return typeof name === "string" && name !== "" ? `a ${name}` : "an object of a class";
+}
+
+/** Bytes of the random number at the start of each piece. It makes a piece part of nothing else, so that it can be
+ * removed without a look at everything that is stored. */
+const MARK = 16;
+const PIECE = 1 << 20;
+
+/** Bytes in pieces of a megabyte, each behind a random number. */
+async function* markedPieces(
+  bytes: Uint8Array | AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  const size = bytes instanceof Uint8Array ? Math.min(bytes.length, PIECE) : PIECE;
+  let piece = emptyPiece(size), end = MARK, any = false;
+  for await (const part of bytes instanceof Uint8Array ? [bytes] : bytes) {
+    for (let at = 0; at < part.length;) {
+      const some = part.subarray(at, at + piece.length - end);
+      piece.set(some, end);
+      at += some.length;
+      end += some.length;
+      if (end < piece.length) continue;
+      yield piece;
+      [piece, end, any] = [emptyPiece(size), MARK, true];
+    }
+  }
+  if (end > MARK || !any) yield piece.slice(0, end);
+}
+
+/** The bytes that `markedPieces` was given. */
+async function* unmarkedPieces(
+  pieces: AsyncIterable<Uint8Array<ArrayBuffer>>,
+): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  for await (const piece of pieces) yield piece.subarray(MARK);
+}
+
+function emptyPiece(size: number): Uint8Array<ArrayBuffer> {
+  const piece = new Uint8Array(MARK + size);
+  crypto.getRandomValues(piece.subarray(0, MARK));
+  return piece;
 }

@@ -1,13 +1,26 @@
+import type { VariableImage, VariableSummary } from "../domain/query/variable.ts";
 import { UsageError } from "../domain/errors.ts";
 import { jsonOrUndefined } from "../domain/text/json_or_undefined.ts";
-import type { VariableImage, VariableSummary } from "../domain/query/variable.ts";
 import type { LargeTextStore } from "../persistence/store/large_text_store.ts";
 import { summarize } from "../sandbox/child/view/summary.ts";
-import { encode } from "../sandbox/codec/codec.ts";
+import { decode, encode } from "../sandbox/codec/codec.ts";
 import { Utf8Pieces } from "../domain/text/utf8_pieces.ts";
-import type { VariableSource } from "./variable_source.ts";
-import type { InputVariable } from "./input_variable.ts";
-import { describeInputVariables } from "./describe_input_variables.ts";
+
+/** An input variable of a query, with its description for the model. */
+export interface InputVariable {
+  readonly image: VariableImage;
+  readonly text: string;
+}
+
+/** Text or JSON from outside that becomes a variable. */
+export interface VariableSource {
+  /** Where it comes from, as shown to the model. */
+  readonly label: string;
+  readonly json: boolean;
+  /** Of bytes that were made from a text; otherwise they show it. */
+  readonly encoding?: "utf-8";
+  readonly pieces: AsyncIterable<Uint8Array>;
+}
 
 /** Text up to this size is an ordinary variable; larger text is never held in memory as a whole. */
 const SMALL_BYTES = 1 << 20;
@@ -19,7 +32,8 @@ const PREVIEW_CHARS = 300;
 const MAX_CHARS = 2 ** 29 - 24;
 
 /** Creates a variable from a source. Its description for the model has the same length for any size, and says which
- * encoding was guessed, and how many characters replace bytes that are not in it. Throws `UsageError` for what is binary or too long for a string. */
+ * encoding was guessed, and how many characters replace bytes that are not in it. Throws `UsageError` for what is
+ * binary or too long for a string. */
 export async function readInputVariables(
   name: string,
   { source, store }: { readonly source: VariableSource; readonly store: LargeTextStore },
@@ -53,7 +67,7 @@ function small(
   const value = parsed === undefined ? text : parsed;
   const image = imageOf(name, { summary: summarize(value, described(source.label)), bytes: encode(value) });
   const what = parsed === undefined
-    ? describe(text.length, { source, utf8 })
+    ? contents(text.length, { source, utf8 })
     : `${image.summary.shape}, from JSON${encodingText(utf8)}`;
   return { image, text: describeInputVariables(name, { what, label: source.label, preview: text }) };
 }
@@ -82,7 +96,7 @@ async function large(
   }());
   const known = { type: "string", size: chars, shape: `string(${chars})`, inline: null };
   const image = imageOf(name, { summary: { ...known, ...described(source.label) }, bytes: new Uint8Array() });
-  const text = describeInputVariables(name, { what: describe(chars, { source, utf8 }), label: source.label, preview });
+  const text = describeInputVariables(name, { what: contents(chars, { source, utf8 }), label: source.label, preview });
   return { image: { ...image, large: reference }, text };
 }
 
@@ -97,7 +111,7 @@ function described(label: string): Pick<VariableSummary, "declaration" | "doc"> 
   return { declaration: "const", doc: `from ${label}`.slice(0, 80) };
 }
 
-function describe(chars: number, { source, utf8 }: Given): string {
+function contents(chars: number, { source, utf8 }: Given): string {
   return `string of ${chars} characters${source.json ? ", JSON text that was not parsed" : ""}${encodingText(utf8)}`;
 }
 
@@ -139,4 +153,84 @@ async function* inPieces(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint
     }
   }
   if (used > 0) yield piece.slice(0, used);
+}
+
+/** The input variables of a query, for another run of it. */
+export async function repeatInputVariables(
+  image: VariableImage,
+  store: LargeTextStore,
+): Promise<InputVariable> {
+  const { name, large, summary } = image;
+  const label = summary.doc.replace(/^from /, "");
+  const described = (what: string, preview: string) => ({
+    image,
+    text: describeInputVariables(name, { what, label, preview }),
+  });
+  if (large !== undefined) return described(`string of ${summary.size} characters`, await beginning(store, large));
+  const value: unknown = decode(image.bytes);
+  if (typeof value === "string") return described(`string of ${value.length} characters`, value);
+  return described(`${summary.shape}, from JSON`, JSON.stringify(value) ?? "");
+}
+
+async function beginning(store: LargeTextStore, large: string): Promise<string> {
+  const decoder = new TextDecoder();
+  for await (const piece of store.largePieces(large)) return decoder.decode(piece.subarray(0, 4096), { stream: true });
+  return "";
+}
+
+/** Describes an input variable of a query to the model in one line of text: nothing in it can look like part of the
+ * message, and its length does not depend on the size of the value. */
+function describeInputVariables(
+  name: string,
+  { what, label, preview }: { readonly what: string; readonly label: string; readonly preview: string },
+): string {
+  const shown = JSON.stringify(preview.slice(0, PREVIEW_CHARS).toWellFormed()).slice(0, PREVIEW_CHARS + 2);
+  return `[The variable ${name} holds ${
+    label.slice(0, 200)
+  }: ${what}. Work on it in code; never print all of it. It begins: ${shown}]`;
+}
+
+/** Input variables of a query: stored with the row of its next iteration, described in each of its model calls. */
+export class InputVariables {
+  #unstored: readonly InputVariable[] = [];
+  #texts: readonly string[] = [];
+
+  /** Those that no iteration has stored yet. */
+  get unstored(): readonly InputVariable[] {
+    return this.#unstored;
+  }
+
+  get images(): readonly VariableImage[] {
+    return this.#unstored.map(({ image }) => image);
+  }
+
+  /** The descriptions for the running query. */
+  get texts(): readonly string[] {
+    return this.#texts;
+  }
+
+  begin(given: readonly InputVariable[]): void {
+    // A query that was cut before its first row may have left some.
+    this.#unstored = [...this.#unstored.filter((one) => !given.includes(one)), ...given];
+    this.#texts = given.map(({ text }) => text);
+  }
+
+  /** Those of a query that another process began, which has stored them. */
+  describe(given: readonly InputVariable[]): void {
+    this.#texts = given.map(({ text }) => text);
+  }
+
+  /** Adds one that is not described to the running query automatically. */
+  add(given: InputVariable): void {
+    this.#unstored = [...this.#unstored, given];
+  }
+
+  stored(): void {
+    this.#unstored = [];
+  }
+
+  /** Called when the query has ended. What is not stored is kept for the next one. */
+  end(): void {
+    this.#texts = [];
+  }
 }

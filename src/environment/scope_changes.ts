@@ -1,8 +1,12 @@
 import type { VariableImage } from "../domain/query/variable.ts";
 import type { RunReport } from "../sandbox/sandbox.ts";
 import type { VariableIndex } from "./variable_index.ts";
+import type { VariableStore } from "../persistence/store/variable_store.ts";
+import { findVersion } from "./history/history.ts";
+import type { MissingVariable, SandboxSession } from "./sandbox_session.ts";
+import { declaringLine } from "../domain/text/declaring_line.ts";
 
-export interface RestoredImage {
+interface RestoredImage {
   readonly image: VariableImage;
   /** Whether it is not the newest version. */
   readonly older: boolean;
@@ -79,4 +83,63 @@ export class ScopeChanges {
     this.#forgotten.clear();
     this.#live.clear();
   }
+}
+
+/** Makes a stored version current again in the child, and permanently once the iteration is stored. Throws Error if it
+ * cannot be restored. */
+export async function restoreVariable(
+  { name, version }: { readonly name: string; readonly version: number | null },
+  { store, branchId, session, scopes }: {
+    readonly store: VariableStore;
+    readonly branchId: string;
+    readonly session: SandboxSession;
+    readonly scopes: ScopeChanges;
+  },
+): Promise<{ name: string; version: number }> {
+  const versions = await store.variableVersions(branchId, name);
+  const found = findVersion(versions, { name, version, symbol: "restoreVar" });
+  const [report] = await session.restore(found.image);
+  if (report?.how === "lost") throw new Error(notRestored(found.image, report.reason));
+  const older = found !== versions.at(-1) || session.unsaved(name) !== null;
+  scopes.restore(name, { image: found.image, older });
+  return { name, version: found.version };
+}
+
+const MAX_STATEMENT = 120;
+
+/** Notes for the model on variables that were not restored. Each is reported once, until it has a new version. */
+export class MissingVariableNotes {
+  readonly #notes: string[] = [];
+  readonly #reported = new Set<string>();
+
+  /** `codeOf` returns the block that defined a variable. */
+  add(lost: readonly MissingVariable[], codeOf: (name: string) => string): void {
+    for (const one of lost) {
+      if (this.#reported.has(one.name)) continue;
+      this.#reported.add(one.name);
+      const { name, reason, statement } = one;
+      this.#notes.push(
+        `Variable ${name} could not be restored: ${reason}${madeBy(statement || declaringLine(codeOf(name), name))}`,
+      );
+    }
+  }
+
+  defined(name: string): void {
+    this.#reported.delete(name);
+  }
+
+  /** Those since the last call. */
+  take(): readonly string[] {
+    return this.#notes.splice(0);
+  }
+}
+
+/** Why a version cannot be made current again. */
+function notRestored({ name, kind, source }: VariableImage, reason: string): string {
+  return `Cannot restore ${name}: ${reason}${madeBy(kind === "lost" ? source : "")}`;
+}
+
+function madeBy(code: string): string {
+  const line = code.replace(/\s+/g, " ").slice(0, MAX_STATEMENT);
+  return line ? `; made by: ${line}` : "";
 }

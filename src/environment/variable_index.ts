@@ -1,5 +1,6 @@
 import { SYSTEM_VARIABLES, type VariableImage } from "../domain/query/variable.ts";
 import type { VariableHead } from "../persistence/store/variable_store.ts";
+import type { BlockResult } from "../domain/query/block_result.ts";
 
 const SYSTEM: ReadonlySet<string> = new Set(SYSTEM_VARIABLES);
 
@@ -117,4 +118,36 @@ export class VariableIndex {
     this.#heads.set(head.name, head);
     this.#revision++;
   }
+}
+
+/** Which of the names a block may use: it names them, or it names a function or class that does, directly or not. */
+export function namesOf(
+  code: string,
+  { names, index }: { readonly names: ReadonlySet<string>; readonly index: VariableIndex },
+): string[] {
+  if (names.size === 0) return [];
+  const words = new Set<string>();
+  const texts = [code];
+  const functions = new Map(
+    index.all().filter(({ kind }) => kind === "function" || kind === "class").map((head) => [head.name, head.code]),
+  );
+  for (let at = 0; at < texts.length; at++) {
+    for (const word of texts[at]?.match(/[\p{ID_Start}$_][\p{ID_Continue}$]*/gu) ?? []) {
+      if (words.has(word)) continue;
+      words.add(word);
+      const source = functions.get(word);
+      if (source !== undefined) texts.push(source);
+    }
+  }
+  if (words.has("globalThis")) return [...names];
+  return [...names].filter((name) => words.has(name));
+}
+
+/** Names that are lost when the child ended during a block. What earlier blocks defined is restored to its state after
+ * them, so only the block's own names and values that cannot be kept are lost. */
+export function missingNames({ lost }: BlockResult, index: VariableIndex): string[] {
+  return lost.filter((name) => {
+    const head = index.get(name);
+    return head?.scope !== "live" || head.kind === "lost";
+  });
 }

@@ -1,5 +1,5 @@
 import type { Emitter } from "../domain/query/emitter.ts";
-import type { QueryScope } from "../environment/query_scope.ts";
+import type { QueryScope } from "../environment/environment_parts.ts";
 import type { ActiveExtensions } from "../extension/registry/registry.ts";
 import { offLine } from "../extension/registry/off_part.ts";
 import type { IterationFrame } from "../iteration/iteration.ts";

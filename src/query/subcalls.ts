@@ -1,7 +1,7 @@
 import { messageOf } from "../domain/kit/message_of.ts";
 import { ENDED } from "../domain/kit/ended.ts";
 import { Cancelled, HostCallError } from "../domain/errors.ts";
-import type { SubcallFunctions, SubcallOptions } from "../environment/query_scope.ts";
+import type { SubcallFunctions, SubcallOptions } from "../environment/environment_parts.ts";
 import type { ChildOptions, ChildResult } from "../extension/spec.ts";
 import { oneLine } from "../domain/text/clip.ts";
 import { takeFirstThinking } from "../prompt/reply/think_parts.ts";

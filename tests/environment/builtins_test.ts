@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { HostCallError } from "../../src/domain/errors.ts";
 import { BUILTIN_NAMES, type BuiltinSource, callBuiltin } from "../../src/environment/builtins.ts";
-import type { QueryScope } from "../../src/environment/query_scope.ts";
+import type { QueryScope } from "../../src/environment/environment_parts.ts";
 
 interface Told {
   readonly asked: [string, ...unknown[]][];

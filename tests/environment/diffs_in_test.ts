@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { diffsIn } from "../../src/environment/diffs_in.ts";
+import { diffsIn } from "../../src/environment/answer_call.ts";
 
 Deno.test("diffsIn() takes the diffs of one result or of many, and nothing else", () => {
   assert.deepEqual(diffsIn({ path: "a", diff: "-a\n+b\n" }), { diffs: ["-a\n+b\n"] });

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { namesOf } from "../../src/environment/named_in_code.ts";
-import { VariableIndex } from "../../src/environment/variable_index.ts";
+import { namesOf, VariableIndex } from "../../src/environment/variable_index.ts";
 import type { VariableHead } from "../../src/persistence/store/variable_store.ts";
 
 function head(name: string, code: string, kind: VariableHead["kind"] = "function"): VariableHead {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { boundText } from "../../src/environment/realm_parts.ts";
+import { boundText } from "../../src/environment/realm.ts";
 import { ExtensionRegistry } from "../../src/extension/registry/registry.ts";
 import { value } from "../../src/extension/spec.ts";
 import { recordingLog, sample, twice, VIEW } from "../extension/_sample.ts";

@@ -1,5 +1,5 @@
 /** A conversation of 12 iterations in three queries: its code contains everything that a kill may interrupt. */
-import type { VariableSource } from "../../src/environment/variable_source.ts";
+import type { VariableSource } from "../../src/environment/input_variables.ts";
 import { replyJson } from "./scripted_provider.ts";
 
 export interface KillStep {

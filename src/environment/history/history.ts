@@ -7,7 +7,7 @@ import { SYSTEM_VARIABLES, type VariableImage } from "../../domain/query/variabl
 import type { Store } from "../../persistence/store/store.ts";
 import type { VariableVersion } from "../../persistence/store/variable_store.ts";
 import { decode } from "../../sandbox/codec/codec.ts";
-import type { VariableDiff } from "./diff_versions.ts";
+import type { VariableDiff } from "./version_diff.ts";
 
 const SYSTEM: readonly string[] = SYSTEM_VARIABLES;
 
@@ -49,7 +49,7 @@ export async function varDiff(
   const versions = await store.variableVersions(branchId, name, at.at ? { at: at.at } : {});
   const before = findVersion(versions, { name, version: from, symbol: "varDiff" });
   const after = findVersion(versions, { name, version: to, symbol: "varDiff" });
-  const { diffVersions } = await import("./diff_versions.ts");
+  const { diffVersions } = await import("./version_diff.ts");
   return diffVersions({ name, from, to, before: valueOf(before.image), after: valueOf(after.image) });
 }
 

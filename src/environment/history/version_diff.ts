@@ -1,11 +1,64 @@
+import { createTwoFilesPatch } from "diff";
+import { HostCallError } from "../../domain/errors.ts";
 import { readable } from "../../domain/text/readable.ts";
-import { briefValue } from "./brief_value.ts";
+
+const MAX_DIFF_CHARS = 200_000;
+
+export interface VariableDiff {
+  readonly same: boolean;
+  /** By path; null if texts were compared line by line. */
+  readonly changes: readonly ValueChange[] | null;
+  /** For people and models to read. */
+  readonly text: string;
+}
+
+const MARKS = { added: "+", removed: "-", changed: "~" } as const;
+
+/** The differences between two versions of a variable. Throws `HostCallError` for texts that are too long to compare. */
+export function diffVersions({ name, from, to, before, after }: {
+  readonly name: string;
+  readonly from: number;
+  readonly to: number;
+  readonly before: unknown;
+  readonly after: unknown;
+}): VariableDiff {
+  const names = [`${name} v${from}`, `${name} v${to}`] as const;
+  const same = `${names[0]} and v${to} are the same`;
+  if (typeof before === "string" && typeof after === "string") {
+    if (before === after) return { same: true, changes: null, text: same };
+    return { same: false, changes: null, text: lineDiff(names, { name, before, after }) };
+  }
+  const { changes, more } = valueChanges(before, after);
+  if (changes.length === 0 && !more) return { same: true, changes, text: same };
+  const count = `${more ? "at least " : ""}${changes.length} change${changes.length === 1 ? "" : "s"}`;
+  const text = [`${names[0]} → v${to}: ${count}`, ...changes.map(line), ...(more ? ["… and there may be more"] : [])];
+  return { same: false, changes, text: text.join("\n") };
+}
+
+function line({ change, path, before, after }: ValueChange): string {
+  const values = [before, after].filter((value) => value !== null).join(" → ");
+  return `${MARKS[change]} ${path === "" ? "value" : path.replace(/^\./, "")}: ${values}`;
+}
+
+function lineDiff(
+  names: readonly [string, string],
+  { name, before, after }: { readonly name: string; readonly before: string; readonly after: string },
+): string {
+  if (before.length + after.length > MAX_DIFF_CHARS) {
+    throw new HostCallError(
+      `Cannot diff ${name}: ${before.length} and ${after.length} characters are too much, compare parts with varHistory`,
+      { namespace: "vis", symbol: "varDiff" },
+    );
+  }
+  const diff = createTwoFilesPatch(...names, `${before}\n`, `${after}\n`, "", "", { timeout: 1000 });
+  return diff?.replace(/^=+\n/, "") ?? `--- ${names[0]}\n+++ ${names[1]}\n(the texts differ too much for a diff)`;
+}
 
 const MAX_STEPS = 500_000;
 const MAX_CHANGES = 200;
 const MAX_PATH = 300;
 
-export interface ValueChange {
+interface ValueChange {
   readonly change: "added" | "removed" | "changed";
   /** As written in code, "" for the whole value. */
   readonly path: string;
@@ -14,7 +67,7 @@ export interface ValueChange {
   readonly after: string | null;
 }
 
-export interface ValueChanges {
+interface ValueChanges {
   readonly changes: readonly ValueChange[];
   /** Whether there are, or may be, more than those listed. */
   readonly more: boolean;
@@ -167,4 +220,44 @@ function numbered(parts: readonly (readonly [string, unknown])[]): Parts {
 
 function step(key: string): string {
   return /^[$_\p{ID_Start}][$\p{ID_Continue}]*$/u.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`;
+}
+
+const MAX_CHARS = 160;
+const MAX_ITEMS = 6;
+const MAX_DEPTH = 3;
+
+/** A value from the codec on one short line, without traversing all of it. */
+export function briefValue(value: unknown): string {
+  return cut(brief(value, 0));
+}
+
+function brief(value: unknown, depth: number): string {
+  if (typeof value === "string") return JSON.stringify(cut(value));
+  if (typeof value === "bigint") return `${value}n`;
+  if (Object.is(value, -0)) return "-0";
+  if (typeof value !== "object" || value === null) return String(value);
+  if (value instanceof ArrayBuffer || value instanceof DataView) return `${value.byteLength} bytes`;
+  if (ArrayBuffer.isView(value)) return listed(Object.prototype.toString.call(value).slice(8, -1), value, depth);
+  if (Array.isArray(value)) return listed("", value, depth);
+  if (value instanceof Map) return `Map(${value.size})`;
+  if (value instanceof Set) return `Set(${value.size})`;
+  if (Object.prototype.toString.call(value) !== "[object Object]") return cut(readable(value));
+  const keys = Object.keys(value);
+  if (depth >= MAX_DEPTH) return `{${keys.length} keys}`;
+  const shown = keys.slice(0, MAX_ITEMS).map((key) =>
+    `${JSON.stringify(cut(key))}: ${brief(Object.getOwnPropertyDescriptor(value, key)?.value, depth + 1)}`
+  );
+  return `{${[...shown, ...(keys.length > MAX_ITEMS ? [`… ${keys.length} keys`] : [])].join(", ")}}`;
+}
+
+function listed(type: string, value: object, depth: number): string {
+  const list = value as unknown as ArrayLike<unknown>;
+  if (depth >= MAX_DEPTH) return `${type}[${list.length} items]`;
+  const shown: string[] = [];
+  for (let i = 0; i < Math.min(list.length, MAX_ITEMS); i++) shown.push(brief(list[i], depth + 1));
+  return `${type}[${[...shown, ...(list.length > MAX_ITEMS ? [`… ${list.length} items`] : [])].join(", ")}]`;
+}
+
+function cut(text: string): string {
+  return text.length <= MAX_CHARS ? text : `${text.slice(0, MAX_CHARS - 1).replace(/[\ud800-\udbff]$/, "")}…`;
 }
