@@ -1,3 +1,15 @@
+/* The runtime of one live conversation. `Environment` is what the layers above use; `environment_parts.ts` says what it is
+ * built from, and what a query attaches to it while it runs.
+ *
+ *   sandbox_session.ts   keeps a child running and restores it; `shown_rows.ts` what it shows of former blocks
+ *   variable_index.ts    the variables by name; `scope_changes.ts` which of them come and go
+ *   answer_call.ts       a call from the sandbox: of `builtins.ts`, or of an extension
+ *   realm.ts             what the active extensions add to a child
+ *   environment_views.ts what an extension sees, with its store (`extension_store.ts`), variables (`bound_variables.ts`),
+ *                        programs (`conversation_programs.ts`) and the check of a file (`source_fault.ts`)
+ *   input_variables.ts   variables that a request brings; `fork_variables.ts` those that a child query gets
+ *   history/             what is stored of variables and queries, as blocks and extensions read it */
+
 import { Cancelled, SandboxEnded } from "../domain/errors.ts";
 import { newId } from "../domain/kit/id.ts";
 import type { ActiveExtensions, ExtensionFault } from "../extension/registry/registry.ts";
@@ -13,7 +25,8 @@ import type { EnvironmentParts, QueryScope } from "./environment_parts.ts";
 import { ConversationPrograms } from "./conversation_programs.ts";
 import { EnvironmentViews } from "./environment_views.ts";
 import { missingNames, namesOf, VariableIndex } from "./variable_index.ts";
-import { MissingVariableNotes, restoreVariable, ScopeChanges, type ScopesNow } from "./scope_changes.ts";
+import { MissingVariableNotes, notRestored, ScopeChanges, type ScopesNow } from "./scope_changes.ts";
+import { findVersion } from "./history/history.ts";
 import { boundText, initialNames, RealmModules, realmParts } from "./realm.ts";
 import { type Fork, forkVariables } from "./fork_variables.ts";
 import { type InputVariable, InputVariables } from "./input_variables.ts";
@@ -277,7 +290,7 @@ export class Environment {
   }
 
   readonly #builtins = builtinSource(this, {
-    restoreVar: (name, version) => restoreVariable({ name, version }, this.#restoring),
+    restoreVar: (name, version) => this.#restoreVar(name, version),
     active: () => this.#active,
   });
 
@@ -289,8 +302,15 @@ export class Environment {
     return { forgotten: known };
   }
 
-  get #restoring(): Parameters<typeof restoreVariable>[1] {
-    return { store: this.store, branchId: this.branch.branchId, session: this.#session, scopes: this.#scopes };
+  /** Makes a stored version current again in the child, and permanently once the iteration is stored. */
+  async #restoreVar(name: string, version: number | null): Promise<{ name: string; version: number }> {
+    const versions = await this.store.variableVersions(this.branch.branchId, name);
+    const found = findVersion(versions, { name, version, symbol: "restoreVar" });
+    const [report] = await this.#session.restore(found.image);
+    if (report?.how === "lost") throw new Error(notRestored(found.image, report.reason));
+    const older = found !== versions.at(-1) || this.#session.unsaved(name) !== null;
+    this.#scopes.restore(name, { image: found.image, older });
+    return { name, version: found.version };
   }
 
   /** Reverts to the stored state, so that no variable exists only here. */

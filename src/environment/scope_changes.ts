@@ -1,9 +1,10 @@
+/* What changes in the variables of a conversation besides new versions: which leave the scope, come back, or could not be
+ * restored. */
+
 import type { VariableImage } from "../domain/query/variable.ts";
 import type { RunReport } from "../sandbox/sandbox.ts";
 import type { VariableIndex } from "./variable_index.ts";
-import type { VariableStore } from "../persistence/store/variable_store.ts";
-import { findVersion } from "./history/history.ts";
-import type { MissingVariable, SandboxSession } from "./sandbox_session.ts";
+import type { MissingVariable } from "./sandbox_session.ts";
 import { declaringLine } from "../domain/text/declaring_line.ts";
 
 interface RestoredImage {
@@ -85,26 +86,6 @@ export class ScopeChanges {
   }
 }
 
-/** Makes a stored version current again in the child, and permanently once the iteration is stored. Throws Error if it
- * cannot be restored. */
-export async function restoreVariable(
-  { name, version }: { readonly name: string; readonly version: number | null },
-  { store, branchId, session, scopes }: {
-    readonly store: VariableStore;
-    readonly branchId: string;
-    readonly session: SandboxSession;
-    readonly scopes: ScopeChanges;
-  },
-): Promise<{ name: string; version: number }> {
-  const versions = await store.variableVersions(branchId, name);
-  const found = findVersion(versions, { name, version, symbol: "restoreVar" });
-  const [report] = await session.restore(found.image);
-  if (report?.how === "lost") throw new Error(notRestored(found.image, report.reason));
-  const older = found !== versions.at(-1) || session.unsaved(name) !== null;
-  scopes.restore(name, { image: found.image, older });
-  return { name, version: found.version };
-}
-
 const MAX_STATEMENT = 120;
 
 /** Notes for the model on variables that were not restored. Each is reported once, until it has a new version. */
@@ -135,7 +116,7 @@ export class MissingVariableNotes {
 }
 
 /** Why a version cannot be made current again. */
-function notRestored({ name, kind, source }: VariableImage, reason: string): string {
+export function notRestored({ name, kind, source }: VariableImage, reason: string): string {
   return `Cannot restore ${name}: ${reason}${madeBy(kind === "lost" ? source : "")}`;
 }
 
