@@ -21,7 +21,7 @@ import type { ModelMessage } from "../providers/provider.ts";
 const SHOWN_REQUEST = { limit: 32_000, head: 16_000, tail: 4_000 };
 
 /** A query that is stored as running, and everything that lives as long as it. */
-export interface RunningQuery {
+export interface BegunQuery {
   readonly queryId: string;
   readonly request: string;
   /** When it began. */
@@ -44,14 +44,14 @@ export interface RunningQuery {
 }
 
 /** A query that is ready for its first call. */
-export interface Prepared extends RunningQuery {
+export interface Prepared extends BegunQuery {
   readonly frame: IterationFrame;
   readonly active: ActiveExtensions;
   readonly handover: ContextParts["handover"];
 }
 
 /** Activates extensions, starts the sandbox in the background, and builds the stable prefix and the handover. */
-export async function prepare(query: RunningQuery): Promise<Prepared> {
+export async function prepare(query: BegunQuery): Promise<Prepared> {
   const { queryId, request, parts, state, signal, emitter, extras } = query;
   const { environment, router, settings, log, now } = parts;
   const scope: QueryScope = {

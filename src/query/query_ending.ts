@@ -4,7 +4,7 @@ import { messageWithLine } from "../extension/loading/source_line.ts";
 import { type QueryReason, type QueryResult, statusOf } from "../domain/query/query_result.ts";
 import type { IterationFault, LastIteration } from "../iteration/iteration.ts";
 import { clip, oneLine } from "../domain/text/clip.ts";
-import type { RunningQuery } from "./prepare.ts";
+import type { BegunQuery } from "./prepare.ts";
 import type { QueryParts } from "./query_parts.ts";
 import type { QueryState, Unusable } from "./query_state.ts";
 import type { TitleCall } from "./title_call.ts";
@@ -26,12 +26,12 @@ const NOTHING: Done = { stored: Promise.resolve(), last: null };
 
 /** Ends one query: stores the end, then announces it. */
 export class QueryEnding {
-  readonly #query: RunningQuery;
+  readonly #query: BegunQuery;
   readonly #title: () => TitleCall | null;
   #sent = false;
 
   /** `title` returns the call for the title, once it has begun. */
-  constructor(query: RunningQuery, title: () => TitleCall | null) {
+  constructor(query: BegunQuery, title: () => TitleCall | null) {
     this.#query = query;
     this.#title = title;
   }
@@ -105,13 +105,13 @@ export class QueryEnding {
 }
 
 /** The reason, with its own value for a query that spent its budget on answers that its schema refused. */
-function reasonOf(why: QueryReason, { state, extras }: RunningQuery): QueryReason {
+function reasonOf(why: QueryReason, { state, extras }: BegunQuery): QueryReason {
   return why === "max_iterations" && state.final === null && extras.answerSchema?.refused ? "answer_schema" : why;
 }
 
 function compose(
   reason: QueryReason,
-  { state, extras, ledger, queryId, parts: { environment, now }, started }: RunningQuery,
+  { state, extras, ledger, queryId, parts: { environment, now }, started }: BegunQuery,
 ): QueryResult {
   const { final } = state;
   const ms = Math.max(0, now() - started);

@@ -25,7 +25,7 @@ import { QueryDeadline } from "./deadline.ts";
 import { Ledger } from "./ledger.ts";
 import { LedgerCalls } from "./ledger_calls.ts";
 import { chosenRoute, type QueryParts } from "./query_parts.ts";
-import { prepare, type RunningQuery } from "./prepare.ts";
+import { type BegunQuery, prepare } from "./prepare.ts";
 import { fallbackAnswer, QueryEnding } from "./query_ending.ts";
 import { QueryLoop } from "./query_loop.ts";
 import { QueryApprovals } from "./query_approvals.ts";
@@ -141,7 +141,7 @@ async function begin(
   request: string,
   given: QueryParts,
   options: RunQueryOptions,
-): Promise<RunningQuery> {
+): Promise<BegunQuery> {
   const { environment, settings, now } = given;
   const { extras = NO_EXTRAS, emit, signal, parentQueryId, left, before = null, model = null } = options;
   const started = left?.query.createdAt ?? now();
