@@ -9,7 +9,7 @@ import type { NodeCommand, NodeNews } from "../../persistence/store/node_store.t
 import type { AskOptions } from "../send_options.ts";
 import type { SharedQueries, SharedRun } from "../shared_queries.ts";
 import { Bell, ringOrLook } from "./bell.ts";
-import { followQuery } from "./follow_query.ts";
+import { followQuery } from "./node_events.ts";
 import { encodeRequest } from "./job_request.ts";
 import { NodeRuns, type NodeRunsParts } from "./node_runs.ts";
 import { Publisher } from "./publisher.ts";
