@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { tests as examples } from "commonmark-spec";
 import { renderMarkdown } from "../../src/channels/telegram/text/render_markdown.ts";
-import { answerHtml } from "../../src/conversation/export/answer.ts";
+import { answerHtml } from "../../src/conversation/export/html.ts";
 import { parseMarkdown } from "../../src/markdown/parse_markdown.ts";
 import { markdownLines } from "../../src/markdown/terminal/markdown_lines.ts";
 import { canonical, linksLimited, type Node, nodesOf, type Styled, styledCharacters, styledOf } from "./_styled.ts";

@@ -137,7 +137,7 @@ async function nodeOf(
 ) {
   const nothing = (): Promise<void> => Promise.resolve();
   if (!node || !store.asNode) return { parts: {}, start: nothing, close: nothing };
-  const { openNode } = await import("../../conversation/nodes/open_node.ts");
+  const { openNode } = await import("../../conversation/nodes/node.ts");
   return await openNode(store, { ...parts, log: createLog("node") });
 }
 

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
-import type { ArchivePart } from "../../domain/records/conversation_archive.ts";
+import type { ArchivePart, ConversationArchive } from "../../domain/records/conversation_archive.ts";
 import { visibleText } from "../../domain/text/visible_text.ts";
-import { ArchiveDigest } from "./archive_digest.ts";
+import { createHash } from "node:crypto";
 
 /** A multiple of 3, so that a piece is base64 by itself. */
 const BASE64_AT_ONCE = 48 * 1024;
@@ -130,4 +130,30 @@ function textDecoder(): TextDecoder {
 /** Escapes terminal control characters and everything that UTF-8 cannot represent. */
 function json(value: unknown): string {
   return visibleText(JSON.stringify(value));
+}
+
+/** The `sha256` of an archive: the hash of its rows, each as JSON after the name of its table, and of the hashes of its
+ * contents. White space and the style of escapes do not matter. */
+export class ArchiveDigest {
+  /** That of a whole archive. */
+  static of({ tables, contents }: Pick<ConversationArchive, "tables" | "contents">): string {
+    const digest = new ArchiveDigest();
+    for (const [name, rows] of Object.entries(tables)) for (const row of rows) digest.row(name, row);
+    for (const { sha256 } of contents) digest.content(sha256);
+    return digest.end();
+  }
+
+  readonly #hash = createHash("sha256");
+
+  row(table: string, row: unknown): void {
+    this.#hash.update(`${table} ${JSON.stringify(row)}\n`);
+  }
+
+  content(sha256: string): void {
+    this.#hash.update(`${sha256}\n`);
+  }
+
+  end(): string {
+    return this.#hash.digest("hex");
+  }
 }

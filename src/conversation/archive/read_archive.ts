@@ -13,7 +13,7 @@ import { jsonOrUndefined } from "../../domain/text/json_or_undefined.ts";
 import { JsonTooLarge, readForeignJson } from "../../domain/text/read_foreign_json.ts";
 import type { ContentSource } from "../../domain/records/conversation_maintenance.ts";
 import { decode } from "../../sandbox/codec/codec.ts";
-import { ArchiveDigest } from "./archive_digest.ts";
+import { ArchiveDigest } from "./archive_text.ts";
 import type { LongStrings } from "./long_strings.ts";
 
 type Tables = ConversationArchive["tables"];

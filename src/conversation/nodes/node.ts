@@ -8,17 +8,17 @@ import type { QueryResult } from "../../domain/query/query_result.ts";
 import type { NodeCommand, NodeNews } from "../../persistence/store/node_store.ts";
 import type { AskOptions } from "../send_options.ts";
 import type { SharedQueries, SharedRun } from "../shared_queries.ts";
-import { Bell, ringOrLook } from "./bell.ts";
-import { followQuery } from "./node_events.ts";
-import { encodeRequest } from "./job_request.ts";
+import { Bell, followQuery, Publisher, ringOrLook } from "./node_events.ts";
+import { encodeRequest } from "./run_job.ts";
 import { NodeRuns, type NodeRunsParts } from "./node_runs.ts";
-import { Publisher } from "./publisher.ts";
+import type { Store } from "../../persistence/store/store.ts";
+import type { ConversationParts } from "../conversation_parts.ts";
 
 const BEAT_MS = 1_000;
 const TRIM_MS = 60_000;
 const KEPT_MS = 15 * 60_000;
 
-export type NodeParts = Omit<NodeRunsParts, "bell" | "publisher">;
+type NodeParts = Omit<NodeRunsParts, "bell" | "publisher">;
 
 /** This process among those that share a database: accepts requests, runs some of them, and follows any. */
 export class Node implements SharedQueries {
@@ -217,3 +217,31 @@ export class Node implements SharedQueries {
 }
 
 const NEVER = new AbortController().signal;
+
+/** Queries that a node runs at a time; further ones wait, for any node. */
+const MOST = 64;
+
+interface OpenedNode {
+  /** For the conversations. */
+  readonly parts: Required<Pick<ConversationParts, "shared">>;
+  /** Begins to take requests. Call it once the conversations have their runner. */
+  start(): Promise<void>;
+  /** Call it once nothing runs here any more. */
+  close(): Promise<void>;
+}
+
+/** Makes this process one of the nodes that share a database. */
+export async function openNode(
+  store: Store,
+  parts: Pick<NodeParts, "router" | "owner" | "log">,
+): Promise<OpenedNode> {
+  if (!store.asNode) throw new Error("Cannot share a database of one machine");
+  const nodes = await store.asNode(newId());
+  const all = store.of(null);
+  let node: Node | null = null;
+  return {
+    parts: { shared: (runner) => node = new Node({ ...parts, store: all, nodes, runner, most: MOST }) },
+    start: async () => await node?.start(),
+    close: async () => await node?.close(),
+  };
+}

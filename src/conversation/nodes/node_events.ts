@@ -1,16 +1,89 @@
+import { REAL_CLOCK } from "../../domain/kit/clock.ts";
+import { ENDED } from "../../domain/kit/ended.ts";
+import { beforeEpoch } from "../../domain/query/event_number.ts";
+import { isOwnEnd, type QueryEvent } from "../../domain/query/query_event.ts";
 import { Cancelled, UsageError } from "../../domain/errors.ts";
 import { withPatience } from "../../domain/kit/patience.ts";
-import { isOwnEnd, type QueryEvent } from "../../domain/query/query_event.ts";
-import type { NodeStore } from "../../persistence/store/node_store.ts";
+import type { NodeStore, SharedEvent } from "../../persistence/store/node_store.ts";
 import type { Store } from "../../persistence/store/store.ts";
 import { endEvent } from "../stored_events.ts";
-import { type Bell, ringOrLook } from "./bell.ts";
-import type { LocalEvents, NumberedQueryEvent } from "./local_events.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** What a notification missed is found after this. */
+const LOOK_MS = 1_000;
+
+/** Wakes those who wait for news of a query. */
+export class Bell {
+  readonly #waiting = new Map<string, PromiseWithResolvers<void>>();
+
+  /** Resolves at the next ring. Ask for it before looking, so that nothing is missed in between. */
+  next(queryId: string): Promise<void> {
+    let waiting = this.#waiting.get(queryId);
+    if (!waiting) this.#waiting.set(queryId, waiting = Promise.withResolvers());
+    return waiting.promise;
+  }
+
+  ring(queryId: string): void {
+    this.#waiting.get(queryId)?.resolve();
+    this.#waiting.delete(queryId);
+  }
+
+  ringAll(): void {
+    for (const queryId of [...this.#waiting.keys()]) this.ring(queryId);
+  }
+}
+
+/** Waits for a ring until one should look without it, and until the signal aborts. */
+export async function ringOrLook(ring: Promise<void>, signal: AbortSignal): Promise<void> {
+  const over = new AbortController();
+  const timer = REAL_CLOCK.sleep(LOOK_MS, AbortSignal.any([over.signal, signal])).catch(() => {});
+  await Promise.race([ring, timer]);
+  over.abort(ENDED);
+}
+
+interface NumberedQueryEvent {
+  readonly number: number;
+  readonly event: QueryEvent;
+}
+
+/** So many are at hand for those who follow a query on the node that runs it; they read at once. */
+const KEPT = 256;
+
+/** The newest events of a run on this node. */
+export class LocalEvents {
+  /** The number before its first event. */
+  readonly before: number;
+  readonly #kept: NumberedQueryEvent[] = [];
+  #newest: number;
+  /** Whether the run has ended here. */
+  over = false;
+
+  constructor(epoch: number) {
+    this.before = this.#newest = beforeEpoch(epoch);
+  }
+
+  /** Returns its number. */
+  add(event: QueryEvent): number {
+    const number = ++this.#newest;
+    this.#kept.push({ number, event });
+    if (this.#kept.length > KEPT) this.#kept.shift();
+    return number;
+  }
+
+  /** Those after a number; null if the others have them: some are no longer at hand, the number is that of another run,
+   * or nothing more comes from here. */
+  after(number: number): readonly NumberedQueryEvent[] | null {
+    const oldest = this.#newest - this.#kept.length + 1;
+    if (number < this.before || number > this.#newest || number + 1 < oldest) return null;
+    if (this.over && number === this.#newest) return null;
+    return this.#kept.slice(number + 1 - oldest);
+  }
+}
 
 /** The last event comes soon after its query is stored as ended, unless its node was lost in between. */
 const LOOKS_AFTER_END = 2;
 
-export interface FollowParts {
+interface FollowParts {
   readonly store: Pick<Store, "query">;
   readonly nodes: Pick<NodeStore, "eventsAfter" | "job">;
   readonly bell: Bell;
@@ -90,4 +163,54 @@ async function endOf(
   if (query.running || patient) return null;
   const facts = { seq: 0, at: Date.now(), queryId, iteration: null };
   return { number: last + 1, event: { ...facts, ...endEvent(query) } };
+}
+
+const AGAIN_MS = 250;
+/** How long events wait for more of them after some were sent. */
+const GATHER_MS = 10;
+/** So much JSON goes in one statement. */
+const MOST_CHARS = 4_000_000;
+
+/** Sends the events of all queries of this node to the others. What happens while some are being sent goes together
+ * next. */
+export class Publisher {
+  readonly #store: Pick<NodeStore, "publish">;
+  #waiting: SharedEvent[] = [];
+  #sending: Promise<void> | null = null;
+  #givenUp = false;
+
+  constructor(store: Pick<NodeStore, "publish">) {
+    this.#store = store;
+  }
+
+  add(event: SharedEvent): void {
+    this.#waiting.push(event);
+    this.#sending ??= this.#send().finally(() => this.#sending = null);
+  }
+
+  /** From now on what cannot be sent at once is not sent. */
+  giveUp(): void {
+    this.#givenUp = true;
+  }
+
+  /** Resolves when everything is sent. */
+  async sent(): Promise<void> {
+    while (this.#sending) await this.#sending;
+  }
+
+  async #send(): Promise<void> {
+    await Promise.resolve(); // what one turn emits goes together
+    while (this.#waiting.length > 0) {
+      const events = this.#take();
+      // Repeating it changes nothing.
+      while (!(await this.#store.publish(events).then(() => true, () => this.#givenUp))) await sleep(AGAIN_MS);
+      if (!this.#givenUp) await sleep(GATHER_MS);
+    }
+  }
+
+  #take(): readonly SharedEvent[] {
+    let chars = 0;
+    const last = this.#waiting.findIndex(({ body }) => (chars += body.length) > MOST_CHARS);
+    return this.#waiting.splice(0, last < 0 ? this.#waiting.length : last + 1);
+  }
 }

@@ -1,3 +1,5 @@
+import { decode, encode } from "../../sandbox/codec/codec.ts";
+import type { QueryRunner, RunnerOptions } from "../query_runner.ts";
 import type { Approve } from "../../domain/query/approval.ts";
 import { Emitter } from "../../domain/query/emitter.ts";
 import type { Emit, QueryEvent } from "../../domain/query/query_event.ts";
@@ -6,9 +8,44 @@ import type { ClaimedJob, NodeStore } from "../../persistence/store/node_store.t
 import type { LeftQuery, ProcessOwner } from "../../persistence/store/query_store.ts";
 import type { Store } from "../../persistence/store/store.ts";
 import { checkedExtras } from "../checked_extras.ts";
-import type { QueryRunner } from "../query_runner.ts";
 import { endEvent } from "../stored_events.ts";
-import { decodeRequest } from "./job_request.ts";
+
+/** A request as it waits for a node: everything that a run needs besides its query. */
+interface JobRequest extends
+  Pick<
+    RunnerOptions,
+    | "read"
+    | "images"
+    | "instructions"
+    | "plan"
+    | "responseSchema"
+    | "maxIterations"
+    | "model"
+    | "limits"
+    | "label"
+    | "retryOf"
+    | "requestKey"
+    | "askedAs"
+  > {
+  readonly text: string;
+  /** Whether clients answer questions. */
+  readonly asks: boolean;
+}
+
+export function encodeRequest(text: string, options: Omit<RunnerOptions, "extras">): Uint8Array {
+  const { read, images, instructions, plan, responseSchema, maxIterations, model, limits, label } = options;
+  const { retryOf, requestKey, askedAs, approve } = options;
+  const request: JobRequest = {
+    ...{ text, asks: approve !== undefined, read, images, instructions, plan, responseSchema, maxIterations, model },
+    ...{ limits, label, retryOf, requestKey, askedAs },
+  };
+  return encode(request);
+}
+
+function decodeRequest(bytes: Uint8Array<ArrayBuffer>): JobRequest {
+  // Only `encodeRequest` makes these bytes.
+  return decode(bytes) as JobRequest;
+}
 
 /** A request whose step ended the process of so many nodes is not tried again. */
 const MOST_LOSSES = 3;

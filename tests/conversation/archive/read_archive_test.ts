@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { ArchiveDigest } from "../../../src/conversation/archive/archive_digest.ts";
+import { ArchiveDigest } from "../../../src/conversation/archive/archive_text.ts";
 import { readArchive } from "../../../src/conversation/archive/read_archive.ts";
 import { readRecording } from "../../../src/conversation/read_recording.ts";
 import type { ConversationArchive } from "../../../src/domain/records/conversation_archive.ts";

@@ -1,7 +1,5 @@
 import assert from "node:assert/strict";
-import { exportHtml } from "../../../src/conversation/export/html.ts";
-import { answerHtml } from "../../../src/conversation/export/answer.ts";
-import { codeHtml } from "../../../src/conversation/export/code.ts";
+import { answerHtml, codeHtml, exportHtml } from "../../../src/conversation/export/html.ts";
 import { hostileRecording, recordedIteration, recordedQuery, recording } from "../_recordings.ts";
 import { cpuMs } from "../../helpers/cpu_ms.ts";
 import { exportedText } from "../../helpers/archive_of.ts";

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
-import { Bell } from "../../../src/conversation/nodes/bell.ts";
-import { encodeRequest } from "../../../src/conversation/nodes/job_request.ts";
+import { Bell, Publisher } from "../../../src/conversation/nodes/node_events.ts";
+import { encodeRequest } from "../../../src/conversation/nodes/run_job.ts";
 import { NodeRuns, type NodeRunsParts } from "../../../src/conversation/nodes/node_runs.ts";
-import { Publisher } from "../../../src/conversation/nodes/publisher.ts";
 import type { ClaimedJob, NodeStore } from "../../../src/persistence/store/node_store.ts";
 
 const OWNER = { host: "h", space: "s", pid: 1, started: "1", session: 0 };
