@@ -1,3 +1,13 @@
+/* What channels know of Vis: conversations, and requests in them. `Conversations` is the entrance.
+ *
+ *   send_options.ts       what a request may bring, and the checks before anything is created
+ *   query_runner.ts       runs queries in this process, one at a time in each branch; beside it `live_environments.ts` keeps
+ *                         what is open, `child_pool.ts` bounds its processes, `shared_queries.ts` says what a node adds
+ *   records.ts            what needs no model: versions of variables, points, imports; `read_recording.ts` reads all of it
+ *   stored_events.ts      the events of a stored query, `waiting_questions.ts` those that wait for a client
+ *   exported.ts           conversations as files, with `export/` for reading and `archive/` for another database
+ *   nodes/                several processes that share a database: `node.ts` */
+
 import type { Archive } from "../domain/records/archive.ts";
 import { oneLine } from "../domain/text/clip.ts";
 import type { ConversationFilter } from "../domain/records/conversation_maintenance.ts";
@@ -11,7 +21,7 @@ import type { QueryResult } from "../domain/query/query_result.ts";
 import type { SentMessage } from "../domain/query/sent_message.ts";
 import { Environment } from "../environment/environment.ts";
 import { newId } from "../domain/kit/id.ts";
-import type { Branch, BranchNode } from "../persistence/store/conversation_store.ts";
+import type { Branch, BranchNode, ConversationStore } from "../persistence/store/conversation_store.ts";
 import type { StoredIteration } from "../persistence/store/iteration_store.ts";
 import type { Store } from "../persistence/store/store.ts";
 import type { StoredQuery } from "../domain/query/stored_query.ts";
@@ -19,26 +29,32 @@ import type { ModelMessage } from "../providers/provider.ts";
 import type { ModelRoute } from "../providers/router/router.ts";
 import { PREFERENCES } from "../query/query_parts.ts";
 import { previewCall } from "../query/run_query.ts";
-import { requestSettings } from "./_request_settings.ts";
-import { allInputVariables } from "./_all_input_variables.ts";
-import { asBefore } from "./_as_before.ts";
-import { notFound } from "./_not_found.ts";
-import { readSettled } from "./_read_settled.ts";
-import { checkPrice, checkRequest } from "./check_request.ts";
-import { checkedExtras } from "./checked_extras.ts";
+import {
+  allInputVariables,
+  type AskOptions,
+  type AskTarget,
+  checkedExtras,
+  checkPrice,
+  checkRequest,
+  requestSettings,
+} from "./send_options.ts";
+import { readSettled, Records } from "./records.ts";
 import { Exports } from "./exported.ts";
-import type { ConversationParts } from "./conversation_parts.ts";
-import { QueryRunner, type RunnerOptions } from "./query_runner.ts";
-import { Records } from "./records.ts";
-import type { AskOptions, AskTarget } from "./send_options.ts";
+import { QueryRunner, type RunnerOptions, type RunnerParts } from "./query_runner.ts";
 import type { SharedQueries } from "./shared_queries.ts";
 
 /** One branch of a conversation, as channels refer to it. */
 export type Conversation = Branch;
 export type BranchOfConversation = BranchNode;
 
+/** What conversations are built from. The caller owns all of it. */
+export interface ConversationParts extends RunnerParts {
+  /** Makes this process one of several nodes; it runs queries with `runner`. */
+  readonly shared?: (runner: QueryRunner) => SharedQueries;
+}
+
 /** What a caller sees: the conversations of its tenant, or those of every tenant. */
-export interface ConversationView {
+interface ConversationView {
   /** Whose conversations it makes. */
   readonly tenant: string;
   readonly all: boolean;
@@ -270,4 +286,36 @@ export class Conversations {
   async closeAll(): Promise<void> {
     await this.#runner.closeAll();
   }
+}
+
+type Before = Pick<AskOptions, "images" | "given" | "instructions" | "responseSchema">;
+
+/** The input of a query, for another run of it. */
+async function asBefore(queryId: string, store: Store): Promise<Before> {
+  const [{ images, answerSchema, instructions }, given] = await Promise.all([
+    store.queryExtras(queryId),
+    store.givenImages(queryId),
+  ]);
+  const responseSchema: unknown = answerSchema === null ? undefined : JSON.parse(answerSchema);
+  return { images, given, instructions, responseSchema };
+}
+
+/** Newest conversations to search for the prefix; ids made in the same minute begin alike. */
+const NEWEST = 200;
+/** Fewest characters of a prefix. */
+const FEWEST = 8;
+/** Enough characters to distinguish conversations that were not made in the same millisecond. */
+const SHOWN = 13;
+
+/** Explains why no conversation matches an id or a prefix. */
+async function notFound(id: string, store: Pick<ConversationStore, "listConversations">): Promise<UsageError> {
+  const start = id.toLowerCase();
+  if (start.length < FEWEST) {
+    return new UsageError(`Cannot find conversation: ${id} (an id has ${FEWEST} characters or more)`);
+  }
+  const listed = await store.listConversations({ limit: NEWEST });
+  const near = [...new Set(listed.map(({ conversationId }) => conversationId))].filter((one) => one.startsWith(start));
+  if (near.length < 2) return new UsageError(`Cannot find conversation: ${id}`);
+  const examples = near.slice(0, 3).map((one) => start.length < SHOWN ? one.slice(0, SHOWN) : one).join(", ");
+  return new UsageError(`Cannot tell conversations apart by ${id}: ${near.length} start with it, such as ${examples}`);
 }

@@ -5,7 +5,8 @@ import { fileFault } from "../domain/text/file_fault.ts";
 import { Semaphore } from "../domain/kit/semaphore.ts";
 import type { Branch } from "../persistence/store/conversation_store.ts";
 import { unnamedFile } from "./archive/long_strings.ts";
-import type { Conversations } from "./conversations.ts";
+import type { ArchivePart } from "../domain/records/conversation_archive.ts";
+import type { PagedRecording } from "../domain/records/recording.ts";
 
 /** Shorter exports are kept in memory. */
 const IN_MEMORY_BYTES = 1 << 20;
@@ -17,6 +18,12 @@ const MOST_OPEN = 32;
 export interface Exported extends AsyncDisposable {
   readonly bytes: number;
   pieces(): AsyncIterable<Uint8Array<ArrayBuffer>>;
+}
+
+/** Where an export is read. */
+interface Readable {
+  paged(branch: Branch): Promise<PagedRecording>;
+  readonly records: { archive(branch: Branch, take: (part: ArchivePart) => Promise<void>): Promise<void> };
 }
 
 export type ExportFormat = "json" | "md" | "html";
@@ -36,7 +43,7 @@ export class Exports {
    * is shown below the title. Rejects with `UsageError` if an archive is larger than what can be imported, and with
    * `BusyError` if too many are open. */
   async make(branch: Branch, { signal, ...how }: {
-    readonly conversations: Conversations;
+    readonly conversations: Readable;
     readonly format: ExportFormat;
     readonly branches?: readonly string[];
     readonly signal?: AbortSignal;
@@ -63,7 +70,7 @@ export class Exports {
 async function writeExport(
   branch: Branch,
   { conversations, format, branches = [], write }: {
-    readonly conversations: Conversations;
+    readonly conversations: Readable;
     readonly format: ExportFormat;
     readonly branches?: readonly string[];
     readonly write: (text: string) => Promise<void>;

@@ -2,6 +2,7 @@ import { HandedOver, TakenOverError } from "../domain/errors.ts";
 import type { Emit } from "../domain/query/query_event.ts";
 import type { QueryResult } from "../domain/query/query_result.ts";
 import { Environment } from "../environment/environment.ts";
+import type { EnvironmentParts } from "../environment/environment_parts.ts";
 import type { InputVariable } from "../environment/input_variables.ts";
 import type { Branch } from "../persistence/store/conversation_store.ts";
 import type { PreviousTurn } from "../persistence/store/query_store.ts";
@@ -9,16 +10,27 @@ import type { Store } from "../persistence/store/store.ts";
 import type { RequestExtras } from "../prompt/call_messages.ts";
 import { type QueryParts, Steering } from "../query/query_parts.ts";
 import { endUnrun, type QueryLeft, runQuery, storeQuery } from "../query/run_query.ts";
-import { requestSettings } from "./_request_settings.ts";
-import { allInputVariables } from "./_all_input_variables.ts";
-import { ChildPool } from "./child_pool.ts";
-import type { ConversationParts } from "./conversation_parts.ts";
-import { LeaseKeeper } from "./lease_keeper.ts";
+import { allInputVariables, type AskOptions, requestSettings } from "./send_options.ts";
+import { ChildPool, type ChildPoolOptions } from "./child_pool.ts";
 import { LiveEnvironments } from "./live_environments.ts";
-import type { AskOptions } from "./send_options.ts";
 
 const CHILDREN = { live: 32, idleMs: 600_000 } as const;
 const KEPT_ENVIRONMENTS = 256;
+
+/** What queries are run with. */
+export type RunnerParts =
+  & Omit<EnvironmentParts, "branch">
+  & Omit<QueryParts, "environment" | "store" | "log" | "now" | "steering" | "between">
+  & {
+    /** Wraps every query once it has its branch, and may listen to its events. What it passes as `between` is asked
+     * before each model call. */
+    readonly around?: (
+      emit: Emit,
+      run: (emit: Emit, between?: QueryParts["between"]) => Promise<QueryResult>,
+    ) => Promise<QueryResult>;
+    /** Limits for idle children: their number and their lifetime. */
+    readonly children?: Partial<Omit<ChildPoolOptions, "onError">>;
+  };
 
 export interface RunnerOptions extends AskOptions {
   readonly extras: RequestExtras;
@@ -40,14 +52,14 @@ interface BranchRun {
 
 /** Runs queries in this process, one at a time in each branch. Owns their environments; `closeAll` ends them. */
 export class QueryRunner {
-  readonly #parts: ConversationParts;
+  readonly #parts: RunnerParts;
   readonly #live: LiveEnvironments<Environment, Branch>;
   /** The running queries, by branch. */
   readonly #running = new Map<string, { readonly steering: Steering; readonly ended: Promise<void>; cancel(): void }>();
   readonly #children: ChildPool;
   readonly #leases: LeaseKeeper;
 
-  constructor(parts: ConversationParts) {
+  constructor(parts: RunnerParts) {
     this.#parts = {
       ...parts,
       openSandbox: (options) => this.#children.start(() => parts.openSandbox(options)),
@@ -165,5 +177,46 @@ export class QueryRunner {
   async closeAll(): Promise<void> {
     await Promise.all([...this.#running.keys()].map((branchId) => this.close(branchId)));
     await this.#live.closeAll();
+  }
+}
+
+const EVERY_MS = 30_000;
+
+/** Renews the leases of this process while queries run, and notifies queries whose lease another process has taken
+ * over. */
+export class LeaseKeeper {
+  readonly #renew: () => Promise<readonly string[]>;
+  readonly #everyMs: number;
+  /** By branch: called when its lease is gone. */
+  readonly #running = new Map<string, () => void>();
+  #timer: ReturnType<typeof setInterval> | null = null;
+
+  /** `renew` returns the branches that this process holds. If it rejects, it is tried again later. */
+  constructor(
+    renew: () => Promise<readonly string[]>,
+    { everyMs = EVERY_MS }: { readonly everyMs?: number } = {},
+  ) {
+    this.#renew = renew;
+    this.#everyMs = everyMs;
+  }
+
+  /** A query runs on a branch that this process holds. */
+  begin(branchId: string, lost: () => void): void {
+    this.#running.set(branchId, lost);
+    this.#timer ??= setInterval(() => void this.#beat().catch(() => {}), this.#everyMs);
+  }
+
+  end(branchId: string): void {
+    this.#running.delete(branchId);
+    if (this.#running.size > 0 || this.#timer === null) return;
+    clearInterval(this.#timer);
+    this.#timer = null;
+  }
+
+  async #beat(): Promise<void> {
+    // Only those of now: queries that begin meanwhile are not checked.
+    const watched = [...this.#running];
+    const held = new Set(await this.#renew());
+    for (const [branchId, lost] of watched) if (!held.has(branchId)) lost();
   }
 }

@@ -1,5 +1,5 @@
 import type { ArchivePart } from "../domain/records/conversation_archive.ts";
-import type { ImportReport, LabelUse } from "../domain/records/conversation_maintenance.ts";
+import type { ImportReport, LabelUse, QueryIterations } from "../domain/records/conversation_maintenance.ts";
 import type { Dependency } from "../domain/records/dependency.ts";
 import { oneLine } from "../domain/text/clip.ts";
 import type { StateStore } from "../domain/records/extension_state.ts";
@@ -9,12 +9,11 @@ import type { BranchPoint } from "../domain/records/new_fork.ts";
 import type { VariableImage } from "../domain/query/variable.ts";
 import type { VariableDiff } from "../environment/history/version_diff.ts";
 import type { Branch } from "../persistence/store/conversation_store.ts";
-import type { Asked } from "../persistence/store/query_store.ts";
+import type { Asked, QueryStore } from "../persistence/store/query_store.ts";
 import type { Store } from "../persistence/store/store.ts";
 import type { VariableHead } from "../persistence/store/variable_store.ts";
 import type { ArchiveCode } from "./archive/archive_code.ts";
-import { readSettled } from "./_read_settled.ts";
-import type { FoundPoint } from "./find_point.ts";
+import { readable } from "../domain/text/readable.ts";
 
 /** Larger values are described, not decoded. */
 const MAX_SHOWN_BYTES = 16 * 1024 * 1024;
@@ -59,7 +58,6 @@ export class Records {
 
   /** A moment of a conversation, parsed like in `findPoint`. */
   async point(id: string, at: string | null = null): Promise<FoundPoint> {
-    const { findPoint } = await import("./find_point.ts");
     return await findPoint(this.#store, { id, at });
   }
 
@@ -179,4 +177,93 @@ export class Records {
     if (code.functions.length + code.classes.length > 0) await trust(code);
     return await this.#own.importConversation(archive, { workspace, contents });
   }
+}
+
+const PLACE = /^(\d{1,9})(?:\.(\d{1,9}))?$/;
+
+interface FoundPoint {
+  /** The branch by which it was named. */
+  readonly branch: Branch;
+  readonly point: BranchPoint;
+}
+
+/** A moment named by people. `id`: of a conversation, a branch or a query, or a prefix of one. `at`, for a conversation
+ * or branch: N is after iteration N of all that it shows, counted from 1, and Q.I is after iteration I of query Q; 0 is
+ * before the first iteration. For a query: N is after iteration N of it. Without `at` it is the end. Throws
+ * `UsageError`. */
+export async function findPoint(
+  store: Store,
+  { id, at }: { readonly id: string; readonly at: string | null },
+): Promise<FoundPoint> {
+  const place = at === null ? null : PLACE.exec(at);
+  if (at !== null && !place) {
+    throw new UsageError(`Cannot find iteration ${at}: write N, or QUERY.ITERATION, such as 3 or 2.1`);
+  }
+  const [, first, second] = place ?? [];
+  const branch = await store.findConversation(id);
+  if (!branch) return await inQuery(store, { id, first, second });
+  const turns = await store.turns(branch.branchId);
+  if (turns.length === 0) throw new UsageError(`Cannot use conversation ${id}: it has no query yet`);
+  if (first === undefined) return { branch, point: endOf(turns) };
+  return {
+    branch,
+    point: second === undefined ? nthOf(turns, Number(first)) : withinQuery(turns, Number(first), { second }),
+  };
+}
+
+type Place = { readonly id: string; readonly first: string | undefined; readonly second: string | undefined };
+
+async function inQuery(store: Store, { id, first, second }: Place): Promise<FoundPoint> {
+  const queryId = await store.findQuery(id);
+  const query = queryId === null ? null : await store.query(queryId);
+  const branch = query && await store.findConversation(query.branchId);
+  if (!query || !branch) throw new UsageError(`Cannot find conversation, branch or query: ${id}`);
+  if (second !== undefined) throw new UsageError(`Cannot find iteration ${first}.${second} of one query: write N`);
+  return { branch, point: { queryId: query.queryId, position: first === undefined ? null : Number(first) - 1 } };
+}
+
+function endOf(turns: readonly QueryIterations[]): BranchPoint {
+  const { queryId, iterations } = turns[turns.length - 1] ?? noIteration(0, 0);
+  return { queryId, position: iterations - 1 };
+}
+
+function nthOf(turns: readonly QueryIterations[], n: number): BranchPoint {
+  let left = n;
+  for (const { queryId, iterations } of turns) {
+    if (left <= iterations && (left > 0 || n === 0)) return { queryId, position: left - 1 };
+    left -= iterations;
+  }
+  return noIteration(n, n - left);
+}
+
+function withinQuery(
+  turns: readonly QueryIterations[],
+  query: number,
+  { second }: { readonly second: string },
+): BranchPoint {
+  const turn = turns[query - 1];
+  if (!turn) throw new UsageError(`Cannot find query ${query}: there are ${turns.length}`);
+  if (Number(second) > turn.iterations) noIteration(`${query}.${second}`, turn.iterations);
+  return { queryId: turn.queryId, position: Number(second) - 1 };
+}
+
+function noIteration(iteration: number | string, known: number): never {
+  throw new UsageError(`Cannot find iteration ${iteration}: there are ${known}`);
+}
+
+/** Reads the current state of queries. If one is marked as running but its process is gone, it is ended first. */
+export async function readSettled<T>(
+  store: Pick<QueryStore, "sweepLost">,
+  { read, runs }: { readonly read: () => Promise<T>; readonly runs: (found: T) => boolean },
+): Promise<T> {
+  const found = await read();
+  if (!runs(found)) return found;
+  // A database that cannot be written can still be read.
+  return await store.sweepLost().catch(() => 0) > 0 ? await read() : found;
+}
+
+/** The value of a version as readable text; if it has none, the reason. */
+export function versionText({ shown, shape, kind, reason }: ShownVersion): string {
+  if (kind === "lost" || kind === "pending") return `${kind}${reason === "" ? "" : `: ${reason}`}`;
+  return shown === null ? `${shape} (too large to be shown)` : readable(shown.value);
 }

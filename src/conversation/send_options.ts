@@ -5,10 +5,27 @@ import type { Approve } from "../domain/query/approval.ts";
 import type { Emit } from "../domain/query/query_event.ts";
 import type { KeyedRequest } from "../domain/query/request_key.ts";
 import type { VariableImage } from "../domain/query/variable.ts";
-import type { VariableSource } from "../environment/input_variables.ts";
-import type { QueryLimits } from "../query/query_parts.ts";
+import {
+  type InputVariable,
+  readInputVariables,
+  repeatInputVariables,
+  type VariableSource,
+} from "../environment/input_variables.ts";
+import {
+  needsPrice,
+  planInstructions,
+  type QueryLimits,
+  type QuerySettings,
+  unpricedRoute,
+} from "../query/query_parts.ts";
 import type { Branch } from "../persistence/store/conversation_store.ts";
 import type { Asked } from "../persistence/store/query_store.ts";
+import { UsageError } from "../domain/errors.ts";
+import { unpricedText } from "../providers/router/named_routes.ts";
+import type { ModelRoute, Router } from "../providers/router/router.ts";
+import { checkImages } from "../domain/images/check_images.ts";
+import type { RequestExtras } from "../prompt/call_messages.ts";
+import type { Store } from "../persistence/store/store.ts";
 
 /** Where a request is sent: to a branch, to a new one from a point of another, or to a new conversation, whose title is
  * the request. New ones are created once the request is validated. */
@@ -46,4 +63,88 @@ export interface AskOptions extends KeyedRequest {
   readonly model?: string | undefined;
   /** Lower than the configured limits; higher ones have no effect. */
   readonly limits?: Pick<QueryLimits, "costUsd" | "wallMs" | "priced"> | undefined;
+}
+
+/** Longest request in characters; longer text belongs in a file or the variable `context`. */
+export const MAX_REQUEST_CHARS = 4_000_000;
+
+/** Throws `UsageError` for an empty or oversized request. */
+export function checkRequest(request: string): void {
+  if (request.trim() === "") throw new UsageError("Cannot run an empty request: say what you want");
+  if (request.length <= MAX_REQUEST_CHARS) return;
+  throw new UsageError(`Cannot run a request of ${request.length} characters: the limit is ${MAX_REQUEST_CHARS}`);
+}
+
+/** Throws `UsageError` if the cost of a request is limited and the price of its model is unknown. */
+export function checkPrice(
+  { model = null, limits }: {
+    readonly model?: string | null | undefined;
+    readonly limits: Pick<QueryLimits, "costUsd" | "priced">;
+  },
+  { routes }: { readonly routes: readonly ModelRoute[] },
+): void {
+  const refused = needsPrice(limits) ? unpricedRoute(routes, model) : null;
+  if (refused === null) return;
+  const limit = limits.costUsd === null ? "a quota of its cost" : `a limit of $${limits.costUsd}`;
+  throw new UsageError(`Cannot use ${refused.model} with ${limit}: ${unpricedText(refused)}`);
+}
+
+/** Validates what comes with a request besides its text. Throws `UsageError` for images that cannot be sent or that no
+ * model accepts, and for an invalid schema. */
+export async function checkedExtras(
+  { images: given = [], responseSchema }: {
+    readonly images?: readonly Image[] | undefined;
+    readonly responseSchema?: unknown;
+  },
+  { routes }: Pick<Router, "routes">,
+): Promise<RequestExtras> {
+  const images = checkImages(given);
+  if (images.length > 0 && !routes.some(({ provider, model }) => provider.capabilities(model).images)) {
+    const names = routes.map(({ provider, model }) => `${model} of ${provider.name}`).join(", ");
+    throw new UsageError(
+      `Cannot send images: ${names} does not accept images; choose a model that does, or set "images": true for it in the configuration`,
+    );
+  }
+  if (responseSchema === undefined) return { images, answerSchema: null };
+  const { AnswerSchema } = await import("../prompt/schema/answer_schema.ts");
+  return { images, answerSchema: new AnswerSchema(responseSchema) };
+}
+
+/** The settings of one request: the configured ones, changed by what it brings. */
+export function requestSettings(
+  configured: QuerySettings,
+  { maxIterations, limits, plan = false, instructions }: Pick<
+    AskOptions,
+    "maxIterations" | "limits" | "plan" | "instructions"
+  >,
+): QuerySettings {
+  const given = instructions || configured.instructions;
+  return {
+    ...configured,
+    ...(maxIterations && { budget: maxIterations }),
+    limits: {
+      ...configured.limits,
+      costUsd: lower(configured.limits.costUsd, limits?.costUsd),
+      wallMs: lower(configured.limits.wallMs, limits?.wallMs),
+      priced: limits?.priced ?? false,
+    },
+    instructions: plan ? planInstructions(given) : given,
+  };
+}
+
+function lower(configured: number | null, wanted: number | null = null): number | null {
+  return configured === null || wanted === null ? configured ?? wanted : Math.min(configured, wanted);
+}
+
+/** The variables that a query begins with; those from another run of it come first. Throws `UsageError` for values that
+ * cannot be read. */
+export async function allInputVariables(
+  { given = [], context, variables }: Pick<AskOptions, "given" | "context" | "variables">,
+  store: Store,
+): Promise<readonly InputVariable[]> {
+  const sources = Object.entries({ ...(context && { context }), ...variables });
+  return await Promise.all([
+    ...given.map((image) => repeatInputVariables(image, store)),
+    ...sources.map(([name, source]) => readInputVariables(name, { source, store })),
+  ]);
 }

@@ -10,7 +10,7 @@ import { DEFAULT_PREFS } from "../../src/channels/tui/prefs/prefs.ts";
 import { makeTheme } from "../../src/channels/tui/text/theme.ts";
 import { Transcript } from "../../src/channels/tui/entries/transcript.ts";
 import { oneToken } from "../../src/channels/http/auth/one_token.ts";
-import { MAX_REQUEST_CHARS } from "../../src/conversation/check_request.ts";
+import { MAX_REQUEST_CHARS } from "../../src/conversation/send_options.ts";
 import { Cancelled, UsageError } from "../../src/domain/errors.ts";
 import { type Engine, startEngine } from "../helpers/engine.ts";
 import { final } from "../helpers/scripted_provider.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { LeaseKeeper } from "../../src/conversation/lease_keeper.ts";
+import { LeaseKeeper } from "../../src/conversation/query_runner.ts";
 
 const kept = (): never => assert.fail("its lease is there");
 

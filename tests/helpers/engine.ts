@@ -1,5 +1,4 @@
-import type { ConversationParts } from "../../src/conversation/conversation_parts.ts";
-import { Conversations } from "../../src/conversation/conversations.ts";
+import { type ConversationParts, Conversations } from "../../src/conversation/conversations.ts";
 import type { AskOptions } from "../../src/conversation/send_options.ts";
 import type { ApprovalRules } from "../../src/domain/query/approval.ts";
 import type { QueryEvent } from "../../src/domain/query/query_event.ts";

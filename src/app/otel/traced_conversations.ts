@@ -1,5 +1,4 @@
-import type { ConversationParts } from "../../conversation/conversation_parts.ts";
-import { Conversations } from "../../conversation/conversations.ts";
+import { type ConversationParts, Conversations } from "../../conversation/conversations.ts";
 import { type Emit, isEnd, type QueryEvent } from "../../domain/query/query_event.ts";
 import type { QueryResult } from "../../domain/query/query_result.ts";
 import { usageAttributes } from "./gen_ai.ts";

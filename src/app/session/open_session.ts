@@ -1,7 +1,6 @@
 import { resolve } from "node:path";
 import type { OpenRequest, Session } from "../../channels/channel.ts";
-import type { ConversationParts } from "../../conversation/conversation_parts.ts";
-import { Conversations } from "../../conversation/conversations.ts";
+import { type ConversationParts, Conversations } from "../../conversation/conversations.ts";
 import { ConfigError } from "../../domain/errors.ts";
 import type { ApprovalRules } from "../../domain/query/approval.ts";
 import { Playback } from "../../domain/records/playback.ts";

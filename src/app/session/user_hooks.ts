@@ -1,4 +1,4 @@
-import type { ConversationParts } from "../../conversation/conversation_parts.ts";
+import type { ConversationParts } from "../../conversation/conversations.ts";
 import { changedPath } from "../../domain/calls/changed_files.ts";
 import { stripVTControlCharacters } from "node:util";
 import { abortable } from "../../domain/kit/abortable.ts";

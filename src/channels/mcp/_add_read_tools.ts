@@ -1,6 +1,6 @@
 import type { McpServer } from "@modelcontextprotocol/server";
 import { z } from "zod";
-import { versionText } from "../../conversation/version_text.ts";
+import { versionText } from "../../conversation/records.ts";
 import { clip } from "../../domain/text/clip.ts";
 import { conversationOf, type McpParts, toolText } from "./_tool_parts.ts";
 

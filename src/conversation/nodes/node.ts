@@ -12,7 +12,7 @@ import { Bell, followQuery, Publisher, ringOrLook } from "./node_events.ts";
 import { encodeRequest } from "./run_job.ts";
 import { NodeRuns, type NodeRunsParts } from "./node_runs.ts";
 import type { Store } from "../../persistence/store/store.ts";
-import type { ConversationParts } from "../conversation_parts.ts";
+import type { ConversationParts } from "../conversations.ts";
 
 const BEAT_MS = 1_000;
 const TRIM_MS = 60_000;

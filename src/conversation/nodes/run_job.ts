@@ -7,7 +7,7 @@ import { UsageError } from "../../domain/errors.ts";
 import type { ClaimedJob, NodeStore } from "../../persistence/store/node_store.ts";
 import type { LeftQuery, ProcessOwner } from "../../persistence/store/query_store.ts";
 import type { Store } from "../../persistence/store/store.ts";
-import { checkedExtras } from "../checked_extras.ts";
+import { checkedExtras } from "../send_options.ts";
 import { endEvent } from "../stored_events.ts";
 
 /** A request as it waits for a node: everything that a run needs besides its query. */

@@ -5,7 +5,7 @@ import { Emitter } from "../../../src/domain/query/emitter.ts";
 import type { QueryEvent } from "../../../src/domain/query/query_event.ts";
 import type { QueryResult } from "../../../src/domain/query/query_result.ts";
 import { NO_USAGE } from "../../../src/domain/query/usage.ts";
-import type { ConversationParts } from "../../../src/conversation/conversation_parts.ts";
+import type { ConversationParts } from "../../../src/conversation/conversations.ts";
 import { startEngine } from "../../helpers/engine.ts";
 import { final, replyJson } from "../../helpers/scripted_provider.ts";
 import { until } from "../../helpers/until.ts";

@@ -1,7 +1,6 @@
 import { localTime } from "../../../domain/text/ago.ts";
 import type { Conversation } from "../../../conversation/conversations.ts";
-import type { ShownVersion } from "../../../conversation/records.ts";
-import { versionText } from "../../../conversation/version_text.ts";
+import { type ShownVersion, versionText } from "../../../conversation/records.ts";
 import { clip, oneLine } from "../../../domain/text/clip.ts";
 import { UsageError } from "../../../domain/errors.ts";
 import type { BranchPoint } from "../../../domain/records/new_fork.ts";

@@ -1,8 +1,7 @@
 import { matchesKey } from "@earendil-works/pi-tui";
 import type { Conversation } from "../../../conversation/conversations.ts";
-import type { Records, ShownVersion } from "../../../conversation/records.ts";
+import { type Records, type ShownVersion, versionText } from "../../../conversation/records.ts";
 import { oneLine } from "../../../domain/text/clip.ts";
-import { versionText } from "../../../conversation/version_text.ts";
 import type { PanelParts } from "../widgets/panel.ts";
 import { ago, localTime } from "../../../domain/text/ago.ts";
 import { fitted } from "../widgets/fitted.ts";
