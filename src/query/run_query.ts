@@ -150,13 +150,14 @@ async function begin(
   const router = parentQueryId ? calls : new LedgerCalls(given.router, { ledger, model, gate: null });
   const parts = { ...given, router };
   const { branchId, conversationId } = environment.branch;
+  const served = router.current().model;
   const queryId = options.begun ?? await storeQuery(request, parts, { ...options, branchId });
   const emitter = new Emitter(emit, { queryId, now, parentQueryId, seq: left?.seq ?? 0 });
   if (left) {
     ledger.count(left);
     ledger.countEarlier(left.subcalls);
   }
-  if (!left?.seq) emitter.send({ type: "started", conversationId, request, model: router.current().model });
+  if (!left?.seq) emitter.send({ type: "started", conversationId, request, model: served });
   const approvals = options.approvals ?? QueryApprovals.of(given, { approve: options.approve, deadline });
   const state = new QueryState(settings.budget, settings.ceiling);
   const onChange = (diff: string): void => {
