@@ -106,8 +106,7 @@ export const RANK: Readonly<Record<string, Readonly<Record<string, number>>>> = 
   },
   "src/processes": { seatbelt: 0, ".": 1, asked: 2 },
   "src/prompt": { context: 0, reply: 0, schema: 0, ".": 1 },
-  "src/providers": { ".": 0, copilot: 1, demo: 1, models: 1, router: 1, wire: 1 },
-  "src/providers/demo": { policies: 0, ".": 1 },
+  "src/providers": { ".": 0, copilot: 1, models: 1, router: 1, wire: 1 },
   "src/sandbox": { ".": 0, codec: 0, confine: 0, child: 1, exec: 1, launch: 2, modules: 2, host: 3 },
   "src/sandbox/child": {
     intrinsics: 0,

@@ -6,7 +6,7 @@ import { shippedNamesIn } from "./shipped_names.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 /** It plays the part of a model: what it writes calls functions, as what a model writes does. */
-const DEMO = "src/providers/demo/";
+const DEMO = "src/providers/demo.ts";
 
 Deno.test("src/ names no shipped extension: what is particular to one stands in its spec", async () => {
   const found: string[] = [];

@@ -28,7 +28,7 @@ export async function buildRouter(
   const { wrap = (provider) => provider } = options;
   const { config } = settings;
   if (config.provider === "demo") {
-    const { demoProvider } = await import("../../providers/demo/demo.ts");
+    const { demoProvider } = await import("../../providers/demo.ts");
     const provider = wrap(demoProvider());
     return new Router({ routes: [{ provider, model: config.model ?? provider.defaultModel }] });
   }

@@ -18,7 +18,7 @@ export function commandsSuite(launcher: Launcher): void {
     assert.ok(stdout.split("\n").every((line) => line.length <= 100), stdout);
   });
 
-  launched(launcher, "vis run plays the demo's policies under their own name", async () => {
+  launched(launcher, "vis run plays the demo's replies under their own name", async () => {
     await using user = await User.make(launcher, { reply: replyJson([]) });
     await user.write("a.txt", "TODO\n");
     const ask = ["run", "--provider", "demo", "Which files here mention TODO, and how often?"];

@@ -1,8 +1,5 @@
 import { LABEL_LINES } from "./label_lines.ts";
-import { lastValue } from "../../../src/providers/demo/policies/last_value.ts";
-import { needsContext } from "../../../src/providers/demo/policies/needs_context.ts";
-import type { EvalInput, EvalPolicy } from "./eval_policy.ts";
-import type { PolicyReply } from "../../../src/providers/demo/policies/policy.ts";
+import { type EvalInput, type EvalPolicy, lastValue, needsContext, type PolicyReply } from "./eval_policy.ts";
 
 /** Counts the lines of each kind; a model must label every line. */
 export const countLabels: EvalPolicy = {

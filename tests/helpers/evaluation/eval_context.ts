@@ -1,4 +1,4 @@
-import { type IndexRow, type ReadContext, readContext } from "../../../src/providers/demo/policies/read_context.ts";
+import { type IndexRow, type ReadContext, readContext } from "./read_context.ts";
 
 /** The context message with the sections that only the evaluation and tests read. */
 export interface EvalContext extends ReadContext {

@@ -1,13 +1,51 @@
-import type { PolicyReply } from "../../../src/providers/demo/policies/policy.ts";
+import { ProviderError } from "../../../src/domain/errors.ts";
 import type { EvalContext } from "./eval_context.ts";
+import type { JournalRow, ReadContext } from "./read_context.ts";
 
+/** The input of a policy: the user's request and the context message, nothing else. A policy keeps no state, so a wrong
+ * journal, index or handover makes it fail. */
 export interface EvalInput {
   readonly request: string;
   readonly context: EvalContext;
 }
 
-/** A policy of the evaluation: it sees what those of the demo see, and the rest of the context message. */
+export interface PolicyReply {
+  readonly thinking: string;
+  readonly code?: readonly string[];
+  readonly final?: string;
+  readonly answerType?: "text" | "markdown";
+}
+
+/** A fixed way to work on one kind of request. */
 export interface EvalPolicy {
   readonly takes: RegExp;
+  /** Throws `ProviderError` if the context lacks what it needs. */
   decide(turn: EvalInput): PolicyReply;
+}
+
+/** The decision of a policy, in the format of a model's reply. */
+export function replyText({ thinking, code = [], final, answerType = "text" }: PolicyReply): string {
+  return JSON.stringify({
+    thinking,
+    code: code.map((expr) => ({ expr, timeMs: 5_000 })),
+    ...(final === undefined ? {} : { final: { answer: final, answerType, confidence: "high" } }),
+  });
+}
+
+/** The context lacks what a policy needs: the query must fail visibly. */
+export function stuck(why: string): ProviderError {
+  return new ProviderError(`Cannot continue the evaluation: ${why}`, { code: "server", retryable: false });
+}
+
+/** The journal's last row, which must have succeeded. */
+export function lastValue({ journal }: ReadContext): JournalRow {
+  const row = journal.at(-1);
+  if (row === undefined) throw stuck("the journal shows no result");
+  if (row.failed) throw stuck(`the journal shows a failed block: ${row.outcome.slice(0, 200)}`);
+  return row;
+}
+
+/** Checks that the index lists the text, which is all that such a policy knows of it. */
+export function needsContext({ variables }: ReadContext): void {
+  if (!variables.has("context")) throw stuck("<var_index> does not show the variable context");
 }

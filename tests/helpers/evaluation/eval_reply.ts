@@ -1,9 +1,7 @@
-import { POLICIES } from "../../../src/providers/demo/policies/policies.ts";
-import { replyText } from "../../../src/providers/demo/policies/reply_text.ts";
+import { demoReply } from "../../../src/providers/demo.ts";
 import { askChunks } from "./ask_chunks.ts";
 import { countLabels } from "./count_labels.ts";
 import { evalContext } from "./eval_context.ts";
-import type { EvalPolicy } from "./eval_policy.ts";
 import { followFacts } from "./follow_facts.ts";
 import { growList } from "./grow_list.ts";
 import { oracle } from "./oracle.ts";
@@ -11,6 +9,7 @@ import { pairUsers } from "./pair_users.ts";
 import { readAtOnce } from "./read_at_once.ts";
 import { readOneByOne } from "./read_one_by_one.ts";
 import { sumTree } from "./sum_tree.ts";
+import { type EvalPolicy, replyText } from "./eval_policy.ts";
 
 const ALL: readonly EvalPolicy[] = [
   readOneByOne,
@@ -21,18 +20,18 @@ const ALL: readonly EvalPolicy[] = [
   pairUsers,
   followFacts,
   sumTree,
-  ...POLICIES,
 ];
 
 /** Messages of an iteration: system, request, reply format, context. */
 const OF_AN_ITERATION = 4;
 
-/** The reply to the texts of one call's messages: from a policy for an iteration, from the oracle for a plain call. */
+/** The reply to the texts of one call's messages: from a policy or the demo for an iteration, from the oracle for a
+ * plain call. */
 export function evalReply(texts: readonly string[]): string {
   const last = texts.at(-1) ?? "";
   if (texts.length < OF_AN_ITERATION) return oracle(last);
   const request = texts[1] ?? "";
   const policy = ALL.find(({ takes }) => takes.test(request));
-  if (!policy) throw new Error(`No policy takes this request: ${request}`);
+  if (!policy) return demoReply(texts);
   return replyText(policy.decide({ request, context: evalContext(last) }));
 }

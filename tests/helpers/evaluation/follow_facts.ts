@@ -1,7 +1,4 @@
-import { lastValue } from "../../../src/providers/demo/policies/last_value.ts";
-import { needsContext } from "../../../src/providers/demo/policies/needs_context.ts";
-import type { EvalInput, EvalPolicy } from "./eval_policy.ts";
-import type { PolicyReply } from "../../../src/providers/demo/policies/policy.ts";
+import { type EvalInput, type EvalPolicy, lastValue, needsContext, type PolicyReply } from "./eval_policy.ts";
 
 const REQUEST = /\bfounder of the maker of ([\w-]+) born\b/i;
 const NEXT: readonly { readonly shown: RegExp; readonly then: (name: string) => string }[] = [

@@ -1,8 +1,5 @@
 import { moreIterations } from "./more_iterations.ts";
-import { lastValue } from "../../../src/providers/demo/policies/last_value.ts";
-import type { EvalInput, EvalPolicy } from "./eval_policy.ts";
-import type { PolicyReply } from "../../../src/providers/demo/policies/policy.ts";
-import { stuck } from "../../../src/providers/demo/policies/stuck.ts";
+import { type EvalInput, type EvalPolicy, lastValue, type PolicyReply, stuck } from "./eval_policy.ts";
 
 const REQUEST = /\bmake (\d+) texts of (\d+) bytes/i;
 

@@ -1,9 +1,5 @@
 import { LABEL_LINES } from "./label_lines.ts";
-import { lastValue } from "../../../src/providers/demo/policies/last_value.ts";
-import { needsContext } from "../../../src/providers/demo/policies/needs_context.ts";
-import { stuck } from "../../../src/providers/demo/policies/stuck.ts";
-import type { EvalInput, EvalPolicy } from "./eval_policy.ts";
-import type { PolicyReply } from "../../../src/providers/demo/policies/policy.ts";
+import { type EvalInput, type EvalPolicy, lastValue, needsContext, type PolicyReply, stuck } from "./eval_policy.ts";
 
 /** Answers with more than any preview shows: the answer is a value that is never written out. */
 export const pairUsers: EvalPolicy = {

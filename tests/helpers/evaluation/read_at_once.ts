@@ -1,7 +1,4 @@
-import { lastValue } from "../../../src/providers/demo/policies/last_value.ts";
-import type { EvalInput, EvalPolicy } from "./eval_policy.ts";
-import type { PolicyReply } from "../../../src/providers/demo/policies/policy.ts";
-import { stuck } from "../../../src/providers/demo/policies/stuck.ts";
+import { type EvalInput, type EvalPolicy, lastValue, type PolicyReply, stuck } from "./eval_policy.ts";
 
 const AT_ONCE = /\bread (\d+) files named (\S*#\S*?),? all in one block/i;
 

@@ -1,6 +1,4 @@
-import { lastValue } from "../../../src/providers/demo/policies/last_value.ts";
-import type { EvalInput, EvalPolicy } from "./eval_policy.ts";
-import type { PolicyReply } from "../../../src/providers/demo/policies/policy.ts";
+import { type EvalInput, type EvalPolicy, lastValue, type PolicyReply } from "./eval_policy.ts";
 
 const REQUEST = /\bsum the numbers below ([\d.]+) to depth (\d)/i;
 

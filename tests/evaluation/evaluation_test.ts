@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import rlm from "../../../extensions/rlm/mod.ts";
-import type { QueryResult } from "../../../src/domain/query/query_result.ts";
-import { type Engine, type EngineOptions, startEngine } from "../../helpers/engine.ts";
+import rlm from "../../extensions/rlm/mod.ts";
+import type { QueryResult } from "../../src/domain/query/query_result.ts";
+import { type Engine, type EngineOptions, startEngine } from "../helpers/engine.ts";
 import {
   countTask,
   type EvalTask,
@@ -10,10 +10,10 @@ import {
   needleTask,
   pairTask,
   treeTask,
-} from "../../helpers/evaluation/eval_data.ts";
-import { evalReply } from "../../helpers/evaluation/eval_reply.ts";
-import { rowsSum } from "../../helpers/rows_sum.ts";
-import { type ScriptedProvider, scriptedProvider } from "../../helpers/scripted_provider.ts";
+} from "../helpers/evaluation/eval_data.ts";
+import { evalReply } from "../helpers/evaluation/eval_reply.ts";
+import { rowsSum } from "../helpers/rows_sum.ts";
+import { type ScriptedProvider, scriptedProvider } from "../helpers/scripted_provider.ts";
 
 function evalProvider(): ScriptedProvider {
   return scriptedProvider([], { otherwise: ({ texts }) => evalReply(texts) });
