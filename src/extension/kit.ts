@@ -8,6 +8,7 @@ export { type FirstEntries, firstEntries } from "../domain/kit/first_entries.ts"
 export { matchesWildcard } from "../domain/kit/matches_wildcard.ts";
 export { messageOf, reasonOf } from "../domain/kit/message_of.ts";
 export { editDistance, nearestName, nearestNames } from "../domain/kit/nearest_name.ts";
+export { Pace } from "../domain/kit/pace.ts";
 export { ensureFile, ensureFolder, replaceFile } from "../domain/kit/replace_file.ts";
 export { commandText } from "../domain/text/command_text.ts";
 export { isSecretFile } from "../domain/kit/secret_files.ts";

@@ -2,7 +2,8 @@ import { dirname, join } from "node:path";
 import { Semaphore } from "../domain/kit/semaphore.ts";
 import type { Spawned } from "../extension/spawned.ts";
 import type { Layer } from "../sandbox/exec/exec_policy.ts";
-import { folderEntries, Pace } from "./folders.ts";
+import { folderEntries } from "./folders.ts";
+import { Pace } from "../domain/kit/pace.ts";
 import {
   ClaimCache,
   entryKind,
@@ -64,7 +65,7 @@ interface Running {
 const RUNNING = new Set<Running>();
 
 /** A command that runs and can change files in this folder; null if there is none. */
-export function runningIn(folder: string): string | null {
+export function commandIn(folder: string): string | null {
   return runningWith(folder)[0]?.title ?? null;
 }
 
@@ -159,7 +160,7 @@ export class FixedPaths {
       readonly run: () => Promise<Spawned>;
     },
   ): Promise<Spawned> {
-    if (runningIn(workspace) === null) return await run();
+    if (commandIn(workspace) === null) return await run();
     return await this.#turns.run(async () => {
       const goOn = new Map<Running, () => void>();
       try {
@@ -178,7 +179,7 @@ export class FixedPaths {
           const path = paths.find((one) => !before.get(running)?.includes(one));
           if (path === undefined) continue;
           const why = `it could have changed ${path}, which is new and obeyed by git or Vis; start it again`;
-          running.end.abort(new Error(`Cannot go on with ${running.title}: ${why}`));
+          running.end.abort(new Error(`Cannot continue ${running.title}: ${why}`));
           notes.push(`Ended ${running.title}: ${why}`);
           goOn.delete(running); // it ends as it is
           await running.left.promise;
@@ -213,7 +214,7 @@ export class FixedPaths {
     const tops = repositories.filter((top) => !named.includes(join(top, GIT)));
     const pace = new Pace();
     for (const { path, as } of await this.#claims.all(tops, { within: workspace })) {
-      await pace.rest();
+      if (pace.due) await pace.rest();
       const isThere = as === "word" || as === "near" ? isFile(path) : false;
       if (as === "part" || isThere) follow(found, path, { kind: "file", isExpected: false });
       else if (as === "file" || as === "near" && isFolder(dirname(path))) expectFile(found, path);

@@ -1,6 +1,7 @@
 import { Buffer } from "node:buffer";
 import { BoundedMap } from "../domain/kit/bounded_map.ts";
-import { Pace, stampOf } from "./folders.ts";
+import { stampOf } from "./folders.ts";
+import { Pace } from "../domain/kit/pace.ts";
 
 const MOST_KNOWN = 64, MOST_BYTES = 64 << 20, MOST_SUBMODULES = 2_000;
 const KIND_MASK = 0o170000, SUBMODULE = 0o160000;
@@ -51,7 +52,7 @@ async function parse(
   const head = STAT_BYTES + hashBytes + FLAG_BYTES;
   let name: Buffer = Buffer.alloc(0);
   for (let at = 12, left = index.readUInt32BE(8); left > 0 && at + head < index.length; left--) {
-    if (left % AT_ONCE === 0) await pace.rest();
+    if (left % AT_ONCE === 0 && pace.due) await pace.rest();
     const mode = index.readUInt32BE(at + 24), flags = index.readUInt16BE(at + head - FLAG_BYTES);
     let from = at + head + (version > 2 && (flags & 0x4000) !== 0 ? 2 : 0);
     let kept = 0;

@@ -3,7 +3,8 @@ import { basename, dirname, join, resolve } from "node:path";
 import { BoundedMap } from "../domain/kit/bounded_map.ts";
 import { everyGitSetting, type GitSetting, untilde } from "../domain/kit/git_config.ts";
 import { smallTextFile } from "../domain/kit/small_text_file.ts";
-import { folderEntries, Pace, stampOf } from "./folders.ts";
+import { folderEntries, stampOf } from "./folders.ts";
+import { Pace } from "../domain/kit/pace.ts";
 import { GitIndexes } from "./_git_index.ts";
 import { holds } from "./_wall_paths.ts";
 
@@ -81,7 +82,7 @@ export class ClaimCache {
     ];
     const open = new Set(tops), pace = new Pace();
     for (const top of open) {
-      await pace.rest();
+      if (pace.due) await pace.rest();
       const { claims, others } = await this.#get(
         join(top, GIT),
         async () => await repositoryClaims(top, { user: await settings(), indexes: this.#indexes }),
@@ -110,7 +111,7 @@ function homeClaims(user: UserFolders): Claims {
   const { home, visHome } = user;
   const config = configFolder(user);
   const folders = new Set([".config", ".config/git", ".ssh"].map((name) => join(home, name)));
-  for (const path of [config, join(config, "git"), ...visHome ? [visHome] : []]) folders.add(path);
+  for (const path of [config, `${config}/git`, ...visHome ? [visHome] : []]) folders.add(path);
   const claims: Claim[] = [];
   const link = (path: string): void => {
     if (entryKind(path) === "link") claims.push({ path, as: "part", reason: `${path} leads to` });
@@ -407,7 +408,7 @@ async function submodules(modules: string): Promise<readonly string[]> {
   const found: string[] = [], open = [{ folder: modules, depth: 0 }], pace = new Pace();
   for (const [at, { folder, depth }] of open.entries()) {
     if (found.length >= MOST_MODULES || depth > MODULES_DEPTH || at >= MOST_VISITED) break;
-    await pace.rest();
+    if (pace.due) await pace.rest();
     const entries = [...folderEntries(folder, { most: MOST_MODULES, wanted: (first) => first === 99 })]; // "c"
     if (entries.some(({ name, isFolder }) => name === "config" && !isFolder)) {
       const { settings } = await everyGitSetting([join(folder, "config")], "/");
@@ -427,7 +428,7 @@ async function submodules(modules: string): Promise<readonly string[]> {
 const MOST_FOLLOWED = 40;
 
 /** A step on the way to a path, as the kernel goes. */
-export interface Step {
+export interface PathStep {
   readonly path: string;
   readonly is: "folder" | "file" | "link" | null;
   /** Whether the path ends there. */
@@ -437,7 +438,7 @@ export interface Step {
 }
 
 /** All steps from `from`; of what is missing, too. */
-export function* stepsTo(path: string, { from = "/" }: { readonly from?: string } = {}): Generator<Step> {
+export function* stepsTo(path: string, { from = "/" }: { readonly from?: string } = {}): Generator<PathStep> {
   const names = path.slice(from.length).split("/").filter((name) => name !== "");
   let at = from, links = 0;
   while (names.length > 0) {

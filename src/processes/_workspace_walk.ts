@@ -2,7 +2,8 @@ import { createHash } from "node:crypto";
 import { dirname, join } from "node:path";
 import { BoundedMap } from "../domain/kit/bounded_map.ts";
 import { isSecretFile } from "../domain/kit/secret_files.ts";
-import { folderEntries, folderMode, folderStamp, Pace } from "./folders.ts";
+import { folderEntries, folderMode, folderStamp } from "./folders.ts";
+import { Pace } from "../domain/kit/pace.ts";
 import { GitIndexes } from "./_git_index.ts";
 import { entryKind, GIT, isBare, isSha256, repositoryFolders, settingsAt } from "./_obeyed_by.ts";
 import { holds } from "./_wall_paths.ts";
@@ -106,7 +107,7 @@ export class WorkspaceWalk {
     const untracked = secrets.length === 0 ? [] : await this.#withoutTracked(workspace, secrets);
     const real = new Set<string>(), pace = new Pace();
     for (const path of untracked) {
-      await pace.rest();
+      if (pace.due) await pace.rest();
       for (const one of realFile(workspace, path)) real.add(one);
     }
     if (real.size > MOST_HIDDEN) throw tooMany(real.size);
@@ -143,7 +144,7 @@ export class WorkspaceWalk {
     const open = [""], count = { names: 0 }, pace = new Pace();
     let at = 0;
     for (; at < open.length && at < most && count.names < MOST_NAMES; at++) {
-      await pace.rest();
+      if (pace.due) await pace.rest();
       const folder = open[at] ?? "";
       open[at] = "";
       const stamp = folderStamp(join(workspace, folder));
@@ -180,7 +181,7 @@ export class WorkspaceWalk {
     for (const { name, isFolder } of folderEntries(path, { most, wanted: this.#wanted, beat: AT_ONCE })) {
       if (name === "") {
         count.names += AT_ONCE;
-        await pace.rest();
+        if (pace.due) await pace.rest();
         continue;
       }
       if (name === GIT || OF_BARE.includes(name)) parts.add(name);

@@ -1,5 +1,5 @@
+import { Pace } from "../domain/kit/pace.ts";
 import { existsSync } from "node:fs";
-import { setImmediate } from "node:timers";
 import { joinBytes } from "../domain/kit/join_bytes.ts";
 import type { CommonCall } from "../sandbox/confine/call_numbers.ts";
 import { Libc } from "../sandbox/confine/libc.ts";
@@ -15,7 +15,6 @@ const KIND_FOLDER = 4;
 /** struct statx: its length, and where the inode and the times are. */
 const STATX_BYTES = 256, USER_AT = 20, MODE_AT = 28, INODE_AT = 32, SIZE_AT = 40, CHANGED_AT = 96, MODIFIED_AT = 112;
 const AT_SYMLINK_NOFOLLOW = 0x100n, STATX_BASIC = 0x7ffn;
-const SLICE_MS = 6;
 /** In the worst case, each block of a file is in another place of the disk, and freeing this many takes some
  * milliseconds. */
 const LARGE_BYTES = 32 << 20;
@@ -38,21 +37,6 @@ interface OtherSystem {
 
 /** A folder holds more than is removed by this process. */
 export class TooMuchToRemove extends Error {}
-
-/** Keeps long work from blocking the process. */
-export class Pace {
-  /** How often other work ran meanwhile. */
-  rests = 0;
-  #since = performance.now();
-
-  /** Lets other work run, if this one has taken long. */
-  async rest(): Promise<void> {
-    if (performance.now() - this.#since < SLICE_MS) return;
-    await new Promise<void>((resolve) => setImmediate(resolve));
-    this.rests++;
-    this.#since = performance.now();
-  }
-}
 
 /** A text that differs once what is at a path, or where a link leads, has changed; "" if nothing is there. */
 export function stampOf(path: string): string {
@@ -185,7 +169,7 @@ class Removal {
 
   /** Returns false for a folder that is not empty, and for what cannot be removed. */
   async remove(folder: number, { name, isFolder }: Entry): Promise<boolean> {
-    await this.#pace.rest();
+    if (this.#pace.due) await this.#pace.rest();
     if (this.changes >= this.#most) throw new TooMuchToRemove(`Cannot remove over ${this.#most} names here`);
     if (!isFolder && this.#most < Infinity && FOLDERS.size(folder, name) > LARGE_BYTES) {
       throw new TooMuchToRemove("Cannot remove a large file here");

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { ObeyedPath } from "../extension/environment_keys.ts";
 import { ClaimCache, entryKind, GIT, isFile, stepsTo, type UserFolders } from "./_obeyed_by.ts";
-import { runningIn } from "./_fixed_paths.ts";
+import { commandIn } from "./_fixed_paths.ts";
 import { holds } from "./_wall_paths.ts";
 
 /** Says which paths git runs or reads by a setting, or git or Vis by a link. */
@@ -31,7 +31,7 @@ export class ObeyedPaths {
       const isTree = (as === "part" || as === "folder") && !holds(end, plainPath(workspace));
       if (isTree && !folders.has(end)) folders.set(end, reason);
     }
-    const running = runningIn(workspace);
+    const running = commandIn(workspace);
     return paths.flatMap((path) => {
       const plain = plainPath(join(workspace, path));
       let reason = files.get(plain);

@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
 import type { FsContext } from "../workspace/context.ts";
 import { temporaryOf } from "./temporary_of.ts";
-import { Pace } from "../tree/pace.ts";
+import { Pace } from "../../../src/extension/kit.ts";
 import type { ChangeItem } from "../checkpoints/snapshot.ts";
 import type { Facts, OpenFolder } from "../tree/tree.ts";
 
@@ -69,7 +69,7 @@ export function isOnlyRenamed({ from, after }: ChangeItem, items: readonly Chang
 export async function applyItems(context: Place, application: Application): Promise<void> {
   const { items, moves = [], temporary } = application;
   context.guard.note(context.tree);
-  const pace = new Pace(undefined);
+  const pace = new Pace();
   try {
     for (const { path, before, after } of items) {
       if (pace.due) await pace.rest();
@@ -97,7 +97,7 @@ export async function applyItems(context: Place, application: Application): Prom
 
 async function rearrange(context: Place, application: Application): Promise<void> {
   const { items, moves = [], temporary, keepFull = false } = application;
-  const pace = new Pace(undefined);
+  const pace = new Pace();
   for (const { path, before, after, seen } of items) {
     if (pace.due) await pace.rest();
     // Creating an entry modifies its folder.

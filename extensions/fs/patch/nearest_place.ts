@@ -1,4 +1,4 @@
-import { Pace } from "../tree/pace.ts";
+import { Pace } from "../../../src/extension/kit.ts";
 
 const MAX_STARTS = 200;
 const CHECK_EVERY = 4_096;

@@ -1,5 +1,5 @@
 import { type Kernel, OPEN } from "./kernel.ts";
-import { Pace } from "./pace.ts";
+import { Pace } from "../../../src/extension/kit.ts";
 import { nameText } from "./name_text.ts";
 import {
   type Attributes,
@@ -158,7 +158,7 @@ class KernelFolder extends KernelEntry implements OpenFolder {
     const flags = OPEN.write | OPEN.create | OPEN.noFollow;
     const at = this.kernel.open(this.at, name, { flags, mode: mode === null ? NEW_FILE : 0o600 });
     try {
-      const pace = new Pace(undefined);
+      const pace = new Pace();
       for (let done = 0; done < bytes.length;) {
         done += this.kernel.transfer("write", at, bytes.subarray(done, done + WRITE_BYTES));
         if (pace.due) await pace.rest();
@@ -195,7 +195,7 @@ class KernelFolder extends KernelEntry implements OpenFolder {
       const before = factsOf(this.kernel.stat(at, null));
       if (before.kind !== "file") throw new Deno.errors.IsADirectory("not a regular file");
       if (bytes.length > before.size) this.kernel.reserve(at, bytes.length);
-      const pace = new Pace(undefined);
+      const pace = new Pace();
       for (let done = 0; done < bytes.length;) {
         done += this.kernel.transfer("write", at, bytes.subarray(done, done + WRITE_BYTES));
         if (pace.due) await pace.rest();

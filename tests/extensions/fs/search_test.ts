@@ -7,7 +7,7 @@ import { RE2JS } from "re2js";
 import { decodeText } from "../../../src/domain/text/decode_text.ts";
 import { scanFile } from "../../../extensions/fs/search/scan_file.ts";
 import { Kernel } from "../../../extensions/fs/tree/kernel.ts";
-import { Pace } from "../../../extensions/fs/tree/pace.ts";
+import { Pace } from "../../../src/domain/kit/pace.ts";
 import { treeOf } from "../../../extensions/fs/tree/tree_of.ts";
 import { Workspace } from "./_workspace.ts";
 
@@ -158,7 +158,7 @@ Deno.test("scanFile() passes over a file that the system opens and does not read
   ignore: Kernel.shared() === null,
 }, async () => {
   const root = await Deno.realPath("/proc/self");
-  const options = { buffer: new Uint8Array(1000), pace: new Pace(undefined), take: () => Promise.resolve(true) };
+  const options = { buffer: new Uint8Array(1000), pace: new Pace(), take: () => Promise.resolve(true) };
   assert.equal(await scanFile(treeOf(root), "mem", options), "unreadable");
   assert.equal(await scanFile(treeOf(root), "status", options), "searched");
 });

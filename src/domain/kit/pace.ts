@@ -7,7 +7,7 @@ export class Pace {
   readonly #signal: AbortSignal | undefined;
   #since = performance.now();
 
-  constructor(signal: AbortSignal | undefined) {
+  constructor(signal?: AbortSignal) {
     this.#signal = signal;
   }
 
