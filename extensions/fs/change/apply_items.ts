@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
 import type { FsContext } from "../workspace/context.ts";
 import { temporaryOf } from "./temporary_of.ts";
-import { Pace } from "../../../src/extension/kit.ts";
+import { Pace } from "../../../src/extension/spec.ts";
 import type { ChangeItem } from "../checkpoints/snapshot.ts";
 import type { Facts, OpenFolder } from "../tree/tree.ts";
 

@@ -4,7 +4,7 @@ import { confineForWrite, type WorkspacePath } from "../workspace/confine.ts";
 import type { FsContext } from "../workspace/context.ts";
 import { type CurrentFile, currentFile, currentText, MAX_WRITE, newBytes } from "./current_file.ts";
 import { missing } from "../workspace/missing.ts";
-import { Pace } from "../../../src/extension/kit.ts";
+import { Pace } from "../../../src/extension/spec.ts";
 import { noteFaults } from "./note_faults.ts";
 import { replaceText, type TextReplacement } from "../patch/replace_text.ts";
 import { type Written, written } from "./written.ts";

@@ -12,7 +12,7 @@ import { noteFaults } from "./note_faults.ts";
 import type { ChangeItem, FileSnapshot, PathSnapshot } from "../checkpoints/snapshot.ts";
 import { UTF_8 } from "../encoding/text_format.ts";
 import type { Facts } from "../tree/tree.ts";
-import { Pace } from "../../../src/extension/kit.ts";
+import { Pace } from "../../../src/extension/spec.ts";
 import { takeSnapshot } from "./take_snapshot.ts";
 import { treeItems } from "./tree_items.ts";
 import { type Written, written } from "./written.ts";

@@ -1,6 +1,6 @@
 import { movedMeanwhile } from "../workspace/confine.ts";
 import type { FsContext } from "../workspace/context.ts";
-import { Pace } from "../../../src/extension/kit.ts";
+import { Pace } from "../../../src/extension/spec.ts";
 import { readWhole } from "../read/read_place.ts";
 import { sizeText } from "../tree/size_text.ts";
 import type { PathSnapshot } from "../checkpoints/snapshot.ts";

@@ -2,7 +2,7 @@ import { confineEntryForWrite, MAX_DEPTH, type WorkspacePath } from "../workspac
 import type { FsContext } from "../workspace/context.ts";
 import { currentFile } from "./current_file.ts";
 import { isGuarded } from "../workspace/guard.ts";
-import { Pace } from "../../../src/extension/kit.ts";
+import { Pace } from "../../../src/extension/spec.ts";
 import { sizeText } from "../tree/size_text.ts";
 import type { ChangeItem, PathSnapshot } from "../checkpoints/snapshot.ts";
 import { MAX_KEPT, takeSnapshot } from "./take_snapshot.ts";

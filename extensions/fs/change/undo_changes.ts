@@ -4,7 +4,7 @@ import { diffOf } from "./diff_of.ts";
 import type { Checkpoint, Checkpoints } from "../checkpoints/checkpoints.ts";
 import { chooseChanges, type UndoChoice } from "./choose_changes.ts";
 import { confineEntryForWrite } from "../workspace/confine.ts";
-import { Pace } from "../../../src/extension/kit.ts";
+import { Pace } from "../../../src/extension/spec.ts";
 import { FilesChanged } from "./files_changed_error.ts";
 import type { FsContext } from "../workspace/context.ts";
 import { type ChangeItem, isSameState, type State, stateOf } from "../checkpoints/snapshot.ts";

@@ -1,5 +1,5 @@
 import { nearestHunk, plain } from "./nearest_hunk.ts";
-import { Pace } from "../../../src/extension/kit.ts";
+import { Pace } from "../../../src/extension/spec.ts";
 import type { PatchHunk } from "./patch_part.ts";
 
 interface Options {

@@ -1,4 +1,4 @@
-import { Pace } from "../../../src/extension/kit.ts";
+import { Pace } from "../../../src/extension/spec.ts";
 
 /** Maximum comparisons for the engine's own search, whose worst case is the product of the two lengths. */
 const MAX_PRODUCT = 20_000_000;

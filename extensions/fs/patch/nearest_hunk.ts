@@ -1,4 +1,4 @@
-import type { Pace } from "../../../src/extension/kit.ts";
+import type { Pace } from "../../../src/extension/spec.ts";
 
 const MAX_PLACES = 50;
 const MAX_LINE = 160;

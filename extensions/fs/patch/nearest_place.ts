@@ -1,4 +1,4 @@
-import { Pace } from "../../../src/extension/kit.ts";
+import { Pace } from "../../../src/extension/spec.ts";
 
 const MAX_STARTS = 200;
 const CHECK_EVERY = 4_096;

@@ -1,7 +1,7 @@
 import { confine } from "../workspace/confine.ts";
 import type { FsContext } from "../workspace/context.ts";
 import { missing } from "../workspace/missing.ts";
-import { Pace } from "../../../src/extension/kit.ts";
+import { Pace } from "../../../src/extension/spec.ts";
 import { sizeAt, walk, type WalkEntry } from "../walk/walk.ts";
 
 export interface ListFilesOptions {

@@ -3,7 +3,7 @@ import type { DecodedText } from "@vis/extension";
 import { confine, type WorkspacePath } from "../workspace/confine.ts";
 import type { FsContext } from "../workspace/context.ts";
 import { MAX_READ_BYTES, openFile, readWhole, rememberFile, textOf } from "./read_place.ts";
-import { Pace } from "../../../src/extension/kit.ts";
+import { Pace } from "../../../src/extension/spec.ts";
 import { sizeText } from "../tree/size_text.ts";
 import type { OpenFile } from "../tree/tree.ts";
 

@@ -3,7 +3,7 @@ import type { FsContext } from "../workspace/context.ts";
 import { findFiles } from "../search/find_files.ts";
 import { GlobMatcher } from "../walk/glob_matcher.ts";
 import { confine } from "../workspace/confine.ts";
-import { Pace } from "../../../src/extension/kit.ts";
+import { Pace } from "../../../src/extension/spec.ts";
 import { readFile, type ReadFileOptions } from "./read_file.ts";
 
 export type ReadEntry = { readonly path: string; readonly text: string } | {

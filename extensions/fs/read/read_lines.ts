@@ -1,7 +1,7 @@
 import { confine } from "../workspace/confine.ts";
 import type { FsContext } from "../workspace/context.ts";
 import { openFile, textOf } from "./read_place.ts";
-import { Pace } from "../../../src/extension/kit.ts";
+import { Pace } from "../../../src/extension/spec.ts";
 
 export interface ReadLinesOptions {
   /** Where to begin, in bytes; 0 or the `next` of the previous piece. */

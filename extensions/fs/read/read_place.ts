@@ -3,7 +3,7 @@ import { movedMeanwhile, type WorkspacePath } from "../workspace/confine.ts";
 import type { FsContext } from "../workspace/context.ts";
 import { askForSecret } from "../workspace/secrets.ts";
 import { missing } from "../workspace/missing.ts";
-import { Pace } from "../../../src/extension/kit.ts";
+import { Pace } from "../../../src/extension/spec.ts";
 import { sizeText } from "../tree/size_text.ts";
 import { encodingNamed } from "../encoding/text_format.ts";
 import { sha256Of } from "../tree/sha256_of.ts";

@@ -2,7 +2,7 @@ import type { FsContext } from "../workspace/context.ts";
 import type { Hit } from "./line_scanner.ts";
 import { LineMatcher, type MatchOptions } from "./line_matcher.ts";
 import { LineScanner } from "./line_scanner.ts";
-import type { Pace } from "../../../src/extension/kit.ts";
+import type { Pace } from "../../../src/extension/spec.ts";
 import { PIECE_BYTES, scanFile, type ScanOutcome } from "./scan_file.ts";
 import type { SearchPiece } from "./search_order.ts";
 import { SearchWorkerLink } from "./search_worker_link.ts";

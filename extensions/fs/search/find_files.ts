@@ -1,7 +1,7 @@
 import { confine, type Workspace } from "../workspace/confine.ts";
 import type { FsContext } from "../workspace/context.ts";
 import { GlobMatcher } from "../walk/glob_matcher.ts";
-import { Pace } from "../../../src/extension/kit.ts";
+import { Pace } from "../../../src/extension/spec.ts";
 import { walk } from "../walk/walk.ts";
 
 export interface FindOptions {

@@ -8,7 +8,7 @@ import type { MatchOptions } from "./line_matcher.ts";
 import type { Hit } from "./line_scanner.ts";
 import { isUnseenSecret } from "../workspace/secrets.ts";
 import { missing } from "../workspace/missing.ts";
-import { Pace } from "../../../src/extension/kit.ts";
+import { Pace } from "../../../src/extension/spec.ts";
 import { sizeText } from "../tree/size_text.ts";
 import { walk } from "../walk/walk.ts";
 

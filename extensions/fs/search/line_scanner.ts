@@ -1,5 +1,5 @@
 import type { LineMatcher } from "./line_matcher.ts";
-import type { Pace } from "../../../src/extension/kit.ts";
+import type { Pace } from "../../../src/extension/spec.ts";
 
 /** One matching line. */
 export interface Hit {

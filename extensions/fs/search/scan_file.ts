@@ -1,5 +1,5 @@
 import { decodeText } from "@vis/extension";
-import type { Pace } from "../../../src/extension/kit.ts";
+import type { Pace } from "../../../src/extension/spec.ts";
 import type { OpenFile, Tree } from "../tree/tree.ts";
 
 export type ScanOutcome = "searched" | "binary" | "unreadable";

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { Pace } from "../../../src/extension/kit.ts";
+import { Pace } from "../../../src/extension/spec.ts";
 
 const SLICE = 1024 * 1024;
 

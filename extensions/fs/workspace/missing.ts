@@ -2,7 +2,7 @@ import { editDistance } from "@vis/extension";
 import { dirname } from "node:path";
 import { confine } from "./confine.ts";
 import type { FsContext } from "./context.ts";
-import { Pace } from "../../../src/extension/kit.ts";
+import { Pace } from "../../../src/extension/spec.ts";
 import { FolderTooLarge } from "../tree/tree.ts";
 import { walk } from "../walk/walk.ts";
 
