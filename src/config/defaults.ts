@@ -76,12 +76,6 @@ export const DEFAULT_CONFIG: Config = {
     "webhookUrl": null,
     "shutdownMs": 10000,
   },
-  "title": {
-    "model": null,
-  },
-  "autoForget": {
-    "afterQueries": null,
-  },
   "hooks": {
     "request": [],
     "edit": [],

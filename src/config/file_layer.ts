@@ -6,6 +6,9 @@ import { refusedKeys } from "./refused_keys.ts";
 import { ConfigSchema } from "./schema.ts";
 import { SettingsSections } from "./settings_sections.ts";
 
+/** Settings of earlier versions. A file that has one of them still loads. */
+const RETIRED = ["title", "autoForget"];
+
 /** Reads the settings of a file. Throws `SettingError` that names the file and the key, for an invalid value and for a
  * key that a project must not set. */
 export async function fileLayer(
@@ -13,14 +16,22 @@ export async function fileLayer(
   file: ConfigFile | ProjectFile,
   sections: SettingsSections = new SettingsSections(),
 ): Promise<ConfigLayer> {
-  const values = parseJsonc(file);
+  const all: unknown = parseJsonc(file);
+  const retired = RETIRED.filter((key) => valueAt(all, [key]) !== undefined);
+  const values = retired.length === 0
+    ? all
+    : Object.fromEntries(Object.entries(Object(all)).filter(([key]) => !retired.includes(key)));
   const isOwn = Object.keys(Object(values)).every((key) => key === "$schema" || Object.hasOwn(ConfigSchema.shape, key));
   const schema = isOwn ? ConfigSchema : ConfigSchema.extend(await sections.atTop());
   checkConfig(values, file.path, { schema, project: layer === "project" });
   if (layer === "project") refuseAlways(values, file.path, sections);
   if ("trusted" in file) await checkProject(values, file, sections);
   const { $schema: _forEditors, ...said } = { $schema: undefined, ...Object(values) };
-  return { layer, values: said, where: () => file.path };
+  const unset = layer === "project" ? "vis config unset --project" : "vis config unset";
+  const ignored = retired.map((key) =>
+    `${file.path} sets ${key}, which is not a setting any more: it has no effect (${unset} ${key} removes it)`
+  );
+  return { layer, values: said, where: () => file.path, ignored };
 }
 
 /** Throws `SettingError` for what not even a trusted workspace may set: exceptions from the secrets, and whether commands

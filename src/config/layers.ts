@@ -22,6 +22,8 @@ export interface ConfigLayer {
   readonly values: Readonly<Record<string, unknown>>;
   /** Where a key is set: a path, a variable or a flag. */
   readonly where: (key: string) => string;
+  /** A sentence for each key of a file that was a setting of an earlier version; it has no effect. */
+  readonly ignored?: readonly string[];
 }
 
 /** Merges all layers: objects are merged, other values are replaced. For the lists that `united` names, each layer only

@@ -5,7 +5,6 @@ export const PROJECT_KEYS: readonly string[] = [
   "budget.iterations",
   "context",
   "extensions.deny",
-  "autoForget",
   "secrets",
 ];
 

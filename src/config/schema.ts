@@ -132,16 +132,6 @@ export const ConfigSchema = z.strictObject({
       "How long running queries may continue after vis telegram is told to stop, in milliseconds; then they are interrupted, and start again at the next start",
     ),
   }).prefault({}),
-  title: z.strictObject({
-    model: z.string().min(1).nullable().default(null).describe(
-      "Model that names a new conversation beside its first query: model, provider/model, cost, speed or intelligence; null asks none, and the title is the start of the request",
-    ),
-  }).prefault({}),
-  autoForget: z.strictObject({
-    afterQueries: positive.nullable().default(null).describe(
-      "A query starts without variables that have no comment and that were not defined in this many queries; null keeps all",
-    ),
-  }).prefault({}),
   hooks: z.strictObject({
     request: commands.describe("Commands that run when a request begins"),
     edit: commands.describe("Commands that run after files were changed, such as a formatter"),

@@ -244,10 +244,6 @@ export class Environment {
     this.#session.living?.bind(name, text).catch(() => {});
   }
 
-  get forgottenNow(): ReadonlySet<string> {
-    return this.#scopes.forgotten;
-  }
-
   /** Snapshot to be stored, with what left the scope or came back since the last one; call `done` when it is stored.
    * Changes in between are stored later. */
   storing(): { readonly scopes: ScopesNow; done(): void } {

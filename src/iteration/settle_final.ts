@@ -52,7 +52,7 @@ export async function settleFinal(
   if (judged && !judged.ok) {
     return { kind: "refused", reason: refuseForBlocks(counted) ?? problem ?? judged.reason, unsupported: null };
   }
-  const reason = reasonAgainst(candidate, frame);
+  const reason = reasonAgainst(candidate);
   const { answerType, confidence } = candidate;
   const answer = judged
     ? { answer: judged.text, answerType: "text" as const, value: judged.value }
@@ -68,10 +68,9 @@ export async function settleFinal(
 }
 
 /** If there is a schema, it decides whether the answer is complete. */
-function reasonAgainst({ problem, judged, text, from, counted }: Candidate, frame: IterationFrame): string | null {
+function reasonAgainst({ problem, judged, text, from, counted }: Candidate): string | null {
   if (judged) return refuseForBlocks(counted);
-  const forgot = frame.environment.forgottenNow.size > 0;
-  return problem ?? refuseFinal({ answer: text, resolved: from !== "literal", entries: counted, forgot });
+  return problem ?? refuseFinal({ answer: text, resolved: from !== "literal", entries: counted });
 }
 
 function fromOffer(

@@ -10,26 +10,15 @@ const PLACEHOLDERS = new Set([
   ...["see above", "as above", "the answer", "the result", "the results", "your answer here", "answer here"],
   ...["task completed", "task complete", "all done", "[object object]", "object object"],
 ]);
-const CLAIMS = [
-  /\b(?:forgot|forgotten|have forgotten)\b[^.!?\n]{0,60}\bvar(?:iable)?s?\b/i,
-  /\bvar(?:iable)?s?\b[^.!?\n]{0,60}\b(?:were|was|are|is|been)\s+forgotten\b/i,
-  /\b(?:cleaned up|cleared|emptied|pruned|tidied)\b[^.!?\n]{0,40}\b(?:var(?:iable)?[ _]?index|variable scope|my variables)\b/i,
-  /\b(?:removed|dropped|deleted|cleared)\b[^.!?\n]{0,60}\bvar(?:iable)?s?\b[^.!?\n]{0,20}\bfrom (?:the |my )?(?:(?:var(?:iable)?[ _]?)?index(?!\.\w)|scope|sandbox|session|memory|conversation)\b/i,
-  /zapomnia(?:łem|łam|no)[^.!?\n]{0,60}zmienn/i,
-];
 const MAX_FAILURES = 5, FAILURE_CHARS = 200;
-/** A claim is at the start or at the end; a long report is not searched in full. */
-const SEARCHED_CHARS = 20_000;
 
 /** Why an answer must not end the query yet, or null. `resolved` is true if it came from a variable, a template or a
- * block; `entries` are the blocks whose failure counts against it; `forgot` is true if `forget` was called in this
- * iteration. */
+ * block; `entries` are the blocks whose failure counts against it. */
 export function refuseFinal(
-  { answer, resolved, entries, forgot }: {
+  { answer, resolved, entries }: {
     readonly answer: string;
     readonly resolved: boolean;
     readonly entries: readonly JournalEntry[];
-    readonly forgot: boolean;
   },
 ): string | null {
   const blocks = refuseForBlocks(entries);
@@ -43,10 +32,6 @@ export function refuseFinal(
     return `The answer "${
       oneLine(answer, 40)
     }" is a placeholder: put the content into it, or the name of the variable that holds it`;
-  }
-  const searched = answer.slice(0, SEARCHED_CHARS);
-  if (!forgot && CLAIMS.some((claim) => claim.test(searched))) {
-    return 'The answer says that variables were forgotten, but forget was not called: await forget("name"), then finish';
   }
   return null;
 }

@@ -67,8 +67,6 @@ export async function prepare(query: BegunQuery): Promise<Prepared> {
     onCall: (call) => (state.keepDiffs(call), emitter.send({ type: "host_call", ...call })),
     onChange: query.onChange,
   };
-  // Done before the child starts, so that it need not restore what is forgotten.
-  await forgetStale(parts, queryId);
   const active = await environment.beginQuery(scope);
   environment.bindSystem("$query", request);
   if (extras.answerSchema?.variable) environment.bindSystem("$schema", extras.answerSchema.variable);
@@ -94,7 +92,6 @@ export async function previewCall(
   { parts, extras }: { readonly parts: Omit<QueryParts, "owner">; readonly extras: RequestExtras },
 ): Promise<readonly ModelMessage[]> {
   const { environment, registry, router, settings, log, now } = parts;
-  for (const name of await staleNames(parts, "")) environment.index.setScope(name, "forgotten");
   const active = await registry.activate(environment.view(), environment.views.own);
   environment.index.system("$query", request);
   if (extras.answerSchema?.variable) environment.index.system("$schema", extras.answerSchema.variable);
@@ -147,34 +144,4 @@ function requestText(request: string): string {
 function rootOf(router: Pick<QueryParts["router"], "current">): { readonly provider: string; readonly model: string } {
   const { provider, model } = router.current();
   return { provider: provider.name, model };
-}
-
-/** Takes out of scope, permanently, what a query forgets when it begins. */
-async function forgetStale(
-  parts: Pick<QueryParts, "environment" | "settings">,
-  queryId: string,
-): Promise<void> {
-  const stale = await staleNames(parts, queryId);
-  if (stale.length === 0) return;
-  const { environment } = parts;
-  const { forgotten: names } = await environment.forget(stale);
-  const { done } = environment.storing();
-  await environment.store.setScope(environment.branch.branchId, { names, scope: "forgotten", queryId });
-  done();
-}
-
-/** Variables that a query forgets when it begins, if configured: live ones without a comment that none of the preceding
- * queries within that number has defined or changed. `queryId` is the query itself. Input of the query has a
- * comment. */
-async function staleNames(
-  { environment, settings }: Pick<QueryParts, "environment" | "settings">,
-  queryId: string,
-): Promise<readonly string[]> {
-  const queries = settings.autoForgetAfter ?? null;
-  if (queries === null) return [];
-  const { index, store, branch } = environment;
-  const unchanged = new Set(await store.unchangedVariables(branch.branchId, { queries, before: queryId }));
-  return index.all().filter(({ name, scope, summary }) => {
-    return scope === "live" && summary.doc === "" && unchanged.has(name);
-  }).map(({ name }) => name);
 }

@@ -7,7 +7,6 @@ import { clip, oneLine } from "../domain/text/clip.ts";
 import type { BegunQuery } from "./prepare.ts";
 import type { QueryParts } from "./query_parts.ts";
 import type { QueryState, Unusable } from "./query_state.ts";
-import type { TitleCall } from "./title_call.ts";
 import { durationText } from "../domain/text/duration_text.ts";
 import { reasonAdvice } from "../domain/query/reason_text.ts";
 
@@ -27,30 +26,24 @@ const NOTHING: Done = { stored: Promise.resolve(), last: null };
 /** Ends one query: stores the end, then announces it. */
 export class QueryEnding {
   readonly #query: BegunQuery;
-  readonly #title: () => TitleCall | null;
   #sent = false;
 
-  /** `title` returns the call for the title, once it has begun. */
-  constructor(query: BegunQuery, title: () => TitleCall | null) {
+  constructor(query: BegunQuery) {
     this.#query = query;
-    this.#title = title;
   }
 
   /** Stores the last iteration with the end. Rejects if they cannot be stored and there is no answer. Those who follow
    * the query are notified if another process took over. */
   async end(why: QueryReason, done: Done = NOTHING): Promise<QueryResult> {
-    const { deadline, subcalls, parts: { store } } = this.#query;
+    const { deadline, subcalls } = this.#query;
     const reason = why === "cancelled" && deadline.passed ? "limit_time" : reasonOf(why, this.#query);
-    const naming = this.#title();
-    // An answer does not wait for a title.
-    if (naming) void done.last?.store((id, end) => store.endIteration(id, end)).catch(() => {}); // `stored` rejects too
-    await Promise.all([subcalls.close(), naming?.end()]);
-    return this.#announce(await this.#stored(compose(reason, this.#query), naming ? { ...done, last: null } : done));
+    await subcalls.close();
+    return this.#announce(await this.#stored(compose(reason, this.#query), done));
   }
 
   /** The database failed before there was an answer; notifies those who follow the query. */
   async fail(error: StoreError): Promise<void> {
-    await Promise.all([this.#query.subcalls.close(), this.#title()?.end()]);
+    await this.#query.subcalls.close();
     this.#announce(await this.#unstored(compose("unstored", this.#query), error));
   }
 

@@ -26,12 +26,8 @@ export interface QuerySettings {
   readonly depth?: number;
   readonly deadlines: IterationFrame["deadlines"];
   readonly caps: ContextCaps;
-  /** Number of queries after which a variable without a comment is forgotten; never if null or absent. */
-  readonly autoForgetAfter?: number | null;
   /** "never": nobody is asked for more than an extension was granted. */
   readonly approvals?: "ask" | "never";
-  /** The model that names a new conversation, or the criterion for choosing it; none if null or absent. */
-  readonly titleModel?: string | null;
   /** The caller's instructions; "" if there are none. */
   readonly instructions: string;
   readonly machine: Omit<PromptEnvironment, "date">;

@@ -30,7 +30,6 @@ import { fallbackAnswer, QueryEnding } from "./query_ending.ts";
 import { QueryLoop } from "./query_loop.ts";
 import { QueryApprovals } from "./query_approvals.ts";
 import { QueryState } from "./query_state.ts";
-import { TitleCall } from "./title_call.ts";
 import { NO_USAGE } from "../domain/query/usage.ts";
 
 export { previewCall } from "./prepare.ts";
@@ -98,9 +97,8 @@ async function runWithin(
 ): Promise<QueryResult> {
   const query = await begin(deadline, request, parts, options);
   const { queryId, state } = query;
-  let title: TitleCall | null = null;
   let unstored = false;
-  const ending = new QueryEnding(query, () => title);
+  const ending = new QueryEnding(query);
   const ended = async (...how: Parameters<QueryEnding["end"]>): Promise<QueryResult> => {
     const result = await ending.end(...how);
     unstored = result.reason === "unstored";
@@ -108,14 +106,13 @@ async function runWithin(
   };
   try {
     if (!parts.environment.alive) parts.trySandbox?.(); // before the model is called
-    title = await TitleCall.begin(request, { ...query, parts });
     const loop = new QueryLoop(await prepare(query), options.leaving);
     if (options.left) loop.continueFrom(options.left.iterations, options.left.query.steered);
     return await ended(await loop.run(), loop);
   } catch (error) {
     if (error instanceof Cancelled) return await ended("cancelled");
     if (error instanceof HandedOver) {
-      await Promise.all([query.subcalls.close(), title?.end()]);
+      await query.subcalls.close();
       throw error;
     }
     unstored = !(error instanceof ConfigError);

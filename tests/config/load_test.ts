@@ -177,13 +177,24 @@ function withProject(text: string, rest: Partial<ConfigSources> & { readonly tru
 }
 
 Deno.test("loadConfig() takes the harmless keys of a project, above the user's and below the environment's", async () => {
-  const text = '{ "model": "p", "budget": { "iterations": 6 }, "context": { "attempts": 3 }, "autoForget": {} }';
+  const text = '{ "model": "p", "budget": { "iterations": 6 }, "context": { "attempts": 3 } }';
   const file = { path: "u", text: '{ "model": "u", "budget": { "iterations": 9, "tokens": 5 } }' };
   const { config } = await loadConfig(withProject(text, { file }));
   assert.deepEqual([config.model, config.budget.iterations, config.budget.tokens], ["p", 6, 5]);
   assert.deepEqual([config.context.attempts, config.context.indexRows], [3, 150]);
   const { config: above } = await loadConfig(withProject(text, { file, env: { VIS_MODEL: "e" } }));
   assert.equal(above.model, "e");
+});
+
+Deno.test("loadConfig() ignores settings of earlier versions, and says so for each file", async () => {
+  const file = { path: "/home/c/config.jsonc", text: '{ "model": "m", "title": { "model": "small" } }' };
+  const { config, layers } = await loadConfig(withProject('{ "autoForget": { "afterQueries": 3 } }', { file }));
+  assert.equal(config.model, "m");
+  assert.deepEqual([Object.hasOwn(config, "title"), Object.hasOwn(config, "autoForget")], [false, false]);
+  assert.deepEqual(layers.flatMap(({ ignored = [] }) => ignored), [
+    "/home/c/config.jsonc sets title, which is not a setting any more: it has no effect (vis config unset title removes it)",
+    `${PROJECT} sets autoForget, which is not a setting any more: it has no effect (vis config unset --project autoForget removes it)`,
+  ]);
 });
 
 Deno.test("loadConfig() refuses every other key of a project, with the reason and the place for it", async () => {

@@ -27,13 +27,11 @@ async function settle(
   parts: Partial<Parameters<typeof settleFinal>[1]>,
   told: {
     readonly rendered?: RenderReport;
-    readonly forgot?: readonly string[];
     readonly schema?: unknown;
     readonly values?: Record<string, unknown>;
   } = {},
 ) {
   const environment = {
-    forgottenNow: new Set(told.forgot),
     index: { get: (name: string) => told.values && Object.hasOwn(told.values, name) ? {} : undefined },
     readVariable: (name: string) => Promise.resolve(told.values?.[name]),
     render: (text: string) => Promise.resolve(told.rendered ?? { ok: true, from: "literal", text }),
@@ -105,12 +103,6 @@ Deno.test("settleFinal() refuses a placeholder that names nothing, and takes the
   assert.equal(answerOf(await settle({ offered: offer("done") })), "done");
   const rendered: RenderReport = { ok: true, from: "variable", text: "done" };
   assert.equal(answerOf(await settle({ final: finalOf("state") }, { rendered })), "done");
-});
-
-Deno.test("settleFinal() refuses a claim to have forgotten variables where none was", async () => {
-  const final = finalOf("I have forgotten the variable rows.");
-  assert.match(reasonOf(await settle({ final })), /forget/);
-  assert.equal(answerOf(await settle({ final }, { forgot: ["rows"] })), final.answer);
 });
 
 Deno.test("settleFinal() lets the same refusal through the second time, as an answer of low confidence", async () => {

@@ -3,7 +3,7 @@ import { refuseFinal, settleRefusal } from "../../src/prompt/refused_answer.ts";
 import { entry, failedEntry } from "./_parts.ts";
 import { cpuMs } from "../helpers/cpu_ms.ts";
 
-const fine = { answer: "There are 7 call sites.", resolved: false, entries: [], forgot: false };
+const fine = { answer: "There are 7 call sites.", resolved: false, entries: [] };
 
 Deno.test("refuseFinal() accepts an answer with content", () => {
   assert.equal(refuseFinal(fine), null);
@@ -49,30 +49,6 @@ Deno.test("refuseFinal() refuses placeholders that resolved to nothing", () => {
     assert.match(refuseFinal({ ...fine, answer }) ?? "", /is a placeholder/, answer);
     assert.equal(refuseFinal({ ...fine, answer, resolved: true }), null, answer);
   }
-});
-
-Deno.test("refuseFinal() refuses a claim to have forgotten variables without a forget", () => {
-  const claims = [
-    "I have forgotten the variables rows and tmp.",
-    "All temporary variables were forgotten.",
-    "Done, and I cleaned up the var index.",
-    "I removed the old variables from the index.",
-    "Zapomniałem zmienne rows i tmp.",
-  ];
-  for (const answer of claims) {
-    assert.match(refuseFinal({ ...fine, answer }) ?? "", /forget was not called/, answer);
-    assert.equal(refuseFinal({ ...fine, answer, forgot: true }), null, answer);
-  }
-});
-
-Deno.test("refuseFinal() leaves reports about variables in the user's code alone", () => {
-  const reports = [
-    "I removed the unused variables from src/a.ts.",
-    "Deleted 3 environment variables in .env",
-    "The variable `rows` was never used, so I dropped it.",
-    "The index was cleaned up.",
-  ];
-  for (const answer of reports) assert.equal(refuseFinal({ ...fine, answer }), null, answer);
 });
 
 Deno.test("refuseFinal() is quick on a large answer", () => {

@@ -27,6 +27,9 @@ export async function diagnoseSettings({ home, layers }: Settings): Promise<read
   const files = layers.filter(({ layer }) => layer === "user" || layer === "project").map(({ where }) => where(""));
   const found = files.length === 0 ? "no settings file; all defaults apply" : files.join(", ");
   const checks: CheckResult[] = [{ name: "configuration", state: "ok", found, fix: "" }];
+  for (const note of layers.flatMap(({ ignored = [] }) => ignored)) {
+    checks.push({ name: "configuration", state: "warn", found: note, fix: "Remove it" });
+  }
   if (home === null) {
     const fix = "Set VIS_HOME to a folder that Vis may write";
     return [...checks, { name: "home", state: "warn", found: "none", fix }];

@@ -101,7 +101,12 @@ export async function openSession(request: OpenRequest, { env, telemetry, ...par
       model: router.current().model,
       database: settings.database,
       swept,
-      notes: [...router.notes, ...extensions.notes, ...await unwalledNotes(settings, { ...commands, parts, request })],
+      notes: [
+        ...settings.layers.flatMap(({ ignored = [] }) => ignored),
+        ...router.notes,
+        ...extensions.notes,
+        ...await unwalledNotes(settings, { ...commands, parts, request }),
+      ],
       close: async () => {
         await conversations.closeAll();
         await node.close();
@@ -235,8 +240,6 @@ function querySettings({ config, workspace }: Settings) {
     approvals: config.approvals,
     deadlines: { defaultMs: timeoutMs, minMs: timeoutMinMs, maxMs: timeoutMaxMs },
     caps: config.context,
-    autoForgetAfter: config.autoForget.afterQueries,
-    titleModel: config.title.model,
     instructions: "",
     machine: { cwd: workspace, platform: `${Deno.build.os} ${Deno.build.arch}` },
   };
