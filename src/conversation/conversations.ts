@@ -8,7 +8,6 @@
  *   exported.ts           conversations as files, with `export/` for reading and `archive/` for another database
  *   nodes/                several processes that share a database: `node.ts` */
 
-import type { Archive } from "../domain/records/archive.ts";
 import { oneLine } from "../domain/text/clip.ts";
 import type { ConversationFilter } from "../domain/records/conversation_maintenance.ts";
 import { BusyError, Cancelled, UsageError } from "../domain/errors.ts";
@@ -53,6 +52,20 @@ export interface ConversationParts extends RunnerParts {
   readonly shared?: (runner: QueryRunner) => SharedQueries;
 }
 
+/** What channels read straight from the store, as its caller sees it. */
+export type StoredView = Pick<
+  Store,
+  | "search"
+  | "logs"
+  | "turns"
+  | "variables"
+  | "dependencies"
+  | "keyedQuery"
+  | "labelUse"
+  | "writeFault"
+  | "exportConversation"
+>;
+
 /** What a caller sees: the conversations of its tenant, or those of every tenant. */
 interface ConversationView {
   /** Whose conversations it makes. */
@@ -71,7 +84,8 @@ interface Common {
 /** The single entry point for channels: every live conversation of this process. Owns their environments; `closeAll`
  * ends them. Does not close the store. */
 export class Conversations {
-  readonly archive: Archive;
+  /** Lists and facts as the store has them. */
+  readonly stored: StoredView;
   /** Operations that need no model. */
   readonly records: Records;
   /** If several nodes share the database: their queries; null otherwise. */
@@ -86,7 +100,7 @@ export class Conversations {
   constructor(parts: ConversationParts, common?: Common) {
     this.#parts = parts;
     this.#own = common?.own ?? parts.store;
-    this.archive = parts.store;
+    this.stored = parts.store;
     this.records = new Records(parts.store, this.#own);
     this.exports = common?.exports ?? new Exports();
     this.#runner = common?.runner ?? new QueryRunner(parts);

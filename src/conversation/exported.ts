@@ -23,7 +23,7 @@ export interface Exported extends AsyncDisposable {
 /** Where an export is read. */
 interface Readable {
   paged(branch: Branch): Promise<PagedRecording>;
-  readonly records: { archive(branch: Branch, take: (part: ArchivePart) => Promise<void>): Promise<void> };
+  readonly stored: { exportConversation(id: string, take: (part: ArchivePart) => Promise<void>): Promise<void> };
 }
 
 export type ExportFormat = "json" | "md" | "html";
@@ -78,7 +78,7 @@ async function writeExport(
 ): Promise<void> {
   if (format === "json") {
     const { writeArchive } = await import("./archive/archive_text.ts");
-    return await writeArchive((take) => conversations.records.archive(branch, take), write);
+    return await writeArchive((take) => conversations.stored.exportConversation(branch.conversationId, take), write);
   }
   const recording = await conversations.paged(branch);
   const pieces = format === "md"

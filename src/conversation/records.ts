@@ -1,6 +1,4 @@
-import type { ArchivePart } from "../domain/records/conversation_archive.ts";
-import type { ImportReport, LabelUse, QueryIterations } from "../domain/records/conversation_maintenance.ts";
-import type { Dependency } from "../domain/records/dependency.ts";
+import type { ImportReport, QueryIterations } from "../domain/records/conversation_maintenance.ts";
 import { oneLine } from "../domain/text/clip.ts";
 import type { StateStore } from "../domain/records/extension_state.ts";
 import { HostCallError, UsageError } from "../domain/errors.ts";
@@ -11,7 +9,6 @@ import type { VariableDiff } from "../environment/history/version_diff.ts";
 import type { Branch } from "../persistence/store/conversation_store.ts";
 import type { Asked, QueryStore } from "../persistence/store/query_store.ts";
 import type { Store } from "../persistence/store/store.ts";
-import type { VariableHead } from "../persistence/store/variable_store.ts";
 import type { ArchiveCode } from "./archive/archive_code.ts";
 import { readable } from "../domain/text/readable.ts";
 
@@ -51,30 +48,15 @@ export class Records {
     return this.#own.states;
   }
 
-  /** Why nothing can be stored now; "" if it can. */
-  writeFault(): Promise<string> {
-    return this.#store.writeFault();
-  }
-
   /** A moment of a conversation, parsed like in `findPoint`. */
   async point(id: string, at: string | null = null): Promise<FoundPoint> {
     return await findPoint(this.#store, { id, at });
-  }
-
-  /** The query that a request with this key began within the last day. */
-  async keyedQuery({ branchId }: Branch, key: string): ReturnType<Store["keyedQuery"]> {
-    return await this.#store.keyedQuery(branchId, key);
   }
 
   /** The user's query that runs in a conversation, in any process; null if none does. */
   async running(conversationId: string): Promise<string | null> {
     const read = () => this.#store.runningQuery(conversationId);
     return await readSettled(this.#store, { read, runs: (found) => found !== null });
-  }
-
-  /** Results of queries that began since then, by their label. */
-  async labelUse(since: number): Promise<readonly LabelUse[]> {
-    return await this.#store.labelUse(since);
   }
 
   /** One run of a query, whether or not its branch shows it; null if it does not exist. */
@@ -95,11 +77,6 @@ export class Records {
     return (await this.#store.queryExtras(queryId)).askedAs;
   }
 
-  /** The queries of a branch without their texts, each with the number of its iterations that the branch shows. */
-  async turns({ branchId }: Branch): ReturnType<Store["turns"]> {
-    return await this.#store.turns(branchId);
-  }
-
   /** The conversation of a chat; created if there is none. */
   async ensure(facts: NewConversation & ExternalChat): Promise<Branch> {
     return await this.#own.ensureConversation({ ...facts, title: oneLine(facts.title, 100) });
@@ -115,16 +92,6 @@ export class Records {
     if (short === "") throw new UsageError("Cannot rename a conversation: the title is empty");
     await this.#store.setTitle(branch.branchId, short);
     return short;
-  }
-
-  /** Newest first, including system variables. */
-  async variables(branch: Branch, at?: BranchPoint): Promise<readonly VariableHead[]> {
-    return await this.#store.variables(branch.branchId, at);
-  }
-
-  /** Which variables were made by reading which others. */
-  async dependencies(branch: Branch): Promise<readonly Dependency[]> {
-    return await this.#store.dependencies(branch.branchId);
   }
 
   /** The newest versions of a variable, oldest first. Throws `UsageError` if there is no variable of that name. */
@@ -154,11 +121,6 @@ export class Records {
     } catch (error) {
       throw error instanceof HostCallError ? new UsageError(error.message, { cause: error }) : error;
     }
-  }
-
-  /** A whole conversation with every branch. */
-  async archive({ conversationId }: Branch, take: (part: ArchivePart) => Promise<void>): Promise<void> {
-    await this.#store.exportConversation(conversationId, take);
   }
 
   /** Imports the conversation of an archive into this workspace under new ids. Throws `UsageError` for an invalid or

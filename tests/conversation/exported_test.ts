@@ -17,9 +17,9 @@ async function textOf(made: Exported): Promise<string> {
 
 const files = async () => (await readdir(tmpdir())).filter((name) => name.startsWith("vis-export-"));
 
-/** What an export needs of conversations; `archive` gives rows as long as it likes. */
-function conversationsOf(archive: Conversations["records"]["archive"]): Conversations {
-  return { records: { archive } } as unknown as Conversations;
+/** The part of conversations that an export uses; `exportConversation` gives rows as long as it likes. */
+function conversationsOf(exportConversation: Conversations["stored"]["exportConversation"]): Conversations {
+  return { stored: { exportConversation } } as unknown as Conversations;
 }
 
 const BRANCH = { conversationId: "c", branchId: "b" } as Branch;
@@ -37,7 +37,7 @@ Deno.test("an export is complete before it is read, in a file without a name if 
     });
     await store.endQuery(ids.queryId, queryEnd({ answer: "done" }));
     const before = await files();
-    const conversations = conversationsOf((branch, take) => store.exportConversation(branch.conversationId, take));
+    const conversations = conversationsOf((id, take) => store.exportConversation(id, take));
     const branch = { ...BRANCH, conversationId: ids.conversationId };
     {
       await using made = await new Exports().make(branch, { conversations, format: "json" });
@@ -63,7 +63,7 @@ Deno.test("an export is complete before it is read, in a file without a name if 
 Deno.test("exports are made one after the other; one that is given up or fails lets the next one begin", async () => {
   const gate = Promise.withResolvers<void>();
   const began: string[] = [];
-  const conversations = conversationsOf(async ({ conversationId }, take) => {
+  const conversations = conversationsOf(async (conversationId, take) => {
     began.push(conversationId);
     await take({ format: "f", version: 1 });
     if (conversationId === "first") await gate.promise;
@@ -87,7 +87,7 @@ Deno.test("exports are made one after the other; one that is given up or fails l
 });
 
 Deno.test("exports that nobody reads to their end are bounded", async () => {
-  const conversations = conversationsOf((_branch, take) => take({ format: "f", version: 1 }));
+  const conversations = conversationsOf((_id, take) => take({ format: "f", version: 1 }));
   const exports = new Exports();
   const make = () => exports.make(BRANCH, { conversations, format: "json" });
   const open: Exported[] = [];

@@ -53,7 +53,7 @@ Deno.test("Conversations.retry() runs the last query again from the state before
     ["third", "after: 102"],
   ]);
   assert.equal((await conversations.iterations(second.queryId)).length, 1);
-  const names = (await conversations.records.variables(branch)).map(({ name }) => name);
+  const names = (await conversations.stored.variables(branch.branchId)).map(({ name }) => name);
   assert.ok(names.includes("before") && !names.includes("stray"), names.join());
 });
 

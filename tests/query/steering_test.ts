@@ -129,7 +129,7 @@ Deno.test("what the user sent while a query ran is shown, exported, imported and
   const { conversationId } = await conversations.records.import(archive, { workspace: "/else", trust: async () => {} });
   const [copied] = await conversations.queries(await conversations.byId(conversationId));
   assert.equal(copied?.steered[0]?.text, "skip the zeppelins");
-  const hits = await conversations.archive.search("zeppelin", { limit: 10, kind: "request" });
+  const hits = await conversations.stored.search("zeppelin", { limit: 10, kind: "request" });
   assert.deepEqual(hits.map(({ kind, snippet }) => [kind, snippet]), [
     ["request", "skip the [zeppelins]"],
     ["request", "skip the [zeppelins]"],

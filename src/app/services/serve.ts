@@ -55,7 +55,7 @@ export async function serve(
     const server = startHttp({
       ...{ conversations, workspace, provider, model },
       tokens: source,
-      usedToday: await conversations.records.labelUse(new Date().setUTCHours(0, 0, 0, 0)),
+      usedToday: await conversations.stored.labelUse(new Date().setUTCHours(0, 0, 0, 0)),
       version: version.vis,
       admin: new AppProviderAdmin(settings),
       extensions: { list: () => extensionsOf(request, { settings, parts }) },
@@ -116,11 +116,11 @@ async function extensionsOf(
   return locked ? all.filter(({ place }) => place !== "project") : all;
 }
 
-function readyOf(settings: Settings, { records }: Session["conversations"]): ReturnType<typeof readiness> {
+function readyOf(settings: Settings, { stored }: Session["conversations"]): ReturnType<typeof readiness> {
   return readiness({
     database: settings.database,
     trySandbox: () => tryWalls(settings),
-    fileFault: () => records.writeFault(),
+    fileFault: () => stored.writeFault(),
     now: Date.now,
   });
 }

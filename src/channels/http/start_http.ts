@@ -91,7 +91,7 @@ async function endListener(listener: Listener, open: ReadonlySet<Promise<void>>)
 async function learnUse(quotas: Quotas, { conversations, now }: HttpParts): Promise<void> {
   const midnight = (): number => new Date(now()).setUTCHours(0, 0, 0, 0);
   const since = midnight();
-  const stored = await conversations.records.labelUse(since);
+  const stored = await conversations.stored.labelUse(since);
   if (midnight() === since) quotas.learn(stored);
 }
 

@@ -43,7 +43,7 @@ function addSearch(server: McpServer, parts: McpParts): void {
   }, async ({ text, kind, conversation: id, limit }) => {
     const { conversations } = await parts.open();
     const within = id === undefined ? undefined : (await conversations.byId(id)).conversationId;
-    const found = await conversations.archive.search(text, { limit, kind, conversationId: within });
+    const found = await conversations.stored.search(text, { limit, kind, conversationId: within });
     return toolText({
       hits: found.map(({ kind, snippet, conversationId, title, queryId, at }) => {
         return { kind, snippet, conversation: conversationId, title, query: queryId, at: isoOf(at) };
@@ -104,10 +104,10 @@ function addVariables(server: McpServer, parts: McpParts): void {
     annotations: HINTS,
   }, async ({ conversation: id, name, versions }) => {
     const opened = await parts.open();
-    const { records } = opened.conversations;
+    const { records, stored } = opened.conversations;
     const branch = await conversationOf(id, opened);
     const variables = name === undefined
-      ? (await records.variables(branch)).map(({ name, versions, kind, summary, createdAt }) => {
+      ? (await stored.variables(branch.branchId)).map(({ name, versions, kind, summary, createdAt }) => {
         return { name, version: versions, kind, shape: summary.inline ?? summary.shape, createdAt: isoOf(createdAt) };
       })
       : (await records.versions(branch, { name, newest: versions })).map((found) => {

@@ -26,7 +26,10 @@ export async function openBranch(
   parts: OlderParts,
 ): Promise<OpenedBranch> {
   const { conversations, shown } = parts;
-  const [queries, turns] = await Promise.all([conversations.queries(branch), conversations.records.turns(branch)]);
+  const [queries, turns] = await Promise.all([
+    conversations.queries(branch),
+    conversations.stored.turns(branch.branchId),
+  ]);
   const counts = new Map(turns.map(({ queryId, iterations }) => [queryId, iterations]));
   const entries = queries.flatMap((query): TranscriptEntry[] => {
     const count = counts.get(query.queryId) ?? 0;

@@ -113,7 +113,7 @@ async function useRecords({ engine: { conversations, branch, store } }: TestNode
   const fork = await conversations.fork({ queryId: first?.queryId ?? "", position: null });
   assert.equal((await conversations.ask(fork, "add fork", quiet)).answer, "a+fork");
   assert.equal((await conversations.list({ limit: 9 })).length, 1);
-  assert.ok((await conversations.archive.search("add", { limit: 9 })).length > 0);
+  assert.ok((await conversations.stored.search("add", { limit: 9 })).length > 0);
   assert.equal((await conversations.recording(fork)).queries.length, 2);
   assert.equal((await store.variableVersions(branch.branchId, "list", { newest: 9 })).length, 3);
   const other = await conversations.create({ title: "other", channel: "test", workspace: "/other" });

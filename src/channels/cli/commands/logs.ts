@@ -43,12 +43,12 @@ export async function logsCommand(
     const print = (rows: readonly LogRow[]): void => {
       for (const row of rows) io.stdout(json ? jsonText(row) : `${visibleText(line(row))}\n`);
     };
-    const rows = await conversations.archive.logs({ ...filter, limit });
+    const rows = await conversations.stored.logs({ ...filter, limit });
     print(rows);
     if (rows.length === 0 && !json && !follow) io.stdout("No matching log entries\n");
     for (let after = rows.at(-1)?.seq ?? 0; interrupted && !interrupted.signal.aborted;) {
       await pause(interrupted.signal);
-      const more = await conversations.archive.logs({ ...filter, after, limit: AT_ONCE });
+      const more = await conversations.stored.logs({ ...filter, after, limit: AT_ONCE });
       print(more);
       after = more.at(-1)?.seq ?? after;
     }

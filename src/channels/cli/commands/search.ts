@@ -27,7 +27,7 @@ export async function searchCommand(
   return await browse({ services, flags }, async ({ conversations }) => {
     const within = flags.conversation === undefined ? null : await conversations.byId(flags.conversation);
     const filter = { kind, since, until, limit, conversationId: within?.conversationId };
-    const hits = await conversations.archive.search(text, filter);
+    const hits = await conversations.stored.search(text, filter);
     if (flags.json) io.stdout(jsonText(hits, { indent: 2 }));
     else if (io.stdoutIsTerminal) {
       for (const line of foundLines(hits, { text, io, now: Date.now() })) io.stdout(`${line}\n`);

@@ -62,7 +62,7 @@ export async function varsCommand(
 }
 
 async function list({ session, io, flags, branch, at }: Shown): Promise<void> {
-  const heads = await session.conversations.records.variables(branch, at);
+  const heads = await session.conversations.stored.variables(branch.branchId, at);
   const width = Math.min(30, Math.max(0, ...heads.map(({ name }) => name.length)));
   const lines = heads.map(({ name, kind, versions, scope, summary, reason }) => {
     const facts = [

@@ -110,7 +110,7 @@ async function extensions(services: Services, { cwd }: Wanted["flags"]): Promise
 async function variables(services: Services, flags: Wanted["flags"]): Promise<readonly Item[]> {
   return await browse({ services, flags }, async ({ conversations, workspace }) => {
     const branch = await conversations.latest(workspace);
-    const heads = branch ? await conversations.records.variables(branch) : [];
+    const heads = branch ? await conversations.stored.variables(branch.branchId) : [];
     return heads.map(({ name }) => ({ value: name, about: "" }));
   });
 }

@@ -158,7 +158,7 @@ messages.post(
 
 function onceFor(c: Context<Env>, what: string): Omit<OnceOptions, "work"> {
   const { conversation, bodyText: body } = c.var;
-  const stored = (key: string) => c.env.parts.conversations.records.keyedQuery(conversation, key);
+  const stored = (key: string) => c.env.parts.conversations.stored.keyedQuery(conversation.branchId, key);
   // Uses the name in the address, not the branch it refers to now: a retry may have made a newer one.
   return { conversation, what: `${what} ${c.req.param("id")}`, body, stored };
 }

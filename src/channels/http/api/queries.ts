@@ -60,7 +60,7 @@ queries.get(
     200: schema.listOf(schema.VariableSchema),
   }),
   inConversation,
-  async (c) => c.json({ items: await c.env.parts.conversations.records.variables(c.var.conversation) }),
+  async (c) => c.json({ items: await c.env.parts.conversations.stored.variables(c.var.conversation.branchId) }),
 );
 
 queries.get(
@@ -111,10 +111,10 @@ queries.get(
   }),
   inConversation,
   async (c) => {
-    const { records } = c.env.parts.conversations;
-    const heads = await records.variables(c.var.conversation);
+    const { conversations: { stored } } = c.env.parts, { branchId } = c.var.conversation;
+    const heads = await stored.variables(branchId);
     const names = new Set(heads.map(({ name }) => name));
-    const edges = await records.dependencies(c.var.conversation);
+    const edges = await stored.dependencies(branchId);
     return c.json(schema.GraphSchema.parse({
       nodes: heads.map(({ summary: { shape }, ...head }) => ({ ...head, shape })),
       edges: edges.filter(({ name, reads }) => names.has(name) && names.has(reads)),

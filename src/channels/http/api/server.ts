@@ -104,6 +104,6 @@ server.get(
     const { conversations } = c.env.parts;
     const within = id === undefined ? undefined : await findConversation(conversations, id);
     const conversationId = within?.conversationId;
-    return c.json({ items: await conversations.archive.search(q, { ...filter, conversationId }) });
+    return c.json({ items: await conversations.stored.search(q, { ...filter, conversationId }) });
   },
 );

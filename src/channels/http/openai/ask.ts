@@ -124,7 +124,7 @@ async function once(
     conversation,
     what: `openai ${c.var.caller.name}`,
     body: `${c.req.path}\n${c.var.bodyText}`,
-    stored: (name) => conversations.records.keyedQuery(conversation, name),
+    stored: (name) => conversations.stored.keyedQuery(conversation.branchId, name),
     work: (requestKey) => begin(c, { ...asking, target }, requestKey),
   });
   return { queryId: sent?.queryId ?? "" };

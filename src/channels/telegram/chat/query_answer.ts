@@ -48,9 +48,9 @@ export async function queryAnswer(options: QueryAnswerOptions): Promise<Answer> 
 
 /** The newest attempt that has begun. */
 async function knownQuery({ branch, session, entry }: QueryAnswerOptions): Promise<StoredQuery | null> {
-  const { records } = session.conversations;
+  const { records, stored } = session.conversations;
   const { queryId } = entry();
-  const keyed = await records.keyedQuery(branch, keyOf(entry()));
+  const keyed = await stored.keyedQuery(branch.branchId, keyOf(entry()));
   const id = keyed?.queryId ?? queryId;
   return id === undefined ? null : await records.query(id);
 }
@@ -81,7 +81,7 @@ function limitsOf({ quota }: Pick<BotParts, "quota">) {
 async function again(cut: StoredQuery, options: QueryAnswerOptions): Promise<QueryResult> {
   const { branch, session, signal, emit, approve, parts, entry, save } = options;
   const { attempts = 1, message } = entry();
-  const begun = await session.conversations.records.keyedQuery(branch, keyOf(entry())) !== null;
+  const begun = await session.conversations.stored.keyedQuery(branch.branchId, keyOf(entry())) !== null;
   await save({ queryId: cut.queryId, suspended: false, ...(begun ? { attempts: attempts + 1 } : {}) });
   // A query's input is stored with its first iteration.
   if (cut.iterations === 0 && message.files.some(({ kind }) => kind === "document")) return await begin(options);

@@ -19,7 +19,7 @@ async function overQuota(
   const { queriesPerDay, costUsdPerDay } = quota;
   if (queriesPerDay === null && costUsdPerDay === null) return null;
   const { conversations } = await sessions.main();
-  const used = await conversations.records.labelUse(new Date(clock.now()).setUTCHours(0, 0, 0, 0));
+  const used = await conversations.stored.labelUse(new Date(clock.now()).setUTCHours(0, 0, 0, 0));
   const own = used.find(({ label }) => label === userLabel(userId));
   if (queriesPerDay !== null && (own?.queries ?? 0) >= queriesPerDay) {
     return `You have reached the limit of ${queriesPerDay} requests per day (server.quota); it resets at 00:00 UTC`;

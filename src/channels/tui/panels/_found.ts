@@ -85,7 +85,7 @@ export class ConversationSearch {
     { everywhere, signal }: { readonly everywhere: boolean; readonly signal: AbortSignal },
   ): Promise<Hits> {
     const { conversations } = this.#parts.session();
-    const items = await conversations.archive.search(words, { limit: everywhere ? HITS : HITS * 4 });
+    const items = await conversations.stored.search(words, { limit: everywhere ? HITS : HITS * 4 });
     for (const { conversationId } of items) {
       if (this.#workspaces.has(conversationId) || signal.aborted) continue;
       const branch: Conversation | null = await conversations.byId(conversationId).catch(() => null);

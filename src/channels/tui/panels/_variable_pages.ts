@@ -1,5 +1,5 @@
 import { matchesKey } from "@earendil-works/pi-tui";
-import type { Conversation } from "../../../conversation/conversations.ts";
+import type { Conversation, StoredView } from "../../../conversation/conversations.ts";
 import { type Records, type ShownVersion, versionText } from "../../../conversation/records.ts";
 import { oneLine } from "../../../domain/text/clip.ts";
 import type { PanelParts } from "../widgets/panel.ts";
@@ -10,7 +10,7 @@ import { paint } from "../widgets/paint.ts";
 import { Reader } from "../widgets/reader.ts";
 import type { TextPart } from "../widgets/text_view.ts";
 
-type Head = Awaited<ReturnType<Records["variables"]>>[number];
+type Head = Awaited<ReturnType<StoredView["variables"]>>[number];
 
 /** Limit of the shown part of a value or a difference. */
 const SHOWN_CHARS = 200_000;

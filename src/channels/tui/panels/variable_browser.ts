@@ -1,6 +1,5 @@
 import { matchesKey } from "@earendil-works/pi-tui";
-import type { Conversation } from "../../../conversation/conversations.ts";
-import type { Records } from "../../../conversation/records.ts";
+import type { Conversation, StoredView } from "../../../conversation/conversations.ts";
 import type { PanelParts } from "../widgets/panel.ts";
 import { BasePanel } from "../widgets/base_panel.ts";
 import { flat } from "../widgets/flat.ts";
@@ -11,7 +10,7 @@ import { paint } from "../widgets/paint.ts";
 import { row } from "../widgets/row.ts";
 import { VariablePages } from "./_variable_pages.ts";
 
-type Head = Awaited<ReturnType<Records["variables"]>>[number];
+type Head = Awaited<ReturnType<StoredView["variables"]>>[number];
 
 /** With at least this many columns, each variable has its comment below it. */
 const DOC_COLUMNS = 90;
@@ -33,7 +32,7 @@ export class VariableBrowser extends BasePanel {
     if (branch === null) this.#heads = [];
     else {
       this.load("variables", {
-        work: () => parts.session().conversations.records.variables(branch),
+        work: () => parts.session().conversations.stored.variables(branch.branchId),
         then: (heads) => {
           this.#heads = heads;
           this.#fill("first");

@@ -187,17 +187,17 @@ Deno.test("ConversationList an older search that is answered late never stands o
   await ask(rig, "What are lions?");
   const { conversations } = rig.engine;
   const late = Promise.withResolvers<void>();
-  const archive = {
-    ...conversations.archive,
-    search: async (...given: Parameters<typeof conversations.archive.search>) => {
-      const found = await conversations.archive.search(...given);
+  const stored = {
+    ...conversations.stored,
+    search: async (...given: Parameters<typeof conversations.stored.search>) => {
+      const found = await conversations.stored.search(...given);
       if (given[0] === "striped") await late.promise;
       return found;
     },
   };
   const slow = new Proxy(conversations, {
     get(target, name) {
-      const value: unknown = name === "archive" ? archive : Reflect.get(target, name);
+      const value: unknown = name === "stored" ? stored : Reflect.get(target, name);
       return typeof value === "function" ? value.bind(target) : value;
     },
   });
