@@ -10,6 +10,7 @@ import v8 from "./V8__views.sql" with { type: "text" };
 import v9 from "./V9__steered.sql" with { type: "text" };
 import v10 from "./V10__tenants.sql" with { type: "text" };
 import v11 from "./V11__erasure.sql" with { type: "text" };
+import v12 from "./V12__plain_rows.sql" with { type: "text" };
 
 export interface Migration {
   readonly version: number;
@@ -32,4 +33,5 @@ export const migrations: readonly Migration[] = [
   { version: 9, name: "V9__steered.sql", sql: v9, schema: 606454140 },
   { version: 10, name: "V10__tenants.sql", sql: v10, schema: -1284485226 },
   { version: 11, name: "V11__erasure.sql", sql: v11, schema: 2051819917 },
+  { version: 12, name: "V12__plain_rows.sql", sql: v12, schema: -509123301 },
 ];

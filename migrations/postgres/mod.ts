@@ -6,6 +6,7 @@ import v4 from "./V4__last_write.sql" with { type: "text" };
 import v5 from "./V5__long_values.sql" with { type: "text" };
 import v6 from "./V6__erasure.sql" with { type: "text" };
 import v7 from "./V7__search.sql" with { type: "text" };
+import v8 from "./V8__plain_rows.sql" with { type: "text" };
 
 /** Every migration of PostgreSQL, in order. */
 export const migrations: readonly { readonly version: number; readonly name: string; readonly sql: string }[] = [
@@ -16,4 +17,5 @@ export const migrations: readonly { readonly version: number; readonly name: str
   { version: 5, name: "V5__long_values.sql", sql: v5 },
   { version: 6, name: "V6__erasure.sql", sql: v6 },
   { version: 7, name: "V7__search.sql", sql: v7 },
+  { version: 8, name: "V8__plain_rows.sql", sql: v8 },
 ];

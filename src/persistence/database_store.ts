@@ -6,7 +6,7 @@ import { DEFAULT_TENANT } from "../domain/records/tenant.ts";
 import { Children } from "./queries/children.ts";
 import { labelUse, queryByPrefix, readTurns, removeConversation, runningQuery } from "./conversations/maintenance.ts";
 import { ConversationRows } from "./conversations/conversations.ts";
-import { ActiveConversations } from "./conversations/active_conversations.ts";
+import { latestConversation, listConversations } from "./conversations/active_conversations.ts";
 import { branchTree, findBranch } from "./conversations/branch_rows.ts";
 import type { Database } from "./database/database.ts";
 import { readDependencies } from "./variables/dependencies.ts";
@@ -131,14 +131,13 @@ function stateStore({ db, now }: Parts): StateStore {
 
 function conversationStore({ db, now }: Parts): ConversationStore {
   const rows = new ConversationRows(db, now);
-  const active = new ActiveConversations(db);
   return {
     createConversation: (facts) => rows.create(facts),
     findConversation: (id) => findBranch(db, id),
     findExternal: (chat) => rows.findExternal(chat),
     ensureConversation: (facts) => rows.ensure(facts),
-    latestConversation: (workspace) => active.latest(workspace),
-    listConversations: (options) => active.list(options),
+    latestConversation: (workspace) => latestConversation(db, workspace),
+    listConversations: (options) => listConversations(db, options),
     fork: (fork) => rows.fork(fork),
     branches: (conversationId) => branchTree(db, conversationId),
   };

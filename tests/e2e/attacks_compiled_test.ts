@@ -1,7 +1,5 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
-import { ChecksumFunctions } from "../../src/persistence/schema/checksum_functions.ts";
-import { addChecksums } from "../../src/persistence/sqlite/add_checksums.ts";
 import { final, replyJson } from "../helpers/scripted_provider.ts";
 import { ATTACKS, clear, ran } from "../extensions/git/_attacks.ts";
 import { missing, repository } from "../extensions/git/_repository.ts";
@@ -216,20 +214,15 @@ function partsOf(columns: readonly Column[]): readonly (readonly Column[])[] {
   return tables.length > 1 ? tables : columns.map((column) => [column]);
 }
 
-/** Changes texts as if they had been stored so, with the checksums of their rows. Returns those that no constraint
- * refuses. */
+/** Changes texts as if they had been stored so. Returns those that no constraint refuses. */
 function changeStored(db: DatabaseSync, columns: readonly Column[]): readonly Column[] {
-  new ChecksumFunctions(db);
-  const changed = columns.filter(({ name, field }) => {
+  return columns.filter(({ name, field }) => {
     try {
       return db.prepare(`UPDATE "${name}" SET "${field}" = ?`).run(HOSTILE).changes > 0;
     } catch {
       return false;
     }
   });
-  db.exec("DELETE FROM extension_tally");
-  addChecksums(db);
-  return changed;
 }
 
 function withDatabase<T>(path: string, work: (db: DatabaseSync) => T): T {

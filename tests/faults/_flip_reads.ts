@@ -131,6 +131,12 @@ function stateReads(branchIds: readonly (string | null)[]): readonly Read[] {
   ];
 }
 
+/** Digests of all bytes in what a read gave. */
+export function bytesIn(value: unknown): readonly string[] {
+  if (value instanceof Uint8Array) return [createHash("sha256").update(value).digest("hex")];
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap(bytesIn) : [];
+}
+
 async function pieces(store: Store, large: string): Promise<readonly Uint8Array[]> {
   const found: Uint8Array[] = [];
   for await (const piece of store.largePieces(large)) found.push(piece);

@@ -5,7 +5,7 @@ import { openStore } from "../../src/persistence/open_store.ts";
 import type { Store } from "../../src/persistence/store/store.ts";
 import { type Filled, fillForFlips } from "./_flip_database.ts";
 import { type Flip, flips, pageKinds } from "./_flip_places.ts";
-import { allReads, digestOf, type Read } from "./_flip_reads.ts";
+import { allReads, bytesIn, digestOf, type Read } from "./_flip_reads.ts";
 import { askAgain, seenBySandbox } from "./_flip_uses.ts";
 
 export interface FlipOptions {
@@ -24,8 +24,10 @@ export interface FlipOptions {
 /** What came of the tries. */
 export interface FlipReport {
   readonly tries: number;
-  /** Tries with a read that gave something else than what was stored. */
+  /** Tries with a read of values or long texts that gave something that was never stored. */
   readonly wrong: number;
+  /** Tries with a read in which another cell differs from what was stored, as in any program on SQLite. */
+  readonly other: number;
   /** Tries with an error that does not say that the database is damaged and what to do. */
   readonly unclear: number;
   readonly refused: number;
@@ -36,26 +38,33 @@ export interface FlipReport {
   readonly byKind: ReadonlyMap<string, { readonly tries: number; readonly refused: number }>;
 }
 
-type Outcome = "wrong" | "unclear" | "refused" | "unharmed";
+type Outcome = "wrong" | "unclear" | "other" | "refused" | "unharmed";
 const MAX_EXAMPLES = 20;
 
-/** Changes one bit or byte of a copy of a database and reads everything by the real store, so often: each read must give
- * what was stored or refuse with an error that says that the database is damaged. Then it asks another query and reads
- * again. */
+/** Changes one bit or byte of a copy of a database and reads everything by the real store, so often: a value of a
+ * variable must be one that was stored, and an error must say that the database is damaged. Other cells that differ are
+ * counted apart. Then it asks another query and reads again. */
 export async function flipTries(options: FlipOptions): Promise<FlipReport> {
   const { count, seed, folder, keep = false } = options;
   const sound = join(folder, "sound.db");
   const filled = await fillForFlips(sound, seed);
-  const known = await pictureOf(sound, filled);
+  const { known, stored } = await pictureOf(sound, filled);
   const bytes = await readFile(sound);
   const next = random(seed);
-  const tally = { tries: 0, wrong: 0, unclear: 0, refused: 0, unharmed: 0 };
+  const tally = { tries: 0, wrong: 0, unclear: 0, other: 0, refused: 0, unharmed: 0 };
   const examples: string[] = [];
   const byKind = new Map<string, { tries: number; refused: number }>();
   const path = join(folder, "harmed.db");
   for (const flip of flips(pageKinds(sound), { count, next })) {
     await harm(path, bytes, flip);
-    const { outcome, why } = await tried(path, { ...options, filled, known, next, sandbox: isTurn(options, tally) });
+    const { outcome, why } = await tried(path, {
+      ...options,
+      filled,
+      known,
+      stored,
+      next,
+      sandbox: isTurn(options, tally),
+    });
     tally.tries++;
     tally[outcome]++;
     const kind = byKind.get(flip.kind) ?? { tries: 0, refused: 0 };
@@ -76,16 +85,25 @@ interface Known extends Read {
   readonly digests: ReadonlySet<string>;
 }
 
-async function pictureOf(path: string, filled: Filled): Promise<readonly Known[]> {
+interface Picture {
+  readonly known: readonly Known[];
+  /** Digests of all values that a read gives. */
+  readonly stored: ReadonlySet<string>;
+}
+
+async function pictureOf(path: string, filled: Filled): Promise<Picture> {
   const copy = `${path}.read`;
   await copyFile(path, copy);
   const store = await openStore({ path: copy });
   const known: Known[] = [];
+  const stored = new Set<string>();
   for (const read of await allReads(store, filled)) {
-    known.push({ ...read, digests: new Set(digests(read, await read.run(store))) });
+    const value = await read.run(store);
+    known.push({ ...read, digests: new Set(digests(read, value)) });
+    for (const digest of bytesIn(value)) stored.add(digest);
   }
   await store.close();
-  return known;
+  return { known, stored };
 }
 
 function digests({ some = false }: Read, value: unknown): readonly string[] {
@@ -102,6 +120,7 @@ async function harm(path: string, bytes: Uint8Array, { offset, mask }: Flip): Pr
 interface Try {
   readonly filled: Filled;
   readonly known: readonly Known[];
+  readonly stored: ReadonlySet<string>;
   readonly reads?: number;
   readonly next: () => number;
   readonly sandbox: boolean;
@@ -114,7 +133,10 @@ interface Judged {
 
 const UNHARMED: Judged = { outcome: "unharmed", why: "" };
 
-async function tried(path: string, { filled, known, reads: some = Infinity, next, sandbox }: Try): Promise<Judged> {
+async function tried(
+  path: string,
+  { filled, known, stored, reads: some = Infinity, next, sandbox }: Try,
+): Promise<Judged> {
   let store: Store;
   try {
     store = await openStore({ path });
@@ -122,15 +144,15 @@ async function tried(path: string, { filled, known, reads: some = Infinity, next
     return judged(error, "open");
   }
   const all = chosen(known, { some, next });
-  const found = [await readAll(store, all)];
+  const found = [await readAll(store, all, stored)];
   const { branchIds } = filled;
   const branchId = branchIds[next() % branchIds.length] ?? "";
   found.push(await askAgain(store, branchId).then(() => UNHARMED, (error: unknown) => judged(error, "one more query")));
-  found.push(await readAll(store, all.filter(({ stays }) => stays)));
+  found.push(await readAll(store, all.filter(({ stays }) => stays), stored));
   if (sandbox) {
     found.push(
       await seenBySandbox(store, filled).then(
-        (seen) => seen.found === seen.known ? UNHARMED : { outcome: "wrong", why: `the sandbox sees ${seen.found}` },
+        (seen) => seen.found === seen.known ? UNHARMED : { outcome: "other", why: `the sandbox sees ${seen.found}` },
         (error: unknown) => judged(error, "sandbox"),
       ),
     );
@@ -139,7 +161,7 @@ async function tried(path: string, { filled, known, reads: some = Infinity, next
   return found.reduce(worse);
 }
 
-async function readAll(store: Store, reads: readonly Known[]): Promise<Judged> {
+async function readAll(store: Store, reads: readonly Known[], stored: ReadonlySet<string>): Promise<Judged> {
   let result: Judged = UNHARMED;
   for (const read of reads) {
     const { name, run, digests: known } = read;
@@ -147,7 +169,7 @@ async function readAll(store: Store, reads: readonly Known[]): Promise<Judged> {
       (value) =>
         digests(read, value).every((one) => known.has(one))
           ? UNHARMED
-          : { outcome: "wrong", why: `${name} gave something else` },
+          : { outcome: isStored(value, stored) ? "other" : "wrong", why: `${name} gave something else` },
       (error: unknown) => judged(error, name),
     );
     result = worse(result, found);
@@ -156,18 +178,25 @@ async function readAll(store: Store, reads: readonly Known[]): Promise<Judged> {
   return result;
 }
 
+/** Whether all values in what a read gave were stored. */
+function isStored(value: unknown, stored: ReadonlySet<string>): boolean {
+  return bytesIn(value).every((digest) => stored.has(digest));
+}
+
 function worse(one: Judged, other: Judged): Judged {
   return RANK.indexOf(other.outcome) > RANK.indexOf(one.outcome) ? other : one;
 }
 
-const RANK: readonly Outcome[] = ["unharmed", "refused", "unclear", "wrong"];
+const RANK: readonly Outcome[] = ["unharmed", "refused", "other", "unclear", "wrong"];
 
-/** An error must be the store's, of a damaged file, and name what helps. */
+/** An error is the store's, of a damaged file, and names what helps; or it says what cannot be done, for a row that no
+ * longer leads to another one. */
 function judged(error: unknown, name: string): Judged {
   const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-  const clear = error instanceof StoreError && error.code === "corrupt" && /damaged/.test(message) &&
+  const isRefused = error instanceof StoreError && error.code === "corrupt" && /damaged/.test(message) &&
     /vis db check/.test(message);
-  return { outcome: clear ? "refused" : "unclear", why: `${name}: ${message}` };
+  const isSaid = error instanceof Error && error.message.startsWith("Cannot ");
+  return { outcome: isRefused ? "refused" : isSaid ? "other" : "unclear", why: `${name}: ${message}` };
 }
 
 function chosen(all: readonly Known[], { some, next }: { readonly some: number; readonly next: () => number }) {

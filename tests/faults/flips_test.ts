@@ -6,7 +6,7 @@ import { openStore } from "../../src/persistence/open_store.ts";
 import { fillForFlips } from "./_flip_database.ts";
 import { flipTries } from "./flip_tries.ts";
 
-Deno.test("after a flipped bit in any kind of page each read gives what was stored or says that it is damaged", async () => {
+Deno.test("after a flipped bit in any kind of page no value is another one, and every error says what it is", async () => {
   await buildSandbox();
   const folder = await Deno.makeTempDir({ prefix: "vis-flips-" });
   try {

@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { CHECKED } from "../schema/checksum.ts";
+import { COLUMNS } from "../schema/columns.ts";
 import { Content } from "../content/content.ts";
 import { toJson } from "../database/json.ts";
 
@@ -47,8 +47,6 @@ const OWN: ReadonlySet<string> = new Set([
   "queries",
   "number",
   "runs",
-  "variables",
-  "replaces",
 ]);
 
 export type ArchiveTable = keyof typeof ARCHIVE_TABLES;
@@ -56,7 +54,7 @@ export type Row = Readonly<Record<string, unknown>>;
 
 /** The cells of a row that go into an archive. */
 export function archived(table: ArchiveTable, row: Row): Row {
-  return Object.fromEntries(CHECKED[table].filter((column) => !OWN.has(column)).map((column) => [column, row[column]]));
+  return Object.fromEntries(COLUMNS[table].filter((column) => !OWN.has(column)).map((column) => [column, row[column]]));
 }
 
 /** Converts a row of the database to its form in an archive. Its JSON must be loaded into `content`; `refer` receives

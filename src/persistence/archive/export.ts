@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import { sql } from "kysely";
 import { ARCHIVE_FORMAT, ARCHIVE_VERSION, type ArchivePart } from "../../domain/records/conversation_archive.ts";
-import { verifyAbsent } from "../database/absent.ts";
 import {
   ARCHIVE_TABLES,
   archived,
@@ -11,13 +10,11 @@ import {
   type Row,
   toArchiveRow,
 } from "./cells.ts";
-import { verifyConversation } from "./tally.ts";
 import { Content } from "../content/content.ts";
 import { contentPieces } from "../content/content_pieces.ts";
 import type { Database } from "../database/database.ts";
-import { CHECKED } from "../schema/checksum.ts";
 import { isOfConversation } from "../schema/conversation_rows.ts";
-import { isIntact } from "../schema/intact.ts";
+import { columnName } from "../schema/column_name.ts";
 import { snakeCase } from "../schema/snake_case.ts";
 
 const ROWS_AT_ONCE = 20;
@@ -55,13 +52,10 @@ export async function exportConversation(
 ): Promise<void> {
   const wanted = new Set<string>();
   const inRows = new Map<string, LongCell>();
-  const counted = {} as Record<ArchiveTable, Row[]>;
   await take({ format: ARCHIVE_FORMAT, version: ARCHIVE_VERSION });
   for (const table of Object.keys(ARCHIVE_TABLES) as ArchiveTable[]) {
     await take({ table });
-    counted[table] = [];
     for await (const { row, content } of rowsOf(db, { table, conversationId })) {
-      counted[table].push(counts(row));
       const adopt = (column: string, bytes: Uint8Array): string => {
         const hash = createHash("sha256").update(bytes).digest("hex");
         inRows.set(hash, { table, key: row[camelKey(table)], column });
@@ -73,11 +67,7 @@ export async function exportConversation(
       if (table === "querySoul") { for (const hash of imagesOf(given)) refer(hash); }
       await take({ row: given });
     }
-    if (table === "conversationSoul" && counted[table].length === 0) {
-      await verifyAbsent(db, { table, id: conversationId });
-    }
   }
-  if (db.verifies) verifyConversation(counted, { conversationId, states: await stateSums(db, conversationId) });
   for (const sha256 of [...wanted].sort()) {
     const cell = inRows.get(sha256);
     const pieces = () => cell === undefined ? contentPieces(db, PREFIX + sha256) : bytesOf(db, cell);
@@ -96,7 +86,7 @@ async function* rowsOf(
     WHERE ${isOfConversation(table, conversationId)} ORDER BY ${sql.raw(by)}`.execute(db);
   for (let from = 0; from < keys.length; from += ROWS_AT_ONCE) {
     const some = keys.slice(from, from + ROWS_AT_ONCE).map((one) => one.key);
-    const { rows } = await sql<Row>`SELECT t.*, ${isIntact(table, "t")} AS intact FROM ${name} t
+    const { rows } = await sql<Row>`SELECT t.* FROM ${name} t
       WHERE t.${sql.raw(key)} IN (${sql.join(some)}) ORDER BY ${sql.raw(by)}`.execute(db);
     // One for each page: what it loads stays in memory.
     const content = new Content(db);
@@ -105,21 +95,12 @@ async function* rowsOf(
   }
 }
 
-/** The cells of a row that count other rows or by which others count it. */
-function counts(row: Row): Row {
-  return Object.fromEntries(
-    Object.entries(row).filter(([column, cell]) =>
-      typeof cell === "number" || column === "id" || column.endsWith("Id")
-    ),
-  );
-}
-
 function keyOf(table: ArchiveTable): string {
   return (ORDER[table] ?? STORED).key;
 }
 
 function camelKey(table: ArchiveTable): string {
-  return CHECKED[table].find((column) => snakeCase(column) === keyOf(table)) ?? "id";
+  return columnName(keyOf(table));
 }
 
 async function* bytesOf(db: Database, { table, key, column }: LongCell): AsyncGenerator<Uint8Array> {
@@ -127,14 +108,6 @@ async function* bytesOf(db: Database, { table, key, column }: LongCell): AsyncGe
     FROM ${sql.raw(snakeCase(table))} WHERE ${sql.raw(keyOf(table))} = ${key}`.execute(db);
   const cell = row?.cell;
   yield cell instanceof Uint8Array ? cell : new TextEncoder().encode(String(cell));
-}
-
-/** Sums of the states of extensions, by branch. */
-async function stateSums(db: Database, conversationId: string): Promise<ReadonlyMap<string, number>> {
-  const branches = db.selectFrom("conversationState").select("id").where("conversationSoulId", "=", conversationId);
-  const rows = await db.selectFrom("extensionTally").select((t) => ["branch", t.fn.sum<number>("sum").as("sum")])
-    .where("branch", "in", branches).groupBy("branch").execute();
-  return new Map(rows.map(({ branch, sum }) => [branch, sum]));
 }
 
 /** Settles rows that were still running, since nothing runs when the file is read. Earlier versions stored the owner

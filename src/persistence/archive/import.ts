@@ -10,7 +10,6 @@ import { Content } from "../content/content.ts";
 import type { Database } from "../database/database.ts";
 import { insertRow } from "../database/insert_row.ts";
 import { putLarge } from "../content/large_text.ts";
-import { makeDigest } from "../runs/query_numbers.ts";
 
 const PIECE_BYTES = 4 << 20;
 
@@ -43,7 +42,6 @@ export async function importConversation(
           await insertRow(tx, name, { ...cells, ...places.get(String(given["id"])) } as never);
         }
       }
-      for (const { id } of tables.conversationState) await makeDigest(tx, ids.get(id) ?? missing("branch"));
       const conversationId = ids.get(tables.conversationSoul[0]?.id ?? "") ?? missing("conversation");
       await moveToFront(tx, { conversationId, activity: 0, metadata: null });
     });
@@ -66,10 +64,8 @@ function placesOf(
   }
   for (const { id } of conversationState) {
     const queries = querySoul.filter(({ conversationStateId }) => conversationStateId === id);
-    queries.forEach((query, number) =>
-      places.set(query.id, { number, runs: runs.get(query.id) ?? 0, variables: null })
-    );
-    places.set(id, { queries: queries.length, variables: null });
+    queries.forEach((query, number) => places.set(query.id, { number, runs: runs.get(query.id) ?? 0 }));
+    places.set(id, { queries: queries.length });
   }
   return places;
 }

@@ -1,15 +1,11 @@
 import { UsageError } from "../../domain/errors.ts";
 import { newId } from "../../domain/kit/id.ts";
 import type { BranchPoint, NewFork } from "../../domain/records/new_fork.ts";
-import { verifyAbsent } from "../database/absent.ts";
 import { Content } from "../content/content.ts";
-import { Damage } from "../schema/damage.ts";
 import type { Database } from "../database/database.ts";
 import { insertRow } from "../database/insert_row.ts";
-import { intact } from "../schema/intact.ts";
 import { toJson } from "../database/json.ts";
 import type { ForkPoint } from "./lineage.ts";
-import { digestOf } from "./shown_digest.ts";
 
 /** Adds a branch that continues from a point of another one; copies nothing. Returns its id. Throws `UsageError` if the
  * point does not exist or is still running. */
@@ -34,7 +30,6 @@ export function createFork(
       metadata: toJson({ fork: point }),
       createdAt: now,
       queries: 0,
-      variables: await digestOf(tx, { branchId: parentId, until: point }),
     });
     return id;
   });
@@ -50,18 +45,11 @@ export async function readPoint(
 ): Promise<Point> {
   const query = await tx.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
     .select(["s.status", "q.id as soulId", "q.createdAt as soulCreatedAt", "q.conversationStateId as parentId"])
-    .select("s.iterations")
-    .where("s.id", "=", queryId).select(intact("queryState", "s")).select(intact("querySoul", "q")).executeTakeFirst();
-  if (!query) {
-    await verifyAbsent(tx, { table: "queryState", id: queryId });
-    throw new UsageError(`Cannot ${action} query ${queryId}: no query has this id`);
-  }
-  const { status, iterations, ...facts } = query;
+    .where("s.id", "=", queryId).executeTakeFirst();
+  if (!query) throw new UsageError(`Cannot ${action} query ${queryId}: no query has this id`);
+  const { status, ...facts } = query;
   const rows = await tx.selectFrom("iteration").select(["position", "status"])
     .where("queryStateId", "=", queryId).orderBy("position").execute();
-  if (tx.verifies && rows.reduce((sum, row) => sum + row.position + 1, 0) !== iterations) {
-    throw new Damage(`iterations of query ${queryId} are missing`);
-  }
   const last = rows.at(-1)?.position ?? -1;
   const at = position ?? last;
   if (at === -1) return { ...facts, queryId, position: -1 };

@@ -1,9 +1,7 @@
 import { type Expression, type ExpressionBuilder, sql, type SqlBool } from "kysely";
-import { verifyAbsent } from "../database/absent.ts";
 import { namedQuery } from "../database/named_query.ts";
 import { Damage } from "../schema/damage.ts";
 import type { Database } from "../database/database.ts";
-import { intact } from "../schema/intact.ts";
 import { fromJson } from "../database/json.ts";
 import type { DatabaseSchema } from "../schema/schema.ts";
 
@@ -27,7 +25,6 @@ export interface BranchSegment {
 
 const parentOf = namedQuery((db, { branchId }: { readonly branchId: string }) =>
   db.selectFrom("conversationState as b").select(["b.parentStateId", "b.metadata"]).where("b.id", "=", branchId)
-    .select(intact("conversationState", "b"))
 );
 
 /** A branch and its ancestors, the branch first. */
@@ -40,7 +37,6 @@ export async function readLineage(
   for (let id: string = branchId;;) {
     const [row] = await parentOf(db, { branchId: id });
     if (row === undefined && lineage.length > 1) throw new Damage(`branch ${id}, which others left, is missing`);
-    if (row === undefined) await verifyAbsent(db, { table: "conversationState", id });
     const parent = row?.parentStateId;
     const { fork } = fromJson<{ readonly fork: ForkPoint }>(row?.metadata ?? null);
     if (!parent || !fork || met.has(parent)) return lineage;

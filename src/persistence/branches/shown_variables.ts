@@ -1,7 +1,5 @@
 import { sql } from "kysely";
-import { Damage } from "../schema/damage.ts";
 import type { Database } from "../database/database.ts";
-import { intact, isIntact } from "../schema/intact.ts";
 import { fromJson } from "../database/json.ts";
 import { type BranchSegment, isShownIteration } from "./lineage.ts";
 import type { DatabaseSchema } from "../schema/schema.ts";
@@ -19,7 +17,6 @@ export interface VariableSoulMetadata {
 /** One version of a variable; `number` is 1 for the first one, counting the ancestors' versions. */
 export interface VersionRow
   extends Pick<DatabaseSchema["expressionState"], "expr" | "result" | "metadata" | "createdAt"> {
-  readonly checksum: number;
   readonly soulId: string;
   readonly name: string | null;
   readonly number: number;
@@ -48,13 +45,11 @@ export async function newestVariables(
       const { scope: system, before = 0 } = fromJson<VariableSoulMetadata>(row.soulMetadata);
       const scope = system ?? scopeOf(row);
       if (scope && !scopes.has(name)) scopes.set(name, scope);
-      const { version, createdAt, checksum } = row;
-      if (version === null || row.place === null || createdAt === null || checksum === null || found.has(name)) {
-        continue;
-      }
+      const { version, createdAt } = row;
+      if (version === null || row.place === null || createdAt === null || found.has(name)) continue;
       const place: Place = [-depth, row.place];
       const number = before + version + 1;
-      found.set(name, { ...row, place, createdAt, checksum, number, scope: scopes.get(name) ?? "live" });
+      found.set(name, { ...row, place, createdAt, number, scope: scopes.get(name) ?? "live" });
     }
   }
   return [...found.values()].sort((a, b) => comparePlaces(b.place, a.place));
@@ -91,14 +86,13 @@ export async function shownVersions(
     readonly limit?: number;
   },
 ): Promise<readonly VersionRow[]> {
-  const found: (VersionRow & { readonly replaces: number | null })[] = [];
+  const found: VersionRow[] = [];
   for (const segment of lineage) {
     const wanted = shownStates(db, segment)
       .innerJoin("expressionSoul as v", "v.id", "e.expressionSoulId")
       .select(["v.id as soulId", "v.name", "v.metadata as soulMetadata", "e.version"])
-      .select(["e.expr", "e.result", "e.metadata", "e.createdAt", "e.checksum", "e.replaces"])
+      .select(["e.expr", "e.result", "e.metadata", "e.createdAt"])
       .where("v.conversationStateId", "=", segment.branchId).where("v.name", "=", name)
-      .select(intact("expressionSoul", "v")).select(intact("expressionState", "e"))
       .orderBy("e.version", "desc");
     const rows = await (limit === Infinity ? wanted : wanted.limit(limit - found.length)).execute();
     for (const { soulMetadata, version, ...row } of rows) {
@@ -107,19 +101,7 @@ export async function shownVersions(
     }
     if (found.length >= limit) break;
   }
-  verifyChain(found, { name, whole: found.length < limit });
   return found;
-}
-
-/** Checks that each version names the one that it replaced. */
-function verifyChain(
-  rows: readonly (VersionRow & { readonly replaces: number | null })[],
-  { name, whole }: { readonly name: string; readonly whole: boolean },
-): void {
-  for (const [at, { replaces }] of rows.entries()) {
-    const before = at + 1 < rows.length ? rows[at + 1]?.checksum : whole ? 0 : replaces;
-    if (replaces !== null && replaces !== before) throw new Damage(`a version of variable ${name} is missing`);
-  }
 }
 
 /** Every variable of one segment, with its newest version and, if the segment shows one, its newest change of scope. */
@@ -141,19 +123,14 @@ async function newestOf(
     .leftJoin("queryState as r", "r.id", "t.queryStateId")
     .leftJoin("querySoul as w", "w.id", "r.querySoulId")
     .select(["v.id as soulId", "v.name", "v.metadata as soulMetadata", "e.id", "e.version"])
-    .select(["e.expr", "e.result", "e.metadata", "e.createdAt", "e.checksum", "e.iterationId"])
+    .select(["e.expr", "e.result", "e.metadata", "e.createdAt", "e.iterationId"])
     .leftJoin("scopeChange as k", (join) => join.on((on) => on("k.id", "=", newestChange(db, segment))))
     .leftJoin("queryState as kr", "kr.id", "k.queryStateId")
     .leftJoin("querySoul as kw", "kw.id", "kr.querySoulId")
     .select(["w.rowid as query", "r.version as run", "t.position", "e.rowid as place"])
     .select(["k.scope as change", "kw.rowid as changeQuery"])
     .select(["kr.version as changeRun", "k.position as changePosition"])
-    .where("v.conversationStateId", "=", segment.branchId).where("v.kind", "=", "var")
-    .select(intact("expressionSoul", "v")).select(intact("expressionState", "e")).select(intact("scopeChange", "k"))
-    // Only a change of scope is compared with the place of a version, so that few iterations are read as a whole.
-    .select(sql`CASE WHEN k.id IS NOT NULL THEN ${isIntact("iteration", "t")} END`.as("intactt"))
-    .select(sql`CASE WHEN k.id IS NOT NULL THEN ${isIntact("queryState", "r")} END`.as("intactr"))
-    .select(sql`CASE WHEN k.id IS NOT NULL THEN ${isIntact("queryState", "kr")} END`.as("intactkr"));
+    .where("v.conversationStateId", "=", segment.branchId).where("v.kind", "=", "var");
   return await (names === undefined ? wanted : wanted.where("v.name", "in", names)).execute();
 }
 

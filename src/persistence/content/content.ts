@@ -1,3 +1,4 @@
+import { crc32 } from "node:zlib";
 import { createHash } from "node:crypto";
 import { joinBytes } from "../../domain/kit/join_bytes.ts";
 import { chunks } from "./chunker.ts";
@@ -47,7 +48,7 @@ export class Content {
    * `node:sqlite` cuts off a text that it reads). */
   async putText(text: string): Promise<string> {
     const odd = text.startsWith(PREFIX) || text.includes("\0");
-    if (!odd && (!this.db.verifies || text.length * 3 <= INLINE_BYTES)) return text;
+    if (!odd && (this.db.kind === "postgres" || text.length * 3 <= INLINE_BYTES)) return text;
     const bytes = new TextEncoder().encode(text);
     return !odd && bytes.length <= INLINE_BYTES ? text : await this.#put(bytes);
   }
@@ -55,7 +56,7 @@ export class Content {
   /** The cell for a BLOB column: the bytes, or a reference as text. `before` is the cell of the value that they were
    * made from: if the difference is much smaller, only it is stored. */
   async putBytes(bytes: Uint8Array, before: Uint8Array | string | null = null): Promise<Uint8Array | string> {
-    if (this.db.verifies) return await this.putApart(bytes, before);
+    if (this.db.kind === "sqlite") return await this.putApart(bytes, before);
     return bytes.length > LONG_BYTES ? await this.#putLong(bytes) : bytes;
   }
 
@@ -67,7 +68,7 @@ export class Content {
   /** The cell of a BLOB column for a text that `putLarge` stored. PostgreSQL has no text in it, and the metadata of the
    * variable names it. */
   largeCell(reference: string): string | null {
-    return this.db.verifies ? reference : null;
+    return this.db.kind === "sqlite" ? reference : null;
   }
 
   /** Preloads what these cells refer to, in few queries; `text` and `bytes` then return it. */
@@ -98,7 +99,7 @@ export class Content {
       const whole = from && attempt(() => applyDelta(from, { steps: stepsOf(steps), literals: bytes }));
       if (whole) found.set(hash, whole);
     }
-    if (this.db.verifies) return found;
+    if (this.db.kind === "sqlite") return found;
     for (const hash of hashes) {
       if (found.has(hash)) continue;
       const pieces = await this.db.run("SELECT bytes FROM long_value_piece WHERE hash = $1 ORDER BY position", [hash]);
@@ -129,7 +130,7 @@ export class Content {
   /** The bytes of a loaded cell; the same object for the same reference. */
   bytes(cell: Uint8Array | string): Uint8Array<ArrayBuffer> {
     if (typeof cell === "string") return this.#loaded(cell);
-    if (this.db.verifies || cell.length <= INLINE_BYTES) return owned(cell);
+    if (this.db.kind === "sqlite" || cell.length <= INLINE_BYTES) return owned(cell);
     return this.#loaded(this.adopt(cell));
   }
 
@@ -156,7 +157,7 @@ export class Content {
     if (known !== undefined) return known;
     const hash = hashOf(bytes);
     if (typeof before !== "string" || !await this.#putDelta(hash, bytes, before)) {
-      if (bytes.length <= (this.db.verifies ? CHUNKED_BYTES : LONG_BYTES)) {
+      if (bytes.length <= (this.db.kind === "sqlite" ? CHUNKED_BYTES : LONG_BYTES)) {
         await insertContent(this.db, { ...NO_DELTA, hash, encoding: "raw", bytes });
       } else if ((await this.#rows([hash])).length === 0) await this.#putChunks(hash, bytes);
     }
@@ -257,4 +258,18 @@ function pieceHashes(bytes: Uint8Array): string[] {
 /** SQLite returns unshared buffers; the typings do not state this. */
 function owned(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return bytes.buffer instanceof ArrayBuffer ? bytes as Uint8Array<ArrayBuffer> : new Uint8Array(bytes);
+}
+
+/** The CRC-32 of a value, for the metadata of its row. A longer one is compared with its hash. */
+export interface ValueCheck {
+  readonly crc?: number;
+}
+
+export function checkOf(bytes: Uint8Array): ValueCheck {
+  return bytes.length === 0 || bytes.length > INLINE_BYTES ? {} : { crc: crc32(bytes) };
+}
+
+/** Throws `Damage` for a value that is not what was stored. */
+export function compareValue(bytes: Uint8Array, { crc }: ValueCheck, what: string): void {
+  if (crc !== undefined && crc32(bytes) !== crc) throw new Damage(`${what} is not what was stored`);
 }

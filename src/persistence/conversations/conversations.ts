@@ -71,7 +71,6 @@ export class ConversationRows {
       metadata: toJson(untitled ? { titledBy: "nobody" } : {}),
       createdAt,
       queries: 0,
-      variables: 0,
     });
     return { conversationId, branchId, tenant, title: title.toWellFormed(), workspace, createdAt };
   }

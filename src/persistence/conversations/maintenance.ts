@@ -1,16 +1,12 @@
 import { sql } from "kysely";
 import { BusyError, UsageError } from "../../domain/errors.ts";
 import type { LabelUse, QueryIterations } from "../../domain/records/conversation_maintenance.ts";
-import { idsWith } from "../database/absent.ts";
-import { Damage } from "../schema/damage.ts";
+import { idsWith } from "../database/ids_with.ts";
 import type { Database } from "../database/database.ts";
 import { CONVERSATION_TABLE_NAMES, CONVERSATION_TABLES, isOfConversation } from "../schema/conversation_rows.ts";
-import { intact, isIntact } from "../schema/intact.ts";
 import { snakeCase } from "../schema/snake_case.ts";
-import { verifyIterations } from "../runs/iteration_tally.ts";
 import { noteErasable } from "../maintenance/erase.ts";
 import { type BranchSegment, isShownIteration, isShownRun, readLineage } from "../branches/lineage.ts";
-import { queriesIn, verifyNumbers } from "../runs/query_numbers.ts";
 
 const MIN_PREFIX = 8;
 
@@ -24,7 +20,7 @@ export function removeConversation(db: Database, conversationId: string): Promis
       throw new BusyError(`Cannot delete conversation ${conversationId}: a query is running in it`);
     }
     await noteErasable(tx, conversationId);
-    if (!tx.verifies) await removeRemaining(tx, conversationId);
+    if (tx.kind === "postgres") await removeRemaining(tx, conversationId);
     const { numDeletedRows } = await leavingNothing(
       tx,
       () => tx.deleteFrom("conversationSoul").where("id", "=", conversationId).executeTakeFirstOrThrow(),
@@ -37,7 +33,7 @@ export function removeConversation(db: Database, conversationId: string): Promis
 
 /** SQLite would leave the bytes of deleted rows in its pages, and their words in the search index until that is merged. */
 async function leavingNothing<T>(tx: Database, work: () => Promise<T>): Promise<T> {
-  if (!tx.verifies) return await work();
+  if (tx.kind === "postgres") return await work();
   const set = (on: 0 | 1) => tx.run(`INSERT INTO search (search, rank) VALUES ('secure-delete', ${on})`, []);
   await tx.run("PRAGMA secure_delete = ON", []);
   try {
@@ -72,7 +68,7 @@ export async function labelUse(db: Database, since: number): Promise<readonly La
     SELECT ${db.wholeText("s.run_label")} AS label, count(*) AS queries,
       coalesce(sum(CAST(${db.jsonText("s.metadata", "costUsd")} AS double precision)), 0.0) AS "costUsd"
     FROM query_state s
-    WHERE ${isIntact("queryState", "s")} AND s.created_at >= ${since} AND s.run_label IS NOT NULL GROUP BY 1`
+    WHERE s.created_at >= ${since} AND s.run_label IS NOT NULL GROUP BY 1`
     .execute(db);
   return rows;
 }
@@ -82,14 +78,7 @@ export function readTurns(db: Database, branchId: string): Promise<readonly Quer
   return db.read(async (tx) => {
     const turns: QueryIterations[] = [];
     for (const segment of (await readLineage(tx, branchId)).toReversed()) {
-      const rows = await turnsOf(tx, segment);
-      const { branchId, until } = segment;
-      verifyNumbers(rows, { from: 0, to: await queriesIn(tx, segment), branchId });
-      for (const { queryId, places, expected } of rows) {
-        if (queryId === until?.queryId) await verifyIterations(tx, queryId);
-        else if (tx.verifies && places !== expected) throw new Damage(`iterations of query ${queryId} are missing`);
-      }
-      turns.push(...rows.map(({ queryId, iterations }) => ({ queryId, iterations })));
+      turns.push(...await turnsOf(tx, segment));
     }
     return turns;
   });
@@ -105,21 +94,20 @@ export async function runningQuery(db: Database, conversationId: string): Promis
   return found?.id ?? null;
 }
 
-/** The runs that a segment shows, with the number of their shown iterations and the sum of their positions. */
-async function turnsOf(tx: Database, segment: BranchSegment) {
+/** The runs that a segment shows, with the number of their shown iterations. */
+async function turnsOf(tx: Database, segment: BranchSegment): Promise<readonly QueryIterations[]> {
   return await tx.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
     .leftJoin(
       tx.selectFrom("iteration as i").innerJoin("queryState as s", "s.id", "i.queryStateId")
         .innerJoin("querySoul as q", "q.id", "s.querySoulId")
         .where("q.conversationStateId", "=", segment.branchId).where((on) => isShownIteration(on, segment))
         .select((i) => ["i.queryStateId", i.fn.countAll<number>().as("shown")])
-        .select(sql<number>`sum(i.position + 1)`.as("places")).groupBy("i.queryStateId")
+        .groupBy("i.queryStateId")
         .as("n"),
       "n.queryStateId",
       "s.id",
     )
-    .select((on) => ["s.id as queryId", on.fn.coalesce("n.shown", on.lit(0)).as("iterations"), "q.number"])
-    .select((on) => [on.fn.coalesce("n.places", on.lit(0)).as("places"), "s.iterations as expected"])
+    .select((on) => ["s.id as queryId", on.fn.coalesce("n.shown", on.lit(0)).as("iterations")])
     .where("q.conversationStateId", "=", segment.branchId).where((on) => isShownRun(on, segment))
-    .select(intact("queryState", "s")).select(intact("querySoul", "q")).orderBy("q.number").execute();
+    .orderBy("q.number").execute();
 }

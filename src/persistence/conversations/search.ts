@@ -50,7 +50,7 @@ export async function searchRows(
       query,
       inside: [...inside, ...joined.keys()],
       // PostgreSQL finds words without their accents.
-      isExact: db.verifies && joined.size === 0,
+      isExact: db.kind === "sqlite" && joined.size === 0,
     };
     return await found(tx, { marks, match, filter, lineage });
   });
@@ -218,10 +218,8 @@ function phrases(words: ReadonlySet<string>): string {
   return [...words].map((word) => `"${word.replaceAll('"', '""')}"`).join(" ");
 }
 
-/** A text of a conversation that is missing counts in SQLite, so that reading it reports the damage. */
 function isOwn(db: Database) {
-  const seen = isSeen(db, "c.tenant");
-  return db.verifies ? sql`(c.id IS NULL OR ${seen})` : sql`c.id IS NOT NULL AND ${seen}`;
+  return sql`c.id IS NOT NULL AND ${isSeen(db, "c.tenant")}`;
 }
 
 /** With a filter, all matches are read, so that old ones are found too; and in SQLite if there are several tenants, of

@@ -4,7 +4,6 @@ import type { SearchHit } from "../../domain/records/archive.ts";
 import { Content } from "../content/content.ts";
 import { Damage } from "../schema/damage.ts";
 import type { Database } from "../database/database.ts";
-import { isIntact } from "../schema/intact.ts";
 import type { QueryMetadata } from "../runs/query_metadata.ts";
 import { fromJson } from "../database/json.ts";
 
@@ -20,23 +19,19 @@ interface TextRow {
   readonly metadata: string | null;
 }
 
-/** The rows of queries, with the rows above them. */
+/** The rows of queries. */
 const runs = (ids: readonly string[]) =>
-  sql`SELECT r.id, r.id AS query_id, NULL AS text, r.metadata, ${ABOVE} FROM query_state r
+  sql`SELECT r.id, r.id AS query_id, NULL AS text, r.metadata FROM query_state r
   JOIN query_soul q ON q.id = r.query_soul_id JOIN conversation_state b ON b.id = q.conversation_state_id
   JOIN conversation_soul c ON c.id = b.conversation_soul_id
   WHERE r.id IN (${sql.join(ids)})`;
 
-const ABOVE = sql`${isIntact("queryState", "r")}, ${isIntact("querySoul", "q")}, ${isIntact("conversationState", "b")},
-  ${isIntact("conversationSoul", "c")}`;
-
-/** Where the texts of each field are stored, with the rows above them. */
+/** Where the texts of each field are stored. */
 const SOURCES = {
   expr: {
     table: "expression_state",
     rows: (ids: readonly string[]) =>
-      sql`SELECT e.id, r.id AS query_id, e.expr AS text, NULL AS metadata, ${isIntact("expressionState", "e")},
-      ${isIntact("expressionSoul", "v")}, ${isIntact("iteration", "i")}, ${ABOVE} FROM expression_state e
+      sql`SELECT e.id, r.id AS query_id, e.expr AS text, NULL AS metadata FROM expression_state e
       JOIN expression_soul v ON v.id = e.expression_soul_id JOIN iteration i ON i.id = e.iteration_id
       JOIN query_state r ON r.id = i.query_state_id JOIN query_soul q ON q.id = r.query_soul_id
       JOIN conversation_state b ON b.id = q.conversation_state_id
@@ -48,7 +43,7 @@ const SOURCES = {
   query: {
     table: "query_soul",
     rows: (ids: readonly string[]) =>
-      sql`SELECT q.id, r.id AS query_id, q.query AS text, NULL AS metadata, ${ABOVE} FROM query_soul q
+      sql`SELECT q.id, r.id AS query_id, q.query AS text, NULL AS metadata FROM query_soul q
       JOIN query_state r ON r.query_soul_id = q.id AND r.version = q.runs - 1
       JOIN conversation_state b ON b.id = q.conversation_state_id
       JOIN conversation_soul c ON c.id = b.conversation_soul_id

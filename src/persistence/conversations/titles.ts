@@ -3,7 +3,6 @@ import { UsageError } from "../../domain/errors.ts";
 import { namedQuery } from "../database/named_query.ts";
 import { Content } from "../content/content.ts";
 import type { Database } from "../database/database.ts";
-import { intact } from "../schema/intact.ts";
 import { fromJson, toJson } from "../database/json.ts";
 import { updateRow } from "../database/update_row.ts";
 
@@ -53,7 +52,7 @@ export async function titleFromRequest(
 
 const titleOfBranch = namedQuery((db, { branchId }: { readonly branchId: string }) =>
   db.selectFrom("conversationState as b").select(["b.title", "b.metadata"]).where("b.id", "=", branchId)
-    .select(intact("conversationState", "b")).forNoKeyUpdate("b")
+    .forNoKeyUpdate("b")
 );
 
 async function read(tx: Database, branchId: string): Promise<Titled | null> {

@@ -1,5 +1,5 @@
 import { ARCHIVE_TABLES, type CellKinds } from "../archive/cells.ts";
-import type { DatabaseSchema } from "../schema/schema.ts";
+import type { UserTable } from "../schema/columns.ts";
 
 interface CopiedTable extends CellKinds {
   /** The columns that order its rows, so that a row comes after those that it refers to. */
@@ -24,22 +24,15 @@ const TABLES = {
   extensionState: { ...ARCHIVE_TABLES.extensionState, order: STORED },
   requestKey: { order: ["conversationStateId", "key"] },
   log: { json: ["data"], order: STORED },
-} as const satisfies Partial<Readonly<Record<keyof DatabaseSchema, CopiedTable>>>;
+} as const satisfies Readonly<Record<UserTable, CopiedTable>>;
 
 export type CopiedTableName = keyof typeof TABLES;
 
-/** The tables that are copied to another database, in an order in which referenced tables come first. All of their
- * columns are copied, except the computed ones. */
+/** The tables that are copied to another database, in an order in which referenced tables come first. */
 export const COPIED_TABLES: Readonly<Record<CopiedTableName, CopiedTable>> = TABLES;
 
 /** The tables that are not copied: a copy makes them again, or they belong to the processes of a database. */
 export const UNCOPIED_TABLES = [
-  ...["content", "search", "searchEntry", "lease", "tally", "extensionTally", "longValue", "longValuePiece"],
+  ...["content", "search", "searchEntry", "lease", "longValue", "longValuePiece"],
   ...["node", "job", "warm", "event", "command", "lastWrite", "erasure", "claim"],
 ] as const;
-
-/** Cells that each database computes from its rows as it stores them. */
-export const COMPUTED_COLUMNS: ReadonlySet<string> = new Set([
-  ...["checksum", "branches", "variables", "edges", "scopes", "iterations", "states", "children", "calls", "replaces"],
-  "externalId",
-]);

@@ -2,7 +2,6 @@ import { sql } from "kysely";
 import type { DatabaseCopyProgress, DatabaseCopyRequest } from "../../domain/records/database_copy.ts";
 import { Cancelled } from "../../domain/errors.ts";
 import type { Database } from "../database/database.ts";
-import { makeDigest } from "../runs/query_numbers.ts";
 import { snakeCase } from "../schema/snake_case.ts";
 import { COPIED_TABLES, type CopiedTableName } from "./copied_tables.ts";
 import { advance, type CopyMark, endCopy } from "./progress.ts";
@@ -86,8 +85,6 @@ function stopIf({ aborted }: AbortSignal): void {
 /** Makes what the database computes from all rows. */
 async function finish(tx: Database): Promise<void> {
   if (tx.kind === "postgres") await setSequences(tx);
-  const branches = await tx.selectFrom("conversationState").select("id").execute();
-  for (const { id } of branches) await makeDigest(tx, id);
   await endCopy(tx);
 }
 

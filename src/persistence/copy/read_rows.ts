@@ -1,10 +1,9 @@
 import { sql } from "kysely";
 import { Content } from "../content/content.ts";
 import type { Database } from "../database/database.ts";
-import { CHECKED } from "../schema/checksum.ts";
-import { isIntact } from "../schema/intact.ts";
+import { COLUMNS } from "../schema/columns.ts";
 import { snakeCase } from "../schema/snake_case.ts";
-import { COMPUTED_COLUMNS, COPIED_TABLES, type CopiedTableName } from "./copied_tables.ts";
+import { COPIED_TABLES, type CopiedTableName } from "./copied_tables.ts";
 
 /** The cells by which a row is found, in the order of its table; empty before the first row. */
 export type Place = readonly (string | number)[];
@@ -37,11 +36,10 @@ const WHOLE_TEXTS: Partial<Readonly<Record<CopiedTableName, readonly string[]>>>
 /** So many bytes of rows are in memory at a time, if a row is not longer. */
 const PAGE_BYTES = 8 << 20;
 
-/** Reads the next rows of a table. Throws `Damage` for a row that is not what was stored. */
+/** Reads the next rows of a table. */
 export async function readRows(db: Database, { table, after, most }: Page): Promise<readonly CopiedRow[]> {
   const { columns, from } = pageOf(table, after);
-  const intact = table in CHECKED ? sql`, ${isIntact(table as keyof typeof CHECKED, "t")} AS intact` : sql``;
-  const { rows } = await sql<Row>`SELECT ${columns}, t.*${intact} FROM ${sql.raw(snakeCase(table))} t
+  const { rows } = await sql<Row>`SELECT ${columns}, t.* FROM ${sql.raw(snakeCase(table))} t
     WHERE ${from} ORDER BY ${columns} LIMIT ${most}`.execute(db);
   const { order } = COPIED_TABLES[table];
   return rows.map((row) => ({
@@ -82,7 +80,7 @@ export async function countRows(db: Database, table: CopiedTableName): Promise<n
 }
 
 async function plainRow(db: Database, table: CopiedTableName, row: Row): Promise<PlainRow> {
-  const { texts = [], json = [], bytes = [], jsonBytes = [] } = COPIED_TABLES[table];
+  const { texts = [], json = [], bytes = [], jsonBytes = [], order } = COPIED_TABLES[table];
   const [textual, binary] = [new Set([...texts, ...json]), new Set([...bytes, ...jsonBytes])];
   // One for each row: what it loads stays in memory.
   const content = new Content(db);
@@ -92,8 +90,9 @@ async function plainRow(db: Database, table: CopiedTableName, row: Row): Promise
     [...binary].filter((column) => large === null || column !== "result").map((column) => row[column]),
   );
   const cells: Record<string, unknown> = {};
-  for (const [column, cell] of Object.entries(row)) {
-    if (COMPUTED_COLUMNS.has(column) || (column === "tenant" && !isOwner(table, row))) continue;
+  for (const column of new Set([...order, ...COLUMNS[table]])) {
+    if (column === "tenant" && !isOwner(table, row)) continue;
+    const cell = row[column];
     if (typeof cell === "string" && textual.has(column)) cells[column] = content.text(cell);
     else if (cell === null || !binary.has(column)) cells[column] = cell;
     else if (large === null || column !== "result") cells[column] = content.bytes(cell as Uint8Array | string);

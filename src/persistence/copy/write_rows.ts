@@ -2,8 +2,7 @@ import { Content } from "../content/content.ts";
 import { largePieces, putLarge } from "../content/large_text.ts";
 import type { Database } from "../database/database.ts";
 import { insertRow } from "../database/insert_row.ts";
-import { CHECKED } from "../schema/checksum.ts";
-import { COMPUTED_COLUMNS, COPIED_TABLES, type CopiedTableName } from "./copied_tables.ts";
+import { COPIED_TABLES, type CopiedTableName } from "./copied_tables.ts";
 import { copyContents } from "./contents.ts";
 import type { CopiedRow, PlainRow } from "./read_rows.ts";
 
@@ -30,9 +29,7 @@ async function storedCells(
   { table, content }: { readonly table: CopiedTableName; readonly content: Content },
 ): Promise<Record<string, unknown>> {
   const { texts = [], json = [] } = COPIED_TABLES[table];
-  const computed: readonly string[] = table in CHECKED ? CHECKED[table as keyof typeof CHECKED] : [];
   const stored: Record<string, unknown> = {};
-  for (const column of computed) if (COMPUTED_COLUMNS.has(column)) stored[column] = null;
   for (const [column, cell] of Object.entries(cells)) {
     if (cell instanceof Uint8Array) {
       stored[column] = await content.putBytes(cell, await before(content.db, cells, column));
@@ -45,7 +42,7 @@ async function storedCells(
 /** The cell of the version of a variable before this one, so that only the difference is stored. */
 async function before(db: Database, cells: PlainRow["cells"], column: string): Promise<Uint8Array | string | null> {
   const { version, expressionSoulId } = cells;
-  if (!db.verifies || column !== "result" || typeof version !== "number" || version === 0) return null;
+  if (db.kind === "postgres" || column !== "result" || typeof version !== "number" || version === 0) return null;
   const row = await db.selectFrom("expressionState").select("result").where("version", "=", version - 1)
     .where("expressionSoulId", "=", String(expressionSoulId)).executeTakeFirst();
   return row?.result ?? null;

@@ -34,12 +34,6 @@ export abstract class Database extends Kysely<DatabaseSchema> {
     return this.tenant ?? DEFAULT_TENANT;
   }
 
-  /** Whether this program verifies what it reads: rows have checksums, and counts of the rows below them. PostgreSQL
-   * verifies its pages itself. */
-  get verifies(): boolean {
-    return this.kind === "sqlite";
-  }
-
   /** The same database as another tenant sees it. */
   abstract of(tenant: string | null): Database;
   /** Runs SQL that a Kysely builder has compiled and returns its rows. */

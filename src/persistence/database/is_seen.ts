@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { Database } from "./database.ts";
 
 /** Whether `db` sees rows of the tenant that a column or another expression names. It is no equality for SQLite, which
- * would otherwise put the name in the place of the column wherever a condition verifies the row. */
+ * would otherwise find all rows of the tenant and sort them, where an index has them in order. */
 export function isSeen(db: Database, expression: string): RawBuilder<boolean> {
   if (db.tenant === null) return sql<boolean>`true`;
   const equal = sql<boolean>`${sql.raw(expression)} = ${db.tenant}`;

@@ -1,14 +1,14 @@
 import { messageOf } from "../../domain/kit/message_of.ts";
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
+import { crc32 } from "node:zlib";
 import { DatabaseSync } from "node:sqlite";
 import type { CheckReport } from "../../domain/records/database_maintenance.ts";
 import { markContent } from "../content/marks.ts";
-import { contentUsers } from "../content/content_users.ts";
+import { contentUsers, rowPlace } from "../content/content_users.ts";
 import { applyDelta } from "../content/delta.ts";
 import { stepsOf } from "../content/delta_steps.ts";
 import { openExisting } from "../sqlite/existing_database.ts";
-import { rowProblems } from "./row_problems.ts";
 import { schemaProblems } from "../schema/schema_problems.ts";
 import { isBusy } from "../sqlite/error_kinds.ts";
 import { systemError } from "../sqlite/store_error.ts";
@@ -41,12 +41,12 @@ export function checkAll(
     () => structure(db),
     () => schemaProblems(db, version),
     () => foreignKeys(db),
-    () => rowProblems(db),
     () => {
       const { contents, bad } = hashes(db);
       facts.contents = contents;
       return badContents(db, bad);
     },
+    () => values(db),
     () => references(db),
     () => searchIndex(db),
     () => {
@@ -113,6 +113,20 @@ function hashes(db: DatabaseSync): { readonly contents: number; readonly bad: re
 function badContents(db: DatabaseSync, bad: readonly string[]): string[] {
   const named = bad.slice(0, TOLD).map((one) => `The content ${one} is not what was stored${contentUsers(db, one)}`);
   return bad.length > TOLD ? [...named, `${bad.length - TOLD} more contents are not what was stored`] : named;
+}
+
+/** Compares every short value of a variable with its check. */
+function values(db: DatabaseSync): string[] {
+  const bad: string[] = [];
+  const columns = "id, result, json_extract(metadata, '$.crc') AS crc";
+  const where = "typeof(result) = 'blob' AND json_valid(metadata) AND json_extract(metadata, '$.crc') IS NOT NULL";
+  for (const { id, result, crc } of tableRows(db, { table: "expression_state", columns, where })) {
+    if (result instanceof Uint8Array && crc32(result) !== Number(crc)) bad.push(String(id));
+  }
+  const named = bad.slice(0, TOLD).map((id) =>
+    `The value ${id} is not what was stored${rowPlace(db, { table: "expressionState", id })}`
+  );
+  return bad.length > TOLD ? [...named, `${bad.length - TOLD} more values are not what was stored`] : named;
 }
 
 type Row = Readonly<Record<string, unknown>>;

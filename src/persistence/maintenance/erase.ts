@@ -131,7 +131,7 @@ export async function noteErasable(db: Database, conversationId: string): Promis
       WHERE ${sql.raw(where)} AND ${isOfConversation(table, conversationId)}`.execute(db);
     return rows.map(({ cell }) => String(cell));
   };
-  if (db.verifies) {
+  if (db.kind === "sqlite") {
     for (const table of REFERRING) {
       for (const column of await columnsOf(db, table)) {
         for (const cell of await read(table, `t.${column}`, isReference(`t.${column}`))) {
@@ -142,7 +142,7 @@ export async function noteErasable(db: Database, conversationId: string): Promis
   }
   for (const [table, column] of NESTED) {
     const texts = await read(table, `t.${column}`, has(db, `t.${column}`));
-    const inContent = db.verifies
+    const inContent = db.kind === "sqlite"
       ? await read(
         table,
         "CAST(f.bytes AS TEXT)",
@@ -153,7 +153,7 @@ export async function noteErasable(db: Database, conversationId: string): Promis
     for (const text of [...texts, ...inContent]) for (const [, hash = ""] of text.matchAll(REFERENCE)) named.add(hash);
   }
   const all = await withParts(db, named);
-  if (db.verifies) { for (const hash of await orphansOf(db, conversationId)) all.add(hash); }
+  if (db.kind === "sqlite") { for (const hash of await orphansOf(db, conversationId)) all.add(hash); }
   // In order, so that deletions at the same time wait for each other in the same order. An entry that is being settled is
   // waited for, and noted again.
   const sorted = [...all].sort();
@@ -198,7 +198,7 @@ function isReference(column: string): string {
 
 /** Whether a text has a reference, in SQL; PostgreSQL has an index with the same words. */
 function has(db: Database, column: string): string {
-  return db.verifies
+  return db.kind === "sqlite"
     ? `length(${column}) > 71 AND instr(${column}, '${PREFIX}') > 0`
     : `strpos(${column}, '${PREFIX}') > 0`;
 }

@@ -5,9 +5,7 @@ import {
   PostgresIntrospector,
   PostgresQueryCompiler,
   type PrimitiveValueListNode,
-  type RawNode,
 } from "kysely";
-import { isIntactText } from "../schema/intact.ts";
 import { snakeCase } from "../schema/snake_case.ts";
 
 /** Kysely's PostgreSQL dialect on our own driver, with camel case for names. */
@@ -29,11 +27,5 @@ class SnakeCaseCompiler extends PostgresQueryCompiler {
   protected override visitPrimitiveValueList(node: PrimitiveValueListNode): void {
     if (node.values.length === 0) this.append("(NULL)");
     else super.visitPrimitiveValueList(node);
-  }
-
-  /** PostgreSQL verifies its pages itself. */
-  protected override visitRaw(node: RawNode): void {
-    if (isIntactText(node.sqlFragments[0] ?? "")) this.append("true");
-    else super.visitRaw(node);
   }
 }

@@ -11,8 +11,6 @@ import { toJson } from "../database/json.ts";
 import { namedQuery } from "../database/named_query.ts";
 import { searchText } from "../database/search_text.ts";
 import { updateRow } from "../database/update_row.ts";
-import { intact } from "../schema/intact.ts";
-import { makeDigest } from "../runs/query_numbers.ts";
 import { titleFromRequest } from "../conversations/titles.ts";
 import type { NewQuery } from "../store/query_store.ts";
 import { extrasMetadata } from "./extras.ts";
@@ -39,7 +37,7 @@ export async function beginQuery(
   const branch = wasHeld ? await readBranch(tx, branchId) : found;
   await moveToFront(tx, branch);
   const content = new Content(tx);
-  const { soulId, version, variables } = query.retryOf === undefined
+  const { soulId, version } = query.retryOf === undefined
     ? await firstRun(content, { query, branch, now })
     : await anotherRun(tx, { query, branch });
   const id = query.queryId ?? newId();
@@ -59,7 +57,6 @@ export async function beginQuery(
   });
   const { requestKey } = query;
   if (requestKey) await keepRequestKey(tx, { requestKey, queryId: id, now });
-  if (variables === null) await makeDigest(tx, branchId);
   return id;
 }
 
@@ -76,12 +73,12 @@ const branchToBegin = namedQuery((db, { branchId }: { readonly branchId: string 
       "queryState as s",
       (join) => join.onRef("s.querySoulId", "=", "q.id").on("s.version", "=", sql<number>`q.runs - 1`),
     )
-    .select(["b.metadata", "b.queries", "b.variables", "c.id as conversationId", "c.activity"])
+    .select(["b.metadata", "b.queries", "c.id as conversationId", "c.activity"])
     .select(["l.host", "l.space", "l.pid", "l.started", "l.session"])
-    .select(["q.id as soulId", "q.runs", "q.variables as variablesBefore"])
+    .select(["q.id as soulId", "q.runs"])
     .select(["s.id as runId", "s.version", "s.status"])
-    .where("b.id", "=", branchId).select(intact("conversationState", "b")).select(intact("conversationSoul", "c"))
-    .select(intact("querySoul", "q")).select(intact("queryState", "s")).forNoKeyUpdate("b")
+    .where("b.id", "=", branchId)
+    .forNoKeyUpdate("b")
 );
 
 type BranchToBegin = Awaited<ReturnType<typeof readBranch>>;
@@ -95,19 +92,15 @@ async function readBranch(tx: Database, branchId: string) {
   if (conversationId === null || activity === null) {
     throw new Damage(`the conversation of branch ${branchId} is missing`);
   }
-  if (tx.verifies && row.queries > 0 && runId === null) {
-    throw new Damage(`query ${row.queries} of branch ${branchId} is missing`);
-  }
   const isHeld = host !== null && space !== null && pid !== null && started !== null && session !== null;
   const holder = isHeld ? { host, space, pid, started, session } : null;
   return { ...rest, branchId, conversationId, activity, runId, holder };
 }
 
-/** The place of a run, and the digest of the branch before it. */
+/** The place of a run. */
 interface RunPlace {
   readonly soulId: string;
   readonly version: number;
-  readonly variables: number | null;
 }
 
 /** Stores a request as the next one of its branch, which counts it. */
@@ -115,7 +108,7 @@ async function firstRun(
   content: Content,
   { query, branch, now }: { readonly query: NewQuery; readonly branch: BranchToBegin; readonly now: number },
 ): Promise<RunPlace> {
-  const { branchId, queries, variables } = branch;
+  const { branchId, queries } = branch;
   const { text } = query;
   const title = await titleFromRequest(content, { metadata: branch.metadata, text });
   await updateRow(content.db, "conversationState", { id: branchId, changes: { ...title, queries: queries + 1 } });
@@ -131,9 +124,8 @@ async function firstRun(
     createdAt: now,
     number: queries,
     runs: 1,
-    variables,
   });
-  return { soulId, version: 0, variables };
+  return { soulId, version: 0 };
 }
 
 /** Counts another run of the last query: from now on its branch shows the variables as they were before it. */
@@ -141,12 +133,11 @@ async function anotherRun(
   tx: Database,
   { query: { retryOf = "" }, branch }: { readonly query: NewQuery; readonly branch: BranchToBegin },
 ): Promise<RunPlace> {
-  const { branchId, runId, soulId, runs, version, status, variablesBefore: variables } = branch;
+  const { runId, soulId, runs, version, status } = branch;
   if (runId !== retryOf || soulId === null || runs === null || version === null) {
     throw new UsageError(`Cannot retry query ${retryOf}: it is not the last one of its branch; fork before it`);
   }
   if (status === "running") throw new UsageError(`Cannot retry query ${retryOf}: it is still running`);
   await updateRow(tx, "querySoul", { id: soulId, changes: { runs: runs + 1 } });
-  await updateRow(tx, "conversationState", { id: branchId, changes: { variables } });
-  return { soulId, version: version + 1, variables };
+  return { soulId, version: version + 1 };
 }

@@ -1,7 +1,7 @@
 import type { BlockError, BlockResult } from "../../domain/query/block_result.ts";
 import { blockResult } from "../../domain/query/block_result.ts";
 import type { VariableImage } from "../../domain/query/variable.ts";
-import type { Content } from "../content/content.ts";
+import { checkOf, compareValue, type Content, type ValueCheck } from "../content/content.ts";
 import { fromJson, toJson } from "../database/json.ts";
 import type { DatabaseSchema } from "../schema/schema.ts";
 import { searchText } from "../database/search_text.ts";
@@ -14,6 +14,7 @@ type BlockMetadata =
   & Omit<BlockResult, "stdout" | "stderr" | "error" | "ms" | "defined">
   & { readonly index: number; readonly reads: readonly string[]; readonly defines: readonly string[] }
   & Partial<ExactTexts>
+  & ValueCheck
   & { readonly ms?: number };
 
 /** Texts that their columns cannot return exactly: blank code, lone surrogates, NUL. */
@@ -26,7 +27,7 @@ interface ExactTexts {
 type ExpressionState = DatabaseSchema["expressionState"];
 type Cells = Omit<
   ExpressionState,
-  "rowid" | "id" | "expressionSoulId" | "iterationId" | "version" | "createdAt" | "checksum" | "replaces"
+  "rowid" | "id" | "expressionSoulId" | "iterationId" | "version" | "createdAt"
 >;
 
 /** The columns of a block's row in `expression_state`. */
@@ -40,11 +41,12 @@ export async function blockCells(content: Content, block: StoredBlock & { readon
     ...(stderr.isWellFormed() ? {} : { stderr }),
     ...(Number.isInteger(ms) && ms >= 0 ? {} : { ms }),
   };
-  const metadata = { index, ...rest, reads, defines: defined, ...exact };
+  const kept = value === null || value.length > MAX_VALUE_BYTES ? null : value;
+  const metadata = { index, ...rest, reads, defines: defined, ...exact, ...(kept ? checkOf(kept) : {}) };
   return {
     success: error === null ? 1 : 0,
     expr,
-    result: value === null || value.length > MAX_VALUE_BYTES ? null : await content.putBytes(value),
+    result: kept && await content.putBytes(kept),
     error: error === null ? null : await content.putBytes(new TextEncoder().encode(toJson({ ...error }))),
     stdout: await content.putText(stdout),
     stderr: await content.putText(stderr),
@@ -62,15 +64,17 @@ export function storedBlock(
     readonly saved: readonly VariableImage[];
   },
 ): StoredBlock {
-  const { index: _index, reads, defines, code, ms, stdout, stderr, ...rest } = fromJson<BlockMetadata>(
+  const { index: _index, reads, defines, code, ms, stdout, stderr, crc, ...rest } = fromJson<BlockMetadata>(
     content.text(row.metadata ?? "{}"),
   );
+  const value = row.result === null ? null : content.bytes(row.result);
+  if (value) compareValue(value, crc === undefined ? {} : { crc }, "the value of a block");
   return {
     code: code ?? row.expr ?? "",
     literal,
     saved,
     reads: reads ?? [],
-    value: row.result === null ? null : content.bytes(row.result),
+    value,
     result: blockResult({
       ...rest,
       stdout: stdout ?? content.text(row.stdout ?? ""),

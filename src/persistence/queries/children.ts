@@ -4,21 +4,14 @@ import type { StoredQuery } from "../../domain/query/stored_query.ts";
 import type { SubCall } from "../../domain/query/sub_call.ts";
 import { NO_USAGE } from "../../domain/query/usage.ts";
 import { Content } from "../content/content.ts";
-import { Damage } from "../schema/damage.ts";
 import type { Database } from "../database/database.ts";
 import { checkRun } from "../runs/fence.ts";
 import { insertRow } from "../database/insert_row.ts";
-import { intact } from "../schema/intact.ts";
-import { verifySum } from "../runs/iteration_tally.ts";
 import { fromJson, toJson } from "../database/json.ts";
 import { readLineage } from "../branches/lineage.ts";
-import { verifyNumbers } from "../runs/query_numbers.ts";
-import { addToDigest } from "../branches/shown_digest.ts";
 import { newestVariables } from "../branches/shown_variables.ts";
 import { VariableWriter } from "../variables/writer.ts";
 import type { Branch } from "../store/conversation_store.ts";
-
-const WHAT = { children: "child queries", calls: "model calls" } as const;
 
 /** Stores branches of child queries, and sub-calls of blocks. */
 export class Children {
@@ -50,14 +43,12 @@ export class Children {
         metadata: toJson({ child: true }),
         createdAt,
         queries: 0,
-        variables: 0,
       });
       await insertRow(tx, "childBranch", { conversationStateId: branchId, iterationId, depth, createdAt });
       const copied = await this.#newestCells(tx, { branchId: parent, names: child.copies });
       const writer = new VariableWriter(content, { branchId, iterationId, now: createdAt });
       await writer.given(child.images);
       await writer.copied(copied);
-      await addToDigest(tx, { branchId, change: writer.change });
       return { conversationId, branchId, title: title.toWellFormed(), createdAt };
     });
   }
@@ -73,26 +64,10 @@ export class Children {
   }
 
   async #queryIds(iterationId: string): Promise<readonly { readonly queryId: string; readonly depth: number }[]> {
-    return await this.#db.read(async (tx) => {
-      const branches = await tx.selectFrom("childBranch as c")
-        .leftJoin("conversationState as b", "b.id", "c.conversationStateId")
-        .select(["c.conversationStateId as branchId", "c.depth", "c.checksum", "b.queries"])
-        .where("c.iterationId", "=", iterationId).select(intact("childBranch", "c")).select(
-          intact("conversationState", "b"),
-        )
-        .orderBy("c.rowid").execute();
-      await this.#verify(tx, iterationId, { children: branches });
-      const found: { readonly queryId: string; readonly depth: number }[] = [];
-      for (const { branchId, depth, queries } of branches) {
-        const rows = await tx.selectFrom("querySoul as q").innerJoin("queryState as s", "s.querySoulId", "q.id")
-          .select(["s.id as queryId", "s.version", "q.number", "q.runs"])
-          .where("q.conversationStateId", "=", branchId).select(intact("querySoul", "q")).orderBy("s.rowid").execute();
-        const newest = rows.filter(({ version, runs }) => version === runs - 1);
-        verifyNumbers(newest, { from: 0, to: queries ?? 0, branchId });
-        found.push(...rows.map(({ queryId }) => ({ queryId, depth })));
-      }
-      return found;
-    });
+    return await this.#db.selectFrom("childBranch as c")
+      .innerJoin("querySoul as q", "q.conversationStateId", "c.conversationStateId")
+      .innerJoin("queryState as s", "s.querySoulId", "q.id").select(["s.id as queryId", "c.depth"])
+      .where("c.iterationId", "=", iterationId).orderBy("c.rowid").orderBy("s.rowid").execute();
   }
 
   recordCall(call: SubCall): Promise<void> {
@@ -122,8 +97,7 @@ export class Children {
 
   async #readCalls(tx: Database, iterationId: string): ReturnType<Children["calls"]> {
     const rows = await tx.selectFrom("subCall as c").selectAll("c").where("c.iterationId", "=", iterationId)
-      .select(intact("subCall", "c")).orderBy("c.rowid").execute();
-    await this.#verify(tx, iterationId, { calls: rows });
+      .orderBy("c.rowid").execute();
     const content = new Content(tx);
     await content.load(rows.flatMap((row) => [row.prompt, row.reply, row.error]));
     return rows.map((row) => ({
@@ -138,21 +112,6 @@ export class Children {
       ms: row.durationMs,
       createdAt: row.createdAt,
     }));
-  }
-
-  /** Throws `Damage` if these are not all the rows of an iteration. */
-  async #verify(
-    tx: Database,
-    iterationId: string,
-    found: { readonly [K in "children" | "calls"]?: readonly { readonly checksum: number }[] },
-  ): Promise<void> {
-    if (!tx.verifies) return;
-    const row = await tx.selectFrom("iteration").select(["children", "calls"]).where("id", "=", iterationId)
-      .executeTakeFirst();
-    for (const what of ["children", "calls"] as const) {
-      const lost = () => new Damage(`${WHAT[what]} of iteration ${iterationId} are missing`);
-      if (found[what]) verifySum(tx, found[what], { expected: row?.[what] ?? 0, lost });
-    }
   }
 
   async #newestCells(

@@ -4,11 +4,9 @@ import type { Database } from "../database/database.ts";
 import { checkFence } from "../runs/fence.ts";
 import { endIteration } from "./iterations.ts";
 import { firstWords } from "./first_words.ts";
-import { intact } from "../schema/intact.ts";
 import { fromJson, toJson } from "../database/json.ts";
 import type { QueryMetadata } from "../runs/query_metadata.ts";
 import { dropLease } from "./leases.ts";
-import { digestOf } from "../branches/shown_digest.ts";
 import { updateRow } from "../database/update_row.ts";
 import type { EndOfIteration } from "../store/query_store.ts";
 import type { QueryEnd } from "../../domain/query/query_result.ts";
@@ -21,7 +19,7 @@ const queryToEnd = namedQuery((db, { queryId }: { readonly queryId: string }) =>
     .leftJoin("iteration as i", (join) => join.onRef("i.queryStateId", "=", "s.id").on("i.status", "=", "running"))
     .select(["s.status", "q.conversationStateId as branchId", "s.metadata", "i.id as iterationId"])
     .where("s.id", "=", queryId)
-    .select(db.holderOf("s.id").as("holder")).select(intact("queryState", "s")).forNoKeyUpdate("s")
+    .select(db.holderOf("s.id").as("holder")).forNoKeyUpdate("s")
 );
 
 /** Ends a running query in the transaction `db`, together with an iteration that was left running; a query that is done
@@ -40,7 +38,7 @@ export async function endQuery(
     throw new Error(`Cannot end query ${queryId}: its last iteration is not stored`);
   }
   await storeEnd(db, { ...row, queryId, end });
-  await interruptIterations(left, { db, branchId: row.branchId, now });
+  await interruptIterations(left, { db, now });
 }
 
 /** Ends a running query together with its last iteration, in the transaction `db` of its run. Throws like `endQuery`. */
@@ -81,10 +79,9 @@ export const runningIterations = namedQuery((db, { queryId }: { readonly queryId
 /** Ends iterations that were left running. */
 export async function interruptIterations(
   iterations: readonly { readonly id: string }[],
-  { db, branchId, now }: { readonly db: Database; readonly branchId: string; readonly now: number },
+  { db, now }: { readonly db: Database; readonly now: number },
 ): Promise<void> {
   for (const { id } of iterations) {
-    const variables = await digestOf(db, { branchId, until: null });
-    await updateRow(db, "iteration", { id, changes: { status: "interrupted", finishedAt: now, variables } });
+    await updateRow(db, "iteration", { id, changes: { status: "interrupted", finishedAt: now } });
   }
 }

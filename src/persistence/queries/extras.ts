@@ -1,10 +1,8 @@
 import { Buffer } from "node:buffer";
 import type { Image } from "../../domain/images/image.ts";
-import { verifyAbsent } from "../database/absent.ts";
 import { namedQuery } from "../database/named_query.ts";
 import { Content } from "../content/content.ts";
 import type { Database } from "../database/database.ts";
-import { intact } from "../schema/intact.ts";
 import { fromJson } from "../database/json.ts";
 import type { Asked, NewQuery, QueryExtras } from "../store/query_store.ts";
 
@@ -40,7 +38,7 @@ export async function readExtras(db: Database, queryId: string): Promise<QueryEx
   const content = new Content(db);
   const { images = [], answerSchema = null, askedAs = null } = await readMetadata(content, queryId);
   const run = await db.selectFrom("queryState as s").select("s.promptEnrichment").where("s.id", "=", queryId)
-    .select(intact("queryState", "s")).executeTakeFirst();
+    .executeTakeFirst();
   await content.load([run?.promptEnrichment, ...images.map((image) => "content" in image ? image.content : null)]);
   const instructions = content.text(run?.promptEnrichment ?? "");
   return { images: images.map((image) => imageOf(content, image)), answerSchema, instructions, askedAs };
@@ -48,13 +46,12 @@ export async function readExtras(db: Database, queryId: string): Promise<QueryEx
 
 const metadataOfQuery = namedQuery((db, { queryId }: { readonly queryId: string }) =>
   db.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
-    .select("q.metadata").where("s.id", "=", queryId).select(intact("queryState", "s")).select(intact("querySoul", "q"))
+    .select("q.metadata").where("s.id", "=", queryId)
 );
 
 async function readMetadata(content: Content, queryId: string): Promise<ExtrasMetadata> {
   const { db } = content;
   const [row] = await metadataOfQuery(db, { queryId });
-  if (!row) await verifyAbsent(db, { table: "queryState", id: queryId });
   await content.load([row?.metadata]);
   return fromJson<ExtrasMetadata>(content.text(row?.metadata ?? "{}"));
 }

@@ -4,8 +4,6 @@ import { storedBlock } from "./block_row.ts";
 import { Content } from "../content/content.ts";
 import type { Database } from "../database/database.ts";
 import { readSteered } from "./steered.ts";
-import { intact } from "../schema/intact.ts";
-import { lostStates, verifyIterations } from "../runs/iteration_tally.ts";
 import { fromJson } from "../database/json.ts";
 import { loadValues, variableImage, type VariableMetadata } from "../variables/row.ts";
 import type { StoredBlock, StoredIteration } from "../store/iteration_store.ts";
@@ -19,20 +17,17 @@ export async function readIterations(
   queryId: string,
   { after, limit }: IterationRange = ALL,
 ): Promise<readonly StoredIteration[]> {
-  await verifyIterations(db, queryId);
   const rows = await db.selectFrom("iteration as i")
     .select(["i.id", "i.queryStateId", "i.position", "i.status", "i.llmThinking", "i.llmResponse", "i.llmError"])
-    .select(["i.llmTraces", "i.metadata", "i.createdAt", "i.states"])
-    .where("i.queryStateId", "=", queryId).where("i.position", ">", after).select(intact("iteration", "i"))
+    .select(["i.llmTraces", "i.metadata", "i.createdAt"])
+    .where("i.queryStateId", "=", queryId).where("i.position", ">", after)
     .orderBy("i.position").limit(limit).execute();
   const content = new Content(db);
   await content.load(
     rows.flatMap((row) => [row.llmThinking, row.llmResponse, row.llmError, row.llmTraces, row.metadata]),
   );
   const steered = await readSteered(db, queryId);
-  const { blocks, sums } = await readBlocks(content, { queryId, after, until: rows.at(-1)?.position ?? after });
-  const lost = db.verifies && rows.find(({ id, states }) => states !== (sums.get(id) ?? 0));
-  if (lost) throw lostStates(queryId, lost.position);
+  const blocks = await readBlocks(content, { queryId, after, until: rows.at(-1)?.position ?? after });
   return rows.map((row) => ({
     iterationId: row.id,
     queryId: row.queryStateId,
@@ -54,26 +49,18 @@ function tracesOf(text: string): StoredIteration["traces"] {
   return Array.isArray(traces) ? traces : [];
 }
 
-interface BlocksRead {
-  /** By iteration. */
-  readonly blocks: ReadonlyMap<string, readonly StoredBlock[]>;
-  /** Sums of the checksums of all rows of an iteration. */
-  readonly sums: ReadonlyMap<string, number>;
-}
-
+/** By iteration. */
 async function readBlocks(
   content: Content,
   { queryId, after, until }: { readonly queryId: string; readonly after: number; readonly until: number },
-): Promise<BlocksRead> {
+): Promise<ReadonlyMap<string, readonly StoredBlock[]>> {
   const rows = await content.db.selectFrom("iteration as i")
     .innerJoin("expressionState as e", "e.iterationId", "i.id")
     .innerJoin("expressionSoul as s", "s.id", "e.expressionSoulId")
     .select(["e.id", "e.iterationId", "e.expr", "e.result", "e.error", "e.stdout", "e.stderr", "e.durationMs"])
-    .select(["e.metadata", "e.checksum", "s.kind", "s.name"])
+    .select(["e.metadata", "s.kind", "s.name"])
     .where("i.queryStateId", "=", queryId).where("i.position", ">", after).where("i.position", "<=", until)
-    .select(intact("expressionState", "e")).select(intact("expressionSoul", "s")).execute();
-  const sums = new Map<string, number>();
-  for (const { iterationId, checksum } of rows) sums.set(iterationId, (sums.get(iterationId) ?? 0) + checksum);
+    .execute();
   await loadValues(content, rows);
   await content.load(rows.flatMap((row) => [row.error, row.stdout, row.stderr]));
   const saved = new Map<string, { readonly order: number; readonly image: VariableImage }[]>();
@@ -94,5 +81,5 @@ async function readBlocks(
     list.push(storedBlock(content, { row, literal: row.kind === "literal", saved: images }));
     found.set(row.iterationId, list);
   }
-  return { blocks: found, sums };
+  return found;
 }

@@ -6,9 +6,7 @@ import type { Database } from "../database/database.ts";
 import { checkFence, runningRun } from "../runs/fence.ts";
 import { insertRow } from "../database/insert_row.ts";
 import { fromJson, toJson } from "../database/json.ts";
-import { intact } from "../schema/intact.ts";
 import { addTraces, changeQueryMetadata } from "../runs/query_metadata.ts";
-import { addToDigest } from "../branches/shown_digest.ts";
 import { updateRow } from "../database/update_row.ts";
 import { VariableWriter, type WriterFacts } from "../variables/writer.ts";
 import type { IterationEnd, IterationStore, NewIteration, StoredBlock } from "../store/iteration_store.ts";
@@ -79,8 +77,7 @@ export class Iterations {
       const { queryId, position } = iteration;
       await give(content, { iteration, branchId, iterationId: row.id, now });
       const results = { ...end, blocks: [], branchId, queryId, position, iterationId: row.id, now };
-      const variables = await addToDigest(tx, { branchId, change: await writeResults(content, results) });
-      if (variables !== null) await updateRow(tx, "iteration", { id: row.id, changes: { variables } });
+      await writeResults(content, results);
       await count(tx, { ...iteration, totals: end.totals, cell });
       return row.id;
     });
@@ -97,14 +94,13 @@ export async function endIteration(
   await content.load([row.metadata]);
   const { pendingBlocks: _done, ...before } = fromJson<IterationMetadata>(content.text(row.metadata ?? "{}"));
   const { branchId, parentId, queryId, position } = row;
-  const change = await writeResults(content, { ...end, branchId, parentId, queryId, position, iterationId, now });
+  await writeResults(content, { ...end, branchId, parentId, queryId, position, iterationId, now });
   const changes = {
     status: end.status,
     llmError: end.error === null ? null : await content.putText(end.error),
     llmReturnedEmptyExpressions: end.empty ? 1 : 0,
     metadata: await content.putText(toJson({ ...before, ...end.metadata })),
     finishedAt: now,
-    variables: await addToDigest(tx, { branchId, change }),
   };
   await updateRow(tx, "iteration", { id: iterationId, changes });
   return { queryId, branchId, metadata: row.queryMetadata };
@@ -155,8 +151,7 @@ const iterationById = namedQuery((db, { iterationId }: { readonly iterationId: s
     ])
     .select(["s.metadata as queryMetadata", "s.status as queryStatus"])
     .select([db.holderOf("s.id", false).as("holder"), db.versionOf("s").as("version")])
-    .where("i.id", "=", iterationId).select(intact("iteration", "i")).select(intact("queryState", "s"))
-    .select(intact("conversationState", "b"))
+    .where("i.id", "=", iterationId)
 );
 
 async function runningIteration(tx: Database, iterationId: string) {
@@ -177,19 +172,17 @@ async function give(
   { iteration: { given = [] }, ...facts }: WriterFacts & { readonly iteration: Pick<NewIteration, "given"> },
 ): Promise<void> {
   if (given.length === 0) return;
-  const writer = new VariableWriter(content, facts);
-  await writer.given(given);
-  await addToDigest(content.db, { branchId: facts.branchId, change: writer.change });
+  await new VariableWriter(content, facts).given(given);
 }
 
-/** Stores blocks, variables, system variables and edges. Returns the change of the branch's digest. */
+/** Stores blocks, variables, system variables and edges. */
 async function writeResults(
   content: Content,
   results:
     & WriterFacts
     & Pick<NewIteration, "queryId" | "position">
     & Pick<IterationEnd, "blocks" | "system" | "scopes">,
-): Promise<number> {
+): Promise<void> {
   const { blocks, system, branchId, parentId, iterationId, queryId, position, now } = results;
   const { live, forgotten } = results.scopes ?? { live: [], forgotten: [] };
   const facts = { branchId, parentId, iterationId, now };
@@ -207,7 +200,6 @@ async function writeResults(
   }
   for (const { name, text } of system) await variables.systemVersion(name, text);
   await variables.scopes({ live, forgotten }, { queryId, position });
-  return variables.change;
 }
 
 async function writeBlock(
@@ -231,7 +223,6 @@ async function writeBlock(
     version: 0,
     ...await blockCells(content, block),
     createdAt: block.now,
-    replaces: null,
   });
   return id;
 }

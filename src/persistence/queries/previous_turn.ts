@@ -1,11 +1,8 @@
 import { together } from "../../domain/kit/together.ts";
-import { verifyAbsent } from "../database/absent.ts";
 import type { Database } from "../database/database.ts";
 import { fromJson } from "../database/json.ts";
 import { namedQuery } from "../database/named_query.ts";
 import { Content } from "../content/content.ts";
-import { Damage } from "../schema/damage.ts";
-import { intact } from "../schema/intact.ts";
 import { readLineage } from "../branches/lineage.ts";
 import { newestThinkings } from "../runs/last_iteration.ts";
 import type { PreviousTurn } from "../store/query_store.ts";
@@ -13,18 +10,8 @@ import type { ExtrasMetadata } from "./extras.ts";
 import { pendingBlocks } from "./pending_blocks.ts";
 import { runBefore, shownQueries, type ShownRow, shownRows } from "./query_rows.ts";
 
-const HANDED_OVER_THINKINGS = 2;
-
-/** `QueryStore.previousTurn`. What was before a query no longer changes; rows that are verified are compared with counts
- * of the same moment. */
+/** `QueryStore.previousTurn`. What was before a query no longer changes, so that no snapshot is needed. */
 export async function previousTurn(
-  db: Database,
-  place: { readonly branchId: string; readonly before: string },
-): Promise<PreviousTurn | null> {
-  return await (db.verifies ? db.read((tx) => read(tx, place)) : read(db, place));
-}
-
-async function read(
   tx: Database,
   { branchId, before }: { readonly branchId: string; readonly before: string },
 ): Promise<PreviousTurn | null> {
@@ -37,7 +24,7 @@ async function read(
   const { text, answer, status, queryId, iterations, notes } = query;
   const { images = [] } = fromJson<ExtrasMetadata>(content.text(found.row.soulMetadata ?? "{}"));
   const [thinkings, pending] = await together([
-    newestThinkings(content, { queryId, until: found.until ? iterations : Infinity, most: HANDED_OVER_THINKINGS }),
+    newestThinkings(content, { queryId, until: found.until ? iterations : Infinity }),
     // A query that ends with an answer leaves no running block.
     status === "done" ? [] : pendingBlocks(tx, queryId),
   ]);
@@ -51,7 +38,7 @@ async function read(
 
 const numberOfRun = namedQuery((db, { queryId }: { readonly queryId: string }) =>
   db.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId").select("q.number")
-    .where("s.id", "=", queryId).select(intact("queryState", "s")).select(intact("querySoul", "q"))
+    .where("s.id", "=", queryId)
 );
 
 /** The last run that the ancestors of a branch show, for its first query; the last ended one of the branch and its
@@ -61,8 +48,6 @@ async function lastShown(
   { branchId, before }: { readonly branchId: string; readonly before: string },
 ): Promise<ShownRow | undefined> {
   const [mark] = await numberOfRun(tx, { queryId: before });
-  if (mark && mark.number > 0) throw new Damage(`query ${mark.number} of branch ${branchId} is missing`);
-  if (!mark && before !== "") await verifyAbsent(tx, { table: "queryState", id: before });
   const [own, ...ancestors] = await readLineage(tx, branchId);
   // Only the newest can be running.
   const mine = mark ? [] : await shownRows(tx, { lineage: [own], newest: 2 });

@@ -1,6 +1,5 @@
 import type { NewestQueries } from "../../domain/records/newest_queries.ts";
 import type { StoredQuery } from "../../domain/query/stored_query.ts";
-import { verifyAbsent } from "../database/absent.ts";
 import { Content } from "../content/content.ts";
 import type { Database } from "../database/database.ts";
 import { readLineage } from "../branches/lineage.ts";
@@ -10,7 +9,6 @@ import { runById, shownQueries, shownRows } from "./query_rows.ts";
 export async function queryById(db: Database, queryId: string): Promise<StoredQuery | null> {
   const rows = await runById(db, { queryId });
   const [found] = await shownQueries(new Content(db), rows.map((row) => ({ row, until: null })));
-  if (!found) await verifyAbsent(db, { table: "queryState", id: queryId });
   return found ?? null;
 }
 

@@ -5,10 +5,9 @@ import type { Content } from "../content/content.ts";
 import type { Database } from "../database/database.ts";
 import { fromJson } from "../database/json.ts";
 import { namedQuery } from "../database/named_query.ts";
-import { intact } from "../schema/intact.ts";
 import { type BranchSegment, type ForkPoint, isShownRun } from "../branches/lineage.ts";
 import type { QueryMetadata } from "../runs/query_metadata.ts";
-import { queriesIn, verifyNumbers } from "../runs/query_numbers.ts";
+import { queriesIn } from "../runs/query_numbers.ts";
 import { spentUntil } from "./spent.ts";
 import type { DatabaseSchema } from "../schema/schema.ts";
 
@@ -21,7 +20,6 @@ export interface QueryRow {
   readonly metadata: string | null;
   readonly soulMetadata: string | null;
   readonly createdAt: number;
-  readonly number: number;
 }
 
 /** Selects runs of queries. */
@@ -30,9 +28,8 @@ function queryRows(db: Database) {
     .innerJoin("querySoul as q", "q.id", "s.querySoulId")
     .innerJoin("conversationState as c", "c.id", "q.conversationStateId")
     .select(["s.id as queryId", "c.conversationSoulId as conversationId", "c.id as branchId"])
-    .select(["q.query", "s.status", "s.metadata", "q.number"])
-    .select(["q.metadata as soulMetadata", "s.createdAt"])
-    .select(intact("queryState", "s")).select(intact("querySoul", "q")).select(intact("conversationState", "c"));
+    .select(["q.query", "s.status", "s.metadata"])
+    .select(["q.metadata as soulMetadata", "s.createdAt"]);
 }
 
 export const runById = namedQuery((db, { queryId }: { readonly queryId: string }) =>
@@ -47,7 +44,6 @@ export const runBefore = namedQuery((db, { queryId }: { readonly queryId: string
         .on("q.number", "=", sql<number>`m.number - 1`))
     .innerJoin("queryState as r", "r.querySoulId", "m.id")
     .where("r.id", "=", queryId).where("s.version", "=", sql<number>`q.runs - 1`)
-    .select(intact("queryState", "r")).select(intact("querySoul", "m"))
 );
 
 /** A run that a branch shows; `until` is set for the query of a fork, which the branch shows in part. */
@@ -69,7 +65,6 @@ export async function shownRows(
     const from = Math.max(0, to - (newest - found.length));
     const rows = await queryRows(tx).where("q.conversationStateId", "=", branchId).where("q.number", ">=", from)
       .where((on) => isShownRun(on, segment)).orderBy("q.number").execute();
-    verifyNumbers(rows, { from, to, branchId });
     found.unshift(...rows.map((row) => ({ row, until: row.queryId === until?.queryId ? until : null })));
   }
   return found;

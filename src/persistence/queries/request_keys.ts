@@ -1,10 +1,8 @@
 import { sql } from "kysely";
 import { BusyError } from "../../domain/errors.ts";
 import type { RequestKey } from "../../domain/query/request_key.ts";
-import { verifyAbsent } from "../database/absent.ts";
 import type { Database } from "../database/database.ts";
 import { insertRow } from "../database/insert_row.ts";
-import { intact, isIntact } from "../schema/intact.ts";
 import type { DatabaseSchema } from "../schema/schema.ts";
 
 const KEPT_MS = 24 * 3_600_000;
@@ -16,12 +14,7 @@ export async function keepRequestKey(
   { requestKey, queryId, now }: { readonly requestKey: RequestKey; readonly queryId: string; readonly now: number },
 ): Promise<void> {
   const { branchId, key, fingerprint, replaces } = requestKey;
-  // Reads the rows themselves: a damaged index could return one that is still needed.
-  const how = sql.raw(tx.verifies ? "NOT INDEXED" : "");
-  await sql`DELETE FROM request_key AS k ${how} WHERE ${isIntact("requestKey", "k")} AND k.created_at <= ${
-    now - KEPT_MS
-  }`
-    .execute(tx);
+  await tx.deleteFrom("requestKey").where("createdAt", "<=", now - KEPT_MS).execute();
   const known = await findRequestKey(tx, { branchId, key, now });
   const isOther = known !== null && known.queryId !== queryId;
   if (isOther && known.queryId !== replaces) {
@@ -34,20 +27,14 @@ export async function keepRequestKey(
   await insertRow(tx, "requestKey", row);
 }
 
-/** The key in any branch of the conversation; null if it does not occur within the last day. Missing a key would run a
- * request again, so no index is used: the keys of a day are few. */
+/** The key in any branch of the conversation; null if it does not occur within the last day. */
 export async function findRequestKey(
   db: Database,
   { branchId, key, now }: { readonly branchId: string; readonly key: string; readonly now: number },
 ): Promise<{ readonly queryId: string; readonly fingerprint: string } | null> {
   const conversation = await conversationOf(db, branchId);
-  const how = sql.raw(db.verifies ? "NOT INDEXED" : "");
-  const { rows } = await sql<
-    Pick<DatabaseSchema["requestKey"], "conversationStateId" | "queryStateId" | "fingerprint">
-  >`
-    SELECT k.conversation_state_id, k.query_state_id, k.fingerprint FROM request_key k ${how}
-    WHERE CASE WHEN ${isIntact("requestKey", "k")} THEN k.key = ${key} AND k.created_at > ${now - KEPT_MS} END`
-    .execute(db);
+  const rows = await db.selectFrom("requestKey").select(["conversationStateId", "queryStateId", "fingerprint"])
+    .where("key", "=", key).where("createdAt", ">", now - KEPT_MS).execute();
   const accepted = db.kind === "postgres" ? await keyedJobs(db, key) : [];
   for (const { conversationStateId, queryStateId: queryId, fingerprint } of [...accepted, ...rows]) {
     if (await conversationOf(db, conversationStateId) === conversation) return { queryId, fingerprint };
@@ -67,7 +54,6 @@ async function keyedJobs(db: Database, key: string) {
 
 async function conversationOf(db: Database, branchId: string): Promise<string | null> {
   const row = await db.selectFrom("conversationState as b").select("b.conversationSoulId").where("b.id", "=", branchId)
-    .select(intact("conversationState", "b")).executeTakeFirst();
-  if (!row) await verifyAbsent(db, { table: "conversationState", id: branchId });
+    .executeTakeFirst();
   return row?.conversationSoulId ?? null;
 }

@@ -1,17 +1,14 @@
 import type { SentMessage } from "../../domain/query/sent_message.ts";
 import { Content } from "../content/content.ts";
 import type { Database } from "../database/database.ts";
-import { intact } from "../schema/intact.ts";
-import { verifyIterations } from "../runs/iteration_tally.ts";
 
 /** The messages that were sent for an iteration; null if there is no iteration at that position. */
 export async function readSentMessages(
   db: Database,
   { queryId, position }: { readonly queryId: string; readonly position: number },
 ): Promise<readonly SentMessage[] | null> {
-  await verifyIterations(db, queryId);
   const row = await db.selectFrom("iteration as i").select(["i.llmSystemPrompt", "i.llmUserPrompt"])
-    .where("i.queryStateId", "=", queryId).where("i.position", "=", position).select(intact("iteration", "i"))
+    .where("i.queryStateId", "=", queryId).where("i.position", "=", position)
     .executeTakeFirst();
   if (!row) return null;
   const content = new Content(db);

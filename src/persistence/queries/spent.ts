@@ -3,7 +3,6 @@ import { Content } from "../content/content.ts";
 import type { Database } from "../database/database.ts";
 import { fromJson } from "../database/json.ts";
 import type { ModelTrace } from "../../domain/query/model_trace.ts";
-import { intact } from "../schema/intact.ts";
 import type { QueryMetadata } from "../runs/query_metadata.ts";
 
 interface Spent {
@@ -30,7 +29,7 @@ export async function spentUntil(
 ): Promise<Spent & { readonly ms: number; readonly nextAt: number | undefined }> {
   const rows = await content.db.selectFrom("iteration as i")
     .select(["i.id", "i.position", "i.llmTraces", "i.metadata", "i.createdAt", "i.finishedAt"])
-    .where("i.queryStateId", "=", queryId).where("i.position", "<=", position + 1).select(intact("iteration", "i"))
+    .where("i.queryStateId", "=", queryId).where("i.position", "<=", position + 1)
     .orderBy("i.position").execute();
   const shown = rows.filter((row) => row.position <= position);
   await content.load(shown.flatMap(({ llmTraces, metadata }) => [llmTraces, metadata]));

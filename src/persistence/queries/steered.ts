@@ -3,7 +3,6 @@ import { Content } from "../content/content.ts";
 import type { Database } from "../database/database.ts";
 import { runningRun } from "../runs/fence.ts";
 import { changeQueryMetadata, type QueryMetadata } from "../runs/query_metadata.ts";
-import { intact } from "../schema/intact.ts";
 import { fromJson } from "../database/json.ts";
 import { namedQuery } from "../database/named_query.ts";
 import { searchText } from "../database/search_text.ts";
@@ -26,7 +25,7 @@ export async function addSteered(
 }
 
 const metadataOf = namedQuery((db, { queryId }: { readonly queryId: string }) =>
-  db.selectFrom("queryState as s").select("s.metadata").where("s.id", "=", queryId).select(intact("queryState", "s"))
+  db.selectFrom("queryState as s").select("s.metadata").where("s.id", "=", queryId)
 );
 
 /** What the user sent while a query ran, by the position (0-based) of the iteration. */

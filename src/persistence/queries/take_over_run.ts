@@ -33,7 +33,7 @@ export async function takeOverRun(
   }
   const spent = await spentOf(tx, run);
   const { branchId } = run;
-  await interruptIterations(await runningIterations(tx, { queryId }), { db: tx, branchId, now });
+  await interruptIterations(await runningIterations(tx, { queryId }), { db: tx, now });
   await dropLease(tx, branchId);
   await putLease(tx, { branchId, owner, now });
   return { ...spent, subcalls: await countSubcalls(tx, queryId) };

@@ -5,7 +5,7 @@ import { updateRow } from "../database/update_row.ts";
 
 /** The activity number of the next conversation or query. */
 export async function nextActivity(tx: Database): Promise<number> {
-  if (!tx.verifies) {
+  if (tx.kind === "postgres") {
     const { rows: [sequence] } = await sql<{ next: number }>`SELECT nextval('activity') AS next`.execute(tx);
     return sequence?.next ?? 1;
   }

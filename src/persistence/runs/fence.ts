@@ -1,9 +1,7 @@
 import { TakenOverError } from "../../domain/errors.ts";
-import { verifyAbsent } from "../database/absent.ts";
 import { namedQuery } from "../database/named_query.ts";
 import { Content } from "../content/content.ts";
 import type { Database, HeldRun } from "../database/database.ts";
-import { intact } from "../schema/intact.ts";
 import { fromJson } from "../database/json.ts";
 import type { QueryMetadata } from "./query_metadata.ts";
 import type { DatabaseSchema } from "../schema/schema.ts";
@@ -27,7 +25,6 @@ const runToWrite = namedQuery((db, { queryId }: { readonly queryId: string }) =>
   db.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
     .select(["s.id", "s.status", "s.metadata", "q.conversationStateId as branchId"]).where("s.id", "=", queryId)
     .select([db.holderOf("s.id", false).as("holder"), db.versionOf("s").as("version")])
-    .select(intact("queryState", "s")).select(intact("querySoul", "q"))
 );
 
 /** The run that an iteration is written for, in `Database.writeRun`. Throws if it has ended. */
@@ -36,10 +33,7 @@ export async function runningRun(
   queryId: string,
 ): Promise<{ readonly branchId: string; readonly metadata: string | null }> {
   const [row] = await runToWrite(tx, { queryId });
-  if (!row) {
-    await verifyAbsent(tx, { table: "queryState", id: queryId });
-    throw new Error(`Cannot store an iteration of query ${queryId}: it does not exist`);
-  }
+  if (!row) throw new Error(`Cannot store an iteration of query ${queryId}: it does not exist`);
   await checkFence(tx, row);
   if (row.status !== "running") throw new Error(`Cannot store an iteration of query ${queryId}: it has ended`);
   return row;
@@ -52,7 +46,7 @@ export async function checkRun(
 ): Promise<void> {
   if (!queryId && !iterationId) return;
   const runs = tx.selectFrom("queryState as s").select(["s.id", "s.status", "s.metadata"])
-    .select(tx.holderOf("s.id").as("holder")).select(intact("queryState", "s")).forShare("s");
+    .select(tx.holderOf("s.id").as("holder")).forShare("s");
   const row =
     await (iterationId
       ? runs.innerJoin("iteration as i", "i.queryStateId", "s.id").where("i.id", "=", iterationId)

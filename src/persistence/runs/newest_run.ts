@@ -2,7 +2,6 @@ import { sql } from "kysely";
 import { namedQuery } from "../database/named_query.ts";
 import { Damage } from "../schema/damage.ts";
 import type { Database } from "../database/database.ts";
-import { intact } from "../schema/intact.ts";
 import { queriesIn } from "./query_numbers.ts";
 
 /** The newest run of a branch's own queries. It always belongs to the last query. Throws `Damage` if it is missing. */
@@ -18,5 +17,4 @@ const runOfQuery = namedQuery((db, { branchId, number }: { readonly branchId: st
   db.selectFrom("querySoul as q").innerJoin("queryState as s", "s.querySoulId", "q.id").select("s.id")
     .where("q.conversationStateId", "=", branchId).where("q.number", "=", number)
     .where("s.version", "=", sql<number>`q.runs - 1`)
-    .select(intact("queryState", "s")).select(intact("querySoul", "q"))
 );

@@ -53,7 +53,7 @@ export const CONVERSATION_TABLE_NAMES = Object.keys(TABLES) as readonly Conversa
 
 /** The other tables: triggers maintain them, conversations share them by hash, or they belong to processes. */
 export const SHARED_TABLES = [
-  ...["search", "searchEntry", "tally", "extensionTally"],
+  ...["search", "searchEntry"],
   ...["content", "longValue", "longValuePiece", "erasure", "claim"],
   ...["node", "lastWrite"],
 ] as const;

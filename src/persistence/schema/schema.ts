@@ -24,8 +24,6 @@ export interface DatabaseSchema {
      * last. */
     activity: number;
     tenant: string;
-    checksum: Generated<number>;
-    branches: Generated<number>;
   };
   readonly conversationState: {
     id: string;
@@ -35,11 +33,7 @@ export interface DatabaseSchema {
     version: number;
     metadata: string | null;
     createdAt: number;
-    checksum: Generated<number>;
     queries: Generated<number>;
-    variables: Generated<number | null>;
-    edges: Generated<number>;
-    scopes: Generated<number>;
   };
   readonly lease: {
     conversationStateId: string;
@@ -58,10 +52,8 @@ export interface DatabaseSchema {
     query: string | null;
     metadata: string | null;
     createdAt: number;
-    checksum: Generated<number>;
     number: number;
     runs: number;
-    variables: number | null;
   };
   readonly queryState: Stored & {
     id: string;
@@ -76,8 +68,6 @@ export interface DatabaseSchema {
     status: RunStatus;
     metadata: string | null;
     createdAt: number;
-    checksum: Generated<number>;
-    iterations: Generated<number>;
   };
   readonly iteration: Stored & {
     id: string;
@@ -97,11 +87,6 @@ export interface DatabaseSchema {
     metadata: string | null;
     createdAt: number;
     finishedAt: number | null;
-    checksum: Generated<number>;
-    variables: Generated<number | null>;
-    states: Generated<number>;
-    children: Generated<number>;
-    calls: Generated<number>;
   };
   readonly expressionSoul: Stored & {
     id: string;
@@ -111,7 +96,6 @@ export interface DatabaseSchema {
     name: string | null;
     metadata: string | null;
     createdAt: number;
-    checksum: Generated<number>;
   };
   readonly expressionDependency: Stored & {
     id: string;
@@ -120,7 +104,6 @@ export interface DatabaseSchema {
     upstreamExpressionSoulId: string;
     metadata: string | null;
     createdAt: number;
-    checksum: Generated<number>;
   };
   readonly expressionState: Stored & {
     id: string;
@@ -137,8 +120,6 @@ export interface DatabaseSchema {
     durationMs: number | null;
     metadata: string | null;
     createdAt: number;
-    checksum: Generated<number>;
-    replaces: number | null;
   };
   readonly scopeChange: {
     id: Generated<number>;
@@ -147,7 +128,6 @@ export interface DatabaseSchema {
     position: number;
     scope: "live" | "forgotten";
     createdAt: number;
-    checksum: Generated<number>;
   };
   readonly extensionState: Stored & {
     id: string;
@@ -161,7 +141,6 @@ export interface DatabaseSchema {
     createdAt: number;
     /** Of global state. In SQLite, that of a branch has none but the one of its conversation. */
     tenant: Generated<string | null>;
-    checksum: Generated<number>;
   };
   readonly requestKey: {
     conversationStateId: string;
@@ -169,14 +148,12 @@ export interface DatabaseSchema {
     fingerprint: string;
     queryStateId: string;
     createdAt: number;
-    checksum: Generated<number>;
   };
   readonly childBranch: Stored & {
     conversationStateId: string;
     iterationId: string;
     depth: number;
     createdAt: number;
-    checksum: Generated<number>;
   };
   readonly subCall: Stored & {
     id: string;
@@ -190,12 +167,9 @@ export interface DatabaseSchema {
     costUsd: number | null;
     durationMs: number;
     createdAt: number;
-    checksum: Generated<number>;
   };
   readonly erasure: { hash: string };
   readonly claim: { put: string; reference: string; claimedAt: number };
-  readonly tally: { id: number; conversations: number; activity: number };
-  readonly extensionTally: { namespace: string; branch: string; states: number; sum: number };
   readonly log: {
     id: string;
     level: string;

@@ -1,7 +1,6 @@
 import { BoundedMap } from "../../domain/kit/bounded_map.ts";
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import type { QueryResult } from "kysely";
-import { ChecksumFunctions } from "../schema/checksum_functions.ts";
 import { columnName } from "../schema/column_name.ts";
 
 interface Prepared {
@@ -15,28 +14,22 @@ const MAX_PREPARED = 300;
 /** Runs queries on one `node:sqlite` database. Each SQL text is prepared once and its statement kept. */
 export class SqliteConnection {
   readonly #db: DatabaseSync;
-  readonly #checksums: ChecksumFunctions;
   readonly #prepared = new BoundedMap<string, Prepared>(MAX_PREPARED);
 
   constructor(db: DatabaseSync) {
     this.#db = db;
-    this.#checksums = new ChecksumFunctions(db);
   }
 
   get inTransaction(): boolean {
     return this.#db.isTransaction;
   }
 
-  /** Returns rows with column names in camel case. Throws `Damage` if a row differs from what was stored. */
+  /** Returns rows with column names in camel case. */
   query(sql: string, parameters: readonly unknown[]): QueryResult<Record<string, unknown>> {
     const { statement, columns } = this.#prepare(sql);
     const values = parameters.map(bindable);
-    try {
-      if (columns.length === 0) return { rows: [], numAffectedRows: BigInt(statement.run(...values).changes) };
-      return { rows: statement.all(...values).map((cells) => rowOf(columns, cells)) };
-    } finally {
-      this.#checksums.throwFound();
-    }
+    if (columns.length === 0) return { rows: [], numAffectedRows: BigInt(statement.run(...values).changes) };
+    return { rows: statement.all(...values).map((cells) => rowOf(columns, cells)) };
   }
 
   /** Another connection to the same file, which only reads; null for a database in memory. */
@@ -59,10 +52,7 @@ export class SqliteConnection {
     const known = this.#prepared.get(sql);
     if (known) return known;
     const statement = this.#db.prepare(sql);
-    const columns = statement.columns().flatMap(({ name }) => {
-      const column = columnName(name);
-      return column === null ? [] : [[name, column] as const];
-    });
+    const columns = statement.columns().map(({ name }) => [name, columnName(name)] as const);
     const prepared = { statement, columns };
     this.#prepared.set(sql, prepared);
     return prepared;

@@ -2,7 +2,6 @@ import { createHash } from "node:crypto";
 import { DatabaseSync } from "node:sqlite";
 import { StoreError } from "../../domain/errors.ts";
 import { renameOver } from "../../domain/kit/rename_over.ts";
-import { addChecksums, addToChecksums } from "./add_checksums.ts";
 import { copyDatabase } from "./copy_database.ts";
 import { isBusy } from "./error_kinds.ts";
 import { damaged, systemError } from "./store_error.ts";
@@ -18,12 +17,6 @@ const TABLE = `CREATE TABLE IF NOT EXISTS schema_migration (
 )`;
 
 const OUR_TABLE = "conversation_soul";
-
-/** Steps that run after the SQL of a file, in its transaction. */
-const AFTER: ReadonlyMap<string, (db: DatabaseSync) => void> = new Map([
-  ["checksums.sql", addChecksums],
-  ["tenants.sql", (db) => addToChecksums(db, { tables: ["conversationSoul", "extensionState"], column: "tenant" })],
-]);
 
 /** Brings a database to the newest schema: each file in its own transaction, in order, recorded with its checksum. If a
  * file fails, the database stays at the version before it. Before a database that contains data is changed, a copy is
@@ -61,7 +54,6 @@ async function apply(
   if (file.version > 1 && path !== ":memory:" && holdsData(db)) await keepCopy(path, file.version);
   db.exec(TABLE);
   db.exec(file.sql);
-  AFTER.get(file.name.replace(/^V\d+__/, ""))?.(db);
   db.prepare("INSERT INTO schema_migration (version, name, sha256, applied_at) VALUES (?, ?, ?, ?)")
     .run(file.version, file.name, checksum(file), now());
 }

@@ -1,5 +1,8 @@
+import { stat } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
 import { migrations } from "../../../migrations/mod.ts";
+import { damaged } from "./store_error.ts";
+import { isBusy } from "./error_kinds.ts";
 import { prepareDatabaseFile, protectDatabaseFile } from "./database_file.ts";
 import { checkedVersion, migrate } from "./migrate.ts";
 import { OpenFiles } from "./open_files.ts";
@@ -17,6 +20,8 @@ export async function openDatabase(path: string, now: () => number): Promise<Ope
     await prepareDatabaseFile(path);
     await refuseDamagedFile(path);
   }
+  // The last connection that is closed removes the log.
+  const isLeft = path !== ":memory:" && await stat(`${path}-wal`).then(({ size }) => size > 0, () => false);
   const files = path === ":memory:" ? null : new OpenFiles(path);
   // The short timeout is for statements outside of transactions; a writer waits in the driver, off the event loop.
   const db = new DatabaseSync(path, { timeout: 50 });
@@ -25,6 +30,7 @@ export async function openDatabase(path: string, now: () => number): Promise<Ope
     refuseOther(db, path);
     if (path !== ":memory:") {
       await protectDatabaseFile(path);
+      if (isLeft) checkLeft(db, path);
       db.exec("PRAGMA journal_mode = WAL");
     }
     db.exec("PRAGMA synchronous = NORMAL");
@@ -47,4 +53,17 @@ function refuseOther(db: DatabaseSync, path: string): void {
   } finally {
     db.exec("ROLLBACK");
   }
+}
+
+/** Checks the pages of a database that its last process did not close. While another process uses it, SQLite cannot
+ * leave WAL mode, and that process has checked it. */
+function checkLeft(db: DatabaseSync, path: string): void {
+  try {
+    db.exec("PRAGMA journal_mode = DELETE");
+  } catch (error) {
+    if (isBusy(error)) return;
+    throw error;
+  }
+  const [found] = db.prepare("PRAGMA quick_check(1)").all();
+  if (found?.quick_check !== "ok") throw damaged(path, { what: String(found?.quick_check).replaceAll("\n", " ") });
 }

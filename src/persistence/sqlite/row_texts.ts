@@ -1,5 +1,3 @@
-import { CHECKED, type CheckedTable } from "../schema/checksum.ts";
-import { checkedColumns } from "../schema/intact.ts";
 import { snakeCase } from "../schema/snake_case.ts";
 
 /** By what they do, table and columns. */
@@ -13,13 +11,11 @@ export function insertText(table: string, columns: readonly string[]): string {
   });
 }
 
-/** Changes these columns of a row and its checksum: their values, those of them that the checksum covers, the id. */
-export function updateText(table: CheckedTable, columns: readonly string[]): string {
+/** Changes these columns of a row, given their values and its id. */
+export function updateText(table: string, columns: readonly string[]): string {
   return known(`update ${table} ${columns.join(" ")}`, () => {
-    const after = CHECKED[table].map((column) => columns.includes(column) ? "?" : snakeCase(column));
-    const checksum = `changed_checksum('${table}', ${[...checkedColumns(table), ...after].join(", ")})`;
-    const set = [...columns.map((column) => `${snakeCase(column)} = ?`), `checksum = ${checksum}`];
-    return `UPDATE ${snakeCase(table)} SET ${set.join(", ")} WHERE id = ?`;
+    const set = columns.map((column) => `${snakeCase(column)} = ?`).join(", ");
+    return `UPDATE ${snakeCase(table)} SET ${set} WHERE id = ?`;
   });
 }
 

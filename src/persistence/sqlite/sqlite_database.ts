@@ -2,7 +2,6 @@ import { type RawBuilder, sql, type SqlBool } from "kysely";
 import { Database, type ResultRow, type RowChange } from "../database/database.ts";
 import { OwnDriver } from "../database/own_driver.ts";
 import { breaksRule } from "./error_kinds.ts";
-import { CHECKED, type CheckedTable } from "../schema/checksum.ts";
 import { sqliteDialect } from "./dialect.ts";
 import type { SqliteConnection } from "./connection.ts";
 import { insertText, updateText } from "./row_texts.ts";
@@ -49,10 +48,7 @@ export class SqliteDatabase extends Database {
   }
 
   override update(table: string, { id, changes }: RowChange): void | Promise<void> {
-    const columns = Object.keys(changes);
-    const checked = CHECKED[table as CheckedTable].filter((column) => column in changes);
-    const values = [...columns, ...checked].map((column) => changes[column]);
-    return this.store(updateText(table as CheckedTable, columns), [...values, id]);
+    return this.store(updateText(table, Object.keys(changes)), [...Object.values(changes), id]);
   }
 
   override write<T>(work: (tx: Database) => Promise<T>): Promise<T> {

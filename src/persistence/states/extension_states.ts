@@ -18,7 +18,6 @@ import { type BranchSegment, isShownIteration } from "../branches/lineage.ts";
 import type { DatabaseSchema } from "../schema/schema.ts";
 import { type Moment, newestMoment } from "../variables/scope_changes.ts";
 import { type StateRow, stateSegments, stateVersions } from "./rows.ts";
-import { StateTally } from "./tally.ts";
 
 /** Characters of one value as JSON, keys in one place, and versions of a key. */
 const MAX_CHARS = 1 << 20, MAX_KEYS = 10_000, MAX_VERSIONS = 1000;
@@ -33,7 +32,6 @@ type Joined = DatabaseSchema & {
 export class ExtensionStates implements StateStore {
   readonly #db: Database;
   readonly #now: () => number;
-  readonly #tally = new StateTally();
 
   constructor(db: Database, now: () => number) {
     this.#db = db;
@@ -75,7 +73,7 @@ export class ExtensionStates implements StateStore {
   list(...[place, { prefix = "", limit }]: Parameters<StateStore["list"]>): Promise<readonly StateEntry[]> {
     return this.#db.read(async (tx) => {
       const found = new Map<string, StateRow>();
-      for (const segment of await this.#segments(tx, place)) {
+      for (const segment of await stateSegments(tx, place)) {
         const wanted = stateRows(tx, { place, segment })
           .where((on) => on(on.fn("substr", ["i.key", on.val(1), on.val(prefix.length)]), "=", prefix));
         const rows = tx.kind === "postgres"
@@ -92,10 +90,7 @@ export class ExtensionStates implements StateStore {
   }
 
   query(namespace: string, query: StateQuery): Promise<readonly FoundState[]> {
-    return this.#db.read(async (tx) => {
-      await this.#tally.verifyAll(tx, namespace);
-      return await findStates(tx, { namespace, query });
-    });
+    return this.#db.read((tx) => findStates(tx, { namespace, query }));
   }
 
   delete(place: StatePlace, key: string): Promise<boolean> {
@@ -119,21 +114,13 @@ export class ExtensionStates implements StateStore {
     },
   ): Promise<readonly StateRow[]> {
     const found: StateRow[] = [];
-    for (const segment of await this.#segments(tx, place)) {
+    for (const segment of await stateSegments(tx, place)) {
       const wanted = stateRows(tx, { place, segment }).select(["i.key", "i.version", "i.value", "i.createdAt"])
         .where("i.key", "=", key).orderBy("i.version", "desc").limit(limit - found.length);
       found.push(...await (version === undefined ? wanted : wanted.where("i.version", "=", version)).execute());
       if (found.length >= limit) break;
     }
     return found;
-  }
-
-  /** What a branch reads from, each with all its states. */
-  async #segments(tx: Database, place: StatePlace): Promise<readonly (BranchSegment | null)[]> {
-    const segments = await stateSegments(tx, place);
-    const { namespace } = place;
-    for (const segment of segments) await this.#tally.verify(tx, { namespace, branchId: segment?.branchId ?? null });
-    return segments;
   }
 
   async #insert(
@@ -149,7 +136,7 @@ export class ExtensionStates implements StateStore {
     const own = await ownNewest(tx, { place, key });
     const version = Math.max(after, own) + 1;
     const { queryId, position } = await momentOf(tx, place);
-    const checksum = await insertRow(tx, "extensionState", {
+    await insertRow(tx, "extensionState", {
       id: newId(),
       namespace: place.namespace,
       conversationStateId: place.branchId,
@@ -161,7 +148,6 @@ export class ExtensionStates implements StateStore {
       createdAt: this.#now(),
       ...(place.branchId === null ? { tenant: tx.ownTenant } : {}),
     });
-    this.#tally.inserted(place, checksum);
     if (version > MAX_VERSIONS && !await isForked(tx, place.branchId)) {
       await ownRows(tx, { place, key }).where("version", "<=", version - MAX_VERSIONS).execute();
     }

@@ -2,28 +2,20 @@ import { sql } from "kysely";
 import { UsageError } from "../../domain/errors.ts";
 import type { FoundState, StateQuery } from "../../domain/records/extension_state.ts";
 import { Content } from "../content/content.ts";
-import { Damage } from "../schema/damage.ts";
 import type { Database } from "../database/database.ts";
-import { isIntact } from "../schema/intact.ts";
 import { isSeen } from "../database/is_seen.ts";
 
-/** Whether the run that a state `e` refers to is missing. */
-const LOST_RUN = sql`e.query_state_id IS NOT NULL AND q.id IS NULL`;
 const PART = /^[\w$@ -]{1,100}$/;
 
 interface Row {
   readonly conversationId: string | null;
-  readonly branch: string | null;
-  /** Number of rows whose run is missing. */
-  readonly lost: number;
   readonly key: string;
   readonly version: number;
   readonly value: string;
   readonly at: number;
 }
 
-/** `StateStore.query`, for states that are known to be intact. Runs that were replaced by another run of their query
- * are ignored. */
+/** `StateStore.query`. Runs that were replaced by another run of their query are ignored. */
 export async function findStates(
   db: Database,
   { namespace, query }: { readonly namespace: string; readonly query: StateQuery },
@@ -36,12 +28,10 @@ export async function findStates(
   const all = [sql`cell IS NOT NULL`, ...conditions];
   const { rows } = await sql<Row>`
     WITH newest AS (${newestStates(db, { namespace, prefix })}), whole AS (
-      SELECT conversation_id, branch, key, version, at, stored, cell, lost, ${db.wholeText("cell")} AS text FROM newest
+      SELECT conversation_id, key, version, at, stored, cell, ${db.wholeText("cell")} AS text FROM newest
     )
-    SELECT conversation_id, branch, lost, key, version, cell AS value, at FROM whole WHERE ${sql.join(all, sql` AND `)}
+    SELECT conversation_id, key, version, cell AS value, at FROM whole WHERE ${sql.join(all, sql` AND `)}
     ORDER BY stored DESC LIMIT ${sql.lit(limit)}`.execute(db);
-  const loose = rows.some((row) => row.lost > 0 || (row.branch !== null && row.conversationId === null));
-  if (loose) throw new Damage(`queries or branches with states of ${namespace} are missing`);
   const content = new Content(db);
   await content.load(rows.map(({ value }) => value));
   return rows.map(({ conversationId, key, version, value, at }) => (
@@ -51,28 +41,21 @@ export async function findStates(
 
 /** The newest version of each key in each place. */
 function newestStates(db: Database, { namespace, prefix }: { readonly namespace: string; readonly prefix: string }) {
-  const columns = sql`b.conversation_soul_id AS conversation_id, e.conversation_state_id AS branch, e.key,
+  const columns = sql`b.conversation_soul_id AS conversation_id, e.key,
     e.value AS cell, e.created_at AS at, e.rowid AS stored`;
   const from = sql`extension_state e LEFT JOIN conversation_state b ON b.id = e.conversation_state_id
     LEFT JOIN conversation_soul c ON c.id = b.conversation_soul_id
     LEFT JOIN query_state s ON s.id = e.query_state_id
     LEFT JOIN query_soul q ON q.id = s.query_soul_id
-    WHERE e.namespace = ${namespace} AND ${isIntact("queryState", "s")} AND ${isIntact("querySoul", "q")}
-      AND ${isIntact("conversationState", "b")} AND ${isIntact("conversationSoul", "c")}
-      AND substr(e.key, 1, ${prefix.length}) = ${prefix}
-      AND ${isOwn(db)} AND (q.id IS NULL OR s.version = q.runs - 1)`;
+    WHERE e.namespace = ${namespace} AND substr(e.key, 1, ${prefix.length}) = ${prefix}
+      AND ${isSeen(db, "coalesce(e.tenant, c.tenant)")} AND (q.id IS NULL OR s.version = q.runs - 1)`;
   if (db.kind === "postgres") {
-    return sql`SELECT DISTINCT ON (e.conversation_state_id, e.key) ${columns}, e.version, 0 AS lost
+    return sql`SELECT DISTINCT ON (e.conversation_state_id, e.key) ${columns}, e.version
       FROM ${from} ORDER BY e.conversation_state_id, e.key, e.version DESC`;
   }
   // Of the rows of a group, SQLite returns the one with the highest version.
-  return sql`SELECT ${columns}, max(e.version) AS version, sum(${LOST_RUN}) AS lost
+  return sql`SELECT ${columns}, max(e.version) AS version
     FROM ${from} GROUP BY e.conversation_state_id, e.key`;
-}
-
-/** A state of a conversation that is missing counts, so that reading it reports the damage. */
-function isOwn(db: Database) {
-  return sql`(${isSeen(db, "coalesce(e.tenant, c.tenant)")} OR (e.conversation_state_id IS NOT NULL AND c.id IS NULL))`;
 }
 
 /** Compares the value at a path; true and 1 differ, and so do null and a missing value. */

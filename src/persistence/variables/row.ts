@@ -1,11 +1,11 @@
 import type { VariableImage, VariableSummary } from "../../domain/query/variable.ts";
-import type { Content } from "../content/content.ts";
+import { checkOf, compareValue, type Content, type ValueCheck } from "../content/content.ts";
 import { fromJson, toJson } from "../database/json.ts";
 import type { DatabaseSchema } from "../schema/schema.ts";
 import { searchText } from "../database/search_text.ts";
 
 /** `expression_state.metadata` of a variable. `text` marks a system variable: its result is UTF-8 text. */
-export interface VariableMetadata extends Omit<VariableImage, "name" | "bytes" | "kind"> {
+export interface VariableMetadata extends Omit<VariableImage, "name" | "bytes" | "kind">, ValueCheck {
   readonly kind: VariableImage["kind"] | "text";
   /** `expression_state.id` of the block that made this version; null for system variables. */
   readonly block: string | null;
@@ -31,7 +31,7 @@ export async function variableCells(
   const { name: _name, bytes, source, ...rest } = image;
   const declared = (image.kind === "function" || image.kind === "class") && source.trim() !== "";
   const expr = declared ? searchText(source) : null;
-  const metadata = { ...rest, ...(expr === source ? {} : { source }), block, order };
+  const metadata = { ...rest, ...(expr === source ? {} : { source }), block, order, ...checkOf(bytes) };
   return {
     expr,
     result: bytes.length === 0 ? null : await content.putBytes(bytes, before),
@@ -49,18 +49,24 @@ export async function systemCells(content: Content, text: string): Promise<Cells
     inline: text.length <= 100 ? JSON.stringify(text).slice(0, 120) : null,
     doc: "",
   };
-  const metadata = { kind: "text", root: null, source: "", requires: [], reason: "", summary, block: null, order: 0 };
+  const bytes = new TextEncoder().encode(text);
+  const metadata = {
+    ...{ kind: "text", root: null, source: "", requires: [], reason: "", summary, block: null, order: 0 },
+    ...checkOf(bytes),
+  };
   return {
     expr: null,
-    result: await content.putBytes(new TextEncoder().encode(text)),
+    result: await content.putBytes(bytes),
     metadata: await content.putText(toJson(metadata)),
   };
 }
 
-/** The image from cells that were loaded into `content`. For a system variable, `source` is its text. */
+/** The image from cells that were loaded into `content`. For a system variable, `source` is its text. Throws `Damage`
+ * for a value that is not what was stored. */
 export function variableImage(content: Content, row: Cells & { readonly name: string | null }): VariableImage {
   const facts = fromJson<VariableMetadata>(content.text(row.metadata ?? "{}"));
   const bytes = row.result === null || facts.large !== undefined ? new Uint8Array() : content.bytes(row.result);
+  if (row.result !== null) compareValue(bytes, facts, `a value of variable ${row.name}`);
   const text = facts.kind === "text";
   return {
     name: row.name ?? "",

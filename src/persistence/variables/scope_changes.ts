@@ -26,7 +26,6 @@ export async function writeScopes(
     const known = souls.get(name);
     if (!known || known.metadata.scope === "system") continue;
     const soul = await souls.own(name);
-    if (soul.shown) souls.show(soul, { ...soul.shown, scope });
     await insertRow(db, "scopeChange", {
       expressionSoulId: soul.id,
       queryStateId: at.queryId,
@@ -37,13 +36,10 @@ export async function writeScopes(
   }
 }
 
-/** The newest moment of a branch, with the row of its iteration. */
-export async function newestMoment(
-  db: Database,
-  branchId: string,
-): Promise<Moment & { readonly iterationId: string | null }> {
+/** The newest moment of a branch. */
+export async function newestMoment(db: Database, branchId: string): Promise<Moment> {
   const run = await newestRun(db, branchId);
-  if (!run) return { queryId: null, position: -1, iterationId: null };
+  if (!run) return { queryId: null, position: -1 };
   const last = await lastIteration(db, run.id);
-  return { queryId: run.id, position: last?.position ?? -1, iterationId: last?.id ?? null };
+  return { queryId: run.id, position: last?.position ?? -1 };
 }

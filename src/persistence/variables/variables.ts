@@ -1,22 +1,17 @@
 import type { BranchPoint } from "../../domain/records/new_fork.ts";
 import type { VariableImage } from "../../domain/query/variable.ts";
-import { verifyAbsent } from "../database/absent.ts";
 import { Content } from "../content/content.ts";
 import { Damage } from "../schema/damage.ts";
 import type { Database } from "../database/database.ts";
 import { readEdges } from "./dependencies.ts";
 import { checkRun } from "../runs/fence.ts";
 import { readPoint } from "../branches/forks.ts";
-import { intact } from "../schema/intact.ts";
-import { lostIterations, verifiedNewest, verifyStates } from "../runs/iteration_tally.ts";
 import { fromJson } from "../database/json.ts";
 import { type BranchSegment, isShownRun, readLineage, readLineageAt } from "../branches/lineage.ts";
-import { queriesIn, verifyNumbers } from "../runs/query_numbers.ts";
+import { queriesIn } from "../runs/query_numbers.ts";
 import { restoreOrder } from "./restore_order.ts";
 import { newestMoment, writeScopes } from "./scope_changes.ts";
-import { addToDigest, digestOf, verifyNewest } from "../branches/shown_digest.ts";
-import { type NewestRow, newestVariables, shownVersions } from "../branches/shown_variables.ts";
-import { updateRow } from "../database/update_row.ts";
+import { newestVariables, shownVersions } from "../branches/shown_variables.ts";
 import { VariableSouls } from "./souls.ts";
 import { loadValues, variableImage, type VariableMetadata } from "./row.ts";
 import type { VariableHead, VariableStore, VariableVersion } from "../store/variable_store.ts";
@@ -30,7 +25,7 @@ async function blockCodes(db: Database, ids: readonly string[]): Promise<Readonl
   for (let i = 0; i < wanted.length; i += AT_ONCE) {
     const some = wanted.slice(i, i + AT_ONCE);
     const rows = await db.selectFrom("expressionState as e").select(["e.id", "e.expr", "e.metadata"])
-      .where("e.id", "in", some).select(intact("expressionState", "e")).execute();
+      .where("e.id", "in", some).execute();
     if (rows.length < some.length) throw new Damage("a block that made a variable is missing");
     // The column returns the text exactly unless it is blank or contains U+FFFD; see blockCells().
     const odd = rows.filter(({ expr }) => expr === null || expr.includes("\ufffd"));
@@ -48,10 +43,6 @@ async function blockCodes(db: Database, ids: readonly string[]): Promise<Readonl
 export class VariableRows {
   readonly #db: Database;
   readonly #now: () => number;
-  /** The newest versions by name of the branch that was read last; its digest confirmed that they are complete. */
-  #verified:
-    | { readonly branchId: string; readonly digest: number; readonly checksums: ReadonlyMap<string, number> }
-    | null = null;
 
   constructor(db: Database, now: () => number) {
     this.#db = db;
@@ -60,7 +51,7 @@ export class VariableRows {
 
   heads(branchId: string, at?: BranchPoint): Promise<readonly VariableHead[]> {
     return this.#read(async (tx) => {
-      const rows = await this.#newest(tx, await lineageOf(tx, branchId, { at }));
+      const rows = await newestVariables(tx, { lineage: await lineageOf(tx, branchId, { at }) });
       const content = new Content(tx);
       await content.load(rows.map((row) => row.metadata));
       const facts = rows.map((row) => fromJson<VariableMetadata>(content.text(row.metadata ?? "{}")));
@@ -78,7 +69,7 @@ export class VariableRows {
   liveImages(branchId: string, at?: BranchPoint): Promise<readonly VariableImage[]> {
     return this.#read(async (tx) => {
       const lineage = await lineageOf(tx, branchId, { at });
-      const rows = (await this.#newest(tx, lineage)).filter(({ scope }) => scope === "live").reverse();
+      const rows = (await newestVariables(tx, { lineage })).filter(({ scope }) => scope === "live").reverse();
       const content = new Content(tx);
       await loadValues(content, rows);
       const reads = await readsOf(tx, lineage);
@@ -101,7 +92,6 @@ export class VariableRows {
     return this.#read(async (tx) => {
       const lineage = await lineageOf(tx, branchId, { at });
       const rows = (await shownVersions(tx, { lineage, name, limit: newest })).toReversed();
-      if (tx.verifies && (await this.#newestOf(tx, { lineage, name })) !== rows.at(-1)?.checksum) throw lost(name);
       const content = new Content(tx);
       await loadValues(content, rows);
       const blocks = rows.map((row) => fromJson<VariableMetadata>(content.text(row.metadata ?? "{}")).block ?? "");
@@ -118,15 +108,12 @@ export class VariableRows {
   /** Versions that no block of this run made. Those of its child queries are in other branches. */
   given(queryId: string): Promise<readonly VariableImage[]> {
     return this.#read(async (tx) => {
-      await verifyStates(tx, queryId);
       const run = await tx.selectFrom("queryState as r").innerJoin("querySoul as q", "q.id", "r.querySoulId")
         .select("q.conversationStateId as branchId").where("r.id", "=", queryId).executeTakeFirst();
-      if (!run) await verifyAbsent(tx, { table: "queryState", id: queryId });
       const rows = await tx.selectFrom("iteration as i").innerJoin("expressionState as e", "e.iterationId", "i.id")
         .innerJoin("expressionSoul as s", "s.id", "e.expressionSoulId")
         .select(["s.name", "s.kind", "s.conversationStateId as branchId", "e.expr", "e.result", "e.metadata"])
         .where("i.queryStateId", "=", queryId)
-        .select(intact("expressionState", "e")).select(intact("expressionSoul", "s"))
         .orderBy("i.position").orderBy("e.rowid").execute();
       const content = new Content(tx);
       await content.load(rows.map(({ metadata }) => metadata));
@@ -154,7 +141,7 @@ export class VariableRows {
       if (runs.length < queries) return [];
       const iterations = new Set<string>();
       for (const run of [...runs, before]) for (const id of await iterationsOf(tx, run)) iterations.add(id);
-      const rows = await this.#newest(tx, lineage);
+      const rows = await newestVariables(tx, { lineage });
       return rows.flatMap(({ name, iterationId }) => name !== null && !iterations.has(iterationId ?? "") ? [name] : []);
     });
   }
@@ -170,37 +157,7 @@ export class VariableRows {
       await souls.prepare(names);
       const at = await newestMoment(tx, branchId);
       await writeScopes(names, { db: tx, souls, at, scope, now: this.#now() });
-      const variables = await addToDigest(tx, { branchId, change: souls.change });
-      if (at.iterationId !== null) await updateRow(tx, "iteration", { id: at.iterationId, changes: { variables } });
     });
-  }
-
-  /** Everything that the branch shows, and nothing else. */
-  async #newest(tx: Database, lineage: Lineage): Promise<readonly NewestRow[]> {
-    const [segment] = lineage;
-    const rows = await newestVariables(tx, { lineage });
-    await verifyNewest(tx, { segment, rows });
-    const digest = segment.until === null ? await digestOf(tx, segment) : null;
-    if (digest !== null) {
-      const checksums = new Map(rows.map(({ name, checksum }) => [name ?? "", checksum]));
-      this.#verified = { branchId: segment.branchId, digest, checksums };
-    }
-    return rows;
-  }
-
-  /** The checksum of the newest version of a variable. */
-  async #newestOf(
-    tx: Database,
-    { lineage, name }: { readonly lineage: Lineage; readonly name: string },
-  ): Promise<number | undefined> {
-    const [segment] = lineage;
-    const known = this.#verified;
-    if (
-      known?.branchId === segment.branchId && segment.until === null && known.digest === await digestOf(tx, segment)
-    ) {
-      return known.checksums.get(name);
-    }
-    return (await this.#newest(tx, lineage)).find((row) => row.name === name)?.checksum;
   }
 
   #read<T>(work: (tx: Database) => Promise<T>): Promise<T> {
@@ -228,29 +185,18 @@ async function newestRuns(
   const to = await queriesIn(tx, segment);
   const from = Math.max(0, to - limit);
   const rows = await tx.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
-    .select(["s.id", "q.number"]).where("q.conversationStateId", "=", branchId).where("q.number", ">=", from)
-    .where((on) => isShownRun(on, segment)).select(intact("queryState", "s")).select(intact("querySoul", "q"))
+    .select("s.id").where("q.conversationStateId", "=", branchId).where("q.number", ">=", from)
+    .where((on) => isShownRun(on, segment))
     .orderBy("q.number", "desc").execute();
-  verifyNumbers(rows, { from, to, branchId });
   return rows.map(({ id }) => id);
 }
 
 async function iterationsOf(tx: Database, queryId: string): Promise<readonly string[]> {
-  const newest = tx.verifies ? await verifiedNewest(tx, queryId) : null;
-  const rows = await tx.selectFrom("iteration as k").innerJoin("iteration as i", "i.rowid", "k.rowid")
-    .select(["i.id", "i.queryStateId", "i.position"]).where("k.queryStateId", "=", queryId)
-    .select(intact("iteration", "i")).execute();
-  // Whichever index this read, they are the iterations of this query, one for every position.
-  const places = new Set(rows.flatMap((row) => row.queryStateId === queryId ? [row.position] : []));
-  if (places.size !== (newest ?? Math.max(-1, ...places)) + 1) throw lostIterations(queryId);
+  const rows = await tx.selectFrom("iteration").select("id").where("queryStateId", "=", queryId).execute();
   return rows.map(({ id }) => id);
 }
 
 type Lineage = readonly [BranchSegment, ...BranchSegment[]];
-
-function lost(name: string): Damage {
-  return new Damage(`the newest version of variable ${name} is missing`);
-}
 
 /** The lineage of the branch now, or at a moment of it. */
 async function lineageOf(

@@ -27,11 +27,6 @@ export class VariableWriter {
     this.#souls = new VariableSouls(content.db, facts);
   }
 
-  /** The change of the branch's digest. */
-  get change(): number {
-    return this.#souls.change;
-  }
-
   /** Looks up these names; call it first, with every name that is used. */
   async prepare(names: readonly string[]): Promise<void> {
     await this.#souls.prepare(names);
@@ -121,7 +116,7 @@ export class VariableWriter {
   }
 
   async #insert(soul: VariableRow, cells: Cells): Promise<void> {
-    const checksum = await insertRow(this.#content.db, "expressionState", {
+    await insertRow(this.#content.db, "expressionState", {
       id: newId(),
       expressionSoulId: soul.id,
       iterationId: this.#facts.iterationId,
@@ -133,9 +128,7 @@ export class VariableWriter {
       stderr: null,
       durationMs: null,
       createdAt: this.#facts.now,
-      replaces: soul.shown?.checksum ?? 0,
     });
     soul.result = cells.result;
-    this.#souls.show(soul, { checksum, scope: soul.metadata.scope ?? "live" });
   }
 }

@@ -13,10 +13,11 @@ export const pages: Family = {
     const folder = await Deno.makeTempDir({ prefix: "vis-flips-" });
     try {
       const size = trial.quick ? { count: 5, reads: 40 } : { count: 50, reads: 400 };
-      const { tries, wrong, unclear, examples } = await inThread({ ...size, seed: trial.seed, folder });
+      const { tries, wrong, other, unclear, examples } = await inThread({ ...size, seed: trial.seed, folder });
       trial.faults += tries;
       for (const example of examples) trial.note(example);
-      if (wrong > 0) trial.found("lost", `${wrong} of ${tries} flips gave another value than was stored`);
+      if (wrong > 0) trial.found("lost", `${wrong} of ${tries} flips gave a value that was never stored`);
+      trial.note(`${other} of ${tries} flips changed another cell, or hid a row`);
       if (unclear > 0) {
         trial.found("unclear", `${unclear} of ${tries} flips gave an error that does not say what to do`);
       }

@@ -1,8 +1,9 @@
-/** Every table of both schemas is copied or named as one that is not, and what is copied has the same columns in both. */
+/** Every table of both schemas is copied or named as one that is not, and all columns of a copied table are copied. */
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { migrations } from "../../../migrations/mod.ts";
-import { COMPUTED_COLUMNS, COPIED_TABLES, UNCOPIED_TABLES } from "../../../src/persistence/copy/copied_tables.ts";
+import { COPIED_TABLES, type CopiedTableName, UNCOPIED_TABLES } from "../../../src/persistence/copy/copied_tables.ts";
+import { COLUMNS } from "../../../src/persistence/schema/columns.ts";
 import {
   CONVERSATION_TABLE_NAMES,
   CONVERSATION_TABLES,
@@ -15,11 +16,6 @@ import { type Postgres, postgresTests } from "../../helpers/postgres.ts";
 const test = await postgresTests();
 /** The order of rows, which SQLite has in every table without naming it. */
 const ROWID = "rowid";
-const COMPUTED = new Set([...COMPUTED_COLUMNS].map(snakeCase));
-
-/** A tenant is copied only with rows that belong to no other; PostgreSQL has it in every row. */
-const isCopied = (column: string): boolean => column !== ROWID && column !== "tenant" && !COMPUTED.has(column);
-
 type Columns = Readonly<Record<string, readonly string[]>>;
 
 function inSqlite(): Columns {
@@ -81,16 +77,17 @@ test("what a conversation has in a table goes with it, or is removed by name", a
   assert.deepEqual(staying, ["conversationSoul", ...named]);
 });
 
-test("a copied table has the same columns in both databases", async (server) => {
+test("all columns of a copied table are copied", async (server) => {
   const [sqlite, postgres] = [inSqlite(), await inPostgres(server)];
   for (const [table, { order, ...kinds }] of Object.entries(COPIED_TABLES)) {
     const name = snakeCase(table);
-    const columns = postgres[name] ?? [];
-    assert.deepEqual(columns.filter(isCopied), sqlite[name]?.filter(isCopied), table);
-    assert.equal(order[0] === ROWID, columns.includes(ROWID), `${table} is copied in the order of its rows`);
-    const named = [...order, ...Object.values(kinds).flat()].map(snakeCase);
+    const columns = [...new Set([...order, ...COLUMNS[table as CopiedTableName]])].map(snakeCase);
+    const copied = columns.filter((column) => column !== ROWID);
+    assert.deepEqual(sqlite[name], copied.toSorted(), table);
+    const found = postgres[name] ?? [];
+    assert.deepEqual(columns.filter((column) => !found.includes(column) && column !== ROWID), [], table);
+    assert.equal(order[0] === ROWID, found.includes(ROWID), `${table} is copied in the order of its rows`);
+    const named = Object.values(kinds).flat().map(snakeCase);
     assert.deepEqual(named.filter((column) => !columns.includes(column)), [], table);
   }
-  const all = new Set(Object.keys(COPIED_TABLES).flatMap((table) => postgres[snakeCase(table)] ?? []));
-  assert.deepEqual([...COMPUTED].filter((column) => !all.has(column)), []);
 });

@@ -1,21 +1,24 @@
-/** What was stored is read back or refused: docs/decisions/0023-verified-reads.md. */
+/** What of a damaged database is noticed: docs/decisions/0023-verified-reads.md. */
 import assert from "node:assert/strict";
+import { copyFile, readFile, rm, writeFile } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
 import { readArchive } from "../../../src/conversation/archive/read_archive.ts";
 import { StoreError, UsageError } from "../../../src/domain/errors.ts";
 import { openStore } from "../../../src/persistence/open_store.ts";
 import { SqliteMaintenance } from "../../../src/persistence/maintenance/sqlite_maintenance.ts";
-import type { Store } from "../../../src/persistence/store/store.ts";
 import { encode } from "../../../src/sandbox/codec/codec.ts";
 import { begun, block, image, iterate, queryEnd } from "../../conformance/store/fixtures.ts";
 import { withDatabasePath } from "../_temp_database.ts";
-import { archiveOf, archiveTextOf } from "../../helpers/archive_of.ts";
+import { archiveTextOf } from "../../helpers/archive_of.ts";
 
 async function filled(path: string): Promise<string> {
   const store = await openStore({ path });
   const { branchId, queryId } = await begun(store);
   for (const position of [0, 1]) {
-    const saved = [image("n", { bytes: encode({ position }) })];
+    const saved = [
+      image("n", { bytes: encode({ position }) }),
+      image("long", { bytes: encode("long ".repeat(900 + position)) }),
+    ];
     await iterate(store, { queryId, position, blocks: [block(`var n = ${position}`, { saved })] });
   }
   await store.endQuery(queryId, queryEnd());
@@ -23,71 +26,79 @@ async function filled(path: string): Promise<string> {
   return branchId;
 }
 
-/** Each changes what one statement of the program would never change. */
-const DAMAGE: readonly [what: string, sql: string, read: (store: Store, branchId: string) => Promise<unknown>][] = [
-  [
-    "a value",
-    "UPDATE expression_state SET result = zeroblob(3) WHERE version = 1",
-    (store, id) => store.liveImages(id),
-  ],
-  ["a title", "UPDATE conversation_state SET title = 'other'", (store) => store.listConversations({ limit: 1 })],
-  ["a status", "UPDATE query_state SET status = 'error'", (store, id) => store.queries(id)],
-  ["an order", "UPDATE conversation_soul SET activity = 99", (store) => store.listConversations({ limit: 1 })],
-  ["a missing version", "DELETE FROM expression_state WHERE version = 1", (store, id) => store.variables(id)],
-  ["a missing query", "DELETE FROM query_soul", (store, id) => store.queries(id)],
-  ["a missing iteration", "DELETE FROM iteration WHERE position = 1", (store, id) => store.turns(id)],
+const refused = (error: unknown): boolean => {
+  assert.ok(error instanceof StoreError && error.code === "corrupt", String(error));
+  assert.match(error.message, /damaged .*vis db check/);
+  return true;
+};
+
+function change(path: string, sql: string): void {
+  using db = new DatabaseSync(path, { enableForeignKeyConstraints: false });
+  db.exec(sql);
+}
+
+/** Overwrites the head of the first page of an index. */
+async function changePage(path: string, index: string): Promise<void> {
+  const db = new DatabaseSync(path, { readOnly: true });
+  const page = Number(db.prepare("SELECT rootpage FROM sqlite_schema WHERE name = ?").get(index)?.rootpage);
+  db.close();
+  const bytes = await readFile(path);
+  bytes.fill(0xff, (page - 1) * 4096, (page - 1) * 4096 + 8);
+  await writeFile(path, bytes);
+}
+
+interface Damaged {
+  readonly what: string;
+  readonly harm: (path: string) => void | Promise<void>;
+  /** Whether a read of the variables refuses it. */
+  readonly isRead: boolean;
+}
+
+const DAMAGE: readonly Damaged[] = [
+  {
+    what: "a short value",
+    harm: (path) => change(path, "UPDATE expression_state SET result = zeroblob(3) WHERE version = 1"),
+    isRead: true,
+  },
+  { what: "a long value", harm: (path) => change(path, "UPDATE content SET bytes = zeroblob(9)"), isRead: true },
+  { what: "a reference", harm: (path) => change(path, "DELETE FROM query_soul"), isRead: false },
+  { what: "a page", harm: (path) => changePage(path, "idx_log_created"), isRead: false },
 ];
 
-for (const [what, sql, read] of DAMAGE) {
-  Deno.test(`${what}: the read, an export, a backup and vacuum refuse it, and check() names it`, () =>
+for (const { what, harm, isRead } of DAMAGE) {
+  Deno.test(`damage to ${what}: check() names it, a backup and vacuum refuse it${isRead ? ", a read too" : ""}`, () =>
     withDatabasePath(async (path) => {
       const branchId = await filled(path);
-      const db = new DatabaseSync(path, { enableForeignKeyConstraints: false });
-      db.exec(sql);
-      const conversation = String(db.prepare("SELECT id FROM conversation_soul").get()?.id);
-      db.close();
-      const refused = (error: unknown): boolean => {
-        assert.ok(error instanceof StoreError && error.code === "corrupt", String(error));
-        assert.match(error.message, /damaged .*vis db check/);
-        return true;
-      };
-      const store = await openStore({ path });
-      await assert.rejects(read(store, branchId), refused);
-      await assert.rejects(archiveOf(store, conversation), refused);
-      await store.close();
+      await harm(path);
+      if (isRead) {
+        const store = await openStore({ path });
+        await assert.rejects(store.liveImages(branchId), refused);
+        await store.close();
+      }
       const care = new SqliteMaintenance({ path });
-      await assert.rejects(care.backup(`${path}.copy`), refused);
-      await assert.rejects(care.vacuum(), refused);
+      for (const action of [() => care.backup(`${path}.copy`), () => care.vacuum()]) {
+        await assert.rejects(action, { name: "StoreError", code: "corrupt" });
+      }
       assert.notDeepEqual((await care.check()).problems, []);
     }));
 }
 
-Deno.test("places of iterations that were changed neither change the order of variables nor their scope", () =>
+Deno.test("a damaged page is noticed when a database is opened that was not closed", () =>
   withDatabasePath(async (path) => {
+    await filled(path);
     const store = await openStore({ path });
-    const { branchId, queryId } = await begun(store);
-    for (const [position, name] of ["a", "b", "c"].entries()) {
-      await iterate(store, { queryId, position, blocks: [block(`var ${name}`, { saved: [image(name)] })] });
-    }
-    await store.setScope(branchId, { names: ["a"], scope: "forgotten" });
-    const reads = [
-      () => store.liveImages(branchId),
-      () => store.variables(branchId),
-      () => store.variables(branchId, { queryId, position: 2 }),
-    ];
-    const known = await Promise.all(reads.map((read) => read()));
-    for (const change of ["5 WHERE position = 1", "7 WHERE position = 0"]) {
-      const db = new DatabaseSync(path);
-      db.exec(`UPDATE iteration SET position = ${change}`);
-      db.close();
-      for (const [at, read] of reads.entries()) {
-        await read().then(
-          (found) => assert.deepEqual(found, known[at], change),
-          (error: unknown) => assert.ok(error instanceof StoreError && error.code === "corrupt", String(error)),
-        );
-      }
-    }
+    await begun(store);
+    const left = `${path}.left`;
+    // What a killed process leaves.
+    for (const end of ["", "-wal"]) await copyFile(`${path}${end}`, `${left}${end}`);
+    const log = await readFile(`${left}-wal`);
     await store.close();
+    await rm(`${left}-wal`);
+    await changePage(left, "idx_log_created");
+    await rm(`${left}-wal`, { force: true });
+    await rm(`${left}-shm`, { force: true });
+    await writeFile(`${left}-wal`, log);
+    await assert.rejects(openStore({ path: left }), refused);
   }));
 
 Deno.test("an archive with another bit is the same conversation or is refused", () =>

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
-import { ChecksumFunctions } from "../../../src/persistence/schema/checksum_functions.ts";
 import { openStore } from "../../../src/persistence/open_store.ts";
 import { begun, iterate } from "../../conformance/store/fixtures.ts";
 import { withDatabasePath } from "../_temp_database.ts";
@@ -11,16 +10,13 @@ function fill(
   what: { readonly branchId: string | null; readonly keys: number; readonly versions: number },
 ) {
   using db = new DatabaseSync(path);
-  new ChecksumFunctions(db);
   db.prepare(
     `WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ? - 1),
      made AS (SELECT 'id' || i AS id, ? AS branch, 'k' || (i / CAST(? AS INTEGER)) AS key,
        1 + i % CAST(? AS INTEGER) AS version, i AS at FROM n)
      INSERT INTO extension_state
-       (id, namespace, conversation_state_id, position, key, version, value, created_at, tenant, checksum)
-     SELECT id, 'test.a', branch, -1, key, version, '1', at, iif(branch IS NULL, 'default', NULL),
-       row_checksum('extensionState', id, 'test.a', branch, NULL, -1, key, version, '1', at,
-         iif(branch IS NULL, 'default', NULL)) FROM made`,
+       (id, namespace, conversation_state_id, position, key, version, value, created_at, tenant)
+     SELECT id, 'test.a', branch, -1, key, version, '1', at, iif(branch IS NULL, 'default', NULL) FROM made`,
   ).run(what.keys * what.versions, what.branchId, what.versions, what.versions);
 }
 

@@ -1,0 +1,41 @@
+-- Rows have no checksums and no sums of the rows below them: SQLite checks its pages, and values and long texts their
+-- bytes (docs/database.md).
+DROP TRIGGER tally_conversation_insert;
+DROP TRIGGER tally_conversation_update;
+DROP TRIGGER tally_conversation_delete;
+DROP TRIGGER tally_branch;
+DROP TRIGGER tally_iteration;
+DROP TRIGGER tally_expression_state;
+DROP TRIGGER tally_child_branch;
+DROP TRIGGER tally_sub_call;
+DROP TRIGGER tally_dependency;
+DROP TRIGGER tally_scope_change;
+DROP TRIGGER tally_extension_state_insert;
+DROP TRIGGER tally_extension_state_delete;
+DROP TABLE tally;
+DROP TABLE extension_tally;
+
+ALTER TABLE conversation_soul DROP COLUMN checksum;
+ALTER TABLE conversation_soul DROP COLUMN branches;
+ALTER TABLE conversation_state DROP COLUMN checksum;
+ALTER TABLE conversation_state DROP COLUMN variables;
+ALTER TABLE conversation_state DROP COLUMN edges;
+ALTER TABLE conversation_state DROP COLUMN scopes;
+ALTER TABLE query_soul DROP COLUMN checksum;
+ALTER TABLE query_soul DROP COLUMN variables;
+ALTER TABLE query_state DROP COLUMN checksum;
+ALTER TABLE query_state DROP COLUMN iterations;
+ALTER TABLE iteration DROP COLUMN checksum;
+ALTER TABLE iteration DROP COLUMN variables;
+ALTER TABLE iteration DROP COLUMN states;
+ALTER TABLE iteration DROP COLUMN children;
+ALTER TABLE iteration DROP COLUMN calls;
+ALTER TABLE expression_soul DROP COLUMN checksum;
+ALTER TABLE expression_state DROP COLUMN checksum;
+ALTER TABLE expression_state DROP COLUMN replaces;
+ALTER TABLE expression_dependency DROP COLUMN checksum;
+ALTER TABLE scope_change DROP COLUMN checksum;
+ALTER TABLE extension_state DROP COLUMN checksum;
+ALTER TABLE request_key DROP COLUMN checksum;
+ALTER TABLE child_branch DROP COLUMN checksum;
+ALTER TABLE sub_call DROP COLUMN checksum;
