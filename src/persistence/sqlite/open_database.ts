@@ -8,6 +8,9 @@ import { checkedVersion, migrate } from "./migrate.ts";
 import { OpenFiles } from "./open_files.ts";
 import { refuseDamagedFile, refuseOtherSchema } from "./refuse_damaged_file.ts";
 
+/** For statements outside of transactions; a writer waits in the driver, off the event loop. */
+const BUSY_MS = 50;
+
 export interface OpenDatabase {
   readonly db: DatabaseSync;
   /** Null for a database in memory. */
@@ -23,8 +26,7 @@ export async function openDatabase(path: string, now: () => number): Promise<Ope
   // The last connection that is closed removes the log.
   const isLeft = path !== ":memory:" && await stat(`${path}-wal`).then(({ size }) => size > 0, () => false);
   const files = path === ":memory:" ? null : new OpenFiles(path);
-  // The short timeout is for statements outside of transactions; a writer waits in the driver, off the event loop.
-  const db = new DatabaseSync(path, { timeout: 50 });
+  const db = new DatabaseSync(path, { timeout: BUSY_MS });
   try {
     // Nothing is changed, neither mode nor journal, before the file is known to be an undamaged Vis database.
     refuseOther(db, path);
@@ -59,10 +61,13 @@ function refuseOther(db: DatabaseSync, path: string): void {
  * leave WAL mode, and that process has checked it. */
 function checkLeft(db: DatabaseSync, path: string): void {
   try {
+    db.exec("PRAGMA busy_timeout = 0");
     db.exec("PRAGMA journal_mode = DELETE");
   } catch (error) {
     if (isBusy(error)) return;
     throw error;
+  } finally {
+    db.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);
   }
   const [found] = db.prepare("PRAGMA quick_check(1)").all();
   if (found?.quick_check !== "ok") throw damaged(path, { what: String(found?.quick_check).replaceAll("\n", " ") });
