@@ -3,13 +3,10 @@
  * contain what a start and an ordinary block need, and nothing unused. */
 import { recorded } from "./_code_cache_record.ts";
 import { encode } from "../src/sandbox/codec/codec.ts";
-import { PROTOCOL_VERSION, wireId } from "../src/sandbox/protocol.ts";
-import type { FrameWriter } from "../src/sandbox/child/relay/frame_writer.ts";
-import type { WorkerStart } from "../src/sandbox/child/link/messages.ts";
-import type { Relay } from "../src/sandbox/child/relay/relay.ts";
-import { loadRelay } from "../src/sandbox/child/relay/loader.ts";
+import { type Bytes, type Frame, frameHead, FrameReader, PROTOCOL_VERSION, wireId } from "../src/sandbox/protocol.ts";
+import { loadBlocks } from "../src/sandbox/child/setup/scripts.ts";
+import { endProcess } from "../src/sandbox/child/setup/end_process.ts";
 import { ALL_WALLS, type Setup } from "../src/sandbox/child/setup/setup.ts";
-import { sucraseLoader } from "../src/sandbox/child/prepare/sucrase_loader.ts";
 
 const LIMIT_MS = 30_000;
 /** The kinds of statement that models write; one of them is TypeScript that only the slower stripper supports. */
@@ -34,45 +31,71 @@ const SETUP: Setup = {
   access: { globals: [], net: [], ports: [], read: [], write: [], env: [], workspace: "" },
 };
 
-async function make(folder: string): Promise<void> {
-  const scriptOf = (name: string) => ({ text: Deno.readTextFileSync(`${folder}/${name}.js`) });
-  const worker = new Worker(new URL("./worker.js", import.meta.url), { type: "module" });
-  const channel = new MessageChannel(), caches = new MessageChannel();
-  const { functions, untimed, outputBytes, previewChars, access } = SETUP;
-  const given = { functions, untimed, outputBytes, previewChars, access, constants: encode({}), emptyRealm: true };
-  const start: WorkerStart = { script: scriptOf("worker_script"), setup: { ...given, port: channel.port2 } };
-  worker.postMessage({ ...start, cachePort: caches.port2 }, [channel.port2, caches.port2]);
+/** The main process's end of a pipe that leads to this process itself. */
+class OwnPipe {
+  readonly #reader = new FrameReader();
+  readonly #sent: Bytes[] = [];
+  #wake: () => void = () => {};
+  onFrame: (frame: Frame) => void = () => {};
 
-  const waiting = new Map<string, () => void>();
-  const writer = {
-    send: ({ t, id = "" }: { readonly t: string; readonly id?: string }): void => {
-      if (t === "call") relay.receive({ header: { t: "answer", id, ok: true }, payload: encode("x") });
-      else waiting.get(id)?.();
-      relay.link.forward();
-    },
-    together: (write: () => void): void => write(),
-  } as unknown as FrameWriter;
-  const up = Promise.withResolvers<void>();
-  const loadSucrase = sucraseLoader(scriptOf("sucrase"));
-  const relay: Relay = loadRelay(scriptOf("relay"), { setup: SETUP, writer, port: channel.port1, loadSucrase });
-  relay.onUp = () => up.resolve();
-  await up.promise;
-  for (const [index, code] of BLOCKS.entries()) {
-    const id = wireId();
-    const done = new Promise<void>((resolve) => waiting.set(id, resolve));
-    relay.receive({ header: { t: "run", id, iteration: 1, index, deadlineMs: 5000 }, payload: encode(code) });
-    await done;
+  /** Puts itself in the place of stdin and stdout. Blocks are run by the child's script, evaluated after that. */
+  begin(): void {
+    Reflect.set(Deno.stdin, "read", async (into: Bytes) => {
+      while (this.#sent.length === 0) await new Promise<void>((resolve) => this.#wake = resolve);
+      const bytes = this.#sent.shift()!;
+      into.set(bytes);
+      return bytes.length;
+    });
+    Reflect.set(Deno.stdout, "writeSync", (bytes: Bytes) => {
+      this.#reader.push(bytes, (frame) => this.onFrame(frame));
+      return bytes.length;
+    });
   }
-  const got = new Promise<Uint8Array>((resolve) => caches.port1.onmessage = ({ data }) => resolve(data));
-  caches.port1.postMessage(null);
-  Deno.writeFileSync(`${folder}/worker_script.cache`, await got);
-  for (const name of ["relay", "sucrase"]) {
-    const cache = recorded.get(`sandbox.${name}`)?.createCachedData();
-    if (!cache) throw new Error(`Cannot make a code cache: ${name} was not evaluated`);
-    Deno.writeFileSync(`${folder}/${name}.cache`, cache);
+
+  send(header: Frame["header"], payload: Bytes): void {
+    this.#sent.push(frameHead({ header, payloadBytes: payload.length }), payload);
+    this.#wake();
   }
 }
 
-setTimeout(() => Deno.exit(1), LIMIT_MS);
-await make(Deno.args[0] ?? "");
-Deno.exit(0);
+async function make(folder: string): Promise<void> {
+  const { writeFileSync } = Deno; // the child empties the global
+  const scriptOf = (name: string) => ({ text: Deno.readTextFileSync(`${folder}/${name}.js`) });
+  const scripts = { blocks: scriptOf("blocks"), compiler: scriptOf("compiler"), sucrase: scriptOf("sucrase") };
+  const pipe = new OwnPipe();
+  pipe.begin();
+  const ended = Promise.withResolvers<never>();
+  const begin = loadBlocks({
+    setup: SETUP,
+    constants: encode({}),
+    scripts,
+    end: (why) => ended.reject(new Error(why ?? "it ended")),
+    import: () => Promise.reject(new Error("Cannot import: there is nothing to import")),
+  }, import.meta.url);
+  begin({ process: true, landlock: 0, seccomp: true, failed: [] });
+  for (const [index, code] of BLOCKS.entries()) {
+    const id = wireId();
+    const done = new Promise<void>((resolve) => {
+      pipe.onFrame = ({ header }) => {
+        if (header.t === "call") pipe.send({ t: "answer", id: header["id"], ok: true }, encode("x"));
+        else if (header.t === "done" && header["id"] === id) resolve();
+      };
+    });
+    pipe.send({ t: "run", id, iteration: 1, index, deadlineMs: 5000 }, encode(code));
+    await Promise.race([done, ended.promise]);
+  }
+  for (
+    const [name, file] of [["blocks", import.meta.url], ["compiler", "sandbox.compiler"], [
+      "sucrase",
+      "sandbox.sucrase",
+    ]]
+  ) {
+    const cache = recorded.get(file!)?.createCachedData();
+    if (!cache) throw new Error(`Cannot make a code cache: ${name} was not evaluated`);
+    writeFileSync(`${folder}/${name}.cache`, cache);
+  }
+}
+
+const [folder = ""] = Deno.args;
+setTimeout(() => endProcess("it took too long"), LIMIT_MS);
+await make(folder).then(() => endProcess(null), (error) => endProcess(String(error)));

@@ -22,7 +22,7 @@ async function tryAll(way: Way, program?: { readonly path: string; readonly args
     const begun = performance.now();
     await runColumn(column, {
       ...(program ? { program } : {}),
-      wanted: (attack) => isControl(attack, way) || claimed(attack, column),
+      wanted: (attack) => isControl(attack, way) || claimed(attack, column, way),
       onAttempt: ({ name }, attempt) => {
         const row = rows.get(name);
         if (row) row.cells[column] = attempt;

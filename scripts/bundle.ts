@@ -10,8 +10,8 @@ import { run } from "./_run.ts";
 export const SANDBOX_ENTRIES: Readonly<Record<string, string>> = {
   "child.js": "src/sandbox/child/main.ts",
   "worker.js": "src/sandbox/child/worker/entry.ts",
-  "worker_script.js": "src/sandbox/child/worker/worker.ts",
-  "relay.js": "src/sandbox/child/relay/script.ts",
+  "blocks.js": "src/sandbox/child/worker/script.ts",
+  "compiler.js": "src/sandbox/child/compiler/script.ts",
   "sucrase.js": "src/sandbox/child/prepare/sucrase.ts",
 };
 
@@ -24,7 +24,7 @@ export const PAGE_SCRIPT = `${PAGE_FOLDER}/app.js`;
 export const PAGE_ENTRY = "src/page/app.tsx";
 
 /** Evaluated as scripts, each of which is one function of `require` (script_value.ts). */
-export const SANDBOX_SCRIPTS: readonly string[] = ["worker_script.js", "relay.js", "sucrase.js"];
+export const SANDBOX_SCRIPTS: readonly string[] = ["blocks.js", "compiler.js", "sucrase.js"];
 
 /** Set to the time before the sources were read; `bin/vis` rebuilds when a source is newer. */
 export const STAMP = "build/sandbox/.stamp";
@@ -66,11 +66,9 @@ async function bundlePage(fresh: string): Promise<void> {
 
 /** Stores V8's code caches next to the sandbox's scripts, which saves a fifth of the cost of starting a child. */
 async function makeCodeCaches(folder: string): Promise<void> {
-  for (const file of ["main", "worker"]) {
-    await bundle(`scripts/_code_cache_${file}.ts`, ["-o", join(ROOT, CACHE_MAKER, `${file}.js`)]);
-  }
+  await bundle("scripts/_code_cache_main.ts", ["-o", join(ROOT, CACHE_MAKER, "main.js")]);
   // V8 takes no cache that was made with other flags.
-  const flags = ["--unstable-worker-options", `--v8-flags=${CHILD_V8_FLAGS.join(",")}`];
+  const flags = [`--v8-flags=${CHILD_V8_FLAGS.join(",")}`];
   const { code, stderr } = await run(["run", "-A", "--no-config", ...flags, `${CACHE_MAKER}/main.js`, folder], {
     cwd: ROOT,
   });

@@ -1,15 +1,14 @@
 /**
  * Frames over a byte pipe, the only language between the main process and a sandbox child:
  *
- *     token (16 bytes) | header length u32 LE | payload length u32 LE | header (UTF-8 JSON) | payload
+ *     header length u32 LE | payload length u32 LE | header (UTF-8 JSON) | payload
  *
- * The token is random per child and never reaches the worker that runs foreign code: bytes that do not start with
- * it are not a frame, and the reader ends the connection. This file imports nothing, because both sides
- * bundle it.
+ * Both sides bundle this file. In the child it runs beside foreign code, so it calls no method of a prototype that
+ * foreign code may have replaced.
  */
+import { intrinsics, uncurry } from "./codec/intrinsics.ts";
 
 export const PROTOCOL_VERSION = 1;
-export const TOKEN_BYTES = 16;
 export const MAX_HEADER_BYTES = 1 << 20;
 export const MAX_PAYLOAD_BYTES = 64 << 20;
 /** Maximum number of open host calls of a child, and of the bytes of their arguments together. */
@@ -22,11 +21,10 @@ export const MAX_RESULT_VALUES = 1_000_000;
 export const MAX_OUTPUT_BYTES = 64 << 10;
 export const OUTPUT_FRAMES_PER_SECOND = 20;
 
-const FIXED_BYTES = TOKEN_BYTES + 8;
+const FIXED_BYTES = 8;
 const NOTHING = new Uint8Array(0);
-const ID_BYTES = 16;
+const ID_BYTES = 16, ID_CHARS = 2 * ID_BYTES;
 const RANDOM_BYTES = 4096;
-const LINE_FEED = 10;
 
 export type Bytes = Uint8Array<ArrayBuffer>;
 export type Header = { readonly t: string } & Readonly<Record<string, unknown>>;
@@ -41,18 +39,24 @@ export class ProtocolError extends Error {
   override readonly name = "ProtocolError";
 }
 
+const BytesOf = Uint8Array, Range = RangeError;
+const { isArray, isArrayBuffer, bytesSet, viewBuffer, viewLength, viewOffset } = intrinsics;
+const { isFinite } = Number;
 const encoder = new TextEncoder();
 const headerText = new TextDecoder("utf-8", { fatal: true });
-const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
+const encode = uncurry(TextEncoder.prototype.encode) as (self: TextEncoder, text: string) => Bytes;
+const decode = uncurry(TextDecoder.prototype.decode) as (self: TextDecoder, bytes: Bytes) => string;
+const fillRandom = crypto.getRandomValues.bind(crypto);
+const HEX = Object.freeze(Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0")));
 
 /** A pool of random bytes: requesting 16 at a time from the system costs more than a whole host call may. */
 class Random {
-  readonly #bytes = new Uint8Array(RANDOM_BYTES);
+  readonly #bytes = new BytesOf(RANDOM_BYTES);
   #used = RANDOM_BYTES;
 
   id(): string {
     if (this.#used + ID_BYTES > RANDOM_BYTES) {
-      crypto.getRandomValues(this.#bytes);
+      fillRandom(this.#bytes);
       this.#used = 0;
     }
     let id = "";
@@ -63,104 +67,81 @@ class Random {
 
 const random = new Random();
 
-/** A token for a new child, without line feeds: the runtime writes each line to stdout apart, which would double the
- * writes of a child. */
-export function newToken(): Bytes {
-  return crypto.getRandomValues(new Uint8Array(TOKEN_BYTES)).map((byte) => byte === LINE_FEED ? 0 : byte);
-}
-
 /** A new id for the wire: 16 random bytes as hexadecimal text, so that it cannot be guessed. */
 export function wireId(): string {
   return random.id();
 }
 
 /** The head of a frame; the payload follows it on the wire without a copy. Throws RangeError over a limit. */
-export function frameHead(
-  token: Uint8Array,
-  { header, payloadBytes }: { readonly header: Header; readonly payloadBytes: number },
-): Bytes {
-  const json = encoder.encode(JSON.stringify(header));
-  if (json.length > MAX_HEADER_BYTES) throw new RangeError(`Cannot send a header of ${json.length} bytes`);
-  if (payloadBytes > MAX_PAYLOAD_BYTES) throw new RangeError(`Cannot send a payload of ${payloadBytes} bytes`);
-  const head = new Uint8Array(FIXED_BYTES + json.length);
-  head.set(token);
-  const view = new DataView(head.buffer);
-  view.setUint32(TOKEN_BYTES, json.length, true);
-  view.setUint32(TOKEN_BYTES + 4, payloadBytes, true);
-  head.set(json, FIXED_BYTES);
+export function frameHead({ header, payloadBytes }: { readonly header: Header; readonly payloadBytes: number }): Bytes {
+  const json = encode(encoder, intrinsics.stringify(header));
+  const jsonBytes = viewLength(json);
+  if (jsonBytes > MAX_HEADER_BYTES) throw new Range(`Cannot send a header of ${jsonBytes} bytes`);
+  if (payloadBytes > MAX_PAYLOAD_BYTES) throw new Range(`Cannot send a payload of ${payloadBytes} bytes`);
+  const head = new BytesOf(FIXED_BYTES + jsonBytes);
+  setUint32(head, 0, jsonBytes);
+  setUint32(head, 4, payloadBytes);
+  bytesSet(head, json, FIXED_BYTES);
   return head;
 }
 
 /** Push parser: takes chunks of any size, passes on complete frames, throws ProtocolError on anything else. */
 export class FrameReader {
-  readonly #token: Uint8Array;
-  readonly #fixed = new Uint8Array(FIXED_BYTES);
+  readonly #fixed = new BytesOf(FIXED_BYTES);
   /** Header and payload of the frame whose fixed part has been read. */
   #body: Bytes | null = null;
   #headerBytes = 0;
   #filled = 0;
-
-  constructor(token: Uint8Array) {
-    this.#token = token;
-  }
 
   /** True inside a frame: if the input ends here, the frame was cut off. */
   get inFrame(): boolean {
     return this.#filled > 0 || this.#body !== null;
   }
 
-  push(chunk: Uint8Array, onFrame: (frame: Frame) => void): void {
-    for (let at = 0; at < chunk.length;) {
-      at += (this.inFrame ? 0 : this.#readWhole(chunk, at, onFrame)) || this.#readPart(chunk.subarray(at), onFrame);
+  push(chunk: Bytes, onFrame: (frame: Frame) => void): void {
+    const end = viewLength(chunk);
+    for (let at = 0; at < end;) {
+      at += (this.inFrame ? 0 : this.#readWhole(chunk, at, onFrame)) || this.#readPart(chunk, at, onFrame);
     }
   }
 
   /** Reads what is missing of the frame's current part. Returns the number of bytes used. */
-  #readPart(chunk: Uint8Array, onFrame: (frame: Frame) => void): number {
+  #readPart(chunk: Bytes, at: number, onFrame: (frame: Frame) => void): number {
     const body = this.#body, target = body ?? this.#fixed;
-    const part = chunk.subarray(0, target.length - this.#filled);
-    target.set(part, this.#filled);
-    this.#filled += part.length;
-    // A sender without the token must not make the reader wait for the rest.
-    if (body === null) this.#checkToken(target, { at: 0, length: Math.min(this.#filled, TOKEN_BYTES) });
-    if (this.#filled < target.length) return part.length;
+    const missing = viewLength(target) - this.#filled, given = viewLength(chunk) - at;
+    const used = missing < given ? missing : given;
+    bytesSet(target, part(chunk, at, at + used), this.#filled);
+    this.#filled += used;
+    if (used < missing) return used;
     this.#filled = 0;
     if (body === null) {
-      const { headerBytes, payloadBytes } = lengths(target);
+      const { headerBytes, payloadBytes } = lengths(target, 0);
       this.#headerBytes = headerBytes;
-      this.#body = new Uint8Array(headerBytes + payloadBytes);
+      this.#body = new BytesOf(headerBytes + payloadBytes);
     } else {
       this.#body = null;
-      onFrame({ header: parseHeader(body.subarray(0, this.#headerBytes)), payload: body.subarray(this.#headerBytes) });
+      const header = parseHeader(part(body, 0, this.#headerBytes));
+      onFrame({ header, payload: part(body, this.#headerBytes, viewLength(body)) });
     }
-    return part.length;
+    return used;
   }
 
   /** Reads a frame in place if it is completely inside the chunk. Returns its length, or 0. */
-  #readWhole(chunk: Uint8Array, at: number, onFrame: (frame: Frame) => void): number {
-    if (chunk.length - at < FIXED_BYTES) return 0;
-    this.#checkToken(chunk, { at, length: TOKEN_BYTES });
+  #readWhole(chunk: Bytes, at: number, onFrame: (frame: Frame) => void): number {
+    if (viewLength(chunk) - at < FIXED_BYTES) return 0;
     const { headerBytes, payloadBytes } = lengths(chunk, at);
     const header = at + FIXED_BYTES, payload = header + headerBytes, end = payload + payloadBytes;
-    if (end > chunk.length) return 0;
+    if (end > viewLength(chunk)) return 0;
     onFrame({
-      header: parseHeader(chunk.subarray(header, payload)),
-      payload: payloadBytes > 0 ? new Uint8Array(chunk.subarray(payload, end)) : NOTHING,
+      header: parseHeader(part(chunk, header, payload)),
+      payload: payloadBytes > 0 ? new BytesOf(part(chunk, payload, end)) : NOTHING,
     });
     return end - at;
   }
-
-  #checkToken(bytes: Uint8Array, { at, length }: { readonly at: number; readonly length: number }): void {
-    for (let i = 0; i < length; i++) {
-      if (bytes[at + i] !== this.#token[i]) throw new ProtocolError("Cannot read bytes that are not a frame");
-    }
-  }
 }
 
-/** Blocking read of the first frame of a child. Its first 16 bytes are the token of the connection. */
-export function readFrameSync(
-  read: (into: Uint8Array) => number | null,
-): Frame & { readonly token: Bytes } {
+/** Blocking read of the first frame of a child, before foreign code. */
+export function readFrameSync(read: (into: Uint8Array) => number | null): Frame {
   const exactly = (length: number): Bytes => {
     const out = new Uint8Array(length);
     for (let at = 0; at < length;) {
@@ -170,26 +151,37 @@ export function readFrameSync(
     }
     return out;
   };
-  const fixed = exactly(FIXED_BYTES);
-  const { headerBytes, payloadBytes } = lengths(fixed);
+  const { headerBytes, payloadBytes } = lengths(exactly(FIXED_BYTES), 0);
   const header = parseHeader(exactly(headerBytes));
-  return { token: fixed.slice(0, TOKEN_BYTES), header, payload: exactly(payloadBytes) };
+  return { header, payload: exactly(payloadBytes) };
+}
+
+/** The bytes from `from` to `to`, without a copy. */
+function part(bytes: Bytes, from: number, to: number): Bytes {
+  return new BytesOf(viewBuffer(bytes) as ArrayBuffer, viewOffset(bytes) + from, to - from);
 }
 
 /** Reads the fixed part of a frame that starts at `at`. */
-function lengths(bytes: Uint8Array, at = 0): { headerBytes: number; payloadBytes: number } {
-  const view = new DataView(bytes.buffer, bytes.byteOffset + at + TOKEN_BYTES);
-  const headerBytes = view.getUint32(0, true), payloadBytes = view.getUint32(4, true);
+function lengths(bytes: Bytes, at: number): { headerBytes: number; payloadBytes: number } {
+  const headerBytes = uint32(bytes, at), payloadBytes = uint32(bytes, at + 4);
   if (headerBytes === 0 || headerBytes > MAX_HEADER_BYTES || payloadBytes > MAX_PAYLOAD_BYTES) {
-    throw new ProtocolError(`Cannot read a frame of ${headerBytes} + ${payloadBytes} bytes`);
+    throw new ProtocolError(`Cannot read bytes that are not a frame: lengths ${headerBytes} and ${payloadBytes}`);
   }
   return { headerBytes, payloadBytes };
 }
 
-function parseHeader(bytes: Uint8Array): Header {
+function uint32(bytes: Bytes, at: number): number {
+  return (bytes[at]! | bytes[at + 1]! << 8 | bytes[at + 2]! << 16 | bytes[at + 3]! << 24) >>> 0;
+}
+
+function setUint32(bytes: Bytes, at: number, value: number): void {
+  for (let i = 0; i < 4; i++) bytes[at + i] = value >>> (8 * i);
+}
+
+function parseHeader(bytes: Bytes): Header {
   let value: unknown;
   try {
-    value = JSON.parse(headerText.decode(bytes));
+    value = intrinsics.parse(decode(headerText, bytes));
   } catch {
     throw new ProtocolError("Cannot read a header that is not JSON");
   }
@@ -202,7 +194,7 @@ function isHeader(value: unknown): value is Header {
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return typeof value === "object" && value !== null && !isArray(value);
 }
 
 /** Strict access to a value from the other side: every accessor checks and throws ProtocolError. */
@@ -223,14 +215,14 @@ export class FrameFields {
   }
 
   id(name = "id"): string {
-    const it = this.text(name, 32);
-    return /^[0-9a-f]{32}$/.test(it) ? it : this.#refuse(name);
+    const it = this.text(name, ID_CHARS);
+    return isId(it) ? it : this.#refuse(name);
   }
 
   /** A finite, non-negative number. */
   amount(name: string): number {
     const it = this.value[name];
-    return typeof it === "number" && it >= 0 && Number.isFinite(it) ? it : this.#refuse(name);
+    return typeof it === "number" && it >= 0 && isFinite(it) ? it : this.#refuse(name);
   }
 
   flag(name: string): boolean {
@@ -239,25 +231,28 @@ export class FrameFields {
   }
 
   oneOf<T extends string | number>(name: string, choices: readonly T[]): T {
-    return choices.find((choice) => choice === this.value[name]) ?? this.#refuse(name);
+    for (let i = 0; i < choices.length; i++) if (choices[i] === this.value[name]) return choices[i]!;
+    return this.#refuse(name);
   }
 
   list(name: string, maxLength: number): readonly unknown[] {
     const it = this.value[name];
-    return Array.isArray(it) && it.length <= maxLength ? it : this.#refuse(name);
+    return isArray(it) && it.length <= maxLength ? it : this.#refuse(name);
   }
 
   texts(name: string, max: { readonly items: number; readonly length: number }): string[] {
-    return this.list(name, max.items).map((it) =>
-      typeof it === "string" && it.length <= max.length ? it : this.#refuse(name)
-    );
+    const list = this.list(name, max.items);
+    for (let i = 0; i < list.length; i++) {
+      const it = list[i];
+      if (typeof it !== "string" || it.length > max.length) return this.#refuse(name);
+    }
+    return list as string[];
   }
 
   bytes(name: string): Bytes {
     const it = this.value[name];
-    return it instanceof Uint8Array && it.buffer instanceof ArrayBuffer
-      ? new Uint8Array(it.buffer, it.byteOffset, it.byteLength)
-      : this.#refuse(name);
+    const isPlain = it instanceof BytesOf && isArrayBuffer(viewBuffer(it));
+    return isPlain ? part(it as Bytes, 0, viewLength(it)) : this.#refuse(name);
   }
 
   /** The field as read by `read`, or null if it is null. */
@@ -268,4 +263,14 @@ export class FrameFields {
   #refuse(name: string): never {
     throw new ProtocolError(`Cannot read ${this.#of}: bad field "${name}"`);
   }
+}
+
+/** 32 hexadecimal digits in lower case. */
+function isId(text: string): boolean {
+  if (text.length !== ID_CHARS) return false;
+  for (let i = 0; i < ID_CHARS; i++) {
+    const code = intrinsics.charCodeAt(text, i);
+    if (!(code >= 48 && code <= 57) && !(code >= 97 && code <= 102)) return false;
+  }
+  return true;
 }

@@ -107,7 +107,7 @@ export const RANK: Readonly<Record<string, Readonly<Record<string, number>>>> = 
   "src/processes": { seatbelt: 0, ".": 1, asked: 2 },
   "src/prompt": { context: 0, reply: 0, schema: 0, ".": 1 },
   "src/providers": { ".": 0, copilot: 1, models: 1, router: 1, wire: 1 },
-  "src/sandbox": { ".": 0, codec: 0, confine: 0, child: 1, exec: 1, launch: 2, modules: 2, host: 3 },
+  "src/sandbox": { codec: 0, confine: 0, ".": 1, child: 2, exec: 2, launch: 3, modules: 3, host: 4 },
   "src/sandbox/child": {
     intrinsics: 0,
     setup: 0,
@@ -117,11 +117,11 @@ export const RANK: Readonly<Record<string, Readonly<Record<string, number>>>> = 
     errors: 2,
     prepare: 3,
     variables: 3,
-    link: 4,
+    compiler: 4,
+    pipe: 4,
     run: 5,
     platform: 6,
     realm: 6,
-    relay: 6,
     ".": 7,
     worker: 7,
   },
@@ -155,7 +155,7 @@ export const WALLS: readonly Wall[] = [
     ],
     types: ["src/domain/"],
   },
-  { of: "src/sandbox/protocol.ts", may: [] },
+  { of: "src/sandbox/protocol.ts", may: ["src/sandbox/codec/intrinsics.ts"] },
   // It runs in a browser.
   { of: "src/page/", may: ["src/page/", "src/domain/", "src/markdown/"], types: ["src/channels/"] },
   ...CHANNELS.map((name): Wall => ({

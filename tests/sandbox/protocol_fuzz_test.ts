@@ -9,15 +9,13 @@ import {
   MAX_PAYLOAD_BYTES,
   ProtocolError,
   readFrameSync,
-  TOKEN_BYTES,
 } from "../../src/sandbox/protocol.ts";
 
 /** Runs end in time on a slow machine; a failure prints its seed and path, which run it again. */
 const BOUNDED = { numRuns: 300, interruptAfterTimeLimit: 8000, markInterruptAsFailure: false } as const;
-const token = new Uint8Array(TOKEN_BYTES).map((_, i) => i * 11 + 3);
 
-const bytesOf = ({ header, payload }: Frame): Uint8Array => {
-  const head = frameHead(token, { header, payloadBytes: payload.length });
+const bytesOf = ({ header, payload }: Frame): Bytes => {
+  const head = frameHead({ header, payloadBytes: payload.length });
   return new Uint8Array([...head, ...payload]);
 };
 const frame = fc.record({
@@ -32,8 +30,8 @@ interface Read {
 }
 
 /** Reads in pieces of the given sizes, over and over. A reader that has thrown is not used again. */
-function read(bytes: Uint8Array, sizes: readonly number[]): Read {
-  const reader = new FrameReader(token);
+function read(bytes: Bytes, sizes: readonly number[]): Read {
+  const reader = new FrameReader();
   const frames: Frame[] = [];
   let at = 0;
   try {
@@ -74,10 +72,10 @@ function onlyProtocolErrors(error: unknown): void {
 
 const sizes = fc.array(fc.nat(200), { minLength: 1, maxLength: 8 });
 
-Deno.test("FrameReader throws nothing but ProtocolError, whatever bytes follow the token", () => {
+Deno.test("FrameReader throws nothing but ProtocolError, whatever bytes come", () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 300 }), sizes, (rest, cuts) => {
-      const bytes = new Uint8Array([...token, ...rest]);
+      const bytes = new Uint8Array(rest);
       onlyProtocolErrors(read(bytes, cuts).error);
       onlyProtocolErrors(readSync(bytes, cuts).error);
     }),
@@ -116,17 +114,15 @@ Deno.test("FrameReader gives the frames before a flipped bit as they were, and n
   );
 });
 
-Deno.test("FrameReader takes memory for a lying length once, within the limits, and not before the token was right", () => {
+Deno.test("FrameReader takes memory for a lying length once, within the limits", () => {
   const size = fc.oneof(fc.nat(0xffffffff), fc.constantFrom(0, 1, MAX_HEADER_BYTES, MAX_HEADER_BYTES + 1, 0xffffffff));
   const other = fc.oneof(fc.nat(0xffffffff), fc.constantFrom(0, 1, MAX_PAYLOAD_BYTES, MAX_PAYLOAD_BYTES + 1));
   fc.assert(
-    fc.property(size, other, fc.boolean(), (headerBytes, payloadBytes, right) => {
-      const bytes: Bytes = new Uint8Array(TOKEN_BYTES + 8);
-      bytes.set(token);
-      if (!right) bytes[3]! ^= 1;
-      new DataView(bytes.buffer).setUint32(TOKEN_BYTES, headerBytes, true);
-      new DataView(bytes.buffer).setUint32(TOKEN_BYTES + 4, payloadBytes, true);
-      const allowed = right && headerBytes > 0 && headerBytes <= MAX_HEADER_BYTES && payloadBytes <= MAX_PAYLOAD_BYTES;
+    fc.property(size, other, (headerBytes, payloadBytes) => {
+      const bytes: Bytes = new Uint8Array(8);
+      new DataView(bytes.buffer).setUint32(0, headerBytes, true);
+      new DataView(bytes.buffer).setUint32(4, payloadBytes, true);
+      const allowed = headerBytes > 0 && headerBytes <= MAX_HEADER_BYTES && payloadBytes <= MAX_PAYLOAD_BYTES;
       const { error, frames } = read(bytes, [100]);
       assert.equal(error === null, allowed);
       assert.equal(frames.length, 0);
@@ -136,10 +132,9 @@ Deno.test("FrameReader takes memory for a lying length once, within the limits, 
 });
 
 Deno.test("FrameReader ends a header without an end at its announced length", () => {
-  const reader = new FrameReader(token);
-  const head: Bytes = new Uint8Array(TOKEN_BYTES + 8);
-  head.set(token);
-  new DataView(head.buffer).setUint32(TOKEN_BYTES, MAX_HEADER_BYTES, true);
+  const reader = new FrameReader();
+  const head: Bytes = new Uint8Array(8);
+  new DataView(head.buffer).setUint32(0, MAX_HEADER_BYTES, true);
   reader.push(head, () => assert.fail("a frame"));
   const chunk = new Uint8Array(1 << 16).fill(0x20);
   let pushed = 0;
@@ -153,10 +148,9 @@ Deno.test("FrameReader reads headers of any JSON without being led astray by its
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 3 }), sizes, (value, cuts) => {
       const json = new TextEncoder().encode(JSON.stringify(value));
-      const bytes: Bytes = new Uint8Array(TOKEN_BYTES + 8 + json.length);
-      bytes.set(token);
-      new DataView(bytes.buffer).setUint32(TOKEN_BYTES, json.length, true);
-      bytes.set(json, TOKEN_BYTES + 8);
+      const bytes: Bytes = new Uint8Array(8 + json.length);
+      new DataView(bytes.buffer).setUint32(0, json.length, true);
+      bytes.set(json, 8);
       const { frames, error } = read(bytes, cuts);
       onlyProtocolErrors(error);
       const [only] = frames;

@@ -93,3 +93,24 @@ Deno.test("blocks in quick succession each have their own values, errors and nam
   }
   assert.equal(await child.show("at0 + at99"), "99");
 });
+
+/** Each ends in the middle of what it does. */
+const CUT_OFF: readonly (readonly [code: string, deadlineMs: number])[] = [
+  [
+    "const deeper = (n) => { fs.read(n).catch(() => {}); deeper(n + 1) }\nfor (let i = 0; i < 5; i++) { try { deeper(0) } catch {} await fs.read('a') }",
+    10_000,
+  ],
+  ["for (;;) { fs.read('a').catch(() => {}); await null }", 60],
+  ["for (let i = 0;; i++) { const call = fs.read(`a${i}`); call.catch(() => {}); if (i % 7 === 0) await call }", 60],
+  ["for (;;) print('x'.repeat(100))", 60],
+];
+
+Deno.test("blocks that use up their stack or are stopped while they send leave the pipe in order", async () => {
+  await using box = await testSandbox({ functions: { "fs.read": () => "text" } });
+  for (const [code, deadlineMs] of CUT_OFF) {
+    await box.run(code, { deadlineMs });
+    assert.equal(await box.show("await fs.read('after')"), '"text"', code);
+  }
+  await box.sandbox.endQuery();
+  assert.equal(await box.show("await fs.read('after')"), '"text"');
+});

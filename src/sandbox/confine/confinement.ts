@@ -24,10 +24,9 @@ export interface ConfinedWalls {
   readonly failed: readonly string[];
 }
 
-/** Drops, permanently for this process, everything that a block never needs. Order: `beforeWorker` runs before the
- * worker's thread exists, because Landlock is inherited by new threads but not applied to existing ones; `afterWorker`
- * runs when the worker is up, because its bootstrap needs calls that seccomp refuses, and seccomp applies to every
- * thread. */
+/** Drops, permanently for this process, everything that a block never needs. Order: `begin` runs as
+ * early as possible, because Landlock is inherited by new threads but not applied to existing ones; `finish` runs when
+ * everything has been loaded, which needs calls that seccomp refuses. Seccomp applies to every thread. */
 export class Confinement {
   readonly #options: ConfinementOptions;
   readonly #libc: Libc | null;
@@ -44,7 +43,7 @@ export class Confinement {
   }
 
   /** Throws Error if an access cannot be restricted to what it names. */
-  beforeWorker(): void {
+  begin(): void {
     const { access } = this.#options;
     if (opens(access) && !this.#libc) {
       // Deno's permissions alone follow a link out of a granted folder and do not apply to native code.
@@ -62,7 +61,7 @@ export class Confinement {
   }
 
   /** Throws Error if there are grants but no system call filter. */
-  afterWorker(): ConfinedWalls {
+  finish(): ConfinedWalls {
     if (this.#libc && this.#limits) {
       const failed = this.#limits.setMemory(this.#options.memoryBytes);
       this.#process &&= failed.length === 0;

@@ -13,8 +13,8 @@ export interface Landlock {
 }
 
 /** Denies this thread, and every thread and process that it starts from now on, all paths and TCP ports that `access`
- * does not name, abstract sockets, and signals to others. Existing threads are never covered, so call it before the
- * worker is started. It does not cover stat, readlink, chmod, unix path sockets, UDP, io_uring and memfd; the system
+ * does not name, abstract sockets, and signals to others. Existing threads are never covered, so call it before
+ * any is started. It does not cover stat, readlink, chmod, unix path sockets, UDP, io_uring and memfd; the system
  * call filter does. Throws Error for an access that this kernel cannot restrict to what it names. */
 export function landlock(libc: Libc, access: KernelAccess): Landlock {
   const abi = landlockAbi(libc);

@@ -60,8 +60,8 @@ function guarded({ checks, answer }: GuardedCall): Operation[] {
   return [...tests, verdict(VERDICT.allow)];
 }
 
-/** Installs the system call filter on all threads of the process at once (TSYNC). Call it when the worker is up: its
- * bootstrap needs calls that are refused afterwards. Needs no_new_privs. Returns what could not be set. */
+/** Installs the system call filter on all threads of the process at once (TSYNC). Call it when everything
+ * has been loaded, which needs calls that are refused afterwards. Needs no_new_privs. Returns what could not be set. */
 export function seccomp(libc: Libc, access: KernelAccess): string[] {
   return installFilter(libc, allowedCalls({ pid: Deno.pid, access }));
 }

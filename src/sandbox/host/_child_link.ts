@@ -2,7 +2,7 @@ import { abortable } from "../../domain/kit/abortable.ts";
 import { messageOf } from "../../domain/kit/message_of.ts";
 import { cleanText } from "./clean_text.ts";
 import { ChildExit } from "./_child_exit.ts";
-import { type Bytes, type Frame, frameHead, FrameReader, type Header, newToken } from "../protocol.ts";
+import { type Bytes, type Frame, frameHead, FrameReader, type Header } from "../protocol.ts";
 
 /** Up to this size, one write of a copy is cheaper than two writes. */
 const COPIED_BYTES = 64 << 10;
@@ -23,7 +23,6 @@ export interface ChildLinkOptions {
 /** One child process and the frames to and from it. What it sends is not trusted. */
 export class ChildLink {
   readonly #process: Deno.ChildProcess;
-  readonly #token = newToken();
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
   readonly #options: ChildLinkOptions;
   readonly #ended: Promise<ChildExit>;
@@ -59,7 +58,7 @@ export class ChildLink {
 
   /** Sends it with the next frame: alone, it is not worth waking the child. */
   sendLater(header: Header, payload: Bytes = NOTHING): void {
-    const head = frameHead(this.#token, { header, payloadBytes: payload.length });
+    const head = frameHead({ header, payloadBytes: payload.length });
     this.#waiting.push(head);
     if (payload.length > 0) this.#waiting.push(payload);
   }
@@ -100,7 +99,7 @@ export class ChildLink {
   async #readFrames(): Promise<void> {
     const ended = new AbortController();
     void this.#process.status.then(() => ended.abort());
-    const frames = new FrameReader(this.#token);
+    const frames = new FrameReader();
     const reader = this.#process.stdout.getReader({ mode: "byob" });
     try {
       let { value: chunk } = await reader.read(new Uint8Array(READ_BYTES));

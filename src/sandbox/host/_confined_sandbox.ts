@@ -164,7 +164,7 @@ export class ConfinedSandbox implements Sandbox {
     this.#rests = false; // sources are evaluated
     const { id, answer } = this.#requests.begin();
     const parts = imageParts(images).map((part) => encode(part, { maxBytes: MAX_PAYLOAD_BYTES }));
-    // The child's main thread reads code too, to know what it refers to.
+    // The child checks code before it evaluates it.
     const code = images.some(({ kind }) => kind === "function" || kind === "class");
     parts.forEach((part, i) => this.#link.send({ t: "restore", id, code, more: i < parts.length - 1 }, part));
     const answered = await this.#requests.within(answer);

@@ -12,7 +12,7 @@ export interface HeartbeatOptions {
   readonly deadAfterMs?: number;
 }
 
-/** Pings an idle child, both its main thread and its worker, every second in which it sent nothing. */
+/** Pings an idle child every second in which it sent nothing. */
 export class Heartbeat {
   readonly #options: HeartbeatOptions;
   readonly #everyMs: number;

@@ -3,7 +3,7 @@ import type { ChildAccess } from "../child/setup/child_access.ts";
 import { CHILD_ARGUMENT, type ChildProgram } from "./start_child.ts";
 
 /** No compilation cache: it would hold every block forever and never match, as each has its own file name. A young heap
- * of 2 MB in each of the two threads, as in the main process. */
+ * of 2 MB, as in the main process. */
 export const CHILD_V8_FLAGS: readonly string[] = [
   "--disallow-code-generation-from-strings",
   "--no-compilation-cache",
@@ -19,7 +19,7 @@ export interface ChildProgramOptions {
   readonly memoryBytes: number;
   /** Only for tests of other walls: the child keeps all Deno permissions. */
   readonly allPermissions: boolean;
-  /** The child's main thread needs every permission that it passes to its worker. */
+  /** The child needs every permission that it passes to a worker. */
   readonly access?: ChildAccess;
 }
 

@@ -10,6 +10,9 @@ export interface Attack {
   readonly code: string;
   /** Walls that must stop it by themselves. All of them together stop every attack. */
   readonly claims: readonly Wall[];
+  /** Uses a thread of the runtime's pool. From source, such threads exist before the child sets Landlock, which does not
+   * cover them: the list of system calls stops them. */
+  readonly pooled: boolean;
   /** Works where no wall stands, and is checked to: otherwise stopping it would prove nothing. "source": not in a
    * compiled program, whose main thread has permissions by kind and not all of them, as for /proc and ATTACH. */
   readonly control: boolean | "source";
@@ -29,7 +32,15 @@ type Entry = string | readonly [code: string, options: Options];
 export function attackGroup(group: string, options: Options, list: Readonly<Record<string, Entry>>): Attack[] {
   return Object.entries(list).map(([name, entry]) => {
     const [code, own] = typeof entry === "string" ? [entry, {}] : entry;
-    const base = { claims: [], control: false, dirty: false, mayEnd: true, small: false, deadlineMs: 1000 };
+    const base = {
+      claims: [],
+      pooled: false,
+      control: false,
+      dirty: false,
+      mayEnd: true,
+      small: false,
+      deadlineMs: 1000,
+    };
     return { ...base, ...options, ...own, name, group, code };
   });
 }

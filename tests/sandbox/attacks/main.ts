@@ -24,7 +24,7 @@ async function patiently<T>(probe: () => Promise<T>, tries = 5): Promise<T> {
 for (const { wall, holds, found } of await patiently(() => probeWalls())) print(holds, `wall ${wall}: ${found.text}`);
 for (const column of ["kernel", "all"] as const) {
   await runColumn(column, {
-    wanted: (attack) => claimed(attack, column) && !LASTING.includes(attack.group),
+    wanted: (attack) => claimed(attack, column, "compiled") && !LASTING.includes(attack.group),
     onAttempt: ({ name }, { reached, met }) =>
       print(
         reached.length === 0,

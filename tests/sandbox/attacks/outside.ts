@@ -23,12 +23,15 @@ const syscall = (name: Parameters<typeof call>[0], ...args: readonly (number | s
 
 const files = attackGroup("files", { claims: ALL, control: true }, {
   "read a file": "got(Deno.readTextFileSync(T.secret))",
-  "read a file, async": "got(await Deno.readTextFile(T.secret))",
+  "read a file, async": ["got(await Deno.readTextFile(T.secret))", { pooled: true }],
   "open and read":
     "const f = Deno.openSync(T.secret); const b = new Uint8Array(99); f.readSync(b); got(new TextDecoder().decode(b))",
   "getBuiltinModule fs": "got(process.getBuiltinModule('node:fs').readFileSync(T.secret, 'utf8'))",
   "import node:fs": "got((await import_('node:fs')).readFileSync(T.secret, 'utf8'))",
-  "import node:fs/promises": "got(await (await import_('node:fs/promises')).readFile(T.secret, 'utf8'))",
+  "import node:fs/promises": [
+    "got(await (await import_('node:fs/promises')).readFile(T.secret, 'utf8'))",
+    { pooled: true },
+  ],
   "read through a link": "got(Deno.readTextFileSync(T.link))",
   "read through ..": "got(Deno.readTextFileSync(T.dir + '/sub/../secret.txt'))",
   "read through /proc/self/root": [
@@ -38,7 +41,7 @@ const files = attackGroup("files", { claims: ALL, control: true }, {
   "list a folder": "got([...Deno.readDirSync(T.dir)].length > 0 ? T.word : '')",
   "copy a file": "Deno.copyFileSync(T.secret, T.dir + '/written-copy')",
   "write a file": "Deno.writeTextFileSync(T.dir + '/written-1', 'x')",
-  "write a file, async": "await Deno.writeTextFile(T.dir + '/written-2', 'x')",
+  "write a file, async": ["await Deno.writeTextFile(T.dir + '/written-2', 'x')", { pooled: true }],
   "make a folder": "Deno.mkdirSync(T.dir + '/written-3')",
   "make a link": "Deno.symlinkSync(T.secret, T.dir + '/written-4')",
   "make a hard link": "Deno.linkSync(T.secret, T.dir + '/written-link')",

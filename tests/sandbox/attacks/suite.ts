@@ -43,7 +43,7 @@ export function attacksSuite({ way, program, missing, ready, alone = ALONE }: At
       let tried = 0;
       await runColumn(column, {
         ...options,
-        wanted: (attack) => claimed(attack, column),
+        wanted: (attack) => claimed(attack, column, way),
         onAttempt: ({ name }, { reached, met }) => {
           tried++;
           if (reached.length > 0) through.push(`${name}: ${reached.join(", ")} (${met})`);

@@ -26,10 +26,11 @@ const STANDING: Readonly<Record<Column, Switches>> = {
   all: {},
 };
 
-/** Whether what stands there must stop it. */
-export function claimed({ claims }: Attack, column: Column): boolean {
+/** Whether what stands there must stop it, this way of running. */
+export function claimed({ claims, pooled }: Attack, column: Column, way: Way): boolean {
   if (column === "all") return true;
   if (column === "none") return false;
+  if (column === "landlock" && pooled && way === "source") return false;
   if (column === "kernel") return claims.includes("landlock") || claims.includes("seccomp");
   return claims.includes(column);
 }

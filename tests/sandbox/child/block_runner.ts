@@ -2,7 +2,8 @@ import vm from "node:vm";
 import { transform } from "sucrase";
 import type { VariableRestoreReport } from "../../../src/sandbox/sandbox.ts";
 import type { VariableImage } from "../../../src/domain/query/variable.ts";
-import { checkedImage } from "../../../src/sandbox/child/relay/checked_image.ts";
+import { restoredFault } from "../../../src/sandbox/child/prepare/restored_fault.ts";
+import { refusedImage } from "../../../src/sandbox/child/variables/restore.ts";
 import { prepareBlock, type RunnableBlock } from "../../../src/sandbox/child/prepare/prepare_block.ts";
 import { type BlockEnd, RealmVariables } from "../../../src/sandbox/child/variables/variables.ts";
 
@@ -58,7 +59,10 @@ export class BlockRunner {
   restart(images: readonly VariableImage[] = [...this.stored.values()]): VariableRestoreReport[] {
     this.variables.forget(this.variables.names());
     this.variables = new RealmVariables();
-    return this.variables.restore(images.map(checkedImage));
+    return this.variables.restore(images.map((image) => {
+      const fault = image.kind === "function" || image.kind === "class" ? restoredFault(image) : null;
+      return fault === null ? image : refusedImage(image, fault);
+    }));
   }
 
   [Symbol.dispose](): void {

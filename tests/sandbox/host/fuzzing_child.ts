@@ -1,26 +1,25 @@
-/** Speaks the protocol with the right token and sends what it is told: the bytes of its first argument (hexadecimal,
- * `T` stands for the token, `R` for the id of the run) in answer to a run. "stall" stops in the middle of them. */
+/** Speaks the protocol and sends what it is told: the bytes of its first argument (hexadecimal,
+ * `R` stands for the id of the run) in answer to a run. "stall" stops in the middle of them. */
 import { frameHead, FrameReader, readFrameSync } from "../../../src/sandbox/protocol.ts";
 
 const [script = "", end = ""] = Deno.args;
-const { token } = readFrameSync((into) => Deno.stdin.readSync(into));
+readFrameSync((into) => Deno.stdin.readSync(into));
 const WALLS = { realm: true, permissions: true, process: true, kernel: { landlock: 7, seccomp: true }, failed: [] };
 
 function raw(bytes: Uint8Array): void {
   for (let at = 0; at < bytes.length;) at += Deno.stdout.writeSync(bytes.subarray(at));
 }
 
-/** The parts of the script, with the token and the id in their places. */
+/** The parts of the script, with the id in its places. */
 function bytesOf(run: string): Uint8Array[] {
-  return script.split(/(?=[TR])|(?<=[TR])/).map((part) => {
-    if (part === "T") return token;
+  return script.split(/(?=R)|(?<=R)/).map((part) => {
     if (part === "R") return new TextEncoder().encode(run);
     return Uint8Array.from(part.match(/../g) ?? [], (hex) => parseInt(hex, 16));
   });
 }
 
-raw(frameHead(token, { header: { t: "ready", version: 1, walls: WALLS, ms: 1 }, payloadBytes: 0 }));
-const reader = new FrameReader(token);
+raw(frameHead({ header: { t: "ready", version: 1, walls: WALLS, ms: 1 }, payloadBytes: 0 }));
+const reader = new FrameReader();
 const buffer = new Uint8Array(1 << 16);
 for (let got = await Deno.stdin.read(buffer); got !== null; got = await Deno.stdin.read(buffer)) {
   reader.push(buffer.subarray(0, got), ({ header }) => {

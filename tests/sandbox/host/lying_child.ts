@@ -1,5 +1,5 @@
-/** Speaks the protocol as the sandbox child does, token included, and lies as its first argument says: what the main
- * process does about a child whose own main thread was taken over. Without Deno's or our walls. */
+/** Speaks the protocol as the sandbox child does, and lies as its first argument says: what the main
+ * process does about a child that was taken over. Without Deno's or our walls. */
 import { encode } from "../../../src/sandbox/codec/codec.ts";
 import {
   type Bytes,
@@ -12,7 +12,7 @@ import {
 import { PLAIN_REPORT } from "../plain_report.ts";
 
 const [lie = ""] = Deno.args;
-const { token } = readFrameSync((into) => Deno.stdin.readSync(into));
+readFrameSync((into) => Deno.stdin.readSync(into));
 const NOTHING: Bytes = new Uint8Array(0);
 const WALLS = { realm: true, permissions: true, process: true, kernel: { landlock: 7, seccomp: true }, failed: [] };
 const READY = { t: "ready", version: 1, walls: WALLS, ms: 1 };
@@ -32,7 +32,7 @@ function raw(bytes: Uint8Array): void {
 }
 
 function send(header: { t: string; [key: string]: unknown }, payload: Bytes = NOTHING): void {
-  raw(frameHead(token, { header, payloadBytes: payload.length }));
+  raw(frameHead({ header, payloadBytes: payload.length }));
   raw(payload);
 }
 
@@ -40,10 +40,9 @@ const done = (id: unknown, change: Record<string, unknown> = {}, more = false): 
   send({ t: "done", id, more, error: change["error"] ?? null }, encode({ ...PLAIN_REPORT, ...change }));
 
 function lengths(header: number, payload: number): Uint8Array {
-  const bytes = new Uint8Array(24);
-  bytes.set(token);
-  new DataView(bytes.buffer).setUint32(16, header, true);
-  new DataView(bytes.buffer).setUint32(20, payload, true);
+  const bytes = new Uint8Array(8);
+  new DataView(bytes.buffer).setUint32(0, header, true);
+  new DataView(bytes.buffer).setUint32(4, payload, true);
   return bytes;
 }
 
@@ -52,7 +51,7 @@ const GREETINGS: Readonly<Record<string, () => void>> = {
   "other version": () => send({ ...READY, version: 2 }),
   "walls that are no walls": () => send({ ...READY, walls: { ...WALLS, realm: "yes" } }),
   "a call before ready": () => send({ t: "call", id: wireId(), run: wireId(), name: "f" }, encode([])),
-  "garbage before ready": () => raw(new TextEncoder().encode("hello\n")),
+  "garbage before ready": () => raw(new TextEncoder().encode("hello, world\n")),
   "silence and exit": () => Deno.exit(3),
 };
 
@@ -60,7 +59,6 @@ const GREETINGS: Readonly<Record<string, () => void>> = {
 const LIES: Readonly<Record<string, (run: string) => void>> = {
   "nothing wrong": (run) => done(run),
   "garbage": () => raw(new TextEncoder().encode("not a frame at all, just text")),
-  "another token": () => raw(new Uint8Array(100).fill(7)),
   "a header too long": () => raw(lengths(2 ** 31, 0)),
   "a payload too long": () => raw(lengths(10, 2 ** 31)),
   "an answer to nobody": () => done(wireId()),
@@ -101,7 +99,7 @@ const LIES: Readonly<Record<string, (run: string) => void>> = {
     for (let i = 0; i < 500; i++) send({ t: "output", run, stream: 1 }, new Uint8Array(10).fill(65));
   },
   "a frame cut off": (run) => {
-    const head = frameHead(token, { header: { t: "done", id: run, more: false }, payloadBytes: 100 });
+    const head = frameHead({ header: { t: "done", id: run, more: false }, payloadBytes: 100 });
     raw(head);
     Deno.exit(0);
   },
@@ -121,7 +119,7 @@ function onFrame({ header }: Frame): void {
 const greeting = GREETINGS[lie];
 if (greeting) greeting();
 else send(READY);
-const reader = new FrameReader(token);
+const reader = new FrameReader();
 const buffer = new Uint8Array(1 << 16);
 for (let got = await Deno.stdin.read(buffer); got !== null; got = await Deno.stdin.read(buffer)) {
   reader.push(buffer.subarray(0, got), onFrame);

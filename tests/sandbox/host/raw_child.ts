@@ -7,7 +7,6 @@ import {
   frameHead,
   FrameReader,
   type Header,
-  newToken,
   PROTOCOL_VERSION,
 } from "../../../src/sandbox/protocol.ts";
 import { buildSandbox } from "../../helpers/sandbox.ts";
@@ -27,7 +26,6 @@ const NOTHING: Bytes = new Uint8Array(0);
 
 /** A real child, spoken to byte by byte as the main process does. */
 export class RawChild implements AsyncDisposable {
-  readonly token: Bytes = newToken();
   readonly #process: Deno.ChildProcess;
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
   readonly #frames: Frame[] = [];
@@ -56,7 +54,7 @@ export class RawChild implements AsyncDisposable {
   }
 
   send(header: Header, payload: Bytes = NOTHING): void {
-    this.raw(frameHead(this.token, { header, payloadBytes: payload.length }));
+    this.raw(frameHead({ header, payloadBytes: payload.length }));
     this.raw(payload);
   }
 
@@ -98,7 +96,7 @@ export class RawChild implements AsyncDisposable {
   }
 
   async #read(): Promise<void> {
-    const reader = new FrameReader(this.token);
+    const reader = new FrameReader();
     for await (const chunk of this.#process.stdout) {
       reader.push(chunk, (frame) => this.#frames.push(frame));
       this.#wake();

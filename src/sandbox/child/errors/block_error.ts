@@ -8,8 +8,8 @@ import type { ThrownError, ThrownFrame } from "./thrown_error.ts";
 
 const MAX_STACK = 2000;
 
-/** Describes what the worker reports as thrown, with positions in the model's text. Runs on the child's main thread,
- * where no block has replaced anything; data from the worker is accepted only as text and numbers. Line and column
+/** Describes what was thrown, with positions in the model's text. Runs in the compiler's context, where no block has
+ * replaced anything. Line and column
  * refer to the block that ran. If the error comes from a function of an earlier block, the excerpt shows that place
  * too. */
 export function blockError(

@@ -1,6 +1,6 @@
 import type { PositionMap } from "../syntax/position_map.ts";
 
-/** Text that was sent to the worker. It is looked up by the file name in the frames of a stack. */
+/** Text that was run. It is looked up by the file name in the frames of a stack. */
 export interface RanBlock {
   /** File name under which its code was compiled. */
   readonly file: string;
@@ -69,7 +69,7 @@ function sizeOf(block: RanBlock | undefined): number {
   return block ? BLOCK_SIZE + block.code.length + block.source.length + block.map.length : 0;
 }
 
-/** Also used by the worker, which compiles it. */
+/** Also used where it is evaluated. */
 export function fileOfRestored(name: string): string {
   return RESTORED + name;
 }

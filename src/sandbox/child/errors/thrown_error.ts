@@ -37,7 +37,7 @@ export interface ThrownFrame {
   readonly column: number;
 }
 
-/** What a block threw, as text. The main thread maps positions, since it knows the model's text. */
+/** What a block threw, as text. The compiler maps positions, since it knows the model's text. */
 export interface ThrownError {
   readonly name: string;
   readonly message: string;

@@ -1,6 +1,5 @@
-/** What the worker itself needs from the runtime, captured before its global is emptied and before foreign code can
- * replace anything. Modules of the worker that run after foreign code use these, null-prototype objects and their own
- * classes. They never use methods of shared prototypes, iteration protocols, or globals looked up at the time of use. */
+/** What the child itself needs from the runtime, captured before its global is emptied and before foreign code can
+ * replace anything. Modules that run after foreign code use these, null-prototype objects and their own classes. They never use methods of shared prototypes, iteration protocols, or globals looked up at the time of use. */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { setImmediate } from "node:timers";
 import { types } from "node:util";
@@ -28,6 +27,7 @@ const context = new AsyncLocalStorage<unknown>();
 
 export const captured = {
   Script: vm.Script,
+  createContext: vm.createContext,
   Error,
   Promise,
   TypeError,

@@ -1,4 +1,4 @@
-/** Removes everything from the worker's global except ECMAScript and a short list. Blocks run in what is left. */
+/** Removes everything from the global except ECMAScript and a short list. Blocks run in what is left. */
 import { captured } from "../intrinsics/captured.ts";
 
 const ECMASCRIPT = new Set(
@@ -63,7 +63,6 @@ export function emptyRealm({ added, fixed }: RealmNames): string[] {
   for (const name of WEB) kept[name] = Reflect.get(globalThis, name);
   for (const name of ["createObjectURL", "revokeObjectURL"]) Reflect.deleteProperty(URL, name);
   const left: string[] = [];
-  // Only own keys: the inherited ones are on EventTarget.prototype, which ports need.
   for (const key of Reflect.ownKeys(globalThis)) {
     if (typeof key === "string" && ECMASCRIPT.has(key)) continue;
     if (!Reflect.deleteProperty(globalThis, key)) left.push(String(key));
@@ -89,11 +88,12 @@ function lock(): void {
   }
   // Our own code looks up the global by this name.
   captured.defineProperty(globalThis, "globalThis", { value: globalThis, writable: false, configurable: false });
-  // Messages are delivered through these: a replaced dispatchEvent would get the port as `this`.
-  const shared = [Promise, EventTarget, Event, MessagePort, MessageEvent, ErrorEvent, PromiseRejectionEvent];
-  for (const constructor of shared) {
-    Object.freeze(constructor);
-    Object.freeze(constructor.prototype);
+  Object.freeze(Promise);
+  Object.freeze(Promise.prototype);
+  // The runtime calls its own operations through these: replaced ones would be handed its objects.
+  for (const name of ["apply", "bind", "call"] as const) {
+    const value = Function.prototype[name];
+    captured.defineProperty(Function.prototype, name, { value, writable: false, configurable: false });
   }
   // A getter or an indexed setter there would receive internal objects whenever the runtime reads an absent option or
   // appends to a list. Existing methods stay assignable; measured, arrays are as fast as before.

@@ -1,18 +1,28 @@
 import { decode, encode } from "../../codec/codec.ts";
-import { type Bytes, MAX_CALL_BYTES, MAX_CALL_VALUES, MAX_CALLS, MAX_PAYLOAD_BYTES } from "../../protocol.ts";
-import { bareList } from "../../codec/intrinsics.ts";
+import {
+  type Bytes,
+  MAX_CALL_BYTES,
+  MAX_CALL_VALUES,
+  MAX_CALLS,
+  MAX_PAYLOAD_BYTES,
+  ProtocolError,
+  wireId,
+} from "../../protocol.ts";
 import { captured } from "../intrinsics/captured.ts";
 import { type ErrorFacts, setErrorFacts } from "../intrinsics/set_error_facts.ts";
-import type { CallAnswer, CallMessage, Post } from "../link/messages.ts";
 import { look } from "../intrinsics/look.ts";
+import { frameOf, type Pipe } from "../pipe/pipe.ts";
 import { refusedArgument } from "./refused_argument.ts";
 import type { RunContext } from "./context.ts";
 
-/** Larger arguments are sent separately, without a copy. */
-const SMALL_BYTES = 4096;
+export interface CallAnswer {
+  readonly id: string;
+  readonly ok: boolean;
+  readonly payload: Bytes;
+}
 
 interface Call {
-  readonly id: number;
+  readonly id: string;
   readonly name: string;
   readonly run: RunContext;
   /** Created where the function was called, so that its stack names the line of the block. */
@@ -28,7 +38,7 @@ interface Call {
 }
 
 export interface HostCallsOptions {
-  readonly post: Post;
+  readonly pipe: Pipe;
   /** Names of functions with their own deadlines. */
   readonly untimed: readonly string[];
   /** Enters foreign code: settling a promise runs the code that awaits it. */
@@ -43,10 +53,9 @@ export interface HostCallsOptions {
 export class HostCalls {
   readonly #options: HostCallsOptions;
   // Plain dictionary and linked list: foreign code may have replaced the methods of Map and Array.
-  readonly #pending: Record<number, Call> = Object.create(null);
+  readonly #pending: Record<string, Call> = Object.create(null);
   #first: Call | null = null;
   #last: Call | null = null;
-  #lastId = 0;
   #outstanding = 0;
   #outstandingBytes = 0;
   readonly #untimed: Record<string, true> = Object.create(null);
@@ -54,8 +63,6 @@ export class HostCalls {
   #open = 0;
   #openUntimed = 0;
   #enabled = true;
-  #gathering = false;
-  #gathered = bareList<CallMessage>();
 
   constructor(options: HostCallsOptions) {
     this.#options = options;
@@ -95,7 +102,7 @@ export class HostCalls {
         );
       }
       this.#enqueue({
-        id: ++this.#lastId,
+        id: wireId(),
         name,
         run,
         error,
@@ -111,10 +118,10 @@ export class HostCalls {
     });
   }
 
-  /** Handles an answer of the main process; an unknown id belongs to a call that was abandoned here. */
+  /** Handles an answer of the main process. Throws ProtocolError if nothing waits for it. */
   answer({ id, ok, payload }: CallAnswer): void {
     const call = this.#pending[id];
-    if (!call) return;
+    if (!call) throw new ProtocolError("Cannot take an answer that nobody asked for");
     this.#free(call);
     this.#sendNext();
     if (call.gaveUp) return; // rejected already
@@ -129,23 +136,15 @@ export class HostCalls {
     this.#options.soon(() => failed ? call.reject(setErrorFacts(call.error, factsOf(value))) : call.resolve(value));
   }
 
-  /** Calls that waited for room are sent together. */
-  answerAll(answers: readonly CallAnswer[]): void {
-    this.#gathering = true;
-    for (let i = 0; i < answers.length; i++) this.answer(answers[i]!);
-    if (!this.#options.inTurn()) this.turnEnded();
-  }
-
   /** Rejects the calls of the run, or of all runs, and tells the main process that their answers are not needed. */
   abort(run: RunContext | null, why: string): void {
-    this.#postNow();
     for (let call = this.#first; call; call = call.next) {
       if (run === null || call.run === run) this.#giveUp(call, why);
     }
     for (const id in this.#pending) {
       const call = this.#pending[id];
       if (!call || (run !== null && call.run !== run)) continue;
-      this.#options.post({ t: "cancel", id: call.id });
+      if (call.sent) this.#options.pipe.send({ t: "cancel", id: call.id });
       this.#giveUp(call, why);
     }
   }
@@ -180,7 +179,7 @@ export class HostCalls {
   #enqueue(call: Call): void {
     this.#open++;
     if (call.untimed) this.#openUntimed++;
-    if (this.#last) this.#last.next = call;
+    if (this.#first && this.#last) this.#last.next = call;
     else this.#first = call;
     this.#last = call;
     this.#sendNext();
@@ -189,47 +188,40 @@ export class HostCalls {
   #sendNext(): void {
     for (let call = this.#first; call; call = this.#first) {
       if (!call.gaveUp && (this.#outstanding >= MAX_CALLS || !this.#fits(call))) return;
-      this.#first = call.next;
-      if (!this.#first) this.#last = null;
       if (call.payload) this.#send(call, call.payload);
+      else this.#first = call.next; // given up
     }
+  }
+
+  /** Call when foreign code has been left. */
+  turnEnded(): void {
+    const { pipe } = this.#options;
+    this.#sendNext();
+    pipe.gathers = false;
+    pipe.flush();
   }
 
   #fits(call: Call): boolean {
     return this.#outstanding === 0 || this.#outstandingBytes + call.bytes <= MAX_CALL_BYTES;
   }
 
+  /** A block may be stopped, or out of stack, at any call: what makes the call answerable and sends it is in one piece,
+   * without a call. The first of a turn is written immediately, later ones together when the turn ends. */
   #send(call: Call, payload: Bytes): void {
+    const { pipe, inTurn } = this.#options;
+    const { id, name, run, bytes } = call;
+    const { head, rest } = frameOf({ t: "call", id, run: run.id, name }, payload);
+    const { waiting } = pipe;
+    this.#first = call.next;
     call.payload = null;
-    this.#pending[call.id] = call;
+    this.#pending[id] = call;
     this.#outstanding++;
-    this.#outstandingBytes += call.bytes;
-    this.#post({ id: call.id, run: call.run.id, name: call.name, payload });
+    this.#outstandingBytes += bytes;
+    waiting[waiting.length] = head;
+    if (rest) waiting[waiting.length] = rest;
     call.sent = true;
-  }
-
-  /** The first call of a turn is sent immediately; later ones are sent together when the turn ends. */
-  #post(call: CallMessage): void {
-    if (this.#gathering && look.viewLength(call.payload) <= SMALL_BYTES) {
-      this.#gathered[this.#gathered.length] = call;
-      if (this.#gathered.length >= MAX_CALLS / 4) this.#postNow();
-      return;
-    }
-    this.#gathering ||= this.#options.inTurn();
-    const { id, run, name, payload } = call;
-    this.#options.post({ t: "call", id, run, name, payload });
-  }
-
-  turnEnded(): void {
-    this.#gathering = false;
-    this.#postNow();
-  }
-
-  #postNow(): void {
-    const calls = this.#gathered;
-    if (calls.length === 0) return;
-    this.#gathered = bareList();
-    this.#options.post({ t: "calls", calls });
+    pipe.flushUnlessLittle(bytes);
+    pipe.gathers ||= inTurn();
   }
 }
 

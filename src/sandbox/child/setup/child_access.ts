@@ -36,9 +36,10 @@ export function readAccess(value: unknown): ChildAccess {
   };
 }
 
-/** The worker's Deno permissions. Values of the environment need none. */
-export function workerPermissions({ net, read, write }: ChildAccess): "none" | Deno.PermissionOptionsObject {
-  if (net.length + read.length + write.length === 0) return "none";
+/** The Deno permissions of a worker that opens what is granted; null if nothing is to be opened. Values of the
+ * environment need none. */
+export function workerPermissions({ net, read, write }: ChildAccess): Deno.PermissionOptionsObject | null {
+  if (net.length + read.length + write.length === 0) return null;
   const some = (names: readonly string[]): string[] | false => names.length > 0 ? [...names] : false;
   return {
     net: some(net),

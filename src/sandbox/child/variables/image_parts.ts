@@ -30,7 +30,7 @@ export function imageParts(images: readonly VariableImage[]): VariableImage[][] 
   return parts;
 }
 
-/** Not `push`: in the worker, a block may have replaced it or put a setter on the prototype of arrays. */
+/** Not `push`: in the child, a block may have replaced it or put a setter on the prototype of arrays. */
 function add<T>(list: T[], item: T): void {
   defineProperty(list, list.length, { value: item, writable: true, enumerable: true, configurable: true });
 }

@@ -25,6 +25,11 @@ export interface RestoreParts extends SaveParts {
   readonly remove: (name: string) => void;
 }
 
+/** A variable whose code must not be evaluated. */
+export function refusedImage(image: VariableImage, fault: string): VariableImage {
+  return { ...image, kind: "lost", reason: `${fault}, so it was not evaluated` };
+}
+
 /** Restores variables: binds values and evaluates sources, each after its requirements. Never throws. For one use. */
 export class Restoring {
   readonly #parts: RestoreParts;

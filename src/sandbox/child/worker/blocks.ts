@@ -2,13 +2,19 @@ import type { BlockOutcome } from "../../../domain/query/block_result.ts";
 import { bareList } from "../../codec/intrinsics.ts";
 import { captured } from "../intrinsics/captured.ts";
 import { look } from "../intrinsics/look.ts";
-import type { ToWorker } from "../link/messages.ts";
+import type { CompiledBlock } from "../compiler/messages.ts";
 import type { RunContext } from "../run/context.ts";
 import { sendReport } from "./send_report.ts";
 import { thrownError } from "../errors/thrown_error.ts";
 import type { WorkerParts } from "./parts.ts";
 
-type Run = Extract<ToWorker, { t: "run" }>;
+export interface RunRequest {
+  readonly id: string;
+  readonly iteration: number;
+  readonly index: number;
+  readonly deadlineMs: number;
+  readonly block: CompiledBlock;
+}
 
 export interface Ending {
   readonly outcome: Exclude<BlockOutcome, "refused" | "killed" | "memory">;
@@ -19,7 +25,7 @@ export interface Ending {
 }
 
 interface Active {
-  readonly run: Run;
+  readonly run: RunRequest;
   readonly context: RunContext;
   readonly begun: number;
   /** Later by each pause. */
@@ -92,7 +98,7 @@ export class Blocks {
     this.#parts.notes.add("Background work was stopped: it did not pause for too long");
   }
 
-  run(run: Run): void {
+  run(run: RunRequest): void {
     const { turns, output } = this.#parts;
     this.#parts.results.begin(run.iteration);
     const context: RunContext = { id: run.id, ended: "" };
@@ -164,7 +170,12 @@ export class Blocks {
 
   /** `deadline`: it is this now, or would be if the pause ended now. */
   #reportWaits({ run, begun, pausedAt }: Active, deadline: number): void {
-    this.#parts.post({ t: "waited", id: run.id, ms: deadline - begun - run.deadlineMs, goesOn: pausedAt !== null });
+    this.#parts.pipe.send({
+      t: "waited",
+      id: run.id,
+      ms: deadline - begun - run.deadlineMs,
+      goesOn: pausedAt !== null,
+    });
   }
 
   #start(active: Active): void {
@@ -172,11 +183,11 @@ export class Blocks {
     const { run } = active;
     try {
       const { variables } = this.#parts;
-      active.hides = this.#hiddenBy(run.defined);
-      variables.declare(run.defined);
+      active.hides = this.#hiddenBy(run.block.defined);
+      variables.declare(run.block.defined);
       const { declarations } = run.block;
       const made = (value: object, name: string): void => variables.functions.made(value, { name, declarations });
-      const script = new captured.Script(run.block.code, { filename: run.file });
+      const script = new captured.Script(run.block.code, { filename: run.block.file });
       // A function, called from here: the runtime's script would write a stack into whatever the block throws.
       const value: unknown = captured.apply(script.runInThisContext(), undefined, [made]);
       if (!captured.isPromise(value)) return this.#finish(active, value);
@@ -244,7 +255,7 @@ export class Blocks {
         this.#report(active, active.ending ?? ending);
       } catch (error) {
         // Whoever waits for the report must learn that none will come.
-        this.#parts.post({ t: "broken", why: this.#parts.preview(error) });
+        this.#parts.end(`a block broke the realm: ${this.#parts.preview(error)}`);
       }
     });
   }
@@ -259,8 +270,8 @@ export class Blocks {
 
   #report(active: Active, ending: Ending): void {
     const { run, begun } = active;
-    const { post, names, notes, output, preview, results } = this.#parts;
-    post({ t: "settled", id: run.id });
+    const { pipe, names, notes, output, preview, results } = this.#parts;
+    pipe.send({ t: "settled", id: run.id });
     this.#active = null;
     names.restore({
       restored: (name) =>

@@ -1,6 +1,7 @@
 import type { HostCalls } from "../run/host_calls.ts";
 import type { InjectedNames } from "../realm/injected_names.ts";
-import type { Post } from "../link/messages.ts";
+import type { Compiler } from "../compiler/compiler.ts";
+import type { Pipe } from "../pipe/pipe.ts";
 import type { Notes } from "../run/notes.ts";
 import type { Output } from "../run/output.ts";
 import type { OutsideWork } from "../platform/outside_work.ts";
@@ -9,9 +10,12 @@ import type { ShownResults } from "./shown_results.ts";
 import type { TimedTasks } from "../run/turns.ts";
 import type { RealmVariables } from "../variables/variables.ts";
 
-/** What the parts of the worker share. Created once, in worker.ts. */
+/** What the parts beside foreign code share. Created once, in worker.ts. */
 export interface WorkerParts {
-  readonly post: Post;
+  readonly pipe: Pipe;
+  readonly compiler: Compiler;
+  /** Ends the child, with a reason if it is a fault. */
+  readonly end: (why: string | null) => void;
   /** Whether nothing that a block started is still running. */
   readonly isQuiet: () => boolean;
   readonly turns: TimedTasks;

@@ -1,8 +1,7 @@
 import { encode } from "../../codec/codec.ts";
 import type { Bytes } from "../../protocol.ts";
-import type { Ending } from "./blocks.ts";
+import type { Ending, RunRequest } from "./blocks.ts";
 import { imageParts } from "../variables/image_parts.ts";
-import type { ToWorker } from "../link/messages.ts";
 import { summarize } from "../view/summary.ts";
 import type { ThrownError } from "../errors/thrown_error.ts";
 import type { WorkerParts } from "./parts.ts";
@@ -10,7 +9,7 @@ import type { WorkerParts } from "./parts.ts";
 const MAX_VALUE_BYTES = 1 << 20;
 
 export interface Finished {
-  readonly run: Extract<ToWorker, { t: "run" }>;
+  readonly run: RunRequest;
   readonly ending: Ending;
   /** Text of the value; "" if there is none. */
   readonly preview: string;
@@ -22,8 +21,8 @@ export interface Finished {
 
 /** Sends the block's variables and result, in frames that fit the wire's limits. */
 export function sendReport(parts: WorkerParts, { run, ending, preview, error, ms, noteVariables }: Finished): void {
-  const { post, output, notes, variables, isQuiet } = parts;
-  const { id, block, defined } = run;
+  const { pipe, compiler, output, notes, variables, isQuiet } = parts;
+  const { id, block } = run;
   const dropped = output.end();
   const { saved, touched, pending, lost } = variables.afterBlock(block, { ok: error === null });
   noteVariables();
@@ -31,7 +30,7 @@ export function sendReport(parts: WorkerParts, { run, ending, preview, error, ms
   const shown = hasValue ? summarize(ending.value, { declaration: "", doc: "" }) : null;
   const images = imageParts(saved);
   for (let i = 0; i < images.length - 1; i++) {
-    post({ t: "done", id, more: true, payload: encode(images[i]) });
+    pipe.send({ t: "done", id, more: true, error: null, rests: false }, encode(images[i]));
   }
   const payload = encode({
     saved: images[images.length - 1],
@@ -41,7 +40,7 @@ export function sendReport(parts: WorkerParts, { run, ending, preview, error, ms
     size: shown?.size ?? null,
     dropped,
     ms,
-    defined,
+    defined: block.defined,
     touched,
     pending,
     lost,
@@ -52,7 +51,8 @@ export function sendReport(parts: WorkerParts, { run, ending, preview, error, ms
     notes: notes.take(),
     value: hasValue ? valueBytes(ending.value) : null,
   });
-  post({ t: "done", id, more: false, error, rests: isQuiet(), payload });
+  const described = error === null ? null : compiler.describe(error);
+  pipe.send({ t: "done", id, more: false, error: described, rests: isQuiet() }, payload);
 }
 
 /** Null if the value is too large or the codec does not support it. */

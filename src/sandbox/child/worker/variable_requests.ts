@@ -1,17 +1,38 @@
 import { decode, encode } from "../../codec/codec.ts";
 import { bareList } from "../../codec/intrinsics.ts";
 import type { VariableImage } from "../../../domain/query/variable.ts";
+import type { Bytes } from "../../protocol.ts";
 import type { FormerResults } from "../../../domain/query/former_results.ts";
 import { captured } from "../intrinsics/captured.ts";
-import type { ToWorker } from "../link/messages.ts";
 import { loadModule } from "./load_module.ts";
 import { render } from "../view/render_template.ts";
 import type { WorkerParts } from "./parts.ts";
 
-export type VariableRequest = Extract<
-  ToWorker,
-  { t: "restore" | "results" | "bind" | "read" | "forget" | "render" | "module" }
->;
+/** `id` is null if no answer is expected. */
+export type VariableRequest =
+  /** `more`: another part of the variables follows. */
+  | {
+    readonly t: "restore";
+    readonly id: string;
+    readonly more: boolean;
+    /** Whether there is code among all parts. */
+    readonly code: boolean;
+    readonly payload: Bytes;
+  }
+  | {
+    readonly t: "bind";
+    readonly id: string | null;
+    readonly name: string;
+    readonly user: boolean;
+    /** For a text that arrives in parts. */
+    readonly part: "whole" | "more" | "last";
+    readonly payload: Bytes;
+  }
+  | { readonly t: "results"; readonly id: string; readonly payload: Bytes }
+  | { readonly t: "read"; readonly id: string; readonly name: string; readonly maxBytes: number }
+  | { readonly t: "forget"; readonly id: string; readonly names: readonly string[] }
+  | { readonly t: "render"; readonly id: string; readonly deadlineMs: number; readonly payload: Bytes }
+  | { readonly t: "module"; readonly id: string; readonly name: string; readonly script: string };
 type Render = Extract<VariableRequest, { t: "render" }>;
 
 /** Time limit for evaluating the sources of all restored variables. */
@@ -98,9 +119,10 @@ export class VariableRequests {
   }
 
   /** Sources are evaluated with host calls disabled: resuming never repeats a side effect. */
-  #restore({ id, more, payload }: Extract<VariableRequest, { t: "restore" }>): void {
+  #restore({ id, code, more, payload }: Extract<VariableRequest, { t: "restore" }>): void {
     const images = this.#images;
-    const part = decode(payload) as readonly VariableImage[]; // from the main process, which the child trusts
+    const given = decode(payload) as readonly VariableImage[]; // from the main process, which the child trusts
+    const part = code ? this.#parts.compiler.checked(given) : given;
     for (let i = 0; i < part.length; i++) images[images.length] = part[i]!;
     if (more) return;
     this.#images = bareList();
@@ -144,7 +166,7 @@ export class VariableRequests {
 
   #answer(id: string | null, value: unknown): void {
     if (id === null) return;
-    this.#parts.post({ t: "done", id, more: false, payload: encode({ ok: true, value }) });
+    this.#done(id, { ok: true, value });
   }
 
   #fail(id: string | null, error: unknown): void {
@@ -155,6 +177,10 @@ export class VariableRequests {
     };
     const tooLarge = error instanceof captured.Error && captured.get(error, "tooLarge") === true;
     const body = { ok: false, error: { message: text("message", "Unknown failure"), tooLarge } };
-    this.#parts.post({ t: "done", id, more: false, payload: encode(body) });
+    this.#done(id, body);
+  }
+
+  #done(id: string, body: object): void {
+    this.#parts.pipe.send({ t: "done", id, more: false, error: null, rests: false }, encode(body));
   }
 }

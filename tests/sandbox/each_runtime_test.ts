@@ -1,11 +1,12 @@
-/** The tests of grants and of the kernel wall once more, with children of the executable. */
+/** Tests that each runtime must pass once more, with children of the executable: grants, the kernel wall, and what the
+ * runtime hands to functions that a block replaced. */
 import assert from "node:assert/strict";
 import { fileURLToPath } from "node:url";
 import { compiledProgram } from "../helpers/compiled_program.ts";
 
 const { path, missing, ready } = await compiledProgram();
 
-for (const file of ["grants_test.ts", "grants_alone_test.ts", "confine/kernel_wall_test.ts"]) {
+for (const file of ["grants_test.ts", "grants_alone_test.ts", "intrinsics_test.ts", "confine/kernel_wall_test.ts"]) {
   Deno.test({
     name: `the executable's children pass ${file}${missing ? ` (${missing})` : ""}`,
     ignore: missing !== "" || Deno.build.os !== "linux",

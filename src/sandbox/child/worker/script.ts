@@ -1,15 +1,19 @@
-/** The worker: empties its global, then runs the blocks that the child's main thread sends. Its bundle is a script that
- * entry.ts evaluates. */
+/** The part of the child that runs beside foreign code: empties the global, then does what the main process asks. Its
+ * bundle is a script (scripts.ts). */
+import { decode, encode } from "../../codec/codec.ts";
+import type { ConfinedWalls } from "../../confine/confinement.ts";
+import { type Bytes, type Frame, FrameFields, PROTOCOL_VERSION, ProtocolError } from "../../protocol.ts";
+import { Compiler } from "../compiler/compiler.ts";
 import { abortClasses } from "../realm/abort_signal.ts";
 import { Blocks } from "./blocks.ts";
 import { captured } from "../intrinsics/captured.ts";
 import { makeConsole } from "../realm/console.ts";
 import { HostCalls } from "../run/host_calls.ts";
 import { InjectedNames } from "../realm/injected_names.ts";
-import type { FromWorker, ToWorker, WorkerSetup, WorkerTools } from "../link/messages.ts";
 import { Notes } from "../run/notes.ts";
 import { Output } from "../run/output.ts";
 import { OutsideWork } from "../platform/outside_work.ts";
+import { Pipe } from "../pipe/pipe.ts";
 import { preview } from "../view/preview.ts";
 import { emptyRealm } from "../realm/empty_realm.ts";
 import { replaceFunctionText } from "../realm/function_text.ts";
@@ -17,15 +21,18 @@ import { realmFunctions } from "../realm/functions.ts";
 import { realmGlobals } from "../realm/globals.ts";
 import type { RunContext } from "../run/context.ts";
 import { Timers } from "../run/timers.ts";
-import { transferable } from "../link/transferable.ts";
 import { ShownResults } from "./shown_results.ts";
 import { TimedTasks } from "../run/turns.ts";
 import { VariableRequests } from "./variable_requests.ts";
 import { RealmVariables } from "../variables/variables.ts";
 import type { WorkerParts } from "./parts.ts";
 import type { ChildAccess } from "../setup/child_access.ts";
+import type { ChildStart } from "../setup/scripts.ts";
 import { realmFetch } from "../platform/fetch.ts";
 import { realmFiles } from "../platform/files.ts";
+
+const MAX_NAME = 1000;
+const NAMES = { items: 100_000, length: MAX_NAME } as const;
 
 /** The platform globals that active extensions requested; none without a grant. */
 function grantedGlobals(work: OutsideWork, access: ChildAccess): Record<string, unknown> {
@@ -51,44 +58,53 @@ function strayText(error: unknown): string {
   return `Nothing caught this in background work: ${preview(error, { chars: NOTE_CHARS })}`;
 }
 
-class SandboxWorker {
-  readonly #setup: WorkerSetup;
-  readonly #tools: WorkerTools;
-  readonly #post: (message: FromWorker) => void;
+class Child {
+  readonly #start: ChildStart;
+  readonly #pipe: Pipe;
   readonly #blocks: Blocks;
   readonly #requests: VariableRequests;
   readonly #parts: WorkerParts;
   readonly #own: Readonly<Record<string, unknown>>;
   readonly #functions: Readonly<Record<string, unknown>>;
 
-  constructor(setup: WorkerSetup, tools: WorkerTools) {
-    this.#setup = setup;
-    this.#tools = tools;
-    const send = setup.port.postMessage.bind(setup.port);
-    this.#post = (message) => send(message, transferable(message));
+  constructor(start: ChildStart) {
+    this.#start = start;
+    this.#pipe = new Pipe(start.end);
     this.#parts = this.#makeParts();
     this.#blocks = new Blocks(this.#parts);
     this.#requests = new VariableRequests(this.#parts);
-    const { functions, constants } = setup;
+    const { setup: { functions }, constants } = start;
     const { calls, names } = this.#parts;
     const moduleOf = (value: unknown): string | null => names.extensionOf(value);
     this.#functions = realmFunctions({ functions, constants, calls, moduleOf });
     this.#own = this.#makeOwn();
   }
 
-  start(): void {
-    const { port } = this.#setup;
-    const left = this.#setup.emptyRealm ? this.#emptyRealm() : this.#keepRealm();
-    const receive = ({ data }: MessageEvent<ToWorker>): void => this.#receive(data);
-    port.onmessage = receive; // starts the port
-    // The runtime's own dispatch creates a list of targets, including the port, with methods that a block may replace.
-    captured.defineProperty(port, "dispatchEvent", { value: receive });
-    this.#post({ t: "up", left });
+  /** Empties the realm, reports the walls, and serves the main process. */
+  begin(held: ConfinedWalls): void {
+    const { walls } = this.#start.setup;
+    const left = walls.realm ? this.#emptyRealm() : this.#keepRealm();
+    this.#pipe.send({
+      t: "ready",
+      version: PROTOCOL_VERSION,
+      walls: {
+        realm: walls.realm && left.length === 0,
+        permissions: walls.permissions,
+        process: held.process,
+        kernel: { landlock: held.landlock, seccomp: held.seccomp },
+        failed: [...held.failed, ...left.map((name) => `realm: ${name} is left`)],
+      },
+    });
+    const { calls, turns } = this.#parts;
+    void this.#pipe.serve((frame) => this.#receive(frame), () => {
+      if (!turns.inside) calls.turnEnded();
+    });
   }
 
   #makeParts(): WorkerParts {
-    const { outputBytes, previewChars, untimed } = this.#setup;
-    const post = this.#post;
+    const { setup: { functions, outputBytes, previewChars, untimed }, scripts, end } = this.#start;
+    const pipe = this.#pipe;
+    const compiler = new Compiler({ ...scripts, functions });
     const notes = new Notes();
     const turns = new TimedTasks({
       limitMs: () => this.#blocks.limitMs(),
@@ -101,10 +117,13 @@ class SandboxWorker {
     const onError = (error: unknown): void => notes.add(strayText(error));
     const output = new Output({
       cap: outputBytes,
-      send: (chunk) => post({ t: "output", run: this.#blocks.currentId, ...chunk }),
+      send: ({ stream, payload }) => {
+        pipe.send({ t: "output", run: this.#blocks.currentId, stream }, payload);
+        pipe.flush();
+      },
       afterwards,
     });
-    const calls = new HostCalls({ post, untimed, soon, inTurn: () => turns.inside, current: currentRun });
+    const calls = new HostCalls({ pipe, untimed, soon, inTurn: () => turns.inside, current: currentRun });
     const outside = new OutsideWork({ soon, afterwards, current: currentRun });
     const timers = new Timers({ soon, afterwards, current: currentRun, onError });
     const names: InjectedNames = new InjectedNames((name): boolean => variables.has(name));
@@ -113,7 +132,9 @@ class SandboxWorker {
     const show = (value: unknown, chars = previewChars): string =>
       preview(value, { chars: chars < previewChars ? chars : previewChars });
     return {
-      post,
+      pipe,
+      compiler,
+      end,
       isQuiet: () => calls.areNone && timers.running + outside.running === 0 && !turns.areWaiting,
       turns,
       output,
@@ -133,7 +154,7 @@ class SandboxWorker {
     const { turns, timers, output, outside, preview: show } = this.#parts;
     return {
       ...realmGlobals(turns),
-      ...grantedGlobals(outside, this.#setup.access),
+      ...grantedGlobals(outside, this.#start.setup.access),
       ...timers.functions,
       ...abortClasses((f, ms) => timers.setTimeout(f, ms)),
       ...makeConsole(output, show),
@@ -142,8 +163,10 @@ class SandboxWorker {
   }
 
   #emptyRealm(): string[] {
-    // Deno reports stray exceptions and rejections through this global; without it they end the worker.
+    // The runtime reports stray exceptions and rejections through this global; without it they end the child. It also
+    // dispatches what happens to the page that a child is not: an ending one would go on if that were prevented.
     const dispatchEvent = captured.freeze((event: ErrorEvent & PromiseRejectionEvent) => {
+      if (event.type !== "error" && event.type !== "unhandledrejection") return true;
       event.preventDefault();
       this.#parts.notes.add(strayText(event.error ?? event.reason));
       return false;
@@ -166,31 +189,91 @@ class SandboxWorker {
 
   #keepRealm(): string[] {
     this.#nameOwn();
-    this.#parts.names.set("__import", this.#tools.import);
+    this.#parts.names.set("__import", this.#start.import);
     return ["realm kept"];
   }
 
-  #receive(message: ToWorker): void {
-    switch (message.t) {
+  #receive({ header, payload }: Frame): void {
+    const fields = new FrameFields(header, header.t);
+    const { calls, compiler } = this.#parts, requests = this.#requests;
+    switch (header.t) {
       case "run":
-        return this.#blocks.run(message);
+        return this.#run(fields, payload);
       case "cancel":
-        return this.#blocks.cancel(message.id);
+        return this.#blocks.cancel(fields.id());
       case "answer":
-        return this.#parts.calls.answer(message);
-      case "answers":
-        return this.#parts.calls.answerAll(message.answers);
+        return calls.answer({ id: fields.id(), ok: fields.flag("ok"), payload });
       case "ping":
-        return this.#post({ t: "pong", id: message.id });
+        return this.#pipe.send({ t: "pong", id: fields.id() });
+      case "restore":
+        return requests.receive({
+          t: "restore",
+          id: fields.id(),
+          code: fields.flag("code"),
+          more: fields.flag("more"),
+          payload,
+        });
+      case "bind":
+        return requests.receive({
+          t: "bind",
+          id: nullableId(fields),
+          name: fields.text("name", MAX_NAME),
+          user: fields.flag("user"),
+          part: fields.oneOf("part", BIND_PARTS),
+          payload,
+        });
+      case "results":
+        return requests.receive({ t: "results", id: fields.id(), payload });
+      case "read":
+        return requests.receive({
+          t: "read",
+          id: fields.id(),
+          name: fields.text("name", MAX_NAME),
+          maxBytes: fields.amount("maxBytes"),
+        });
+      case "forget":
+        return requests.receive({ t: "forget", id: fields.id(), names: fields.texts("names", NAMES) });
+      case "render":
+        return requests.receive({ t: "render", id: fields.id(), deadlineMs: fields.amount("deadlineMs"), payload });
+      case "module":
+        return requests.receive({
+          t: "module",
+          id: fields.id(),
+          name: fields.text("name", MAX_NAME),
+          script: textOf(payload),
+        });
       case "endQuery":
+        compiler.endQuery();
         this.#blocks.endQuery();
-        return this.#requests.acknowledge(message.id);
+        return requests.acknowledge(nullableId(fields));
       default:
-        return this.#requests.receive(message);
+        throw new ProtocolError(`Cannot take a frame "${header.t}"`);
     }
+  }
+
+  #run(fields: FrameFields, payload: Bytes): void {
+    const id = fields.id(), iteration = fields.amount("iteration"), index = fields.amount("index");
+    const deadlineMs = fields.amount("deadlineMs");
+    const block = this.#parts.compiler.prepare({ source: textOf(payload), iteration, index });
+    if (block.ok) return this.#blocks.run({ id, iteration, index, deadlineMs, block });
+    const { outcome, error, repaired } = block;
+    this.#pipe.send({ t: "done", id, more: false, error, rests: false }, encode({ outcome, repaired }));
   }
 }
 
-Reflect.set(globalThis, Symbol.for("sandbox.worker"), (setup: WorkerSetup, tools: WorkerTools) => {
-  new SandboxWorker(setup, tools).start();
+const BIND_PARTS = ["whole", "more", "last"] as const;
+
+function nullableId(fields: FrameFields): string | null {
+  return fields.nullable("id", (key) => fields.id(key));
+}
+
+function textOf(payload: Bytes): string {
+  const text = decode(payload);
+  if (typeof text !== "string") throw new ProtocolError("Cannot take code that is not text");
+  return text;
+}
+
+Reflect.set(globalThis, Symbol.for("sandbox.blocks"), (start: ChildStart) => {
+  const child = new Child(start);
+  return (held: ConfinedWalls) => child.begin(held);
 });

@@ -1,0 +1,70 @@
+import type { VariableImage } from "../../../domain/query/variable.ts";
+import { bareList } from "../../codec/intrinsics.ts";
+import { captured } from "../intrinsics/captured.ts";
+import { look } from "../intrinsics/look.ts";
+import type { ScriptSource } from "../setup/script_value.ts";
+import { refusedImage } from "../variables/restore.ts";
+import type { CompilerAnswers, CompilerQuestions, SourceImage } from "./messages.ts";
+
+type Ask = (kind: keyof CompilerQuestions, question: string) => string;
+type Make = (functions: string, loadSucrase: () => unknown) => Ask;
+
+export interface CompilerOptions {
+  readonly compiler: ScriptSource;
+  readonly sucrase: ScriptSource;
+  /** "alias.name" or a bare name. */
+  readonly functions: readonly string[];
+}
+
+/** The compiler in its own context. Only strings cross: an object of that context would lead a block to the prototypes
+ * that the parser uses. Nothing here is called by a block, so that no error of that context reaches one. */
+export class Compiler {
+  readonly #ask: Ask;
+
+  constructor({ compiler, sucrase, functions }: CompilerOptions) {
+    const context = captured.createContext({}, { codeGeneration: { strings: false, wasm: false } });
+    const take = new captured.Script("(key) => globalThis[key]").runInContext(context);
+    const valueOf = ({ text, cache }: ScriptSource, { name, key }: { name: string; key: symbol }): unknown => {
+      const script = new captured.Script(text, { filename: name, ...cache && { cachedData: cache } });
+      script.runInContext(context)();
+      return take(key);
+    };
+    const make = valueOf(compiler, COMPILER) as Make;
+    this.#ask = make(look.stringify(functions), () => valueOf(sucrase, SUCRASE));
+  }
+
+  prepare(block: CompilerQuestions["prepare"]): CompilerAnswers["prepare"] {
+    return this.#answer("prepare", block);
+  }
+
+  /** An error of the block that was prepared last, with positions in the model's text. */
+  describe(thrown: CompilerQuestions["describe"]): CompilerAnswers["describe"] {
+    return this.#answer("describe", thrown);
+  }
+
+  /** Replaces code that must not be evaluated by a variable that is lost, with the reason. */
+  checked(images: readonly VariableImage[]): readonly VariableImage[] {
+    const sources = bareList<SourceImage>(), checked = bareList<VariableImage>();
+    for (let i = 0; i < images.length; i++) {
+      const { name, kind, source, requires, summary } = images[i]!;
+      sources[i] = { name, kind, source, requires, summary };
+    }
+    const faults = this.#answer("restore", sources);
+    for (let i = 0; i < images.length; i++) {
+      const fault = faults[i];
+      checked[i] = typeof fault === "string" ? refusedImage(images[i]!, fault) : images[i]!;
+    }
+    return checked;
+  }
+
+  endQuery(): void {
+    this.#answer("endQuery", null);
+  }
+
+  #answer<T extends keyof CompilerQuestions>(kind: T, question: CompilerQuestions[T]): CompilerAnswers[T] {
+    return look.parse(this.#ask(kind, look.stringify(question))) as CompilerAnswers[T];
+  }
+}
+
+const COMPILER = { name: "sandbox.compiler", key: Symbol.for("sandbox.compiler") };
+const SUCRASE = { name: "sandbox.sucrase", key: Symbol.for("sandbox.sucrase") };

@@ -1,0 +1,79 @@
+/** The compiler: parses, strips, checks and rewrites code, and describes errors in it. Its bundle is evaluated in a
+ * context of its own, which no block reaches: a block that replaces RegExp.prototype.test would mislead the parser. */
+import { blockError } from "../errors/block_error.ts";
+import { type RanBlock, RanBlocks } from "../errors/ran_blocks.ts";
+import type { ThrownError } from "../errors/thrown_error.ts";
+import { prepareBlock } from "../prepare/prepare_block.ts";
+import { restoredFault } from "../prepare/restored_fault.ts";
+import type { SucraseTransform } from "../prepare/sucrase_loader.ts";
+import type { CompilerAnswers, CompilerQuestions, SourceImage } from "./messages.ts";
+
+class Compiler {
+  readonly #functions: readonly string[];
+  readonly #loadSucrase: () => SucraseTransform;
+  readonly #blocks = new RanBlocks();
+  /** Names that blocks declared, and whether each is an asynchronous function. */
+  readonly #declared = new Map<string, boolean>();
+  /** The block that runs or ran last, and the names that it declares. */
+  #ran: { readonly block: RanBlock; readonly own: readonly string[] } | null = null;
+
+  constructor(functions: readonly string[], loadSucrase: () => SucraseTransform) {
+    this.#functions = functions;
+    this.#loadSucrase = loadSucrase;
+  }
+
+  readonly answers: {
+    readonly [T in keyof CompilerQuestions]: (question: CompilerQuestions[T]) => CompilerAnswers[T];
+  } = {
+    prepare: (question) => this.#prepare(question),
+    describe: (thrown) => this.#describe(thrown),
+    restore: (images) => images.map((image) => this.#restore(image)),
+    endQuery: () => {
+      this.#blocks.endQuery();
+      return null;
+    },
+  };
+
+  #prepare({ source, iteration, index }: CompilerQuestions["prepare"]): CompilerAnswers["prepare"] {
+    const block = prepareBlock(source, { loadSucrase: this.#loadSucrase });
+    if (!block.ok) return block;
+    const ran = this.#blocks.add({ code: block.code, map: block.map, source }, { iteration, index });
+    const defined = block.declarations.map(({ name }) => name);
+    this.#ran = { block: ran, own: defined };
+    for (const { name, source: text } of block.declarations) this.#declared.set(name, text.startsWith("async"));
+    const { map: _here, ...runnable } = block;
+    return { ...runnable, defined, file: ran.file };
+  }
+
+  #describe(thrown: ThrownError): CompilerAnswers["describe"] {
+    const ran = this.#ran, functions = this.#functions;
+    if (!ran) return null;
+    const hints = {
+      names: [...functions, ...this.#declared.keys()],
+      own: ran.own,
+      isAsync: (path: string) => this.#declared.get(path) ?? functions.includes(path),
+    };
+    return blockError(thrown, { block: ran.block, blocks: this.#blocks, hints });
+  }
+
+  /** Code is checked before it is evaluated: it may come from an imported file. */
+  #restore(image: SourceImage): string | null {
+    const { name, kind, source } = image;
+    const isCode = kind === "function" || kind === "class";
+    const fault = isCode ? restoredFault(image) : null;
+    this.#declared.set(name, fault === null && kind === "function" && source.startsWith("async"));
+    if (fault !== null || !isCode) return fault;
+    this.#blocks.addRestored(name, source);
+    return null;
+  }
+}
+
+Reflect.set(
+  globalThis,
+  Symbol.for("sandbox.compiler"),
+  (functions: string, loadSucrase: () => SucraseTransform) => {
+    const { answers } = new Compiler(JSON.parse(functions), loadSucrase);
+    return <T extends keyof CompilerQuestions>(kind: T, question: string): string =>
+      JSON.stringify(answers[kind](JSON.parse(question)));
+  },
+);
