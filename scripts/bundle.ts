@@ -9,8 +9,8 @@ import { run } from "./_run.ts";
 /** Files in `build/sandbox/` and their sources. */
 export const SANDBOX_ENTRIES: Readonly<Record<string, string>> = {
   "child.js": "src/sandbox/child/main.ts",
-  "worker.js": "src/sandbox/child/worker/entry.ts",
-  "blocks.js": "src/sandbox/child/worker/script.ts",
+  "worker.js": "src/sandbox/child/worker.ts",
+  "blocks.js": "src/sandbox/child/blocks/script.ts",
   "compiler.js": "src/sandbox/child/compiler/script.ts",
   "sucrase.js": "src/sandbox/child/prepare/sucrase.ts",
 };

@@ -122,8 +122,8 @@ export const RANK: Readonly<Record<string, Readonly<Record<string, number>>>> = 
     run: 5,
     platform: 6,
     realm: 6,
-    ".": 7,
-    worker: 7,
+    blocks: 7,
+    ".": 8,
   },
 };
 
@@ -149,7 +149,7 @@ export const WALLS: readonly Wall[] = [
       // What it captures before foreign code runs, once for every reader and writer of bytes.
       "src/sandbox/codec/intrinsics.ts",
       "src/sandbox/confine/",
-      // Pure and without imports: the main thread names what a block may have meant.
+      // Pure and without imports: the compiler names what a block may have meant.
       "src/domain/kit/nearest_name.ts",
       "src/domain/kit/variable_name.ts",
     ],

@@ -35,12 +35,11 @@ const CHILD = `export function childMain(): Promise<void> {
 }
 `;
 const FILES: Readonly<Record<string, string>> = {
-  "scripts/_code_cache_main.ts": `for (const name of ["relay", "sucrase", "worker_script"]) {
+  "scripts/_code_cache_main.ts": `for (const name of ["blocks", "compiler", "sucrase"]) {
   Deno.writeTextFileSync(\`\${Deno.args[0]}/\${name}.cache\`, "");
 }
 `,
   "scripts/executable/print_version.ts": "console.log(1);\n",
-  "scripts/_code_cache_worker.ts": "export const none = 1;\n",
   "deno.json": JSON.stringify({
     imports: { acorn: project.imports.acorn },
     unstable: ["worker-options"],
@@ -53,16 +52,16 @@ const FILES: Readonly<Record<string, string>> = {
   "src/domain/one.ts": "export const one = 1;\n",
   "src/markdown/tree.ts": "export const tree = 1;\n",
   "src/sandbox/child/main.ts": CHILD,
-  "src/sandbox/child/worker/worker.ts": "export const worker = 1;\n",
-  "src/sandbox/child/worker/entry.ts": `import { word } from "./word.ts";\nself.postMessage(word);\n`,
-  "src/sandbox/child/relay/script.ts": "export const relay = 1;\n",
+  "src/sandbox/child/blocks/script.ts": "export const blocks = 1;\n",
+  "src/sandbox/child/worker.ts": `import { word } from "./word.ts";\nself.postMessage(word);\n`,
+  "src/sandbox/child/compiler/script.ts": "export const compiler = 1;\n",
   "src/sandbox/child/prepare/sucrase.ts": "export const transform = 1;\n",
   "src/sandbox/launch/program.ts": 'export const CHILD_V8_FLAGS = ["--no-compilation-cache"];\n',
   "src/sandbox/launch/first_child.ts":
     `export const FOLDER_PREFIX = "";\nexport const keepFirstChild = (): void => {}, endFirstChild = keepFirstChild;\n`,
   "src/sandbox/launch/start_child.ts":
     'export const CHILD_ARGUMENT = "__sandbox_child";\nexport const startChild = (): void => {};\n',
-  "src/sandbox/child/worker/word.ts": 'export const word: string = "first";\n',
+  "src/sandbox/child/word.ts": 'export const word: string = "first";\n',
 };
 
 async function denoDir(): Promise<string> {

@@ -35,7 +35,7 @@ Deno.test("bin/vis builds again when a source changed, came or went, and not oth
   const bundle = join(program.root, "build/sandbox/worker.js");
   await program.run("bin/vis");
   assert.match(await Deno.readTextFile(bundle), /first/);
-  await program.write("src/sandbox/child/worker/word.ts", 'export const word = "second";\n');
+  await program.write("src/sandbox/child/word.ts", 'export const word = "second";\n');
   assert.equal((await program.run("bin/vis")).stderr, "vis: building the sandbox\n");
   assert.match(await Deno.readTextFile(bundle), /second/);
   await program.write("src/query/elsewhere.ts", "export {};\n");
@@ -57,12 +57,12 @@ Deno.test("bin/vis works when several set up at once", async () => {
 
 Deno.test("bin/vis says which file cannot be built, and tries again the next time", async () => {
   await using program = await Program.make();
-  await program.write("src/sandbox/child/worker/word.ts", "export const word = ;\n");
+  await program.write("src/sandbox/child/word.ts", "export const word = ;\n");
   const broken = await program.run("bin/vis");
   assert.deepEqual([broken.code, broken.stdout], [1, ""]);
-  assert.match(broken.stderr, /Cannot bundle src\/sandbox\/child\/worker\/entry\.ts: /);
+  assert.match(broken.stderr, /Cannot bundle src\/sandbox\/child\/worker\.ts: /);
   assert.doesNotMatch(broken.stderr, /backtrace/i);
-  await program.write("src/sandbox/child/worker/word.ts", 'export const word = "mended";\n');
+  await program.write("src/sandbox/child/word.ts", 'export const word = "mended";\n');
   assert.equal((await program.run("bin/vis")).code, 0);
 });
 

@@ -35,6 +35,6 @@ Deno.test("test task runs under the program's V8 flags and fails when the build 
     'Deno.test("a", () => {\n  try {\n    new Function("");\n  } catch {\n    return;\n  }\n  throw new Error("generated");\n});\n',
   );
   assert.deepEqual(await testRun(program), { code: 0, last: "1 passed, 0 failed" });
-  await program.write("src/sandbox/child/worker/word.ts", "broken (");
+  await program.write("src/sandbox/child/word.ts", "broken (");
   assert.deepEqual(await testRun(program), { code: 1, last: "0 passed, 1 failed" });
 });

@@ -1,6 +1,6 @@
 import { captured } from "../intrinsics/captured.ts";
 import { thrownError } from "../errors/thrown_error.ts";
-import type { WorkerParts } from "./parts.ts";
+import type { BlockParts } from "./parts.ts";
 
 /** Time limit for evaluating one module. */
 const MODULE_MS = 2000;
@@ -14,7 +14,7 @@ export interface RealmModuleRequest {
 /** Adds a module to the realm under its name. It is evaluated like a block: within a time limit, with host calls
  * disabled. `done` receives null, or an error if the module threw or was stopped; the name is then missing. */
 export function loadModule(
-  { turns, calls, names, preview }: WorkerParts,
+  { turns, calls, names, preview }: BlockParts,
   { name, script, done }: RealmModuleRequest & { readonly done: (failure: Error | null) => void },
 ): void {
   let failure: Error | null = new captured.Error(`it took longer than ${MODULE_MS / 1000} s`);

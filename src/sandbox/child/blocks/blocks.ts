@@ -6,7 +6,7 @@ import type { CompiledBlock } from "../compiler/messages.ts";
 import type { RunContext } from "../run/context.ts";
 import { sendReport } from "./send_report.ts";
 import { thrownError } from "../errors/thrown_error.ts";
-import type { WorkerParts } from "./parts.ts";
+import type { BlockParts } from "./parts.ts";
 
 export interface RunRequest {
   readonly id: string;
@@ -45,7 +45,7 @@ const NO_VALUE = undefined;
 
 /** Runs blocks, one at a time, and reports each once: its value, its error, its deadline or its cancellation. */
 export class Blocks {
-  readonly #parts: WorkerParts;
+  readonly #parts: BlockParts;
   /** For the deadline of the block that was known when it was set; null if there is none, or if it passed in a pause. */
   #timer: ReturnType<typeof captured.setTimeout> | null = null;
   #active: Active | null = null;
@@ -53,7 +53,7 @@ export class Blocks {
   /** Contexts of this query's blocks, whose background work may still be running. */
   #contexts = new look.Set<RunContext>();
 
-  constructor(parts: WorkerParts) {
+  constructor(parts: BlockParts) {
     this.#parts = parts;
   }
 

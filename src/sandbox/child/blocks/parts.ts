@@ -10,8 +10,8 @@ import type { ShownResults } from "./shown_results.ts";
 import type { TimedTasks } from "../run/turns.ts";
 import type { RealmVariables } from "../variables/variables.ts";
 
-/** What the parts beside foreign code share. Created once, in worker.ts. */
-export interface WorkerParts {
+/** What the parts beside foreign code share. Created once, in script.ts. */
+export interface BlockParts {
   readonly pipe: Pipe;
   readonly compiler: Compiler;
   /** Ends the child, with a reason if it is a fault. */

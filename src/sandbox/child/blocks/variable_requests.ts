@@ -6,7 +6,7 @@ import type { FormerResults } from "../../../domain/query/former_results.ts";
 import { captured } from "../intrinsics/captured.ts";
 import { loadModule } from "./load_module.ts";
 import { render } from "../view/render_template.ts";
-import type { WorkerParts } from "./parts.ts";
+import type { BlockParts } from "./parts.ts";
 
 /** `id` is null if no answer is expected. */
 export type VariableRequest =
@@ -40,13 +40,13 @@ const RESTORE_MS = 5000;
 
 /** All requests of the main process about variables and modules, other than running blocks. */
 export class VariableRequests {
-  readonly #parts: WorkerParts;
+  readonly #parts: BlockParts;
   /** The received part of a text that arrives in parts. */
   #text = "";
   /** Received variables to restore. */
   #images = bareList<VariableImage>();
 
-  constructor(parts: WorkerParts) {
+  constructor(parts: BlockParts) {
     this.#parts = parts;
   }
 

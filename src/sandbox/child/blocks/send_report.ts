@@ -4,7 +4,7 @@ import type { Ending, RunRequest } from "./blocks.ts";
 import { imageParts } from "../variables/image_parts.ts";
 import { summarize } from "../view/summary.ts";
 import type { ThrownError } from "../errors/thrown_error.ts";
-import type { WorkerParts } from "./parts.ts";
+import type { BlockParts } from "./parts.ts";
 
 const MAX_VALUE_BYTES = 1 << 20;
 
@@ -20,7 +20,7 @@ export interface Finished {
 }
 
 /** Sends the block's variables and result, in frames that fit the wire's limits. */
-export function sendReport(parts: WorkerParts, { run, ending, preview, error, ms, noteVariables }: Finished): void {
+export function sendReport(parts: BlockParts, { run, ending, preview, error, ms, noteVariables }: Finished): void {
   const { pipe, compiler, output, notes, variables, isQuiet } = parts;
   const { id, block } = run;
   const dropped = output.end();

@@ -25,7 +25,7 @@ import { ShownResults } from "./shown_results.ts";
 import { TimedTasks } from "../run/turns.ts";
 import { VariableRequests } from "./variable_requests.ts";
 import { RealmVariables } from "../variables/variables.ts";
-import type { WorkerParts } from "./parts.ts";
+import type { BlockParts } from "./parts.ts";
 import type { ChildAccess } from "../setup/child_access.ts";
 import type { ChildStart } from "../setup/scripts.ts";
 import { realmFetch } from "../platform/fetch.ts";
@@ -63,7 +63,7 @@ class Child {
   readonly #pipe: Pipe;
   readonly #blocks: Blocks;
   readonly #requests: VariableRequests;
-  readonly #parts: WorkerParts;
+  readonly #parts: BlockParts;
   readonly #own: Readonly<Record<string, unknown>>;
   readonly #functions: Readonly<Record<string, unknown>>;
 
@@ -101,7 +101,7 @@ class Child {
     });
   }
 
-  #makeParts(): WorkerParts {
+  #makeParts(): BlockParts {
     const { setup: { functions, outputBytes, previewChars, untimed }, scripts, end } = this.#start;
     const pipe = this.#pipe;
     const compiler = new Compiler({ ...scripts, functions });
