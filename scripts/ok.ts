@@ -1,4 +1,4 @@
-/** `deno task ok`: format, lint, types, docs and tests. All of them run, so that one run shows everything, and the
+/** `deno task ok [--all]`: format, lint, types, docs and tests, with `--all` the long part too. All of them run, so that one run shows everything, and the
  * checks run at once; a failed one counts as one failure in the last line. */
 import { ROOT } from "./_project.ts";
 import { testAll } from "./test.ts";

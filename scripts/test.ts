@@ -1,12 +1,15 @@
-/** `deno task test [paths or flags of deno test]`: builds what the tests need, runs them, and ends with one line of
- * counts. Exits with 1 if a test failed, the run broke off or there were no tests. */
+/** `deno task test [--all] [paths or flags of deno test]`: builds what the tests need, runs them, and ends with one line
+ * of counts. Without `--all` and without paths, the long part is left out. Exits with 1 if a test failed, the run broke
+ * off or there were no tests. */
 import { join, relative, resolve } from "node:path";
 import { bundleAll } from "./bundle.ts";
 import { V8_FLAGS } from "./flags.ts";
 import { ROOT } from "./_project.ts";
-import { groupModule, groupName, groupTests, testFiles } from "./testing/test_groups.ts";
+import { groupModule, groupName, groupTests, isLong, testFiles } from "./testing/test_groups.ts";
 import { type Counts, parseSummary, summaryLine } from "./test_summary.ts";
 
+/** Includes the long part. */
+const ALL = "--all";
 const TAIL_CHARS = 16_384;
 /** Files at a time. One more than there are processors: a file that waits leaves none of them idle. */
 const JOBS = Number(Deno.env.get("DENO_JOBS") ?? navigator.hardwareConcurrency + 1);
@@ -45,11 +48,16 @@ async function pathOf(arg: string): Promise<string | null> {
   return await Deno.stat(join(ROOT, path)).then(() => path, () => null);
 }
 
-/** Runs the tests of the arguments that are files or folders, or all; the other arguments are those of `deno test`. */
+/** Runs the tests of the arguments that are files or folders; the other arguments are those of `deno test`. */
 async function runGroups(args: readonly string[]): Promise<Counts> {
-  const paths = await Promise.all(args.map(pathOf));
-  const options = args.filter((_, at) => paths[at] === null);
-  const files = await testFiles(ROOT, paths.filter((path) => path !== null));
+  const places = await Promise.all(args.map(pathOf));
+  const paths = places.filter((path) => path !== null);
+  const options = args.filter((arg, at) => places[at] === null && arg !== ALL);
+  const found = await testFiles(ROOT, paths);
+  const files = paths.length > 0 || args.includes(ALL) ? found : found.filter((file) => !isLong(file));
+  if (files.length < found.length) {
+    console.log(`Without the long part of ${found.length - files.length} files, which ${ALL} includes`);
+  }
   if (files.length === 0) throw new Error("No test found");
   const folder = await Deno.makeTempDir({ prefix: "vis-tests-" });
   try {

@@ -4,22 +4,43 @@
 import { join, sep as SEPARATOR } from "node:path";
 import { pathToFileURL } from "node:url";
 
-/** Files that take long, and folders of such files. They begin first, in this order. */
+/** Files that `deno task test` leaves out unless it is asked for all or for them: whole lists of attacks and faults,
+ * databases on a server, packages and images, and every state of the page. */
 const LONG: readonly string[] = [
-  "tests/e2e/compiled_test.ts",
+  "tests/e2e/compiled_long_test.ts",
   "tests/faults/kill_anywhere_test.ts",
   "tests/e2e/page",
-  "tests/faults/families_test.ts",
+  "tests/e2e/attacks_compiled_test.ts",
+  "tests/e2e/attacks_web_compiled_test.ts",
   "tests/e2e/hostile_compiled_test.ts",
+  "tests/e2e/hostile_calls_compiled_test.ts",
+  "tests/e2e/container_test.ts",
+  "tests/e2e/image_test.ts",
+  "tests/e2e/outputs_test.ts",
+  "tests/e2e/packages_test.ts",
+  "tests/e2e/update_test.ts",
+  "tests/faults/chaos_test.ts",
+  "tests/faults/families_test.ts",
+  "tests/faults/flips_test.ts",
+  "tests/faults/sandbox_killed_test.ts",
+  "tests/conversation/nodes",
+  "tests/persistence/nodes",
+  "tests/persistence/postgres",
+  "tests/persistence/store/postgres_store_test.ts",
+  "tests/processes/planting_test.ts",
   "tests/sandbox/attacks",
+];
+/** Files that take long, and folders of such files. They begin first, in this order. */
+const FIRST: readonly string[] = [
+  "tests/e2e/compiled_test.ts",
+  ...LONG,
   "tests/e2e",
   "tests/faults",
 ];
 /** Files and folders of files that change the isolate, measure it or leave something running: each file has its own. The
  * other files leave theirs as they found it, and neighbours share one. */
 const ALONE: readonly string[] = [
-  ...LONG,
-  "tests/conversation/nodes",
+  ...FIRST,
   "tests/processes/process_wall_test.ts",
   "tests/sandbox/child/prepare",
   "tests/sandbox/child/rewrite",
@@ -50,6 +71,11 @@ async function filesAt(root: string, path: string): Promise<string[]> {
 export async function testFiles(root: string, paths: readonly string[]): Promise<string[]> {
   const found = await Promise.all((paths.length > 0 ? paths : ["tests"]).map((path) => filesAt(root, path)));
   return [...new Set(found.flat())].sort();
+}
+
+/** Whether only a run of all tests includes a file. */
+export function isLong(file: string): boolean {
+  return LONG.some((place) => isBelow(file, place));
 }
 
 /** Divides files among isolates. Those that have one each come first; of the others there are `parts` groups at least,

@@ -41,17 +41,23 @@ export const bothWays: readonly ((launcher: Launcher) => void)[] = [
   modulesSuite,
 ];
 
-/** All other behaviour: held on the executable, or from source where none can be made. */
+/** Other behaviour: held on the executable, or from source where none can be made. */
 export const oneWay: readonly ((launcher: Launcher) => void)[] = [
   commandsSuite,
+  requestSuite,
+  continueSuite,
+  approvalsSuite,
+  codingSuite,
+];
+
+/** The same, for the long part of the tests. */
+export const oneWayLong: readonly ((launcher: Launcher) => void)[] = [
   screenSuite,
   protocolsSuite,
-  requestSuite,
   serveAgainSuite,
   runOptionsSuite,
   repliesSuite,
   streamsSuite,
-  continueSuite,
   endSuite,
   signalsSuite,
   killSuite,
@@ -59,8 +65,6 @@ export const oneWay: readonly ((launcher: Launcher) => void)[] = [
   movedSuite,
   limitsSuite,
   machineSuite,
-  approvalsSuite,
-  codingSuite,
   toolchainsSuite,
   servicesSuite,
   badInputSuite,

@@ -119,17 +119,12 @@ Deno.test("check() finds parts that throw, a type that is none, and names that a
 });
 
 Deno.test("check() names types that are declared nowhere, in returns and in parameters", async () => {
-  const faultsFor = async (returns: string, head = "", args = "z.number()"): Promise<readonly string[]> => {
-    const module = moduleOf(head).replace('"number"', JSON.stringify(returns)).replace("z.number()", args);
-    return (await faultsOf({ "mod.ts": module })).filter((one) => one.startsWith("a.f: "));
-  };
-  const fault = (name: string) =>
-    `a.f: ${name} is not a type that TypeScript has, and its documentation does not declare it`;
-  assert.deepEqual(await faultsFor("NoSuchType"), [fault("NoSuchType")]);
-  assert.deepEqual(await faultsFor("{a: Map<string, Foo>, b?: Bar.Baz[]}"), [fault("Foo"), fault("Bar")]);
-  assert.deepEqual(await faultsFor("number", "", 'z.number().meta({ tsType: "Nope | 1" })'), [fault("Nope")]);
-  assert.deepEqual(await faultsFor("Issue[]", 'prompt: "type Issue = {id: number}",'), []);
+  const symbol = (name: string, returns: string, args = "z.number()"): string =>
+    `fn("${name}", (_env, n: number) => n, { doc: "F.", args: z.tuple([${args}]), returns: ${
+      JSON.stringify(returns)
+    } }),`;
   const fine = [
+    "Issue[]",
     '{path, text?, kind: "file"|"Link", size?: number}[]',
     "Array<{id, at: Date}> | null",
     "{readonly a: Uint8Array; b(c: string, d?: RegExp): Promise<void>}",
@@ -140,7 +135,25 @@ Deno.test("check() names types that are declared nowhere, in returns and in para
     "AsyncIterable<Awaited<Response>>",
     "`${number} x`",
   ];
-  for (const returns of fine) assert.deepEqual(await faultsFor(returns), [], returns);
+  const symbols = [
+    symbol("one", "NoSuchType"),
+    symbol("two", "{a: Map<string, Foo>, b?: Bar.Baz[]}"),
+    symbol("three", "number", 'z.number().meta({ tsType: "Nope | 1" })'),
+    ...fine.map((returns, at) => symbol(`fine${at}`, returns)),
+  ];
+  const module = moduleOf('prompt: "type Issue = {id: number}",').replace(
+    "symbols: [",
+    `symbols: [${symbols.join("\n")}`,
+  );
+  const faults = (await faultsOf({ "mod.ts": module })).filter((one) => one.startsWith("a."));
+  const fault = (name: string, type: string) =>
+    `a.${name}: ${type} is not a type that TypeScript has, and its documentation does not declare it`;
+  assert.deepEqual(faults, [
+    fault("one", "NoSuchType"),
+    fault("two", "Foo"),
+    fault("two", "Bar"),
+    fault("three", "Nope"),
+  ]);
 });
 
 Deno.test("an extension loads beside its tests, and a file that no import reaches does not matter", async () => {

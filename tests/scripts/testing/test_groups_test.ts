@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { groupName, groupTests, testFiles } from "../../../scripts/testing/test_groups.ts";
+import { groupName, groupTests, isLong, testFiles } from "../../../scripts/testing/test_groups.ts";
 import { ROOT } from "../../../scripts/_project.ts";
 
 const MANY = Array.from({ length: 100 }, (_, at) => `tests/query/${at}_test.ts`);
@@ -18,11 +18,19 @@ Deno.test("groupTests() has each file once, those that take long first and by th
   const files = await testFiles(ROOT, []);
   const groups = groupTests(files, 3);
   assert.deepEqual(groups.flat().toSorted(), files);
-  const isLong = (file: string) => /^tests\/(e2e|faults|sandbox\/attacks)\//.test(file);
-  const long = groups.slice(0, files.filter(isLong).length);
-  assert.ok(long.every((group) => group.length === 1 && group.every(isLong)), long.join(" "));
+  const isFirst = (file: string) => isLong(file) || /^tests\/(e2e|faults)\//.test(file);
+  const first = groups.slice(0, files.filter(isFirst).length);
+  assert.ok(first.every((group) => group.length === 1 && group.every(isFirst)), first.join(" "));
   assert.ok(groups.some((group) => group.length === 16 && group.includes("tests/domain/kit/semaphore_test.ts")));
   assert.ok(groups.some((group) => group.length === 1 && group.includes("tests/sandbox/codec/decode_test.ts")));
+});
+
+Deno.test("isLong() names files and folders that exist", async () => {
+  const long = (await testFiles(ROOT, [])).filter(isLong);
+  for (const part of ["sandbox/attacks/", "persistence/postgres/", "e2e/page/", "faults/chaos_test.ts"]) {
+    assert.ok(long.some((file) => file.startsWith(`tests/${part}`)), part);
+  }
+  assert.ok(!long.includes("tests/e2e/source_test.ts") && !long.some((file) => file.startsWith("tests/query/")));
 });
 
 Deno.test("groupTests() divides few files among as many isolates as are wanted", () => {
