@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 77fbf94f28b0d2bce78fcbc97c280d158143f774f21969a774d4e70aae6f74fb
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: e863f9d9d4efb816d682ba807d6c0c3016957b8f99e4628a2d4b70e739729b6d
 import { z } from 'zod';
 
 /** What calls of a function do, for people who watch: "reading src/app.ts", "read 3 files". */
@@ -146,6 +146,9 @@ export interface SpawnOptions {
   readonly write?: readonly string[];
   /** Absolute paths that stay as they are even there. */
   readonly keep?: readonly string[];
+  /** The program brings files into the workspace: others that can change files there pause meanwhile. One that could then
+   * change what git or Vis obey is ended, and a note of the result says so. */
+  readonly pauses?: boolean;
   /** Absolute paths that it may read and execute, in addition to the usual ones. */
   readonly read?: readonly string[];
   /** Full TCP access or no network; overrides the configuration for commands. */
@@ -474,8 +477,13 @@ export interface QueryKeys {
    * calls and hooks. */
   readonly runChild?: (task: string, options?: ChildOptions) => Promise<ChildResult>;
 }
-/** `reason` completes "which": "git runs by the setting core.hooksPath". */
-export type ObeyedPath = Readonly<Record<"path" | "reason", string>>;
+/** `reason` completes "which": "git runs by the setting core.hooksPath". `running` names a command that could change the
+ * path as well, once it is replaced; null if there is none. */
+export type ObeyedPath = Readonly<{
+  path: string;
+  reason: string;
+  running: string | null;
+}>;
 /** `line` is 1-based. */
 export type SourceFault = Readonly<{
   line: number;
@@ -562,6 +570,18 @@ export declare function userGitSettings({ home, gitDir }: {
 }): Promise<readonly GitSetting[]>;
 /** Whether nobody on the network can answer in place of this address: https, or this machine. */
 export declare function isSecureUrl(text: string): boolean;
+export interface FirstEntries {
+  /** In the order of the system. */
+  readonly entries: readonly Deno.DirEntry[];
+  /** Whether the folder has more of them. */
+  readonly hasMore: boolean;
+}
+/** The entries of a folder, at most `most` of them. Where the system allows it, no more are read: all of 300,000 would
+ * take a tenth of a gigabyte, and stop this process for half a second. Throws the system's errors. */
+export declare function firstEntries(path: string, { most, os }: {
+  readonly most: number;
+  readonly os?: string;
+}): Promise<FirstEntries>;
 /** Whether a text matches a pattern in which `*` stands for any text. Linear: no pattern can hang it. */
 export declare function matchesWildcard(pattern: string, text: string): boolean;
 /** The message of an error; anything else that was thrown, as text. */
@@ -574,6 +594,14 @@ export declare function nearestName(asked: string, names: readonly string[]): st
 export declare function nearestNames(asked: string, names: readonly string[]): readonly string[];
 /** The number of letters to insert, remove, replace or swap with their neighbour (optimal string alignment). */
 export declare function editDistance(one: string, other: string): number;
+/** Keeps long synchronous work from blocking the process: check `due` often, and rest when it is true. */
+export declare class Pace {
+  #private;
+  constructor(signal?: AbortSignal);
+  get due(): boolean;
+  /** Lets other work run first. Throws the signal's reason once it is aborted. */
+  rest(): Promise<void>;
+}
 /** Replaces a file as a whole: readers see the old or the new text, and after an error the old one. Without `mode` only
  * its owner can read it. The folder must exist. */
 export declare function replaceFile(path: string, text: string, { mode }?: {

@@ -26,7 +26,7 @@ export interface FirstEntries {
  * take a tenth of a gigabyte, and stop this process for half a second. Throws the system's errors. */
 export async function firstEntries(
   path: string,
-  { most, os = Deno.build.os }: { readonly most: number; readonly os?: typeof Deno.build.os },
+  { most, os = Deno.build.os }: { readonly most: number; readonly os?: string },
 ): Promise<FirstEntries> {
   const library = os === "linux" ? LIBRARY.opened : null;
   const folder = await library?.symbols.open(terminated(path), O_DIRECTORY | O_CLOEXEC) ?? -1;
