@@ -7,6 +7,12 @@ Deno.test("sourceFault() finds names declared twice and an empty JSON file, and 
     ["a.ts", "let a: number;\nlet a;", twice("a", 2)],
     ["a.js", "let a; let a;", twice("a")],
     ["a.jsx", "const x = <a></a>; let x;", twice("x")],
+    ["a.tsx", "const x = <a></b>;", { line: 1, message: "Expected </a>, found </b>" }],
+    ["a.jsx", "const x = <a></b>;", { line: 1, message: "Expected </a>, found </b>" }],
+    ["a.js", "const x = <a>\n</b>;", { line: 2, message: "Expected </a>, found </b>" }],
+    ["a.tsx", "const x = <A<T> b={<i/>}>{c\n}</A.b>;", { line: 2, message: "Expected </A>, found </A.b>" }],
+    ["a.tsx", "const x = <a><></b></a>;", { line: 1, message: "Expected </>, found </b>" }],
+    ["a.tsx", "const x = <a:b></a>;", { line: 1, message: "Expected </a:b>, found </a>" }],
     ["a.json", "", { line: 1, message: "an empty file is not JSON" }],
     ["a.json", " \n", { line: 1, message: "an empty file is not JSON" }],
   ];
@@ -20,6 +26,9 @@ Deno.test("sourceFault() finds names declared twice and an empty JSON file, and 
     ["a.ts", 'import { A } from "x"; interface A {} const a = 1; type a = 2;'],
     ["a.ts", "@d class A { @d b; } let c; { let c; }"],
     ["a.tsx", "const x = <a.b>{1}</a.b>; var y; var y;"],
+    ["a.tsx", "const f = <T,>(n: T) => <A.b.c d='</e>' {...f}>{'</i>'} <j-k/><>{/* </p> */}</></ A . b.c>;"],
+    ["a.tsx", "const x = <a b=<c/>>{d < 1 ? <e<f>/> : <g></g>}</a>;"],
+    ["a.jsx", "// @flow\nconst x = (a: number) => <a:b c><d><e/></d></a:b>;"],
   ];
   for (const [path, text] of right) assert.equal(await sourceFault(path, text), null, text);
 });

@@ -17,7 +17,8 @@ export function moduleTextFault(path: string, text: string, loadSucrase: () => S
   // Newer than the parsers, and like another import in all else.
   text = text.replace(/^(\s*import\s+)(?:defer|source)(?=\s+[*\w{])(?!\s+from\b)/gm, "$1");
   if (!isTyped && plain === null) return null;
-  const faults: Fault[] = plain === null ? [] : [plain];
+  // In a file of JSX, what is no JavaScript may be right.
+  const faults: Fault[] = plain === null || /x$/i.test(path) ? [] : [plain];
   const all = isTyped ? [/x$/i.test(path) ? ["typescript", "jsx"] as const : ["typescript"] as const] : [
     ["jsx"] as const,
     ["jsx", "flow"] as const,
@@ -32,7 +33,7 @@ export function moduleTextFault(path: string, text: string, loadSucrase: () => S
     if (found === null) return declaredTwice(code);
     faults.push(found);
   }
-  return faults.reduce((last, one) => one.line > last.line ? one : last);
+  return faults.reduce<Fault | null>((last, one) => one.line > (last?.line ?? 0) ? one : last, null);
 }
 
 /** The stripper does not know which names are declared. Its code may be newer than the other parser, which therefore
