@@ -1,3 +1,5 @@
+import { unrefTimer } from "../domain/kit/unref_timer.ts";
+
 /** The owner of a child process that can be stopped, and is restored with its variables on next use. */
 export interface PooledChild {
   /** Whether its child is running. */
@@ -123,6 +125,6 @@ export class ChildPool {
 /** Does not keep the process alive. */
 function afterRealTime(ms: number, f: () => void): () => void {
   const timer = setTimeout(f, ms);
-  Deno.unrefTimer(Number(timer));
+  unrefTimer(timer);
   return () => clearTimeout(timer);
 }

@@ -1,4 +1,5 @@
 import type { LogEntry } from "../domain/records/log_entry.ts";
+import { unrefTimer } from "../domain/kit/unref_timer.ts";
 import type { FinishedCall } from "./finished_call.ts";
 
 export interface LogQueueOptions {
@@ -76,7 +77,7 @@ export class LogQueue {
     if (this.#timer !== null || this.#writing !== null) return;
     this.#timer = setTimeout(() => void this.flush(), this.#options.delayMs);
     // The timer does not keep the program running. An orderly exit closes the queue.
-    Deno.unrefTimer(Number(this.#timer));
+    unrefTimer(this.#timer);
   }
 
   async #drain(): Promise<void> {

@@ -2,12 +2,15 @@ import { tmpdir } from "node:os";
 import { resolve } from "node:path";
 import { leftFolders, lockFolder } from "../sandbox/launch/locked_folder.ts";
 import { removeTree, TooMuchToRemove } from "./folders.ts";
+import { unrefTimer } from "../domain/kit/unref_timer.ts";
 
 const PREFIX = "vis-command-";
 /** Names that this process removes. */
 const MOST_REMOVED = 20_000;
 /** Folders of processes that were killed that one process removes. */
 const MOST_SWEPT = 20;
+/** After the first program began, which would compete with it. A process that ends sooner leaves it to others. */
+const SWEEP_AFTER_MS = 1_000;
 
 export interface CommandFolderOptions {
   readonly root?: string | undefined;
@@ -30,13 +33,15 @@ export class CommandFolder {
     this.#options = options;
   }
 
-  /** The first one in `root` also removes folders of processes that were killed, in the background. */
+  /** The first one in `root` also removes folders of processes that were killed, later. */
   static async make(options: CommandFolderOptions = {}): Promise<CommandFolder> {
     const root = resolve(options.root ?? tmpdir());
     const path = await Deno.realPath(await Deno.makeTempDir({ dir: root, prefix: `${PREFIX}${Deno.pid}-` }));
     const folder = new CommandFolder(path, options);
-    if (!CommandFolder.#swept.has(root)) void CommandFolder.sweep({ ...options, root });
+    if (CommandFolder.#swept.has(root)) return folder;
     CommandFolder.#swept.add(root);
+    const later = setTimeout(() => void CommandFolder.sweep({ ...options, root }), SWEEP_AFTER_MS);
+    unrefTimer(later);
     return folder;
   }
 

@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { CommandFolder } from "../../src/processes/_command_folder.ts";
+import { ROOT } from "../../scripts/_project.ts";
 import { otherProcess } from "../helpers/other_process.ts";
 import { withFolder } from "../helpers/with_folder.ts";
 
+const MODULE = import.meta.resolve("../../src/processes/_command_folder.ts");
 const OLD = Date.now() / 1_000 - 3_600;
 
 Deno.test({
@@ -19,10 +21,10 @@ Deno.test({
       for (let at = 0; at < 20_001; at++) Deno.writeTextFileSync(join(root, "vis-command-1-large", `${at}`), "");
       for (const name of folders) if (!name.endsWith("new")) await Deno.utime(join(root, name), OLD, OLD);
       await Deno.symlink(join(root, "other"), join(root, "vis-command-1-link"));
-      const module = import.meta.resolve("../../src/processes/_command_folder.ts");
       const { end } = await otherProcess(`
-        import { CommandFolder } from ${JSON.stringify(module)};
-        const { path } = globalThis.made = await CommandFolder.make({ root: ${JSON.stringify(root)} });
+        import { CommandFolder } from ${JSON.stringify(MODULE)};
+        const path = await Deno.makeTempDir({ dir: ${JSON.stringify(root)}, prefix: "vis-command-" });
+        globalThis.made = new CommandFolder(path, {});
         Deno.utimeSync(path, ${OLD}, ${OLD})`);
       const names = () => Array.from(Deno.readDirSync(root), ({ name }) => name).sort();
       const known = new Set([...folders, "vis-command-1-link"]);
@@ -44,3 +46,19 @@ Deno.test({
       assert.deepEqual(names(), ["other", "vis-command-1-link", "vis-command-1-new"]);
     }),
 });
+
+Deno.test("a process that ends soon does not wait for folders of processes that were killed", () =>
+  withFolder(async (root) => {
+    const left = join(root, "vis-command-1-old");
+    await Deno.mkdir(left);
+    await Deno.utime(left, OLD, OLD);
+    const code = `
+      import { CommandFolder } from ${JSON.stringify(MODULE)};
+      const { setTimeout } = globalThis;
+      globalThis.setTimeout = (run) => setTimeout(run, 3_600_000);
+      await (await CommandFolder.make({ root: ${JSON.stringify(root)} })).remove();`;
+    const args = ["eval", "--quiet", "--no-lock", "--no-check", "--ext=ts", "--config", join(ROOT, "deno.json"), code];
+    const { success } = await new Deno.Command(Deno.execPath(), { args, stdin: "null", stderr: "inherit" }).output();
+    assert.ok(success);
+    assert.deepEqual(Array.from(Deno.readDirSync(root), ({ name }) => name), ["vis-command-1-old"]);
+  }));

@@ -1,4 +1,5 @@
 import { REAL_CLOCK } from "../../domain/kit/clock.ts";
+import { unrefTimer } from "../../domain/kit/unref_timer.ts";
 import type { Log } from "../../logging/log.ts";
 import type { OtelSettings } from "./otel_settings.ts";
 import { otlpBody } from "./otlp_body.ts";
@@ -48,7 +49,7 @@ export class SpanExporter {
     if (this.#waiting.length >= batch) return void this.#send();
     if (this.#timer !== null) return;
     this.#timer = setTimeout(() => void this.#send(), delayMs);
-    Deno.unrefTimer(Number(this.#timer));
+    unrefTimer(this.#timer);
   }
 
   /** Sends queued spans, for at most `withinMs`. */

@@ -5,6 +5,7 @@ import { fileFault } from "../../domain/text/file_fault.ts";
 import type { Utf8Pieces } from "../../domain/text/utf8_pieces.ts";
 import { OutputQueue } from "./output_queue.ts";
 import { PROCESS_LIMITS } from "../session/process_limits.ts";
+import { unrefTimer } from "../../domain/kit/unref_timer.ts";
 
 const MAX_STDIN_BYTES = 16 << 20;
 /** The shell's exit code for a program that ended because nothing read its output. */
@@ -146,7 +147,7 @@ export class DenoIo implements Io {
     if (!isFirst && (this.#draining || signal !== "SIGHUP")) Deno.exit(CANCELLED_EXIT);
     if (!isFirst) return;
     // All work is done, and only a stalled reader delays the end: it is no cancelled query.
-    if (this.#draining) return void Deno.unrefTimer(Number(setTimeout(() => Deno.exit(CANCELLED_EXIT), LAST_WORDS_MS)));
+    if (this.#draining) return unrefTimer(setTimeout(() => Deno.exit(CANCELLED_EXIT), LAST_WORDS_MS));
     this.#unheard = this.#handlers.size === 0;
     this.#interrupt();
   }

@@ -2,6 +2,7 @@ import { DatabaseSync } from "node:sqlite";
 import { type RawBuilder, sql } from "kysely";
 import { withPatience } from "../../domain/kit/patience.ts";
 import { jsonOrUndefined } from "../../domain/text/json_or_undefined.ts";
+import { unrefTimer } from "../../domain/kit/unref_timer.ts";
 import type { Database } from "../database/database.ts";
 import {
   CONVERSATION_TABLE_NAMES,
@@ -88,7 +89,7 @@ export class Eraser {
 
   #beginIn(ms: number): void {
     this.#timer = setTimeout(() => this.begin(), ms);
-    Deno.unrefTimer(Number(this.#timer));
+    unrefTimer(this.#timer);
   }
 
   async #run(): Promise<void> {
