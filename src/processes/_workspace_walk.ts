@@ -63,13 +63,14 @@ export class WorkspaceWalk {
     const before = this.#found.get(workspace);
     // A command may have moved a folder to where nothing is looked for.
     const isMoved = before?.secrets.some((path) => entryKind(join(workspace, path)) === null) ?? false;
-    const near = await this.#walk(workspace, { most: MOST_NEAR, isNear: true });
-    const all = isMoved || before === undefined ? await this.#walk(workspace, { most: MOST_FOLDERS, isMoved }) : before;
+    const isFull = isMoved || before === undefined;
+    const now = await this.#walk(workspace, { isFull, isMoved });
+    const all = isFull ? now : before;
     const isThere = (folder: string): boolean => isTop(join(workspace, folder)) || !folder.isWellFormed();
     const found: SpecialFiles = {
-      secrets: [...new Set([...near.secrets, ...all.secrets])],
-      repositories: [...new Set(["", ...near.repositories, ...all.repositories])].filter(isThere),
-      closed: [...new Set([...near.closed, ...all.closed])].filter((folder) => isClosed(join(workspace, folder))),
+      secrets: [...new Set([...now.secrets, ...all.secrets])],
+      repositories: [...new Set(["", ...now.repositories, ...all.repositories])].filter(isThere),
+      closed: [...new Set([...now.closed, ...all.closed])].filter((folder) => isClosed(join(workspace, folder))),
       isWhole: all.isWhole,
     };
     this.#found.set(workspace, found);
@@ -131,15 +132,16 @@ export class WorkspaceWalk {
   /** Relative to the workspace. Folders near the top are remembered. */
   async #walk(
     workspace: string,
-    { most, isNear = false, isMoved = false }: {
-      readonly most: number;
-      readonly isNear?: boolean;
+    { isFull, isMoved }: {
+      /** Whether all folders are looked into, or those near the top. */
+      readonly isFull: boolean;
       /** Whether a secret file is looked for among packages: their own certificates are no secrets. */
-      readonly isMoved?: boolean;
+      readonly isMoved: boolean;
     },
   ): Promise<SpecialFiles> {
     const before = this.#known.get(workspace);
-    const now = new Map<string, KnownFolder>();
+    const near = new Map<string, KnownFolder>();
+    const most = isFull ? MOST_FOLDERS : MOST_NEAR;
     const secrets: string[] = [], repositories: string[] = [], closed: string[] = [];
     const open = [""], count = { names: 0 }, pace = new Pace();
     let at = 0;
@@ -151,17 +153,18 @@ export class WorkspaceWalk {
       if (stamp === null) continue;
       const known = before?.get(folder);
       const current = known?.stamp === stamp ? known : await this.#read(workspace, { folder, stamp, count, pace });
-      if (isNear) now.set(folder, current);
+      const isPassed = folder.split("/").some((name) => PASSED.has(name));
+      if (!isPassed && near.size < MOST_NEAR) near.set(folder, current);
       for (const path of current.folders) {
-        if (!isNear || !PASSED.has(path.slice(path.lastIndexOf("/") + 1))) open.push(path);
+        if (isFull || !PASSED.has(path.slice(path.lastIndexOf("/") + 1))) open.push(path);
       }
-      if (isMoved || !folder.split("/").some((name) => PASSED.has(name))) {
+      if (isMoved || !isPassed) {
         for (const path of current.secrets) secrets.push(path);
       }
       if (current.isTop) repositories.push(folder);
       if (current.isClosed) closed.push(folder);
     }
-    if (isNear) this.#known.set(workspace, now);
+    this.#known.set(workspace, near);
     return { secrets, repositories, closed, isWhole: at >= open.length };
   }
 
@@ -200,11 +203,13 @@ function byteCheck(patterns: readonly string[]): (first: number, last: number) =
   const wanted = patterns.filter((one) => !one.startsWith("!"));
   if (wanted.some((one) => !/^(?!\*(?:.*\*)?$)[\x20-\x2e\x30-\x7e]+$/.test(one))) return () => true;
   const codes = (char = ""): number[] => [char.toLowerCase().charCodeAt(0), char.toUpperCase().charCodeAt(0)];
-  const firsts = new Set(wanted.flatMap((one) => codes(one[0]))),
-    lasts = new Set(wanted.flatMap((one) => codes(one.at(-1))));
+  const table = (all: readonly number[]): readonly boolean[] =>
+    Array.from({ length: 256 }, (_, at) => all.includes(at));
+  const firsts = table(wanted.flatMap((one) => codes(one[0])));
+  const lasts = table(wanted.flatMap((one) => codes(one.at(-1))));
   // ".git" and "HEAD"
   const isOfGit = (first: number, last: number): boolean => first === 46 && last === 116 || first === 72 && last === 68;
-  return (first, last) => firsts.has(first) || lasts.has(last) || isOfGit(first, last);
+  return (first, last) => firsts[first] || lasts[last] || isOfGit(first, last);
 }
 
 function isTop(folder: string): boolean {

@@ -12,6 +12,7 @@ const LIST_BYTES = 32_768;
 /** Offsets in a directory entry: its length, its kind, and where its name begins. */
 const LENGTH_AT = 16, KIND_AT = 18, NAME_AT = 19;
 const KIND_FOLDER = 4;
+const DOT = 46;
 /** struct statx: its length, and where the inode and the times are. */
 const STATX_BYTES = 256, USER_AT = 20, MODE_AT = 28, INODE_AT = 32, SIZE_AT = 40, CHANGED_AT = 96, MODIFIED_AT = 112;
 const AT_SYMLINK_NOFOLLOW = 0x100n, STATX_BASIC = 0x7ffn;
@@ -89,11 +90,7 @@ export function* folderEntries(
   const at = FOLDERS.open(AT_FDCWD, terminated(path));
   if (at === null) return;
   try {
-    let count = 0;
-    for (const { name, isFolder } of FOLDERS.entries(at)) {
-      if (++count > most) return;
-      if (count % beat === 0) yield { name: "", isFolder: false };
-      if (!isFolder && !wanted(name[0] ?? 0, name[name.length - 2] ?? 0)) continue;
+    for (const { name, isFolder } of FOLDERS.entries(at, { most, wanted, beat })) {
       yield { name: nameText(name.subarray(0, -1)), isFolder };
     }
   } finally {
@@ -208,6 +205,8 @@ class Removal {
 /** System calls for folders that are held open. Names are bytes: not all of them are text. */
 class Folders {
   #opened: Libc | null = null;
+  /** One listing after another uses it. */
+  #spare: Bytes | null = null;
 
   get #libc(): Libc {
     return this.#opened ??= new Libc();
@@ -219,17 +218,30 @@ class Folders {
   }
 
   /** Without `.` and `..`; a name is valid until the next one comes. What is removed meanwhile may still come. */
-  *entries(folder: number): Generator<Entry> {
-    const bytes = new Uint8Array(LIST_BYTES);
-    const view = new DataView(bytes.buffer);
+  *entries(
+    folder: number,
+    { most, wanted, beat = Infinity }: Wanted = { most: Infinity, wanted: () => true },
+  ): Generator<Entry> {
+    const bytes = this.#spare ?? new Uint8Array(LIST_BYTES);
+    this.#spare = null;
     const next = (): number => this.#call("getdents64", folder, [this.#libc.address(bytes), BigInt(LIST_BYTES)]);
+    let count = 0;
     for (let length = next(); length > 0; length = next()) {
-      for (let at = 0; at < length; at += view.getUint16(at + LENGTH_AT, true)) {
-        const name = bytes.subarray(at + NAME_AT, bytes.indexOf(0, at + NAME_AT) + 1);
-        const isSelf = name[0] === 46 && (name.length === 2 || name[1] === 46 && name.length === 3);
-        if (!isSelf) yield { name, isFolder: bytes[at + KIND_AT] === KIND_FOLDER };
+      // Most entries are of no interest: nothing is made of them.
+      for (let at = 0, size = 0; at < length; at += size) {
+        size = (bytes[at + LENGTH_AT] ?? 0) | (bytes[at + LENGTH_AT + 1] ?? 0) << 8;
+        const from = at + NAME_AT;
+        // What fills an entry up to a multiple of 8 bytes is undefined.
+        let end = Math.max(from, at + size - 8);
+        while (end < length && bytes[end] !== 0) end++;
+        const first = bytes[from] ?? 0, isFolder = bytes[at + KIND_AT] === KIND_FOLDER;
+        if (first === DOT && (end === from + 1 || end === from + 2 && bytes[from + 1] === DOT)) continue;
+        if (++count > most) return;
+        if (count % beat === 0) yield { name: new Uint8Array(0), isFolder: false };
+        if (isFolder || wanted(first, bytes[end - 1] ?? 0)) yield { name: bytes.subarray(from, end + 1), isFolder };
       }
     }
+    this.#spare = bytes;
   }
 
   stamp(path: Bytes): string | null {
