@@ -1,6 +1,8 @@
 /** Which files of a workspace are hidden and kept, however many there are. */
 import assert from "node:assert/strict";
 import { SECRET_PATTERNS } from "../../src/domain/kit/secret_files.ts";
+import { join } from "node:path";
+import { ROOT } from "../../scripts/_project.ts";
 import { topsOf, WorkspaceWalk } from "../../src/processes/_workspace_walk.ts";
 import { withFolder } from "../helpers/with_folder.ts";
 
@@ -66,3 +68,57 @@ Deno.test("other names that are not UTF-8 are in no one's way", { ignore }, asyn
     tops: [],
   });
 });
+
+Deno.test("an ordinary user's commands are refused where a folder could be opened, and not where nobody can look", {
+  ignore: ignore || Deno.uid() !== 0,
+}, async () => {
+  await withFolder(async (folder) => {
+    const script = `chmod 755 . && mkdir -p w/a w/b/.git && touch w/.env w/a/.env w/b/.env && chown -R 65534:65534 w`;
+    const { success } = await new Deno.Command("/bin/sh", { args: ["-c", script], cwd: folder }).output();
+    assert.ok(success);
+    const workspace = join(await Deno.realPath(folder), "w");
+    const module = await asOrdinaryUser(folder);
+    const found = async (mode: string): Promise<unknown> => {
+      await new Deno.Command("chmod", { args: [mode, join(workspace, "a")] }).output();
+      return await module(workspace);
+    };
+    assert.deepEqual(await found("700"), { secrets: [".env", "a/.env", "b/.env"], closed: [] });
+    assert.deepEqual(await found("0"), { secrets: [".env", "b/.env"], closed: ["a"] });
+    const why = `Cannot run commands: they could read files in a, where Vis cannot look for keys; chmod u+r a`;
+    assert.deepEqual(await found("300"), why);
+  });
+});
+
+/** Looks into a workspace in a process of another user, who can read neither this cache nor these sources: a bundle. */
+async function asOrdinaryUser(folder: string): Promise<(workspace: string) => Promise<unknown>> {
+  const entry = join(folder, "look.ts"), bundle = join(folder, "look.js"), deno = join(folder, "deno");
+  const sources = (path: string): string => JSON.stringify(import.meta.resolve(`../../src/${path}`));
+  await Deno.writeTextFile(
+    entry,
+    `import { SECRET_PATTERNS } from ${sources("domain/kit/secret_files.ts")};
+    import { WorkspaceWalk } from ${sources("processes/_workspace_walk.ts")};
+    const [workspace] = Deno.args, walk = new WorkspaceWalk(SECRET_PATTERNS);
+    const files = await walk.look(workspace);
+    const secrets = await walk.secrets(workspace, files).catch((error) => error.message);
+    const own = (path) => path.slice(workspace.length + 1);
+    const said = Array.isArray(secrets) ? { secrets: secrets.map(own).sort(), closed: files.closed } : secrets;
+    console.log(JSON.stringify(said));`,
+  );
+  const config = ["--config", join(ROOT, "deno.json")];
+  const built = await new Deno.Command(Deno.execPath(), { args: ["bundle", "--quiet", ...config, "-o", bundle, entry] })
+    .output();
+  assert.ok(built.success, new TextDecoder().decode(built.stderr));
+  await Deno.copyFile(Deno.execPath(), deno);
+  await Deno.chmod(deno, 0o755);
+  return async (workspace) => {
+    const user = ["--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all", "--bounding-set=-all"];
+    const args = [...user, deno, "run", "--no-config", "--cached-only", "-A", bundle, workspace];
+    const { stdout, stderr } = await new Deno.Command("setpriv", {
+      args,
+      cwd: folder,
+      env: { DENO_DIR: join(workspace, "cache") },
+    }).output();
+    assert.notEqual(stdout.length, 0, new TextDecoder().decode(stderr));
+    return JSON.parse(new TextDecoder().decode(stdout));
+  };
+}
