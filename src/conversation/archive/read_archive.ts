@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
+import { crc32 } from "node:zlib";
 import { z } from "zod";
 import {
   ARCHIVE_FORMAT,
@@ -167,13 +168,16 @@ function checkValue(
   if (large && (result === null || !("content" in result) || metadata.large !== `sha256:${result.content}`)) {
     throw refused(`row ${id} has another text than it names`);
   }
-  if (result === null || large || ("kind" in metadata && metadata.kind === "text")) return;
+  if (result === null || large) return;
+  const valueBytes = (): Uint8Array<ArrayBuffer> =>
+    "content" in result ? wanted(contents, result.content) : new Uint8Array(Buffer.from(result.base64, "base64"));
+  const crc = "crc" in metadata ? metadata.crc : undefined;
+  if (crc !== undefined && crc !== crc32(valueBytes())) throw refused(`the value of row ${id} is not what was stored`);
+  if ("kind" in metadata && metadata.kind === "text") return;
   const key = "content" in result ? result.content : result.base64;
   if (decoded.has(key)) return;
   decoded.add(key);
-  const bytes = "content" in result
-    ? wanted(contents, result.content)
-    : new Uint8Array(Buffer.from(result.base64, "base64"));
+  const bytes = valueBytes();
   try {
     decode(bytes);
   } catch (error) {

@@ -1,3 +1,4 @@
+import { unrefTimer } from "../../domain/kit/unref_timer.ts";
 import { type Frame, FrameFields, type Header, ProtocolError, wireId } from "../protocol.ts";
 
 const EVERY_MS = 1000, DEAD_AFTER_MS = 2000;
@@ -27,7 +28,7 @@ export class Heartbeat {
     this.#everyMs = options.everyMs ?? EVERY_MS;
     this.#deadAfterMs = options.deadAfterMs ?? DEAD_AFTER_MS;
     this.#timer = setInterval(() => this.#tick(), this.#everyMs);
-    Deno.unrefTimer(Number(this.#timer));
+    unrefTimer(this.#timer);
   }
 
   /** Handles a `pong` frame. Throws ProtocolError for one without a ping. */
