@@ -11,6 +11,7 @@ import v9 from "./V9__steered.sql" with { type: "text" };
 import v10 from "./V10__tenants.sql" with { type: "text" };
 import v11 from "./V11__erasure.sql" with { type: "text" };
 import v12 from "./V12__plain_rows.sql" with { type: "text" };
+import newest from "./newest.sql" with { type: "text" };
 
 export interface Migration {
   readonly version: number;
@@ -35,3 +36,6 @@ export const migrations: readonly Migration[] = [
   { version: 11, name: "V11__erasure.sql", sql: v11, schema: 2051819917 },
   { version: 12, name: "V12__plain_rows.sql", sql: v12, schema: -509123301 },
 ];
+
+/** Makes the schema of all migrations in an empty database. */
+export const newestSchema: string = newest;

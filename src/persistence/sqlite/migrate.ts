@@ -18,15 +18,23 @@ const TABLE = `CREATE TABLE IF NOT EXISTS schema_migration (
 
 const OUR_TABLE = "conversation_soul";
 
+export interface MigrateOptions {
+  readonly path: string;
+  readonly now: () => number;
+  /** Makes the schema of all files at once: SQLite reads the whole schema again for each column that a file drops. */
+  readonly newest?: string;
+}
+
 /** Brings a database to the newest schema: each file in its own transaction, in order, recorded with its checksum. If a
- * file fails, the database stays at the version before it. Before a database that contains data is changed, a copy is
- * saved next to it as `<path>.before-V<n>`. Throws `StoreError`. */
+ * file fails, the database stays at the version before it. An empty database gets `newest` in place of the files. Before
+ * a database that contains data is changed, a copy is saved next to it as `<path>.before-V<n>`. Throws `StoreError`. */
 export async function migrate(
   db: DatabaseSync,
   files: readonly MigrationFile[],
-  options: { readonly path: string; readonly now: () => number },
+  options: MigrateOptions,
 ): Promise<void> {
-  const { path } = options;
+  const { path, newest } = options;
+  if (newest !== undefined && checkedVersion(db, { files, path }) === 0) begin(db, files, { ...options, newest });
   for (const file of files.slice(checkedVersion(db, { files, path }))) {
     db.exec("BEGIN IMMEDIATE");
     try {
@@ -46,14 +54,35 @@ export async function migrate(
   }
 }
 
-async function apply(
+/** Makes the newest schema in an empty database. */
+function begin(
   db: DatabaseSync,
-  file: MigrationFile,
-  { path, now }: { readonly path: string; readonly now: () => number },
-): Promise<void> {
+  files: readonly MigrationFile[],
+  { path, now, newest }: Required<MigrateOptions>,
+): void {
+  db.exec("BEGIN IMMEDIATE");
+  try {
+    // Checked again under the lock: another process may have been faster.
+    if (checkedVersion(db, { files, path }) === 0) {
+      db.exec(TABLE);
+      db.exec(newest);
+      for (const file of files) record(db, file, now);
+    }
+    db.exec("COMMIT");
+  } catch (error) {
+    if (db.isTransaction) db.exec("ROLLBACK");
+    throw (error instanceof Error && systemError(error, path)) || error;
+  }
+}
+
+async function apply(db: DatabaseSync, file: MigrationFile, { path, now }: MigrateOptions): Promise<void> {
   if (file.version > 1 && path !== ":memory:" && holdsData(db)) await keepCopy(path, file.version);
   db.exec(TABLE);
   db.exec(file.sql);
+  record(db, file, now);
+}
+
+function record(db: DatabaseSync, file: MigrationFile, now: () => number): void {
   db.prepare("INSERT INTO schema_migration (version, name, sha256, applied_at) VALUES (?, ?, ?, ?)")
     .run(file.version, file.name, checksum(file), now());
 }

@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
-import { migrations } from "../../../migrations/mod.ts";
+import { migrations, newestSchema } from "../../../migrations/mod.ts";
 import { damaged } from "./store_error.ts";
 import { isBusy } from "./error_kinds.ts";
 import { prepareDatabaseFile, protectDatabaseFile } from "./database_file.ts";
@@ -38,7 +38,7 @@ export async function openDatabase(path: string, now: () => number): Promise<Ope
     db.exec("PRAGMA synchronous = NORMAL");
     db.exec("PRAGMA foreign_keys = ON");
     db.exec("PRAGMA cell_size_check = ON");
-    await migrate(db, migrations, { path, now });
+    await migrate(db, migrations, { path, now, newest: newestSchema });
     files?.opened();
     return { db, files };
   } catch (error) {

@@ -1,8 +1,15 @@
 import assert from "node:assert/strict";
 import { readdir, stat } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
-import { migrations } from "../../../migrations/mod.ts";
-import { migrationFiles, migrationsModule, POSTGRES, postgresModule } from "../../../scripts/generate/migrations.ts";
+import { migrations, newestSchema } from "../../../migrations/mod.ts";
+import {
+  migrationFiles,
+  migrationsModule,
+  newestSchemaText,
+  POSTGRES,
+  postgresModule,
+} from "../../../scripts/generate/migrations.ts";
+import { schemaObjects } from "../../../src/persistence/schema/schema_digest.ts";
 import { StoreError } from "../../../src/domain/errors.ts";
 import { openStore } from "../../../src/persistence/open_store.ts";
 import { migrate, type MigrationFile } from "../../../src/persistence/sqlite/migrate.ts";
@@ -33,6 +40,7 @@ Deno.test("migrations/mod.ts is what scripts/generate/migrations.ts writes", asy
     expected,
     "run bin/deno run -A scripts/generate/migrations.ts",
   );
+  assert.equal(await Deno.readTextFile(new URL("newest.sql", folder)), newestSchemaText(await migrationFiles()));
   assert.equal(await Deno.readTextFile(new URL("mod.ts", POSTGRES)), postgresModule(await migrationFiles(POSTGRES)));
 });
 
@@ -52,6 +60,25 @@ Deno.test("migrate() makes the schema once and records it", async () => {
     .all();
   const expected = migrations.map(({ version, name }) => ({ version, name, length: 64, at: 77 }));
   assert.deepEqual(rows.map((row) => ({ ...row })), expected);
+});
+
+Deno.test("migrate() makes in an empty database at once what the files make one after the other", async () => {
+  using inOrder = new DatabaseSync(":memory:"), atOnce = new DatabaseSync(":memory:");
+  await run(inOrder, migrations);
+  const older = migrations.map((file) => ({ ...file, sql: "not SQL" }));
+  await migrate(atOnce, older, { path: ":memory:", now: () => 77, newest: newestSchema });
+  assert.deepEqual(schemaObjects(atOnce), schemaObjects(inOrder));
+  assert.deepEqual(tables(atOnce).sort(), tables(inOrder).sort());
+  const versions = (db: DatabaseSync) =>
+    db.prepare("SELECT version, name FROM schema_migration ORDER BY version").all();
+  assert.deepEqual(versions(atOnce), versions(inOrder));
+});
+
+Deno.test("migrate() applies only the files to a database that has a schema", async () => {
+  using db = new DatabaseSync(":memory:");
+  await run(db, migrations);
+  await migrate(db, [...migrations, NEXT], { path: ":memory:", now: () => 78, newest: "not SQL" });
+  assert.deepEqual(db.prepare("SELECT a FROM more").all().map(({ a }) => a), [1]);
 });
 
 Deno.test("migrate() refuses a file that was changed after it ran", async () => {
