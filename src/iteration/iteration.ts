@@ -17,8 +17,8 @@ import type { ModelPreference, Router } from "../providers/router/router.ts";
  *
  * This file has the types of its input and of how it ends. `run_iteration.ts` does it, in this order: the messages
  * (`prompt/`), the call and what channels see of the reply while it arrives (`ask_model.ts`), the blocks, the final
- * (`settle_final.ts`). `recorder.ts` stores it: a row before anything runs, the rest in one transaction at the end,
- * which is under way while the next call is made. What an iteration means for the query is decided in `query/`. */
+ * (`settle_final.ts`). `recorder.ts` stores it: a row before anything runs, the rest in one transaction at the end. The
+ * loop in `query/` stores the end while the next call is made, and decides what the iteration means for the query. */
 
 /** What is constant over all iterations of a query. */
 export interface IterationFrame extends CallPrefix {
@@ -60,9 +60,9 @@ export interface IterationInput {
     readonly usage: Usage;
     readonly costUsd: number | null;
   };
-  /** Resolves once everything before it is stored and reported. The model is called meanwhile; nothing is shown or run
+  /** Resolves once the iteration before is stored and reported. The model is called meanwhile; nothing is shown or run
    * until then. If it rejects, the frame's signal ends the call. */
-  readonly after: Promise<void>;
+  readonly stored: Promise<void>;
   /** System variables to store with this iteration besides `$reasoning` and `$answer`. */
   readonly system: readonly { readonly name: string; readonly text: string }[];
 }
@@ -133,17 +133,13 @@ export type IterationResult =
   })
   | { readonly kind: "cancelled" };
 
-/** An iteration that has ended and is being stored. */
+/** An iteration that has ended. */
 export interface Iterated {
   readonly result: IterationResult;
-  /** Settles when the iteration is stored and reported. Rejects with `StoreError` or a defect. */
-  readonly stored: Promise<void>;
-  /** Set if a final was accepted: whoever ends the query stores the iteration with it. */
-  readonly last?: LastIteration | null;
+  /** Stores the iteration as it ended, by `write` if the end of the query is stored with it, and reports it. Call it
+   * once. Rejects with `StoreError` or a defect. */
+  readonly store: (write?: WriteEnd) => Promise<void>;
 }
 
-/** The end of an iteration that nobody has stored yet. */
-export interface LastIteration {
-  /** Stores it with `write`, and rejects as that does. */
-  store(write: (iterationId: string, end: IterationEnd) => Promise<void>): Promise<void>;
-}
+/** Writes the end of an iteration. */
+export type WriteEnd = (iterationId: string, end: IterationEnd) => Promise<void>;

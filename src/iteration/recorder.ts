@@ -10,7 +10,7 @@ import type {
   IterationFrame,
   IterationInput,
   IterationResult,
-  LastIteration,
+  WriteEnd,
 } from "./iteration.ts";
 import type { StoredIteration } from "../persistence/store/iteration_store.ts";
 
@@ -45,7 +45,7 @@ export class Recorder {
     this.#messages = messages;
   }
 
-  /** Rejects if the row cannot be stored; `end` then rejects as well. */
+  /** Rejects if the row cannot be stored; what `ending` returns then rejects as well. */
   begin(blocks: readonly ReplyBlock[]): Promise<unknown> {
     this.#begun = this.#begin(blocks);
     this.#begun.catch(() => {});
@@ -72,27 +72,8 @@ export class Recorder {
     if (thinking) this.#frame.environment.bindSystem("$reasoning", thinking);
   }
 
-  /** Stores the state at the time of the call, after waiting for `after`. */
-  async end({ after, ...how }: Ended & { readonly after?: Promise<unknown> }): Promise<void> {
-    const { store } = this.#frame.environment;
-    const last = this.#ending(how);
-    if (after) await after;
-    await last.store((id, end) => store.endIteration(id, end));
-  }
-
-  /** Leaves storing the state at the time of the call to whoever ends the query. */
-  last(how: Ended): { readonly stored: Promise<void>; readonly last: LastIteration } {
-    const { promise: stored, resolve } = Promise.withResolvers<void>();
-    stored.catch(() => {}); // so does what stores it
-    const last = this.#ending(how);
-    const store: LastIteration["store"] = async (write) => {
-      resolve(last.store(write));
-      await stored;
-    };
-    return { stored, last: { store } };
-  }
-
-  #ending({ status, outcome, executed, reason, final }: Ended): LastIteration {
+  /** Takes the state at the time of the call. Returns what stores it, by `write` if given. */
+  ending({ status, outcome, executed, reason, final }: Ended): (write?: WriteEnd) => Promise<void> {
     const begun = this.#begun;
     if (begun === null) throw new Error("Cannot end an iteration that was not begun");
     const { environment } = this.#frame;
@@ -117,13 +98,13 @@ export class Recorder {
         ...(final ? { answerType: final.answerType, confidence: final.confidence, answerNotes: final.notes } : {}),
       },
     };
-    const store: LastIteration["store"] = async (write) => {
+    const { store } = environment;
+    return async (write = (id, end) => store.endIteration(id, end)) => {
       const id = await begun;
       await write(id, end);
       done();
       this.#logFailed(id, executed);
     };
-    return { store };
   }
 
   #logFailed(iterationId: string, { blocks }: Executed): void {
@@ -140,7 +121,7 @@ export class Recorder {
       this.bindThinking();
       await this.begin([]);
       const executed = { entries: [], blocks: [], notes: [] };
-      return await this.end({ status: "error", outcome: "failed", executed, reason, final: null });
+      return await this.ending({ status: "error", outcome: "failed", executed, reason, final: null })();
     }
     const { environment } = this.#frame;
     const id = await environment.store.failIteration(this.#row(), {

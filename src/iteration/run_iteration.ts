@@ -17,6 +17,8 @@ import { blockResult } from "../domain/query/block_result.ts";
 import type { StoredBlock } from "../persistence/store/iteration_store.ts";
 import type { JournalEntry } from "../prompt/context/context_parts.ts";
 
+/** Everything of it is stored. */
+const CANCELLED: Iterated = { result: { kind: "cancelled" }, store: async () => {} };
 const NO_NEXT: Reply["next"] = { model: null, reasoning: null };
 const NOTHING: Executed = { entries: [], blocks: [], notes: [] };
 const CUT = "The length limit of the model cut the reply";
@@ -24,23 +26,21 @@ const CUT_NOTE =
   "The length limit of the model cut your last reply: only what was complete of it counted. Keep replies " +
   "shorter: fewer blocks, and answer(value) for a long answer";
 
-/** One model round trip: assemble, call, execute, record. Storing is still under way when it returns. Throws only
- * `ConfigError`, `StoreError` and defects, including those of `input.after`. */
+/** One model round trip: assemble, call, execute. Its row is stored when it returns, its end is not. Throws only
+ * `ConfigError`, `StoreError` and defects, including those of `input.stored`. */
 export async function runIteration(frame: IterationFrame, input: IterationInput): Promise<Iterated> {
   const begun = performance.now();
   const { alternatingRoles } = frame.router.current().capabilities;
   const messages = callMessages(frame, { context: input.context, alternatingRoles });
-  const announced = input.after.then(() => announce(frame, input));
-  let asked: ModelCallOutcome;
-  try {
-    const { reasoning, prefer = null } = input;
-    asked = await askModel(frame, { messages, reasoning, prefer, announced });
-  } catch (error) {
-    if (!(error instanceof Cancelled)) throw error;
-    await announced;
-    return { result: { kind: "cancelled" }, stored: announced };
-  }
+  const announced = input.stored.then(() => announce(frame, input));
+  announced.catch(() => {}); // a call that fails otherwise has its own error
+  const { reasoning, prefer = null } = input;
+  const asked = await askModel(frame, { messages, reasoning, prefer, announced }).catch((error: unknown) => {
+    if (error instanceof Cancelled) return null;
+    throw error;
+  });
   await announced;
+  if (asked === null) return CANCELLED;
   frame.emitter.send({ type: "usage", usage: asked.usage });
   const recorder = new Recorder(frame, { input, asked, messages });
   const ended = asked.parsed.ok
@@ -50,10 +50,11 @@ export async function runIteration(frame: IterationFrame, input: IterationInput)
   if (result.kind === "cancelled") return ended;
   const reason = "reason" in result ? result.reason : asked.cut ? CUT : null;
   const ms = performance.now() - begun;
-  const stored = ended.stored.then(() => {
+  const store: Iterated["store"] = async (write) => {
+    await ended.store(write);
     frame.emitter.send({ type: "iteration_finished", outcome: result.kind, reason, ms });
-  });
-  return { ...ended, stored };
+  };
+  return { result, store };
 }
 
 function announce({ emitter }: IterationFrame, { position, context, steered }: IterationInput): void {
@@ -87,7 +88,7 @@ async function giveUp(
     next: NO_NEXT,
     sandboxNotes: [],
   };
-  return { result, stored: Promise.resolve() };
+  return { result, store: async () => {} };
 }
 
 async function act(
@@ -103,8 +104,8 @@ async function act(
   const ran = await runBlocks(frame, { blocks, iteration: input.position + 1, recorder });
   const executed = asked.cut ? { ...ran, notes: [...ran.notes, CUT_NOTE] } : ran;
   if (frame.signal.aborted) {
-    await recorder.end({ status: "interrupted", outcome: "executed", executed, reason: "cancelled", final: null });
-    return { result: { kind: "cancelled" }, stored: Promise.resolve() };
+    await recorder.ending({ status: "interrupted", outcome: "executed", executed, reason: "cancelled", final: null })();
+    return CANCELLED;
   }
   const judged = await settleFinal(frame, {
     offered: input.offered(),
@@ -115,15 +116,14 @@ async function act(
   });
   const settled = asked.cut ? cutAnswer(judged) : judged;
   const result = conclude(asked, { settled, executed, reply });
-  const how = {
-    status: result.kind === "failed" ? "error" as const : "done" as const,
+  const store = recorder.ending({
+    status: result.kind === "failed" ? "error" : "done",
     outcome: result.kind,
     executed,
     reason: settled?.kind === "refused" ? settled.reason : null,
     final: settled?.kind === "accepted" ? settled.final : null,
-  };
-  if (result.kind === "final") return { result, ...recorder.last(how) };
-  return { result, stored: recorder.end({ ...how, after: requestSent() }) };
+  });
+  return { result, store };
 }
 
 /** Runs the blocks while their row is stored, which takes the main process as long as the child needs to read the first
@@ -194,12 +194,6 @@ async function executeBlocks(
 export function deadline(timeMs: number | null, bounds: IterationFrame["deadlines"]): number {
   if (timeMs === null || !Number.isFinite(timeMs)) return bounds.defaultMs;
   return Math.min(bounds.maxMs, Math.max(bounds.minMs, timeMs));
-}
-
-/** Lets the model work while the iteration is stored: its next request is sent in the second turn from now. */
-async function requestSent(): Promise<void> {
-  await nextTurn();
-  await nextTurn();
 }
 
 function conclude(

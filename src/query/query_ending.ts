@@ -2,26 +2,17 @@ import { StoreError, TakenOverError } from "../domain/errors.ts";
 import { messageOf } from "../domain/kit/message_of.ts";
 import { messageWithLine } from "../extension/loading/source_line.ts";
 import { type QueryReason, type QueryResult, statusOf } from "../domain/query/query_result.ts";
-import type { IterationFault, LastIteration } from "../iteration/iteration.ts";
+import type { IterationFault } from "../iteration/iteration.ts";
 import { clip, oneLine } from "../domain/text/clip.ts";
 import type { BegunQuery } from "./prepare.ts";
 import type { QueryParts } from "./query_parts.ts";
+import type { QueryLoop } from "./query_loop.ts";
 import type { QueryState, Unusable } from "./query_state.ts";
 import { durationText } from "../domain/text/duration_text.ts";
 import { reasonAdvice } from "../domain/query/reason_text.ts";
 
 /** Notes about extensions in one result. */
 const MOST_FAULTS = 5;
-
-/** What is left to be stored when a query ends. */
-interface Done {
-  /** Settles when the last iteration is stored and reported. */
-  readonly stored: Promise<void>;
-  /** The last iteration, if it is not being stored yet. */
-  readonly last: LastIteration | null;
-}
-
-const NOTHING: Done = { stored: Promise.resolve(), last: null };
 
 /** Ends one query: stores the end, then announces it. */
 export class QueryEnding {
@@ -32,13 +23,13 @@ export class QueryEnding {
     this.#query = query;
   }
 
-  /** Stores the last iteration with the end. Rejects if they cannot be stored and there is no answer. Those who follow
-   * the query are notified if another process took over. */
-  async end(why: QueryReason, done: Done = NOTHING): Promise<QueryResult> {
+  /** Stores the end, with the last iteration of `loop`. Rejects if they cannot be stored and there is no answer. Those
+   * who follow the query are notified if another process took over. */
+  async end(why: QueryReason, loop: Pick<QueryLoop, "end"> | null = null): Promise<QueryResult> {
     const { deadline, subcalls } = this.#query;
     const reason = why === "cancelled" && deadline.passed ? "limit_time" : reasonOf(why, this.#query);
     await subcalls.close();
-    return this.#announce(await this.#stored(compose(reason, this.#query), done));
+    return this.#announce(await this.#stored(compose(reason, this.#query), loop));
   }
 
   /** The database failed before there was an answer; notifies those who follow the query. */
@@ -49,13 +40,12 @@ export class QueryEnding {
 
   /** Stores how the query ended. An answer was paid for: if it cannot be stored, the caller still receives it, with the
    * reason as the last note. */
-  async #stored(result: QueryResult, { stored, last }: Done): Promise<QueryResult> {
+  async #stored(result: QueryResult, loop: Pick<QueryLoop, "end"> | null): Promise<QueryResult> {
     const { parts: { store }, queryId, state } = this.#query;
     const { value: _inAnswer, ...end } = result;
     try {
-      if (last) await last.store((iterationId, iteration) => store.endQuery(queryId, end, { iterationId, iteration }));
-      await stored;
-      if (!last) await store.endQuery(queryId, end);
+      if (loop) await loop.end((last) => store.endQuery(queryId, end, last));
+      else await store.endQuery(queryId, end);
       return result;
     } catch (error) {
       if (error instanceof TakenOverError) this.#takenOver(error);

@@ -1,4 +1,5 @@
-import type { AcceptedFinal, IterationInput, IterationResult, LastIteration } from "../iteration/iteration.ts";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { AcceptedFinal, Iterated, IterationInput, IterationResult } from "../iteration/iteration.ts";
 import { runIteration } from "../iteration/run_iteration.ts";
 import { storedResult } from "../iteration/recorder.ts";
 import { HandedOver } from "../domain/errors.ts";
@@ -7,6 +8,7 @@ import type { QueryReason } from "../domain/query/query_result.ts";
 import { Repetition } from "../prompt/nudges.ts";
 import type { SteeredMessage } from "../domain/query/steered_message.ts";
 import type { StoredIteration } from "../persistence/store/iteration_store.ts";
+import type { EndOfIteration } from "../persistence/store/query_store.ts";
 import { buildContext, type ContextSource, cutBlocks } from "./build_context.ts";
 import type { Prepared } from "./prepare.ts";
 import { MAX_CONSECUTIVE_ERRORS, MAX_RESTARTS } from "./query_state.ts";
@@ -26,8 +28,10 @@ export class QueryLoop {
   readonly #repetition = new Repetition();
   /** Ends the call under way if the previous iteration could not be stored. */
   readonly #unstored = new AbortController();
+  /** Settles when the iteration before is stored and reported. */
   #stored: Promise<void> = Promise.resolve();
-  #last: LastIteration | null = null;
+  /** Stores the iteration of an accepted final. */
+  #last: Iterated["store"] | null = null;
   /** Whether the end of an iteration is stored, and the request with it. */
   #begun = false;
 
@@ -72,14 +76,13 @@ export class QueryLoop {
     state.notes.push(...unseen.map(({ text }) => `The user says meanwhile: ${clip(text, 2_000)}`));
   }
 
-  /** Settles when the last iteration is stored and reported. Rejects with `StoreError` or a defect. */
-  get stored(): Promise<void> {
-    return this.#stored;
-  }
-
-  /** The last iteration, if it is to be stored with the end of the query. */
-  get last(): LastIteration | null {
-    return this.#last;
+  /** Stores the last iteration and the end of the query, in one transaction if the iteration is not stored yet. Rejects
+   * with `StoreError` or a defect. */
+  async end(write: (last?: EndOfIteration) => Promise<void>): Promise<void> {
+    const { state: { final }, frame } = this.#prepared;
+    await (this.#last ? this.#last((iterationId, iteration) => write({ iterationId, iteration })) : this.#stored);
+    if (final) frame.emitter.send({ type: "answer_delta", delta: final.answer });
+    if (!this.#last) await write();
   }
 
   async #decide(): Promise<QueryReason> {
@@ -141,14 +144,16 @@ export class QueryLoop {
       offered: () => state.offered,
       diffs: state.diffs,
       children: state.children,
-      after: this.#stored,
+      stored: this.#stored,
       totals: (more) => ({ iterations: state.position + more, ...ledger.spent }),
       system: this.#begun ? [] : [{ name: "$query", text: request }],
     };
-    const { result, stored, last: unstored = null } = await runIteration(frame, input);
-    this.#stored = stored;
-    this.#last = unstored;
-    stored.catch(() => this.#unstored.abort()); // whoever ends the query receives the error
+    const { result, store } = await runIteration(frame, input);
+    if (result.kind === "final") this.#last = store;
+    else {
+      this.#stored = afterRequest(store);
+      this.#stored.catch(() => this.#unstored.abort()); // whoever ends the query receives the error
+    }
     return result;
   }
 
@@ -248,10 +253,7 @@ export class QueryLoop {
   }
 
   #accept(final: AcceptedFinal): void {
-    const { state, frame } = this.#prepared;
-    state.final = final;
-    this.#stored = this.#stored.then(() => frame.emitter.send({ type: "answer_delta", delta: final.answer }));
-    this.#stored.catch(() => {}); // whoever ends the query awaits it
+    this.#prepared.state.final = final;
   }
 
   #restart(): void {
@@ -275,6 +277,13 @@ export class QueryLoop {
     else if (result.kind === "failed") state.failed(result.reason);
     return reason;
   }
+}
+
+/** Lets the model work while an iteration is stored: its next request is sent in the second turn from now. */
+async function afterRequest(store: () => Promise<void>): Promise<void> {
+  await nextTurn();
+  await nextTurn();
+  await store();
 }
 
 const LEVELS: readonly ReasoningLevel[] = ["quick", "balanced", "deep"];
