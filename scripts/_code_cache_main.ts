@@ -40,11 +40,15 @@ class OwnPipe {
 
   /** Puts itself in the place of stdin and stdout. Blocks are run by the child's script, evaluated after that. */
   begin(): void {
-    Reflect.set(Deno.stdin, "read", async (into: Bytes) => {
-      while (this.#sent.length === 0) await new Promise<void>((resolve) => this.#wake = resolve);
-      const bytes = this.#sent.shift()!;
+    const readSync = (into: Bytes): number => {
+      const bytes = this.#sent.shift()!; // calls are answered when they are written
       into.set(bytes);
       return bytes.length;
+    };
+    Reflect.set(Deno.stdin, "readSync", readSync);
+    Reflect.set(Deno.stdin, "read", async (into: Bytes) => {
+      while (this.#sent.length === 0) await new Promise<void>((resolve) => this.#wake = resolve);
+      return readSync(into);
     });
     Reflect.set(Deno.stdout, "writeSync", (bytes: Bytes) => {
       this.#reader.push(bytes, (frame) => this.onFrame(frame));

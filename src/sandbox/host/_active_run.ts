@@ -16,6 +16,8 @@ export interface ActiveRunOptions {
   readonly graceMs: number;
   readonly output: BlockOutput;
   readonly calls: CallRegistry;
+  /** Tells the child that the block's time is up, which it does not see while it waits for an answer. */
+  readonly due: () => void;
   /** Tells the child to end the block. */
   readonly cancel: () => void;
   readonly kill: (why: string) => void;
@@ -41,7 +43,10 @@ export class ActiveRun {
     this.#options = options;
     const { block, graceMs, calls } = options;
     this.#untimedBefore = calls.untimedMs;
-    this.#afterOwnTime(block.deadlineMs + graceMs, () => this.#overstayed());
+    this.#after(block.deadlineMs, () => {
+      options.due();
+      this.#afterOwnTime(block.deadlineMs + graceMs, () => this.#overstayed());
+    });
     block.signal?.addEventListener("abort", this.#onAbort, { once: true });
     if (block.signal?.aborted) this.#cancel();
   }

@@ -220,6 +220,7 @@ export class ConfinedSandbox implements Sandbox {
       graceMs,
       output: new BlockOutput(outputBytes, this.#options.onOutput),
       calls: this.#calls,
+      due: () => this.#link.send({ t: "due", id }),
       cancel: () => this.#link.send({ t: "cancel", id }),
       kill: (why) => this.#link.kill(why),
     });

@@ -28,6 +28,7 @@ Deno.test("ActiveRun counts no time in which the child waits for a call with its
     graceMs: 20,
     output: new BlockOutput(100, undefined),
     calls,
+    due: () => {},
     cancel: () => {},
     kill: () => {},
   });
@@ -62,6 +63,7 @@ Deno.test("ActiveRun kills the child of a run that overstays, unless its foreign
       graceMs: 10,
       output: new BlockOutput(100, undefined),
       calls,
+      due: () => {},
       cancel: () => {},
       kill: () => killed.push(name),
     });

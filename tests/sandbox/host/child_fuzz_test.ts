@@ -62,6 +62,19 @@ Deno.test("a child reports waits for calls with their own deadlines when the blo
   assert.equal(previewOf(await child.next("done")), "1");
 });
 
+Deno.test("a child that waits for an answer ends its block in time once it is told that the time is up", async () => {
+  await using child = await RawChild.start();
+  const id = run(child, "await fs.read('a')", 300);
+  let frame = await child.next("call", "done"); // no call if the machine takes longer than that
+  if (frame?.header.t === "call") {
+    child.send({ t: "due", id });
+    frame = await child.next("done");
+  }
+  assert.equal(new FrameFields(decode(frame!.payload), "report").text("outcome", 100), "timeout");
+  run(child, "1 + 1");
+  assert.equal(previewOf(await child.next("done")), "2");
+});
+
 /** Each must end the child with these words. */
 const WRONG: Readonly<Record<string, readonly [send: (child: RawChild, call: string) => void, why: RegExp]>> = {
   "an answer to nobody": [(child) => child.send({ t: "answer", id: wireId(), ok: true }, VALUE), /nobody asked for/],

@@ -32,6 +32,8 @@ interface Active {
   deadline: number;
   /** When its time was paused; null while it counts. */
   pausedAt: number | null;
+  /** Its time may be up soon: only the event loop ends it then. */
+  isDue: boolean;
   ending: Ending | null;
   /** A promise that a block without await has as its value. */
   returned: unknown;
@@ -110,6 +112,7 @@ export class Blocks {
       begun,
       deadline: begun + run.deadlineMs,
       pausedAt: null,
+      isDue: false,
       ending: null,
       returned: null,
       hides: [],
@@ -119,6 +122,20 @@ export class Blocks {
     output.begin();
     this.#watch(active.deadline);
     turns.soon(() => captured.context.run(context, () => this.#start(active)));
+  }
+
+  /** Whether nothing can happen before the main process answers a host call, or says that the block's time is up. */
+  get onlyWaits(): boolean {
+    const active = this.#active;
+    if (!active || active.ending || active.pausedAt !== null || active.isDue) return false;
+    const { calls, timers, outside, turns } = this.#parts;
+    return !calls.areNone && timers.running + outside.running === 0 && !turns.areWaiting;
+  }
+
+  /** The main process says that the block's time is up, pauses not counted. */
+  due(id: string): void {
+    const active = this.#active;
+    if (active?.run.id === id) active.isDue = true;
   }
 
   cancel(id: string): void {

@@ -96,8 +96,13 @@ class Child {
       },
     });
     const { calls, turns } = this.#parts;
-    void this.#pipe.serve((frame) => this.#receive(frame), () => {
-      if (!turns.inside) calls.turnEnded();
+    void this.#pipe.serve({
+      onFrame: (frame) => this.#receive(frame),
+      onRead: () => {
+        if (!turns.inside) calls.turnEnded();
+      },
+      isTurnDue: () => turns.isDue,
+      onlyWaits: () => this.#blocks.onlyWaits,
     });
   }
 
@@ -110,7 +115,10 @@ class Child {
       limitMs: () => this.#blocks.limitMs(),
       onStopped: () => this.#blocks.onStopped(),
       onLeft: () => this.#parts.calls.turnEnded(),
-      onIdle: () => this.#blocks.onIdle(),
+      onIdle: () => {
+        this.#blocks.onIdle();
+        pipe.readOn();
+      },
     });
     const soon = (task: () => void): void => turns.soon(task);
     const afterwards = (task: () => void): void => turns.afterwards(task);
@@ -201,6 +209,8 @@ class Child {
         return this.#run(fields, payload);
       case "cancel":
         return this.#blocks.cancel(fields.id());
+      case "due":
+        return this.#blocks.due(fields.id());
       case "answer":
         return calls.answer({ id: fields.id(), ok: fields.flag("ok"), payload });
       case "ping":

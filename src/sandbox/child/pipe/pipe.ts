@@ -9,13 +9,24 @@ const COPIED_BYTES = 64 << 10;
 const GATHERED = 16, SMALL_BYTES = 4096;
 const NOTHING: Bytes = new Uint8Array(0);
 const BytesOf = Uint8Array, Memory = ArrayBuffer, RangeFault = RangeError;
-const read = Deno.stdin.read.bind(Deno.stdin), writeSync = Deno.stdout.writeSync.bind(Deno.stdout);
+const read = Deno.stdin.read.bind(Deno.stdin), readSync = Deno.stdin.readSync.bind(Deno.stdin);
+const writeSync = Deno.stdout.writeSync.bind(Deno.stdout);
 const { bytesSet, viewBuffer, viewLength, viewOffset } = intrinsics;
 
 /** A frame as it is written: a small payload is part of the head. */
 export interface WaitingFrame {
   readonly head: Bytes;
   readonly rest: Bytes | null;
+}
+
+export interface Reading {
+  readonly onFrame: (frame: Frame) => void;
+  /** Called after the frames that arrived together. */
+  readonly onRead: () => void;
+  /** Whether a turn follows, and `readOn` after it. */
+  readonly isTurnDue: () => boolean;
+  /** Whether nothing can happen before a frame arrives. */
+  readonly onlyWaits: () => boolean;
 }
 
 /** Throws RangeError over a limit. */
@@ -41,6 +52,12 @@ export class Pipe {
   #bytes: Bytes = NOTHING;
   #at = 0;
   readonly #end: (why: string | null) => void;
+  readonly #frames = new FrameReader();
+  readonly #memory = new Memory(READ_BYTES);
+  readonly #buffer = new BytesOf(this.#memory);
+  #reading: Reading | null = null;
+  /** Set while reading pauses for a turn. */
+  #resume: (() => void) | null = null;
 
   /** `end` ends the child. */
   constructor(end: (why: string | null) => void) {
@@ -62,7 +79,7 @@ export class Pipe {
   /** Writes what waits. */
   flush(): void {
     try {
-      while (this.#at < viewLength(this.#bytes) || this.#take()) {
+      while (this.#at < viewLength(this.#bytes) || this.#join()) {
         this.#at += writeSync(this.#at === 0 ? this.#bytes : from(this.#bytes, this.#at));
       }
     } catch (error) {
@@ -72,7 +89,7 @@ export class Pipe {
   }
 
   /** Joins small frames that follow each other into what is written next. Returns false if nothing waits. */
-  #take(): boolean {
+  #join(): boolean {
     const { waiting } = this;
     const start = this.#next;
     if (start >= waiting.length) {
@@ -101,25 +118,46 @@ export class Pipe {
     return true;
   }
 
-  /** Passes on frames from the main process until its input ends, then ends the child. `onRead` is called after the
-   * frames that arrived together. */
-  async serve(onFrame: (frame: Frame) => void, onRead: () => void): Promise<void> {
-    const reader = new FrameReader();
-    const memory = new Memory(READ_BYTES), buffer = new BytesOf(memory);
+  /** Passes on frames from the main process until its input ends, then ends the child. */
+  async serve(reading: Reading): Promise<void> {
+    this.#reading = reading;
     // The runtime asks for it by a getter that a block may have replaced, which would be handed the buffer.
-    captured.defineProperty(buffer, "length", { value: READ_BYTES });
+    captured.defineProperty(this.#buffer, "length", { value: READ_BYTES });
     try {
-      for (;;) {
-        const got = await read(buffer);
-        if (got === null) break;
-        this.gathers = true;
-        reader.push(new BytesOf(memory, 0, got), onFrame);
-        onRead();
+      while (this.#take(await read(this.#buffer))) {
+        if (reading.isTurnDue()) await new captured.Promise<void>((resolve) => this.#resume = resolve);
       }
-      this.#end(null);
     } catch (error) {
       this.#end(messageOf(error));
     }
+  }
+
+  /** Call after a turn. While nothing can happen before a frame arrives, this thread itself waits for it: the runtime
+   * reads on another one, and switching to that and back costs as much as the rest of a host call. */
+  readOn(): void {
+    const reading = this.#reading, resume = this.#resume;
+    if (resume === null || reading === null) return;
+    try {
+      while (reading.onlyWaits()) if (!this.#take(readSync(this.#buffer))) return;
+    } catch (error) {
+      return this.#end(messageOf(error));
+    }
+    if (reading.isTurnDue()) return;
+    this.#resume = null;
+    resume();
+  }
+
+  /** Passes on what was read. Returns false at the end of the input. */
+  #take(got: number | null): boolean {
+    const reading = this.#reading;
+    if (got === null || reading === null) {
+      this.#end(null);
+      return false;
+    }
+    this.gathers = true;
+    this.#frames.push(new BytesOf(this.#memory, 0, got), reading.onFrame);
+    reading.onRead();
+    return true;
   }
 }
 

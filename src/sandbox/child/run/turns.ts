@@ -30,7 +30,7 @@ export interface TurnOptions {
   readonly onStopped: () => void;
   /** Called when foreign code has been left, however a turn ended. */
   readonly onLeft: () => void;
-  /** Called when no turn waits: the event loop continues when something arrives. */
+  /** Called when no turn waits. */
   readonly onIdle: () => void;
 }
 
@@ -47,6 +47,8 @@ export class TimedTasks {
   readonly #tasks = new Tasks();
   readonly #afterwards = new Tasks();
   #scheduled = false;
+  /** Inside `onIdle`: a turn that is scheduled there follows without the event loop. */
+  #idle = false;
   #inside = false;
   #operations = 0;
 
@@ -56,6 +58,11 @@ export class TimedTasks {
 
   get inside(): boolean {
     return this.#inside;
+  }
+
+  /** Whether a turn for tasks follows, and `onIdle` after it. */
+  get isDue(): boolean {
+    return this.#scheduled;
   }
 
   /** Whether there are tasks, or runtime operations that will add some. */
@@ -82,7 +89,9 @@ export class TimedTasks {
 
   /** Runs a turn with its own limit; `after` runs when it has ended, stopped or not. */
   alone(entry: { readonly limitMs: number; readonly task: () => void; readonly after: () => void }): void {
+    this.#operations++;
     captured.setImmediate(() => {
+      this.#operations--;
       this.#enter(entry.limitMs, entry.task);
       entry.after();
     });
@@ -91,15 +100,21 @@ export class TimedTasks {
   #schedule(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
-    captured.setImmediate(() => this.#turn());
+    if (!this.#idle) captured.setImmediate(() => this.#turn());
   }
 
   #turn(): void {
-    this.#scheduled = false;
-    const finished = this.#enter(this.#options.limitMs(), () => this.#tasks.runAll());
-    if (this.#tasks.waiting) this.#schedule();
-    if (!finished) this.#options.onStopped();
-    if (!this.#scheduled) this.#options.onIdle();
+    for (;;) {
+      this.#scheduled = false;
+      const finished = this.#enter(this.#options.limitMs(), () => this.#tasks.runAll());
+      if (this.#tasks.waiting) this.#schedule();
+      if (!finished) this.#options.onStopped();
+      if (this.#scheduled) return;
+      this.#idle = true;
+      this.#options.onIdle();
+      this.#idle = false;
+      if (!this.#scheduled) return;
+    }
   }
 
   #enter(limitMs: number, task: () => void): boolean {
