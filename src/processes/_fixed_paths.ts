@@ -223,6 +223,8 @@ export class FixedPaths {
     if (isBare(workspace)) return found;
     if (!named.includes(join(workspace, GIT))) {
       follow(found, join(workspace, GIT), { kind: "folder", isExpected: true });
+      // Git would take the workspace itself for a repository, and obey its settings.
+      follow(found, join(workspace, "HEAD"), { kind: "file", isExpected: true });
     }
     follow(found, join(workspace, VIS), { kind: "folder", isExpected: true });
     return found;

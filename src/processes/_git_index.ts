@@ -24,7 +24,7 @@ const NOTHING: IndexFacts = { submodules: [], hashes: new Map() };
 export class GitIndexes {
   readonly #known = new BoundedMap<string, IndexFacts & { readonly stamp: string; readonly names: string }>(MOST_KNOWN);
 
-  /** Nothing of an index that is missing or too large. `files` are wanted. */
+  /** Nothing of an index that is missing. `files` are wanted. Throws Error for one that is too large to be read. */
   async read(
     path: string,
     { sha256, files = [] }: { readonly sha256: boolean; readonly files?: readonly string[] },
@@ -33,7 +33,12 @@ export class GitIndexes {
     const known = this.#known.get(path);
     if (known?.stamp === stamp && known.names === names) return known;
     const size = Number(stamp.split(",", 1)[0]);
-    const bytes = size > 0 && size <= MOST_BYTES ? await Deno.readFile(path).catch(() => null) : null;
+    if (size > MOST_BYTES) {
+      throw new Error(
+        `Cannot find the submodules of a repository: ${path} has ${size} bytes, and ${MOST_BYTES} is the most that is read`,
+      );
+    }
+    const bytes = size > 0 ? await Deno.readFile(path).catch(() => null) : null;
     const facts = bytes === null
       ? NOTHING
       : await parse(Buffer.from(bytes.buffer), { hashBytes: sha256 ? 32 : 20, files });

@@ -52,7 +52,7 @@ export function isPlaceholder(path: string): boolean {
     if (((mode ?? 0) & MARK) === 0) return false;
     return isFile
       ? size === 0
-      : isDirectory && folderEntries(path, { most: 1, wanted: () => true }).next().done === true;
+      : isDirectory && Array.from(folderEntries(path, { most: 1, wanted: () => true })).length === 0;
   } catch {
     return false;
   }

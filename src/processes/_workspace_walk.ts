@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { BoundedMap } from "../domain/kit/bounded_map.ts";
 import { isSecretFile } from "../domain/kit/secret_files.ts";
 import { folderEntries, folderMode, folderStamp } from "./folders.ts";
@@ -52,28 +52,48 @@ export class WorkspaceWalk {
   readonly #known = new BoundedMap<string, ReadonlyMap<string, KnownFolder>>(MOST_WORKSPACES);
   /** What was ever found and is there. */
   readonly #found = new BoundedMap<string, SpecialFiles>(MOST_WORKSPACES);
+  /** The secret files that were found, by their paths. */
+  readonly #held = new BoundedMap<string, ReadonlyMap<string, HeldFile>>(MOST_WORKSPACES);
 
   constructor(patterns: readonly string[]) {
     this.#patterns = patterns;
     this.#wanted = byteCheck(patterns);
   }
 
-  /** Throws Error for more repositories than can be kept, and for one that cannot be named to a command. */
-  async look(workspace: string): Promise<SpecialFiles> {
+  /** `running` is a command that can move files meanwhile. Throws Error for a secret file that is not found while one
+   * runs, for more repositories than can be kept, and for one that cannot be named to a command. */
+  async look(workspace: string, { running = null }: { readonly running?: string | null } = {}): Promise<SpecialFiles> {
     const before = this.#found.get(workspace);
+    const held = this.#held.get(workspace) ?? new Map<string, HeldFile>();
     // A command may have moved a folder to where nothing is looked for.
-    const isMoved = before?.secrets.some((path) => entryKind(join(workspace, path)) === null) ?? false;
-    const isFull = isMoved || before === undefined;
-    const now = await this.#walk(workspace, { isFull, isMoved });
+    const lost = [...held].filter(([path, file]) =>
+      identityOf(join(workspace, path)) !== file.identity && file.isThere
+    );
+    const moved = new Set(lost.map(([, { identity }]) => identity));
+    const isFull = moved.size > 0 || before === undefined;
+    const now = await this.#walk(workspace, { isFull, moved });
     const all = isFull ? now : before;
+    const secrets = new Map<string, HeldFile>();
+    for (const path of new Set([...now.secrets, ...all.secrets])) {
+      const identity = identityOf(join(workspace, path)), file = held.get(path);
+      if (identity === "" && path.isWellFormed()) continue;
+      secrets.set(path, file?.identity === identity ? file : new HeldFile(join(workspace, path), identity));
+      moved.delete(identity);
+    }
+    if (moved.size > 0 && running !== null) {
+      throw new Error(
+        `Cannot run commands: a file that may hold keys was moved while ${running} runs; stop that first`,
+      );
+    }
     const isThere = (folder: string): boolean => isTop(join(workspace, folder)) || !folder.isWellFormed();
     const found: SpecialFiles = {
-      secrets: [...new Set([...now.secrets, ...all.secrets])],
+      secrets: [...secrets.keys()],
       repositories: [...new Set(["", ...now.repositories, ...all.repositories])].filter(isThere),
       closed: [...new Set([...now.closed, ...all.closed])].filter((folder) => isClosed(join(workspace, folder))),
       isWhole: all.isWhole,
     };
     this.#found.set(workspace, found);
+    this.#held.set(workspace, secrets);
     refuseOdd(found.repositories, "the repository");
     if (found.repositories.length > MOST_REPOSITORIES) {
       throw new Error(
@@ -132,11 +152,11 @@ export class WorkspaceWalk {
   /** Relative to the workspace. Folders near the top are remembered. */
   async #walk(
     workspace: string,
-    { isFull, isMoved }: {
+    { isFull, moved }: {
       /** Whether all folders are looked into, or those near the top. */
       readonly isFull: boolean;
-      /** Whether a secret file is looked for among packages: their own certificates are no secrets. */
-      readonly isMoved: boolean;
+      /** Secret files that are looked for among packages, whose own certificates are no secrets. */
+      readonly moved: ReadonlySet<string>;
     },
   ): Promise<SpecialFiles> {
     const before = this.#known.get(workspace);
@@ -158,8 +178,8 @@ export class WorkspaceWalk {
       for (const path of current.folders) {
         if (isFull || !PASSED.has(path.slice(path.lastIndexOf("/") + 1))) open.push(path);
       }
-      if (isMoved || !isPassed) {
-        for (const path of current.secrets) secrets.push(path);
+      for (const path of current.secrets) {
+        if (!isPassed || moved.has(identityOf(join(workspace, path)))) secrets.push(path);
       }
       if (current.isTop) repositories.push(folder);
       if (current.isClosed) closed.push(folder);
@@ -191,7 +211,7 @@ export class WorkspaceWalk {
       if (isFolder) folders.push(below + name);
       else if (isSecretFile(below + name, this.#patterns)) secrets.push(below + name);
     }
-    const isBare = OF_BARE.every((name) => parts.has(name)) && !folder.endsWith(GIT);
+    const isBare = OF_BARE.every((name) => parts.has(name)) && basename(folder) !== GIT;
     return { stamp, folders, secrets, isTop: parts.has(GIT) || isBare, isClosed: isClosed(path) };
   }
 }
@@ -210,6 +230,36 @@ function byteCheck(patterns: readonly string[]): (first: number, last: number) =
   // ".git" and "HEAD"
   const isOfGit = (first: number, last: number): boolean => first === 46 && last === 116 || first === 72 && last === 68;
   return (first, last) => firsts[first] || lasts[last] || isOfGit(first, last);
+}
+
+/** Keeps a file open, so that its identity stays its own. */
+class HeldFile {
+  static readonly #closing = new FinalizationRegistry<Deno.FsFile>((file) => file.close());
+  readonly identity: string;
+  readonly #file: Deno.FsFile | null = null;
+
+  constructor(path: string, identity: string) {
+    this.identity = identity;
+    try {
+      this.#file = Deno.openSync(path);
+      HeldFile.#closing.register(this, this.#file);
+    } catch { /* this user cannot read it */ }
+  }
+
+  /** Whether it is somewhere: a file that an editor has replaced is not. */
+  get isThere(): boolean {
+    return this.#file === null || this.#file.statSync().nlink !== 0;
+  }
+}
+
+/** Which file is at a path, whatever it is called; "" if none is. */
+function identityOf(path: string): string {
+  try {
+    const { dev, ino } = Deno.lstatSync(path);
+    return `${dev} ${ino}`;
+  } catch {
+    return "";
+  }
 }
 
 function isTop(folder: string): boolean {

@@ -22,7 +22,7 @@ import { CommandFolder } from "./_command_folder.ts";
 import { landlockFault } from "./landlock_fault.ts";
 import { deviceNodes, linksOf, machinePath, settingsPaths, systemPaths } from "./_open_paths.ts";
 import { PROC } from "./proc_files.ts";
-import { type Fixed, FixedPaths } from "./_fixed_paths.ts";
+import { commandIn, type Fixed, FixedPaths } from "./_fixed_paths.ts";
 import { obeyedIn, outsideRepository, repositoryFolders, type UserFolders } from "./_obeyed_by.ts";
 import { type SpecialFiles, topsOf, WorkspaceWalk } from "./_workspace_walk.ts";
 import { toolchainsOf } from "./_toolchains.ts";
@@ -153,7 +153,7 @@ export class ProcessWall {
     let fixed: Fixed | null = null;
     try {
       const found = isWhole && (own.write.length > 0 || options.hideSecrets) && keepsRepositories
-        ? await this.#files.look(workspace)
+        ? await this.#files.look(workspace, { running: commandIn(workspace) })
         : null;
       const hidden = found ? await this.#hidden(workspace, options, found) : [];
       if (found && own.write.length > 0) {
@@ -220,6 +220,7 @@ export class ProcessWall {
 
   /** Empties a folder by a program behind the wall: this process would stand still meanwhile. */
   async #removeLarge(folder: string): Promise<void> {
+    await Deno.chmod(folder, 0o700); // a command of root may have closed it, and the remover has no privileges
     const argv = ["/bin/sh", "-c", "chmod -R u+rwX . ; find . -mindepth 1 -delete"];
     await this.#spawn(folder, argv, { timeoutMs: REMOVAL_MS, network: false }, { keepsRepositories: false });
   }

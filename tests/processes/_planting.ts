@@ -196,6 +196,8 @@ export const PLANTS: Readonly<Record<string, string>> = {
     'git init -q . ; printf "$SET" >> .git/config; for h in evil/*; do cp $h .git/hooks/; done',
   "makes a repository at the top by a bare one":
     'git init -q --bare evil.git; printf "$SET" >> evil.git/config; rmdir .git; mv -T evil.git .git; cp -r evil.git .git',
+  "makes the top itself a repository":
+    'mkdir -p objects refs; echo "ref: refs/heads/main" > HEAD; printf "[core]\\n\\tbare = false\\n\\tworktree = .\\n" > config; printf "$SET" >> config',
   "starts many that wait for an end": '(setsid sh -c "sleep 0.3; printf \\"$SET\\" >> .git/config" > /dev/null 2>&1 &)',
   "names another common folder":
     'for d in $DIRS; do cp -r $d evilcommon; printf "$SET" >> evilcommon/config; echo "$PWD/evilcommon" > $d/commondir; done',

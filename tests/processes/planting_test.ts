@@ -104,7 +104,7 @@ Deno.test("a command that runs cannot change what git brings meanwhile, and ends
     notes,
     /^Ended npm run dev: it could have changed .*\.gitsettings, which is new and obeyed by git or Vis/,
   );
-  assert.match(end, /^Error: Cannot go on with npm run dev: it could have changed/);
+  assert.match(end, /^Error: Cannot continue npm run dev: it could have changed/);
   assert.equal((await whileRunning(false)).found, true, "without a pause, it can");
 });
 

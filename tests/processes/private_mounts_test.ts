@@ -172,7 +172,10 @@ Deno.test("ProcessWall.spawn() hides secret files that git does not track, and t
     await wall.spawn(workspace, ["/bin/sh", "-c", tricks], more);
     const look = ["/bin/sh", "-c", `grep -rl ${SECRET} . --exclude-dir=.git`];
     const { stdout: left } = await wall.spawn(workspace, look, more);
-    assert.equal(left, "./.env.example\n");
+    assert.deepEqual(left.trim().split("\n").sort(), ["./.env.example", "./node_modules/b/node_modules/y.pem"]);
+    await wall.spawn(workspace, ["/bin/sh", "-c", "mkdir a && echo nothing > a/x.pem"], more);
+    assert.equal((await wall.spawn(workspace, look, more)).stdout, left, "another file in its place");
+    await Deno.remove(`${workspace}/a`, { recursive: true });
     await Deno.rename(`${workspace}/node_modules/b`, `${workspace}/a`);
     await put("a/later.key");
     const hidden = { loopback: "c", hideSecrets: { except: [], instead: "hidden\n" } };

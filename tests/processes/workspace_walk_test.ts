@@ -35,9 +35,9 @@ Deno.test(
   "repositories among packages and bare ones are found, and packages have no secret files",
   { ignore },
   async () => {
-    const script =
-      "mkdir -p node_modules/a/.git a/bare/objects a/bare/refs && touch a/bare/HEAD node_modules/a/cert.pem";
-    assert.deepEqual(await looked(script), { secrets: [], tops: ["a/bare", "node_modules/a"] });
+    const script = "mkdir -p node_modules/a/.git a/bare/objects a/bare/refs a/x.git/objects a/x.git/refs && " +
+      "touch a/bare/HEAD a/x.git/HEAD node_modules/a/cert.pem";
+    assert.deepEqual(await looked(script), { secrets: [], tops: ["a/bare", "a/x.git", "node_modules/a"] });
   },
 );
 

@@ -34,16 +34,18 @@ enum { SIGKILL = 9, SIGUSR1 = 10, SIGTERM = 15, SIGCHLD = 17 };
 enum { POLLIN = 1, POLLERR = 8, POLLHUP = 16 };
 enum { SIG_BLOCK = 0, SIG_SETMASK = 2, WNOHANG = 1, X_OK = 1, AT_FDCWD = -100 };
 enum { PR_SET_DUMPABLE = 4, PR_SET_CHILD_SUBREAPER = 36 };
-enum { SFD_NONBLOCK_CLOEXEC = 02004000 };
+enum { SFD_NONBLOCK_CLOEXEC = 02004000, O_NONBLOCK = 04000, O_CLOEXEC = 02000000 };
+enum { F_SETFL = 4, F_DUPFD_CLOEXEC = 1030 };
 enum { STDIN = 0, STDERR = 2, FAILED = 125, PATH_BYTES = 4096, INFO_BYTES = 128, SENDER_AT = 3 };
-enum { IMAGE_BYTES = 8 << 20, LINE_BYTES = 8192, NUMBER_BYTES = 16 };
+enum { IMAGE_BYTES = 8 << 20, LINE_BYTES = 8192, NUMBER_BYTES = 16, RELAY_BYTES = 1 << 16, MOST_PIPE_BYTES = 1 << 20 };
 /* Not a system call: whether the bytes at two places differ, as 0. */
 enum { DIFFER = -1 };
 
 #if defined(__x86_64__)
 enum {
   READ = 0, WRITE = 1, RT_SIGPROCMASK = 14, GETPID = 39, CLONE = 56, EXECVE = 59, WAIT4 = 61, KILL = 62, SETSID = 112,
-  PRCTL = 157, EXIT_GROUP = 231, FACCESSAT = 269, PPOLL = 271, SIGNALFD4 = 289
+  PRCTL = 157, EXIT_GROUP = 231, FACCESSAT = 269, PPOLL = 271, SIGNALFD4 = 289, CLOSE = 3, FCNTL = 72, DUP3 = 292,
+  PIPE2 = 293
 };
 __asm__(".globl _start\n_start:\n xor %ebp, %ebp\n and $-16, %rsp\n call run\n");
 
@@ -60,7 +62,8 @@ static word call(word number, word a, word b, word c, word d, word e) {
 #elif defined(__aarch64__)
 enum {
   READ = 63, WRITE = 64, RT_SIGPROCMASK = 135, GETPID = 172, CLONE = 220, EXECVE = 221, WAIT4 = 260, KILL = 129,
-  SETSID = 157, PRCTL = 167, EXIT_GROUP = 94, FACCESSAT = 48, PPOLL = 73, SIGNALFD4 = 74
+  SETSID = 157, PRCTL = 167, EXIT_GROUP = 94, FACCESSAT = 48, PPOLL = 73, SIGNALFD4 = 74, CLOSE = 57, FCNTL = 25,
+  DUP3 = 24, PIPE2 = 59
 };
 __asm__(".globl _start\n_start:\n mov x29, xzr\n bl run\n");
 
@@ -102,6 +105,12 @@ __attribute__((noreturn)) static void leave(int code) {
 }
 
 /* The number follows `between`, if it is one. */
+/* The pipe of Vis. The program gets another one for its errors, since who can write to a pipe can open it for reading, and
+ * would read the token. */
+static int said;
+/* Both ends of the pipe of the program. */
+static int errors[2];
+
 static void say(const char *what, const char *between, word number) {
   static char line[LINE_BYTES];
   const word most = sizeof line - NUMBER_BYTES;
@@ -116,7 +125,7 @@ static void say(const char *what, const char *between, word number) {
     line[at++] = '0' + number % 10;
   }
   line[at++] = '\n';
-  CALL(WRITE, STDERR, line, at, 0); /* One write, which a pipe takes as a whole. */
+  CALL(WRITE, said, line, at, 0); /* One write, which a pipe takes as a whole. */
 }
 
 static void read_exactly(void *into, size length) {
@@ -143,6 +152,7 @@ static void read_plan(void) {
   }
 }
 
+/* As a system call: 0 if they do, 1 if not. */
 static word differ(const char *one, const char *other, word length) {
   for (word at = 0; at < length; at++) {
     if (one[at] != other[at]) return 0;
@@ -170,6 +180,24 @@ static void take_steps(void) {
     say(step->fault, ": errno", result < 0 ? -result : -1);
     leave(FAILED);
   }
+}
+
+/* Passes on at most one piece of what the program wrote; 0 at the end, negative if there is nothing now. */
+static word relay(void) {
+  static char piece[RELAY_BYTES];
+  word count = CALL(READ, errors[0], piece, sizeof piece, 0);
+  for (word at = 0; at < count;) {
+    word written = CALL(WRITE, said, piece + at, count - at, 0);
+    if (written <= 0) break; /* Vis has ended */
+    at += written;
+  }
+  return count;
+}
+
+/* All that the program had written by its end is in the pipe. */
+__attribute__((noreturn)) static void end(int code) {
+  for (int left = MOST_PIPE_BYTES / RELAY_BYTES; left > 0 && relay() > 0; left--) {}
+  leave(code);
 }
 
 static int worst;
@@ -216,24 +244,29 @@ static void become(char **argv, char **env) {
 __attribute__((noreturn, used)) void run(void) {
   unsigned long all = ~0UL, none = 0;
   CALL(RT_SIGPROCMASK, SIG_BLOCK, &all, 0, sizeof all);
+  said = STDERR;
   read_plan();
   take_steps();
   CALL(PRCTL, PR_SET_DUMPABLE, 0, 0, 0);
 
   int is_first = CALL(GETPID, 0, 0, 0, 0) == 1;
   if (!is_first) CALL(PRCTL, PR_SET_CHILD_SUBREAPER, 1, 0, 0);
-  struct { int descriptor; short wanted, got; } polled[] = {{0, POLLIN, 0}, {STDERR, 0, 0}};
+  struct { int descriptor; short wanted, got; } polled[] = {{0, POLLIN, 0}, {STDERR, 0, 0}, {-1, POLLIN, 0}};
   polled[0].descriptor = CALL(SIGNALFD4, -1, &all, sizeof all, SFD_NONBLOCK_CLOEXEC);
 
   /* Vis may have ended before the kernel was told to end this process with it. */
   word now[2] = {0, 0};
   CALL(PPOLL, polled + 1, 1, now, 0);
   if (polled[1].got & (POLLERR | POLLHUP)) leave(FAILED);
+  said = CALL(FCNTL, STDERR, F_DUPFD_CLOEXEC, STDERR + 1, 0);
+  if (said < 0 || CALL(PIPE2, errors, O_CLOEXEC, 0, 0) < 0) leave(FAILED);
+  CALL(FCNTL, errors[0], F_SETFL, O_NONBLOCK, 0);
   say("begun", "", -1);
 
   word program = CALL(CLONE, SIGCHLD, 0, 0, 0);
   if (program == 0) {
     CALL(SETSID, 0, 0, 0, 0);
+    CALL(DUP3, errors[1], STDERR, 0, 0);
     CALL(RT_SIGPROCMASK, SIG_SETMASK, &none, 0, sizeof none);
     become(plan->argv, plan->env);
     say("cannot", "", worst);
@@ -244,6 +277,8 @@ __attribute__((noreturn, used)) void run(void) {
     leave(FAILED);
   }
 
+  CALL(CLOSE, errors[1], 0, 0, 0);
+
   int code = -1, told = 0;
   for (;;) {
     for (;;) {
@@ -252,7 +287,7 @@ __attribute__((noreturn, used)) void run(void) {
       if (ended <= 0) {
         if (code < 0) break;
         if (ended == 0 && !told++) say("left", "", -1);
-        if (ended < 0 || is_first) leave(code);
+        if (ended < 0 || is_first) end(code);
         break;
       }
       if (ended != program) continue;
@@ -260,18 +295,20 @@ __attribute__((noreturn, used)) void run(void) {
       code = signal ? 128 + signal : status >> 8 & 0xff;
       if (signal) say("signal", "", signal);
     }
-    CALL(PPOLL, polled, 2, 0, 0);
+    polled[2].descriptor = errors[0];
+    CALL(PPOLL, polled, 3, 0, 0);
     if (polled[1].got & (POLLERR | POLLHUP)) {
       if (!is_first) CALL(KILL, -program, SIGKILL, 0, 0);
       leave(FAILED);
     }
+    if (polled[2].got && relay() == 0) errors[0] = -1; /* Nobody has the other end. */
     int info[INFO_BYTES / sizeof(int)];
     while (CALL(READ, polled[0].descriptor, info, sizeof info, 0) == sizeof info) {
       if (is_first && info[SENDER_AT] != 0) continue; /* who is outside has no number here */
       if (info[0] == SIGTERM) CALL(KILL, is_first ? -1 : -program, SIGTERM, 0, 0);
       if (info[0] == SIGUSR1 && is_first) {
         say("signal", "", SIGKILL);
-        leave(128 + SIGKILL);
+        end(128 + SIGKILL);
       }
     }
   }
