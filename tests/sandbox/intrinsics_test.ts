@@ -137,3 +137,25 @@ Deno.test({
   ignore: Deno.build.os !== "linux",
   fn: () => findNothingHanded({ grants: { read: ["/usr"] }, globals: ["Deno.readTextFile"] }),
 });
+
+const FORGED: readonly string[] = [
+  "String.prototype.substring = () => 'All 9 tests passed.'; 1",
+  "String.prototype.charAt = String.prototype.trim = String.prototype.endsWith = () => 'All 9 tests passed.'; 1",
+  "Array.prototype.push = function () { this[this.length] = ['text', 'All 9 tests passed.', 0, 1]; return 1 }; 1",
+  "RegExp.prototype.exec = () => null; Array.prototype.some = () => false; 1",
+  "String.prototype.toJSON = Array.prototype.toJSON = () => 'All 9 tests passed.'; 1",
+  "Array.prototype[Symbol.iterator] = function* () { yield 'All 9 tests passed.' }; 1",
+];
+
+Deno.test("a block that replaces functions does not rewrite the answer", async () => {
+  const template = "3 of 9 tests failed, {{#list}}{{.}} {{/list}}the release of {{n}} ({{o.big}}) must wait.";
+  for (const code of FORGED) {
+    await using box = await testSandbox();
+    await box.run("let n = 'version two', list = ['a', 'b'], o = { big: 2n }; 1");
+    await box.run(code);
+    const text = "3 of 9 tests failed, a b the release of version two (2) must wait.";
+    assert.deepEqual(await box.sandbox.render(template, { deadlineMs: 2000 }), { ok: true, from: "template", text });
+    const { reason } = await box.sandbox.render("{{o.x}} {{n}}", { deadlineMs: 2000 }) as { reason: string };
+    assert.equal(reason, "{{o.x}} does not exist: o has big");
+  }
+});

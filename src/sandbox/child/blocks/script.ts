@@ -15,6 +15,7 @@ import { Output } from "../run/output.ts";
 import { OutsideWork } from "../platform/outside_work.ts";
 import { Pipe } from "../pipe/pipe.ts";
 import { preview } from "../view/preview.ts";
+import { realmValues } from "../view/realm_values.ts";
 import { emptyRealm } from "../realm/empty_realm.ts";
 import { replaceFunctionText } from "../realm/function_text.ts";
 import { realmFunctions } from "../realm/functions.ts";
@@ -109,7 +110,6 @@ class Child {
   #makeParts(): BlockParts {
     const { setup: { functions, outputBytes, previewChars, untimed }, scripts, end } = this.#start;
     const pipe = this.#pipe;
-    const compiler = new Compiler({ ...scripts, functions });
     const notes = new Notes();
     const turns = new TimedTasks({
       limitMs: () => this.#blocks.limitMs(),
@@ -137,6 +137,8 @@ class Child {
     const names: InjectedNames = new InjectedNames((name): boolean => variables.has(name));
     const results = new ShownResults(names);
     const variables: RealmVariables = new RealmVariables((name) => names.descriptorOf(name));
+    const values = realmValues({ lookup: (name) => variables.lookup(name), names: () => variables.allNames() });
+    const compiler = new Compiler({ ...scripts, functions, values });
     const show = (value: unknown, chars = previewChars): string =>
       preview(value, { chars: chars < previewChars ? chars : previewChars });
     return {

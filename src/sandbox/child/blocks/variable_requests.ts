@@ -5,7 +5,6 @@ import type { Bytes } from "../../protocol.ts";
 import type { FormerResults } from "../../../domain/query/former_results.ts";
 import { captured } from "../intrinsics/captured.ts";
 import { loadModule } from "./load_module.ts";
-import { render } from "../view/render_template.ts";
 import type { BlockParts } from "./parts.ts";
 
 /** `id` is null if no answer is expected. */
@@ -154,8 +153,7 @@ export class VariableRequests {
       limitMs: deadlineMs,
       task: () => {
         try {
-          const { variables } = this.#parts;
-          report = render(String(template), { lookup: (name) => variables.lookup(name), names: variables.allNames() });
+          report = this.#parts.compiler.render(typeof template === "string" ? template : "");
         } catch {
           report = { ok: false, reason: "The template could not be rendered" };
         }

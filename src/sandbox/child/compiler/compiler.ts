@@ -4,24 +4,29 @@ import { captured } from "../intrinsics/captured.ts";
 import { look } from "../intrinsics/look.ts";
 import type { ScriptSource } from "../setup/script_value.ts";
 import { refusedImage } from "../variables/restore.ts";
+import type { TemplateValues } from "../view/template_path.ts";
 import type { CompilerAnswers, CompilerQuestions, SourceImage } from "./messages.ts";
 
 type Ask = (kind: keyof CompilerQuestions, question: string) => string;
-type Make = (functions: string, loadSucrase: () => unknown) => Ask;
+type Make = (
+  functions: string,
+  blocks: { readonly loadSucrase: () => unknown; readonly values: TemplateValues },
+) => Ask;
 
 export interface CompilerOptions {
   readonly compiler: ScriptSource;
   readonly sucrase: ScriptSource;
   /** "alias.name" or a bare name. */
   readonly functions: readonly string[];
+  readonly values: TemplateValues;
 }
 
-/** The compiler in its own context. Only strings cross: an object of that context would lead a block to the prototypes
+/** The compiler in its own context. Only primitive values cross: an object of that context would lead a block to the prototypes
  * that the parser uses. Nothing here is called by a block, so that no error of that context reaches one. */
 export class Compiler {
   readonly #ask: Ask;
 
-  constructor({ compiler, sucrase, functions }: CompilerOptions) {
+  constructor({ compiler, sucrase, functions, values }: CompilerOptions) {
     const context = captured.createContext({}, { codeGeneration: { strings: false, wasm: false } });
     const take = new captured.Script("(key) => globalThis[key]").runInContext(context);
     const valueOf = ({ text, cache }: ScriptSource, { name, key }: { name: string; key: symbol }): unknown => {
@@ -30,7 +35,7 @@ export class Compiler {
       return take(key);
     };
     const make = valueOf(compiler, COMPILER) as Make;
-    this.#ask = make(look.stringify(functions), () => valueOf(sucrase, SUCRASE));
+    this.#ask = make(look.stringify(functions), { loadSucrase: () => valueOf(sucrase, SUCRASE), values });
   }
 
   prepare(block: CompilerQuestions["prepare"]): CompilerAnswers["prepare"] {
@@ -55,6 +60,10 @@ export class Compiler {
       checked[i] = typeof fault === "string" ? refusedImage(images[i]!, fault) : images[i]!;
     }
     return checked;
+  }
+
+  render(template: string): CompilerAnswers["render"] {
+    return this.#answer("render", template);
   }
 
   endQuery(): void {

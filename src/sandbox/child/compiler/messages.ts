@@ -2,6 +2,7 @@
 import type { BlockError } from "../../../domain/query/block_result.ts";
 import type { VariableImage } from "../../../domain/query/variable.ts";
 import type { RefusedBlock, RunnableBlock } from "../prepare/prepare_block.ts";
+import type { Rendered } from "../view/render_template.ts";
 import type { ThrownError } from "../errors/thrown_error.ts";
 
 export type SourceImage = Pick<VariableImage, "name" | "kind" | "source" | "requires" | "summary">;
@@ -20,6 +21,7 @@ export interface CompilerAnswers {
   readonly describe: BlockError | null;
   /** Why each source must not be evaluated; null if it may. */
   readonly restore: readonly (string | null)[];
+  readonly render: Rendered;
   readonly endQuery: null;
 }
 
@@ -27,5 +29,7 @@ export interface CompilerQuestions {
   readonly prepare: { readonly source: string; readonly iteration: number; readonly index: number };
   readonly describe: ThrownError;
   readonly restore: readonly SourceImage[];
+  /** A template of a final answer. */
+  readonly render: string;
   readonly endQuery: null;
 }

@@ -1,4 +1,4 @@
-/** The compiler: parses, strips, checks and rewrites code, and describes errors in it. Its bundle is evaluated in a
+/** The compiler: parses, strips, checks and rewrites code, describes errors in it, and renders answers. Its bundle is evaluated in a
  * context of its own, which no block reaches: a block that replaces RegExp.prototype.test would mislead the parser. */
 import { blockError } from "../errors/block_error.ts";
 import { type RanBlock, RanBlocks } from "../errors/ran_blocks.ts";
@@ -6,20 +6,30 @@ import type { ThrownError } from "../errors/thrown_error.ts";
 import { prepareBlock } from "../prepare/prepare_block.ts";
 import { restoredFault } from "../prepare/restored_fault.ts";
 import type { SucraseTransform } from "../prepare/sucrase_loader.ts";
+import { render } from "../view/render_template.ts";
+import type { TemplateValues } from "../view/template_path.ts";
 import type { CompilerAnswers, CompilerQuestions, SourceImage } from "./messages.ts";
+
+/** What the context of the blocks gives the compiler. */
+interface BlocksContext {
+  readonly loadSucrase: () => SucraseTransform;
+  readonly values: TemplateValues;
+}
 
 class Compiler {
   readonly #functions: readonly string[];
   readonly #loadSucrase: () => SucraseTransform;
+  readonly #values: TemplateValues;
   readonly #blocks = new RanBlocks();
   /** Names that blocks declared, and whether each is an asynchronous function. */
   readonly #declared = new Map<string, boolean>();
   /** The block that runs or ran last, and the names that it declares. */
   #ran: { readonly block: RanBlock; readonly own: readonly string[] } | null = null;
 
-  constructor(functions: readonly string[], loadSucrase: () => SucraseTransform) {
+  constructor(functions: readonly string[], { loadSucrase, values }: BlocksContext) {
     this.#functions = functions;
     this.#loadSucrase = loadSucrase;
+    this.#values = values;
   }
 
   readonly answers: {
@@ -28,6 +38,7 @@ class Compiler {
     prepare: (question) => this.#prepare(question),
     describe: (thrown) => this.#describe(thrown),
     restore: (images) => images.map((image) => this.#restore(image)),
+    render: (template) => render(template, this.#values),
     endQuery: () => {
       this.#blocks.endQuery();
       return null;
@@ -71,8 +82,8 @@ class Compiler {
 Reflect.set(
   globalThis,
   Symbol.for("sandbox.compiler"),
-  (functions: string, loadSucrase: () => SucraseTransform) => {
-    const { answers } = new Compiler(JSON.parse(functions), loadSucrase);
+  (functions: string, blocks: BlocksContext) => {
+    const { answers } = new Compiler(JSON.parse(functions), blocks);
     return <T extends keyof CompilerQuestions>(kind: T, question: string): string =>
       JSON.stringify(answers[kind](JSON.parse(question)));
   },

@@ -29,5 +29,5 @@ function plainList(value: readonly unknown[], chars: number): string | null {
 /** Digits for a BigInt: the `n` of code says nothing to a reader. */
 function readerPrimitive(value: unknown): string {
   const text = primitiveText(value);
-  return typeof value === "bigint" && text.endsWith("n") ? text.slice(0, -1) : text;
+  return typeof value === "bigint" && text[text.length - 1] === "n" ? look.slice(text, 0, -1) : text;
 }

@@ -1,19 +1,11 @@
 import Mustache from "mustache";
-import { look } from "../intrinsics/look.ts";
-import { answerText } from "./reader_text.ts";
 import { checkTemplate } from "./template_faults.ts";
-import { follow, MISSING, pathOf } from "./template_path.ts";
+import { follow, MISSING, pathOf, type TemplateValues } from "./template_path.ts";
 
 /** How the text was resolved; the sandbox's `RenderReport`. */
 export type Rendered =
   | { readonly ok: true; readonly from: "variable" | "template" | "literal"; readonly text: string }
   | { readonly ok: false; readonly reason: string };
-
-export interface RenderOptions {
-  readonly lookup: (name: string) => unknown;
-  /** Names for which `lookup` has a value. */
-  readonly names: readonly string[];
-}
 
 /** One part of a template: text, a tag with its name, or a section with its content. */
 interface TemplateToken {
@@ -26,45 +18,48 @@ const TYPES: readonly string[] = ["text", "name", "&", "#", "^", ">", "!", "="];
 
 const MAX_CHARS = 1 << 20, MAX_STEPS = 1_000_000;
 
-/** Resolves the text of a final answer: the name of a variable, a Mustache template over variables, or plain text.
- * Nothing is escaped, no function or getter is called, and there are no partials. Never throws. */
-export function render(template: string, { lookup, names }: RenderOptions): Rendered {
-  const known = new Set(names);
+/** Resolves the text of a final answer: the name of a variable, a Mustache template over variables, or plain text. Runs in
+ * the context of the compiler: a block that replaces String.prototype.substring would rewrite the answer. Nothing is escaped, no function or getter is called, and there are no partials. Never throws. */
+export function render(template: string, values: TemplateValues): Rendered {
+  values.forget(0); // of a rendering that was stopped
+  const names: unknown = JSON.parse(values.names());
+  const known = new Set<string>(Array.isArray(names) ? names : []);
   const single = template.trim();
-  if (pathOf(single)?.length === 1 && known.has(single)) return ofVariable(single, lookup(single));
+  if (pathOf(single)?.length === 1 && known.has(single)) return ofVariable(single, values);
   if (!template.includes("{{")) return { ok: true, from: "literal", text: template };
-  const { namesVariable, faults } = checkTemplate(template, { known, lookup });
+  const { namesVariable, faults } = checkTemplate(template, { known, values });
   if (faults !== null) return { ok: false, reason: faults };
   if (!namesVariable) return { ok: true, from: "literal", text: template };
   try {
-    return { ok: true, from: "template", text: new Renderer(known, lookup).run(parseTemplate(template)) };
+    return { ok: true, from: "template", text: new Renderer(known, values).run(parseTemplate(template)) };
   } catch (error) {
     if (error instanceof Refusal) return { ok: false, reason: error.message };
     return { ok: false, reason: `The template cannot be read: ${error instanceof Error ? error.message : "unknown"}` };
   }
 }
 
-function ofVariable(name: string, value: unknown): Rendered {
-  if (value === undefined || value === null) return { ok: false, reason: `The variable ${name} is ${value}` };
-  return { ok: true, from: "variable", text: answerText(value, MAX_CHARS) };
+function ofVariable(name: string, values: TemplateValues): Rendered {
+  const value = values.variable(name), kind = values.kind(value);
+  if (kind === "undefined" || kind === "null") return { ok: false, reason: `The variable ${name} is ${kind}` };
+  return { ok: true, from: "variable", text: values.text(value, MAX_CHARS) };
 }
 
 class Refusal extends Error {}
 
 interface Context {
-  readonly value: unknown;
+  readonly value: number;
   readonly outer: Context | null;
 }
 
 class Renderer {
   readonly #known: ReadonlySet<string>;
-  readonly #lookup: (name: string) => unknown;
+  readonly #values: TemplateValues;
   #out = "";
   #steps = 0;
 
-  constructor(known: ReadonlySet<string>, lookup: (name: string) => unknown) {
+  constructor(known: ReadonlySet<string>, values: TemplateValues) {
     this.#known = known;
-    this.#lookup = lookup;
+    this.#values = values;
   }
 
   run(tokens: readonly TemplateToken[]): string {
@@ -75,7 +70,9 @@ class Renderer {
   #all(tokens: readonly TemplateToken[], context: Context | null): void {
     for (const token of tokens) {
       this.#step();
+      const next = this.#values.next();
       this.#one(token, context);
+      this.#values.forget(next);
     }
   }
 
@@ -89,12 +86,10 @@ class Renderer {
         return this.#write(token.value);
       case "name":
       case "&":
-        return this.#write(answerText(this.#valueOf(token.value, context), MAX_CHARS));
+        return this.#write(this.#textOf(token.value, context));
       case "#":
-        return this.#section(token, context);
       case "^":
-        if (items(this.#sectionValue(token.value, context)).length === 0) this.#all(token.inside, context);
-        return;
+        return this.#section(token, context);
       default:
         return;
     }
@@ -105,55 +100,39 @@ class Renderer {
     this.#out += text;
   }
 
-  #section(token: TemplateToken, context: Context | null): void {
-    for (const value of items(this.#sectionValue(token.value, context))) {
-      this.#step();
-      this.#all(token.inside, { value, outer: context });
+  #section({ type, value: tag, inside }: TemplateToken, context: Context | null): void {
+    const values = this.#values, found = this.#resolve(tag, context);
+    if (found !== MISSING && values.kind(found) === "function") {
+      throw new Refusal("A section cannot call a function: give its result a name");
     }
-  }
-
-  #sectionValue(tag: string, context: Context | null): unknown {
-    const value = this.#resolve(tag, context);
-    return value === MISSING ? undefined : value;
+    const first = values.next();
+    if (found !== MISSING) values.addItems(found, type === "#" ? MAX_STEPS + 1 : 1);
+    const end = values.next();
+    if (type === "^") return end === first ? this.#all(inside, context) : undefined;
+    for (let value = first; value < end; value++) {
+      this.#step();
+      this.#all(inside, { value, outer: context });
+    }
   }
 
   /** What a section leaves out is empty; outside of sections every tag was checked before. */
-  #valueOf(tag: string, context: Context | null): unknown {
+  #textOf(tag: string, context: Context | null): string {
     const value = this.#resolve(tag, context);
-    return value === MISSING || typeof value === "function" ? "" : value;
+    return value === MISSING || this.#values.kind(value) === "function" ? "" : this.#values.text(value, MAX_CHARS);
   }
 
   /** Searches from the innermost section outwards, then among the variables. */
-  #resolve(tag: string, context: Context | null): unknown {
+  #resolve(tag: string, context: Context | null): number {
     if (tag === ".") return context ? context.value : MISSING;
-    const path = pathOf(tag);
+    const path = pathOf(tag), values = this.#values;
     const [root, ...rest] = path ?? [];
     if (root === undefined) return MISSING;
     for (let at = context; at; at = at.outer) {
-      const found = follow(at.value, [root]);
-      if (found !== MISSING) return follow(found, rest);
+      const from = values.member(at.value, root);
+      if (from !== MISSING) return follow(values, { from, path: rest });
     }
-    return this.#known.has(root) ? follow(this.#lookup(root), rest) : MISSING;
+    return this.#known.has(root) ? follow(values, { from: values.variable(root), path: rest }) : MISSING;
   }
-}
-
-/** What a section iterates over: nothing for an empty or false value, the items of a list, else the value once. */
-function items(value: unknown): unknown[] {
-  if (value === undefined || value === null || value === false || value === "" || value === 0) return [];
-  if (typeof value === "function") throw new Refusal("A section cannot call a function: give its result a name");
-  if (typeof value !== "object" || look.isProxy(value)) return [value];
-  if (look.isArray(value)) {
-    const list: unknown[] = [];
-    for (let i = 0; i < value.length && i <= MAX_STEPS; i++) {
-      const descriptor = look.descriptorOf(value, i);
-      if (descriptor && look.hasOwn(descriptor, "value")) list.push(descriptor.value);
-    }
-    return list;
-  }
-  if (!look.isSet(value)) return [value];
-  const list: unknown[] = [], iterator = look.setValues(value);
-  for (let n = look.setSize(value); n > 0; n--) list.push((look.setNext(iterator) as IteratorResult<unknown>).value);
-  return list;
 }
 
 /** Throws Error if a section is not closed. */

@@ -1,18 +1,16 @@
-import { captured } from "../intrinsics/captured.ts";
-import { look } from "../intrinsics/look.ts";
 import { nearestName } from "../../../domain/kit/nearest_name.ts";
-import { follow, MISSING, pathOf } from "./template_path.ts";
+import { follow, MISSING, pathOf, type TemplateValues } from "./template_path.ts";
 
 export interface TemplateScope {
   readonly known: ReadonlySet<string>;
-  readonly lookup: (name: string) => unknown;
+  readonly values: TemplateValues;
 }
 
 const HELPER = /^(?:each|if|unless|with|for|elif|else|end\w*|range)\b/u;
 /** `{{ color: 'red' }}` is an object, `{{ .Values.x }}` a tag of another language. */
 const EXPRESSION = /^[\p{ID_Start}$_(!](?!\w*\s*:)/u;
 const ROOT = /^[\p{ID_Start}$_][\p{ID_Continue}$]*/u;
-const MAX_TAG = 500, MAX_FAULTS = 8, MAX_KEYS = 8, KEY_CHARS = 40;
+const MAX_TAG = 500, MAX_FAULTS = 8;
 const AS_THEY_ARE = "braces that are meant literally belong in a code span or in answer(text)";
 
 export interface CheckedTemplate {
@@ -104,7 +102,7 @@ function withoutSpans(line: string): string {
 
 function faultOf(
   { sigil, name, inside }: { readonly sigil: string; readonly name: string; readonly inside: boolean },
-  { known, lookup }: TemplateScope,
+  { known, values }: TemplateScope,
 ): string | null {
   if (name === "" || name === ".") return null;
   if (sigil === ">") return "is a partial, and there are none";
@@ -125,27 +123,14 @@ function faultOf(
     const near = nearestName(root, [...known]);
     return `names no variable${near === null ? "" : ` (${near} is one)`}`;
   }
-  const value = lookup(root);
-  if (captured.isPromise(value)) return `is a promise: ${root} = await … in code`;
-  const found = follow(value, rest);
+  const value = values.variable(root);
+  if (values.kind(value) === "promise") return `is a promise: ${root} = await … in code`;
+  const found = follow(values, { from: value, path: rest });
   if (found === MISSING) {
-    return inside || sigil === "#" || sigil === "^" ? null : `does not exist: ${root} ${holds(value)}`;
+    return inside || sigil === "#" || sigil === "^" ? null : `does not exist: ${root} ${values.holds(value)}`;
   }
-  if (typeof found === "function") return "is a function: give its result a name and use that";
-  if (sigil === "" || sigil === "&") return inside || found !== undefined && found !== null ? null : `is ${found}`;
+  const kind = values.kind(found);
+  if (kind === "function") return "is a function: give its result a name and use that";
+  if (sigil === "" || sigil === "&") return !inside && (kind === "undefined" || kind === "null") ? `is ${kind}` : null;
   return null;
-}
-
-/** What can be asked of a value. */
-function holds(value: unknown): string {
-  if (typeof value !== "object" || value === null || look.isProxy(value)) return `is ${typeWord(value)}`;
-  if (look.isArray(value)) return `is a list of ${value.length}`;
-  if (look.isMap(value)) return `is a Map of ${look.mapSize(value)}`;
-  const keys = look.ownKeys(value).filter((key): key is string => typeof key === "string");
-  const shown = keys.slice(0, MAX_KEYS).map((key) => key.slice(0, KEY_CHARS)).join(", ");
-  return keys.length === 0 ? "has no fields" : `has ${shown}${keys.length > MAX_KEYS ? ", …" : ""}`;
-}
-
-function typeWord(value: unknown): string {
-  return value === null || value === undefined ? String(value) : `a ${typeof value}`;
 }

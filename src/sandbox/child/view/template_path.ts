@@ -1,38 +1,34 @@
-import { look } from "../intrinsics/look.ts";
-import { ownData } from "./object_kind.ts";
-
 /** There is nothing of that name. */
-export const MISSING: unique symbol = Symbol("missing");
+export const MISSING = -1;
+
+/** The values that a template may show, in the context of the blocks. A number stands for each of them, since only
+ * primitive values cross between the contexts. */
+export interface TemplateValues {
+  /** JSON list of the variables. */
+  names(): string;
+  variable(name: string): number;
+  /** An own data property or a length of a value; nothing is inherited or run. */
+  member(of: number, key: string): number;
+  kind(of: number): "undefined" | "null" | "function" | "promise" | "other";
+  text(of: number, chars: number): string;
+  /** What can be asked of a value. */
+  holds(of: number): string;
+  /** Adds what a section iterates over: nothing for an empty or false value, the items of a list, else the value. */
+  addItems(of: number, max: number): void;
+  /** The number that the next value gets. */
+  next(): number;
+  /** Forgets the values from a number on. */
+  forget(from: number): void;
+}
 
 /** `a.b.c` as a list of names; null for other tags (`x | upper`, `.Values.x`, `if a`). */
 export function pathOf(tag: string): string[] | null {
   return /^[\p{ID_Start}$_][\p{ID_Continue}$]*(\.[\p{ID_Continue}$]+)*$/u.test(tag) ? tag.split(".") : null;
 }
 
-/** The value at `a.b.length` within a value: own data properties and lengths only; nothing is inherited or run. */
-export function follow(value: unknown, path: readonly string[]): unknown {
-  let at = value;
-  for (let i = 0; i < path.length; i++) {
-    at = step(at, path[i]!);
-    if (at === MISSING) return MISSING;
-  }
+/** The value at `a.b.length` within a value, or MISSING. */
+export function follow(values: TemplateValues, { from, path }: { from: number; path: readonly string[] }): number {
+  let at = from;
+  for (const key of path) if (at !== MISSING) at = values.member(at, key);
   return at;
-}
-
-function step(value: unknown, key: string): unknown {
-  if (typeof value === "string") return key === "length" ? value.length : MISSING;
-  if (typeof value !== "object" || value === null || look.isProxy(value)) return MISSING;
-  if (key === "size" && look.isMap(value)) return look.mapSize(value);
-  if (key === "size" && look.isSet(value)) return look.setSize(value);
-  if (key === "length" && look.isTypedArray(value)) return look.viewLength(value);
-  if (look.isMap(value) && !look.hasOwn(value, key)) {
-    const found: unknown = look.mapGet(value, key);
-    return found === undefined ? MISSING : found;
-  }
-  if (look.hasOwn(value, key)) {
-    const descriptor = look.descriptorOf(value, key);
-    return descriptor && look.hasOwn(descriptor, "value") ? descriptor.value : MISSING;
-  }
-  if (look.isNativeError(value)) return ownData(look.prototypeOf(value) ?? value, key) ?? MISSING;
-  return MISSING;
 }

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { realmValues } from "../../../../src/sandbox/child/view/realm_values.ts";
 import { render } from "../../../../src/sandbox/child/view/render_template.ts";
 
 const ran: string[] = [];
@@ -27,7 +28,8 @@ const SCOPE: Record<string, unknown> = {
   nothing: null,
   $answer: "before",
 };
-const show = (template: string) => render(template, { lookup: (name) => SCOPE[name], names: Object.keys(SCOPE) });
+const show = (template: string) =>
+  render(template, realmValues({ lookup: (name) => SCOPE[name], names: () => Object.keys(SCOPE) }));
 
 const SHOWN: readonly (readonly [template: string, text: string, from: "variable" | "template" | "literal"])[] = [
   ["n", "7", "variable"],
@@ -103,7 +105,7 @@ Deno.test("render() refuses with the name that is at fault, and runs nothing", (
 Deno.test("render() is bounded", () => {
   const big = Array.from({ length: 100_000 }, () => "x".repeat(100));
   const scope: Record<string, unknown> = { big, n: 1 };
-  const options = { lookup: (name: string) => scope[name], names: ["big", "n"] };
+  const options = realmValues({ lookup: (name) => scope[name], names: () => ["big", "n"] });
   const report = render("{{#big}}{{.}}{{/big}}", options);
   assert.ok(!report.ok && /1 MiB/.test(report.reason));
   const nested = render("{{#big}}{{#big}}{{#big}}{{/big}}{{/big}}{{/big}}", options);
