@@ -26,6 +26,7 @@ export function realmGlobals(turns: RealmTurns): Plain {
   const randomUUID = crypto.randomUUID.bind(crypto);
   const clone = globalThis.structuredClone.bind(globalThis);
   const NativeRegistry = FinalizationRegistry;
+  const { register, unregister } = NativeRegistry.prototype;
 
   const digestLater = (name: string, data: BufferSource): Promise<unknown> =>
     new captured.Promise((resolve, reject) => {
@@ -43,13 +44,25 @@ export function realmGlobals(turns: RealmTurns): Plain {
       });
     });
 
-  class Registry extends NativeRegistry<unknown> {
+  /** Has no class above it: the native one would be its prototype, and calls back outside of a turn. */
+  class Registry {
+    readonly #native: FinalizationRegistry<unknown>;
+
     constructor(cleanup: (held: unknown) => void) {
       if (typeof cleanup !== "function") throw new captured.TypeError("FinalizationRegistry needs a function");
-      super((held) => turns.soon(() => cleanup(held)));
+      this.#native = new NativeRegistry((held) => turns.soon(() => cleanup(held)));
+    }
+
+    register(target: WeakKey, held: unknown, token?: WeakKey): void {
+      captured.apply(register, this.#native, [target, held, token]);
+    }
+
+    unregister(token: WeakKey): boolean {
+      return captured.apply(unregister, this.#native, [token]);
     }
   }
   captured.defineProperty(Registry, "name", { value: "FinalizationRegistry" });
+  captured.defineProperty(Registry.prototype, Symbol.toStringTag, { value: "FinalizationRegistry", configurable: true });
 
   return {
     crypto: bare({
