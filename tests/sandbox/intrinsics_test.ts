@@ -89,7 +89,9 @@ const BLOCKS: Readonly<Record<string, string>> = {
   "TypeScript": "interface A { x: number }\nconst xOf = (a: A): number => a.x;\nxOf({ x: 1 })",
   "a class and its instance":
     "class Counter { #n = 0; add() { return ++this.#n } }\nconst counter = new Counter(); counter",
+  "an argument that is refused": "let refused; try { await fs.read(doc) } catch (error) { refused = error }",
   "printing": "console.log('x', { a: [1] }); print(1)",
+  "other printing": "console.assert(false, 'x', {}); console.time(); console.timeEnd()",
   "a timer": "await { then(done) { setTimeout(done, 1) } }",
   "random numbers": "crypto.randomUUID()",
   "an error": "null.x",
@@ -136,6 +138,16 @@ Deno.test({
   name: "replaced functions of the language are handed nothing in a worker with grants",
   ignore: Deno.build.os !== "linux",
   fn: () => findNothingHanded({ grants: { read: ["/usr"] }, globals: ["Deno.readTextFile"] }),
+});
+
+Deno.test("a FinalizationRegistry of a block has no native class above it", async () => {
+  await using box = await testSandbox();
+  await box.run("class Own extends FinalizationRegistry {}; const own = new Own(() => {}), token = {}");
+  await box.run("own.register({}, 1, token)");
+  assert.equal(await box.show("own.unregister(token)"), "true");
+  assert.equal(await box.show("own.unregister(token)"), "false");
+  assert.equal(await box.show("Object.getPrototypeOf(FinalizationRegistry) === Function.prototype"), "true");
+  assert.equal(await box.show("Object.getPrototypeOf(FinalizationRegistry.prototype) === Object.prototype"), "true");
 });
 
 const FORGED: readonly string[] = [

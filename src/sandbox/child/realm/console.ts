@@ -1,10 +1,11 @@
-import { bareList } from "../../codec/intrinsics.ts";
+import { bareList, uncurry } from "../../codec/intrinsics.ts";
 import { captured } from "../intrinsics/captured.ts";
 import { look } from "../intrinsics/look.ts";
 import { nameSet } from "../intrinsics/name_set.ts";
 import type { Output } from "../run/output.ts";
 
 const truncate = Math.trunc;
+const toFixed = uncurry(Number.prototype.toFixed) as (self: number, digits: number) => string;
 const KINDS = nameSet(["s", "d", "i", "f", "j", "o", "O", "c"]);
 
 type Preview = (value: unknown) => string;
@@ -71,11 +72,12 @@ export function makeConsole(output: Output, preview: Preview): {
     warn: err,
     error: err,
     trace: err,
-    assert: (holds: unknown, ...values: unknown[]) => holds ? undefined : err("Assertion failed", ...values),
+    assert: (holds: unknown, ...values: unknown[]) =>
+      holds ? undefined : output.write(2, `Assertion failed${values.length > 0 ? " " : ""}${lineOf(values, preview)}`),
     count: (label = "default") => out(`${label}: ${counts[label] = (counts[label] ?? 0) + 1}`),
     time: (label = "default") => void (starts[label] = captured.now()),
     timeEnd: (label = "default") =>
-      out(`${label}: ${(captured.now() - (starts[label] ?? captured.now())).toFixed(1)}ms`),
+      out(`${label}: ${toFixed(captured.now() - (starts[label] ?? captured.now()), 1)}ms`),
   };
   const own: Record<string, unknown> = Object.create(null);
   for (const name in members) own[name] = captured.freeze(members[name]);
