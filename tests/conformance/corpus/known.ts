@@ -1,6 +1,5 @@
 /** Differences that nothing explains, each to be removed with the lines of the corpus that are marked with its key. */
 export const KNOWN: Readonly<Record<string, string>> = {
-  "dead zone": "At top level a function or a pattern can read a name before its declaration has run",
   "fixed names":
     "`undefined`, `NaN` and `Infinity` cannot be declared at top level, and `require` is undefined in place of absent",
   "prototypes":

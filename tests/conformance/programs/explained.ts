@@ -100,14 +100,16 @@ const EXPLANATIONS: readonly Explanation[] = [
       program.language === "ts" && plain.error === "SyntaxError" && sandbox.error === "",
   },
   {
-    what: "a namespace in braces is refused, as TypeScript does",
+    what: "namespaces are refused, with what to write instead",
     where: `${SANDBOX}#typescript`,
-    fits: says(/^A namespace stands at the top level/),
+    fits: says(/^namespace is not available/),
   },
   {
-    what: "namespaces with several bodies and aliases work, where Deno's transpiler loses their names",
-    where: `${SANDBOX}#typescript`,
-    fits: (one) => /\bnamespace\b/.test(code(one)) && one.plain.error === "ReferenceError" && one.sandbox.error === "",
+    what: "a name of the top level can be assigned and read at any time, as by a later block",
+    where: `${SANDBOX}#speed`,
+    fits: ({ place, plain }) =>
+      place === "top" &&
+      /Assignment to constant variable|Cannot access '.*' before initialization/.test(plain.message + plain.printed),
   },
   {
     what: "the memory of a child is limited",

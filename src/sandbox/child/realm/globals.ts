@@ -62,7 +62,10 @@ export function realmGlobals(turns: RealmTurns): Plain {
     }
   }
   captured.defineProperty(Registry, "name", { value: "FinalizationRegistry" });
-  captured.defineProperty(Registry.prototype, Symbol.toStringTag, { value: "FinalizationRegistry", configurable: true });
+  captured.defineProperty(Registry.prototype, Symbol.toStringTag, {
+    value: "FinalizationRegistry",
+    configurable: true,
+  });
 
   return {
     crypto: bare({
