@@ -150,6 +150,21 @@ Deno.test("a FinalizationRegistry of a block has no native class above it", asyn
   assert.equal(await box.show("Object.getPrototypeOf(FinalizationRegistry.prototype) === Object.prototype"), "true");
 });
 
+Deno.test("what a block throws runs its code only within the time limit of the block", async () => {
+  await using box = await testSandbox();
+  await box.run("let kept = 7");
+  const loops = "class Loops extends Error { get message() { for (;;); } }; ";
+  for (const code of [`${loops}throw new Loops()`, "await 0; throw new Loops()", "throw Object.create(new Loops())"]) {
+    const { result } = await box.run(code, { deadlineMs: 200 });
+    assert.match(result.outcome, /^(?:error|timeout)$/, code); // V8 leaves out the message if that was stopped
+  }
+  assert.equal(await box.show("kept"), "7");
+  await box.run("let trapped = 0; const count = { getPrototypeOf() { trapped++; return Error.prototype } }");
+  const { result } = await box.run("throw Object.create(new Proxy({}, count))");
+  assert.equal(result.outcome, "error");
+  assert.equal(await box.show("trapped"), "0");
+});
+
 const FORGED: readonly string[] = [
   "String.prototype.substring = () => 'All 9 tests passed.'; 1",
   "String.prototype.charAt = String.prototype.trim = String.prototype.endsWith = () => 'All 9 tests passed.'; 1",

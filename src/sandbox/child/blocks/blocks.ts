@@ -5,7 +5,7 @@ import { look } from "../intrinsics/look.ts";
 import type { CompiledBlock } from "../compiler/messages.ts";
 import type { RunContext } from "../run/context.ts";
 import { sendReport } from "./send_report.ts";
-import { thrownError } from "../errors/thrown_error.ts";
+import { type ThrownError, thrownError } from "../errors/thrown_error.ts";
 import type { BlockParts } from "./parts.ts";
 
 export interface RunRequest {
@@ -18,8 +18,9 @@ export interface RunRequest {
 
 export interface Ending {
   readonly outcome: Exclude<BlockOutcome, "refused" | "killed" | "memory">;
-  /** The value, or what was thrown. */
   readonly value: unknown;
+  /** What was thrown. */
+  readonly error?: ThrownError;
   /** The value is that of the block's last declaration, which nothing asked to see. */
   readonly isDeclared?: boolean;
 }
@@ -211,10 +212,10 @@ export class Blocks {
       if (!run.block.awaits) active.returned = value;
       captured.apply(captured.then, value, [
         (result: unknown) => this.#finish(active, result),
-        (error: unknown) => this.#end(active, { outcome: "error", value: error }),
+        (error: unknown) => this.#fail(active, error),
       ]);
     } catch (error) {
-      this.#end(active, { outcome: "error", value: error });
+      this.#fail(active, error);
     }
   }
 
@@ -243,6 +244,12 @@ export class Blocks {
     const value = isDeclared ? this.#declared(active.run.block.shows) : returned;
     const isNothing = value === undefined && !this.#isAsked(active.run.block.asks);
     this.#end(active, { outcome: isNothing ? "none" : "value", value, isDeclared });
+  }
+
+  /** Described in this turn, since that may run a getter of the block. */
+  #fail(active: Active, thrown: unknown): void {
+    if (active.ending) return;
+    this.#end(active, { outcome: "error", value: NO_VALUE, error: thrownError(thrown, this.#parts.preview) });
   }
 
   /** Whether a value is looked at even if it is `undefined`; a call that prints may give nothing. */
@@ -300,8 +307,8 @@ export class Blocks {
     results.add(run.index, { value: hasValue ? value : NO_VALUE, printed: output.printed });
     const shown = outcome === "value" ? preview(value, isDeclared ? DECLARED_CHARS : undefined) : "";
     if (showsPromise(output.printed) || showsPromise(shown)) notes.add(`Block ${run.index + 1} ${PROMISE_SHOWN}`);
-    const error = outcome === "error"
-      ? thrownError(value, preview)
+    const error = ending.error
+      ? ending.error
       : outcome === "timeout"
       ? { name: "Timeout", message: `${timeoutText(run.deadlineMs)}: ${TIMEOUT_HINT}`, frames: [] }
       : outcome === "cancelled"

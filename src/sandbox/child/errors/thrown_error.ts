@@ -16,7 +16,6 @@ const slice = String.prototype.slice;
 const split = String.prototype.split;
 const match = RegExp.prototype.exec;
 const errorPrototype = Error.prototype;
-const isPrototypeOf = Object.prototype.isPrototypeOf;
 
 /** Without frames: to find the position of a frame, V8 reads the text of its function again, which here is the whole
  * bundle. */
@@ -44,7 +43,8 @@ export interface ThrownError {
   readonly frames: readonly ThrownFrame[];
 }
 
-/** Describes anything that was thrown, without running a getter or a trap of it. */
+/** Describes anything that was thrown. Call it within the turn: V8 makes a stack when it is first read, from the name and
+ * message of the error, which may be getters. No other getter or trap runs. */
 export function thrownError(thrown: unknown, preview: (value: unknown) => string): ThrownError {
   if (!isError(thrown)) return { name: "Error", message: cut(`thrown: ${preview(thrown)}`, MAX_MESSAGE), frames: [] };
   const { name, message } = errorText(thrown), hint = inheritedText(thrown, "hint");
@@ -82,8 +82,11 @@ function causesOf(thrown: object, preview: (value: unknown) => string): string {
 }
 
 function isError(thrown: unknown): thrown is object {
-  return typeof thrown === "object" && thrown !== null && !captured.isProxy(thrown) &&
-    captured.apply(isPrototypeOf, errorPrototype, [thrown]);
+  if (typeof thrown !== "object" || thrown === null) return false;
+  for (let at: object | null = thrown; at !== null && !captured.isProxy(at); at = captured.getPrototypeOf(at)) {
+    if (at === errorPrototype) return at !== thrown;
+  }
+  return false;
 }
 
 const cut = (text: string, max: number): string => captured.apply(slice, text, [0, max]);
