@@ -31,8 +31,8 @@ function withPassword(proxy: string): string {
 }
 
 function alsoMeant(entry: string): readonly string[] {
-  if (entry === "*") return ["0.0.0.0/0", "::/0"];
-  const [, bracketed, host = entry] = /^(?:\[([^\]]*)\](?::\d+)?|([^:]*):\d+)$/.exec(entry) ?? [];
+  const [, bracketed, host = entry] = /^(?:\[([^\]:]*:[^\]]*:[^\]]*)\](?::\d+)?|([^:]*):\d+)$/.exec(entry) ?? [];
   const plain = bracketed ?? host;
+  if (plain === "*") return ["*", "0.0.0.0/0", "::/0"];
   return plain.startsWith("*.") ? [plain.slice(1)] : [plain];
 }
