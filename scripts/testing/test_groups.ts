@@ -24,10 +24,12 @@ const LONG: readonly string[] = [
   "tests/faults/flips_test.ts",
   "tests/faults/sandbox_killed_test.ts",
   "tests/conversation/nodes",
+  "tests/persistence/copy_store_test.ts",
   "tests/persistence/nodes",
   "tests/persistence/postgres",
   "tests/persistence/store/postgres_store_test.ts",
   "tests/processes/planting_test.ts",
+  "tests/processes/process_wall_attacks_test.ts",
   "tests/sandbox/attacks",
 ];
 /** Files that take long, and folders of such files. They begin first, in this order. */
