@@ -1,12 +1,9 @@
-import { existsSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import type { Git } from "../program/git.ts";
 import { RecordReader } from "../output/record_reader.ts";
 import { inside } from "../program/repository.ts";
 
 const PARTS = ["head", "commondir", "objects", "refs"] as const;
-/** The mode of a submodule in a tree. */
-const SUBMODULE = "160000 ";
 const ANY = /(?:^|\/)(?:head|commondir|objects|refs)(?:\/|$)/i;
 
 /** Throws Error if the files of a commit, or others that come with it (`names`), would make a folder below `place` one
@@ -14,11 +11,9 @@ const ANY = /(?:^|\/)(?:head|commondir|objects|refs)(?:\/|$)/i;
  * is already in the workspace, as HEAD has it, does not count. */
 export async function refusePlanted(
   git: Git,
-  { commit, names = [], modules = [], place, cannot }: {
+  { commit, names = [], place, cannot }: {
     readonly commit: string;
     readonly names?: readonly string[];
-    /** Those of `names` that are submodules. */
-    readonly modules?: readonly string[];
     readonly place: string;
     readonly cannot: string;
   },
@@ -33,12 +28,7 @@ export async function refusePlanted(
     const folder = dirname(at), there = await partsOf(folder), made = basename(at).toLowerCase();
     if (isPart(made) && isRepository(new Set([...there, made]))) throw refused(relative(workspace, folder));
   }
-  const { parts, submodules } = await partsIn(git, { commit, names });
-  for (const folder of new Set([...submodules, ...modules])) {
-    // Git looks into a repository where a submodule belongs, whoever made it.
-    if (existsSync(join(place, folder, ".git")) && !await isSubmodule(git, folder)) throw refused(folder);
-  }
-  for (const [folder, comes] of parts) {
+  for (const [folder, comes] of await partsIn(git, { commit, names })) {
     const there = await partsOf(join(place, folder));
     if (!isRepository(new Set([...there, ...comes]))) continue;
     const changed = names.some((name) => inside(folder === "" ? "/" : `/${folder}`, `/${name}`));
@@ -62,19 +52,11 @@ function isRepository(parts: ReadonlySet<string>): boolean {
   return parts.has("head") && (parts.has("commondir") || (parts.has("objects") && parts.has("refs")));
 }
 
-/** Whether HEAD has a submodule there too. */
-async function isSubmodule(git: Git, folder: string): Promise<boolean> {
-  const { stdout } = await git.run(["ls-tree", "-z", "--full-tree", "HEAD", "--", folder]);
-  return stdout.startsWith(SUBMODULE);
-}
-
-/** For each folder in a commit, which parts of a repository it has, and the submodules of the commit; nothing for an
- * unknown one. */
+/** For each folder in a commit, which parts of a repository it has; nothing for an unknown commit. */
 async function partsIn(
   git: Git,
   { commit, names }: { readonly commit: string; readonly names: readonly string[] },
-): Promise<{ readonly parts: ReadonlyMap<string, ReadonlySet<string>>; readonly submodules: readonly string[] }> {
-  const submodules: string[] = [];
+): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
   const found = new Map<string, Set<string>>();
   const take = (path: string): void => {
     if (!ANY.test(path)) return;
@@ -85,16 +67,11 @@ async function partsIn(
     });
   };
   names.forEach(take);
-  const takeEntry = (entry: string): void => {
-    const path = entry.slice(entry.indexOf("\t") + 1);
-    if (entry.startsWith(SUBMODULE)) submodules.push(path);
-    take(path);
-  };
-  const reader = new RecordReader(takeEntry, { separator: 0 });
-  const args = ["ls-tree", "-r", "-z", "--full-tree", commit, "--"];
+  const reader = new RecordReader(take, { separator: 0 });
+  const args = ["ls-tree", "-r", "-z", "--name-only", "--full-tree", commit, "--"];
   await git.run(args, { take: (chunk) => reader.push(chunk) });
   reader.end();
-  return { parts: found, submodules };
+  return found;
 }
 
 function isPart(name: string): boolean {

@@ -44,7 +44,6 @@ export async function refuseIncoming(
   await refusePlanted(git, {
     commit: base,
     names: [...coming.keys()],
-    modules: [...coming].flatMap(([name, mode]) => mode === SUBMODULE ? [name] : []),
     place: git.repository.workspace,
     cannot: cannot.replace(/^Cannot /, ""),
   });

@@ -115,24 +115,6 @@ Deno.test("git.branch() and git.worktree() leave a repository in the workspace a
   });
 });
 
-Deno.test("a submodule of a branch does not come over a repository that is there already", { ignore }, async () => {
-  await repository(async ({ env, git, workspace }) => {
-    const commitOf = (await git("rev-parse", "HEAD")).trim();
-    await git("switch", "-q", "-c", "sub");
-    await git("update-index", "--add", "--cacheinfo", `160000,${commitOf},lib`);
-    await git("commit", "-q", "-m", "with a submodule");
-    await git("branch", "sub2");
-    await git("switch", "-q", "main");
-    await git("init", "-q", `${workspace}/lib`); // as a command could
-    await assert.rejects(changeBranch(env, "sub", { switch: true }), REFUSED);
-    await assert.rejects(merge(env, "sub"), REFUSED);
-    await Deno.remove(`${workspace}/lib/.git`, { recursive: true });
-    assert.equal((await changeBranch(env, "sub", { switch: true })).current, "sub");
-    await git("init", "-q", `${workspace}/lib`);
-    assert.equal((await changeBranch(env, "sub2", { switch: true })).current, "sub2", "it is one here too");
-  });
-});
-
 Deno.test(
   "git.restore() and git.stash() refuse the parts of a repository that were staged one by one",
   { ignore },
