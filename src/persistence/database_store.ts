@@ -31,7 +31,7 @@ import { readSentMessages } from "./queries/sent_messages.ts";
 import { addSteered } from "./queries/steered.ts";
 import { sweepLost } from "./queries/sweep.ts";
 import { takeOverRun } from "./queries/take_over_run.ts";
-import { setTitle, suggestTitle } from "./conversations/titles.ts";
+import { setTitle } from "./conversations/titles.ts";
 import { VariableRows } from "./variables/variables.ts";
 import type { ChildStore } from "./store/child_store.ts";
 import type { ConversationStore } from "./store/conversation_store.ts";
@@ -146,7 +146,6 @@ function conversationStore({ db, now }: Parts): ConversationStore {
 function conversationMaintenance({ db, all, eraser }: Parts): ConversationMaintenance {
   return {
     setTitle: (branchId, title) => setTitle(db, { branchId, title }),
-    suggestTitle: (branchId, suggestion) => suggestTitle(db, { ...suggestion, branchId }),
     deleteConversation: async (conversationId) => {
       await removeConversation(db, conversationId);
       eraser.begin();
@@ -202,7 +201,6 @@ function variableStore({ db, now }: Parts): VariableStore {
   const variables = new VariableRows(db, now);
   return {
     variables: (branchId, at) => variables.heads(branchId, at),
-    unchangedVariables: (branchId, options) => variables.unchanged(branchId, options),
     dependencies: (branchId) => readDependencies(db, branchId),
     liveImages: (branchId, at) => variables.liveImages(branchId, at),
     givenImages: (queryId) => variables.given(queryId),

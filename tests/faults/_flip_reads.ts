@@ -82,10 +82,6 @@ async function ofQuery(store: Store, branchId: string, queryId: string): Promise
     { name: `found query ${queryId}`, run: (from) => from.findQuery(queryId) },
     { name: `extras ${queryId}`, run: (from) => from.queryExtras(queryId) },
     { name: `given ${queryId}`, run: (from) => from.givenImages(queryId) },
-    {
-      name: `unchanged ${queryId}`,
-      run: (from) => from.unchangedVariables(branchId, { queries: 1, before: queryId }),
-    },
     { name: `turn before ${queryId}`, run: (from) => from.previousTurn(branchId, queryId) },
     { name: `iterations ${queryId}`, run: (from) => from.iterations(queryId) },
     { name: `some iterations ${queryId}`, run: (from) => from.iterations(queryId, { after: 3, limit: 4 }) },

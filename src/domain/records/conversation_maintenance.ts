@@ -16,8 +16,6 @@ export interface ImportReport {
 export interface ConversationMaintenance {
   /** Sets the user's title, which only the user can replace. */
   setTitle(branchId: string, title: string): Promise<void>;
-  /** Suggests a title. Ignored if the user has set one, or if the current title is not `instead`. */
-  suggestTitle(branchId: string, suggestion: { readonly title: string; readonly instead: string }): Promise<boolean>;
   /** Deletes the conversation. Rejects with `BusyError` while a query runs in it. Texts and values that nothing refers
    * to any more are removed directly afterwards; `close` waits for that. */
   deleteConversation(conversationId: string): Promise<void>;

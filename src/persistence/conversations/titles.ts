@@ -27,19 +27,6 @@ export function setTitle(db: Database, { branchId, title }: { branchId: string; 
   });
 }
 
-/** `Store.suggestTitle`. */
-export function suggestTitle(
-  db: Database,
-  { branchId, title, instead }: { readonly branchId: string; readonly title: string; readonly instead: string },
-): Promise<boolean> {
-  return db.write(async (tx) => {
-    const before = await read(tx, branchId);
-    if (before?.title !== instead.toWellFormed() || before.metadata.titledBy === "user") return false;
-    await write(tx, { branchId, title, metadata: { ...before.metadata, titledBy: "model" } });
-    return true;
-  });
-}
-
 /** The cells of a branch with this metadata that give it the title of its first request; none if it has a title. */
 export async function titleFromRequest(
   content: Content,

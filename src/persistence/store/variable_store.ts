@@ -30,12 +30,6 @@ export interface VariableStore {
   /** Every variable of the branch, newest first, system variables included. With `at`, as a fork at that moment would
    * see them. */
   variables(branchId: string, at?: BranchPoint): Promise<readonly VariableHead[]>;
-  /** Names of the variables that were neither defined nor changed by any of the last `queries` queries before query
-   * `before`, or before the next query if `before` is unknown. Empty if there were fewer queries. */
-  unchangedVariables(
-    branchId: string,
-    options: { readonly queries: number; readonly before: string },
-  ): Promise<readonly string[]>;
   /** For each variable, the variables of the branch that the blocks that made it have read. */
   dependencies(branchId: string): Promise<readonly Dependency[]>;
   /** Newest versions of the live user variables, in the order in which they must be restored. */

@@ -7,8 +7,7 @@ import { readEdges } from "./dependencies.ts";
 import { checkRun } from "../runs/fence.ts";
 import { readPoint } from "../branches/forks.ts";
 import { fromJson } from "../database/json.ts";
-import { type BranchSegment, isShownRun, readLineage, readLineageAt } from "../branches/lineage.ts";
-import { queriesIn } from "../runs/query_numbers.ts";
+import { type BranchSegment, readLineage, readLineageAt } from "../branches/lineage.ts";
 import { restoreOrder } from "./restore_order.ts";
 import { newestMoment, writeScopes } from "./scope_changes.ts";
 import { newestVariables, shownVersions } from "../branches/shown_variables.ts";
@@ -127,25 +126,6 @@ export class VariableRows {
     });
   }
 
-  unchanged(
-    ...[branchId, { queries, before }]: Parameters<VariableStore["unchangedVariables"]>
-  ): Promise<readonly string[]> {
-    return this.#read(async (tx) => {
-      const lineage = await readLineage(tx, branchId);
-      const runs: string[] = [];
-      for (const segment of lineage) {
-        // One more than needed, because `before` may be among them.
-        const shown = await newestRuns(tx, { segment, limit: queries - runs.length + 1 });
-        runs.push(...shown.filter((id) => id !== before).slice(0, queries - runs.length));
-      }
-      if (runs.length < queries) return [];
-      const iterations = new Set<string>();
-      for (const run of [...runs, before]) for (const id of await iterationsOf(tx, run)) iterations.add(id);
-      const rows = await newestVariables(tx, { lineage });
-      return rows.flatMap(({ name, iterationId }) => name !== null && !iterations.has(iterationId ?? "") ? [name] : []);
-    });
-  }
-
   /** System variables and unknown names are skipped. An inherited variable gets its own soul. */
   setScope(
     branchId: string,
@@ -174,26 +154,6 @@ async function readsOf(tx: Database, lineage: Lineage): Promise<ReadonlyMap<stri
     else found.set(name, [reads]);
   }
   return found;
-}
-
-/** The newest runs that a segment shows, newest first. */
-async function newestRuns(
-  tx: Database,
-  { segment, limit }: { readonly segment: BranchSegment; readonly limit: number },
-): Promise<readonly string[]> {
-  const { branchId } = segment;
-  const to = await queriesIn(tx, segment);
-  const from = Math.max(0, to - limit);
-  const rows = await tx.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
-    .select("s.id").where("q.conversationStateId", "=", branchId).where("q.number", ">=", from)
-    .where((on) => isShownRun(on, segment))
-    .orderBy("q.number", "desc").execute();
-  return rows.map(({ id }) => id);
-}
-
-async function iterationsOf(tx: Database, queryId: string): Promise<readonly string[]> {
-  const rows = await tx.selectFrom("iteration").select("id").where("queryStateId", "=", queryId).execute();
-  return rows.map(({ id }) => id);
 }
 
 type Lineage = readonly [BranchSegment, ...BranchSegment[]];

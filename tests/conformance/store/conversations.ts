@@ -72,23 +72,6 @@ export const storeConversationCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "suggestTitle() replaces the title that it was made for, and none that the user chose",
-    async run(store) {
-      const facts = { title: "from the request", channel: "cli", workspace: "/w" };
-      const { branchId } = await store.createConversation(facts);
-      const suggest = async (title: string, instead: string) => {
-        const changed = await store.suggestTitle(branchId, { title, instead });
-        return [changed, (await store.findConversation(branchId))?.title];
-      };
-      assert.deepEqual(await suggest("a", "another"), [false, "from the request"]);
-      assert.deepEqual(await suggest("by a model", "from the request"), [true, "by a model"]);
-      assert.deepEqual(await suggest("again", "from the request"), [false, "by a model"]);
-      await store.setTitle(branchId, "by a model");
-      assert.deepEqual(await suggest("again", "by a model"), [false, "by a model"]);
-      assert.equal(await store.suggestTitle("none", { title: "x", instead: "" }), false);
-    },
-  },
-  {
     name: "latestConversation() is decided by the newest query and by the workspace",
     async run(store, clock) {
       const old = await begun(store);

@@ -156,25 +156,4 @@ export const storeOrderCases: readonly StoreCase[] = [
         assert.deepEqual(await names(store, imported?.branchId ?? ""), ["three", "two", "one"]);
       }),
   },
-  {
-    name: "unchangedVariables() names what the last queries have not changed, whatever the clock said",
-    run: (store, clock) =>
-      backwards(clock, async (step) => {
-        const { branchId } = await store.createConversation({ title: "t", channel: "c", workspace: "/w" });
-        const unchanged = (queries: number, before = ""): Promise<readonly string[]> =>
-          store.unchangedVariables(branchId, { queries, before });
-        assert.deepEqual(await unchanged(1), []);
-        await step(asked(store, branchId, "one"));
-        assert.deepEqual([await unchanged(1), await unchanged(2)], [[], []]);
-        const second = await step(asked(store, branchId, "two"));
-        await step(asked(store, branchId, "three", "one"));
-        assert.deepEqual([await unchanged(1), await unchanged(2), await unchanged(3)], [["two"], [], []]);
-        const next = await step(store.beginQuery(newQuery(branchId, "next")));
-        assert.deepEqual(await unchanged(1, next), ["two"], "the one that begins does not count");
-        const fork = await store.fork({ queryId: second, position: null });
-        await step(asked(store, fork.branchId, "far"));
-        const inFork = await store.unchangedVariables(fork.branchId, { queries: 2, before: "" });
-        assert.deepEqual(inFork, ["one"], "a fork counts those that it inherits");
-      }),
-  },
 ];

@@ -99,7 +99,6 @@ const ofStore: Attempts<
   fork: (store, { queryId }) => store.fork({ queryId, position: null }),
   branches: (store, { conversationId }) => store.branches(conversationId),
   setTitle: (store, { branchId }) => store.setTitle(branchId, "taken"),
-  suggestTitle: (store, { branchId }) => store.suggestTitle(branchId, { title: "taken", instead: "Secret plan" }),
   deleteConversation: (store, { conversationId }) => store.deleteConversation(conversationId),
   runningQuery: (store, { conversationId }) => store.runningQuery(conversationId),
   findQuery: (store, { queryId }) => store.findQuery(queryId.slice(0, 23)),
@@ -123,8 +122,6 @@ const ofStore: Attempts<
     await store.variables(branchId),
     await store.variables(branchId, { queryId, position: 0 }),
   ],
-  unchangedVariables: (store, { branchId, queryId: before }) =>
-    store.unchangedVariables(branchId, { queries: 1, before }),
   dependencies: (store, { branchId }) => store.dependencies(branchId),
   liveImages: (store, { branchId }) => store.liveImages(branchId),
   givenImages: (store, { queryId }) => store.givenImages(queryId),
@@ -188,7 +185,7 @@ export const storeTenantCases: readonly StoreCase[] = [
       const ids = await secrets(ana);
       await begun(store.of("ben"), { text: "mine" });
       const before = await whole(ana, ids);
-      for (const stranger of [store, store.of("ben")]) assert.equal(await attack(stranger, ids), 46);
+      for (const stranger of [store, store.of("ben")]) assert.equal(await attack(stranger, ids), 44);
       assert.equal(await whole(ana, ids), before);
     },
   },

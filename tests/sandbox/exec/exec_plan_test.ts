@@ -8,15 +8,15 @@ const PRIVATE = { outside: "net:[1]", other: null, user: null, links: [], layers
 const NAMESPACES: OwnNamespaces = {
   ...PRIVATE,
   links: [["/bin", "usr/bin"]],
-  layers: [{ path: "/work/.git", folder: true, link: false, writable: false }],
-  hidden: { paths: ["/work/.env"], as: "/home/hidden" },
+  layers: [{ path: "/data/.git", folder: true, link: false, writable: false }],
+  hidden: { paths: ["/data/.env"], as: "/home/hidden" },
 };
 const POLICY: ExecPolicy = {
-  cwd: "/work",
+  cwd: "/data",
   input: false,
   read: [{ path: "/usr", folder: true }, { path: "/proc", folder: true }, { path: "/etc/hosts", folder: false }],
   list: ["/etc"],
-  write: [{ path: "/work", folder: true }, { path: "/home", folder: true }],
+  write: [{ path: "/data", folder: true }, { path: "/home", folder: true }],
   devices: ["/dev/null"],
   network: "private",
   namespaces: NAMESPACES,
@@ -112,12 +112,12 @@ Deno.test("no limit is higher than the one of Vis", () => {
 
 Deno.test("outer folders are placed before inner ones, and only what differs from the one around it", () => {
   const folder = (path: string) => ({ path, folder: true });
-  const read = ["/work/read", "/work/read/only", "/a", "/proc", "/work/read/w/in", "/work/read/w"].map(folder);
-  const write = ["/work/read/w", "/work/read/w/sub", "/a/b/c"].map(folder);
+  const read = ["/data/read", "/data/read/only", "/a", "/proc", "/data/read/w/in", "/data/read/w"].map(folder);
+  const write = ["/data/read/w", "/data/read/w/sub", "/a/b/c"].map(folder);
   const own: OwnNamespaces = { ...NAMESPACES, layers: [], hidden: { paths: [], as: "/home/hidden" } };
   const steps = stepsOf({ read, write, list: ["/etc", "/a/x"], devices: [], namespaces: own });
   const placed = steps.filter(({ call }) => call === "move_mount").map(({ args }) => args[3]);
-  assert.deepEqual(placed, ["/a", "/etc", "/a/b/c", "/work/read", "/work/read/w"].map((path) => `/usr${path}`));
+  assert.deepEqual(placed, ["/a", "/etc", "/a/b/c", "/data/read", "/data/read/w"].map((path) => `/usr${path}`));
   const isReadOnly = steps.filter(({ call, fault }) => call === "mount_setattr" && fault !== null)
     .map(({ args: [, , , change] }) => Array.isArray(change) && (Number(change[0]) & 1) === 1);
   assert.deepEqual(isReadOnly, [true, true, false, true, false, true]);
@@ -125,7 +125,7 @@ Deno.test("outer folders are placed before inner ones, and only what differs fro
 
 Deno.test("a hidden file is covered after all else is placed, and nothing runs if it has gone", () => {
   const moves = stepsOf({}).filter(({ call }) => call === "move_mount");
-  assert.deepEqual(moves.at(-1)?.args[3], "/usr/work/.env");
+  assert.deepEqual(moves.at(-1)?.args[3], "/usr/data/.env");
   assert.deepEqual(moves.map(({ wanted: [, other] }) => other), Array(moves.length).fill(0));
 });
 
