@@ -11,19 +11,9 @@ export interface Import {
 /** The table of shipped extensions, which main.ts hands to the program. */
 const SHIPPED_INDEX = "extensions/index.ts";
 
-/** The subfolder of `folder` that a file is in: "query" of "src/query/run_query.ts" in "src", "app" of "src/app.ts",
- * "." of a file that lies in the folder directly. */
-export function subfolderOf(path: string, folder: string): string {
-  const [name = "", ...rest] = path.slice(folder.length + 1).split("/");
-  if (rest.length > 0) return name;
-  return folder === "src" ? name.replace(/\.ts$/, "") : ".";
-}
-
-/** The deepest folder that both files are in, "" for none. */
-function sharedFolder(a: string, b: string): string {
-  const [left, right] = [a.split("/").slice(0, -1), b.split("/").slice(0, -1)];
-  const end = left.findIndex((name, at) => name !== right[at]);
-  return left.slice(0, end < 0 ? left.length : end).join("/");
+/** The folder of src/ that a file is in: "query" for "src/query/run_query.ts", "app" for "src/app.ts". */
+export function folderOf(path: string): string {
+  return (path.split("/")[1] ?? "").replace(/\.ts$/, "");
 }
 
 function directoryOf(path: string): string {
@@ -63,14 +53,12 @@ function brokenDoor({ from, to }: Import): string | undefined {
 }
 
 function brokenRank({ from, to }: Import): string | undefined {
-  if (!/\.tsx?$/.test(to)) return undefined; // data of whoever reads it
-  const folder = sharedFolder(from, to);
-  const [a, b] = [subfolderOf(from, folder), subfolderOf(to, folder)];
-  if (!/^(src|extensions\/[^/]+)(\/|$)/.test(folder) || a === b) return undefined;
-  const ranks = RANK[folder] ?? {};
-  const [rankA, rankB] = [ranks[a], ranks[b]];
-  if (rankA === undefined || rankB === undefined) return `no rank for "${rankA === undefined ? a : b}" in ${folder}/`;
-  return rankB >= rankA ? `${a} (rank ${rankA}) may not import ${b} (rank ${rankB}) of ${folder}/` : undefined;
+  if (!/^src\/.*\.tsx?$/.test(to)) return undefined; // data of whoever reads it
+  const [a, b] = [folderOf(from), folderOf(to)];
+  if (!from.startsWith("src/") || a === b) return undefined;
+  const [rankA, rankB] = [RANK[a], RANK[b]];
+  if (rankA === undefined || rankB === undefined) return `no rank for "${rankA === undefined ? a : b}" in src/`;
+  return rankB >= rankA ? `${a} (rank ${rankA}) may not import ${b} (rank ${rankB})` : undefined;
 }
 
 function brokenExtensionWall({ from, to }: Import): string | undefined {
