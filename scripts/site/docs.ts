@@ -78,16 +78,6 @@ async function copyPages(target: string, folder = ""): Promise<void> {
   }
 }
 
-/** The list of decisions. */
-async function decisionsPage(site: string): Promise<string> {
-  const names = (await Array.fromAsync(Deno.readDir(join(site, "decisions")))).map(({ name }) => name).sort();
-  const titles = await Promise.all(names.map(async (name) => {
-    const [title = name] = (await Deno.readTextFile(join(site, "decisions", name))).split("\n");
-    return `- [${title.replace(/^# /, "")}](${name})`;
-  }));
-  return `# Decisions\n\nWhat was chosen and what was rejected, with reasons.\n\n${titles.join("\n")}\n`;
-}
-
 async function command(program: string, args: readonly string[], cwd: string): Promise<void> {
   const { success } = await new Deno.Command(program, { args: [...args], cwd, stdin: "null" }).spawn().status;
   if (!success) throw new Error(`Cannot render the pages: ${program} ${args.join(" ")} failed`);
@@ -105,7 +95,6 @@ async function render(): Promise<void> {
   const site = join(cache, "site");
   await Deno.remove(site, { recursive: true }).catch(() => {});
   await copyPages(site);
-  await Deno.writeTextFile(join(site, "decisions/README.md"), await decisionsPage(site));
   await Deno.writeTextFile(join(site, "index.md"), homePage());
   await Deno.mkdir(join(site, ".vitepress"), { recursive: true });
   await Deno.writeTextFile(join(site, ".vitepress/config.mjs"), siteConfig());

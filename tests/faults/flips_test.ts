@@ -1,4 +1,4 @@
-/** One bit or byte of the database is another one: docs/decisions/0023-verified-reads.md. */
+/** One bit or byte of the database is another one: docs/decisions/04-store.md. */
 import assert from "node:assert/strict";
 import { buildSandbox } from "../helpers/sandbox.ts";
 import { DatabaseSync } from "node:sqlite";

@@ -34,12 +34,12 @@ const EXPLANATIONS: readonly Explanation[] = [
   },
   {
     what: "the parser of the sandbox refuses what the standard asks to refuse, and V8 does not",
-    where: "docs/decisions/0002-libraries.md",
+    where: "docs/decisions/11-libraries.md",
     fits: ({ program, sandbox }) => program.refusedWith !== undefined && sandbox.error === program.refusedWith,
   },
   {
     what: "Deno's own parser refuses escapes in a property name that is a reserved word",
-    where: "docs/decisions/0002-libraries.md",
+    where: "docs/decisions/11-libraries.md",
     fits: ({ plain, sandbox }) => sandbox.error === "" && plain.message.includes("EscapeInReservedWord"),
   },
   {

@@ -1,4 +1,4 @@
-/** What of a damaged database is noticed: docs/decisions/0023-verified-reads.md. */
+/** What of a damaged database is noticed: docs/decisions/04-store.md. */
 import assert from "node:assert/strict";
 import { copyFile, readFile, rm, writeFile } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
