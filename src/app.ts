@@ -1,14 +1,13 @@
-import { DenoIo, dumbTerminal } from "./app/terminal/deno_io.ts";
-import { ownVersion } from "./app/update/own_version.ts";
 import type { SessionParts } from "./app/session/open_session.ts";
-import { respawn } from "./app/terminal/respawn.ts";
 import { PROCESS_LIMITS } from "./app/session/process_limits.ts";
 import type { Settings } from "./app/settings/settings.ts";
+import { DenoIo, dumbTerminal } from "./app/terminal/deno_io.ts";
+import { respawn } from "./app/terminal/respawn.ts";
+import { ownVersion } from "./app/update/own_version.ts";
 import type { OpenRequest, Services } from "./channels/channel.ts";
-import { isPostgres } from "./domain/text/is_postgres.ts";
-import { messageOf } from "./domain/kit/message_of.ts";
-import { UsageError } from "./domain/errors.ts";
-import { logLevelOf } from "./domain/records/log_entry.ts";
+import { messageOf, UsageError } from "./domain/errors.ts";
+import { isPostgres } from "./domain/kit/addresses.ts";
+import { logLevelOf } from "./domain/records/history.ts";
 
 type Extensions = Omit<SessionParts, "env">;
 

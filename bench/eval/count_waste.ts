@@ -1,4 +1,4 @@
-import { outcomeOf } from "../../src/domain/query/query_event.ts";
+import { outcomeOf } from "../../src/domain/query/outcomes.ts";
 import type { Store } from "../../src/persistence/store/store.ts";
 
 export interface Waste {

@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { messageOf } from "../../src/domain/kit/message_of.ts";
+import { messageOf } from "../../src/domain/errors.ts";
 import { describeCommit } from "../support/machine.ts";
 import { sourceProgram } from "../support/programs.ts";
 import { playTask, type TaskResult } from "./play_task.ts";

@@ -1,6 +1,6 @@
 import { dirname, join } from "node:path";
-import { messageOf } from "../../src/domain/kit/message_of.ts";
-import type { QueryResult } from "../../src/domain/query/query_result.ts";
+import { messageOf } from "../../src/domain/errors.ts";
+import type { QueryResult } from "../../src/domain/query/query_schemas.ts";
 import { openStore } from "../../src/persistence/open_store.ts";
 import type { AgentTask, Family, Files } from "./agent_task.ts";
 import { countWaste } from "./count_waste.ts";

@@ -1,4 +1,4 @@
-import { nearestName } from "../../src/domain/kit/nearest_name.ts";
+import { nearestName } from "../../src/domain/kit/names.ts";
 import { type AgentTask, FAMILIES } from "./agent_task.ts";
 
 /** The tasks that families, ids and patterns with `*` name, in the order of the list; all of them for none. Throws

@@ -1,4 +1,4 @@
-import type { QueryResult } from "../../src/domain/query/query_result.ts";
+import type { QueryResult } from "../../src/domain/query/query_schemas.ts";
 import { replyJson } from "../../tests/helpers/scripted_provider.ts";
 import { startOpenAiMock } from "../../tests/helpers/wires/openai_mock.ts";
 import type { Program } from "../support/programs.ts";

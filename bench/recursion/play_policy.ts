@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { QueryResult } from "../../src/domain/query/query_result.ts";
+import type { QueryResult } from "../../src/domain/query/query_schemas.ts";
 import { openStore } from "../../src/persistence/open_store.ts";
 import type { EvalTask } from "../../tests/helpers/evaluation/eval_data.ts";
 import { evalReply } from "../../tests/helpers/evaluation/eval_reply.ts";

@@ -1,6 +1,15 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: e863f9d9d4efb816d682ba807d6c0c3016957b8f99e4628a2d4b70e739729b6d
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 09f86fb6bb051e40706ebf88db84188f2be3204fbff53c8ea7ff03df46c5ac08
 import { z } from 'zod';
 
+/** How a call turned out that returned. */
+export interface CallOutcome {
+  /** A few words for people who watch: "12 passed", "exit code 1". */
+  readonly text: string;
+  /** False if it did not do what it was called for; true if absent. */
+  readonly ok?: boolean;
+  /** What it printed, of which people see the end if it failed. */
+  readonly output?: string;
+}
 /** What calls of a function do, for people who watch: "reading src/app.ts", "read 3 files". */
 export interface CallAction {
   /** "reading" */
@@ -12,19 +21,33 @@ export interface CallAction {
   /** How many of the arguments say what a call is about; 1 if absent. */
   readonly named?: number;
 }
-/** How a call turned out that returned. */
-export interface CallOutcome {
-  /** A few words for people who watch: "12 passed", "exit code 1". */
-  readonly text: string;
-  /** False if it did not do what it was called for; true if absent. */
-  readonly ok?: boolean;
-  /** What it printed, of which people see the end if it failed. */
-  readonly output?: string;
-}
 /** Any value that JSON can express. */
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
   readonly [key: string]: JsonValue;
 };
+/** What JSON of others may have; more takes many times the memory of its text, and deeper ends the stack of readers. */
+export interface JsonLimits {
+  readonly values: number;
+  readonly depth: number;
+}
+/** JSON exceeds a limit; `what` says which. */
+export declare class JsonTooLarge extends RangeError {
+  readonly limit: "values" | "depth";
+  readonly what: string;
+  readonly name = "JsonTooLarge";
+  constructor(limit: "values" | "depth", what: string);
+}
+/** Counts the values and levels of JSON that arrives in pieces, before it is parsed. Any text is accepted. */
+export declare class JsonMeter {
+  #private;
+  constructor(limits?: JsonLimits);
+  /** Another text begins. */
+  restart(): void;
+  /** Throws JsonTooLarge. */
+  push(text: string): void;
+}
+/** Parses JSON that somebody else wrote. Throws JsonTooLarge before anything is built from it, else as JSON.parse. */
+export declare function readForeignJson(text: string, limits?: JsonLimits): unknown;
 /** One version of a state. */
 export interface StateVersion {
   /** 1-based; increases with each change, including deletions. */
@@ -225,87 +248,28 @@ export interface CliContext {
    * tests. */
   readonly spawn?: Spawn;
 }
-declare const LOG_LEVELS: readonly [
-  "trace",
-  "debug",
-  "info",
-  "warn",
-  "error",
-  "fatal"
-];
-/** One row of the log table. */
-export interface LogEntry {
-  readonly level: typeof LOG_LEVELS[number];
-  readonly event: string;
-  readonly data: Readonly<Record<string, unknown>>;
-  readonly conversationId?: string;
-  readonly queryId?: string;
-  readonly iterationId?: string;
-  /** 0-based within the iteration. The entry does not refer to the block if it is not stored yet. */
-  readonly block?: number;
-  /** Milliseconds since the epoch; by default, the time at which it is stored. */
-  readonly at?: number;
+declare const REALM_SCRIPTS: unique symbol;
+/** An extension in the registry: optional keys have their defaults, `prompt` is a function. */
+export interface NormalExtension extends Extension {
+  readonly group: string;
+  readonly subgroup: string;
+  readonly requires: readonly string[];
+  readonly activate: (env: EnvironmentView) => unknown;
+  readonly prompt: (env: EnvironmentView) => string | Promise<string>;
+  readonly symbols: NonNullable<Extension["symbols"]>;
+  readonly [REALM_SCRIPTS]?: Readonly<Record<string, string>>;
 }
-export type SearchKind = "request" | "code" | "answer";
-export interface SearchFilter {
-  readonly limit: number;
-  readonly conversationId?: string | undefined;
-  /** Only what this branch shows: its own queries, and those of the branches that it continues up to its forks. */
-  readonly branchId?: string | undefined;
-  readonly kind?: SearchKind | undefined;
-  /** Milliseconds since the epoch; includes `since`, excludes `until`. */
-  readonly since?: number | undefined;
-  readonly until?: number | undefined;
-}
-/** A place that contains all the words. */
-export interface SearchHit {
-  readonly kind: SearchKind;
-  /** The text around the words, which are marked with `[` and `]`. */
-  readonly snippet: string;
-  readonly conversationId: string;
-  readonly branchId: string;
-  readonly title: string;
-  readonly queryId: string;
-  /** For code: the iteration and its 0-based position. */
-  readonly iterationId: string | null;
-  readonly position: number | null;
-  /** For code that is the source of a function or class: its name. */
-  readonly variable: string | null;
-  readonly at: number;
-  /** The row that contains the text. */
-  readonly ownerTable: string;
-  readonly ownerId: string;
-  readonly field: string;
-}
-export interface LogFilter {
-  /** At most this many, the newest ones; with `after`, the oldest. */
-  readonly limit: number;
-  /** This level and more severe ones. */
-  readonly level?: LogEntry["level"] | undefined;
-  readonly conversationId?: string | undefined;
-  readonly queryId?: string | undefined;
-  readonly since?: number | undefined;
-  /** Only rows written after the row with this number. */
-  readonly after?: number | undefined;
-}
-export interface LogRow extends LogEntry {
-  /** Increases from row to row. */
-  readonly seq: number;
-  readonly at: number;
+/** Checks everything that does not depend on other extensions. Throws TypeError that names key and extension. */
+declare function validateExtension(spec: Extension): NormalExtension;
+/** A message as it was sent to a model. */
+export interface SentMessage {
+  readonly role: "system" | "user";
+  readonly text: string;
 }
 /** A variable, and another one that the blocks that defined it have read. */
 export interface Dependency {
   readonly name: string;
   readonly reads: string;
-}
-export interface NewestQueries {
-  /** How many of the latest ones; all if absent. */
-  readonly newest?: number | undefined;
-}
-/** A message as it was sent to a model. */
-export interface SentMessage {
-  readonly role: "system" | "user";
-  readonly text: string;
 }
 export interface PastConversation {
   readonly id: string;
@@ -384,6 +348,78 @@ export interface HistoryReader {
     readonly name: string;
     readonly version?: number | undefined;
   }): Promise<unknown>;
+}
+export interface NewestQueries {
+  /** How many of the latest ones; all if absent. */
+  readonly newest?: number | undefined;
+}
+export type SearchKind = "request" | "code" | "answer";
+export interface SearchFilter {
+  readonly limit: number;
+  readonly conversationId?: string | undefined;
+  /** Only what this branch shows: its own queries, and those of the branches that it continues up to its forks. */
+  readonly branchId?: string | undefined;
+  readonly kind?: SearchKind | undefined;
+  /** Milliseconds since the epoch; includes `since`, excludes `until`. */
+  readonly since?: number | undefined;
+  readonly until?: number | undefined;
+}
+/** A place that contains all the words. */
+export interface SearchHit {
+  readonly kind: SearchKind;
+  /** The text around the words, which are marked with `[` and `]`. */
+  readonly snippet: string;
+  readonly conversationId: string;
+  readonly branchId: string;
+  readonly title: string;
+  readonly queryId: string;
+  /** For code: the iteration and its 0-based position. */
+  readonly iterationId: string | null;
+  readonly position: number | null;
+  /** For code that is the source of a function or class: its name. */
+  readonly variable: string | null;
+  readonly at: number;
+  /** The row that contains the text. */
+  readonly ownerTable: string;
+  readonly ownerId: string;
+  readonly field: string;
+}
+export interface LogFilter {
+  /** At most this many, the newest ones; with `after`, the oldest. */
+  readonly limit: number;
+  /** This level and more severe ones. */
+  readonly level?: LogEntry["level"] | undefined;
+  readonly conversationId?: string | undefined;
+  readonly queryId?: string | undefined;
+  readonly since?: number | undefined;
+  /** Only rows written after the row with this number. */
+  readonly after?: number | undefined;
+}
+export interface LogRow extends LogEntry {
+  /** Increases from row to row. */
+  readonly seq: number;
+  readonly at: number;
+}
+declare const LOG_LEVELS: readonly [
+  "trace",
+  "debug",
+  "info",
+  "warn",
+  "error",
+  "fatal"
+];
+/** One row of the log table. */
+export interface LogEntry {
+  readonly level: typeof LOG_LEVELS[number];
+  readonly event: string;
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly conversationId?: string;
+  readonly queryId?: string;
+  readonly iterationId?: string;
+  /** 0-based within the iteration. The entry does not refer to the block if it is not stored yet. */
+  readonly block?: number;
+  /** Milliseconds since the epoch; by default, the time at which it is stored. */
+  readonly at?: number;
 }
 /** Keys that exist for the whole life of an environment. Objects are snapshots of the current state. */
 export interface ConversationKeys {
@@ -519,21 +555,34 @@ export interface CustomBinding {
   readonly by: string;
   readonly preview: string;
 }
-declare const REALM_SCRIPTS: unique symbol;
-/** An extension in the registry: optional keys have their defaults, `prompt` is a function. */
-export interface NormalExtension extends Extension {
-  readonly group: string;
-  readonly subgroup: string;
-  readonly requires: readonly string[];
-  readonly activate: (env: EnvironmentView) => unknown;
-  readonly prompt: (env: EnvironmentView) => string | Promise<string>;
-  readonly symbols: NonNullable<Extension["symbols"]>;
-  readonly [REALM_SCRIPTS]?: Readonly<Record<string, string>>;
+/** Runs tasks while their amounts together are at most `limit`, in the order of their requests. An amount is 1 by
+ * default, so that a limit of 1 makes a mutex; it may also be bytes. One above the limit counts as the limit and runs
+ * alone. */
+export declare class Semaphore {
+  #private;
+  constructor(limit?: number, cancelled?: () => Error);
+  /** The amounts that are running, together. */
+  get open(): number;
+  /** Runs the work as soon as it fits. Rejects without running it if the signal is aborted before that. */
+  run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T>;
+  runAmount<T>(amount: number, { work, signal }: {
+    readonly work: () => Promise<T>;
+    readonly signal: AbortSignal | undefined;
+  }): Promise<T>;
+  /** Resolves when the caller has the amount, to be returned with `release`. */
+  acquire(signal?: AbortSignal, amount?: number): Promise<void>;
+  release(amount?: number): void;
 }
-/** Checks everything that does not depend on other extensions. Throws TypeError that names key and extension. */
-declare function validateExtension(spec: Extension): NormalExtension;
 /** Settles as the work does, or rejects with the signal's reason if that comes first. The work itself continues. */
 export declare function abortable<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T>;
+/** Keeps long synchronous work from blocking the process: check `due` often, and rest when it is true. */
+export declare class Pace {
+  #private;
+  constructor(signal?: AbortSignal);
+  get due(): boolean;
+  /** Lets other work run first. Throws the signal's reason once it is aborted. */
+  rest(): Promise<void>;
+}
 /** A map that drops the entry set longest ago once it has more than `most` entries. Reading does not change the order,
  * so it is safe to read while iterating; set an entry again to keep it. */
 export declare class BoundedMap<K, V> extends Map<K, V> {
@@ -570,38 +619,6 @@ export declare function userGitSettings({ home, gitDir }: {
 }): Promise<readonly GitSetting[]>;
 /** Whether nobody on the network can answer in place of this address: https, or this machine. */
 export declare function isSecureUrl(text: string): boolean;
-export interface FirstEntries {
-  /** In the order of the system. */
-  readonly entries: readonly Deno.DirEntry[];
-  /** Whether the folder has more of them. */
-  readonly hasMore: boolean;
-}
-/** The entries of a folder, at most `most` of them. Where the system allows it, no more are read: all of 300,000 would
- * take a tenth of a gigabyte, and stop this process for half a second. Throws the system's errors. */
-export declare function firstEntries(path: string, { most, os }: {
-  readonly most: number;
-  readonly os?: string;
-}): Promise<FirstEntries>;
-/** Whether a text matches a pattern in which `*` stands for any text. Linear: no pattern can hang it. */
-export declare function matchesWildcard(pattern: string, text: string): boolean;
-/** The message of an error; anything else that was thrown, as text. */
-export declare function messageOf(error: unknown): string;
-/** The same, for use after a colon: starts in lower case unless the first word is a name. */
-export declare function reasonOf(error: unknown): string;
-/** The name that was probably meant: at most a third of the letters differ. Null if none is close. */
-export declare function nearestName(asked: string, names: readonly string[]): string | null;
-/** The three names most similar to an unknown one, nearest first. A name that is part of the other counts as close. */
-export declare function nearestNames(asked: string, names: readonly string[]): readonly string[];
-/** The number of letters to insert, remove, replace or swap with their neighbour (optimal string alignment). */
-export declare function editDistance(one: string, other: string): number;
-/** Keeps long synchronous work from blocking the process: check `due` often, and rest when it is true. */
-export declare class Pace {
-  #private;
-  constructor(signal?: AbortSignal);
-  get due(): boolean;
-  /** Lets other work run first. Throws the signal's reason once it is aborted. */
-  rest(): Promise<void>;
-}
 /** Replaces a file as a whole: readers see the old or the new text, and after an error the old one. Without `mode` only
  * its owner can read it. The folder must exist. */
 export declare function replaceFile(path: string, text: string, { mode }?: {
@@ -616,35 +633,6 @@ export declare function ensureFile(path: string, { mode }?: {
 export declare function ensureFolder(path: string, { mode }?: {
   mode?: number | undefined;
 }): Promise<void>;
-/** A command as a question shows it: where it runs, its variables and its input, then every word of it. */
-export declare function commandText(command: string | readonly string[], { cwd, env, input }: {
-  readonly cwd?: string;
-  readonly env?: Readonly<Record<string, string>>;
-  readonly input?: string;
-}): string;
-/** Whether a path relative to the workspace is that of a secret file, whatever its case. A pattern without `/` is that of
- * a name. */
-export declare function isSecretFile(path: string, patterns: readonly string[]): boolean;
-/** Runs tasks while their amounts together are at most `limit`, in the order of their requests. An amount is 1 by
- * default, so that a limit of 1 makes a mutex; it may also be bytes. One above the limit counts as the limit and runs
- * alone. */
-export declare class Semaphore {
-  #private;
-  constructor(limit?: number, cancelled?: () => Error);
-  /** The amounts that are running, together. */
-  get open(): number;
-  /** Runs the work as soon as it fits. Rejects without running it if the signal is aborted before that. */
-  run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T>;
-  runAmount<T>(amount: number, { work, signal }: {
-    readonly work: () => Promise<T>;
-    readonly signal: AbortSignal | undefined;
-  }): Promise<T>;
-  /** Resolves when the caller has the amount, to be returned with `release`. */
-  acquire(signal?: AbortSignal, amount?: number): Promise<void>;
-  release(amount?: number): void;
-}
-/** Whether the work settled, either way, before the time was up. */
-export declare function settledWithin(work: Promise<unknown>, ms: number): Promise<boolean>;
 export interface ReadOptions {
   /** Whether a link at the end is followed. */
   readonly links?: boolean;
@@ -653,29 +641,41 @@ export interface ReadOptions {
 /** Text of a file; null if it is missing, not a regular file, or larger than any configuration. Links are followed only
  * in the user's own files: those of a repository may lead anywhere. */
 export declare function smallTextFile(path: string, { links, most }?: ReadOptions): Promise<string | null>;
-/** What JSON of others may have; more takes many times the memory of its text, and deeper ends the stack of readers. */
-export interface JsonLimits {
-  readonly values: number;
-  readonly depth: number;
+export interface FirstEntries {
+  /** In the order of the system. */
+  readonly entries: readonly Deno.DirEntry[];
+  /** Whether the folder has more of them. */
+  readonly hasMore: boolean;
 }
-/** JSON exceeds a limit; `what` says which. */
-export declare class JsonTooLarge extends RangeError {
-  readonly limit: "values" | "depth";
-  readonly what: string;
-  readonly name = "JsonTooLarge";
-  constructor(limit: "values" | "depth", what: string);
-}
-/** Counts the values and levels of JSON that arrives in pieces, before it is parsed. Any text is accepted. */
-export declare class JsonMeter {
-  #private;
-  constructor(limits?: JsonLimits);
-  /** Another text begins. */
-  restart(): void;
-  /** Throws JsonTooLarge. */
-  push(text: string): void;
-}
-/** Parses JSON that somebody else wrote. Throws JsonTooLarge before anything is built from it, else as JSON.parse. */
-export declare function readForeignJson(text: string, limits?: JsonLimits): unknown;
+/** The entries of a folder, at most `most` of them. Where the system allows it, no more are read: all of 300,000 would
+ * take a tenth of a gigabyte, and stop this process for half a second. Throws the system's errors. */
+export declare function firstEntries(path: string, { most, os }: {
+  readonly most: number;
+  readonly os?: string;
+}): Promise<FirstEntries>;
+/** Whether a text matches a pattern in which `*` stands for any text. Linear: no pattern can hang it. */
+export declare function matchesWildcard(pattern: string, text: string): boolean;
+/** Whether a path relative to the workspace is that of a secret file, whatever its case. A pattern without `/` is that of
+ * a name. */
+export declare function isSecretFile(path: string, patterns: readonly string[]): boolean;
+/** The message of an error; anything else that was thrown, as text. */
+export declare function messageOf(error: unknown): string;
+/** The same, for use after a colon: starts in lower case unless the first word is a name. */
+export declare function reasonOf(error: unknown): string;
+/** The name that was probably meant: at most a third of the letters differ. Null if none is close. */
+export declare function nearestName(asked: string, names: readonly string[]): string | null;
+/** The three names most similar to an unknown one, nearest first. A name that is part of the other counts as close. */
+export declare function nearestNames(asked: string, names: readonly string[]): readonly string[];
+/** The number of letters to insert, remove, replace or swap with their neighbour (optimal string alignment). */
+export declare function editDistance(one: string, other: string): number;
+/** A command as a question shows it: where it runs, its variables and its input, then every word of it. */
+export declare function commandText(command: string | readonly string[], { cwd, env, input }: {
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly input?: string;
+}): string;
+/** Whether the work settled, either way, before the time was up. */
+export declare function settledWithin(work: Promise<unknown>, ms: number): Promise<boolean>;
 /** How a text is written as bytes. */
 export interface TextFormat {
   /** As `TextDecoder` calls it. */

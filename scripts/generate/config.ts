@@ -5,7 +5,7 @@ import * as shipped from "../../extensions/index.ts";
 import { settingsSectionsOf } from "../../src/app/settings/settings_sections_of.ts";
 import { ConfigSchema } from "../../src/config/schema.ts";
 import { configJsonSchema, type ConfigSetting, settingList } from "../../src/config/setting_list.ts";
-import type { SettingsSection } from "../../src/domain/records/settings_section.ts";
+import type { SettingsSection } from "../../src/domain/settings.ts";
 
 const SECTIONS = settingsSectionsOf(shipped);
 const ROOT = new URL("../../", import.meta.url);

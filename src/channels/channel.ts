@@ -1,13 +1,16 @@
 import type { ConfigFlags } from "../config/load.ts";
-import type { UnwalledMode } from "../extension/spawned.ts";
 import type { Conversations } from "../conversation/conversations.ts";
 import type { ApprovalAdmin } from "../domain/query/approval.ts";
-import type { Playback } from "../domain/records/playback.ts";
-import type { DatabaseCopyReport, DatabaseCopyRequest } from "../domain/records/database_copy.ts";
-import type { DatabaseMaintenance } from "../domain/records/database_maintenance.ts";
-import type { ExtensionAdmin } from "../domain/reports/extension_admin.ts";
-import type { ConfigTrustFacts, SettingChange, SettingFacts } from "../domain/reports/setting_facts.ts";
 import type {
+  DatabaseCopyReport,
+  DatabaseCopyRequest,
+  DatabaseMaintenance,
+} from "../domain/records/database_maintenance.ts";
+import type { Playback, ReplayPlace, ReplayRequest } from "../domain/records/recording.ts";
+import type {
+  ConfigTrustFacts,
+  ExtensionAdmin,
+  InstalledRelease,
   KeyReport,
   KeyTrial,
   LoginChoice,
@@ -15,10 +18,12 @@ import type {
   NewServer,
   ProvidersReport,
   ServerTrial,
-} from "../domain/reports/provider_report.ts";
-import type { InstalledRelease, UpdateRequest } from "../domain/reports/update_facts.ts";
-import type { VersionFacts } from "../domain/reports/version_facts.ts";
-import type { ReplayPlace, ReplayRequest } from "../domain/records/replay_place.ts";
+  SettingChange,
+  SettingFacts,
+  UpdateRequest,
+  VersionFacts,
+} from "../domain/reports.ts";
+import type { UnwalledMode } from "../extension/spawned.ts";
 
 /** Options that a channel sets; everything else comes from the configuration. */
 export interface OpenRequest extends ConfigFlags {

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { SettingError } from "../domain/errors.ts";
+import { nearestName } from "../domain/kit/names.ts";
+import { settingFault } from "../domain/settings.ts";
 import { type Config, ConfigSchema } from "./schema.ts";
-import { nearestName } from "../domain/kit/nearest_name.ts";
-import { settingFault } from "../domain/text/setting_fault.ts";
 
 /** The parts of a setting's JSON Schema that concern names of keys. */
 interface Node {

@@ -1,6 +1,5 @@
-import { messageOf } from "../domain/kit/message_of.ts";
-import { oneLine } from "../domain/text/clip.ts";
-import { ConfigError } from "../domain/errors.ts";
+import { ConfigError, messageOf } from "../domain/errors.ts";
+import { oneLine } from "../domain/kit/text.ts";
 
 /** Parses a file of JSON with comments and trailing commas; throws `ConfigError` that names the file. */
 export function parseJsonc(file: { readonly path: string; readonly text: string }): unknown {

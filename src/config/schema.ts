@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { SECRET_PATTERNS } from "../domain/kit/secret_files.ts";
-import { isSecureUrl } from "../domain/kit/is_secure_url.ts";
+import { isSecureUrl } from "../domain/kit/addresses.ts";
+import { SECRET_PATTERNS } from "../domain/kit/patterns.ts";
 import { ProviderSchema } from "./provider_schema.ts";
 
 const positive = z.int().positive();

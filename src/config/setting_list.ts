@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { SETTING_MARKS } from "../domain/records/settings_section.ts";
+import { SETTING_MARKS } from "../domain/settings.ts";
 import { ConfigSchema } from "./schema.ts";
 import type { SettingsSections } from "./settings_sections.ts";
 

@@ -1,7 +1,6 @@
 import type { z } from "zod";
-import type { SettingsSection } from "../domain/records/settings_section.ts";
 import { ConfigError } from "../domain/errors.ts";
-import { settingFault } from "../domain/text/setting_fault.ts";
+import { settingFault, type SettingsSection } from "../domain/settings.ts";
 import { type ConfigLayer, mergeLayers, valueAt } from "./layers.ts";
 import { PROJECT_KEYS } from "./refused_keys.ts";
 

@@ -1,4 +1,4 @@
-import { unrefTimer } from "../domain/kit/unref_timer.ts";
+import { unrefTimer } from "../domain/kit/time.ts";
 
 /** The owner of a child process that can be stopped, and is restored with its variables on next use. */
 export interface PooledChild {

@@ -8,26 +8,25 @@
  *   exported.ts           conversations as files, with `export/` for reading and `archive/` for another database
  *   nodes/                several processes that share a database: `node.ts` */
 
-import { oneLine } from "../domain/text/clip.ts";
-import type { ConversationFilter } from "../domain/records/conversation_maintenance.ts";
 import { BusyError, Cancelled, UsageError } from "../domain/errors.ts";
-import type { IterationRange } from "../domain/query/iteration_range.ts";
-import type { NewConversation } from "../domain/records/new_conversation.ts";
-import { DEFAULT_TENANT } from "../domain/records/tenant.ts";
-import type { NewFork } from "../domain/records/new_fork.ts";
+import { DEFAULT_TENANT, newId } from "../domain/kit/ids.ts";
+import { oneLine } from "../domain/kit/text.ts";
+import type { SentMessage } from "../domain/query/model_call.ts";
+import type { QueryResult } from "../domain/query/query_schemas.ts";
+import type { IterationRange, StoredQuery } from "../domain/query/stored_query.ts";
+import type { ConversationFilter, NewConversation, NewFork } from "../domain/records/conversations.ts";
 import type { PagedRecording, Recording } from "../domain/records/recording.ts";
-import type { QueryResult } from "../domain/query/query_result.ts";
-import type { SentMessage } from "../domain/query/sent_message.ts";
 import { Environment } from "../environment/environment.ts";
-import { newId } from "../domain/kit/id.ts";
 import type { Branch, BranchNode, ConversationStore } from "../persistence/store/conversation_store.ts";
 import type { StoredIteration } from "../persistence/store/iteration_store.ts";
 import type { Store } from "../persistence/store/store.ts";
-import type { StoredQuery } from "../domain/query/stored_query.ts";
 import type { ModelMessage } from "../providers/provider.ts";
 import type { ModelRoute } from "../providers/router/router.ts";
 import { PREFERENCES } from "../query/query_parts.ts";
 import { previewCall } from "../query/run_query.ts";
+import { Exports } from "./exported.ts";
+import { QueryRunner, type RunnerOptions, type RunnerParts } from "./query_runner.ts";
+import { readSettled, Records } from "./records.ts";
 import {
   allInputVariables,
   type AskOptions,
@@ -37,9 +36,6 @@ import {
   checkRequest,
   requestSettings,
 } from "./send_options.ts";
-import { readSettled, Records } from "./records.ts";
-import { Exports } from "./exported.ts";
-import { QueryRunner, type RunnerOptions, type RunnerParts } from "./query_runner.ts";
 import type { SharedQueries } from "./shared_queries.ts";
 
 /** One branch of a conversation, as channels refer to it. */

@@ -1,12 +1,11 @@
 import { Buffer } from "node:buffer";
-import { MAX_ARCHIVE_BYTES } from "../domain/records/archive_limits.ts";
-import { BusyError, UsageError } from "../domain/errors.ts";
-import { fileFault } from "../domain/text/file_fault.ts";
-import { Semaphore } from "../domain/kit/semaphore.ts";
+import { BusyError, fileFault, UsageError } from "../domain/errors.ts";
+import { Semaphore } from "../domain/kit/concurrency.ts";
+import type { ArchivePart } from "../domain/records/conversation_archive.ts";
+import { MAX_ARCHIVE_BYTES } from "../domain/records/conversations.ts";
+import type { PagedRecording } from "../domain/records/recording.ts";
 import type { Branch } from "../persistence/store/conversation_store.ts";
 import { unnamedFile } from "./archive/long_strings.ts";
-import type { ArchivePart } from "../domain/records/conversation_archive.ts";
-import type { PagedRecording } from "../domain/records/recording.ts";
 
 /** Shorter exports are kept in memory. */
 const IN_MEMORY_BYTES = 1 << 20;

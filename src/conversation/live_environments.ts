@@ -1,4 +1,4 @@
-import { Semaphore } from "../domain/kit/semaphore.ts";
+import { Semaphore } from "../domain/kit/concurrency.ts";
 
 /** What is kept for a branch between its queries. */
 export interface LiveEnvironment {

@@ -1,8 +1,8 @@
 import { HandedOver, TakenOverError } from "../domain/errors.ts";
 import type { Emit } from "../domain/query/query_event.ts";
-import type { QueryResult } from "../domain/query/query_result.ts";
-import { Environment } from "../environment/environment.ts";
+import type { QueryResult } from "../domain/query/query_schemas.ts";
 import type { EnvironmentParts } from "../environment/environment_parts.ts";
+import { Environment } from "../environment/environment.ts";
 import type { InputVariable } from "../environment/input_variables.ts";
 import type { Branch } from "../persistence/store/conversation_store.ts";
 import type { PreviousTurn } from "../persistence/store/query_store.ts";
@@ -10,9 +10,9 @@ import type { Store } from "../persistence/store/store.ts";
 import type { RequestExtras } from "../prompt/call_messages.ts";
 import { type QueryParts, Steering } from "../query/query_parts.ts";
 import { endUnrun, type QueryLeft, runQuery, storeQuery } from "../query/run_query.ts";
-import { allInputVariables, type AskOptions, requestSettings } from "./send_options.ts";
 import { ChildPool, type ChildPoolOptions } from "./child_pool.ts";
 import { LiveEnvironments } from "./live_environments.ts";
+import { allInputVariables, type AskOptions, requestSettings } from "./send_options.ts";
 
 const CHILDREN = { live: 32, idleMs: 600_000 } as const;
 const KEPT_ENVIRONMENTS = 256;

@@ -1,7 +1,5 @@
-import { UsageError } from "../domain/errors.ts";
-import { fileFault } from "../domain/text/file_fault.ts";
-import type { Image } from "../domain/images/image.ts";
-import { MAX_IMAGE_BYTES, readImage } from "../domain/images/read_image.ts";
+import { fileFault, UsageError } from "../domain/errors.ts";
+import { type Image, MAX_IMAGE_BYTES, readImage } from "../domain/images.ts";
 
 /** Reads an image that a user named by its path; errors call it `name`. Reads at most the size that an image may have.
  * Throws `UsageError`. */

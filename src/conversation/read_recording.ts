@@ -1,5 +1,6 @@
-import { storedDiffs } from "../domain/calls/host_call.ts";
-import type { JsonValue } from "../domain/text/json_value.ts";
+import type { JsonValue } from "../domain/kit/json.ts";
+import { storedDiffs } from "../domain/query/calls.ts";
+import type { StoredQuery } from "../domain/query/stored_query.ts";
 import type {
   PagedQuery,
   PagedRecording,
@@ -8,11 +9,10 @@ import type {
   RecordedQuery,
   Recording,
 } from "../domain/records/recording.ts";
+import { valueOf } from "../environment/history/history.ts";
 import type { Branch } from "../persistence/store/conversation_store.ts";
 import type { StoredIteration } from "../persistence/store/iteration_store.ts";
 import type { Store } from "../persistence/store/store.ts";
-import type { StoredQuery } from "../domain/query/stored_query.ts";
-import { valueOf } from "../environment/history/history.ts";
 import { parseReply } from "../prompt/reply/parse_reply.ts";
 import { ReplyStream } from "../prompt/reply/stream_reply.ts";
 

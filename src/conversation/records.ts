@@ -1,16 +1,20 @@
-import type { ImportReport, QueryIterations } from "../domain/records/conversation_maintenance.ts";
-import { oneLine } from "../domain/text/clip.ts";
-import type { StateStore } from "../domain/records/extension_state.ts";
 import { HostCallError, UsageError } from "../domain/errors.ts";
-import type { ExternalChat, NewConversation } from "../domain/records/new_conversation.ts";
-import type { BranchPoint } from "../domain/records/new_fork.ts";
+import { readable } from "../domain/kit/json.ts";
+import { oneLine } from "../domain/kit/text.ts";
 import type { VariableImage } from "../domain/query/variable.ts";
+import type {
+  BranchPoint,
+  ExternalChat,
+  ImportReport,
+  NewConversation,
+  QueryIterations,
+} from "../domain/records/conversations.ts";
+import type { StateStore } from "../domain/records/extension_state.ts";
 import type { VariableDiff } from "../environment/history/version_diff.ts";
 import type { Branch } from "../persistence/store/conversation_store.ts";
 import type { Asked, QueryStore } from "../persistence/store/query_store.ts";
 import type { Store } from "../persistence/store/store.ts";
 import type { ArchiveCode } from "./archive/archive_code.ts";
-import { readable } from "../domain/text/readable.ts";
 
 /** Larger values are described, not decoded. */
 const MAX_SHOWN_BYTES = 16 * 1024 * 1024;

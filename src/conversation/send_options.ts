@@ -1,16 +1,22 @@
-import type { Image } from "../domain/images/image.ts";
-import type { NewConversation } from "../domain/records/new_conversation.ts";
-import type { NewFork } from "../domain/records/new_fork.ts";
+import { UsageError } from "../domain/errors.ts";
+import { checkImages, type Image } from "../domain/images.ts";
 import type { Approve } from "../domain/query/approval.ts";
 import type { Emit } from "../domain/query/query_event.ts";
-import type { KeyedRequest } from "../domain/query/request_key.ts";
+import type { KeyedRequest } from "../domain/query/stored_query.ts";
 import type { VariableImage } from "../domain/query/variable.ts";
+import type { NewConversation, NewFork } from "../domain/records/conversations.ts";
 import {
   type InputVariable,
   readInputVariables,
   repeatInputVariables,
   type VariableSource,
 } from "../environment/input_variables.ts";
+import type { Branch } from "../persistence/store/conversation_store.ts";
+import type { Asked } from "../persistence/store/query_store.ts";
+import type { Store } from "../persistence/store/store.ts";
+import type { RequestExtras } from "../prompt/call_messages.ts";
+import { unpricedText } from "../providers/router/named_routes.ts";
+import type { ModelRoute, Router } from "../providers/router/router.ts";
 import {
   needsPrice,
   planInstructions,
@@ -18,14 +24,6 @@ import {
   type QuerySettings,
   unpricedRoute,
 } from "../query/query_parts.ts";
-import type { Branch } from "../persistence/store/conversation_store.ts";
-import type { Asked } from "../persistence/store/query_store.ts";
-import { UsageError } from "../domain/errors.ts";
-import { unpricedText } from "../providers/router/named_routes.ts";
-import type { ModelRoute, Router } from "../providers/router/router.ts";
-import { checkImages } from "../domain/images/check_images.ts";
-import type { RequestExtras } from "../prompt/call_messages.ts";
-import type { Store } from "../persistence/store/store.ts";
 
 /** Where a request is sent: to a branch, to a new one from a point of another, or to a new conversation, whose title is
  * the request. New ones are created once the request is validated. */

@@ -1,10 +1,9 @@
 import type { ApprovalAnswer, ApprovalQuestion } from "../domain/query/approval.ts";
-import type { QueryEvent } from "../domain/query/query_event.ts";
-import type { QueryResult } from "../domain/query/query_result.ts";
+import type { QueryEvent, QueryResult } from "../domain/query/query_schemas.ts";
 import type { InputVariable } from "../environment/input_variables.ts";
 import type { Branch } from "../persistence/store/conversation_store.ts";
-import type { AskOptions } from "./send_options.ts";
 import type { RunnerOptions } from "./query_runner.ts";
+import type { AskOptions } from "./send_options.ts";
 
 /** A query that a node has accepted, wherever it runs. */
 export interface SharedRun {

@@ -1,7 +1,7 @@
-import { storedDiffs } from "../domain/calls/host_call.ts";
-import { Emitter } from "../domain/query/emitter.ts";
-import { outcomeOf, type QueryEvent } from "../domain/query/query_event.ts";
-import type { QueryResult } from "../domain/query/query_result.ts";
+import { storedDiffs } from "../domain/query/calls.ts";
+import { outcomeOf } from "../domain/query/outcomes.ts";
+import { Emitter } from "../domain/query/query_event.ts";
+import type { QueryEvent, QueryResult } from "../domain/query/query_schemas.ts";
 import type { EndedQuery, StoredQuery } from "../domain/query/stored_query.ts";
 import type { StoredIteration } from "../persistence/store/iteration_store.ts";
 

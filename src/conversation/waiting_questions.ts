@@ -1,4 +1,4 @@
-import { abortable } from "../domain/kit/abortable.ts";
+import { abortable } from "../domain/kit/concurrency.ts";
 import type { ApprovalAnswer, ApprovalQuestion, Approve } from "../domain/query/approval.ts";
 
 /** The questions of one query that wait for a client's answer. */

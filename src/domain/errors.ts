@@ -149,3 +149,75 @@ export class Cancelled extends Error {
 export class OutputError extends Error {
   override readonly name = "OutputError";
 }
+
+const KINDS = {
+  usage: UsageError,
+  config: ConfigError,
+  store: StoreError,
+  provider: ProviderError,
+  busy: BusyError,
+  cancelled: Cancelled,
+  output: OutputError,
+} as const;
+
+export type FaultKind = keyof typeof KINDS;
+
+/** An expected error, worded for the caller. */
+export interface Fault {
+  readonly kind: FaultKind;
+  readonly message: string;
+}
+
+/** Describes an error that reached a channel to the caller; null for a defect. */
+export function faultOf(error: unknown): Fault | null {
+  for (const kind of Object.keys(KINDS) as FaultKind[]) {
+    if (error instanceof KINDS[kind]) return { kind, message: kind === "cancelled" ? "Cancelled" : error.message };
+  }
+  return null;
+}
+
+/** Abort reason for work that is over; nobody sees it. Without a reason, each abort would create an exception with its
+ * stack, which costs more than the rest of the abort. */
+export const ENDED: Cancelled = new Cancelled("Ended");
+
+/** The message of an error; anything else that was thrown, as text. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** The same, for use after a colon: starts in lower case unless the first word is a name. */
+export function reasonOf(error: unknown): string {
+  // deno-lint-ignore vis/no-message-parsing -- only its first letter
+  return messageOf(error).replace(/^[A-Z](?=[a-z]* )/, (first) => first.toLowerCase());
+}
+
+/** Why a file could not be read or written, as text; for other errors `otherwise`, by default the system's message. */
+export function fileFault(error: unknown, otherwise = messageOf(error)): string {
+  return WORDS[fileCode(error)] ?? otherwise;
+}
+
+/** The system's error code, such as ENOENT; the name of the error if it has none. */
+export function fileCode(error: unknown): string {
+  if (!(error instanceof Error)) return "";
+  if ("code" in error) return String(error.code);
+  // These errors have no code: a file that grows too large, and paths that Deno itself blocks, such as /proc.
+  // deno-lint-ignore vis/no-message-parsing -- Deno gives this error no code
+  return /^File too large \(/.test(error.message) ? "EFBIG" : error.name;
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  ENOENT: "there is no such file or folder",
+  EEXIST: "a file or folder is in the way",
+  ENOTDIR: "a part of its path is not a folder",
+  EACCES: "access is denied",
+  EPERM: "access is denied",
+  NotCapable: "access is denied",
+  EISDIR: "it is a folder",
+  ENOSPC: "the disk is full, or has no inodes left (df -h and df -i show which)",
+  EDQUOT: "the quota of the disk is used up",
+  EFBIG: "the limit on the size of files is reached (ulimit -f)",
+  EMFILE: "too many files are open (ulimit -n)",
+  ENFILE: "too many files are open on this machine",
+  EIO: "the disk failed to read or write",
+  EROFS: "the disk is read-only",
+};

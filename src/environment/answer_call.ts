@@ -1,10 +1,10 @@
+import type { CallOutcome } from "../domain/query/calls.ts";
+import { HostCallError } from "../domain/errors.ts";
+import { type CallAction, calledAction, type HostCallEvent } from "../domain/query/calls.ts";
+import { offReason } from "../extension/registry/off_part.ts";
 import type { ActiveExtensions } from "../extension/registry/registry.ts";
 import type { EnvironmentView } from "../extension/spec.ts";
 import type { HostCall } from "../sandbox/sandbox.ts";
-import { type CallAction, calledAction } from "../domain/calls/call_action.ts";
-import type { CallOutcome, HostCallEvent } from "../domain/calls/host_call.ts";
-import { HostCallError } from "../domain/errors.ts";
-import { offReason } from "../extension/registry/off_part.ts";
 import { BUILTIN_NAMES, type BuiltinSource, callBuiltin } from "./builtins.ts";
 import type { QueryScope } from "./environment_parts.ts";
 

@@ -1,13 +1,13 @@
 import { HostCallError } from "../domain/errors.ts";
-import { nearestNames } from "../domain/kit/nearest_name.ts";
+import { readable } from "../domain/kit/json.ts";
+import { nearestNames } from "../domain/kit/names.ts";
+import type { AnswerType, Confidence } from "../domain/query/query_schemas.ts";
 import { type OffPart, offReason } from "../extension/registry/off_part.ts";
-import type { AnswerType, Confidence } from "../domain/query/query_result.ts";
-import { readable } from "../domain/text/readable.ts";
-import type { HostCall } from "../sandbox/sandbox.ts";
-import type { QueryScope } from "./environment_parts.ts";
 import type { ActiveExtensions } from "../extension/registry/registry.ts";
 import type { Branch } from "../persistence/store/conversation_store.ts";
 import type { Store } from "../persistence/store/store.ts";
+import type { HostCall } from "../sandbox/sandbox.ts";
+import type { QueryScope } from "./environment_parts.ts";
 import { conversationCode, conversationHistory, varDiff, varHistory } from "./history/history.ts";
 import type { VariableIndex } from "./variable_index.ts";
 

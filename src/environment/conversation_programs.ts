@@ -1,4 +1,4 @@
-import { oneLine } from "../domain/text/clip.ts";
+import { oneLine } from "../domain/kit/text.ts";
 import type { Spawn, SpawnCaller, Spawned, SpawnOptions } from "../extension/spawned.ts";
 
 type WallSpawn = (

@@ -11,28 +11,28 @@
  *   history/             what is stored of variables and queries, as blocks and extensions read it */
 
 import { Cancelled, SandboxEnded } from "../domain/errors.ts";
-import { newId } from "../domain/kit/id.ts";
+import { newId } from "../domain/kit/ids.ts";
+import type { VariableImage } from "../domain/query/variable.ts";
 import type { ActiveExtensions, ExtensionFault } from "../extension/registry/registry.ts";
 import type { EnvironmentView } from "../extension/spec.ts";
-import type { VariableImage } from "../domain/query/variable.ts";
 import type { Branch } from "../persistence/store/conversation_store.ts";
 import type { Store } from "../persistence/store/store.ts";
+import type { VariableHead } from "../persistence/store/variable_store.ts";
 import type { BlockRun, HostCall, RenderReport, RunReport, Sandbox, Walls } from "../sandbox/sandbox.ts";
-import { builtinSource } from "./builtins.ts";
 import { answerCall } from "./answer_call.ts";
 import { BoundVariables } from "./bound_variables.ts";
-import type { EnvironmentParts, QueryScope } from "./environment_parts.ts";
+import { builtinSource } from "./builtins.ts";
 import { ConversationPrograms } from "./conversation_programs.ts";
+import type { EnvironmentParts, QueryScope } from "./environment_parts.ts";
 import { EnvironmentViews } from "./environment_views.ts";
-import { missingNames, namesOf, VariableIndex } from "./variable_index.ts";
-import { MissingVariableNotes, notRestored, ScopeChanges, type ScopesNow } from "./scope_changes.ts";
-import { findVersion } from "./history/history.ts";
-import { boundText, initialNames, RealmModules, realmParts } from "./realm.ts";
 import { type Fork, forkVariables } from "./fork_variables.ts";
+import { findVersion } from "./history/history.ts";
 import { type InputVariable, InputVariables } from "./input_variables.ts";
+import { boundText, initialNames, RealmModules, realmParts } from "./realm.ts";
 import { type MissingVariable, SandboxSession } from "./sandbox_session.ts";
+import { MissingVariableNotes, notRestored, ScopeChanges, type ScopesNow } from "./scope_changes.ts";
 import { storedRows } from "./shown_rows.ts";
-import type { VariableHead } from "../persistence/store/variable_store.ts";
+import { missingNames, namesOf, VariableIndex } from "./variable_index.ts";
 
 /** The runtime of one live conversation: its sandbox, variables and active extensions. Owned by the conversation layer,
  * which closes it; the store stays open. */

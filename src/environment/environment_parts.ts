@@ -1,15 +1,15 @@
-import type { ExtensionSource } from "../extension/registry/lazy_registry.ts";
+import type { Approval, ApprovalRequest } from "../domain/query/approval.ts";
+import type { HostCallEvent } from "../domain/query/calls.ts";
+import type { AnswerType, Confidence } from "../domain/query/query_schemas.ts";
 import type { ObeyedPath } from "../extension/environment_keys.ts";
+import type { ExtensionSource } from "../extension/registry/lazy_registry.ts";
 import type { ProgramWalls, SpawnCaller, Spawned, SpawnOptions } from "../extension/spawned.ts";
+import type { ChildOptions, ChildResult } from "../extension/spec.ts";
 import type { Log } from "../logging/log.ts";
-import type { Router } from "../providers/router/router.ts";
 import type { Branch } from "../persistence/store/conversation_store.ts";
 import type { Store } from "../persistence/store/store.ts";
+import type { Router } from "../providers/router/router.ts";
 import type { Sandbox, SandboxOptions } from "../sandbox/sandbox.ts";
-import type { Approval, ApprovalRequest } from "../domain/query/approval.ts";
-import type { ChildOptions, ChildResult } from "../extension/spec.ts";
-import type { HostCallEvent } from "../domain/calls/host_call.ts";
-import type { AnswerType, Confidence } from "../domain/query/query_result.ts";
 
 /** What an environment is built from; the caller owns all of it. */
 export interface EnvironmentParts {

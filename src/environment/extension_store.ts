@@ -1,3 +1,4 @@
+import type { JsonValue } from "../domain/kit/json.ts";
 import type {
   FoundState,
   StateEntry,
@@ -5,7 +6,6 @@ import type {
   StateStore,
   StateVersion,
 } from "../domain/records/extension_state.ts";
-import type { JsonValue } from "../domain/text/json_value.ts";
 import type { OwnStore } from "../extension/own_store.ts";
 import type { LargeTextStore } from "../persistence/store/large_text_store.ts";
 

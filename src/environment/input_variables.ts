@@ -1,10 +1,10 @@
-import type { VariableImage, VariableSummary } from "../domain/query/variable.ts";
 import { UsageError } from "../domain/errors.ts";
-import { jsonOrUndefined } from "../domain/text/json_or_undefined.ts";
+import { Utf8Pieces } from "../domain/kit/encoding.ts";
+import { jsonOrUndefined } from "../domain/kit/json.ts";
+import type { VariableImage, VariableSummary } from "../domain/query/variable.ts";
 import type { LargeTextStore } from "../persistence/store/large_text_store.ts";
 import { summarize } from "../sandbox/child/view/summary.ts";
 import { decode, encode } from "../sandbox/codec/codec.ts";
-import { Utf8Pieces } from "../domain/text/utf8_pieces.ts";
 
 /** An input variable of a query, with its description for the model. */
 export interface InputVariable {

@@ -1,11 +1,10 @@
 /* What changes in the variables of a conversation besides new versions: which leave the scope, come back, or could not be
  * restored. */
 
-import type { VariableImage } from "../domain/query/variable.ts";
+import { declaringLine, type VariableImage } from "../domain/query/variable.ts";
 import type { RunReport } from "../sandbox/sandbox.ts";
-import type { VariableIndex } from "./variable_index.ts";
 import type { MissingVariable } from "./sandbox_session.ts";
-import { declaringLine } from "../domain/text/declaring_line.ts";
+import type { VariableIndex } from "./variable_index.ts";
 
 interface RestoredImage {
   readonly image: VariableImage;

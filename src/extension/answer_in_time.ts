@@ -1,5 +1,5 @@
-import type { Clock } from "../domain/kit/clock.ts";
-import { ENDED } from "../domain/kit/ended.ts";
+import { ENDED } from "../domain/errors.ts";
+import type { Clock } from "../domain/kit/time.ts";
 
 export const ANSWER_MS = 30_000;
 /** `extend` may start servers, and the longest start that settings allow is ten minutes. */

@@ -1,5 +1,5 @@
 import type { Approval, ApprovalRequest } from "../domain/query/approval.ts";
-import type { HistoryReader } from "../domain/records/history_reader.ts";
+import type { HistoryReader } from "../domain/records/history.ts";
 import type { OwnStore } from "./own_store.ts";
 import type { ProgramWalls, Spawn } from "./spawned.ts";
 import type { Extension } from "./spec.ts";

@@ -1,6 +1,5 @@
-import { messageOf } from "../domain/kit/message_of.ts";
-import { parseNetGrant } from "../domain/grants/net_grant.ts";
-import { REALM_GLOBALS } from "../domain/grants/realm_globals.ts";
+import { messageOf } from "../domain/errors.ts";
+import { parseNetGrant, REALM_GLOBALS } from "../domain/grants.ts";
 import type { Extension } from "./spec.ts";
 
 const KINDS = ["net", "read", "write", "env"] as const;

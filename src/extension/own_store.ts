@@ -1,5 +1,5 @@
+import type { JsonValue } from "../domain/kit/json.ts";
 import type { FoundState, StateEntry, StateVersion } from "../domain/records/extension_state.ts";
-import type { JsonValue } from "../domain/text/json_value.ts";
 
 /** `workspace` names another workspace than that of the conversation, by its real path. */
 type Scoped = Readonly<{ scope?: "conversation" | "workspace" | "global"; workspace?: string }>;

@@ -1,4 +1,4 @@
-import { messageOf } from "../domain/kit/message_of.ts";
+import { messageOf } from "../domain/errors.ts";
 import type { Extension } from "./spec.ts";
 import type { NormalExtension } from "./validate_extension.ts";
 

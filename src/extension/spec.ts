@@ -1,10 +1,10 @@
 /** Everything that an extension may import. */
 import { z } from "zod";
-import type { CallAction } from "../domain/calls/call_action.ts";
-import type { CallOutcome } from "../domain/calls/host_call.ts";
+import type { CallOutcome } from "../domain/query/calls.ts";
+import type { CallAction } from "../domain/query/calls.ts";
 import type { CliContext } from "./cli_context.ts";
-import type * as keys from "./environment_keys.ts";
 import { type NormalExtension, validateExtension } from "./validate_extension.ts";
+import type * as keys from "./environment_keys.ts";
 
 export { validateExtension as validate, z };
 export * from "./kit.ts";

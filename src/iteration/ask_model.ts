@@ -1,12 +1,11 @@
 import { Cancelled, ProviderError, type ProviderErrorCode } from "../domain/errors.ts";
-import type { ModelTrace } from "../domain/query/model_trace.ts";
-import type { QueryEventBody } from "../domain/query/query_event.ts";
+import { type ModelTrace, NO_USAGE } from "../domain/query/model_call.ts";
+import type { QueryEventBody, Usage } from "../domain/query/query_schemas.ts";
 import type { ParsedReply, Reply } from "../prompt/reply/reply.ts";
+import { ReplyStream } from "../prompt/reply/stream_reply.ts";
 import type { ModelEvent, ModelMessage } from "../providers/provider.ts";
 import type { RouterReply } from "../providers/router/router.ts";
-import { NO_USAGE, type Usage } from "../domain/query/usage.ts";
 import type { IterationFault, IterationFrame, IterationInput } from "./iteration.ts";
-import { ReplyStream } from "../prompt/reply/stream_reply.ts";
 
 /** The outcome of one model call, successful or not. */
 export interface ModelCallOutcome {

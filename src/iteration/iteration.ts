@@ -1,12 +1,11 @@
-import type { IterationEnd, StoredBlock } from "../persistence/store/iteration_store.ts";
-import type { BlockDiff } from "../domain/calls/host_call.ts";
+import type { JsonValue } from "../domain/kit/json.ts";
+import type { BlockDiff } from "../domain/query/calls.ts";
+import type { Emitter } from "../domain/query/query_event.ts";
 import type { StepChild } from "../domain/query/query_progress.ts";
-import type { Emitter } from "../domain/query/emitter.ts";
-import type { JsonValue } from "../domain/text/json_value.ts";
-import type { AnswerType, Confidence } from "../domain/query/query_result.ts";
-import type { Usage } from "../domain/query/usage.ts";
+import type { AnswerType, Confidence, Usage } from "../domain/query/query_schemas.ts";
 import type { Environment } from "../environment/environment.ts";
 import type { Log } from "../logging/log.ts";
+import type { IterationEnd, StoredBlock } from "../persistence/store/iteration_store.ts";
 import type { CallPrefix } from "../prompt/call_messages.ts";
 import type { ContextParts, JournalEntry } from "../prompt/context/context_parts.ts";
 import type { Reply, ReplyFault } from "../prompt/reply/reply.ts";

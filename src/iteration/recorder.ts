@@ -1,6 +1,7 @@
 import { Buffer } from "node:buffer";
-import { clip } from "../domain/text/clip.ts";
-import { type IterationOutcome, outcomeOf } from "../domain/query/query_event.ts";
+import { clip } from "../domain/kit/text.ts";
+import { type IterationOutcome, outcomeOf } from "../domain/query/outcomes.ts";
+import type { StoredIteration } from "../persistence/store/iteration_store.ts";
 import type { ReplyBlock } from "../prompt/reply/reply.ts";
 import type { ModelMessage } from "../providers/provider.ts";
 import type { ModelCallOutcome } from "./ask_model.ts";
@@ -12,7 +13,6 @@ import type {
   IterationResult,
   WriteEnd,
 } from "./iteration.ts";
-import type { StoredIteration } from "../persistence/store/iteration_store.ts";
 
 /** How an iteration ended. */
 interface Ended {

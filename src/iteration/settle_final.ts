@@ -1,7 +1,7 @@
-import { clip } from "../domain/text/clip.ts";
-import type { AnswerSchema, Judged } from "../prompt/schema/answer_schema.ts";
+import { clip } from "../domain/kit/text.ts";
 import { refuseFinal, refuseForBlocks, settleRefusal } from "../prompt/refused_answer.ts";
 import type { ReplyFinal } from "../prompt/reply/reply.ts";
+import type { AnswerSchema, Judged } from "../prompt/schema/answer_schema.ts";
 import type { AcceptedFinal, Executed, IterationFrame, OfferedAnswer } from "./iteration.ts";
 
 const RENDER_MS = 3_000;

@@ -1,4 +1,4 @@
-import type { LogEntry } from "../domain/records/log_entry.ts";
+import type { LogEntry } from "../domain/records/history.ts";
 import type { FinishedCall } from "./finished_call.ts";
 
 export interface LogRecord extends Pick<LogEntry, "level" | "event"> {

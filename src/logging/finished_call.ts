@@ -1,4 +1,4 @@
-import type { LogEntry } from "../domain/records/log_entry.ts";
+import type { LogEntry } from "../domain/records/history.ts";
 
 /** A successful call of an extension's function. */
 export interface FinishedCall extends Pick<LogEntry, "conversationId" | "iterationId"> {

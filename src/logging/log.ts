@@ -1,4 +1,4 @@
-import { LOG_LEVELS, type LogEntry } from "../domain/records/log_entry.ts";
+import { LOG_LEVELS, type LogEntry } from "../domain/records/history.ts";
 import { SINKS } from "./_sinks.ts";
 import type { FinishedCall } from "./finished_call.ts";
 

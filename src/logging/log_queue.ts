@@ -1,5 +1,5 @@
-import type { LogEntry } from "../domain/records/log_entry.ts";
-import { unrefTimer } from "../domain/kit/unref_timer.ts";
+import { unrefTimer } from "../domain/kit/time.ts";
+import type { LogEntry } from "../domain/records/history.ts";
 import type { FinishedCall } from "./finished_call.ts";
 
 export interface LogQueueOptions {

@@ -1,7 +1,7 @@
 import { rename, stat } from "node:fs/promises";
 import { UsageError } from "../domain/errors.ts";
-import type { DatabaseCopyReport, DatabaseCopyRequest } from "../domain/records/database_copy.ts";
-import { isPostgres } from "../domain/text/is_postgres.ts";
+import { isPostgres } from "../domain/kit/addresses.ts";
+import type { DatabaseCopyReport, DatabaseCopyRequest } from "../domain/records/database_maintenance.ts";
 import { copyRows } from "./copy/copy_rows.ts";
 import { beginCopy } from "./copy/progress.ts";
 import type { Database } from "./database/database.ts";

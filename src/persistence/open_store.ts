@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { isBusy } from "./sqlite/error_kinds.ts";
-import { isPostgres } from "../domain/text/is_postgres.ts";
-import { openDatabase } from "./sqlite/open_database.ts";
+import { isPostgres } from "../domain/kit/addresses.ts";
 import { sqliteStore } from "./sqlite_store.ts";
+import { isBusy } from "./sqlite/error_kinds.ts";
+import { openDatabase } from "./sqlite/open_database.ts";
 import { toStoreError } from "./sqlite/store_error.ts";
 import type { ProcessOwner } from "./store/query_store.ts";
 import type { Store } from "./store/store.ts";

@@ -1,7 +1,7 @@
-import { settledWithin } from "../domain/kit/settled_within.ts";
-import { DEFAULT_TENANT } from "../domain/records/tenant.ts";
-import type { Database } from "./database/database.ts";
+import { DEFAULT_TENANT } from "../domain/kit/ids.ts";
+import { settledWithin } from "../domain/kit/time.ts";
 import { databaseStore, type DatabaseStoreOptions } from "./database_store.ts";
+import type { Database } from "./database/database.ts";
 import { openPostgres, type OpenPostgresOptions } from "./postgres/open_postgres.ts";
 import { toPostgresError, wordsOf } from "./postgres/postgres_error.ts";
 import type { Server } from "./postgres/server.ts";

@@ -1,14 +1,14 @@
 import type { DatabaseSync } from "node:sqlite";
 import { migrations } from "../../migrations/mod.ts";
-import { DEFAULT_TENANT } from "../domain/records/tenant.ts";
+import { DEFAULT_TENANT } from "../domain/kit/ids.ts";
 import { databaseStore, type DatabaseStoreOptions } from "./database_store.ts";
 import { quickCheck } from "./maintenance/quick_check.ts";
 import { SqliteConnection } from "./sqlite/connection.ts";
 import { refuseNewer } from "./sqlite/migrate.ts";
 import type { OpenFiles } from "./sqlite/open_files.ts";
 import { SqliteDatabase } from "./sqlite/sqlite_database.ts";
-import { Transactions } from "./sqlite/transactions.ts";
 import { toStoreError } from "./sqlite/store_error.ts";
+import { Transactions } from "./sqlite/transactions.ts";
 import type { Store } from "./store/store.ts";
 
 export interface StoreOptions extends Pick<DatabaseStoreOptions, "location" | "now" | "isAlive"> {

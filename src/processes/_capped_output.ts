@@ -1,5 +1,4 @@
-import { ByteBuffer } from "../domain/kit/byte_buffer.ts";
-import { joinBytes } from "../domain/kit/join_bytes.ts";
+import { ByteBuffer, joinBytes } from "../domain/kit/bytes.ts";
 
 /** Keeps the beginning and the end of an output and counts what is between, so that memory use is bounded. */
 export class CappedOutput {

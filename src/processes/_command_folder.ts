@@ -1,8 +1,8 @@
 import { tmpdir } from "node:os";
 import { resolve } from "node:path";
+import { unrefTimer } from "../domain/kit/time.ts";
 import { leftFolders, lockFolder } from "../sandbox/launch/locked_folder.ts";
 import { removeTree, TooMuchToRemove } from "./folders.ts";
-import { unrefTimer } from "../domain/kit/unref_timer.ts";
 
 const PREFIX = "vis-command-";
 /** Names that this process removes. */

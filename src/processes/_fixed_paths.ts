@@ -1,9 +1,7 @@
 import { dirname, join } from "node:path";
-import { Semaphore } from "../domain/kit/semaphore.ts";
+import { Pace, Semaphore } from "../domain/kit/concurrency.ts";
 import type { Spawned } from "../extension/spawned.ts";
 import type { Layer } from "../sandbox/exec/exec_policy.ts";
-import { folderEntries } from "./folders.ts";
-import { Pace } from "../domain/kit/pace.ts";
 import {
   ClaimCache,
   entryKind,
@@ -15,9 +13,10 @@ import {
   type UserFolders,
   VIS,
 } from "./_obeyed_by.ts";
-import { pauseProgram } from "./_process_table.ts";
 import { isPlaceholder, Placeholders } from "./_placeholders.ts";
+import { pauseProgram } from "./_process_table.ts";
 import { holds } from "./_wall_paths.ts";
+import { folderEntries } from "./folders.ts";
 
 /** Each is an open file while a command runs. */
 const MOST_PLACEHOLDERS = 200;

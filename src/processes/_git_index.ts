@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { BoundedMap } from "../domain/kit/bounded_map.ts";
+import { Pace } from "../domain/kit/concurrency.ts";
 import { stampOf } from "./folders.ts";
-import { Pace } from "../domain/kit/pace.ts";
 
 const MOST_KNOWN = 64, MOST_BYTES = 64 << 20, MOST_SUBMODULES = 2_000;
 const KIND_MASK = 0o170000, SUBMODULE = 0o160000;

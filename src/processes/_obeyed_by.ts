@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { BoundedMap } from "../domain/kit/bounded_map.ts";
+import { Pace } from "../domain/kit/concurrency.ts";
+import { smallTextFile } from "../domain/kit/files.ts";
 import { everyGitSetting, type GitSetting, untilde } from "../domain/kit/git_config.ts";
-import { smallTextFile } from "../domain/kit/small_text_file.ts";
-import { folderEntries, stampOf } from "./folders.ts";
-import { Pace } from "../domain/kit/pace.ts";
 import { GitIndexes } from "./_git_index.ts";
 import { holds } from "./_wall_paths.ts";
+import { folderEntries, stampOf } from "./folders.ts";
 
 export const GIT = ".git", VIS = ".vis";
 /** Parts of a repository that decide what git runs and reads. */

@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 import { basename, dirname, join } from "node:path";
 import { BoundedMap } from "../domain/kit/bounded_map.ts";
-import { isSecretFile } from "../domain/kit/secret_files.ts";
-import { folderEntries, folderMode, folderStamp } from "./folders.ts";
-import { Pace } from "../domain/kit/pace.ts";
+import { Pace } from "../domain/kit/concurrency.ts";
+import { isSecretFile } from "../domain/kit/patterns.ts";
 import { GitIndexes } from "./_git_index.ts";
 import { entryKind, GIT, isBare, isSha256, repositoryFolders, settingsAt } from "./_obeyed_by.ts";
 import { holds } from "./_wall_paths.ts";
+import { folderEntries, folderMode, folderStamp } from "./folders.ts";
 
 /** Folders that are looked into before each command, those nearest to the top first, and before the first one. */
 const MOST_NEAR = 2_000, MOST_FOLDERS = 200_000;

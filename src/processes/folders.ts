@@ -1,8 +1,8 @@
-import { Pace } from "../domain/kit/pace.ts";
-import { existsSync } from "node:fs";
-import { joinBytes } from "../domain/kit/join_bytes.ts";
+import { joinBytes } from "../domain/kit/bytes.ts";
+import { Pace } from "../domain/kit/concurrency.ts";
 import type { CommonCall } from "../sandbox/confine/call_numbers.ts";
 import { Libc } from "../sandbox/confine/libc.ts";
+import { existsSync } from "node:fs";
 
 const isArm = Deno.build.arch === "aarch64";
 const AT_FDCWD = BigInt.asUintN(64, -100n), AT_REMOVEDIR = 0x200n;

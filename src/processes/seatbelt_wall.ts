@@ -1,12 +1,10 @@
 import { tmpdir } from "node:os";
 import { delimiter, isAbsolute, join, resolve } from "node:path";
-import { messageOf } from "../domain/kit/message_of.ts";
+import { messageOf } from "../domain/errors.ts";
 import type { ProgramWalls, Spawned, SpawnOptions } from "../extension/spawned.ts";
 import type { GrantedPath } from "../sandbox/confine/access.ts";
 import { CommandFolder } from "./_command_folder.ts";
-import { removeTree } from "./folders.ts";
 import { deviceNodes, machinePath } from "./_open_paths.ts";
-import { makeHome } from "./_program_home.ts";
 import {
   callPaths,
   checkCall,
@@ -16,10 +14,8 @@ import {
   outsideWorkspace,
   TIMEOUT_MS,
 } from "./_program_call.ts";
+import { makeHome } from "./_program_home.ts";
 import { heard, ProgramStreams } from "./_program_streams.ts";
-import { MAC_PROGRAMS, Probe, probeFault, type ProbePrograms, type ProbeRow } from "./seatbelt/probe.ts";
-import { MacProcesses, type ProcessTable, ProcessTree } from "./seatbelt/process_tree.ts";
-import { seatbeltArguments, type SeatbeltPolicy, seatbeltProfile, systemRuns } from "./seatbelt/profile.ts";
 import { toolchainsOf } from "./_toolchains.ts";
 import {
   commandFolder,
@@ -30,6 +26,10 @@ import {
   refuseSettings,
   withoutPrivate,
 } from "./_wall_paths.ts";
+import { removeTree } from "./folders.ts";
+import { MAC_PROGRAMS, Probe, probeFault, type ProbePrograms, type ProbeRow } from "./seatbelt/probe.ts";
+import { MacProcesses, type ProcessTable, ProcessTree } from "./seatbelt/process_tree.ts";
+import { seatbeltArguments, type SeatbeltPolicy, seatbeltProfile, systemRuns } from "./seatbelt/profile.ts";
 
 const SANDBOX_EXEC = "/usr/bin/sandbox-exec";
 const GRACE_MS = 2_000, PROBE_MS = 20_000;

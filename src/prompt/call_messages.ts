@@ -1,9 +1,9 @@
-import type { Image } from "../domain/images/image.ts";
-import type { AnswerSchema } from "./schema/answer_schema.ts";
+import type { Image } from "../domain/images.ts";
 import type { ReplyExample } from "../extension/spec.ts";
 import type { ModelMessage } from "../providers/provider.ts";
 import type { ContextParts } from "./context/context_parts.ts";
 import { renderContext } from "./context/render_context.ts";
+import type { AnswerSchema } from "./schema/answer_schema.ts";
 import { replyFormat } from "./system_prompt.ts";
 
 /* Everything that a model reads, and how its reply is read: pure functions without state.

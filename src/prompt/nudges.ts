@@ -1,7 +1,7 @@
-import { oneLine } from "../domain/text/clip.ts";
-import { createHash } from "node:crypto";
 import { BoundedMap } from "../domain/kit/bounded_map.ts";
-import type { BlockResult } from "../domain/query/block_result.ts";
+import { oneLine } from "../domain/kit/text.ts";
+import type { BlockResult } from "../domain/query/query_schemas.ts";
+import { createHash } from "node:crypto";
 
 /* Nudges: lines of the context that tell a model what it should know before it continues. Vis has its own, extensions
  * add theirs. */

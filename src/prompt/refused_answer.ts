@@ -1,4 +1,4 @@
-import { oneLine } from "../domain/text/clip.ts";
+import { oneLine } from "../domain/kit/text.ts";
 import type { JournalEntry } from "./context/context_parts.ts";
 
 /** Words that fill the answer's place without being one, in the languages that models slip into. */

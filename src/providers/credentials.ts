@@ -1,8 +1,7 @@
-import { asRecord } from "../domain/kit/as_record.ts";
+import { ConfigError, fileFault } from "../domain/errors.ts";
+import { ensureFile, ensureFolder, replaceFile } from "../domain/kit/files.ts";
+import { asRecord } from "../domain/kit/json.ts";
 import { dirname, join } from "node:path";
-import { ConfigError } from "../domain/errors.ts";
-import { ensureFile, ensureFolder, replaceFile } from "../domain/kit/replace_file.ts";
-import { fileFault } from "../domain/text/file_fault.ts";
 
 /** What is stored for one provider. */
 export type Credential =

@@ -1,8 +1,7 @@
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { messageOf } from "../domain/kit/message_of.ts";
-import { Cancelled, ConfigError, ProviderError } from "../domain/errors.ts";
-import { NO_USAGE } from "../domain/query/usage.ts";
+import { Cancelled, ConfigError, messageOf, ProviderError } from "../domain/errors.ts";
+import { NO_USAGE } from "../domain/query/model_call.ts";
 import { type Capabilities, type ModelEvent, type ModelRequest, type Provider, UNKNOWN_MODEL } from "./provider.ts";
 
 const POLL_MS = 100;

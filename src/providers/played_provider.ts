@@ -1,6 +1,6 @@
 import { Cancelled, ProviderError } from "../domain/errors.ts";
-import { NO_USAGE } from "../domain/query/usage.ts";
-import type { PlayedReply } from "../domain/records/playback.ts";
+import { NO_USAGE } from "../domain/query/model_call.ts";
+import type { PlayedReply } from "../domain/records/recording.ts";
 import { type Capabilities, type ModelEvent, type ModelRequest, type Provider, UNKNOWN_MODEL } from "./provider.ts";
 
 const PIECE = 80;

@@ -1,5 +1,5 @@
-import type { Image } from "../domain/images/image.ts";
-import type { Usage } from "../domain/query/usage.ts";
+import type { Image } from "../domain/images.ts";
+import type { Usage } from "../domain/query/query_schemas.ts";
 
 /** One message in the form that every provider accepts. `cache` marks the end of the stable prefix. */
 export interface ModelMessage {

@@ -1,5 +1,5 @@
 import { ProviderError } from "../domain/errors.ts";
-import type { Playback } from "../domain/records/playback.ts";
+import type { Playback } from "../domain/records/recording.ts";
 import { playedProvider } from "./played_provider.ts";
 import type { Provider } from "./provider.ts";
 

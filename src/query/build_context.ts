@@ -1,13 +1,13 @@
-import { decode } from "../sandbox/codec/codec.ts";
+import { clip } from "../domain/kit/text.ts";
 import type { Environment } from "../environment/environment.ts";
-import { builtinNudges, extensionNudges, type NudgeWarning, type Repetition } from "../prompt/nudges.ts";
-import type { ContextCaps, ContextParts } from "../prompt/context/context_parts.ts";
-import { renderVarIndex } from "../prompt/context/variable_index.ts";
 import type { ActiveExtensions } from "../extension/registry/registry.ts";
 import type { Log } from "../logging/log.ts";
-import { clip } from "../domain/text/clip.ts";
-import type { QueryState } from "./query_state.ts";
 import type { PreviousTurn } from "../persistence/store/query_store.ts";
+import type { ContextCaps, ContextParts } from "../prompt/context/context_parts.ts";
+import { renderVarIndex } from "../prompt/context/variable_index.ts";
+import { builtinNudges, extensionNudges, type NudgeWarning, type Repetition } from "../prompt/nudges.ts";
+import { decode } from "../sandbox/codec/codec.ts";
+import type { QueryState } from "./query_state.ts";
 
 const STEERING_CHARS = 2_000;
 

@@ -1,6 +1,7 @@
 import { Cancelled, HostCallError, ProviderError } from "../domain/errors.ts";
-import type { QueryReason } from "../domain/query/query_result.ts";
-import { addUsage, NO_USAGE, type Usage } from "../domain/query/usage.ts";
+import { addUsage, NO_USAGE } from "../domain/query/model_call.ts";
+import type { QueryReason } from "../domain/query/outcomes.ts";
+import type { Usage } from "../domain/query/query_schemas.ts";
 import type { Price } from "../providers/provider.ts";
 import { ratesFor } from "../providers/router/usage_cost.ts";
 import { needsPrice, type QueryLimits } from "./query_parts.ts";

@@ -1,8 +1,8 @@
-import { Semaphore } from "../domain/kit/semaphore.ts";
-import { NO_USAGE } from "../domain/query/usage.ts";
-import { chosenRoute, isPreference, type ModelCalls } from "./query_parts.ts";
+import { Semaphore } from "../domain/kit/concurrency.ts";
+import { NO_USAGE } from "../domain/query/model_call.ts";
 import type { ModelRoute, Router, RouterCallOptions, RouterReply, RouterRequest } from "../providers/router/router.ts";
 import type { Ledger, Spend } from "./ledger.ts";
+import { chosenRoute, isPreference, type ModelCalls } from "./query_parts.ts";
 
 const CHARS_PER_TOKEN = 4;
 /** Concurrent model calls below queries, per process. Whoever holds a place waits only for its reply, so nesting cannot

@@ -1,21 +1,21 @@
-import type { Emitter } from "../domain/query/emitter.ts";
+import type { Emitter } from "../domain/query/query_event.ts";
 import type { QueryScope } from "../environment/environment_parts.ts";
-import type { ActiveExtensions } from "../extension/registry/registry.ts";
 import { offLine } from "../extension/registry/off_part.ts";
+import type { ActiveExtensions } from "../extension/registry/registry.ts";
 import type { IterationFrame } from "../iteration/iteration.ts";
 import type { PreviousTurn } from "../persistence/store/query_store.ts";
 import { callMessages, type CallPrefix, type RequestExtras } from "../prompt/call_messages.ts";
 import type { ContextParts } from "../prompt/context/context_parts.ts";
+import { Repetition } from "../prompt/nudges.ts";
 import { assembleSystemPrompt } from "../prompt/system_prompt.ts";
+import type { ModelMessage } from "../providers/provider.ts";
+import { buildContext, handoverOf } from "./build_context.ts";
 import type { QueryDeadline } from "./deadline.ts";
 import type { Ledger } from "./ledger.ts";
-import { QueryState } from "./query_state.ts";
-import { isPlanning, type QueryParts } from "./query_parts.ts";
-import { buildContext, handoverOf } from "./build_context.ts";
 import type { QueryApprovals } from "./query_approvals.ts";
+import { isPlanning, type QueryParts } from "./query_parts.ts";
+import { QueryState } from "./query_state.ts";
 import type { Subcalls } from "./subcalls.ts";
-import { Repetition } from "../prompt/nudges.ts";
-import type { ModelMessage } from "../providers/provider.ts";
 
 /** Longer requests are shown as head and tail; the whole text is in `$query`. */
 const SHOWN_REQUEST = { limit: 32_000, head: 16_000, tail: 4_000 };

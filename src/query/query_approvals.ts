@@ -1,16 +1,16 @@
-import { newId } from "../domain/kit/id.ts";
-import { messageOf } from "../domain/kit/message_of.ts";
-import { Semaphore } from "../domain/kit/semaphore.ts";
+import { messageOf } from "../domain/errors.ts";
+import { Semaphore } from "../domain/kit/concurrency.ts";
+import { newId } from "../domain/kit/ids.ts";
 import type {
   Approval,
   ApprovalAnswer,
   ApprovalQuestion,
   ApprovalRequest,
-  ApprovalRule,
   ApprovalRules,
   Approve,
 } from "../domain/query/approval.ts";
-import type { Emitter } from "../domain/query/emitter.ts";
+import type { Emitter } from "../domain/query/query_event.ts";
+import type { ApprovalRule } from "../domain/query/query_schemas.ts";
 import type { Log } from "../logging/log.ts";
 import type { QueryDeadline } from "./deadline.ts";
 import type { QueryParts } from "./query_parts.ts";

@@ -1,15 +1,13 @@
-import { StoreError, TakenOverError } from "../domain/errors.ts";
-import { messageOf } from "../domain/kit/message_of.ts";
+import { messageOf, StoreError, TakenOverError } from "../domain/errors.ts";
+import { clip, durationText, oneLine } from "../domain/kit/text.ts";
+import { type QueryReason, reasonAdvice, statusOf } from "../domain/query/outcomes.ts";
+import type { QueryResult } from "../domain/query/query_schemas.ts";
 import { messageWithLine } from "../extension/loading/source_line.ts";
-import { type QueryReason, type QueryResult, statusOf } from "../domain/query/query_result.ts";
 import type { IterationFault } from "../iteration/iteration.ts";
-import { clip, oneLine } from "../domain/text/clip.ts";
 import type { BegunQuery } from "./prepare.ts";
-import type { QueryParts } from "./query_parts.ts";
 import type { QueryLoop } from "./query_loop.ts";
+import type { QueryParts } from "./query_parts.ts";
 import type { QueryState, Unusable } from "./query_state.ts";
-import { durationText } from "../domain/text/duration_text.ts";
-import { reasonAdvice } from "../domain/query/reason_text.ts";
 
 /** Notes about extensions in one result. */
 const MOST_FAULTS = 5;

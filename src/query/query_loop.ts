@@ -1,18 +1,18 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { AcceptedFinal, Iterated, IterationInput, IterationResult } from "../iteration/iteration.ts";
-import { runIteration } from "../iteration/run_iteration.ts";
-import { storedResult } from "../iteration/recorder.ts";
 import { HandedOver } from "../domain/errors.ts";
-import { clip } from "../domain/text/clip.ts";
-import type { QueryReason } from "../domain/query/query_result.ts";
-import { Repetition } from "../prompt/nudges.ts";
-import type { SteeredMessage } from "../domain/query/steered_message.ts";
+import { clip } from "../domain/kit/text.ts";
+import type { QueryReason } from "../domain/query/outcomes.ts";
+import type { SteeredMessage } from "../domain/query/stored_query.ts";
+import type { AcceptedFinal, Iterated, IterationInput, IterationResult } from "../iteration/iteration.ts";
+import { storedResult } from "../iteration/recorder.ts";
+import { runIteration } from "../iteration/run_iteration.ts";
 import type { StoredIteration } from "../persistence/store/iteration_store.ts";
 import type { EndOfIteration } from "../persistence/store/query_store.ts";
+import { Repetition } from "../prompt/nudges.ts";
+import type { ReasoningLevel } from "../providers/provider.ts";
 import { buildContext, type ContextSource, cutBlocks } from "./build_context.ts";
 import type { Prepared } from "./prepare.ts";
 import { MAX_CONSECUTIVE_ERRORS, MAX_RESTARTS } from "./query_state.ts";
-import type { ReasoningLevel } from "../providers/provider.ts";
 
 /** Maximum number of sandbox notes in one call; more are left out. */
 const MAX_SANDBOX_NOTES = 20;

@@ -1,10 +1,11 @@
-import { ChangedFiles } from "../domain/calls/changed_files.ts";
-import type { BlockDiff, HostCallEvent } from "../domain/calls/host_call.ts";
+import type { BlockDiff, HostCallEvent } from "../domain/query/calls.ts";
+import { ChangedFiles } from "../domain/query/changed_files.ts";
+import type { QueryReason } from "../domain/query/outcomes.ts";
 import { endedChild, type StepChild } from "../domain/query/query_progress.ts";
-import type { QueryReason, QueryResult } from "../domain/query/query_result.ts";
+import type { QueryResult } from "../domain/query/query_schemas.ts";
 import type { AcceptedFinal, IterationFault, OfferedAnswer } from "../iteration/iteration.ts";
-import { Attempts } from "../prompt/context/journal.ts";
 import type { JournalEntry } from "../prompt/context/context_parts.ts";
+import { Attempts } from "../prompt/context/journal.ts";
 import type { Reply } from "../prompt/reply/reply.ts";
 
 export const MAX_CONSECUTIVE_ERRORS = 5;

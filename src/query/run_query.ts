@@ -11,26 +11,24 @@
  * long. docs/architecture.md has the table of what follows what. */
 
 import { Cancelled, ConfigError, HandedOver, StoreError, TakenOverError } from "../domain/errors.ts";
-import { Emitter } from "../domain/query/emitter.ts";
-import type { Emit } from "../domain/query/query_event.ts";
-import type { KeyedRequest } from "../domain/query/request_key.ts";
-import type { QueryResult } from "../domain/query/query_result.ts";
-import type { StoredQuery } from "../domain/query/stored_query.ts";
+import type { Approve } from "../domain/query/approval.ts";
+import { NO_USAGE } from "../domain/query/model_call.ts";
+import { type Emit, Emitter } from "../domain/query/query_event.ts";
+import type { QueryResult } from "../domain/query/query_schemas.ts";
+import type { KeyedRequest, StoredQuery } from "../domain/query/stored_query.ts";
 import type { StoredIteration } from "../persistence/store/iteration_store.ts";
 import type { Asked, LeftQuery, PreviousTurn, QueryStore } from "../persistence/store/query_store.ts";
-import type { Approve } from "../domain/query/approval.ts";
 import { NO_EXTRAS, type RequestExtras } from "../prompt/call_messages.ts";
-import { Subcalls } from "./subcalls.ts";
 import { QueryDeadline } from "./deadline.ts";
-import { Ledger } from "./ledger.ts";
 import { LedgerCalls } from "./ledger_calls.ts";
-import { chosenRoute, type QueryParts } from "./query_parts.ts";
+import { Ledger } from "./ledger.ts";
 import { type BegunQuery, prepare } from "./prepare.ts";
+import { QueryApprovals } from "./query_approvals.ts";
 import { fallbackAnswer, QueryEnding } from "./query_ending.ts";
 import { QueryLoop } from "./query_loop.ts";
-import { QueryApprovals } from "./query_approvals.ts";
+import { chosenRoute, type QueryParts } from "./query_parts.ts";
 import { QueryState } from "./query_state.ts";
-import { NO_USAGE } from "../domain/query/usage.ts";
+import { Subcalls } from "./subcalls.ts";
 
 export { previewCall } from "./prepare.ts";
 

@@ -1,22 +1,19 @@
-import { messageOf } from "../domain/kit/message_of.ts";
-import { ENDED } from "../domain/kit/ended.ts";
-import { Cancelled, HostCallError } from "../domain/errors.ts";
+import { Cancelled, ENDED, HostCallError, messageOf } from "../domain/errors.ts";
+import { Semaphore } from "../domain/kit/concurrency.ts";
+import { oneLine } from "../domain/kit/text.ts";
+import { NO_USAGE } from "../domain/query/model_call.ts";
+import type { Emit, Emitter } from "../domain/query/query_event.ts";
+import type { QueryResult } from "../domain/query/query_schemas.ts";
 import type { SubcallFunctions, SubcallOptions } from "../environment/environment_parts.ts";
-import type { ChildOptions, ChildResult } from "../extension/spec.ts";
-import { oneLine } from "../domain/text/clip.ts";
-import { takeFirstThinking } from "../prompt/reply/think_parts.ts";
-import { NO_USAGE } from "../domain/query/usage.ts";
-import type { ModelMessage } from "../providers/provider.ts";
-import type { RouterReply } from "../providers/router/router.ts";
 import { Environment } from "../environment/environment.ts";
-import type { Ledger } from "./ledger.ts";
-import { type ModelCalls, type QueryParts, unpricedRoute } from "./query_parts.ts";
-import { Semaphore } from "../domain/kit/semaphore.ts";
-import type { Emitter } from "../domain/query/emitter.ts";
-import type { Emit } from "../domain/query/query_event.ts";
-import type { QueryResult } from "../domain/query/query_result.ts";
+import type { ChildOptions, ChildResult } from "../extension/spec.ts";
+import { takeFirstThinking } from "../prompt/reply/think_parts.ts";
+import type { ModelMessage } from "../providers/provider.ts";
 import { unpricedText } from "../providers/router/named_routes.ts";
+import type { RouterReply } from "../providers/router/router.ts";
+import type { Ledger } from "./ledger.ts";
 import type { QueryApprovals } from "./query_approvals.ts";
+import { type ModelCalls, type QueryParts, unpricedRoute } from "./query_parts.ts";
 
 interface SubcallParts {
   /** Of the query that calls. */

@@ -1,4 +1,4 @@
-import type { BlockResult } from "../domain/query/block_result.ts";
+import type { BlockResult } from "../domain/query/query_schemas.ts";
 import type { RunReport } from "./sandbox.ts";
 
 /** The report of a block that has no value and changed no variable. */

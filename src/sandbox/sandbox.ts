@@ -1,5 +1,5 @@
-import type { BlockCall, BlockResult } from "../domain/query/block_result.ts";
-import type { FormerResults } from "../domain/query/former_results.ts";
+import type { FormerResults } from "../domain/query/block_result.ts";
+import type { BlockCall, BlockResult } from "../domain/query/query_schemas.ts";
 import type { VariableImage } from "../domain/query/variable.ts";
 import type { Grants } from "./grants.ts";
 
@@ -47,7 +47,7 @@ export interface SandboxOptions {
   readonly onOutput?: (chunk: { readonly stream: 1 | 2; readonly text: string }) => void;
   readonly limits: SandboxLimits;
   readonly grants: Grants;
-  /** Platform globals for the realm, with the names of domain/grants/realm_globals.ts; each needs a grant. */
+  /** Platform globals for the realm, with the names of domain/grants.ts; each needs a grant. */
   readonly globals?: readonly string[];
   /** Scripts of modules by their bare names in the realm, in order of evaluation. */
   readonly modules?: Readonly<Record<string, string>>;

@@ -44,8 +44,7 @@ export const WALLS: readonly Wall[] = [
       "src/sandbox/codec/intrinsics.ts",
       "src/sandbox/confine/",
       // Pure and without imports: the compiler names what a block may have meant.
-      "src/domain/kit/nearest_name.ts",
-      "src/domain/kit/variable_name.ts",
+      "src/domain/kit/names.ts",
     ],
     types: ["src/domain/"],
   },

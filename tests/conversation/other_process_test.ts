@@ -1,8 +1,7 @@
 /** Two engines on one database that say they are different processes. */
 import assert from "node:assert/strict";
 import { TakenOverError } from "../../src/domain/errors.ts";
-import type { QueryEvent } from "../../src/domain/query/query_event.ts";
-import type { QueryResult } from "../../src/domain/query/query_result.ts";
+import type { QueryEvent, QueryResult } from "../../src/domain/query/query_schemas.ts";
 import { openStore } from "../../src/persistence/open_store.ts";
 import type { Branch } from "../../src/persistence/store/conversation_store.ts";
 import type { Store } from "../../src/persistence/store/store.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { storedEvents } from "../../src/conversation/stored_events.ts";
-import type { QueryEvent } from "../../src/domain/query/query_event.ts";
+import type { QueryEvent } from "../../src/domain/query/query_schemas.ts";
 import { startEngine } from "../helpers/engine.ts";
 import { final, replyJson } from "../helpers/scripted_provider.ts";
 

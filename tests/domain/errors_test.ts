@@ -1,15 +1,18 @@
-import assert from "node:assert/strict";
 import {
   BusyError,
   Cancelled,
   ConfigError,
+  fileFault,
   HostCallError,
+  messageOf,
   ProviderError,
+  reasonOf,
   SandboxEnded,
   SettingError,
   StoreError,
   UsageError,
 } from "../../src/domain/errors.ts";
+import assert from "node:assert/strict";
 
 Deno.test("errors carry their name, so that a log and a model can tell them apart", () => {
   const cause = new Error("inner");
@@ -58,4 +61,34 @@ Deno.test("ProviderError fills in what is not known", () => {
 
 Deno.test("SandboxEnded says why in its message", () => {
   assert.equal(new SandboxEnded("it was killed").message, "Sandbox ended: it was killed");
+});
+
+Deno.test("messageOf() and reasonOf() say what was thrown, the latter to stand behind a colon", () => {
+  assert.deepEqual([messageOf(new Error("It ended")), messageOf("text"), messageOf(null)], [
+    "It ended",
+    "text",
+    "null",
+  ]);
+  const reasons = ["It ended", "TLS failed", "A part is wrong", "done"].map((text) => reasonOf(new Error(text)));
+  assert.deepEqual(reasons, ["it ended", "TLS failed", "a part is wrong", "done"]);
+});
+
+Deno.test("fileFault() says it in words, of Deno's errors and of Node's", async () => {
+  const fault = async (work: () => Promise<unknown>): Promise<string> => {
+    try {
+      await work();
+    } catch (error) {
+      return fileFault(error);
+    }
+    return "";
+  };
+  assert.equal(await fault(() => Deno.readTextFile("/nowhere/at/all")), "there is no such file or folder");
+  assert.equal(await fault(() => Deno.readTextFile("/")), "it is a folder");
+  const full = Object.assign(new Error("No space left on device (os error 28)"), { code: "ENOSPC" });
+  assert.match(fileFault(full), /^the disk is full, or has no inodes left/);
+  assert.match(fileFault(new Error("File too large (os error 27)")), /limit on the size of files .*ulimit -f/);
+  assert.equal(fileFault(new Deno.errors.NotCapable("Requires all access")), "access is denied");
+  assert.equal(fileFault(new Error("something else")), "something else");
+  assert.equal(fileFault(new Error("with a secret"), "Error"), "Error");
+  assert.equal(fileFault("text"), "text");
 });

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { BlockResult } from "../../src/domain/query/block_result.ts";
+import type { BlockResult } from "../../src/domain/query/query_schemas.ts";
 import { defineExtension, fn, z } from "../../src/extension/spec.ts";
 import { openSandbox } from "../../src/sandbox/host/open_sandbox.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import rlm from "../../extensions/rlm/mod.ts";
-import type { QueryResult } from "../../src/domain/query/query_result.ts";
+import type { QueryResult } from "../../src/domain/query/query_schemas.ts";
 import { type Engine, type EngineOptions, startEngine } from "../helpers/engine.ts";
 import {
   countTask,

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
+import type { BranchPoint } from "../../src/domain/records/conversations.ts";
 import type { StatePlace } from "../../src/domain/records/extension_state.ts";
-import type { BranchPoint } from "../../src/domain/records/new_fork.ts";
 import type { Store } from "../../src/persistence/store/store.ts";
-import type { Filled } from "./_flip_database.ts";
 import { archiveTextOf } from "../helpers/archive_of.ts";
+import type { Filled } from "./_flip_database.ts";
 
 /** One question to a store, asked of the sound database once and of each harmed one. */
 export interface Read {

@@ -2,16 +2,16 @@
 import assert from "node:assert/strict";
 import fs from "../../extensions/fs/mod.ts";
 import rlm from "../../extensions/rlm/mod.ts";
-import type { QueryEvent } from "../../src/domain/query/query_event.ts";
+import type { QueryEvent } from "../../src/domain/query/query_schemas.ts";
 import { type ModelEvent, type Provider, UNKNOWN_MODEL } from "../../src/providers/provider.ts";
 import { openSandbox } from "../../src/sandbox/host/open_sandbox.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
+import { type Picture, pictureOf } from "../helpers/conversation_picture.ts";
 import { type Engine, startEngine } from "../helpers/engine.ts";
 import { CALL, contextSource, replyBelow, replyOf, REQUESTS, STEPS } from "../helpers/kill_script.ts";
 import { buildSandbox } from "../helpers/sandbox.ts";
-import { until } from "../helpers/until.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
-import { type Picture, pictureOf } from "../helpers/conversation_picture.ts";
+import { until } from "../helpers/until.ts";
 import { inPlace, type Place } from "./_place.ts";
 
 /** Steps whose last block can be cut: without a final that would be accepted nevertheless, and not the one that fails. */

@@ -1,10 +1,10 @@
+import { writeArchive } from "../../src/conversation/archive/archive_text.ts";
 import type { Conversations } from "../../src/conversation/conversations.ts";
 import type { ExportFormat } from "../../src/conversation/exported.ts";
-import type { Branch } from "../../src/persistence/store/conversation_store.ts";
-import { writeArchive } from "../../src/conversation/archive/archive_text.ts";
-import { type ConversationArchive } from "../../src/domain/records/conversation_archive.ts";
-import type { ConversationMaintenance } from "../../src/domain/records/conversation_maintenance.ts";
+import type { ConversationArchive } from "../../src/domain/records/conversation_archive.ts";
+import type { ConversationMaintenance } from "../../src/domain/records/conversations.ts";
 import type { PagedRecording, Recording } from "../../src/domain/records/recording.ts";
+import type { Branch } from "../../src/persistence/store/conversation_store.ts";
 
 type Exporting = Pick<ConversationMaintenance, "exportConversation">;
 

@@ -1,8 +1,8 @@
+import { thisProcess } from "../../src/app/session/process_owner.ts";
 import { type ConversationParts, Conversations } from "../../src/conversation/conversations.ts";
 import type { AskOptions } from "../../src/conversation/send_options.ts";
 import type { ApprovalRules } from "../../src/domain/query/approval.ts";
-import type { QueryEvent } from "../../src/domain/query/query_event.ts";
-import type { QueryResult } from "../../src/domain/query/query_result.ts";
+import type { QueryEvent, QueryResult } from "../../src/domain/query/query_schemas.ts";
 import type { ExtensionSource } from "../../src/extension/registry/lazy_registry.ts";
 import { ExtensionRegistry } from "../../src/extension/registry/registry.ts";
 import type { Extension } from "../../src/extension/spec.ts";
@@ -11,13 +11,12 @@ import { openStore } from "../../src/persistence/open_store.ts";
 import type { Branch } from "../../src/persistence/store/conversation_store.ts";
 import type { ProcessOwner } from "../../src/persistence/store/query_store.ts";
 import type { Store } from "../../src/persistence/store/store.ts";
-import { DEFAULT_CAPS } from "./no_context.ts";
 import type { Provider } from "../../src/providers/provider.ts";
 import { type ModelRoute, Router, type RouterOptions } from "../../src/providers/router/router.ts";
 import type { QuerySettings } from "../../src/query/query_parts.ts";
 import { openSandbox } from "../../src/sandbox/host/open_sandbox.ts";
 import type { SandboxLimits } from "../../src/sandbox/sandbox.ts";
-import { thisProcess } from "../../src/app/session/process_owner.ts";
+import { DEFAULT_CAPS } from "./no_context.ts";
 import {
   type ScriptedOptions,
   type ScriptedProvider,

@@ -1,7 +1,7 @@
 import { Cancelled } from "../../src/domain/errors.ts";
-import type { Usage } from "../../src/domain/query/usage.ts";
-import { abortable } from "../../src/domain/kit/abortable.ts";
-import { REAL_CLOCK } from "../../src/domain/kit/clock.ts";
+import { abortable } from "../../src/domain/kit/concurrency.ts";
+import { REAL_CLOCK } from "../../src/domain/kit/time.ts";
+import type { Usage } from "../../src/domain/query/query_schemas.ts";
 import {
   type Capabilities,
   type ModelEvent,

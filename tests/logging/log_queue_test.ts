@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
+import type { LogEntry } from "../../src/domain/records/history.ts";
 import { LogQueue } from "../../src/logging/log_queue.ts";
-import type { LogEntry } from "../../src/domain/records/log_entry.ts";
 import { cpuMs } from "../helpers/cpu_ms.ts";
 
 function entry(event: string): LogEntry {

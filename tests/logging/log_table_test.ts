@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import type { LogEntry } from "../../src/domain/records/log_entry.ts";
-import { createLog, startLogging } from "../../src/logging/log.ts";
+import type { LogEntry } from "../../src/domain/records/history.ts";
 import { startLogTable } from "../../src/logging/log_table.ts";
+import { createLog, startLogging } from "../../src/logging/log.ts";
 
 function table() {
   const rows: LogEntry[] = [];

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { FsPlaces } from "../../extensions/fs/fs_places.ts";
-import fs from "../../extensions/fs/mod.ts";
 import { UNDO_ARGUMENTS, undoCli } from "../../extensions/fs/undo_cli.ts";
-import rlm from "../../extensions/rlm/mod.ts";
-import { ChangedFiles } from "../../src/domain/calls/changed_files.ts";
+import { ChangedFiles } from "../../src/domain/query/changed_files.ts";
 import { ExtensionRegistry } from "../../src/extension/registry/registry.ts";
 import { startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
 import { withFolder } from "../helpers/with_folder.ts";
+import fs from "../../extensions/fs/mod.ts";
+import rlm from "../../extensions/rlm/mod.ts";
 
 Deno.test("the model sees which files its request changed, and the user is told at the end", async () => {
   await withFolder(async (workspace) => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import memo from "../../extensions/memo/mod.ts";
 import rlm from "../../extensions/rlm/mod.ts";
-import type { QueryEvent } from "../../src/domain/query/query_event.ts";
+import type { QueryEvent } from "../../src/domain/query/query_schemas.ts";
 import type { Extension } from "../../src/extension/spec.ts";
 import { startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { QueryEvent } from "../../src/domain/query/query_event.ts";
+import type { QueryEvent } from "../../src/domain/query/query_schemas.ts";
 import { openSandbox } from "../../src/sandbox/host/open_sandbox.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { type Engine, startEngine } from "../helpers/engine.ts";

@@ -1,24 +1,23 @@
 import assert from "node:assert/strict";
 import fs from "../../extensions/fs/mod.ts";
 import rlm from "../../extensions/rlm/mod.ts";
-import { defineExtension, fn, z } from "../../src/extension/spec.ts";
-import { blockLine } from "../../src/domain/query/block_line.ts";
-import { QueryProgress, type StepBlock } from "../../src/domain/query/query_progress.ts";
-import { startEngine } from "../helpers/engine.ts";
-import { replyJson } from "../helpers/scripted_provider.ts";
-import { StepEntry } from "../../src/channels/tui/entries/step_entry.ts";
-import { storedStep } from "../../src/channels/tui/entries/stored_step.ts";
-import { DEFAULT_PREFS } from "../../src/channels/tui/prefs/prefs.ts";
-import { makeTheme } from "../../src/channels/tui/text/theme.ts";
-import { madeText } from "../helpers/archive_of.ts";
-import { storedEvents } from "../../src/conversation/stored_events.ts";
-import type { QueryEvent } from "../../src/domain/query/query_event.ts";
 import { SessionUpdates } from "../../src/channels/acp/session_updates.ts";
 import { Progress } from "../../src/channels/cli/ask/progress.ts";
 import { Trace } from "../../src/channels/cli/ask/trace.ts";
 import { progressView } from "../../src/channels/telegram/outbound/progress_view.ts";
+import { StepEntry } from "../../src/channels/tui/entries/step_entry.ts";
+import { storedStep } from "../../src/channels/tui/entries/stored_step.ts";
+import { DEFAULT_PREFS } from "../../src/channels/tui/prefs/prefs.ts";
+import { makeTheme } from "../../src/channels/tui/text/theme.ts";
+import { storedEvents } from "../../src/conversation/stored_events.ts";
+import { blockLine, QueryProgress, type StepBlock } from "../../src/domain/query/query_progress.ts";
+import type { QueryEvent } from "../../src/domain/query/query_schemas.ts";
+import { defineExtension, fn, z } from "../../src/extension/spec.ts";
 import { LiveStep } from "../../src/page/store/shown_step.ts";
 import { fakeIo } from "../channels/cli/_fakes.ts";
+import { madeText } from "../helpers/archive_of.ts";
+import { startEngine } from "../helpers/engine.ts";
+import { replyJson } from "../helpers/scripted_provider.ts";
 import { withFolder } from "../helpers/with_folder.ts";
 
 const commands = defineExtension({

@@ -1,10 +1,10 @@
 /** Which files of a workspace are hidden and kept, however many there are. */
 import assert from "node:assert/strict";
-import { SECRET_PATTERNS } from "../../src/domain/kit/secret_files.ts";
-import { join } from "node:path";
 import { ROOT } from "../../scripts/_project.ts";
+import { SECRET_PATTERNS } from "../../src/domain/kit/patterns.ts";
 import { topsOf, WorkspaceWalk } from "../../src/processes/_workspace_walk.ts";
 import { withFolder } from "../helpers/with_folder.ts";
+import { join } from "node:path";
 
 const ignore = Deno.build.os !== "linux";
 
@@ -95,7 +95,7 @@ async function asOrdinaryUser(folder: string): Promise<(workspace: string) => Pr
   const sources = (path: string): string => JSON.stringify(import.meta.resolve(`../../src/${path}`));
   await Deno.writeTextFile(
     entry,
-    `import { SECRET_PATTERNS } from ${sources("domain/kit/secret_files.ts")};
+    `import { SECRET_PATTERNS } from ${sources("domain/kit/patterns.ts")};
     import { WorkspaceWalk } from ${sources("processes/_workspace_walk.ts")};
     const [workspace] = Deno.args, walk = new WorkspaceWalk(SECRET_PATTERNS);
     const files = await walk.look(workspace);

@@ -1,10 +1,8 @@
 import assert from "node:assert/strict";
 import rlm from "../../extensions/rlm/mod.ts";
-import { compareRecordings } from "../../src/domain/records/compare_recordings.ts";
-import { ProviderError } from "../../src/domain/errors.ts";
-import { Playback } from "../../src/domain/records/playback.ts";
-import type { Recording } from "../../src/domain/records/recording.ts";
 import type { AskOptions } from "../../src/conversation/send_options.ts";
+import { ProviderError } from "../../src/domain/errors.ts";
+import { compareRecordings, Playback, type Recording } from "../../src/domain/records/recording.ts";
 import { replayProvider } from "../../src/providers/replay.ts";
 import { type Engine, type EngineOptions, startEngine } from "../helpers/engine.ts";
 import { oracleProvider } from "../helpers/oracle_provider.ts";

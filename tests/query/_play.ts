@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { ProviderError } from "../../src/domain/errors.ts";
-import type { QueryReason, QueryResult } from "../../src/domain/query/query_result.ts";
+import type { QueryReason } from "../../src/domain/query/outcomes.ts";
+import type { QueryResult } from "../../src/domain/query/query_schemas.ts";
 import { type Engine, type EngineOptions, startEngine } from "../helpers/engine.ts";
 import { replyJson, type ScriptedReply } from "../helpers/scripted_provider.ts";
 

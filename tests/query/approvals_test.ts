@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import type { ApprovalAnswer, ApprovalQuestion, Approve, Decision } from "../../src/domain/query/approval.ts";
-import { type EnvironmentView, type Extension, fn, z } from "../../src/extension/spec.ts";
 import { ApprovalFolder } from "../../src/app/session/approval_folder.ts";
+import type { ApprovalAnswer, ApprovalQuestion, Approve } from "../../src/domain/query/approval.ts";
+import type { Decision } from "../../src/domain/query/outcomes.ts";
+import { type EnvironmentView, type Extension, fn, z } from "../../src/extension/spec.ts";
 import { startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
 import { withFolder } from "../helpers/with_folder.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import rlm from "../../extensions/rlm/mod.ts";
+import type { QueryResult } from "../../src/domain/query/query_schemas.ts";
 import type { VariableSource } from "../../src/environment/input_variables.ts";
-import type { QueryResult } from "../../src/domain/query/query_result.ts";
 import { type Engine, startEngine } from "../helpers/engine.ts";
 import { oracleProvider } from "../helpers/oracle_provider.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { ProviderError } from "../../src/domain/errors.ts";
+import { Semaphore } from "../../src/domain/kit/concurrency.ts";
 import type { Provider } from "../../src/providers/provider.ts";
 import { Router } from "../../src/providers/router/router.ts";
-import { Ledger } from "../../src/query/ledger.ts";
 import { LedgerCalls } from "../../src/query/ledger_calls.ts";
-import { Semaphore } from "../../src/domain/kit/semaphore.ts";
+import { Ledger } from "../../src/query/ledger.ts";
 import { scriptedProvider } from "../helpers/scripted_provider.ts";
 
 const NONE = { costUsd: null, tokens: null, wallMs: null };

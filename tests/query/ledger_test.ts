@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { NO_USAGE, type Usage } from "../../src/domain/query/usage.ts";
+import { NO_USAGE } from "../../src/domain/query/model_call.ts";
+import type { Usage } from "../../src/domain/query/query_schemas.ts";
 import { Ledger } from "../../src/query/ledger.ts";
 import type { QueryLimits } from "../../src/query/query_parts.ts";
 

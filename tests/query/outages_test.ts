@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { QueryEvent } from "../../src/domain/query/query_event.ts";
+import type { QueryEvent } from "../../src/domain/query/query_schemas.ts";
 import type { WireProtocol } from "../../src/providers/provider_options.ts";
 import { type Engine, startEngine } from "../helpers/engine.ts";
 import { HurriedClock } from "../helpers/hurried_clock.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { QueryReason } from "../../src/domain/query/query_result.ts";
+import type { QueryReason } from "../../src/domain/query/outcomes.ts";
 import { fallbackAnswer } from "../../src/query/query_ending.ts";
 
 const REASONS = {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { UsageError } from "../../src/domain/errors.ts";
-import type { Image } from "../../src/domain/images/image.ts";
 import type { AskOptions } from "../../src/conversation/send_options.ts";
+import { UsageError } from "../../src/domain/errors.ts";
+import type { Image } from "../../src/domain/images.ts";
 import { type Engine, startEngine } from "../helpers/engine.ts";
 import { replyJson, scriptedProvider } from "../helpers/scripted_provider.ts";
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { ConfigError, StoreError, TakenOverError } from "../../src/domain/errors.ts";
-import type { QueryReason } from "../../src/domain/query/query_result.ts";
-import { type Engine, type EngineOptions, startEngine } from "../helpers/engine.ts";
+import type { QueryReason } from "../../src/domain/query/outcomes.ts";
 import { openStore } from "../../src/persistence/open_store.ts";
+import { type Engine, type EngineOptions, startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
 import { withDatabase } from "../helpers/with_database.ts";
 import { ANSWERS, ended, play, type StateRow, WORKS } from "./_play.ts";

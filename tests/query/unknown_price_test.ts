@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import rlm from "../../extensions/rlm/mod.ts";
 import { ProviderError } from "../../src/domain/errors.ts";
-import type { QueryEvent } from "../../src/domain/query/query_event.ts";
+import type { QueryEvent } from "../../src/domain/query/query_schemas.ts";
 import { type EngineOptions, startEngine } from "../helpers/engine.ts";
 import { buildSandbox } from "../helpers/sandbox.ts";
 import { final, replyJson, type ScriptedOptions, scriptedProvider } from "../helpers/scripted_provider.ts";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { gzipSync } from "fflate";
 import { apparmorProfile } from "../../../src/app/doctor/whole_wall.ts";
-import { joinBytes } from "../../../src/domain/kit/join_bytes.ts";
+import { joinBytes } from "../../../src/domain/kit/bytes.ts";
 import { type ArchiveOptions, type TarEntry, tarOf } from "../tar.ts";
 import { debianArchitecture } from "./debian_architecture.ts";
 

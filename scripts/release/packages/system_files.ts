@@ -1,4 +1,4 @@
-import { joinBytes } from "../../../src/domain/kit/join_bytes.ts";
+import { joinBytes } from "../../../src/domain/kit/bytes.ts";
 import type { TarEntry } from "../tar.ts";
 import { debianArchitecture } from "./debian_architecture.ts";
 

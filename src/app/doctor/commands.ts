@@ -1,18 +1,18 @@
-import { REAL_CLOCK } from "../../domain/kit/clock.ts";
-import { messageOf } from "../../domain/kit/message_of.ts";
 import type { CheckResult } from "../../channels/channel.ts";
+import { messageOf } from "../../domain/errors.ts";
+import { REAL_CLOCK } from "../../domain/kit/time.ts";
 import { answerInTime } from "../../extension/answer_in_time.ts";
 import { discoverFolders } from "../../extension/loading/discover.ts";
-import type { DoctorContext } from "../../extension/spec.ts";
 import type { ProgramWalls, UnwalledMode } from "../../extension/spawned.ts";
+import type { DoctorContext } from "../../extension/spec.ts";
 import { AskedPrograms, type WallState } from "../../processes/asked/asked_programs.ts";
 import { landlockFault } from "../../processes/landlock_fault.ts";
 import { programWall } from "../../processes/program_wall.ts";
 import { buildRegistry } from "../extensions/extension_source.ts";
-import type { ShippedParts } from "../settings/shipped_parts.ts";
-import { machineFacts, wholeWallFix } from "./whole_wall.ts";
 import { programSettings } from "../settings/program_settings.ts";
 import type { EnvironmentVariables, Settings } from "../settings/settings.ts";
+import type { ShippedParts } from "../settings/shipped_parts.ts";
+import { machineFacts, wholeWallFix } from "./whole_wall.ts";
 
 const TIMEOUT_MS = 10_000, EXTENSION_MS = 120_000;
 

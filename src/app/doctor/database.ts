@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
 import type { CheckResult } from "../../channels/channel.ts";
 import { StoreError, type StoreErrorCode } from "../../domain/errors.ts";
-import { isPostgres } from "../../domain/text/is_postgres.ts";
+import { isPostgres } from "../../domain/kit/addresses.ts";
 import { openStore } from "../../persistence/open_store.ts";
 import { folderFault } from "../settings/folder_fault.ts";
 import type { Settings } from "../settings/settings.ts";

@@ -1,7 +1,10 @@
-import { abortable } from "../../domain/kit/abortable.ts";
 import type { CheckResult, OpenRequest } from "../../channels/channel.ts";
 import { DEFAULT_CONFIG } from "../../config/defaults.ts";
 import { Cancelled, ConfigError } from "../../domain/errors.ts";
+import { abortable } from "../../domain/kit/concurrency.ts";
+import { runtimeSince } from "../services/runtime_since.ts";
+import type { SessionParts } from "../session/open_session.ts";
+import { readSettings, type Settings } from "../settings/settings.ts";
 import { diagnoseCommands } from "./commands.ts";
 import { diagnoseDatabase } from "./database.ts";
 import { diagnoseExtensions } from "./extensions.ts";
@@ -9,9 +12,6 @@ import { diagnoseProviders } from "./providers.ts";
 import { diagnoseSandbox } from "./sandbox.ts";
 import { diagnoseSettings, settingsFault } from "./settings.ts";
 import { diagnoseTelegram } from "./telegram.ts";
-import { runtimeSince } from "../services/runtime_since.ts";
-import type { SessionParts } from "../session/open_session.ts";
-import { readSettings, type Settings } from "../settings/settings.ts";
 
 /** Checks what Vis needs on this machine and suggests a fix for each fault. Never throws for a fault that it can name;
  * if the settings cannot be used, it runs the checks that need none. Rejects with `UsageError` for an invalid

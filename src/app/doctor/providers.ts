@@ -1,9 +1,8 @@
-import { messageOf } from "../../domain/kit/message_of.ts";
 import type { CheckResult } from "../../channels/channel.ts";
-import { ConfigError } from "../../domain/errors.ts";
+import { ConfigError, messageOf } from "../../domain/errors.ts";
+import { loadModelData } from "../../providers/models/model_data.ts";
 import { buildRouter, unpricedRoot } from "../providers/build_router.ts";
 import { AppProviderAdmin } from "../providers/provider_admin.ts";
-import { loadModelData } from "../../providers/models/model_data.ts";
 import type { Settings } from "../settings/settings.ts";
 
 const REACH_MS = 5_000;

@@ -1,8 +1,7 @@
 import { hostname } from "node:os";
 import type { CheckResult, OpenRequest } from "../../channels/channel.ts";
 import { DEFAULT_CONFIG } from "../../config/defaults.ts";
-import { Cancelled, ConfigError } from "../../domain/errors.ts";
-import { messageOf } from "../../domain/kit/message_of.ts";
+import { Cancelled, ConfigError, messageOf } from "../../domain/errors.ts";
 import type { SeatbeltWalls } from "../../processes/seatbelt_wall.ts";
 import type { SessionParts } from "../session/open_session.ts";
 import { programSettings } from "../settings/program_settings.ts";

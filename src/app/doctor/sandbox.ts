@@ -1,10 +1,9 @@
 import type { CheckResult } from "../../channels/channel.ts";
-import { oneLine } from "../../domain/text/clip.ts";
-import { ConfigError } from "../../domain/errors.ts";
-import { messageOf } from "../../domain/kit/message_of.ts";
+import { ConfigError, messageOf } from "../../domain/errors.ts";
+import { oneLine } from "../../domain/kit/text.ts";
 import { probeWalls, type WallProbe } from "../../sandbox/host/probe_walls.ts";
-import type { Settings } from "../settings/settings.ts";
 import { tryWalls } from "../session/try_walls.ts";
+import type { Settings } from "../settings/settings.ts";
 import { wallChecks } from "./wall_checks.ts";
 
 /** Checks what blocks will run in: a sandbox as configured, then each wall separately, behind the same launcher.

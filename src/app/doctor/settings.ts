@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import type { CheckResult } from "../../channels/channel.ts";
-import { type ConfigError, SettingError } from "../../domain/errors.ts";
-import { fileCode, fileFault } from "../../domain/text/file_fault.ts";
+import { type ConfigError, fileCode, fileFault, SettingError } from "../../domain/errors.ts";
 import { folderFault } from "../settings/folder_fault.ts";
 import type { Settings } from "../settings/settings.ts";
 

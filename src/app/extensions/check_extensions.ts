@@ -1,25 +1,24 @@
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
-import { abortable } from "../../domain/kit/abortable.ts";
-import { messageOf } from "../../domain/kit/message_of.ts";
-import type { ExtensionCheck } from "../../domain/reports/extension_report.ts";
-import { smallTextFile } from "../../domain/kit/small_text_file.ts";
-import { jsonOrUndefined } from "../../domain/text/json_or_undefined.ts";
-import { UsageError } from "../../domain/errors.ts";
-import { messageWithLine } from "../../extension/loading/source_line.ts";
+import { messageOf, UsageError } from "../../domain/errors.ts";
+import { abortable } from "../../domain/kit/concurrency.ts";
+import { smallTextFile } from "../../domain/kit/files.ts";
+import { jsonOrUndefined } from "../../domain/kit/json.ts";
+import type { ExtensionCheck } from "../../domain/reports.ts";
 import { discoverFolders, type FoundFolder } from "../../extension/loading/discover.ts";
 import { type ExtensionFolder, readExtensionFolder } from "../../extension/loading/extension_folder.ts";
 import { importTest, reachedModules, testFiles } from "../../extension/loading/import_folder.ts";
-import { collectTests } from "../../extension/registry/testing.ts";
+import { messageWithLine } from "../../extension/loading/source_line.ts";
 import type { ActiveExtensions } from "../../extension/registry/registry.ts";
-import type { EnvironmentView, Extension } from "../../extension/spec.ts";
 import { signatureOf } from "../../extension/registry/signatures.ts";
+import { collectTests } from "../../extension/registry/testing.ts";
+import type { EnvironmentView, Extension } from "../../extension/spec.ts";
 import { undefinedNames } from "../../sandbox/child/syntax/modules.ts";
+import type { Settings } from "../settings/settings.ts";
+import type { ShippedParts } from "../settings/shipped_parts.ts";
 import { buildRegistry, folderOptionsOf } from "./extension_source.ts";
 import { TYPE_FILES } from "./new_extension.ts";
-import type { ShippedParts } from "../settings/shipped_parts.ts";
-import type { Settings } from "../settings/settings.ts";
 
 const MAX_MS = 10_000, TEST_MS = 60_000;
 const Checks = z.array(z.strictObject({

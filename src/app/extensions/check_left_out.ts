@@ -1,8 +1,8 @@
 import { UsageError } from "../../domain/errors.ts";
-import { nearestName } from "../../domain/kit/nearest_name.ts";
+import { nearestName } from "../../domain/kit/names.ts";
 import { discoverFolders } from "../../extension/loading/discover.ts";
-import type { ShippedParts } from "../settings/shipped_parts.ts";
 import type { Settings } from "../settings/settings.ts";
+import type { ShippedParts } from "../settings/shipped_parts.ts";
 
 /** Throws `UsageError` if an extension to leave out does not exist. The extensions in a folder are unknown until it is
  * read: if there is a folder, every name may be valid. */

@@ -1,6 +1,6 @@
+import { DEFAULT_TENANT } from "../../domain/kit/ids.ts";
 import { ExtensionStore } from "../../environment/extension_store.ts";
 import type { OwnStore } from "../../extension/own_store.ts";
-import { DEFAULT_TENANT } from "../../domain/records/tenant.ts";
 import { openStore } from "../../persistence/open_store.ts";
 import type { Store } from "../../persistence/store/store.ts";
 import type { Settings } from "../settings/settings.ts";

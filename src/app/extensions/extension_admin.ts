@@ -1,17 +1,13 @@
-import { messageOf } from "../../domain/kit/message_of.ts";
-import { basename, dirname, join, resolve } from "node:path";
-import { z } from "zod";
-import type { ExtensionAdmin } from "../../domain/reports/extension_admin.ts";
+import { settingList } from "../../config/setting_list.ts";
+import { ConfigError, fileFault, messageOf, UsageError } from "../../domain/errors.ts";
 import type {
+  ExtensionAdmin,
   ExtensionCheck,
   ExtensionCommandFacts,
   ExtensionFacts,
   TrustFacts,
-} from "../../domain/reports/extension_report.ts";
-import { settingList } from "../../config/setting_list.ts";
-import { ConfigError, UsageError } from "../../domain/errors.ts";
-import type { SettingsSection } from "../../domain/records/settings_section.ts";
-import { fileFault } from "../../domain/text/file_fault.ts";
+} from "../../domain/reports.ts";
+import type { SettingsSection } from "../../domain/settings.ts";
 import { discoverFolders, type FoundFolder } from "../../extension/loading/discover.ts";
 import {
   type ExtensionFolder,
@@ -22,17 +18,19 @@ import { isWanted } from "../../extension/loading/is_wanted.ts";
 import type { Skipped } from "../../extension/loading/loader.ts";
 import { readTar } from "../../extension/loading/read_tar.ts";
 import type { Extension } from "../../extension/spec.ts";
-import { checkExtensions, testExtensions } from "./check_extensions.ts";
-import { buildRegistry, folderOptionsOf } from "./extension_source.ts";
+import { settingsSectionsOf } from "../settings/settings_sections_of.ts";
+import type { EnvironmentVariables, Settings } from "../settings/settings.ts";
 import type { ShippedParts } from "../settings/shipped_parts.ts";
+import { checkExtensions, testExtensions } from "./check_extensions.ts";
 import { extensionCommands } from "./extension_commands.ts";
-import { folderChanges } from "./folder_changes.ts";
+import { buildRegistry, folderOptionsOf } from "./extension_source.ts";
 import { fetchPackage } from "./fetch_package.ts";
+import { folderChanges } from "./folder_changes.ts";
 import { isBelow } from "./is_below.ts";
 import { newExtension } from "./new_extension.ts";
 import { runExtensionCommand } from "./run_extension_command.ts";
-import type { EnvironmentVariables, Settings } from "../settings/settings.ts";
-import { settingsSectionsOf } from "../settings/settings_sections_of.ts";
+import { basename, dirname, join, resolve } from "node:path";
+import { z } from "zod";
 
 const ANY = z.record(z.string(), z.unknown());
 

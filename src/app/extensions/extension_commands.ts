@@ -1,9 +1,9 @@
-import type { ExtensionCommandFacts } from "../../domain/reports/extension_report.ts";
+import type { ExtensionCommandFacts } from "../../domain/reports.ts";
 import { discoverFolders } from "../../extension/loading/discover.ts";
+import type { Settings } from "../settings/settings.ts";
+import type { ShippedParts } from "../settings/shipped_parts.ts";
 import { commandShape } from "./command_shape.ts";
 import { buildRegistry } from "./extension_source.ts";
-import type { ShippedParts } from "../settings/shipped_parts.ts";
-import type { Settings } from "../settings/settings.ts";
 
 /** Commands that extensions add, for completion. */
 export async function extensionCommands(

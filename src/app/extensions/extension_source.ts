@@ -1,20 +1,19 @@
-import { messageOf } from "../../domain/kit/message_of.ts";
-import { join, resolve } from "node:path";
-import { ConfigError, SettingError } from "../../domain/errors.ts";
-import type { ExtensionDescription } from "../../extension/registry/description.ts";
+import { ConfigError, messageOf, SettingError } from "../../domain/errors.ts";
 import { discoverFolders, type FoundFolder } from "../../extension/loading/discover.ts";
 import { isWanted } from "../../extension/loading/is_wanted.ts";
-import { type ExtensionSource, LazyRegistry } from "../../extension/registry/lazy_registry.ts";
 import type { LoadFolderOptions, LoadOptions, LoadReport, ShippedIndex } from "../../extension/loading/loader.ts";
+import type { ExtensionDescription } from "../../extension/registry/description.ts";
+import { type ExtensionSource, LazyRegistry } from "../../extension/registry/lazy_registry.ts";
 import type { SettingSources } from "../../extension/registry/read_config.ts";
 import type { ExtensionRegistry } from "../../extension/registry/registry.ts";
 import type { Extension } from "../../extension/spec.ts";
 import { createLog } from "../../logging/log.ts";
-import { isBelow } from "./is_below.ts";
-import { settingSecrets } from "./setting_secrets.ts";
 import type { Settings } from "../settings/settings.ts";
 import type { ShippedParts } from "../settings/shipped_parts.ts";
+import { isBelow } from "./is_below.ts";
+import { settingSecrets } from "./setting_secrets.ts";
 import { withOffParts } from "./with_off_parts.ts";
+import { join, resolve } from "node:path";
 
 /** About when the first request of a query is sent; what is loaded later does not delay it. */
 const AFTER_START_MS = 40;

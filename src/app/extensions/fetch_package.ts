@@ -1,11 +1,10 @@
-import { messageOf } from "../../domain/kit/message_of.ts";
-import { createHash } from "node:crypto";
-import { z } from "zod";
-import { UsageError } from "../../domain/errors.ts";
-import { readBounded } from "../../domain/kit/read_bounded.ts";
+import { messageOf, UsageError } from "../../domain/errors.ts";
+import { readBounded } from "../../domain/kit/bytes.ts";
+import { readForeignJson } from "../../domain/kit/json.ts";
 import { readTar } from "../../extension/loading/read_tar.ts";
 import type { EnvironmentVariables } from "../settings/settings.ts";
-import { readForeignJson } from "../../domain/text/read_foreign_json.ts";
+import { createHash } from "node:crypto";
+import { z } from "zod";
 
 const MAX_BYTES = 32 * 1024 * 1024;
 const TIMEOUT_MS = 60_000;

@@ -1,8 +1,7 @@
 import { basename, join } from "node:path";
 import types from "../../../docs/generated/vis-extension.d.ts" with { type: "text" };
 import testingTypes from "../../../docs/extensions/vis-extension-testing.d.ts" with { type: "text" };
-import { UsageError } from "../../domain/errors.ts";
-import { fileFault } from "../../domain/text/file_fault.ts";
+import { fileFault, UsageError } from "../../domain/errors.ts";
 
 /** The version whose types an editor loads; `z` of `@vis/extension` is the one in the program. */
 const ZOD = "npm:zod@4.6.7";

@@ -1,14 +1,14 @@
 import { Cancelled, UsageError } from "../../domain/errors.ts";
-import { abortable } from "../../domain/kit/abortable.ts";
-import { tenantHome } from "../../domain/records/tenant_home.ts";
-import { nearestName } from "../../domain/kit/nearest_name.ts";
+import { abortable } from "../../domain/kit/concurrency.ts";
+import { tenantHome } from "../../domain/kit/ids.ts";
+import { nearestName } from "../../domain/kit/names.ts";
+import { ConversationPrograms } from "../../environment/conversation_programs.ts";
 import type { ExtensionRegistry } from "../../extension/registry/registry.ts";
 import type { CliCommand, Extension } from "../../extension/spec.ts";
-import { commandShape, schemaKind } from "./command_shape.ts";
-import { CommandStore } from "./command_store.ts";
-import { ConversationPrograms } from "../../environment/conversation_programs.ts";
 import type { EnvironmentVariables, Settings } from "../settings/settings.ts";
 import type { ShippedParts } from "../settings/shipped_parts.ts";
+import { commandShape, schemaKind } from "./command_shape.ts";
+import { CommandStore } from "./command_store.ts";
 
 interface Options {
   readonly loaded: readonly Extension[];

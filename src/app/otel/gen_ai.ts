@@ -1,4 +1,4 @@
-import type { Usage } from "../../domain/query/usage.ts";
+import type { Usage } from "../../domain/query/query_schemas.ts";
 import type { Attribute } from "./span.ts";
 
 /** Names of OpenTelemetry's conventions for generative AI (semantic-conventions v1.45). */

@@ -1,4 +1,4 @@
-import { percentDecoded } from "../../domain/text/percent_decoded.ts";
+import { percentDecoded } from "../../domain/kit/addresses.ts";
 import type { EnvironmentVariables } from "../settings/settings.ts";
 
 /** Settings from the standard variables (`OTEL_*`). */

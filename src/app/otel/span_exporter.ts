@@ -1,5 +1,4 @@
-import { REAL_CLOCK } from "../../domain/kit/clock.ts";
-import { unrefTimer } from "../../domain/kit/unref_timer.ts";
+import { REAL_CLOCK, unrefTimer } from "../../domain/kit/time.ts";
 import type { Log } from "../../logging/log.ts";
 import type { OtelSettings } from "./otel_settings.ts";
 import { otlpBody } from "./otlp_body.ts";

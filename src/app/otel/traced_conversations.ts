@@ -1,6 +1,6 @@
 import { type ConversationParts, Conversations } from "../../conversation/conversations.ts";
-import { type Emit, isEnd, type QueryEvent } from "../../domain/query/query_event.ts";
-import type { QueryResult } from "../../domain/query/query_result.ts";
+import { type Emit, isEnd } from "../../domain/query/query_event.ts";
+import type { QueryEvent, QueryResult } from "../../domain/query/query_schemas.ts";
 import { usageAttributes } from "./gen_ai.ts";
 import type { Span, SpanContext } from "./span.ts";
 import type { SpanParent, Tracer } from "./tracer.ts";

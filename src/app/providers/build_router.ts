@@ -1,15 +1,14 @@
-import { isLoopback } from "../../domain/kit/is_loopback.ts";
-import { messageOf } from "../../domain/kit/message_of.ts";
-import { join } from "node:path";
-import { ConfigError } from "../../domain/errors.ts";
+import { ConfigError, messageOf } from "../../domain/errors.ts";
+import { isLoopback } from "../../domain/kit/addresses.ts";
 import { createLog } from "../../logging/log.ts";
 import { Credentials } from "../../providers/credentials.ts";
 import type { LocalAddress } from "../../providers/models/discover.ts";
 import { type ModelRoute, Router } from "../../providers/router/router.ts";
+import type { Settings } from "../settings/settings.ts";
 import { chooseProviders, type ChosenProviders } from "./choose_providers.ts";
 import { makeProvider } from "./make_provider.ts";
 import type { ResolvedProvider } from "./resolve_provider.ts";
-import type { Settings } from "../settings/settings.ts";
+import { join } from "node:path";
 
 const LIST_MS = 3_000;
 /** A model that runs here may have to be loaded, and to read the whole request on a slow processor. */

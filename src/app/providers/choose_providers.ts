@@ -1,8 +1,9 @@
 import { ConfigError } from "../../domain/errors.ts";
-import { isLoopback } from "../../domain/kit/is_loopback.ts";
+import { isLoopback } from "../../domain/kit/addresses.ts";
 import { discoverLocal, type LocalAddress, type LocalServer, usualAddresses } from "../../providers/models/discover.ts";
 import { loadModelData } from "../../providers/models/model_data.ts";
 import { environmentAddress, PRESETS } from "../../providers/models/presets.ts";
+import type { Settings } from "../settings/settings.ts";
 import {
   isProvider,
   keyAdvice,
@@ -11,7 +12,6 @@ import {
   resolveProvider,
 } from "./resolve_provider.ts";
 import { serverName } from "./server_name.ts";
-import type { Settings } from "../settings/settings.ts";
 
 /** The chosen providers, the root first, and notes about the choice. */
 export interface ChosenProviders {

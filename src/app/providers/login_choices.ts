@@ -1,5 +1,5 @@
-import { BOT_LOGIN } from "../../domain/reports/bot_login.ts";
-import type { LoginChoice } from "../../domain/reports/provider_report.ts";
+import type { LoginChoice } from "../../domain/reports.ts";
+import { BOT_LOGIN } from "../../domain/settings.ts";
 import { discoverLocal, type LocalAddress, usualAddresses } from "../../providers/models/discover.ts";
 import { PRESETS } from "../../providers/models/presets.ts";
 import type { Settings } from "../settings/settings.ts";

@@ -1,7 +1,5 @@
-import { messageOf } from "../../domain/kit/message_of.ts";
 import type { ProviderAdmin } from "../../channels/channel.ts";
-import { BOT_LOGIN } from "../../domain/reports/bot_login.ts";
-import { Cancelled, ConfigError, ProviderError, UsageError } from "../../domain/errors.ts";
+import { Cancelled, ConfigError, messageOf, ProviderError, UsageError } from "../../domain/errors.ts";
 import type {
   KeyReport,
   KeyTrial,
@@ -10,20 +8,21 @@ import type {
   ModelsReport,
   ProviderReport,
   ProvidersReport,
-} from "../../domain/reports/provider_report.ts";
+} from "../../domain/reports.ts";
+import { BOT_LOGIN } from "../../domain/settings.ts";
 import type { CopilotEndpoints } from "../../providers/copilot/endpoints.ts";
 import type { Credentials } from "../../providers/credentials.ts";
 import { loadModelData, type ModelData } from "../../providers/models/model_data.ts";
 import { PRESETS } from "../../providers/models/presets.ts";
+import { authReferences } from "../settings/auth_references.ts";
+import type { Settings } from "../settings/settings.ts";
 import { addServer } from "./add_server.ts";
 import { credentialsOf } from "./build_router.ts";
 import { chooseProviders, type ChosenProviders, keyedNames } from "./choose_providers.ts";
-import { capabilitiesOf, FREE_PRICE } from "./make_provider.ts";
 import { loginChoices } from "./login_choices.ts";
-import { served, serviceReach } from "./served.ts";
+import { capabilitiesOf, FREE_PRICE } from "./make_provider.ts";
 import { isProvider, keyAdvice, type ResolvedProvider, resolveProvider } from "./resolve_provider.ts";
-import { authReferences } from "../settings/auth_references.ts";
-import type { Settings } from "../settings/settings.ts";
+import { served, serviceReach } from "./served.ts";
 
 const TRY_MS = 8_000;
 /** Shorter keys are masked completely. */

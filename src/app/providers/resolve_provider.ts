@@ -1,5 +1,5 @@
 import { ConfigError } from "../../domain/errors.ts";
-import { nearestName } from "../../domain/kit/nearest_name.ts";
+import { nearestName } from "../../domain/kit/names.ts";
 import type { Credential, Credentials } from "../../providers/credentials.ts";
 import type { ModelDataSet } from "../../providers/models/model_data.ts";
 import { environmentAddress, type Preset, PRESETS } from "../../providers/models/presets.ts";

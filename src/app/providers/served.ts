@@ -1,6 +1,5 @@
-import { Cancelled, ConfigError } from "../../domain/errors.ts";
-import { messageOf } from "../../domain/kit/message_of.ts";
-import type { ProviderReport } from "../../domain/reports/provider_report.ts";
+import { Cancelled, ConfigError, messageOf } from "../../domain/errors.ts";
+import type { ProviderReport } from "../../domain/reports.ts";
 import { makeProvider } from "./make_provider.ts";
 import { keyAdvice, type ResolvedProvider } from "./resolve_provider.ts";
 

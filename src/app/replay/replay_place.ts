@@ -1,10 +1,8 @@
 import { statfs } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, sep } from "node:path";
-import type { ReplayPlace, ReplayRequest } from "../../domain/records/replay_place.ts";
-import { Cancelled, UsageError } from "../../domain/errors.ts";
-import { fileFault } from "../../domain/text/file_fault.ts";
-import { PathMap } from "../../domain/records/path_map.ts";
+import { Cancelled, fileFault, UsageError } from "../../domain/errors.ts";
+import { PathMap, type ReplayPlace, type ReplayRequest } from "../../domain/records/recording.ts";
 import { realFolder } from "../settings/settings.ts";
 import { makeCopyFolder } from "./_copy_folder.ts";
 import { copyTree } from "./_copy_tree.ts";

@@ -1,5 +1,5 @@
-import type { DatabaseCopyReport, DatabaseCopyRequest } from "../../domain/records/database_copy.ts";
 import { UsageError } from "../../domain/errors.ts";
+import type { DatabaseCopyReport, DatabaseCopyRequest } from "../../domain/records/database_maintenance.ts";
 import { copyStore } from "../../persistence/copy_store.ts";
 import { databaseOf } from "../settings/database_of.ts";
 

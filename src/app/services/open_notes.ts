@@ -1,4 +1,4 @@
-import { isLoopback } from "../../domain/kit/is_loopback.ts";
+import { isLoopback } from "../../domain/kit/addresses.ts";
 
 /** Notes for the operator about the host that a server listens on. */
 export function openNotes(host: string): readonly string[] {

@@ -1,8 +1,8 @@
-import { isPostgres } from "../../domain/text/is_postgres.ts";
-import { messageOf } from "../../domain/kit/message_of.ts";
+import { messageOf } from "../../domain/errors.ts";
+import { isPostgres } from "../../domain/kit/addresses.ts";
+import { folderFault } from "../settings/folder_fault.ts";
 import { access, constants, statfs } from "node:fs/promises";
 import { dirname } from "node:path";
-import { folderFault } from "../settings/folder_fault.ts";
 
 /** With less free space a query could not store its work. */
 const MIN_FREE_BYTES = 64 * 1024 * 1024;

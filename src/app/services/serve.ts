@@ -1,28 +1,26 @@
 import type { RunningServer, ServeRequest, Session } from "../../channels/channel.ts";
-import type { VersionFacts } from "../../domain/reports/version_facts.ts";
 import type { HttpParts } from "../../channels/http/routing/http_parts.ts";
 import { startHttp } from "../../channels/http/start_http.ts";
 import type { Config } from "../../config/schema.ts";
-import { ConfigError } from "../../domain/errors.ts";
-import { runUndo } from "../../domain/reports/undo_report.ts";
-import { fileFault } from "../../domain/text/file_fault.ts";
-import type { ExtensionFacts } from "../../domain/reports/extension_report.ts";
+import { ConfigError, fileFault } from "../../domain/errors.ts";
+import type { ExtensionFacts, VersionFacts } from "../../domain/reports.ts";
+import { runUndo } from "../../domain/undo.ts";
 import { createLog } from "../../logging/log.ts";
-import { runtimeSince } from "./runtime_since.ts";
-import { ownConnections } from "./own_connections.ts";
 import { AppExtensionAdmin } from "../extensions/extension_admin.ts";
 import { wantedTelemetry } from "../otel/wanted_telemetry.ts";
-import type { SessionParts } from "../session/open_session.ts";
-import { openNotes } from "./open_notes.ts";
-import { openTraced } from "../session/open_traced.ts";
 import { unpricedRoot } from "../providers/build_router.ts";
 import { AppProviderAdmin } from "../providers/provider_admin.ts";
+import type { SessionParts } from "../session/open_session.ts";
+import { openTraced } from "../session/open_traced.ts";
+import { tryWalls } from "../session/try_walls.ts";
+import type { Settings } from "../settings/settings.ts";
+import { openNotes } from "./open_notes.ts";
+import { ownConnections } from "./own_connections.ts";
 import { readService } from "./read_service.ts";
 import { readiness } from "./readiness.ts";
+import { runtimeSince } from "./runtime_since.ts";
 import { serverTokens } from "./server_tokens.ts";
-import type { Settings } from "../settings/settings.ts";
 import type { TelegramHook } from "./telegram_hook.ts";
-import { tryWalls } from "../session/try_walls.ts";
 
 const LIMITS = {
   bodyMs: 30_000,

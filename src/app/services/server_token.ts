@@ -1,9 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { dirname, join, resolve } from "node:path";
 import type { ServeRequest } from "../../channels/channel.ts";
-import { ConfigError } from "../../domain/errors.ts";
-import { ensureFile, ensureFolder } from "../../domain/kit/replace_file.ts";
-import { fileFault } from "../../domain/text/file_fault.ts";
+import { ConfigError, fileFault } from "../../domain/errors.ts";
+import { ensureFile, ensureFolder } from "../../domain/kit/files.ts";
 import type { EnvironmentVariables, Settings } from "../settings/settings.ts";
 
 export interface ServerToken {

@@ -1,6 +1,6 @@
 import type { OpenRequest, Peer, Session, SpeakRequest } from "../../channels/channel.ts";
-import type { VersionFacts } from "../../domain/reports/version_facts.ts";
-import { messageOf } from "../../domain/kit/message_of.ts";
+import { messageOf } from "../../domain/errors.ts";
+import type { VersionFacts } from "../../domain/reports.ts";
 import { createLog } from "../../logging/log.ts";
 import type { SessionParts } from "../session/open_session.ts";
 import { openTraced } from "../session/open_traced.ts";

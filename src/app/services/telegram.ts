@@ -1,9 +1,9 @@
 import type { RunningBot, TelegramRequest } from "../../channels/channel.ts";
 import { openTelegram } from "../../channels/telegram/open_telegram.ts";
 import { ConfigError } from "../../domain/errors.ts";
-import { isLoopback } from "../../domain/kit/is_loopback.ts";
-import { botSettings } from "./bot_settings.ts";
+import { isLoopback } from "../../domain/kit/addresses.ts";
 import { openSession, type SessionParts } from "../session/open_session.ts";
+import { botSettings } from "./bot_settings.ts";
 import { readService } from "./read_service.ts";
 import { telegramToken } from "./telegram_token.ts";
 

@@ -1,6 +1,6 @@
 import type { TelegramRequest } from "../../channels/channel.ts";
-import { BOT_LOGIN } from "../../domain/reports/bot_login.ts";
 import { ConfigError } from "../../domain/errors.ts";
+import { BOT_LOGIN } from "../../domain/settings.ts";
 import { credentialsOf } from "../providers/build_router.ts";
 import type { Settings } from "../settings/settings.ts";
 

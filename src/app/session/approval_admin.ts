@@ -1,4 +1,5 @@
-import type { ApprovalAdmin, KeptRule } from "../../domain/query/approval.ts";
+import type { ApprovalAdmin } from "../../domain/query/approval.ts";
+import type { KeptRule } from "../../domain/query/query_schemas.ts";
 import { ApprovalFolder } from "./approval_folder.ts";
 
 /** Implements `vis approvals`. */

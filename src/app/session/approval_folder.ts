@@ -1,13 +1,11 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { z } from "zod";
-import { ConfigError } from "../../domain/errors.ts";
-import type { ApprovalRule, ApprovalRules, KeptRule } from "../../domain/query/approval.ts";
-import { KeptRuleSchema } from "../../domain/query/query_schemas.ts";
-import { DEFAULT_TENANT } from "../../domain/records/tenant.ts";
-import { messageOf } from "../../domain/kit/message_of.ts";
-import { ensureFolder, replaceFile } from "../../domain/kit/replace_file.ts";
-import { plainTextFile } from "../../domain/kit/small_text_file.ts";
+import { ConfigError, messageOf } from "../../domain/errors.ts";
+import { ensureFolder, plainTextFile, replaceFile } from "../../domain/kit/files.ts";
+import { DEFAULT_TENANT } from "../../domain/kit/ids.ts";
+import type { ApprovalRules } from "../../domain/query/approval.ts";
+import { type ApprovalRule, type KeptRule, KeptRuleSchema } from "../../domain/query/query_schemas.ts";
 
 const Shape = KeptRuleSchema.omit({ id: true }).extend({ tenant: z.string().default(DEFAULT_TENANT) });
 

@@ -3,26 +3,26 @@ import type { OpenRequest, Session } from "../../channels/channel.ts";
 import { type ConversationParts, Conversations } from "../../conversation/conversations.ts";
 import { ConfigError } from "../../domain/errors.ts";
 import type { ApprovalRules } from "../../domain/query/approval.ts";
-import { Playback } from "../../domain/records/playback.ts";
+import { Playback } from "../../domain/records/recording.ts";
+import type { EnvironmentParts } from "../../environment/environment_parts.ts";
+import type { UnwalledMode } from "../../extension/spawned.ts";
 import { createLog } from "../../logging/log.ts";
 import type { Store } from "../../persistence/store/store.ts";
 import { Router } from "../../providers/router/router.ts";
 import { openSandbox } from "../../sandbox/host/open_sandbox.ts";
-import type { Sandbox, SandboxLimits, SandboxOptions } from "../../sandbox/sandbox.ts";
-import { missingWalls } from "../../sandbox/missing_walls.ts";
 import { WorkFolder } from "../../sandbox/launch/work_folder.ts";
-import { buildRouter } from "../providers/build_router.ts";
-import { programSettings } from "../settings/program_settings.ts";
-import { openLoggedStore } from "./open_logged_store.ts";
+import { missingWalls } from "../../sandbox/missing_walls.ts";
+import type { Sandbox, SandboxLimits, SandboxOptions } from "../../sandbox/sandbox.ts";
 import { checkLeftOut } from "../extensions/check_left_out.ts";
 import { extensionSource } from "../extensions/extension_source.ts";
-import type { ShippedParts } from "../settings/shipped_parts.ts";
 import type { Telemetry } from "../otel/telemetry.ts";
+import { buildRouter } from "../providers/build_router.ts";
+import { programSettings } from "../settings/program_settings.ts";
+import { type EnvironmentVariables, readSettings, type Settings } from "../settings/settings.ts";
+import type { ShippedParts } from "../settings/shipped_parts.ts";
+import { openLoggedStore } from "./open_logged_store.ts";
 import { PROCESS_LIMITS } from "./process_limits.ts";
 import { isAlive, ownSession } from "./process_owner.ts";
-import { type EnvironmentVariables, readSettings, type Settings } from "../settings/settings.ts";
-import type { UnwalledMode } from "../../extension/spawned.ts";
-import type { EnvironmentParts } from "../../environment/environment_parts.ts";
 
 /** `env.spawn` and `env.programWalls`; their code is loaded with the first call. */
 function commandWall(

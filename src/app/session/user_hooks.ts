@@ -1,13 +1,12 @@
 import type { ConversationParts } from "../../conversation/conversations.ts";
-import { changedPath } from "../../domain/calls/changed_files.ts";
-import { stripVTControlCharacters } from "node:util";
-import { abortable } from "../../domain/kit/abortable.ts";
-import { messageOf } from "../../domain/kit/message_of.ts";
-import { isChild, type QueryEvent } from "../../domain/query/query_event.ts";
-import type { QueryResult } from "../../domain/query/query_result.ts";
-import { clip } from "../../domain/text/clip.ts";
-import { visibleText } from "../../domain/text/visible_text.ts";
+import { messageOf } from "../../domain/errors.ts";
+import { abortable } from "../../domain/kit/concurrency.ts";
+import { clip, visibleText } from "../../domain/kit/text.ts";
+import { changedPath } from "../../domain/query/changed_files.ts";
+import { isChild } from "../../domain/query/query_event.ts";
+import type { QueryEvent, QueryResult } from "../../domain/query/query_schemas.ts";
 import type { Settings } from "../settings/settings.ts";
+import { stripVTControlCharacters } from "node:util";
 
 const TIMEOUT_MS = 60_000, USER_CHARS = 500, MODEL_CHARS = 1_000;
 

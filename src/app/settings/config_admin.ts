@@ -11,12 +11,11 @@ import { isSecret, maskSecrets } from "../../config/secrets.ts";
 import { configJsonSchema, type ConfigSetting, settingList, settingOf } from "../../config/setting_list.ts";
 import { SettingsSections } from "../../config/settings_sections.ts";
 import { ConfigError, SettingError, UsageError } from "../../domain/errors.ts";
-import type { SettingsSection } from "../../domain/records/settings_section.ts";
-import { jsonOrUndefined } from "../../domain/text/json_or_undefined.ts";
-import { nearestName } from "../../domain/kit/nearest_name.ts";
-import type { ConfigTrustFacts, SettingChange, SettingFacts } from "../../domain/reports/setting_facts.ts";
+import { jsonOrUndefined } from "../../domain/kit/json.ts";
+import { nearestName } from "../../domain/kit/names.ts";
+import type { ConfigTrustFacts, SettingChange, SettingFacts } from "../../domain/reports.ts";
+import type { SettingsSection } from "../../domain/settings.ts";
 import { ConfigTrust } from "./config_trust.ts";
-import type { ShippedParts } from "./shipped_parts.ts";
 import { settingsSectionsOf } from "./settings_sections_of.ts";
 import {
   type EnvironmentVariables,
@@ -26,6 +25,7 @@ import {
   realFolder,
   visHome,
 } from "./settings.ts";
+import type { ShippedParts } from "./shipped_parts.ts";
 import { writeConfigFile } from "./write_config_file.ts";
 
 interface Places {

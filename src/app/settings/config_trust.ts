@@ -1,9 +1,8 @@
-import { messageOf } from "../../domain/kit/message_of.ts";
+import type { ConfigFile } from "../../config/layers.ts";
+import { ConfigError, messageOf } from "../../domain/errors.ts";
+import { TrustList } from "../../extension/loading/trust_list.ts";
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import type { ConfigFile } from "../../config/layers.ts";
-import { ConfigError } from "../../domain/errors.ts";
-import { TrustList } from "../../extension/loading/trust_list.ts";
 
 /** Configuration files of projects that the user allowed to set any key, each with the hash of its text: a changed file
  * is no longer trusted. */

@@ -1,7 +1,6 @@
 import { join, resolve } from "node:path";
-import { ConfigError } from "../../domain/errors.ts";
-import { isPostgres } from "../../domain/text/is_postgres.ts";
-import { messageOf } from "../../domain/kit/message_of.ts";
+import { ConfigError, messageOf } from "../../domain/errors.ts";
+import { isPostgres } from "../../domain/kit/addresses.ts";
 
 /** Where the database is. */
 export interface ChosenDatabase {

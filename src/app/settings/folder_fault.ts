@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import { fileFault } from "../../domain/text/file_fault.ts";
+import { fileFault } from "../../domain/errors.ts";
 
 /** Why nothing can be written to a folder, which may still have to be created; "" if it can. */
 export function folderFault(path: string): string {

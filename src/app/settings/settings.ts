@@ -3,12 +3,11 @@ import { join, resolve } from "node:path";
 import type { OpenRequest } from "../../channels/channel.ts";
 import type { ConfigFile, ProjectFile } from "../../config/layers.ts";
 import { loadConfig, type LoadedConfig } from "../../config/load.ts";
+import { ConfigError, fileFault, UsageError } from "../../domain/errors.ts";
+import { plainTextFile } from "../../domain/kit/files.ts";
 import { type ChosenDatabase, databaseOf } from "./database_of.ts";
-import { ConfigError, UsageError } from "../../domain/errors.ts";
-import { plainTextFile } from "../../domain/kit/small_text_file.ts";
-import { fileFault } from "../../domain/text/file_fault.ts";
-import type { ShippedParts } from "./shipped_parts.ts";
 import { settingsSectionsOf } from "./settings_sections_of.ts";
+import type { ShippedParts } from "./shipped_parts.ts";
 
 export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 

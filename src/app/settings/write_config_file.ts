@@ -1,7 +1,6 @@
 import { dirname } from "node:path";
-import { ConfigError } from "../../domain/errors.ts";
-import { ensureFolder, replaceFile } from "../../domain/kit/replace_file.ts";
-import { fileFault } from "../../domain/text/file_fault.ts";
+import { ConfigError, fileFault } from "../../domain/errors.ts";
+import { ensureFolder, replaceFile } from "../../domain/kit/files.ts";
 
 /** Replaces a file as a whole. It keeps the old permissions; only its owner can read a new one. `follow`: writes to the
  * target of a link; otherwise the link is replaced. Throws `ConfigError`. */

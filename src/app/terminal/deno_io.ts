@@ -1,11 +1,10 @@
 import { fstatSync } from "node:fs";
 import type { Io } from "../../channels/channel.ts";
-import { OutputError, UsageError } from "../../domain/errors.ts";
-import { fileFault } from "../../domain/text/file_fault.ts";
-import type { Utf8Pieces } from "../../domain/text/utf8_pieces.ts";
-import { OutputQueue } from "./output_queue.ts";
+import { fileFault, OutputError, UsageError } from "../../domain/errors.ts";
+import type { Utf8Pieces } from "../../domain/kit/encoding.ts";
+import { unrefTimer } from "../../domain/kit/time.ts";
 import { PROCESS_LIMITS } from "../session/process_limits.ts";
-import { unrefTimer } from "../../domain/kit/unref_timer.ts";
+import { OutputQueue } from "./output_queue.ts";
 
 const MAX_STDIN_BYTES = 16 << 20;
 /** The shell's exit code for a program that ended because nothing read its output. */
@@ -69,7 +68,7 @@ export class DenoIo implements Io {
    * request. */
   async readStdin(): Promise<string> {
     const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-    const { Utf8Pieces } = await import("../../domain/text/utf8_pieces.ts");
+    const { Utf8Pieces } = await import("../../domain/kit/encoding.ts");
     const utf8 = new Utf8Pieces();
     const parts: string[] = [];
     let size = 0;

@@ -1,5 +1,5 @@
-import { abortable } from "../../domain/kit/abortable.ts";
 import type { RunCommand } from "../../channels/tui/user_commands.ts";
+import { abortable } from "../../domain/kit/concurrency.ts";
 
 /** Runs a command in the user's shell. Input that it asks for ends at once. */
 export async function runUserCommand(

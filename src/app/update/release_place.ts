@@ -1,9 +1,7 @@
 import { join, resolve } from "node:path";
-import { Cancelled, ConfigError, UsageError } from "../../domain/errors.ts";
-import { isSecureUrl } from "../../domain/kit/is_secure_url.ts";
-import { messageOf } from "../../domain/kit/message_of.ts";
-import { readBounded } from "../../domain/kit/read_bounded.ts";
-import { fileFault } from "../../domain/text/file_fault.ts";
+import { Cancelled, ConfigError, fileFault, messageOf, UsageError } from "../../domain/errors.ts";
+import { isSecureUrl } from "../../domain/kit/addresses.ts";
+import { readBounded } from "../../domain/kit/bytes.ts";
 
 const TIMEOUT_MS = 600_000;
 const MAX_REDIRECTS = 5;

@@ -1,6 +1,5 @@
-import { UsageError } from "../../domain/errors.ts";
-import type { InstalledRelease } from "../../domain/reports/update_facts.ts";
-import { fileFault } from "../../domain/text/file_fault.ts";
+import { fileFault, UsageError } from "../../domain/errors.ts";
+import type { InstalledRelease } from "../../domain/reports.ts";
 
 const IS_WINDOWS = Deno.build.os === "windows";
 

@@ -1,10 +1,9 @@
 import { createHash } from "node:crypto";
-import { Cancelled, ConfigError, UsageError } from "../../domain/errors.ts";
-import type { InstalledRelease, UpdateRequest } from "../../domain/reports/update_facts.ts";
-import type { VersionFacts } from "../../domain/reports/version_facts.ts";
-import { readForeignJson } from "../../domain/text/read_foreign_json.ts";
-import { readTar } from "../../extension/loading/read_tar.ts";
 import type { Config } from "../../config/schema.ts";
+import { Cancelled, ConfigError, UsageError } from "../../domain/errors.ts";
+import { readForeignJson } from "../../domain/kit/json.ts";
+import type { InstalledRelease, UpdateRequest, VersionFacts } from "../../domain/reports.ts";
+import { readTar } from "../../extension/loading/read_tar.ts";
 import { compareVersions } from "./compare_versions.ts";
 import { installedBy } from "./installed_by.ts";
 import { ReleaseIndex } from "./release_index.ts";

@@ -1,4 +1,15 @@
-import { shownRange } from "../../domain/query/iteration_range.ts";
+import { storedEvents } from "../../conversation/stored_events.ts";
+import { BusyError, faultOf } from "../../domain/errors.ts";
+import type { Approve } from "../../domain/query/approval.ts";
+import { type QueryReason, shownAnswer, stoppedText } from "../../domain/query/outcomes.ts";
+import { isChild } from "../../domain/query/query_event.ts";
+import { QueryProgress } from "../../domain/query/query_progress.ts";
+import type { QueryResult } from "../../domain/query/query_schemas.ts";
+import { shownRange } from "../../domain/query/stored_query.ts";
+import { askPermission } from "./ask_permission.ts";
+import { promptOf } from "./prompt_of.ts";
+import { messageChunk, SessionUpdates } from "./session_updates.ts";
+import { EditorSessions, type OpenSession, UNTITLED } from "./sessions.ts";
 import {
   agent,
   type AgentApp,
@@ -11,19 +22,6 @@ import {
   type SessionUpdate,
   type StopReason,
 } from "@agentclientprotocol/sdk";
-import { storedEvents } from "../../conversation/stored_events.ts";
-import type { Approve } from "../../domain/query/approval.ts";
-import { BusyError } from "../../domain/errors.ts";
-import { faultOf } from "../../domain/query/fault_of.ts";
-import { isChild } from "../../domain/query/query_event.ts";
-import { QueryProgress } from "../../domain/query/query_progress.ts";
-import type { QueryReason, QueryResult } from "../../domain/query/query_result.ts";
-import { stoppedText } from "../../domain/query/reason_text.ts";
-import { shownAnswer } from "../../domain/query/shown_answer.ts";
-import { askPermission } from "./ask_permission.ts";
-import { promptOf } from "./prompt_of.ts";
-import { EditorSessions, type OpenSession, UNTITLED } from "./sessions.ts";
-import { messageChunk, SessionUpdates } from "./session_updates.ts";
 
 const LISTED = 100;
 

@@ -5,9 +5,15 @@ import {
   type RequestPermissionResponse,
   type ToolCallContent,
 } from "@agentclientprotocol/sdk";
-import { abortable } from "../../domain/kit/abortable.ts";
-import type { Approve, Decision } from "../../domain/query/approval.ts";
-import { approvalBeginning, approvalChoices, approvalTitle, approvalWhy } from "../../domain/query/approval_choices.ts";
+import { abortable } from "../../domain/kit/concurrency.ts";
+import {
+  approvalBeginning,
+  approvalChoices,
+  approvalTitle,
+  approvalWhy,
+  type Approve,
+} from "../../domain/query/approval.ts";
+import type { Decision } from "../../domain/query/outcomes.ts";
 
 const KINDS: Readonly<Record<Decision, PermissionOptionKind>> = {
   once: "allow_once",

@@ -1,8 +1,8 @@
 import type { ContentBlock } from "@agentclientprotocol/sdk";
 import type { AskOptions } from "../../conversation/send_options.ts";
 import { UsageError } from "../../domain/errors.ts";
-import type { Image } from "../../domain/images/image.ts";
-import { requestOfImages } from "../../domain/images/request_of_images.ts";
+import type { Image } from "../../domain/images.ts";
+import { requestOfImages } from "../../domain/query/stored_query.ts";
 
 type Resource = Extract<ContentBlock, { readonly type: "resource" }>;
 type Source = NonNullable<AskOptions["context"]>;

@@ -1,11 +1,10 @@
 import { isAbsolute, join } from "node:path";
 import type { SessionUpdate, ToolCallContent } from "@agentclientprotocol/sdk";
-import { BlockTally } from "../../domain/calls/block_tally.ts";
-import type { BlockResult } from "../../domain/query/block_result.ts";
-import { blockLine } from "../../domain/query/block_line.ts";
-import { delayLine } from "../../domain/query/delay_line.ts";
-import { isChild, type QueryEvent } from "../../domain/query/query_event.ts";
-import { clip, oneLine } from "../../domain/text/clip.ts";
+import { clip, oneLine } from "../../domain/kit/text.ts";
+import { BlockTally } from "../../domain/query/calls.ts";
+import { delayLine, isChild } from "../../domain/query/query_event.ts";
+import { blockLine } from "../../domain/query/query_progress.ts";
+import type { BlockResult, QueryEvent } from "../../domain/query/query_schemas.ts";
 import { type EditedText, editedTexts } from "./edited_texts.ts";
 
 const RESULT_CHARS = 8_000;

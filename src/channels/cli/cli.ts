@@ -1,14 +1,14 @@
 import { type Command, CommanderError } from "commander";
+import { messageOf } from "../../domain/errors.ts";
+import { nearestName } from "../../domain/kit/names.ts";
+import { visibleText } from "../../domain/kit/text.ts";
 import type { Io, Services } from "../channel.ts";
-import { messageOf } from "../../domain/kit/message_of.ts";
-import { nearestName } from "../../domain/kit/nearest_name.ts";
-import { describeError } from "./output/exit_code.ts";
 import { interrupt } from "./input/interrupt.ts";
 import { isRequest } from "./input/is_request.ts";
+import { describeError } from "./output/exit_code.ts";
+import { jsonText } from "./output/json_text.ts";
 import { buildProgram, COMMANDS } from "./program/program.ts";
 import { OTHER_WORDS, spelled } from "./program/spelled.ts";
-import { visibleText } from "../../domain/text/visible_text.ts";
-import { jsonText } from "./output/json_text.ts";
 
 /** The default command of each group. */
 const DEFAULTS: Readonly<Record<string, string>> = {

@@ -1,6 +1,5 @@
-import { REAL_CLOCK } from "../../domain/kit/clock.ts";
-import { ConfigError } from "../../domain/errors.ts";
-import { messageOf } from "../../domain/kit/message_of.ts";
+import { ConfigError, messageOf } from "../../domain/errors.ts";
+import { REAL_CLOCK } from "../../domain/kit/time.ts";
 
 /** Pauses between attempts to listen again; the last one repeats. */
 const PAUSES_MS = [0, 1, 5, 20, 100, 500, 1_000];

@@ -1,13 +1,13 @@
-import { isLoopback } from "../../domain/kit/is_loopback.ts";
+import { isLoopback } from "../../domain/kit/addresses.ts";
+import { Quotas } from "./auth/quotas.ts";
 import { createApp } from "./create_app.ts";
-import type { HttpParts } from "./routing/http_parts.ts";
-import { Connections } from "./routing/connections.ts";
 import { Listener } from "./listener.ts";
 import { TenantMetrics } from "./metrics/tenant_metrics.ts";
-import { Quotas } from "./auth/quotas.ts";
 import { AbandonedCalls } from "./request/abandoned_calls.ts";
 import { Idempotency } from "./request/idempotency.ts";
 import { ListedModels } from "./request/listed_models.ts";
+import { Connections } from "./routing/connections.ts";
+import type { HttpParts } from "./routing/http_parts.ts";
 import { Runs } from "./stream/runs.ts";
 
 /** Clients that do not read their response are disconnected after this. */

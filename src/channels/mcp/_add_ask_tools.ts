@@ -1,12 +1,11 @@
 import type { McpServer, ServerContext } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import type { AskTarget } from "../../conversation/send_options.ts";
-import { BlockTally } from "../../domain/calls/block_tally.ts";
-import { delayLine } from "../../domain/query/delay_line.ts";
-import { oneLine } from "../../domain/text/clip.ts";
-import { isChild, type QueryEvent } from "../../domain/query/query_event.ts";
-import type { QueryResult } from "../../domain/query/query_result.ts";
-import { shownAnswer } from "../../domain/query/shown_answer.ts";
+import { oneLine } from "../../domain/kit/text.ts";
+import { BlockTally } from "../../domain/query/calls.ts";
+import { shownAnswer } from "../../domain/query/outcomes.ts";
+import { delayLine, isChild } from "../../domain/query/query_event.ts";
+import type { QueryEvent, QueryResult } from "../../domain/query/query_schemas.ts";
 import { conversationOf, type McpParts, type Opened, toolText } from "./_tool_parts.ts";
 
 const HINTS = { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true } as const;

@@ -1,7 +1,7 @@
 import type { McpServer } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { versionText } from "../../conversation/records.ts";
-import { clip } from "../../domain/text/clip.ts";
+import { clip } from "../../domain/kit/text.ts";
 import { conversationOf, type McpParts, toolText } from "./_tool_parts.ts";
 
 const HINTS = { readOnlyHint: true, openWorldHint: false } as const;

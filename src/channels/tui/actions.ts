@@ -1,16 +1,14 @@
-import { messageOf } from "../../domain/kit/message_of.ts";
-import { Buffer } from "node:buffer";
-import { resolve } from "node:path";
 import type { Conversation as Branch } from "../../conversation/conversations.ts";
-import type { BranchPoint } from "../../domain/records/new_fork.ts";
-import { UsageError } from "../../domain/errors.ts";
-import { fileFault } from "../../domain/text/file_fault.ts";
-import { keptText, runUndo, undoCuts } from "../../domain/reports/undo_report.ts";
+import { fileFault, messageOf, UsageError } from "../../domain/errors.ts";
+import type { BranchPoint } from "../../domain/records/conversations.ts";
+import { keptText, runUndo, undoCuts } from "../../domain/undo.ts";
 import type { Session } from "../channel.ts";
 import type { ChatController } from "./chat.ts";
-import type { Panel, PanelActions } from "./widgets/panel.ts";
-import type { Screen } from "./screen.ts";
 import type { ScreenParts } from "./screen_parts.ts";
+import type { Screen } from "./screen.ts";
+import type { Panel, PanelActions } from "./widgets/panel.ts";
+import { Buffer } from "node:buffer";
+import { resolve } from "node:path";
 
 /** Terminals accept no more through their clipboard sequence. */
 const COPIED_BYTES = 1_000_000;

@@ -1,19 +1,18 @@
-import { messageOf } from "../../domain/kit/message_of.ts";
 import type { Conversation as Branch } from "../../conversation/conversations.ts";
 import type { AskOptions } from "../../conversation/send_options.ts";
+import { messageOf, UsageError } from "../../domain/errors.ts";
 import type { Approve } from "../../domain/query/approval.ts";
-import { UsageError } from "../../domain/errors.ts";
-import { isChild, type QueryEvent } from "../../domain/query/query_event.ts";
-import type { QueryResult } from "../../domain/query/query_result.ts";
-import { addUsage, NO_USAGE, type Usage } from "../../domain/query/usage.ts";
+import { addUsage, NO_USAGE } from "../../domain/query/model_call.ts";
+import { isChild } from "../../domain/query/query_event.ts";
+import type { QueryEvent, QueryResult, Usage } from "../../domain/query/query_schemas.ts";
 import type { Session } from "../channel.ts";
 import type { TranscriptEntry } from "./entries/entry.ts";
 import { LineEntry } from "./entries/line_entry.ts";
-import type { Outgoing } from "./input/outgoing.ts";
 import { RequestEntry } from "./entries/request_entry.ts";
 import type { DisplayOptions } from "./entries/shown.ts";
 import type { Transcript } from "./entries/transcript.ts";
 import { RunningTurn } from "./entries/turn.ts";
+import type { Outgoing } from "./input/outgoing.ts";
 
 const CHANNEL = "tui";
 /** Nobody looks away from a shorter request. */

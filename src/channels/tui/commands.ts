@@ -1,19 +1,19 @@
-import { messageOf } from "../../domain/kit/message_of.ts";
+import { messageOf } from "../../domain/errors.ts";
 import type { ChatController } from "./chat.ts";
-import type { PromptFile } from "./input/prompt_files.ts";
-import type { TextPart } from "./widgets/text_view.ts";
 import type { PaletteCommand } from "./input/command.ts";
 import type { Outgoing } from "./input/outgoing.ts";
-import type { PanelActions, PanelParts } from "./widgets/panel.ts";
+import type { PromptFile } from "./input/prompt_files.ts";
 import { ConversationList } from "./panels/conversation_list.ts";
 import { ForkPicker } from "./panels/fork_picker.ts";
 import { Inspector } from "./panels/inspector.ts";
 import { ModelPicker } from "./panels/model_picker.ts";
 import { Palette } from "./panels/palette.ts";
-import { type PrefsKeeper, THEMES } from "./prefs/prefs.ts";
-import { TextPanel } from "./panels/text_panel.ts";
 import { SettingsPanel } from "./panels/settings_panel.ts";
+import { TextPanel } from "./panels/text_panel.ts";
 import { VariableBrowser } from "./panels/variable_browser.ts";
+import { type PrefsKeeper, THEMES } from "./prefs/prefs.ts";
+import type { PanelActions, PanelParts } from "./widgets/panel.ts";
+import type { TextPart } from "./widgets/text_view.ts";
 
 export interface CommandParts {
   readonly panels: PanelParts;

@@ -1,12 +1,11 @@
 import type { Component, TuiMouseEvent, TuiMouseEventResult } from "@earendil-works/pi-tui";
-import { oneLine } from "../../domain/text/clip.ts";
-import { visibleText } from "../../domain/text/visible_text.ts";
+import { oneLine, visibleText } from "../../domain/kit/text.ts";
+import type { Transcript } from "./entries/transcript.ts";
 import type { Outgoing } from "./input/outgoing.ts";
-import type { Panel } from "./widgets/panel.ts";
-import { panelBox } from "./widgets/panel_box.ts";
 import { type StatusFacts, statusLine } from "./status_line.ts";
 import type { Theme } from "./text/theme.ts";
-import type { Transcript } from "./entries/transcript.ts";
+import { panelBox } from "./widgets/panel_box.ts";
+import type { Panel } from "./widgets/panel.ts";
 
 /** Terminals with fewer rows show no footer and no status line. */
 const LOW = 9;

@@ -1,9 +1,9 @@
 import type { Conversation as Branch } from "../../conversation/conversations.ts";
+import { addUsage } from "../../domain/query/model_call.ts";
+import { reasonText, stoppedText } from "../../domain/query/outcomes.ts";
 import type { StoredQuery } from "../../domain/query/stored_query.ts";
-import { reasonText, stoppedText } from "../../domain/query/reason_text.ts";
-import { addUsage } from "../../domain/query/usage.ts";
-import { AnswerEntry } from "./entries/answer_entry.ts";
 import { NOTHING_SPENT, type SessionSpend } from "./chat.ts";
+import { AnswerEntry } from "./entries/answer_entry.ts";
 import { endLine } from "./entries/end_line.ts";
 import type { TranscriptEntry } from "./entries/entry.ts";
 import { LineEntry } from "./entries/line_entry.ts";

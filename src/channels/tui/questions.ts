@@ -1,5 +1,5 @@
+import { abortable } from "../../domain/kit/concurrency.ts";
 import type { ApprovalAnswer, Approve } from "../../domain/query/approval.ts";
-import { abortable } from "../../domain/kit/abortable.ts";
 import { ApprovalPanel } from "./panels/approval_panel.ts";
 import type { Panel, PanelParts } from "./widgets/panel.ts";
 

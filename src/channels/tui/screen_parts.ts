@@ -1,6 +1,6 @@
 import type { Terminal } from "@earendil-works/pi-tui";
 import type { Conversation as Branch } from "../../conversation/conversations.ts";
-import type { ExtensionAdmin } from "../../domain/reports/extension_admin.ts";
+import type { ExtensionAdmin } from "../../domain/reports.ts";
 import type { ConfigAdmin, OpenRequest, ProviderAdmin, Session } from "../channel.ts";
 import type { PrefsKeeper } from "./prefs/prefs.ts";
 import type { RunCommand } from "./user_commands.ts";

@@ -1,6 +1,5 @@
 import { truncateToWidth, visibleWidth } from "@earendil-works/pi-tui";
-import { oneLine } from "../../domain/text/clip.ts";
-import { visibleText } from "../../domain/text/visible_text.ts";
+import { oneLine, visibleText } from "../../domain/kit/text.ts";
 import type { Theme } from "./text/theme.ts";
 
 export interface StatusFacts {

@@ -1,10 +1,10 @@
-import { messageOf } from "../../domain/kit/message_of.ts";
+import { messageOf } from "../../domain/errors.ts";
 import type { ChatController } from "./chat.ts";
 import { CommandEntry } from "./entries/command_entry.ts";
 import type { DisplayOptions } from "./entries/shown.ts";
+import type { Transcript } from "./entries/transcript.ts";
 import type { Outgoing } from "./input/outgoing.ts";
 import type { Screen } from "./screen.ts";
-import type { Transcript } from "./entries/transcript.ts";
 
 /** Of the output of one command; the end is kept. */
 const MAX_CHARS = 1_000_000;

@@ -2,17 +2,16 @@ import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { crc32 } from "node:zlib";
 import { z } from "zod";
+import { UsageError } from "../../domain/errors.ts";
+import { jsonOrUndefined, JsonTooLarge, readForeignJson } from "../../domain/kit/json.ts";
+import { clip } from "../../domain/kit/text.ts";
 import {
   ARCHIVE_FORMAT,
   ARCHIVE_VERSION,
   type ConversationArchive,
   conversationArchive,
 } from "../../domain/records/conversation_archive.ts";
-import { clip } from "../../domain/text/clip.ts";
-import { UsageError } from "../../domain/errors.ts";
-import { jsonOrUndefined } from "../../domain/text/json_or_undefined.ts";
-import { JsonTooLarge, readForeignJson } from "../../domain/text/read_foreign_json.ts";
-import type { ContentSource } from "../../domain/records/conversation_maintenance.ts";
+import type { ContentSource } from "../../domain/records/conversations.ts";
 import { decode } from "../../sandbox/codec/codec.ts";
 import { ArchiveDigest } from "./archive_text.ts";
 import type { LongStrings } from "./long_strings.ts";

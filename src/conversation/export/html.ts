@@ -1,15 +1,13 @@
 import { Buffer } from "node:buffer";
-import { oneLine } from "../../domain/text/clip.ts";
-import type { Image } from "../../domain/images/image.ts";
-import { imageMediaType } from "../../domain/images/media_type.ts";
+import { type Image, imageMediaType } from "../../domain/images.ts";
+import { oneLine, visibleText } from "../../domain/kit/text.ts";
+import { steeredAfter, steeredInto, type SteeredMessage } from "../../domain/query/stored_query.ts";
 import type { PagedRecording, RecordedIteration, RecordedQuery } from "../../domain/records/recording.ts";
-import { steeredAfter, steeredInto, type SteeredMessage } from "../../domain/query/steered_message.ts";
-import { blockEnd, endFacts, minute, pageText, resultParts } from "./parts.ts";
-import { EXPORT_STYLE } from "./style.ts";
-import { visibleText } from "../../domain/text/visible_text.ts";
+import { codeSpans } from "../../markdown/code_spans.ts";
 import { parseMarkdown } from "../../markdown/parse_markdown.ts";
 import type { MarkdownBlock, MarkdownInline, MarkdownItem, MarkdownList, MarkdownTable } from "../../markdown/tree.ts";
-import { codeSpans } from "../../markdown/code_spans.ts";
+import { blockEnd, endFacts, minute, pageText, resultParts } from "./parts.ts";
+import { EXPORT_STYLE } from "./style.ts";
 
 /** A conversation as a single HTML page without scripts that loads nothing, in pieces. All stored text is escaped. */
 export async function* exportHtml(

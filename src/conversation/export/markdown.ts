@@ -1,5 +1,5 @@
+import { steeredAfter, steeredInto, type SteeredMessage } from "../../domain/query/stored_query.ts";
 import type { PagedRecording, RecordedIteration, RecordedQuery } from "../../domain/records/recording.ts";
-import { steeredAfter, steeredInto, type SteeredMessage } from "../../domain/query/steered_message.ts";
 import { blockEnd, endFacts, minute, pageText, resultParts } from "./parts.ts";
 
 /** A conversation as readable Markdown, in pieces. Stored text is in quotes and fences that it cannot break out of; a

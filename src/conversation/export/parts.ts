@@ -1,9 +1,8 @@
-import { BlockTally } from "../../domain/calls/block_tally.ts";
-import { blockLine } from "../../domain/query/block_line.ts";
-import { clip, oneLine } from "../../domain/text/clip.ts";
-import { reasonText } from "../../domain/query/reason_text.ts";
+import { clip, oneLine, visibleText } from "../../domain/kit/text.ts";
+import { BlockTally } from "../../domain/query/calls.ts";
+import { reasonText } from "../../domain/query/outcomes.ts";
+import { blockLine } from "../../domain/query/query_progress.ts";
 import type { RecordedBlock, RecordedQuery } from "../../domain/records/recording.ts";
-import { visibleText } from "../../domain/text/visible_text.ts";
 
 /** Longer texts are cut for reading; the JSON export contains them whole. */
 const MAX_CHARS = 100_000;

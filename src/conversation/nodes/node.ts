@@ -1,18 +1,17 @@
 import { Cancelled } from "../../domain/errors.ts";
-import { newId } from "../../domain/kit/id.ts";
-import { withPatience } from "../../domain/kit/patience.ts";
+import { withPatience } from "../../domain/kit/concurrency.ts";
+import { newId } from "../../domain/kit/ids.ts";
 import type { ApprovalAnswer, ApprovalQuestion } from "../../domain/query/approval.ts";
-import { isOwnEnd, type QueryEvent } from "../../domain/query/query_event.ts";
-import { beforeEpoch } from "../../domain/query/event_number.ts";
-import type { QueryResult } from "../../domain/query/query_result.ts";
+import { beforeEpoch, isOwnEnd } from "../../domain/query/query_event.ts";
+import type { QueryEvent, QueryResult } from "../../domain/query/query_schemas.ts";
 import type { NodeCommand, NodeNews } from "../../persistence/store/node_store.ts";
+import type { Store } from "../../persistence/store/store.ts";
+import type { ConversationParts } from "../conversations.ts";
 import type { AskOptions } from "../send_options.ts";
 import type { SharedQueries, SharedRun } from "../shared_queries.ts";
 import { Bell, followQuery, Publisher, ringOrLook } from "./node_events.ts";
-import { encodeRequest } from "./run_job.ts";
 import { NodeRuns, type NodeRunsParts } from "./node_runs.ts";
-import type { Store } from "../../persistence/store/store.ts";
-import type { ConversationParts } from "../conversations.ts";
+import { encodeRequest } from "./run_job.ts";
 
 const BEAT_MS = 1_000;
 const TRIM_MS = 60_000;

@@ -1,9 +1,8 @@
-import { REAL_CLOCK } from "../../domain/kit/clock.ts";
-import { ENDED } from "../../domain/kit/ended.ts";
-import { beforeEpoch } from "../../domain/query/event_number.ts";
-import { isOwnEnd, type QueryEvent } from "../../domain/query/query_event.ts";
-import { Cancelled, UsageError } from "../../domain/errors.ts";
-import { withPatience } from "../../domain/kit/patience.ts";
+import { Cancelled, ENDED, UsageError } from "../../domain/errors.ts";
+import { withPatience } from "../../domain/kit/concurrency.ts";
+import { REAL_CLOCK } from "../../domain/kit/time.ts";
+import { beforeEpoch, isOwnEnd } from "../../domain/query/query_event.ts";
+import type { QueryEvent } from "../../domain/query/query_schemas.ts";
 import type { NodeStore, SharedEvent } from "../../persistence/store/node_store.ts";
 import type { Store } from "../../persistence/store/store.ts";
 import { endEvent } from "../stored_events.ts";

@@ -1,15 +1,14 @@
-import { BusyError, HandedOver, TakenOverError } from "../../domain/errors.ts";
-import { settledWithin } from "../../domain/kit/settled_within.ts";
-import { messageOf } from "../../domain/kit/message_of.ts";
-import { beforeEpoch } from "../../domain/query/event_number.ts";
-import { isOwnEnd, type QueryEvent } from "../../domain/query/query_event.ts";
-import type { QueryReason } from "../../domain/query/query_result.ts";
+import { BusyError, HandedOver, messageOf, TakenOverError } from "../../domain/errors.ts";
+import { settledWithin } from "../../domain/kit/time.ts";
+import type { ApprovalAnswer, ApprovalQuestion } from "../../domain/query/approval.ts";
+import type { QueryReason } from "../../domain/query/outcomes.ts";
+import { beforeEpoch, isOwnEnd } from "../../domain/query/query_event.ts";
+import type { QueryEvent } from "../../domain/query/query_schemas.ts";
 import type { Log } from "../../logging/log.ts";
 import type { ClaimedJob, NodeCommand, NodeStore } from "../../persistence/store/node_store.ts";
+import { WaitingQuestions } from "../waiting_questions.ts";
 import { type Bell, LocalEvents, type Publisher } from "./node_events.ts";
 import { runJob, type RunJobParts } from "./run_job.ts";
-import type { ApprovalAnswer, ApprovalQuestion } from "../../domain/query/approval.ts";
-import { WaitingQuestions } from "../waiting_questions.ts";
 
 /** These ends are not stored: another node continues the query. */
 const UNSTORED: ReadonlySet<QueryReason> = new Set(["process_lost", "unstored"]);

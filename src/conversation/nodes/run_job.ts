@@ -1,12 +1,12 @@
-import { decode, encode } from "../../sandbox/codec/codec.ts";
-import type { QueryRunner, RunnerOptions } from "../query_runner.ts";
-import type { Approve } from "../../domain/query/approval.ts";
-import { Emitter } from "../../domain/query/emitter.ts";
-import type { Emit, QueryEvent } from "../../domain/query/query_event.ts";
 import { UsageError } from "../../domain/errors.ts";
+import type { Approve } from "../../domain/query/approval.ts";
+import { type Emit, Emitter } from "../../domain/query/query_event.ts";
+import type { QueryEvent } from "../../domain/query/query_schemas.ts";
 import type { ClaimedJob, NodeStore } from "../../persistence/store/node_store.ts";
 import type { LeftQuery, ProcessOwner } from "../../persistence/store/query_store.ts";
 import type { Store } from "../../persistence/store/store.ts";
+import { decode, encode } from "../../sandbox/codec/codec.ts";
+import type { QueryRunner, RunnerOptions } from "../query_runner.ts";
 import { checkedExtras } from "../send_options.ts";
 import { endEvent } from "../stored_events.ts";
 

@@ -1,6 +1,6 @@
 import { dirname, join, resolve } from "node:path";
-import { matchesWildcard } from "./matches_wildcard.ts";
-import { smallTextFile } from "./small_text_file.ts";
+import { smallTextFile } from "./files.ts";
+import { matchesWildcard } from "./patterns.ts";
 
 const DEPTH = 10, MOST_INCLUDED = 200;
 

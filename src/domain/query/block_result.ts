@@ -1,12 +1,4 @@
-import type { z } from "zod";
-import type { Frozen } from "../reports/frozen.ts";
-import type { BlockResultSchema } from "./query_schemas.ts";
-
-/** The outcome of one block. Always the same shape; how it ended is a field. */
-export type BlockResult = Frozen<z.infer<typeof BlockResultSchema>>;
-export type BlockOutcome = BlockResult["outcome"];
-export type BlockError = NonNullable<BlockResult["error"]>;
-export type BlockCall = BlockResult["calls"][number];
+import type { BlockOutcome, BlockResult } from "./query_schemas.ts";
 
 const BASE: BlockResult = {
   ok: false,
@@ -46,4 +38,23 @@ export function failedBlock(
     error: { name, message, line: null, column: null, excerpt: "", stack: "" },
     ...fields,
   });
+}
+
+/** A block of an iteration that another child ran. */
+export interface FormerResult {
+  /** Codec bytes of the value; null if there was none or it could not be stored. */
+  readonly value: Uint8Array<ArrayBuffer> | null;
+  /** What the value was, if it could not be stored; else "". */
+  readonly held: string;
+  readonly printed: string;
+}
+
+/** What `results` and `printed` hold in a child that replaces another one. */
+export interface FormerResults {
+  /** Rows of the last iteration, by index. */
+  readonly shown: readonly FormerResult[];
+  /** Rows of the running iteration, by index. */
+  readonly running: readonly FormerResult[];
+  /** The running iteration; -1 between two. */
+  readonly iteration: number;
 }

@@ -1,22 +1,4 @@
-import type { z } from "zod";
-import type { Frozen } from "../reports/frozen.ts";
-import type { QueryEventSchema } from "./query_schemas.ts";
-import type { QueryResult } from "./query_result.ts";
-
-export const OUTCOMES = ["executed", "empty", "failed", "refused", "final"] as const;
-export type IterationOutcome = typeof OUTCOMES[number];
-
-/** The outcome in the row of an iteration, or null. */
-export function outcomeOf({ outcome }: Readonly<Record<string, unknown>>): IterationOutcome | null {
-  return OUTCOMES.find((one) => one === outcome) ?? null;
-}
-
-/** One event of a query, the same for every channel; `--output jsonl` and SSE carry it unchanged. */
-export type QueryEvent = Frozen<z.infer<typeof QueryEventSchema>>;
-
-type WithoutEnvelope<T> = T extends unknown ? Omit<T, "seq" | "at" | "queryId" | "parentQueryId" | "iteration"> : never;
-/** What happened, without the envelope that `Emitter` adds. Exactly one of the last three ends a query. */
-export type QueryEventBody = WithoutEnvelope<QueryEvent>;
+import type { QueryEvent, QueryEventBody, QueryResult } from "./query_schemas.ts";
 
 /** Whether it belongs to a child query, whose events are interleaved with the parent's. */
 export function isChild({ parentQueryId }: QueryEvent): boolean {
@@ -36,3 +18,78 @@ export function isOwnEnd(event: QueryEvent): event is Extract<QueryEvent, { read
 /** Never throws to the engine; a channel that fails misses only its own events. `number` is the place of an event among
  * those of its query on all nodes; omitted where one process has all of them. */
 export type Emit = (event: QueryEvent, number?: number) => void;
+
+/** Adds the envelope to the events of one query. A channel that throws misses its events; the query continues. */
+export class Emitter {
+  readonly #emit: Emit;
+  readonly #queryId: string;
+  readonly #now: () => number;
+  readonly #parent: { readonly parentQueryId?: string };
+  #seq: number;
+  /** 1-based; null outside an iteration. Set by the query engine. */
+  iteration: number | null = null;
+
+  constructor(
+    emit: Emit,
+    facts: {
+      readonly queryId: string;
+      readonly now: () => number;
+      readonly parentQueryId?: string | undefined;
+      /** The number of its last event, if another process sent some. */
+      readonly seq?: number;
+    },
+  ) {
+    this.#seq = facts.seq ?? 0;
+    this.#emit = emit;
+    this.#queryId = facts.queryId;
+    this.#now = facts.now;
+    this.#parent = facts.parentQueryId === undefined ? {} : { parentQueryId: facts.parentQueryId };
+  }
+
+  send(body: QueryEventBody): void {
+    const event: QueryEvent = {
+      ...body,
+      seq: ++this.#seq,
+      at: this.#now(),
+      queryId: this.#queryId,
+      iteration: this.iteration,
+      ...this.#parent,
+    };
+    try {
+      this.#emit(event);
+    } catch {
+      // A channel that cannot show an event must not stop the work behind it.
+    }
+  }
+}
+
+export type Delay = Extract<QueryEventBody, { readonly type: "retrying" | "waiting" }>;
+
+/** The line a user sees while a reply is late: before a retry when, which attempt and why; while the model has not
+ * begun, for how long it may take. */
+export function delayLine(event: Delay): string {
+  if (event.type === "waiting") {
+    const { model, waitedMs, limitMs } = event;
+    return `waiting for ${model}: no reply for ${duration(waitedMs)} (limit ${duration(limitMs)})`;
+  }
+  return `retrying in ${duration(Math.max(1000, event.waitMs))} (try ${event.attempt}): ${event.reason}`;
+}
+
+function duration(ms: number): string {
+  return ms < 120_000 ? `${Math.round(ms / 1000)} s` : `${Math.round(ms / 60_000)} min`;
+}
+
+/** Numbers of the events of a query that several nodes ran, one after the other: those of each begin at a multiple, so
+ * that what a lost node still sends comes before what the next one does. */
+const EACH = 10_000_000;
+
+/** The number before the first event of an epoch, 1-based. */
+export function beforeEpoch(epoch: number): number {
+  return (epoch - 1) * EACH;
+}
+
+/** How many events were omitted between two numbers. What is missing at the end of an epoch is unknown. */
+export function omittedBetween(last: number, next: number): number {
+  const from = Math.floor((next - 1) / EACH) * EACH;
+  return next - Math.max(last, from) - 1;
+}

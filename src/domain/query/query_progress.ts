@@ -1,14 +1,10 @@
+import { asRecord } from "../kit/json.ts";
+import { clip, oneLine, visibleText } from "../kit/text.ts";
 import type { ApprovalQuestion } from "./approval.ts";
-import { asRecord } from "../kit/as_record.ts";
-import { BlockTally } from "../calls/block_tally.ts";
-import type { BlockResult } from "./block_result.ts";
-import { clip, oneLine } from "../text/clip.ts";
-import type { HostCallEvent } from "../calls/host_call.ts";
-import { isChild, isEnd, type IterationOutcome, type QueryEvent } from "./query_event.ts";
-import type { QueryResult } from "./query_result.ts";
-import { reasonText } from "./reason_text.ts";
-import { type Delay, delayLine } from "./delay_line.ts";
-import { visibleText } from "../text/visible_text.ts";
+import { BlockTally, type HostCallEvent } from "./calls.ts";
+import { type IterationOutcome, reasonText } from "./outcomes.ts";
+import { type Delay, delayLine, isChild, isEnd } from "./query_event.ts";
+import type { BlockResult, QueryEvent, QueryResult } from "./query_schemas.ts";
 
 const RESULT_CHARS = 20_000;
 
@@ -208,4 +204,25 @@ export class QueryProgress {
     this.child.done = endOfChild(event.result);
     this.children.delete(event.queryId);
   }
+}
+
+/** Code before a result. */
+const CODE_CHARS = 60;
+
+/** Why a block failed, for people: what a function refused needs no name of a class. */
+export function blockFailure({ error, outcome }: BlockResult): string {
+  if (!error) return outcome;
+  return error.name === "HostCallError" ? error.message : `${error.name}: ${error.message}`;
+}
+
+/** A block that has ended, for one line: what its calls did, or its code with the result. `ok`: it ended without an
+ * error, and so did all that it called. `width`: what the line should take at most. */
+export function blockLine(
+  { code, tally, result }: Pick<StepBlock, "code" | "tally" | "result">,
+  width = Infinity,
+): { readonly text: string; readonly isCode: boolean; readonly ok: boolean } {
+  const ok = (result?.ok ?? false) && !tally.failed;
+  if (tally.text !== "") return { text: tally.textWithin(width), isCode: false, ok };
+  const hasValue = result?.ok && result.outcome === "value";
+  return { text: hasValue ? `${oneLine(code, CODE_CHARS)} → ${result.preview}` : code, isCode: true, ok };
 }

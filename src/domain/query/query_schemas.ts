@@ -1,8 +1,6 @@
 import { z } from "zod";
-import type { JsonValue } from "../text/json_value.ts";
-import { DECISIONS } from "./approval.ts";
-import { OUTCOMES } from "./query_event.ts";
-import { QUERY_REASONS } from "./query_result.ts";
+import type { Frozen, JsonValue } from "../kit/json.ts";
+import { DECISIONS, OUTCOMES, QUERY_REASONS, QUERY_STATUSES } from "./outcomes.ts";
 
 /** Queries, their events, results and approvals as they are stored and sent: the types, and the JSON Schemas of the API
  * and of `vis help --schema`, follow from these. Only types are imported from here at the start of the program. */
@@ -22,8 +20,11 @@ export const UsageSchema = z.object({
   calls: count,
 }).describe("Tokens as counted by the provider");
 
+/** Tokens of one or more model calls. */
+export type Usage = Frozen<z.infer<typeof UsageSchema>>;
+
 export const QueryResultSchema = z.object({
-  status: z.enum(["done", "error", "interrupted"]),
+  status: z.enum(QUERY_STATUSES),
   reason: z.enum(QUERY_REASONS).describe("Why it ended"),
   answer: z.string().describe("The answer, or why there is none; never empty"),
   answerType: z.enum(["text", "markdown"]),
@@ -39,6 +40,13 @@ export const QueryResultSchema = z.object({
   temporary: z.literal(true).optional().describe("Present if the cause may pass, so that the same may succeed later"),
   value: (z.unknown() as z.ZodType<JsonValue>).optional().describe("The answer as data, if a schema was given"),
 }).describe("Result of a query");
+
+/** The result of a query, however it ended. */
+export type QueryResult = Frozen<z.infer<typeof QueryResultSchema>>;
+/** What is stored about how a query ended. */
+export type QueryEnd = Omit<QueryResult, "queryId" | "conversationId" | "value">;
+export type AnswerType = QueryResult["answerType"];
+export type Confidence = QueryResult["confidence"];
 
 const callOk = z.boolean().describe("False if it threw, or failed as a command that exits with 1");
 /** What a call is for people who watch. */
@@ -88,6 +96,12 @@ export const BlockResultSchema = z.object({
   calls: z.array(z.object({ name: z.string(), ms: z.number(), ok: callOk, ...toldOfCall })),
 }).describe("Result of a block");
 
+/** The outcome of one block. Always the same shape; how it ended is a field. */
+export type BlockResult = Frozen<z.infer<typeof BlockResultSchema>>;
+export type BlockOutcome = BlockResult["outcome"];
+export type BlockError = NonNullable<BlockResult["error"]>;
+export type BlockCall = BlockResult["calls"][number];
+
 const envelope = {
   seq: whole.describe("1-based, without gaps within a query"),
   at: whole.describe("Milliseconds since the epoch"),
@@ -121,6 +135,10 @@ export const KeptRuleSchema = z.object({
   scope: z.string().describe("What is allowed, as a phrase"),
   at: z.string().describe("ISO 8601"),
 });
+
+/** A rule with the id that commands use, and when it was made. */
+export type KeptRule = Frozen<z.infer<typeof KeptRuleSchema>>;
+export type ApprovalRule = Omit<KeptRule, "id" | "at">;
 
 /** One event of a query, as the data of a server-sent event and a line of `vis run --output jsonl`. */
 export const QueryEventSchema = z.discriminatedUnion("type", [
@@ -176,3 +194,10 @@ export const QueryEventSchema = z.discriminatedUnion("type", [
   event("failed", { result: QueryResultSchema }),
   event("cancelled", { result: QueryResultSchema }),
 ]).describe("Exactly one final, failed or cancelled event ends a query");
+
+/** One event of a query, the same for every channel; `--output jsonl` and SSE carry it unchanged. */
+export type QueryEvent = Frozen<z.infer<typeof QueryEventSchema>>;
+
+type WithoutEnvelope<T> = T extends unknown ? Omit<T, "seq" | "at" | "queryId" | "parentQueryId" | "iteration"> : never;
+/** What happened, without the envelope that `Emitter` adds. Exactly one of the last three ends a query. */
+export type QueryEventBody = WithoutEnvelope<QueryEvent>;

@@ -1,5 +1,4 @@
-import type { SteeredMessage } from "./steered_message.ts";
-import type { QueryEnd } from "./query_result.ts";
+import type { QueryEnd } from "./query_schemas.ts";
 
 interface QueryFacts extends Omit<QueryEnd, "status" | "reason"> {
   readonly queryId: string;
@@ -27,3 +26,57 @@ export interface EndedQuery extends QueryFacts, QueryEnd {
 
 /** A query of a branch, as stored in the database. */
 export type StoredQuery = RunningQuery | EndedQuery;
+
+/** A message that the user sent while a query ran, as the query's next call showed it to the model. */
+export interface SteeredMessage {
+  readonly text: string;
+  /** The iteration (1-based) whose call showed it. */
+  readonly iteration: number;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+}
+
+/** Those of one iteration. */
+export function steeredInto(messages: readonly SteeredMessage[], iteration: number): readonly SteeredMessage[] {
+  return messages.filter((one) => one.iteration === iteration);
+}
+
+/** Those of a call that was cut off before its iteration was stored: after the last one, or 0. */
+export function steeredAfter(messages: readonly SteeredMessage[], last: number): readonly SteeredMessage[] {
+  return messages.filter(({ iteration }) => iteration > last);
+}
+
+/** A range of iterations of a query. */
+export interface IterationRange {
+  /** The position (0-based) before the first one; -1 for the beginning. */
+  readonly after: number;
+  readonly limit: number;
+}
+
+/** The iterations of a query that its branch shows: a fork in the middle of it has the first ones. */
+export function shownRange({ forkedAt, iterations }: StoredQuery): IterationRange {
+  return { after: -1, limit: forkedAt === undefined ? Number.MAX_SAFE_INTEGER : iterations };
+}
+
+/** Makes a request idempotent: the same key and fingerprint identify the same request. */
+export interface RequestKey {
+  /** The branch that the request named. */
+  readonly branchId: string;
+  readonly key: string;
+  readonly fingerprint: string;
+  /** The query that the key started before, if its request is being continued; the key then refers to the new query. */
+  readonly replaces?: string;
+}
+
+/** What can be found for a key. */
+export interface KeyedRequest {
+  readonly requestKey?: RequestKey | undefined;
+}
+
+/** The request of a message that has only images. */
+const SEE_IMAGES = "See the attached images.";
+
+/** The text of a message as a request: one with images needs none. */
+export function requestOfImages(text: string, images: readonly unknown[]): string {
+  return text.trim() === "" && images.length > 0 ? SEE_IMAGES : text;
+}

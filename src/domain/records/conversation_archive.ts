@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { QUERY_REASONS } from "../query/query_result.ts";
+import { QUERY_REASONS } from "../query/outcomes.ts";
 import { toldOfCall } from "../query/query_schemas.ts";
 import { SYSTEM_VARIABLES } from "../query/variable.ts";
 

@@ -1,5 +1,5 @@
+import type { Frozen } from "../kit/json.ts";
 import { z } from "zod";
-import type { Frozen } from "../reports/frozen.ts";
 
 const count = z.number().int().min(0);
 const rows = { rows: count, bytes: count };
@@ -85,4 +85,28 @@ export interface DatabaseMaintenance {
   prune(options: { readonly before: number; readonly dryRun: boolean }): Promise<PruneReport>;
   /** Returns unused pages to the disk. Refused while any process uses the database. */
   vacuum(): Promise<VacuumReport>;
+}
+
+export interface DatabaseCopyRequest {
+  /** A file, or the URL of a PostgreSQL database. */
+  readonly from: string;
+  /** The other of the two: a new file, or an empty database. */
+  readonly to: string;
+  readonly signal: AbortSignal;
+  readonly onProgress: (progress: DatabaseCopyProgress) => void;
+}
+
+export interface DatabaseCopyProgress {
+  readonly step: "copying" | "verifying";
+  readonly rows: number;
+  readonly of: number;
+}
+
+export interface DatabaseCopyReport {
+  /** Without passwords. */
+  readonly from: string;
+  readonly to: string;
+  /** All of them were compared with the source. */
+  readonly rows: number;
+  readonly ms: number;
 }

@@ -1,4 +1,4 @@
-import type { JsonValue } from "../text/json_value.ts";
+import type { JsonValue } from "../kit/json.ts";
 
 /** One version of a state. */
 export interface StateVersion {

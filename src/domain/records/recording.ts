@@ -1,9 +1,9 @@
-import type { BlockResult } from "../query/block_result.ts";
-import type { Image } from "../images/image.ts";
-import type { JsonValue } from "../text/json_value.ts";
-import type { QueryStatus } from "../query/query_result.ts";
+import type { Image } from "../images.ts";
+import type { JsonValue } from "../kit/json.ts";
+import type { SubCall } from "../query/model_call.ts";
+import type { QueryReason, QueryStatus } from "../query/outcomes.ts";
+import type { BlockResult } from "../query/query_schemas.ts";
 import type { StoredQuery } from "../query/stored_query.ts";
-import type { SubCall } from "../query/sub_call.ts";
 
 /** A plain model call made by a block. If there is a reply and an error, the model's length limit cut the reply. */
 export type RecordedCall = Pick<SubCall, "prompt" | "reply" | "error">;
@@ -75,4 +75,293 @@ export interface PagedQuery extends Omit<RecordedQuery, "iterations"> {
 /** A conversation of any size, of which a few iterations are in memory at a time. */
 export interface PagedRecording extends Omit<Recording, "queries"> {
   queries(): AsyncIterable<PagedQuery> | Iterable<PagedQuery>;
+}
+
+/** What a recorded model call returned: a reply, or an error. */
+export type PlayedReply =
+  | {
+    readonly kind: "reply";
+    readonly text: string;
+    readonly reasoning: string;
+    /** The model's length limit cut it. */
+    readonly cut?: true;
+    /** The error with which it broke off. */
+    readonly broken?: string;
+  }
+  /** `fatal`: it ended the query. */
+  | { readonly kind: "error"; readonly message: string; readonly fatal: boolean };
+
+/** For a longer request, the model sees at least this much of its beginning. */
+const HEAD_CHARS = 15_000;
+
+interface Track {
+  readonly text: string;
+  readonly replies: PlayedReply[];
+}
+
+/** Plays a recording query by query: returns each recorded reply once, in order. */
+export class Playback {
+  readonly #recording: Recording;
+  readonly #paths: PathMap;
+  /** The track of the current query, then those of its child queries in recorded order. */
+  #tracks: Track[] = [];
+  readonly #calls = new Map<string, PlayedReply[]>();
+
+  /** `paths` maps the recorded paths to those that the replies use in the replay. */
+  constructor(recording: Recording, { paths = new PathMap() }: { readonly paths?: PathMap } = {}) {
+    this.#recording = recording;
+    this.#paths = paths;
+  }
+
+  /** Starts playing the replies of this query; 0-based. */
+  begin(index: number): void {
+    const query = this.#recording.queries[index];
+    if (!query) throw new RangeError(`Cannot play query ${index + 1}: there are ${this.#recording.queries.length}`);
+    this.#tracks = [];
+    this.#calls.clear();
+    this.#collect(query);
+  }
+
+  /** The next reply of the query that shows this text to the model; null if the recording has none. */
+  reply(shown: string): PlayedReply | null {
+    const recorded = this.#paths.toRecorded(shown);
+    const track = this.#tracks.find(({ text, replies }) => replies.length > 0 && shows(recorded, text));
+    return track?.replies.shift() ?? null;
+  }
+
+  /** The reply to a plain call; null if the recording has none. */
+  call(prompt: string): PlayedReply | null {
+    return this.#calls.get(this.#paths.toRecorded(prompt))?.shift() ?? null;
+  }
+
+  #collect(query: RecordedQuery): void {
+    this.#tracks.push({ text: query.text, replies: this.#repliesOf(query) });
+    for (const { calls, children } of query.iterations) {
+      for (const { prompt, reply, error } of calls) {
+        const played: PlayedReply = reply === null ? { kind: "error", message: error ?? "", fatal: false } : {
+          kind: "reply",
+          text: this.#paths.toPlayed(reply),
+          reasoning: "",
+          ...(error === null ? {} : { cut: true }),
+        };
+        this.#calls.set(prompt, [...this.#calls.get(prompt) ?? [], played]);
+      }
+      for (const child of children) this.#collect(child);
+    }
+  }
+
+  #repliesOf({ iterations, reason }: RecordedQuery): PlayedReply[] {
+    return iterations.map((iteration, at) =>
+      this.#replyOf(iteration, reason === "provider" && at === iterations.length - 1)
+    );
+  }
+
+  #replyOf({ response, nativeReasoning, error, ending }: RecordedIteration, fatal: boolean): PlayedReply {
+    const message = error ?? "No reply came";
+    if (response === "" && ending === undefined) return { kind: "error", message, fatal };
+    return {
+      kind: "reply",
+      text: this.#paths.toPlayed(response),
+      reasoning: nativeReasoning,
+      ...(ending === "cut" ? { cut: true } : {}),
+      ...(ending === "broken" ? { broken: message } : {}),
+    };
+  }
+}
+
+function shows(shown: string, text: string): boolean {
+  if (text.length > HEAD_CHARS) return shown.startsWith(text.slice(0, HEAD_CHARS));
+  return shown === text || shown.startsWith(`${text}\n\n`);
+}
+
+/** A place where a replayed query differs from the recording. */
+export interface RecordingDifference {
+  /** "iteration 2, block 1", with the child query's place before it; "" for the query as a whole. */
+  readonly place: string;
+  readonly field: string;
+  readonly recorded: string;
+  readonly replayed: string;
+}
+
+/** Queries that were ended from outside: the point where they ended means nothing. */
+const CUT: readonly QueryReason[] = [
+  "cancelled",
+  "process_lost",
+  "limit_cost",
+  "limit_tokens",
+  "limit_time",
+  "configuration",
+  "unstored",
+  "defect",
+];
+
+interface Run {
+  /** The place of the query above. */
+  readonly above?: string;
+  /** From the recorded paths to those of the run. */
+  readonly paths?: PathMap;
+}
+
+/** The differences between two runs of one query, in order. Times, ids and the folder in which they ran are ignored. */
+export function compareRecordings(
+  recorded: RecordedQuery,
+  replayed: RecordedQuery,
+  { above = "", paths = new PathMap() }: Run = {},
+): readonly RecordingDifference[] {
+  const cut = recorded.reason === null || CUT.includes(recorded.reason);
+  const whole = cut
+    ? recorded.iterations.filter(({ status }) => status === "done" || status === "error")
+    : recorded.iterations;
+  const found = whole.flatMap((iteration, at) => {
+    const place = `${above}iteration ${iteration.number}`;
+    const other = replayed.iterations[at];
+    return other
+      ? iterationDifferences(iteration, other, { place, paths })
+      : [{ place, field: "iteration", recorded: "was there", replayed: "is missing" }];
+  });
+  if (cut) return found;
+  for (const { number } of replayed.iterations.slice(whole.length)) {
+    found.push({
+      place: `${above}iteration ${number}`,
+      field: "iteration",
+      recorded: "was not there",
+      replayed: "is new",
+    });
+  }
+  const place = above.replace(/, $/, "");
+  return [...found, ...fields({ recorded: endOf(recorded), replayed: endOf(replayed) }, { place, paths })];
+}
+
+function iterationDifferences(
+  recorded: RecordedIteration,
+  replayed: RecordedIteration,
+  { place, paths }: Where,
+): RecordingDifference[] {
+  const found = fields({ recorded: summaryOf(recorded), replayed: summaryOf(replayed) }, { place, paths });
+  for (const [at, { result }] of recorded.blocks.entries()) {
+    const other = replayed.blocks[at];
+    if (!other) continue;
+    const facts = { recorded: resultOf(result), replayed: resultOf(other.result) };
+    // A path can change the length of the text that contains it.
+    const { preview } = other.result;
+    const same = paths.toRecorded(preview) === preview ? {} : { size: String(result.size) };
+    const moved = { ...facts, replayed: { ...facts.replayed, ...same } };
+    found.push(...fields(moved, { place: `${place}, block ${at + 1}`, paths }));
+  }
+  const children = [...replayed.children];
+  for (const child of recorded.children) {
+    // Children that ran in parallel may have started in another order.
+    const at = children.findIndex(({ text }) => paths.toRecorded(text) === child.text);
+    const [other] = at === -1 ? [] : children.splice(at, 1);
+    if (other) found.push(...compareRecordings(child, other, { above: `${place}, child query, `, paths }));
+  }
+  return found;
+}
+
+type Facts = Readonly<Record<string, string>>;
+
+interface Where {
+  readonly place: string;
+  readonly paths: PathMap;
+}
+
+function fields(
+  { recorded, replayed }: { readonly recorded: Facts; readonly replayed: Facts },
+  { place, paths }: Where,
+): RecordingDifference[] {
+  return Object.entries(recorded).flatMap(([field, text]) => {
+    const other = paths.toRecorded(replayed[field] ?? "");
+    return text === other ? [] : [{ place, field, recorded: text, replayed: other }];
+  });
+}
+
+function endOf({ reason, answer, confidence }: RecordedQuery): Facts {
+  return { reason: reason ?? "", answer, confidence };
+}
+
+function summaryOf({ outcome, error, response, blocks, calls, children }: RecordedIteration): Facts {
+  return {
+    outcome,
+    error: error ?? "",
+    reply: response,
+    blocks: String(blocks.length),
+    "model calls": String(calls.length),
+    "child queries": String(children.length),
+  };
+}
+
+function resultOf(result: BlockResult): Facts {
+  const { outcome, preview, type, size, stdout, stderr, error, defined, touched, lost } = result;
+  return {
+    outcome,
+    preview,
+    type,
+    size: String(size),
+    stdout,
+    stderr,
+    error: error === null ? "" : `${error.name}: ${error.message}`,
+    defined: defined.join(", "),
+    touched: touched.join(", "),
+    lost: lost.join(", "),
+  };
+}
+
+/** Maps the folders of a recording to the ones used in its replay. */
+export class PathMap {
+  readonly #pairs: readonly (readonly [recorded: string, played: string])[];
+
+  constructor(pairs: readonly (readonly [recorded: string, played: string])[] = []) {
+    this.#pairs = pairs.filter(([recorded, played]) => recorded !== played && isFolder(recorded) && isFolder(played));
+  }
+
+  /** Replaces recorded paths in a text with those of the replay. */
+  toPlayed(text: string): string {
+    return this.#pairs.reduce((all, [recorded, played]) => moved(all, recorded, played), text);
+  }
+
+  /** Replaces paths of the replay in a text with the recorded ones. */
+  toRecorded(text: string): string {
+    return this.#pairs.reduce((all, [recorded, played]) => moved(all, played, recorded), text);
+  }
+}
+
+/** Excludes the root, which is part of every path. */
+function isFolder(path: string): boolean {
+  return /[^\\/]/.test(path);
+}
+
+/** A name that is longer in front or at the end belongs to another path. */
+function moved(text: string, from: string, to: string): string {
+  if (!text.includes(from)) return text;
+  const literal = from.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
+  const path = new RegExp(`(?<![\\p{L}\\p{N}_.\\-])${literal}(?![\\p{L}\\p{N}_\\-]|\\.[\\p{L}\\p{N}_])`, "gu");
+  return text.replace(path, () => to);
+}
+
+export interface ReplayRequest {
+  readonly cwd?: string | undefined;
+  /** The workspace in which the conversation was recorded. */
+  readonly recorded: string;
+  /** Whether blocks work in the workspace itself. */
+  readonly inPlace: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** Where a replay runs. The caller closes it after the session. */
+export interface ReplayPlace {
+  /** Real path of the folder in which blocks work. */
+  readonly workspace: string;
+  /** Vis's own folder, for extensions. */
+  readonly home: string | null;
+  /** Maps the recorded paths to those of the replay. */
+  readonly paths: PathMap;
+  /** What was copied. `leftOut` are sockets, devices and files that cannot be read. Null if there is no copy. */
+  readonly copied: {
+    readonly from: string;
+    readonly files: number;
+    readonly bytes: number;
+    readonly leftOut: number;
+  } | null;
+  /** Removes the copy. */
+  close(): Promise<void>;
 }

@@ -1,9 +1,9 @@
-import { shownRange } from "../../domain/query/iteration_range.ts";
 import { HostCallError } from "../../domain/errors.ts";
-import { clip } from "../../domain/text/clip.ts";
-import type { BranchPoint } from "../../domain/records/new_fork.ts";
-import { readable } from "../../domain/text/readable.ts";
+import { readable } from "../../domain/kit/json.ts";
+import { clip } from "../../domain/kit/text.ts";
+import { shownRange } from "../../domain/query/stored_query.ts";
 import { SYSTEM_VARIABLES, type VariableImage } from "../../domain/query/variable.ts";
+import type { BranchPoint } from "../../domain/records/conversations.ts";
 import type { Store } from "../../persistence/store/store.ts";
 import type { VariableVersion } from "../../persistence/store/variable_store.ts";
 import { decode } from "../../sandbox/codec/codec.ts";

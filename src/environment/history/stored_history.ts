@@ -1,12 +1,11 @@
-import type { LogFilter, LogRow, SearchFilter, SearchHit } from "../../domain/records/archive.ts";
-import type { Dependency } from "../../domain/records/dependency.ts";
 import { UsageError } from "../../domain/errors.ts";
-import type * as history from "../../domain/records/history_reader.ts";
-import type { NewestQueries } from "../../domain/records/newest_queries.ts";
-import type { SentMessage } from "../../domain/query/sent_message.ts";
+import type { SentMessage } from "../../domain/query/model_call.ts";
+import type { Dependency } from "../../domain/query/variable.ts";
+import type { LogFilter, LogRow, NewestQueries, SearchFilter, SearchHit } from "../../domain/records/history.ts";
 import type { Branch } from "../../persistence/store/conversation_store.ts";
 import type { Store } from "../../persistence/store/store.ts";
 import { valueOf } from "./history.ts";
+import type * as history from "../../domain/records/history.ts";
 
 /** Implements the read access of extensions to the store. The conversation that is running is seen as its running
  * branch shows it. */

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { firstEntries } from "../../domain/kit/first_entries.ts";
+import { firstEntries } from "../../domain/kit/files.ts";
 
 export type ExtensionOrigin = "home" | "project" | "path";
 

@@ -1,9 +1,8 @@
-import { firstEntries } from "../../domain/kit/first_entries.ts";
-import { messageOf } from "../../domain/kit/message_of.ts";
+import { fileFault, messageOf } from "../../domain/errors.ts";
+import { firstEntries } from "../../domain/kit/files.ts";
+import { type ManifestEntry, readManifest } from "./manifest.ts";
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { fileFault } from "../../domain/text/file_fault.ts";
-import { type ManifestEntry, readManifest } from "./manifest.ts";
 
 /** Snapshot of an extension's folder, so that the bytes that are loaded are the bytes that were hashed. */
 export interface ExtensionFolder {

@@ -1,11 +1,11 @@
 import { dirname, join, posix } from "node:path";
 import { pathToFileURL } from "node:url";
-import { type Clock, REAL_CLOCK } from "../../domain/kit/clock.ts";
+import { type Clock, REAL_CLOCK } from "../../domain/kit/time.ts";
 import { answerInTime } from "../answer_in_time.ts";
-import type { ExtensionFolder } from "./extension_folder.ts";
-import type { ManifestEntry } from "./manifest.ts";
 import { type ReadRealmModule, withScripts } from "../realm_scripts.ts";
 import { type NormalExtension, validateExtension } from "../validate_extension.ts";
+import type { ExtensionFolder } from "./extension_folder.ts";
+import type { ManifestEntry } from "./manifest.ts";
 
 /** Strips types and finds a module's imports. The app passes in the sandbox's parsers for it. */
 export type ReadModule = (source: string, path: string) => {

@@ -1,17 +1,17 @@
-import { messageOf } from "../../domain/kit/message_of.ts";
-import type { LeftOut } from "../../domain/reports/extension_report.ts";
-import { basename } from "node:path";
+import { messageOf } from "../../domain/errors.ts";
+import type { LeftOut } from "../../domain/reports.ts";
 import type { Log } from "../../logging/log.ts";
+import { realmScripts } from "../realm_scripts.ts";
+import { installOrder } from "../registry/install_order.ts";
+import type { Extension } from "../spec.ts";
+import { type NormalExtension, validateExtension } from "../validate_extension.ts";
 import type { FoundFolder } from "./discover.ts";
 import { type ExtensionFolder, readExtensionFolder } from "./extension_folder.ts";
-import { messageWithLine } from "./source_line.ts";
 import { importExtension, type ImportOptions } from "./import_folder.ts";
-import { installOrder } from "../registry/install_order.ts";
-import { realmScripts } from "../realm_scripts.ts";
 import { isWanted, type Wants } from "./is_wanted.ts";
-import type { Extension } from "../spec.ts";
+import { messageWithLine } from "./source_line.ts";
 import type { TrustList } from "./trust_list.ts";
-import { type NormalExtension, validateExtension } from "../validate_extension.ts";
+import { basename } from "node:path";
 
 /** Name of a shipped extension to its literal `import()`. Passed down from main.ts: src/ never imports extensions/. */
 export type ShippedIndex = Readonly<Record<string, () => Promise<{ readonly default: Extension }>>>;

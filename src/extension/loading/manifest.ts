@@ -1,4 +1,4 @@
-import { messageOf } from "../../domain/kit/message_of.ts";
+import { messageOf } from "../../domain/errors.ts";
 import { z } from "zod";
 
 /** One extension of a folder, as described by `vis.json`. */

@@ -1,4 +1,4 @@
-import { readBounded } from "../../domain/kit/read_bounded.ts";
+import { readBounded } from "../../domain/kit/bytes.ts";
 
 const BLOCK = 512;
 const MAX_BYTES = 64 * 1024 * 1024;

@@ -1,4 +1,4 @@
-import { messageOf } from "../../domain/kit/message_of.ts";
+import { messageOf } from "../../domain/errors.ts";
 
 /** Copies of folders are named by hash and format (import_folder.ts), their modules by path. */
 const OWN_FRAME = /\/[0-9a-f]{64}-\d+(?:-tests)?\/([^\n()]+?)\.mjs:(\d+):\d+/;

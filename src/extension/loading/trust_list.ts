@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { dirname } from "node:path";
-import { ensureFolder, replaceFile } from "../../domain/kit/replace_file.ts";
-import { plainTextFile } from "../../domain/kit/small_text_file.ts";
+import { ensureFolder, plainTextFile, replaceFile } from "../../domain/kit/files.ts";
 
 const Shape = z.object({
   trusted: z.array(z.object({

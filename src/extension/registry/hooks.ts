@@ -1,14 +1,13 @@
 import { stripVTControlCharacters } from "node:util";
 import { z } from "zod";
-import type { CallOutcome } from "../../domain/calls/host_call.ts";
+import type { CallOutcome } from "../../domain/query/calls.ts";
 import { HostCallError } from "../../domain/errors.ts";
-import { Semaphore } from "../../domain/kit/semaphore.ts";
-import { oneLine } from "../../domain/text/clip.ts";
-import { visibleText } from "../../domain/text/visible_text.ts";
+import { Semaphore } from "../../domain/kit/concurrency.ts";
+import { oneLine, visibleText } from "../../domain/kit/text.ts";
 import type { Log } from "../../logging/log.ts";
+import type { Before, EnvironmentView, Extension, FunctionSymbol } from "../spec.ts";
 import { scopeOf } from "./log_scope.ts";
 import { signatureOf } from "./signatures.ts";
-import type { Before, EnvironmentView, Extension, FunctionSymbol } from "../spec.ts";
 
 export interface Invocation {
   readonly extension: Extension;

@@ -1,15 +1,15 @@
-import { tenantHome } from "../../domain/records/tenant_home.ts";
-import { type Clock, REAL_CLOCK } from "../../domain/kit/clock.ts";
-import { messageOf } from "../../domain/kit/message_of.ts";
+import { messageOf } from "../../domain/errors.ts";
+import { tenantHome } from "../../domain/kit/ids.ts";
+import { type Clock, REAL_CLOCK } from "../../domain/kit/time.ts";
 import type { Log } from "../../logging/log.ts";
 import { answerInTime } from "../answer_in_time.ts";
+import type { EnvironmentView } from "../spec.ts";
 import { callView } from "./call_view.ts";
 import { type ExtensionDescription, type LiveParts, PROMPT_PLACE } from "./description.ts";
-import { scopeOf } from "./log_scope.ts";
 import { joinParts, type Part } from "./join_parts.ts";
+import { scopeOf } from "./log_scope.ts";
 import type { OwnKeys } from "./own_view.ts";
 import type { ActiveExtensions } from "./registry.ts";
-import type { EnvironmentView } from "../spec.ts";
 
 /** What knows which extensions are active in a query: the registry itself, or this stand-in for it. */
 export interface ExtensionSource {

@@ -1,11 +1,11 @@
-import type { Clock } from "../../domain/kit/clock.ts";
-import { messageOf } from "../../domain/kit/message_of.ts";
+import { messageOf } from "../../domain/errors.ts";
+import type { Clock } from "../../domain/kit/time.ts";
 import type { Log } from "../../logging/log.ts";
 import { answerInTime, TookTooLong } from "../answer_in_time.ts";
-import { scopeOf } from "./log_scope.ts";
-import type { ExtensionFault } from "./registry.ts";
 import type { EnvironmentView, NudgeContext } from "../spec.ts";
 import type { NormalExtension } from "../validate_extension.ts";
+import { scopeOf } from "./log_scope.ts";
+import type { ExtensionFault } from "./registry.ts";
 
 const MAX_CHARS = 200;
 

@@ -1,7 +1,7 @@
-import { tenantHome } from "../../domain/records/tenant_home.ts";
+import { tenantHome } from "../../domain/kit/ids.ts";
 import type { Log } from "../../logging/log.ts";
-import { callView } from "./call_view.ts";
 import type { EnvironmentView, Extension } from "../spec.ts";
+import { callView } from "./call_view.ts";
 
 /** The keys of an environment that belong to one extension, by its namespace. */
 export type OwnKeys = (namespace: string, call?: OwnCall) => Partial<EnvironmentView>;

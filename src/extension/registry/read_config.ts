@@ -1,7 +1,7 @@
 import { SettingError } from "../../domain/errors.ts";
-import { settingFault } from "../../domain/text/setting_fault.ts";
-import { type SettingMark, settingMarks } from "./setting_marks.ts";
+import { settingFault } from "../../domain/settings.ts";
 import type { NormalExtension } from "../validate_extension.ts";
+import { type SettingMark, settingMarks } from "./setting_marks.ts";
 
 /** Outside sources for extension settings, used when a setting requests them by a mark. */
 export interface SettingSources {

@@ -1,23 +1,23 @@
-import type { CallOutcome } from "../../domain/calls/host_call.ts";
-import { type Clock, REAL_CLOCK } from "../../domain/kit/clock.ts";
-import { messageOf } from "../../domain/kit/message_of.ts";
-import type { CallAction } from "../../domain/calls/call_action.ts";
+import type { CallOutcome } from "../../domain/query/calls.ts";
+import { messageOf } from "../../domain/errors.ts";
+import { type Clock, REAL_CLOCK } from "../../domain/kit/time.ts";
+import type { CallAction } from "../../domain/query/calls.ts";
 import type { Log } from "../../logging/log.ts";
-import { invokeSymbol } from "./hooks.ts";
-import { scopeOf } from "./log_scope.ts";
-import { unknownFunction } from "./_unknown_function.ts";
-import { grouped } from "./grouped.ts";
-import { installOrder } from "./install_order.ts";
-import { ownNudge } from "./own_nudge.ts";
-import { type OwnPart, ownPart } from "./own_part.ts";
-import { joinParts, type Part } from "./join_parts.ts";
-import { type OwnCall, type OwnKeys, ownView } from "./own_view.ts";
-import type { OffPart } from "./off_part.ts";
-import { readExtensionConfig, type SettingSources } from "./read_config.ts";
 import { ANSWER_MS, answerInTime, EXTEND_MS } from "../answer_in_time.ts";
 import { scriptsOf } from "../realm_scripts.ts";
 import type { EnvironmentView, Extension, NudgeContext, ReplyExample } from "../spec.ts";
 import { type NormalExtension, validateExtension } from "../validate_extension.ts";
+import { unknownFunction } from "./_unknown_function.ts";
+import { grouped } from "./grouped.ts";
+import { invokeSymbol } from "./hooks.ts";
+import { installOrder } from "./install_order.ts";
+import { joinParts, type Part } from "./join_parts.ts";
+import { scopeOf } from "./log_scope.ts";
+import type { OffPart } from "./off_part.ts";
+import { ownNudge } from "./own_nudge.ts";
+import { type OwnPart, ownPart } from "./own_part.ts";
+import { type OwnCall, type OwnKeys, ownView } from "./own_view.ts";
+import { readExtensionConfig, type SettingSources } from "./read_config.ts";
 
 /** A part of an extension that threw in a query, which went on without it. */
 export interface ExtensionFault {

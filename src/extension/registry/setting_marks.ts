@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { SETTING_MARKS } from "../../domain/records/settings_section.ts";
+import { SETTING_MARKS } from "../../domain/settings.ts";
 
 /** What a setting means to Vis, marked on its type with `.meta({ … })`; docs/extensions.md lists the marks. */
 export interface SettingMark {

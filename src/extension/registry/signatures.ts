@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { schemaText } from "../../domain/text/schema_text.ts";
+import { schemaText } from "../schema_text.ts";
 import type { FunctionSymbol } from "../spec.ts";
 
 const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;

@@ -1,9 +1,9 @@
-import { durationText } from "../../domain/text/duration_text.ts";
-import type { JSX } from "preact";
-import type { BlockCall } from "../../domain/query/block_result.ts";
-import type { ModelTrace } from "../../domain/query/model_trace.ts";
-import { plural } from "../text/plural.ts";
+import { durationText } from "../../domain/kit/text.ts";
+import type { ModelTrace } from "../../domain/query/model_call.ts";
+import type { BlockCall } from "../../domain/query/query_schemas.ts";
 import type { Iteration, StepMetadata } from "../store/api_types.ts";
+import { plural } from "../text/plural.ts";
+import type { JSX } from "preact";
 
 /** What an iteration used, and its context. */
 export function StepFacts({ iteration }: { readonly iteration: Iteration }): JSX.Element {

@@ -1,11 +1,10 @@
 /** What the API returns, as far as the page reads it: the schemas of the server and the types behind them. */
 import type { z } from "zod";
-import type { BlockResult } from "../../domain/query/block_result.ts";
-import type { BlockDiff } from "../../domain/calls/host_call.ts";
-import type { ModelTrace } from "../../domain/query/model_trace.ts";
-import type { Usage } from "../../domain/query/usage.ts";
-import type { MarkdownBlock } from "../../markdown/tree.ts";
 import type { SearchHitSchema } from "../../channels/schemas/search_hit_schema.ts";
+import type { BlockDiff } from "../../domain/query/calls.ts";
+import type { ModelTrace } from "../../domain/query/model_call.ts";
+import type { BlockResult, Usage } from "../../domain/query/query_schemas.ts";
+import type { MarkdownBlock } from "../../markdown/tree.ts";
 import type * as schema from "../../channels/http/api/schemas.ts";
 
 export type ApiConversationList = z.infer<typeof schema.ConversationListSchema>;

@@ -1,4 +1,5 @@
-import { isOwnEnd, type QueryEvent } from "../../domain/query/query_event.ts";
+import { isOwnEnd } from "../../domain/query/query_event.ts";
+import type { QueryEvent } from "../../domain/query/query_schemas.ts";
 import { inApi, Refused, request } from "./api.ts";
 
 const PAUSES_MS = [250, 1000, 2000, 4000, 8000];

@@ -1,10 +1,9 @@
-import { BlockTally } from "../../domain/calls/block_tally.ts";
-import { durationText } from "../../domain/text/duration_text.ts";
-import type { BlockResult } from "../../domain/query/block_result.ts";
-import type { QueryEvent } from "../../domain/query/query_event.ts";
+import { durationText } from "../../domain/kit/text.ts";
+import { BlockTally } from "../../domain/query/calls.ts";
 import { type QueryProgress, type Step, type StepChild, storedChildren } from "../../domain/query/query_progress.ts";
-import { signal } from "@preact/signals";
+import type { BlockResult, QueryEvent } from "../../domain/query/query_schemas.ts";
 import type { Iteration } from "./api_types.ts";
+import { signal } from "@preact/signals";
 
 /** One iteration as it is drawn. */
 export interface ShownStep {

@@ -1,9 +1,10 @@
 import { signal } from "@preact/signals";
 import type { ApprovalQuestion } from "../../domain/query/approval.ts";
-import { isChild, isEnd, type QueryEvent } from "../../domain/query/query_event.ts";
+import { isChild, isEnd } from "../../domain/query/query_event.ts";
 import { QueryProgress } from "../../domain/query/query_progress.ts";
-import { inApi, json, request } from "./api.ts";
+import type { QueryEvent } from "../../domain/query/query_schemas.ts";
 import type { ApiQuery, Iteration, TurnEnd } from "./api_types.ts";
+import { inApi, json, request } from "./api.ts";
 import { LiveStep } from "./shown_step.ts";
 import { BOX_STEPS, StepBox } from "./step_box.ts";
 

@@ -1,4 +1,4 @@
-import { HIDDEN_CHARACTERS } from "../../domain/text/visible_text.ts";
+import { HIDDEN_CHARACTERS } from "../../domain/kit/text.ts";
 
 /** Replaces characters that would move or hide other text, or that nobody sees, with visible signs. */
 export function clean(text: string): string {

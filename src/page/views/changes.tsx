@@ -1,14 +1,14 @@
 import type { JSX } from "preact";
+import { keptText } from "../../domain/undo.ts";
 import { Button } from "../parts/button.tsx";
 import { ShownDiff } from "../parts/shown_diff.tsx";
-import { keptText } from "../../domain/reports/undo_report.ts";
-import { plural } from "../text/plural.ts";
 import type { UndoPreview } from "../store/api_types.ts";
 import { ask } from "../store/ask.ts";
 import { changes } from "../store/changes.ts";
 import { guarded } from "../store/entry.ts";
 import { say } from "../store/status.ts";
 import type { Turn } from "../store/turn.ts";
+import { plural } from "../text/plural.ts";
 
 const MOST_NAMED = 8;
 

@@ -1,6 +1,6 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useLayoutEffect } from "preact/hooks";
-import { requestOfImages } from "../../domain/images/request_of_images.ts";
+import { requestOfImages } from "../../domain/query/stored_query.ts";
 import { Button } from "../parts/button.tsx";
 import { attach, attached } from "../store/attached.ts";
 import { elements } from "../store/elements.ts";

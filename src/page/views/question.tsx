@@ -1,7 +1,14 @@
 import type { JSX } from "preact";
 import { useRef } from "preact/hooks";
-import type { ApprovalAnswer, ApprovalQuestion, Decision } from "../../domain/query/approval.ts";
-import { approvalBeginning, approvalChoices, approvalTitle, approvalWhy } from "../../domain/query/approval_choices.ts";
+import {
+  type ApprovalAnswer,
+  approvalBeginning,
+  approvalChoices,
+  type ApprovalQuestion,
+  approvalTitle,
+  approvalWhy,
+} from "../../domain/query/approval.ts";
+import type { Decision } from "../../domain/query/outcomes.ts";
 import { Button } from "../parts/button.tsx";
 
 /** What an extension asks; `answer` receives the decision and the reason. */

@@ -1,21 +1,21 @@
-import type { BlockTally } from "../../domain/calls/block_tally.ts";
-import { durationText } from "../../domain/text/duration_text.ts";
-import type { JSX } from "preact";
-import type { BlockResult } from "../../domain/query/block_result.ts";
+import { durationText } from "../../domain/kit/text.ts";
+import type { BlockTally } from "../../domain/query/calls.ts";
 import type { StepChild } from "../../domain/query/query_progress.ts";
+import type { BlockResult } from "../../domain/query/query_schemas.ts";
+import { inspect } from "../panels/inspector.tsx";
 import { Button } from "../parts/button.tsx";
 import { coloured } from "../parts/coloured.tsx";
 import { Copyable } from "../parts/copyable.tsx";
-import { ShownDiff } from "../parts/shown_diff.tsx";
 import { LongText } from "../parts/long_text.tsx";
 import { Pre } from "../parts/pre.tsx";
 import { endOfText } from "../parts/shown_chars.ts";
-import { plural } from "../text/plural.ts";
+import { ShownDiff } from "../parts/shown_diff.tsx";
 import { guarded } from "../store/entry.ts";
 import type { ShownStep } from "../store/shown_step.ts";
 import { thread } from "../store/thread_shown.ts";
 import type { Turn } from "../store/turn.ts";
-import { inspect } from "../panels/inspector.tsx";
+import { plural } from "../text/plural.ts";
+import type { JSX } from "preact";
 
 /** One iteration: the model's thinking, its blocks and their results. */
 export function StepView({ step, turn }: { readonly step: ShownStep; readonly turn: Turn }): JSX.Element {

@@ -1,16 +1,16 @@
-import { durationText } from "../../domain/text/duration_text.ts";
-import type { JSX } from "preact";
-import { useRef } from "preact/hooks";
-import type { QueryReason } from "../../domain/query/query_result.ts";
+import { durationText } from "../../domain/kit/text.ts";
+import type { QueryReason } from "../../domain/query/outcomes.ts";
+import { inspect } from "../panels/inspector.tsx";
 import { Button } from "../parts/button.tsx";
 import { CopyButton } from "../parts/copy_button.tsx";
 import type { TurnEnd } from "../store/api_types.ts";
 import { guarded } from "../store/entry.ts";
 import { thread } from "../store/thread_shown.ts";
 import type { Turn } from "../store/turn.ts";
-import { inspect } from "../panels/inspector.tsx";
 import { isGood } from "./answer.tsx";
 import { revealStep } from "./steps.tsx";
+import type { JSX } from "preact";
+import { useRef } from "preact/hooks";
 
 /** With more steps than this, steps can be looked up by number. */
 const MANY_STEPS = 40;

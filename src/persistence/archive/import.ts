@@ -1,15 +1,15 @@
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
-import type { ConversationArchive } from "../../domain/records/conversation_archive.ts";
-import type { ContentSource, ImportReport } from "../../domain/records/conversation_maintenance.ts";
 import { UsageError } from "../../domain/errors.ts";
-import { newId } from "../../domain/kit/id.ts";
-import { moveToFront } from "../runs/activity.ts";
-import { ARCHIVE_TABLES, type ArchiveTable, type CellKinds, fromArchiveRow, type Row } from "./cells.ts";
+import { newId } from "../../domain/kit/ids.ts";
+import type { ConversationArchive } from "../../domain/records/conversation_archive.ts";
+import type { ContentSource, ImportReport } from "../../domain/records/conversations.ts";
 import { Content } from "../content/content.ts";
+import { putLarge } from "../content/large_text.ts";
 import type { Database } from "../database/database.ts";
 import { insertRow } from "../database/insert_row.ts";
-import { putLarge } from "../content/large_text.ts";
+import { moveToFront } from "../runs/activity.ts";
+import { ARCHIVE_TABLES, type ArchiveTable, type CellKinds, fromArchiveRow, type Row } from "./cells.ts";
 
 const PIECE_BYTES = 4 << 20;
 

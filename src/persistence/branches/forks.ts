@@ -1,6 +1,6 @@
 import { UsageError } from "../../domain/errors.ts";
-import { newId } from "../../domain/kit/id.ts";
-import type { BranchPoint, NewFork } from "../../domain/records/new_fork.ts";
+import { newId } from "../../domain/kit/ids.ts";
+import type { BranchPoint, NewFork } from "../../domain/records/conversations.ts";
 import { Content } from "../content/content.ts";
 import type { Database } from "../database/database.ts";
 import { insertRow } from "../database/insert_row.ts";

@@ -1,13 +1,13 @@
 import { crc32 } from "node:zlib";
 import { createHash } from "node:crypto";
-import { joinBytes } from "../../domain/kit/join_bytes.ts";
-import { chunks } from "./chunker.ts";
-import { Damage } from "../schema/damage.ts";
+import { joinBytes } from "../../domain/kit/bytes.ts";
 import type { Database } from "../database/database.ts";
-import { applyDelta, deltaOf } from "./delta.ts";
-import { stepsOf } from "./delta_steps.ts";
 import { namedChange } from "../database/named_query.ts";
+import { Damage } from "../schema/damage.ts";
 import type { DatabaseSchema } from "../schema/schema.ts";
+import { chunks } from "./chunker.ts";
+import { stepsOf } from "./delta_steps.ts";
+import { applyDelta, deltaOf } from "./delta.ts";
 
 const PREFIX = "sha256:";
 const INLINE_BYTES = 1024;

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import type { QueryCreator } from "kysely";
 import { BusyError } from "../../domain/errors.ts";
-import { newId } from "../../domain/kit/id.ts";
-import { jsonOrUndefined } from "../../domain/text/json_or_undefined.ts";
-import { Damage } from "../schema/damage.ts";
+import { newId } from "../../domain/kit/ids.ts";
+import { jsonOrUndefined } from "../../domain/kit/json.ts";
 import type { Database } from "../database/database.ts";
+import { Damage } from "../schema/damage.ts";
 import type { DatabaseSchema } from "../schema/schema.ts";
 
 const PREFIX = "sha256:";

@@ -1,11 +1,11 @@
 import { sql } from "kysely";
-import type { ConversationFilter, ConversationSummary } from "../../domain/records/conversation_maintenance.ts";
-import { branchesWithQueries, newestBranchesOf } from "./branch_rows.ts";
-import { has } from "./chats.ts";
-import { Damage } from "../schema/damage.ts";
+import type { ConversationFilter, ConversationSummary } from "../../domain/records/conversations.ts";
 import type { Database } from "../database/database.ts";
 import { isSeen } from "../database/is_seen.ts";
+import { Damage } from "../schema/damage.ts";
 import type { Branch } from "../store/conversation_store.ts";
+import { branchesWithQueries, newestBranchesOf } from "./branch_rows.ts";
+import { has } from "./chats.ts";
 
 /** Whether conversation `c` has a query. */
 const ASKED = sql<boolean>`EXISTS (

@@ -1,13 +1,13 @@
 import { sql } from "kysely";
-import type { ConversationSummary } from "../../domain/records/conversation_maintenance.ts";
-import { together } from "../../domain/kit/together.ts";
-import { idsWith } from "../database/ids_with.ts";
-import { namedQuery } from "../database/named_query.ts";
-import { Content } from "../content/content.ts";
-import { Damage } from "../schema/damage.ts";
-import type { Database } from "../database/database.ts";
-import { fromJson } from "../database/json.ts";
+import { together } from "../../domain/kit/concurrency.ts";
+import type { ConversationSummary } from "../../domain/records/conversations.ts";
 import type { ForkPoint } from "../branches/lineage.ts";
+import { Content } from "../content/content.ts";
+import type { Database } from "../database/database.ts";
+import { idsWith } from "../database/ids_with.ts";
+import { fromJson } from "../database/json.ts";
+import { namedQuery } from "../database/named_query.ts";
+import { Damage } from "../schema/damage.ts";
 import type { Branch, BranchNode } from "../store/conversation_store.ts";
 
 /** `conversation_soul.metadata`. */

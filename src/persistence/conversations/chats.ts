@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import type { ExternalChat } from "../../domain/records/new_conversation.ts";
+import type { ExternalChat } from "../../domain/records/conversations.ts";
 import type { Database } from "../database/database.ts";
 import { isSeen } from "../database/is_seen.ts";
 

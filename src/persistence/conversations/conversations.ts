@@ -1,15 +1,14 @@
-import { newId } from "../../domain/kit/id.ts";
-import type { ExternalChat, NewConversation } from "../../domain/records/new_conversation.ts";
-import type { NewFork } from "../../domain/records/new_fork.ts";
-import { nextActivity } from "../runs/activity.ts";
-import { findBranch } from "./branch_rows.ts";
-import { externalIn } from "./chats.ts";
+import { newId } from "../../domain/kit/ids.ts";
+import type { ExternalChat, NewConversation, NewFork } from "../../domain/records/conversations.ts";
+import { createFork } from "../branches/forks.ts";
 import { Content } from "../content/content.ts";
 import type { Database } from "../database/database.ts";
-import { createFork } from "../branches/forks.ts";
 import { insertRow } from "../database/insert_row.ts";
 import { toJson } from "../database/json.ts";
+import { nextActivity } from "../runs/activity.ts";
 import type { Branch } from "../store/conversation_store.ts";
+import { findBranch } from "./branch_rows.ts";
+import { externalIn } from "./chats.ts";
 
 /** The rows of `conversation_soul` and `conversation_state`. */
 export class ConversationRows {

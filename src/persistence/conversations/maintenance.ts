@@ -1,12 +1,12 @@
 import { sql } from "kysely";
 import { BusyError, UsageError } from "../../domain/errors.ts";
-import type { LabelUse, QueryIterations } from "../../domain/records/conversation_maintenance.ts";
-import { idsWith } from "../database/ids_with.ts";
+import type { LabelUse, QueryIterations } from "../../domain/records/conversations.ts";
+import { type BranchSegment, isShownIteration, isShownRun, readLineage } from "../branches/lineage.ts";
 import type { Database } from "../database/database.ts";
+import { idsWith } from "../database/ids_with.ts";
+import { noteErasable } from "../maintenance/erase.ts";
 import { CONVERSATION_TABLE_NAMES, CONVERSATION_TABLES, isOfConversation } from "../schema/conversation_rows.ts";
 import { snakeCase } from "../schema/snake_case.ts";
-import { noteErasable } from "../maintenance/erase.ts";
-import { type BranchSegment, isShownIteration, isShownRun, readLineage } from "../branches/lineage.ts";
 
 const MIN_PREFIX = 8;
 

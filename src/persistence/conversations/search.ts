@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from "kysely";
-import type { SearchFilter, SearchHit, SearchKind } from "../../domain/records/archive.ts";
+import type { SearchFilter, SearchHit, SearchKind } from "../../domain/records/history.ts";
+import { type BranchSegment, readLineage } from "../branches/lineage.ts";
 import { Content } from "../content/content.ts";
 import type { Database } from "../database/database.ts";
-import { type BranchSegment, readLineage } from "../branches/lineage.ts";
 import { isSeen } from "../database/is_seen.ts";
 import { WORDS } from "../postgres/words.ts";
 import { snippetsOf } from "./snippets.ts";

@@ -1,11 +1,11 @@
 import { DatabaseSync } from "node:sqlite";
 import { sql } from "kysely";
-import type { SearchHit } from "../../domain/records/archive.ts";
+import type { SearchHit } from "../../domain/records/history.ts";
 import { Content } from "../content/content.ts";
-import { Damage } from "../schema/damage.ts";
 import type { Database } from "../database/database.ts";
-import type { QueryMetadata } from "../runs/query_metadata.ts";
 import { fromJson } from "../database/json.ts";
+import type { QueryMetadata } from "../runs/query_metadata.ts";
+import { Damage } from "../schema/damage.ts";
 
 const SNIPPET_TOKENS = 16;
 const SNIPPET_CHARS = 40;

@@ -1,9 +1,9 @@
-import { oneLine } from "../../domain/text/clip.ts";
 import { UsageError } from "../../domain/errors.ts";
-import { namedQuery } from "../database/named_query.ts";
+import { oneLine } from "../../domain/kit/text.ts";
 import { Content } from "../content/content.ts";
 import type { Database } from "../database/database.ts";
 import { fromJson, toJson } from "../database/json.ts";
+import { namedQuery } from "../database/named_query.ts";
 import { updateRow } from "../database/update_row.ts";
 
 const TITLE_CHARS = 100;

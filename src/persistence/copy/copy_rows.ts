@@ -1,6 +1,6 @@
 import { sql } from "kysely";
-import type { DatabaseCopyProgress, DatabaseCopyRequest } from "../../domain/records/database_copy.ts";
 import { Cancelled } from "../../domain/errors.ts";
+import type { DatabaseCopyProgress, DatabaseCopyRequest } from "../../domain/records/database_maintenance.ts";
 import type { Database } from "../database/database.ts";
 import { snakeCase } from "../schema/snake_case.ts";
 import { COPIED_TABLES, type CopiedTableName } from "./copied_tables.ts";

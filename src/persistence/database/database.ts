@@ -1,5 +1,5 @@
 import { type Dialect, Kysely, type RawBuilder, sql, type SqlBool } from "kysely";
-import { DEFAULT_TENANT } from "../../domain/records/tenant.ts";
+import { DEFAULT_TENANT } from "../../domain/kit/ids.ts";
 import type { DatabaseSchema } from "../schema/schema.ts";
 
 export type ResultRow = Readonly<Record<string, unknown>>;

@@ -1,11 +1,11 @@
 import { sql } from "kysely";
-import { newId } from "../../domain/kit/id.ts";
-import type { LogEntry } from "../../domain/records/log_entry.ts";
-import { namedQuery } from "../database/named_query.ts";
+import { newId } from "../../domain/kit/ids.ts";
+import type { LogEntry } from "../../domain/records/history.ts";
 import { Content } from "../content/content.ts";
 import type { Database } from "../database/database.ts";
 import { insertRow } from "../database/insert_row.ts";
 import { fromJson } from "../database/json.ts";
+import { namedQuery } from "../database/named_query.ts";
 import type { DatabaseSchema } from "../schema/schema.ts";
 
 type Scope = Pick<

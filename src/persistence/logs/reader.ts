@@ -1,6 +1,5 @@
 import { sql } from "kysely";
-import type { LogFilter, LogRow } from "../../domain/records/archive.ts";
-import { LOG_LEVELS, logLevelOf } from "../../domain/records/log_entry.ts";
+import { LOG_LEVELS, type LogFilter, logLevelOf, type LogRow } from "../../domain/records/history.ts";
 import { Content } from "../content/content.ts";
 import type { Database } from "../database/database.ts";
 import { isSeen } from "../database/is_seen.ts";

@@ -1,14 +1,13 @@
 import { link, rm, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import type { BackupReport } from "../../domain/records/database_maintenance.ts";
 import { UsageError } from "../../domain/errors.ts";
-import { renameOver } from "../../domain/kit/rename_over.ts";
-import { ensureFolder } from "../../domain/kit/replace_file.ts";
+import { ensureFolder, renameOver } from "../../domain/kit/files.ts";
+import type { BackupReport } from "../../domain/records/database_maintenance.ts";
 import { copyDatabase } from "../sqlite/copy_database.ts";
 import { openExisting } from "../sqlite/existing_database.ts";
-import { refuseDamaged } from "./refuse_damaged.ts";
 import { systemError } from "../sqlite/store_error.ts";
+import { refuseDamaged } from "./refuse_damaged.ts";
 
 /** `DatabaseMaintenance.backup`. The target appears only once it is complete. */
 export async function backupDatabase(path: string, target: string): Promise<BackupReport> {

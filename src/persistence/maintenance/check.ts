@@ -1,18 +1,18 @@
-import { messageOf } from "../../domain/kit/message_of.ts";
+import { messageOf } from "../../domain/errors.ts";
+import type { CheckReport } from "../../domain/records/database_maintenance.ts";
+import { contentUsers, rowPlace } from "../content/content_users.ts";
+import { stepsOf } from "../content/delta_steps.ts";
+import { applyDelta } from "../content/delta.ts";
+import { markContent } from "../content/marks.ts";
+import { schemaProblems } from "../schema/schema_problems.ts";
+import { isBusy } from "../sqlite/error_kinds.ts";
+import { openExisting } from "../sqlite/existing_database.ts";
+import { systemError } from "../sqlite/store_error.ts";
+import { tableRows } from "../sqlite/table_rows.ts";
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { crc32 } from "node:zlib";
 import { DatabaseSync } from "node:sqlite";
-import type { CheckReport } from "../../domain/records/database_maintenance.ts";
-import { markContent } from "../content/marks.ts";
-import { contentUsers, rowPlace } from "../content/content_users.ts";
-import { applyDelta } from "../content/delta.ts";
-import { stepsOf } from "../content/delta_steps.ts";
-import { openExisting } from "../sqlite/existing_database.ts";
-import { schemaProblems } from "../schema/schema_problems.ts";
-import { isBusy } from "../sqlite/error_kinds.ts";
-import { systemError } from "../sqlite/store_error.ts";
-import { tableRows } from "../sqlite/table_rows.ts";
 
 /** At most this many problems of a kind are listed individually. */
 const TOLD = 10;

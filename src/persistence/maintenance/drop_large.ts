@@ -1,5 +1,5 @@
 import { DatabaseSync } from "node:sqlite";
-import { jsonOrUndefined } from "../../domain/text/json_or_undefined.ts";
+import { jsonOrUndefined } from "../../domain/kit/json.ts";
 import type { Database } from "../database/database.ts";
 import { SqliteConnection } from "../sqlite/connection.ts";
 import { Transactions } from "../sqlite/transactions.ts";

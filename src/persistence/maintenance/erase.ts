@@ -1,8 +1,8 @@
 import { DatabaseSync } from "node:sqlite";
 import { type RawBuilder, sql } from "kysely";
-import { withPatience } from "../../domain/kit/patience.ts";
-import { jsonOrUndefined } from "../../domain/text/json_or_undefined.ts";
-import { unrefTimer } from "../../domain/kit/unref_timer.ts";
+import { withPatience } from "../../domain/kit/concurrency.ts";
+import { jsonOrUndefined } from "../../domain/kit/json.ts";
+import { unrefTimer } from "../../domain/kit/time.ts";
 import type { Database } from "../database/database.ts";
 import {
   CONVERSATION_TABLE_NAMES,
@@ -11,8 +11,8 @@ import {
   isOfConversation,
 } from "../schema/conversation_rows.ts";
 import { snakeCase } from "../schema/snake_case.ts";
-import { isBusy } from "../sqlite/error_kinds.ts";
 import { SqliteConnection } from "../sqlite/connection.ts";
+import { isBusy } from "../sqlite/error_kinds.ts";
 import { Transactions } from "../sqlite/transactions.ts";
 
 const PREFIX = "sha256:";

@@ -1,7 +1,7 @@
-import { messageOf } from "../../domain/kit/message_of.ts";
-import { sql } from "kysely";
+import { messageOf } from "../../domain/errors.ts";
 import type { Database } from "../database/database.ts";
 import { toStoreError } from "../sqlite/store_error.ts";
+import { sql } from "kysely";
 
 /** `Store.check`. */
 export async function quickCheck(db: Database, location: string): Promise<readonly string[]> {

@@ -2,17 +2,16 @@ import { realpath, rename, rm } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { DatabaseRestoreReport } from "../../domain/records/database_maintenance.ts";
 import { StoreError, UsageError } from "../../domain/errors.ts";
-import { renameOver } from "../../domain/kit/rename_over.ts";
-import { ensureFolder } from "../../domain/kit/replace_file.ts";
+import { ensureFolder, renameOver } from "../../domain/kit/files.ts";
+import type { DatabaseRestoreReport } from "../../domain/records/database_maintenance.ts";
+import { copyDatabase, modeOf } from "../sqlite/copy_database.ts";
+import { isDamaged, isNoDatabase } from "../sqlite/error_kinds.ts";
+import { openExisting } from "../sqlite/existing_database.ts";
+import { toStoreError } from "../sqlite/store_error.ts";
 import { closeOnce, notAlone, openAlone } from "./alone.ts";
 import { exists } from "./backup.ts";
-import { copyDatabase, modeOf } from "../sqlite/copy_database.ts";
-import { openExisting } from "../sqlite/existing_database.ts";
 import { refuseDamaged } from "./refuse_damaged.ts";
-import { isDamaged, isNoDatabase } from "../sqlite/error_kinds.ts";
-import { toStoreError } from "../sqlite/store_error.ts";
 
 /** Longer than a new connection waits for a lock on the file that it opened. It then opens the path again and finds the
  * new file. */

@@ -1,12 +1,12 @@
 import { rm, stat } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { renameOver } from "../../domain/kit/rename_over.ts";
+import { renameOver } from "../../domain/kit/files.ts";
 import type { VacuumReport } from "../../domain/records/database_maintenance.ts";
-import { closeOnce, notAlone, openAlone } from "./alone.ts";
 import { modeOf, writeFresh } from "../sqlite/copy_database.ts";
 import { openExisting } from "../sqlite/existing_database.ts";
-import { rebuild } from "./rebuild.ts";
+import { closeOnce, notAlone, openAlone } from "./alone.ts";
 import { removeUnused } from "./collect_content.ts";
+import { rebuild } from "./rebuild.ts";
 import { refuseDamaged } from "./refuse_damaged.ts";
 
 /** As in a restore: a process that waits for the lock on the old file opens the path again. */

@@ -1,10 +1,10 @@
 import { BusyError } from "../../domain/errors.ts";
+import { joinBytes } from "../../domain/kit/bytes.ts";
+import { together } from "../../domain/kit/concurrency.ts";
 import type { ApprovalQuestion } from "../../domain/query/approval.ts";
-import { joinBytes } from "../../domain/kit/join_bytes.ts";
-import { together } from "../../domain/kit/together.ts";
-import { sqlState } from "../postgres/postgres_error.ts";
 import type { Database } from "../database/database.ts";
 import type { PostgresDatabase } from "../postgres/postgres_database.ts";
+import { sqlState } from "../postgres/postgres_error.ts";
 import { holderOf, type IsAlive, isAliveNow } from "../queries/leases.ts";
 import { findRequestKey } from "../queries/request_keys.ts";
 import type { ClaimedJob, NewJob, NodeStore, SharedJob } from "../store/node_store.ts";

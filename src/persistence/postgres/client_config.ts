@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs";
-import { UsageError } from "../../domain/errors.ts";
-import { fileCode } from "../../domain/text/file_fault.ts";
+import { fileCode, UsageError } from "../../domain/errors.ts";
 import type { Address } from "./address.ts";
 
 const CONNECT_MS = 10_000;

@@ -1,4 +1,4 @@
-import { newId } from "../../domain/kit/id.ts";
+import { newId } from "../../domain/kit/ids.ts";
 import type { Statement } from "./write_batch.ts";
 
 /** A run as it was read. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
-import { settledWithin } from "../../domain/kit/settled_within.ts";
+import { settledWithin } from "../../domain/kit/time.ts";
 import type { Address } from "./address.ts";
 import { clientConfig } from "./client_config.ts";
 

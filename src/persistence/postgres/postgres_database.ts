@@ -1,11 +1,11 @@
 import { type QueryResult, type RawBuilder, sql, type SqlBool } from "kysely";
-import { newId } from "../../domain/kit/id.ts";
+import { newId } from "../../domain/kit/ids.ts";
 import { Database, type HeldRun, type ResultRow, type RowChange } from "../database/database.ts";
 import { OwnDriver } from "../database/own_driver.ts";
+import { snakeCase } from "../schema/snake_case.ts";
 import { postgresDialect } from "./dialect.ts";
 import { HeldRuns } from "./held_runs.ts";
 import { isAborted, isConflict, isLost, isReadOnly, isUnmarked, sqlState } from "./postgres_error.ts";
-import { snakeCase } from "../schema/snake_case.ts";
 import type { Connection, Server } from "./server.ts";
 import { PostgresTransaction, type TransactionOptions } from "./transaction.ts";
 

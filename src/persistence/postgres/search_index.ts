@@ -1,4 +1,4 @@
-import type { SteeredMessage } from "../../domain/query/steered_message.ts";
+import type { SteeredMessage } from "../../domain/query/stored_query.ts";
 import type { ResultRow } from "../database/database.ts";
 import { fromJson } from "../database/json.ts";
 import { WORDS } from "./words.ts";

@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import type { QueryResult } from "kysely";
-import { ownPatience } from "../../domain/kit/patience.ts";
-import { Semaphore } from "../../domain/kit/semaphore.ts";
-import { settledWithin } from "../../domain/kit/settled_within.ts";
+import { ownPatience, Semaphore } from "../../domain/kit/concurrency.ts";
+import { settledWithin } from "../../domain/kit/time.ts";
 import { columnName } from "../schema/column_name.ts";
 import type { Address } from "./address.ts";
 import { clientConfig } from "./client_config.ts";

@@ -1,8 +1,8 @@
+import type { QueryEnd } from "../../domain/query/query_schemas.ts";
 import { Content } from "../content/content.ts";
 import type { Database } from "../database/database.ts";
 import { fromJson } from "../database/json.ts";
 import { lastIteration } from "../runs/last_iteration.ts";
-import type { QueryEnd } from "../../domain/query/query_result.ts";
 
 /** `iteration.metadata` of an iteration whose final was accepted. */
 interface FinalMetadata {

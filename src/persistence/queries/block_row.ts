@@ -1,10 +1,10 @@
-import type { BlockError, BlockResult } from "../../domain/query/block_result.ts";
 import { blockResult } from "../../domain/query/block_result.ts";
+import type { BlockError, BlockResult } from "../../domain/query/query_schemas.ts";
 import type { VariableImage } from "../../domain/query/variable.ts";
 import { checkOf, compareValue, type Content, type ValueCheck } from "../content/content.ts";
 import { fromJson, toJson } from "../database/json.ts";
-import type { DatabaseSchema } from "../schema/schema.ts";
 import { searchText } from "../database/search_text.ts";
+import type { DatabaseSchema } from "../schema/schema.ts";
 import type { StoredBlock } from "../store/iteration_store.ts";
 
 const MAX_VALUE_BYTES = 1024 * 1024;

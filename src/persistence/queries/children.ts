@@ -1,17 +1,16 @@
-import { newId } from "../../domain/kit/id.ts";
-import type { NewChildBranch } from "../../domain/records/new_child_branch.ts";
+import { newId } from "../../domain/kit/ids.ts";
+import { NO_USAGE, type SubCall } from "../../domain/query/model_call.ts";
 import type { StoredQuery } from "../../domain/query/stored_query.ts";
-import type { SubCall } from "../../domain/query/sub_call.ts";
-import { NO_USAGE } from "../../domain/query/usage.ts";
-import { Content } from "../content/content.ts";
-import type { Database } from "../database/database.ts";
-import { checkRun } from "../runs/fence.ts";
-import { insertRow } from "../database/insert_row.ts";
-import { fromJson, toJson } from "../database/json.ts";
+import type { NewChildBranch } from "../../domain/records/conversations.ts";
 import { readLineage } from "../branches/lineage.ts";
 import { newestVariables } from "../branches/shown_variables.ts";
-import { VariableWriter } from "../variables/writer.ts";
+import { Content } from "../content/content.ts";
+import type { Database } from "../database/database.ts";
+import { insertRow } from "../database/insert_row.ts";
+import { fromJson, toJson } from "../database/json.ts";
+import { checkRun } from "../runs/fence.ts";
 import type { Branch } from "../store/conversation_store.ts";
+import { VariableWriter } from "../variables/writer.ts";
 
 /** Stores branches of child queries, and sub-calls of blocks. */
 export class Children {

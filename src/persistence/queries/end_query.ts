@@ -1,15 +1,15 @@
-import { namedQuery } from "../database/named_query.ts";
+import type { QueryEnd } from "../../domain/query/query_schemas.ts";
 import { Content } from "../content/content.ts";
 import type { Database } from "../database/database.ts";
-import { checkFence } from "../runs/fence.ts";
-import { endIteration } from "./iterations.ts";
-import { firstWords } from "./first_words.ts";
 import { fromJson, toJson } from "../database/json.ts";
-import type { QueryMetadata } from "../runs/query_metadata.ts";
-import { dropLease } from "./leases.ts";
+import { namedQuery } from "../database/named_query.ts";
 import { updateRow } from "../database/update_row.ts";
+import { checkFence } from "../runs/fence.ts";
+import type { QueryMetadata } from "../runs/query_metadata.ts";
 import type { EndOfIteration } from "../store/query_store.ts";
-import type { QueryEnd } from "../../domain/query/query_result.ts";
+import { firstWords } from "./first_words.ts";
+import { endIteration } from "./iterations.ts";
+import { dropLease } from "./leases.ts";
 
 const SUBTITLE_CHARS = 60;
 

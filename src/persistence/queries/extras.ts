@@ -1,9 +1,9 @@
 import { Buffer } from "node:buffer";
-import type { Image } from "../../domain/images/image.ts";
-import { namedQuery } from "../database/named_query.ts";
+import type { Image } from "../../domain/images.ts";
 import { Content } from "../content/content.ts";
 import type { Database } from "../database/database.ts";
 import { fromJson } from "../database/json.ts";
+import { namedQuery } from "../database/named_query.ts";
 import type { Asked, NewQuery, QueryExtras } from "../store/query_store.ts";
 
 type StoredImage =

@@ -1,12 +1,12 @@
-import type { IterationRange } from "../../domain/query/iteration_range.ts";
+import type { IterationRange } from "../../domain/query/stored_query.ts";
 import type { VariableImage } from "../../domain/query/variable.ts";
-import { storedBlock } from "./block_row.ts";
 import { Content } from "../content/content.ts";
 import type { Database } from "../database/database.ts";
-import { readSteered } from "./steered.ts";
 import { fromJson } from "../database/json.ts";
-import { loadValues, variableImage, type VariableMetadata } from "../variables/row.ts";
 import type { StoredBlock, StoredIteration } from "../store/iteration_store.ts";
+import { loadValues, variableImage, type VariableMetadata } from "../variables/row.ts";
+import { storedBlock } from "./block_row.ts";
+import { readSteered } from "./steered.ts";
 
 const ALL: IterationRange = { after: -1, limit: Number.MAX_SAFE_INTEGER };
 

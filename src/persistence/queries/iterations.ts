@@ -1,15 +1,15 @@
-import { newId } from "../../domain/kit/id.ts";
-import { blockCells } from "./block_row.ts";
-import { namedQuery } from "../database/named_query.ts";
+import { newId } from "../../domain/kit/ids.ts";
 import { Content } from "../content/content.ts";
 import type { Database } from "../database/database.ts";
-import { checkFence, runningRun } from "../runs/fence.ts";
 import { insertRow } from "../database/insert_row.ts";
 import { fromJson, toJson } from "../database/json.ts";
-import { addTraces, changeQueryMetadata } from "../runs/query_metadata.ts";
+import { namedQuery } from "../database/named_query.ts";
 import { updateRow } from "../database/update_row.ts";
-import { VariableWriter, type WriterFacts } from "../variables/writer.ts";
+import { checkFence, runningRun } from "../runs/fence.ts";
+import { addTraces, changeQueryMetadata } from "../runs/query_metadata.ts";
 import type { IterationEnd, IterationStore, NewIteration, StoredBlock } from "../store/iteration_store.ts";
+import { VariableWriter, type WriterFacts } from "../variables/writer.ts";
+import { blockCells } from "./block_row.ts";
 
 type Failed = Parameters<IterationStore["failIteration"]>;
 

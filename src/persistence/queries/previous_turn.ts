@@ -1,9 +1,9 @@
-import { together } from "../../domain/kit/together.ts";
+import { together } from "../../domain/kit/concurrency.ts";
+import { readLineage } from "../branches/lineage.ts";
+import { Content } from "../content/content.ts";
 import type { Database } from "../database/database.ts";
 import { fromJson } from "../database/json.ts";
 import { namedQuery } from "../database/named_query.ts";
-import { Content } from "../content/content.ts";
-import { readLineage } from "../branches/lineage.ts";
 import { newestThinkings } from "../runs/last_iteration.ts";
 import type { PreviousTurn } from "../store/query_store.ts";
 import type { ExtrasMetadata } from "./extras.ts";

@@ -1,8 +1,8 @@
-import type { NewestQueries } from "../../domain/records/newest_queries.ts";
 import type { StoredQuery } from "../../domain/query/stored_query.ts";
+import type { NewestQueries } from "../../domain/records/history.ts";
+import { readLineage } from "../branches/lineage.ts";
 import { Content } from "../content/content.ts";
 import type { Database } from "../database/database.ts";
-import { readLineage } from "../branches/lineage.ts";
 import { runById, shownQueries, shownRows } from "./query_rows.ts";
 
 /** `QueryStore.query`. */

@@ -1,15 +1,15 @@
 import { sql } from "kysely";
-import { NO_USAGE } from "../../domain/query/usage.ts";
+import { NO_USAGE } from "../../domain/query/model_call.ts";
 import type { StoredQuery } from "../../domain/query/stored_query.ts";
+import { type BranchSegment, type ForkPoint, isShownRun } from "../branches/lineage.ts";
 import type { Content } from "../content/content.ts";
 import type { Database } from "../database/database.ts";
 import { fromJson } from "../database/json.ts";
 import { namedQuery } from "../database/named_query.ts";
-import { type BranchSegment, type ForkPoint, isShownRun } from "../branches/lineage.ts";
 import type { QueryMetadata } from "../runs/query_metadata.ts";
 import { queriesIn } from "../runs/query_numbers.ts";
-import { spentUntil } from "./spent.ts";
 import type { DatabaseSchema } from "../schema/schema.ts";
+import { spentUntil } from "./spent.ts";
 
 export interface QueryRow {
   readonly queryId: string;

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { BusyError } from "../../domain/errors.ts";
-import type { RequestKey } from "../../domain/query/request_key.ts";
+import type { RequestKey } from "../../domain/query/stored_query.ts";
 import type { Database } from "../database/database.ts";
 import { insertRow } from "../database/insert_row.ts";
 import type { DatabaseSchema } from "../schema/schema.ts";

@@ -1,4 +1,4 @@
-import type { SentMessage } from "../../domain/query/sent_message.ts";
+import type { SentMessage } from "../../domain/query/model_call.ts";
 import { Content } from "../content/content.ts";
 import type { Database } from "../database/database.ts";
 

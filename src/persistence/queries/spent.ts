@@ -1,8 +1,8 @@
-import { addUsage, NO_USAGE, type Usage } from "../../domain/query/usage.ts";
+import { addUsage, type ModelTrace, NO_USAGE } from "../../domain/query/model_call.ts";
+import type { Usage } from "../../domain/query/query_schemas.ts";
 import { Content } from "../content/content.ts";
 import type { Database } from "../database/database.ts";
 import { fromJson } from "../database/json.ts";
-import type { ModelTrace } from "../../domain/query/model_trace.ts";
 import type { QueryMetadata } from "../runs/query_metadata.ts";
 
 interface Spent {

@@ -1,11 +1,11 @@
-import { steeredInto, type SteeredMessage } from "../../domain/query/steered_message.ts";
+import { steeredInto, type SteeredMessage } from "../../domain/query/stored_query.ts";
 import { Content } from "../content/content.ts";
 import type { Database } from "../database/database.ts";
-import { runningRun } from "../runs/fence.ts";
-import { changeQueryMetadata, type QueryMetadata } from "../runs/query_metadata.ts";
 import { fromJson } from "../database/json.ts";
 import { namedQuery } from "../database/named_query.ts";
 import { searchText } from "../database/search_text.ts";
+import { runningRun } from "../runs/fence.ts";
+import { changeQueryMetadata, type QueryMetadata } from "../runs/query_metadata.ts";
 import type { QueryStore } from "../store/query_store.ts";
 
 type Sent = Parameters<QueryStore["addSteered"]>[1];

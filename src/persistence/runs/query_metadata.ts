@@ -1,12 +1,10 @@
-import type { Usage } from "../../domain/query/usage.ts";
-import { addUsage, NO_USAGE } from "../../domain/query/usage.ts";
+import { addUsage, type ModelTrace, NO_USAGE } from "../../domain/query/model_call.ts";
+import type { QueryEnd, Usage } from "../../domain/query/query_schemas.ts";
+import type { SteeredMessage } from "../../domain/query/stored_query.ts";
 import { Content } from "../content/content.ts";
 import type { Database } from "../database/database.ts";
 import { fromJson, toJson } from "../database/json.ts";
 import { updateRow } from "../database/update_row.ts";
-import type { ModelTrace } from "../../domain/query/model_trace.ts";
-import type { SteeredMessage } from "../../domain/query/steered_message.ts";
-import type { QueryEnd } from "../../domain/query/query_result.ts";
 
 /** `query_state.metadata`. */
 export interface QueryMetadata extends Omit<QueryEnd, "status"> {

@@ -1,7 +1,7 @@
 import { open, rm, stat } from "node:fs/promises";
 import { backup, DatabaseSync } from "node:sqlite";
 import { StoreError } from "../../domain/errors.ts";
-import { inheritOwner } from "../../domain/kit/replace_file.ts";
+import { inheritOwner } from "../../domain/kit/files.ts";
 
 const PAGES_AT_ONCE = 4096;
 

@@ -1,7 +1,7 @@
 import { chmod, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { StoreError } from "../../domain/errors.ts";
-import { ensureFile, ensureFolder } from "../../domain/kit/replace_file.ts";
+import { ensureFile, ensureFolder } from "../../domain/kit/files.ts";
 
 const MODE = 0o600;
 

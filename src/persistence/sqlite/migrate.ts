@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { DatabaseSync } from "node:sqlite";
 import { StoreError } from "../../domain/errors.ts";
-import { renameOver } from "../../domain/kit/rename_over.ts";
+import { renameOver } from "../../domain/kit/files.ts";
 import { copyDatabase } from "./copy_database.ts";
 import { isBusy } from "./error_kinds.ts";
 import { damaged, systemError } from "./store_error.ts";

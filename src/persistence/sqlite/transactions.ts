@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { Semaphore } from "../../domain/kit/semaphore.ts";
-import { isBusy } from "./error_kinds.ts";
+import { Semaphore } from "../../domain/kit/concurrency.ts";
 import type { SqliteConnection } from "./connection.ts";
+import { isBusy } from "./error_kinds.ts";
 
 export interface TransactionsOptions {
   /** How long a writer waits for the database lock while another process holds it. */

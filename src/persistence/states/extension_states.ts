@@ -1,5 +1,6 @@
 import type { ExpressionBuilder } from "kysely";
 import { UsageError } from "../../domain/errors.ts";
+import { newId } from "../../domain/kit/ids.ts";
 import type {
   FoundState,
   StateEntry,
@@ -8,15 +9,14 @@ import type {
   StateStore,
   StateVersion,
 } from "../../domain/records/extension_state.ts";
-import { newId } from "../../domain/kit/id.ts";
+import { type BranchSegment, isShownIteration } from "../branches/lineage.ts";
 import { Content } from "../content/content.ts";
 import type { Database } from "../database/database.ts";
-import { checkRun } from "../runs/fence.ts";
-import { findStates } from "./find_states.ts";
 import { insertRow } from "../database/insert_row.ts";
-import { type BranchSegment, isShownIteration } from "../branches/lineage.ts";
+import { checkRun } from "../runs/fence.ts";
 import type { DatabaseSchema } from "../schema/schema.ts";
 import { type Moment, newestMoment } from "../variables/scope_changes.ts";
+import { findStates } from "./find_states.ts";
 import { type StateRow, stateSegments, stateVersions } from "./rows.ts";
 
 /** Characters of one value as JSON, keys in one place, and versions of a key. */

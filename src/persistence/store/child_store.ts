@@ -1,6 +1,6 @@
+import type { SubCall } from "../../domain/query/model_call.ts";
 import type { StoredQuery } from "../../domain/query/stored_query.ts";
-import type { SubCall } from "../../domain/query/sub_call.ts";
-import type { NewChildBranch } from "../../domain/records/new_child_branch.ts";
+import type { NewChildBranch } from "../../domain/records/conversations.ts";
 import type { Branch } from "./conversation_store.ts";
 
 /** What the blocks of an iteration started: child queries and plain model calls. */

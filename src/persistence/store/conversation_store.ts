@@ -1,6 +1,10 @@
-import type { ConversationFilter, ConversationSummary } from "../../domain/records/conversation_maintenance.ts";
-import type { ExternalChat, NewConversation } from "../../domain/records/new_conversation.ts";
-import type { NewFork } from "../../domain/records/new_fork.ts";
+import type {
+  ConversationFilter,
+  ConversationSummary,
+  ExternalChat,
+  NewConversation,
+  NewFork,
+} from "../../domain/records/conversations.ts";
 
 /** One branch of a conversation: a row of `conversation_state`. */
 export interface Branch {

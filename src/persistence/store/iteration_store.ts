@@ -1,9 +1,7 @@
-import type { BlockResult } from "../../domain/query/block_result.ts";
-import type { IterationRange } from "../../domain/query/iteration_range.ts";
-import type { ModelTrace } from "../../domain/query/model_trace.ts";
-import type { QueryStatus } from "../../domain/query/query_result.ts";
-import type { SentMessage } from "../../domain/query/sent_message.ts";
-import type { Usage } from "../../domain/query/usage.ts";
+import type { ModelTrace, SentMessage } from "../../domain/query/model_call.ts";
+import type { QueryStatus } from "../../domain/query/outcomes.ts";
+import type { BlockResult, Usage } from "../../domain/query/query_schemas.ts";
+import type { IterationRange } from "../../domain/query/stored_query.ts";
 import type { VariableImage } from "../../domain/query/variable.ts";
 
 /** What is known once a reply is complete and before its blocks run. */

@@ -1,5 +1,5 @@
 import type { ApprovalQuestion } from "../../domain/query/approval.ts";
-import type { KeyedRequest } from "../../domain/query/request_key.ts";
+import type { KeyedRequest } from "../../domain/query/stored_query.ts";
 
 /** A request that is accepted for whichever node takes it. */
 export interface NewJob extends KeyedRequest {

@@ -1,11 +1,9 @@
+import type { Image } from "../../domain/images.ts";
+import type { QueryStatus } from "../../domain/query/outcomes.ts";
+import type { QueryEnd, Usage } from "../../domain/query/query_schemas.ts";
+import type { KeyedRequest, StoredQuery } from "../../domain/query/stored_query.ts";
+import type { NewestQueries } from "../../domain/records/history.ts";
 import type { IterationEnd } from "./iteration_store.ts";
-import type { Image } from "../../domain/images/image.ts";
-import type { QueryStatus } from "../../domain/query/query_result.ts";
-import type { KeyedRequest } from "../../domain/query/request_key.ts";
-import type { QueryEnd } from "../../domain/query/query_result.ts";
-import type { StoredQuery } from "../../domain/query/stored_query.ts";
-import type { Usage } from "../../domain/query/usage.ts";
-import type { NewestQueries } from "../../domain/records/newest_queries.ts";
 
 /** Identifies the process, or its part, that runs a query, so that other processes can tell whether it still exists. */
 export interface ProcessOwner {

@@ -1,7 +1,6 @@
-import type { Archive } from "../../domain/records/archive.ts";
-import type { ConversationMaintenance } from "../../domain/records/conversation_maintenance.ts";
-import type { LogEntry } from "../../domain/records/log_entry.ts";
+import type { ConversationMaintenance } from "../../domain/records/conversations.ts";
 import type { StateStore } from "../../domain/records/extension_state.ts";
+import type { Archive, LogEntry } from "../../domain/records/history.ts";
 import type { ChildStore } from "./child_store.ts";
 import type { ConversationStore } from "./conversation_store.ts";
 import type { IterationStore } from "./iteration_store.ts";

@@ -1,6 +1,5 @@
-import type { VariableImage, VariableSummary } from "../../domain/query/variable.ts";
-import type { Dependency } from "../../domain/records/dependency.ts";
-import type { BranchPoint } from "../../domain/records/new_fork.ts";
+import type { Dependency, VariableImage, VariableSummary } from "../../domain/query/variable.ts";
+import type { BranchPoint } from "../../domain/records/conversations.ts";
 
 /** The newest version of a variable of a branch, without its value. */
 export interface VariableHead {

@@ -1,6 +1,6 @@
-import type { Dependency } from "../../domain/records/dependency.ts";
-import type { Database } from "../database/database.ts";
+import type { Dependency } from "../../domain/query/variable.ts";
 import { readLineage } from "../branches/lineage.ts";
+import type { Database } from "../database/database.ts";
 
 /** `Store.dependencies`: which variables of a branch were made from which others, each pair once. */
 export async function readDependencies(db: Database, branchId: string): Promise<readonly Dependency[]> {

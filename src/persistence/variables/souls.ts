@@ -1,13 +1,13 @@
-import { searchText } from "../database/search_text.ts";
-import { newId } from "../../domain/kit/id.ts";
+import { newId } from "../../domain/kit/ids.ts";
 import { SYSTEM_VARIABLES } from "../../domain/query/variable.ts";
-import { namedQuery } from "../database/named_query.ts";
+import { readLineage } from "../branches/lineage.ts";
+import { newestVariables, type VariableSoulMetadata } from "../branches/shown_variables.ts";
 import type { Database } from "../database/database.ts";
 import { insertRow } from "../database/insert_row.ts";
 import { fromJson, toJson } from "../database/json.ts";
-import { readLineage } from "../branches/lineage.ts";
+import { namedQuery } from "../database/named_query.ts";
+import { searchText } from "../database/search_text.ts";
 import type { DatabaseSchema } from "../schema/schema.ts";
-import { newestVariables, type VariableSoulMetadata } from "../branches/shown_variables.ts";
 
 const SYSTEM: ReadonlySet<string> = new Set(SYSTEM_VARIABLES);
 

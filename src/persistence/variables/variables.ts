@@ -1,19 +1,19 @@
-import type { BranchPoint } from "../../domain/records/new_fork.ts";
 import type { VariableImage } from "../../domain/query/variable.ts";
-import { Content } from "../content/content.ts";
-import { Damage } from "../schema/damage.ts";
-import type { Database } from "../database/database.ts";
-import { readEdges } from "./dependencies.ts";
-import { checkRun } from "../runs/fence.ts";
+import type { BranchPoint } from "../../domain/records/conversations.ts";
 import { readPoint } from "../branches/forks.ts";
-import { fromJson } from "../database/json.ts";
 import { type BranchSegment, readLineage, readLineageAt } from "../branches/lineage.ts";
-import { restoreOrder } from "./restore_order.ts";
-import { newestMoment, writeScopes } from "./scope_changes.ts";
 import { newestVariables, shownVersions } from "../branches/shown_variables.ts";
-import { VariableSouls } from "./souls.ts";
-import { loadValues, variableImage, type VariableMetadata } from "./row.ts";
+import { Content } from "../content/content.ts";
+import type { Database } from "../database/database.ts";
+import { fromJson } from "../database/json.ts";
+import { checkRun } from "../runs/fence.ts";
+import { Damage } from "../schema/damage.ts";
 import type { VariableHead, VariableStore, VariableVersion } from "../store/variable_store.ts";
+import { readEdges } from "./dependencies.ts";
+import { restoreOrder } from "./restore_order.ts";
+import { loadValues, variableImage, type VariableMetadata } from "./row.ts";
+import { newestMoment, writeScopes } from "./scope_changes.ts";
+import { VariableSouls } from "./souls.ts";
 
 const AT_ONCE = 500;
 

@@ -1,13 +1,13 @@
-import { newId } from "../../domain/kit/id.ts";
+import { newId } from "../../domain/kit/ids.ts";
 import type { VariableImage } from "../../domain/query/variable.ts";
 import type { Content } from "../content/content.ts";
 import { releaseClaim } from "../content/large_text.ts";
 import { insertRow } from "../database/insert_row.ts";
 import { toJson } from "../database/json.ts";
-import { type Moment, writeScopes } from "./scope_changes.ts";
 import type { IterationEnd, StoredBlock } from "../store/iteration_store.ts";
-import { type BranchMoment, type VariableRow, VariableSouls } from "./souls.ts";
 import { systemCells, variableCells } from "./row.ts";
+import { type Moment, writeScopes } from "./scope_changes.ts";
+import { type BranchMoment, type VariableRow, VariableSouls } from "./souls.ts";
 
 type Cells = Awaited<ReturnType<typeof variableCells>>;
 

@@ -1,6 +1,6 @@
 import { basename, resolve } from "node:path";
-import { shellText } from "../../domain/text/command_text.ts";
 import { holds } from "../_wall_paths.ts";
+import { shellText } from "../../domain/kit/text.ts";
 import { readCommandLine } from "./_command_line.ts";
 
 /** A command line for `/bin/sh`, or a program with its arguments. */

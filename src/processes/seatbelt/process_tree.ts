@@ -1,4 +1,4 @@
-import { REAL_CLOCK } from "../../domain/kit/clock.ts";
+import { REAL_CLOCK } from "../../domain/kit/time.ts";
 
 /** The kinds of lists and of facts that libproc has. */
 const GROUP = 2, CHILDREN = 6, FACTS = 3;

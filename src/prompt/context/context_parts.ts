@@ -1,5 +1,5 @@
 import type { Config } from "../../config/schema.ts";
-import type { BlockResult } from "../../domain/query/block_result.ts";
+import type { BlockResult } from "../../domain/query/query_schemas.ts";
 import type { VariableHead } from "../../persistence/store/variable_store.ts";
 
 /** One executed block as the journal shows it. */

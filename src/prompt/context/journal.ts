@@ -1,8 +1,8 @@
-import type { BlockError, BlockOutcome, BlockResult } from "../../domain/query/block_result.ts";
-import type { ContextCaps, JournalEntry } from "./context_parts.ts";
+import { oneLine } from "../../domain/kit/text.ts";
+import type { IterationOutcome } from "../../domain/query/outcomes.ts";
+import type { BlockError, BlockOutcome, BlockResult } from "../../domain/query/query_schemas.ts";
 import { cutRaw, fairShares, type RawCut, safeLine, wholeLines } from "./_safe_text.ts";
-import { oneLine } from "../../domain/text/clip.ts";
-import type { IterationOutcome } from "../../domain/query/query_event.ts";
+import type { ContextCaps, JournalEntry } from "./context_parts.ts";
 
 /** The model wrote the code itself, so head and tail are enough as a reminder. */
 const CODE_CHARS = 2_000;

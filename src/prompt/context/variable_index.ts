@@ -1,6 +1,6 @@
-import type { ContextCaps, IndexedVariable } from "./context_parts.ts";
+import { declaringLine } from "../../domain/query/variable.ts";
 import { safeLine, safeText } from "./_safe_text.ts";
-import { declaringLine } from "../../domain/text/declaring_line.ts";
+import type { ContextCaps, IndexedVariable } from "./context_parts.ts";
 
 const NAME_CHARS = 100;
 const SHAPE_CHARS = 200;

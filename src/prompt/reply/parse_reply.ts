@@ -1,7 +1,7 @@
-import { oneLine } from "../../domain/text/clip.ts";
-import { jsonOrUndefined } from "../../domain/text/json_or_undefined.ts";
-import { type Fence, findFences, isCode } from "./_text_parts.ts";
+import { jsonOrUndefined } from "../../domain/kit/json.ts";
+import { oneLine } from "../../domain/kit/text.ts";
 import { readJson, type RepairedJson } from "./_repair_json.ts";
+import { type Fence, findFences, isCode } from "./_text_parts.ts";
 import {
   fieldsOf,
   isNoOp,

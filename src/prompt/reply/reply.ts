@@ -1,7 +1,6 @@
-import type { AnswerType, Confidence } from "../../domain/query/query_result.ts";
+import { jsonOrUndefined, readable } from "../../domain/kit/json.ts";
+import type { AnswerType, Confidence } from "../../domain/query/query_schemas.ts";
 import type { ReasoningLevel } from "../../providers/provider.ts";
-import { jsonOrUndefined } from "../../domain/text/json_or_undefined.ts";
-import { readable } from "../../domain/text/readable.ts";
 
 /** One block that the model requested. */
 export interface ReplyBlock {

@@ -1,5 +1,5 @@
+import { jsonOrUndefined } from "../../domain/kit/json.ts";
 import { type Fence, findFences, isCode, scanJson } from "./_text_parts.ts";
-import { jsonOrUndefined } from "../../domain/text/json_or_undefined.ts";
 
 /** How a family of models marks its thinking, where a service leaves the marks in the text. */
 interface Family {

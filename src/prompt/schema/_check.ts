@@ -1,7 +1,7 @@
 import { RE2JS, RE2JSException, RE2JSSyntaxException } from "re2js";
 import { UsageError } from "../../domain/errors.ts";
-import { clip } from "../../domain/text/clip.ts";
-import { percentDecoded } from "../../domain/text/percent_decoded.ts";
+import { percentDecoded } from "../../domain/kit/addresses.ts";
+import { clip } from "../../domain/kit/text.ts";
 import { isJsonObject } from "./_values.ts";
 
 /** One schema of a document: an object with keywords, or a boolean. */

@@ -1,5 +1,5 @@
-import { clip } from "../../domain/text/clip.ts";
-import type { JsonValue } from "../../domain/text/json_value.ts";
+import type { JsonValue } from "../../domain/kit/json.ts";
+import { clip } from "../../domain/kit/text.ts";
 import type { CheckedSchema, JsonSchema } from "./_check.ts";
 import { hasFormat } from "./_formats.ts";
 import {

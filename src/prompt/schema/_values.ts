@@ -1,5 +1,5 @@
-import { clip } from "../../domain/text/clip.ts";
-import type { JsonValue } from "../../domain/text/json_value.ts";
+import type { JsonValue } from "../../domain/kit/json.ts";
+import { clip } from "../../domain/kit/text.ts";
 import type { JsonSchema } from "./_check.ts";
 
 /** Within the rounding error of one division: 0.3 is a multiple of 0.1. */

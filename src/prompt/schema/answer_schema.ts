@@ -1,7 +1,6 @@
-import { messageOf } from "../../domain/kit/message_of.ts";
-import { clip } from "../../domain/text/clip.ts";
-import { UsageError } from "../../domain/errors.ts";
-import { type JsonValue, jsonValue } from "../../domain/text/json_value.ts";
+import { messageOf, UsageError } from "../../domain/errors.ts";
+import { type JsonValue, jsonValue } from "../../domain/kit/json.ts";
+import { clip } from "../../domain/kit/text.ts";
 import { checkSchema } from "./_check.ts";
 import { type SchemaFault, SchemaJudge } from "./_faults.ts";
 

@@ -1,9 +1,9 @@
 import { ProviderError } from "../../domain/errors.ts";
-import { type Clock, REAL_CLOCK } from "../../domain/kit/clock.ts";
+import { type Clock, REAL_CLOCK } from "../../domain/kit/time.ts";
+import type { ProviderOptions, WireProtocol } from "../provider_options.ts";
+import type { Capabilities, ModelEvent, ModelRequest, Provider } from "../provider.ts";
 import { COPILOT_HEADERS, type CopilotEndpoints } from "./endpoints.ts";
 import { type CopilotToken, CopilotTokens } from "./token.ts";
-import type { Capabilities, ModelEvent, ModelRequest, Provider } from "../provider.ts";
-import type { ProviderOptions, WireProtocol } from "../provider_options.ts";
 
 export interface CopilotOptions
   extends Pick<ProviderOptions, "name" | "defaultModel" | "headers">, Required<Pick<ProviderOptions, "capabilities">> {

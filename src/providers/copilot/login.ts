@@ -1,6 +1,6 @@
-import { asRecord } from "../../domain/kit/as_record.ts";
 import { Cancelled, ProviderError } from "../../domain/errors.ts";
-import { type Clock, REAL_CLOCK } from "../../domain/kit/clock.ts";
+import { asRecord } from "../../domain/kit/json.ts";
+import { type Clock, REAL_CLOCK } from "../../domain/kit/time.ts";
 import { COPILOT_HEADERS, type CopilotEndpoints } from "./endpoints.ts";
 
 /** The client id of the editors' Copilot extension: the exchange accepts no other client. */

@@ -1,7 +1,7 @@
-import { asRecord } from "../../domain/kit/as_record.ts";
-import { abortable } from "../../domain/kit/abortable.ts";
 import { Cancelled, ProviderError } from "../../domain/errors.ts";
-import { type Clock, REAL_CLOCK } from "../../domain/kit/clock.ts";
+import { abortable } from "../../domain/kit/concurrency.ts";
+import { asRecord } from "../../domain/kit/json.ts";
+import { type Clock, REAL_CLOCK } from "../../domain/kit/time.ts";
 import { COPILOT_HEADERS, type CopilotEndpoints } from "./endpoints.ts";
 
 /** A short-lived token and the address that it is valid for. */

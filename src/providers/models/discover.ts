@@ -1,7 +1,6 @@
-import { asRecord } from "../../domain/kit/as_record.ts";
-import { readBounded } from "../../domain/kit/read_bounded.ts";
+import { readBounded } from "../../domain/kit/bytes.ts";
+import { asRecord, readForeignJson } from "../../domain/kit/json.ts";
 import { environmentAddress, PRESETS } from "./presets.ts";
-import { readForeignJson } from "../../domain/text/read_foreign_json.ts";
 
 /** A model server found on this machine. */
 export interface LocalServer {

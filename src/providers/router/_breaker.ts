@@ -1,4 +1,4 @@
-import type { Clock } from "../../domain/kit/clock.ts";
+import type { Clock } from "../../domain/kit/time.ts";
 
 export interface BreakerLimits {
   /** Consecutive failures that open it. */

@@ -1,9 +1,9 @@
 import { ProviderError } from "../../domain/errors.ts";
-import type { ModelTrace } from "../../domain/query/model_trace.ts";
+import type { ModelTrace } from "../../domain/query/model_call.ts";
 import type { Log } from "../../logging/log.ts";
+import { type Patience, watchedStream } from "./_watched_stream.ts";
 import type { ModelRoute, RouterCallOptions, RouterReply, RouterRequest } from "./router.ts";
 import { costOf } from "./usage_cost.ts";
-import { type Patience, watchedStream } from "./_watched_stream.ts";
 
 export interface CallPatience extends Patience {
   readonly log: Pick<Log, "warn">;

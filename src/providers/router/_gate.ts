@@ -1,7 +1,7 @@
 import { ProviderError } from "../../domain/errors.ts";
-import type { Usage } from "../../domain/query/usage.ts";
+import type { Clock } from "../../domain/kit/time.ts";
+import type { Usage } from "../../domain/query/query_schemas.ts";
 import { Breaker, type BreakerLimits } from "./_breaker.ts";
-import type { Clock } from "../../domain/kit/clock.ts";
 import { type RateLimit, RateWindow, type Ticket } from "./_rate_window.ts";
 
 /** Guards one provider: a breaker and a rate window, shared by all its models. */

@@ -1,4 +1,4 @@
-import type { Clock } from "../../domain/kit/clock.ts";
+import type { Clock } from "../../domain/kit/time.ts";
 
 /** How often a service may be called. */
 export interface RateLimit {

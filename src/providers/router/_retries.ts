@@ -1,6 +1,5 @@
-import { backoffMs } from "../../domain/kit/backoff_ms.ts";
 import type { ProviderError } from "../../domain/errors.ts";
-import type { Clock } from "../../domain/kit/clock.ts";
+import { backoffMs, type Clock } from "../../domain/kit/time.ts";
 
 const QUICK = { firstMs: 500, mostMs: 30_000 };
 /** If a service asks for a longer wait, the next route is tried first. */

@@ -1,7 +1,6 @@
-import { abortable } from "../../domain/kit/abortable.ts";
-import { ENDED } from "../../domain/kit/ended.ts";
-import { Cancelled, ProviderError } from "../../domain/errors.ts";
-import type { Clock } from "../../domain/kit/clock.ts";
+import { Cancelled, ENDED, ProviderError } from "../../domain/errors.ts";
+import { abortable } from "../../domain/kit/concurrency.ts";
+import type { Clock } from "../../domain/kit/time.ts";
 import type { ModelEvent, ModelRequest, Provider } from "../provider.ts";
 
 export interface Patience {

@@ -1,15 +1,15 @@
 import { ProviderError } from "../../domain/errors.ts";
-import type { ModelTrace } from "../../domain/query/model_trace.ts";
-import type { Usage } from "../../domain/query/usage.ts";
+import { type Clock, REAL_CLOCK } from "../../domain/kit/time.ts";
+import type { ModelTrace } from "../../domain/query/model_call.ts";
+import type { Usage } from "../../domain/query/query_schemas.ts";
 import type { Log } from "../../logging/log.ts";
+import type { Capabilities, ModelEvent, ModelMessage, Provider, ReasoningLevel } from "../provider.ts";
 import { type CallPatience, ModelCall } from "./_call.ts";
-import { type Clock, REAL_CLOCK } from "../../domain/kit/clock.ts";
 import { estimateTokens, fittingRoutes } from "./_fitting_routes.ts";
-import { namedRoutes } from "./named_routes.ts";
 import { ProviderGuard } from "./_gate.ts";
 import type { RateLimit, Ticket } from "./_rate_window.ts";
 import { Retries } from "./_retries.ts";
-import type { Capabilities, ModelEvent, ModelMessage, Provider, ReasoningLevel } from "../provider.ts";
+import { namedRoutes } from "./named_routes.ts";
 
 export type ModelPreference = "cost" | "speed" | "intelligence";
 

@@ -1,4 +1,4 @@
-import type { Usage } from "../../domain/query/usage.ts";
+import type { Usage } from "../../domain/query/query_schemas.ts";
 import type { Capabilities, Price } from "../provider.ts";
 
 /** The rates of a call with so much input: long ones may cost more per token. */

@@ -1,5 +1,5 @@
 import { ConfigError } from "../../domain/errors.ts";
-import { percentDecoded } from "../../domain/text/percent_decoded.ts";
+import { percentDecoded } from "../../domain/kit/addresses.ts";
 import type { Advice } from "../advice.ts";
 import { secretsHider } from "./_hide_secrets.ts";
 

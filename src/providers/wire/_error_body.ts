@@ -1,5 +1,4 @@
-import { asRecord } from "../../domain/kit/as_record.ts";
-import { readForeignJson } from "../../domain/text/read_foreign_json.ts";
+import { asRecord, readForeignJson } from "../../domain/kit/json.ts";
 
 /** What an error body, or an error within a stream, contains, in the shapes that services use. */
 export interface Said {

@@ -1,13 +1,12 @@
 import type { IncomingMessage } from "node:http";
-import { isLoopback } from "../../domain/kit/is_loopback.ts";
 import { ProviderError } from "../../domain/errors.ts";
+import { isLoopback } from "../../domain/kit/addresses.ts";
+import { jsonOrUndefined, readForeignJson } from "../../domain/kit/json.ts";
 import type { Endpoint } from "./_endpoint.ts";
-import type { Failures, ServiceError } from "./_failures.ts";
 import { isError, said } from "./_error_body.ts";
+import type { Failures, ServiceError } from "./_failures.ts";
 import { sse } from "./sse.ts";
 import type { JsonFields, ProviderApi, WireCall } from "./wire.ts";
-import { jsonOrUndefined } from "../../domain/text/json_or_undefined.ts";
-import { readForeignJson } from "../../domain/text/read_foreign_json.ts";
 
 const MAX_ERROR_BYTES = 64 * 1024;
 const MAX_JSON_BYTES = 16 * 1024 * 1024;

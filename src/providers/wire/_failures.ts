@@ -1,5 +1,5 @@
 import { ProviderError } from "../../domain/errors.ts";
-import { isLoopback } from "../../domain/kit/is_loopback.ts";
+import { isLoopback } from "../../domain/kit/addresses.ts";
 import type { Advice } from "../advice.ts";
 import type { Endpoint } from "./_endpoint.ts";
 import type { Said } from "./_error_body.ts";

@@ -1,4 +1,4 @@
-import type { Image } from "../../domain/images/image.ts";
+import type { Image } from "../../domain/images.ts";
 
 /** An address from which a service can read the image: its own, or a data URL. */
 export function imageUrl(image: Image): string {

@@ -1,4 +1,4 @@
-import { asRecord } from "../../domain/kit/as_record.ts";
+import { asRecord } from "../../domain/kit/json.ts";
 
 /** The names in a list of models, in the shapes that services use; null if it is not a list. `next` is always null. */
 export function namesIn(body: unknown): { readonly ids: readonly string[]; readonly next: null } | null {

@@ -1,5 +1,5 @@
-import { asRecord } from "../../domain/kit/as_record.ts";
-import type { Image } from "../../domain/images/image.ts";
+import type { Image } from "../../domain/images.ts";
+import { asRecord } from "../../domain/kit/json.ts";
 import type { ModelMessage, ModelRequest, ReasoningLevel } from "../provider.ts";
 import type { ReplyBuilder } from "./reply.ts";
 import { type CallFacts, EFFORT, type JsonFields, type ProviderApi, type WireCall } from "./wire.ts";

@@ -1,5 +1,5 @@
-import { asRecord } from "../../domain/kit/as_record.ts";
-import type { Image } from "../../domain/images/image.ts";
+import type { Image } from "../../domain/images.ts";
+import { asRecord } from "../../domain/kit/json.ts";
 import type { ModelMessage, ModelRequest } from "../provider.ts";
 import { type ChatDialect, chatDialect } from "./_chat_dialect.ts";
 import { imageUrl } from "./_image_data.ts";

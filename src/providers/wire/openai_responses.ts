@@ -1,4 +1,4 @@
-import { asRecord } from "../../domain/kit/as_record.ts";
+import { asRecord } from "../../domain/kit/json.ts";
 import type { ModelMessage, ModelRequest } from "../provider.ts";
 import { chatDialect } from "./_chat_dialect.ts";
 import { imageUrl } from "./_image_data.ts";

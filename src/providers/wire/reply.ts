@@ -1,5 +1,5 @@
-import type { Usage } from "../../domain/query/usage.ts";
-import { NO_USAGE } from "../../domain/query/usage.ts";
+import { NO_USAGE } from "../../domain/query/model_call.ts";
+import type { Usage } from "../../domain/query/query_schemas.ts";
 import type { ModelEvent } from "../provider.ts";
 import { ReplySize } from "./_reply_size.ts";
 

@@ -1,4 +1,4 @@
-import { jsonOrUndefined } from "../../domain/text/json_or_undefined.ts";
+import { jsonOrUndefined } from "../../domain/kit/json.ts";
 import { isError } from "./_error_body.ts";
 
 /** Characters of one event. The largest event repeats a whole reply, with its characters escaped. */

@@ -1,7 +1,8 @@
+import { messageOf } from "../../domain/errors.ts";
 import { BoundedMap } from "../../domain/kit/bounded_map.ts";
-import { Semaphore } from "../../domain/kit/semaphore.ts";
-import type { BlockCall } from "../../domain/query/block_result.ts";
-import { ByteGate } from "./_byte_gate.ts";
+import { Semaphore } from "../../domain/kit/concurrency.ts";
+import type { BlockCall } from "../../domain/query/query_schemas.ts";
+import { CodecError } from "../codec/codec_error.ts";
 import { decode, encode, tableBytes } from "../codec/codec.ts";
 import {
   type Bytes,
@@ -16,8 +17,7 @@ import {
   ProtocolError,
 } from "../protocol.ts";
 import type { SandboxOptions } from "../sandbox.ts";
-import { CodecError } from "../codec/codec_error.ts";
-import { messageOf } from "../../domain/kit/message_of.ts";
+import { ByteGate } from "./_byte_gate.ts";
 
 /** Calls of a block that its result records, and how many of them with their words and outcomes. */
 const MAX_RECORDED = 1000, MAX_TOLD = 100;

@@ -1,8 +1,8 @@
-import { abortable } from "../../domain/kit/abortable.ts";
-import { messageOf } from "../../domain/kit/message_of.ts";
-import { cleanText } from "./clean_text.ts";
-import { ChildExit } from "./_child_exit.ts";
+import { messageOf } from "../../domain/errors.ts";
+import { abortable } from "../../domain/kit/concurrency.ts";
 import { type Bytes, type Frame, frameHead, FrameReader, type Header } from "../protocol.ts";
+import { ChildExit } from "./_child_exit.ts";
+import { cleanText } from "./clean_text.ts";
 
 /** Up to this size, one write of a copy is cheaper than two writes. */
 const COPIED_BYTES = 64 << 10;

@@ -1,25 +1,12 @@
 import { SandboxEnded } from "../../domain/errors.ts";
-import { failedBlock } from "../../domain/query/block_result.ts";
-import type { FormerResults } from "../../domain/query/former_results.ts";
+import { failedBlock, type FormerResults } from "../../domain/query/block_result.ts";
 import type { VariableImage } from "../../domain/query/variable.ts";
-import { ActiveRun } from "./_active_run.ts";
-import { BlockOutput } from "./_block_output.ts";
-import { CallRegistry } from "./_call_registry.ts";
-import { declaredNames } from "./_declared_names.ts";
-import { readRenderReport, readRestoreReports, readValue } from "./_answers.ts";
-import type { ChildExit } from "./_child_exit.ts";
-import { ChildLink } from "./_child_link.ts";
-import { Heartbeat } from "./_heartbeat.ts";
-import { loadModules } from "./_load_modules.ts";
-import { readReady } from "./_ready.ts";
-import { Requests } from "./_requests.ts";
-import { readRunReport } from "./_run_report.ts";
 import { bareReport } from "../bare_report.ts";
-import type { WorkFolder } from "../launch/work_folder.ts";
-import { imageParts } from "../child/variables/image_parts.ts";
 import type { Setup } from "../child/setup/setup.ts";
-import { encode } from "../codec/codec.ts";
+import { imageParts } from "../child/variables/image_parts.ts";
 import { CodecError } from "../codec/codec_error.ts";
+import { encode } from "../codec/codec.ts";
+import type { WorkFolder } from "../launch/work_folder.ts";
 import { type Bytes, type Frame, FrameFields, type Header, MAX_PAYLOAD_BYTES, ProtocolError } from "../protocol.ts";
 import type {
   BlockRun,
@@ -30,6 +17,18 @@ import type {
   VariableRestoreReport,
   Walls,
 } from "../sandbox.ts";
+import { ActiveRun } from "./_active_run.ts";
+import { readRenderReport, readRestoreReports, readValue } from "./_answers.ts";
+import { BlockOutput } from "./_block_output.ts";
+import { CallRegistry } from "./_call_registry.ts";
+import type { ChildExit } from "./_child_exit.ts";
+import { ChildLink } from "./_child_link.ts";
+import { declaredNames } from "./_declared_names.ts";
+import { Heartbeat } from "./_heartbeat.ts";
+import { loadModules } from "./_load_modules.ts";
+import { readReady } from "./_ready.ts";
+import { Requests } from "./_requests.ts";
+import { readRunReport } from "./_run_report.ts";
 
 const START_MS = 30_000, RENDER_MS = 60_000;
 /** Larger values are acknowledged, so that not too many of them are in flight. */

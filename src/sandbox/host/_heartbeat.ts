@@ -1,4 +1,4 @@
-import { unrefTimer } from "../../domain/kit/unref_timer.ts";
+import { unrefTimer } from "../../domain/kit/time.ts";
 import { type Frame, FrameFields, type Header, ProtocolError, wireId } from "../protocol.ts";
 
 const EVERY_MS = 1000, DEAD_AFTER_MS = 2000;

@@ -1,5 +1,4 @@
-import { messageOf } from "../../domain/kit/message_of.ts";
-import { SandboxEnded } from "../../domain/errors.ts";
+import { messageOf, SandboxEnded } from "../../domain/errors.ts";
 import { encode } from "../codec/codec.ts";
 import { type Bytes, MAX_PAYLOAD_BYTES } from "../protocol.ts";
 import type { SandboxOptions } from "../sandbox.ts";

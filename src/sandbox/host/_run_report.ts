@@ -1,13 +1,14 @@
-import { isVariableName } from "../../domain/kit/variable_name.ts";
-import type { AnswerFrames } from "./_requests.ts";
-import { type BlockError, blockResult } from "../../domain/query/block_result.ts";
+import { isVariableName } from "../../domain/kit/names.ts";
+import { blockResult } from "../../domain/query/block_result.ts";
+import type { BlockError } from "../../domain/query/query_schemas.ts";
 import type { VariableImage } from "../../domain/query/variable.ts";
-import { imageList } from "../child/variables/image_list.ts";
 import { bareReport } from "../bare_report.ts";
-import { cleanText } from "./clean_text.ts";
+import { imageList } from "../child/variables/image_list.ts";
 import { decode } from "../codec/codec.ts";
 import { FrameFields, ProtocolError } from "../protocol.ts";
 import type { RunReport } from "../sandbox.ts";
+import type { AnswerFrames } from "./_requests.ts";
+import { cleanText } from "./clean_text.ts";
 
 const NAMES = { items: 100_000, length: 1000 } as const;
 const MAX_TEXT = 1 << 20, MAX_VALUE_BYTES = 1 << 20;

@@ -1,14 +1,14 @@
 import { SandboxEnded } from "../../domain/errors.ts";
-import { Semaphore } from "../../domain/kit/semaphore.ts";
-import { ConfinedSandbox, type ConfinedSandboxOptions } from "./_confined_sandbox.ts";
-import { endFirstChild, type FirstChild, takeFirstChild } from "../launch/first_child.ts";
-import { WorkFolder } from "../launch/work_folder.ts";
+import { Semaphore } from "../../domain/kit/concurrency.ts";
 import { ALL_WALLS, type Setup, type WallSwitches } from "../child/setup/setup.ts";
+import { endFirstChild, type FirstChild, takeFirstChild } from "../launch/first_child.ts";
 import { childProgram, launched } from "../launch/program.ts";
-import { type ChildProgram, startChild } from "../launch/start_child.ts";
-import { PROTOCOL_VERSION } from "../protocol.ts";
 import { resolveGrants } from "../launch/resolve_grants.ts";
+import { type ChildProgram, startChild } from "../launch/start_child.ts";
+import { WorkFolder } from "../launch/work_folder.ts";
+import { PROTOCOL_VERSION } from "../protocol.ts";
 import type { Sandbox, SandboxOptions } from "../sandbox.ts";
+import { ConfinedSandbox, type ConfinedSandboxOptions } from "./_confined_sandbox.ts";
 
 /** Only for tests and the probe of `vis doctor`, which show what each wall blocks alone. */
 export interface SandboxTestOptions {

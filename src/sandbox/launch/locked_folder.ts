@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { firstEntries } from "../../domain/kit/first_entries.ts";
+import { firstEntries } from "../../domain/kit/files.ts";
 
 /** A folder that was just created is not locked yet. */
 const LEFTOVER_MS = 60_000;

@@ -1,6 +1,5 @@
 import { isAbsolute, join } from "node:path";
-import { parseNetGrant } from "../../domain/grants/net_grant.ts";
-import { REALM_GLOBALS } from "../../domain/grants/realm_globals.ts";
+import { parseNetGrant, REALM_GLOBALS } from "../../domain/grants.ts";
 import type { ChildAccess } from "../child/setup/child_access.ts";
 import type { GrantedPath } from "../confine/access.ts";
 import type { SandboxOptions } from "../sandbox.ts";

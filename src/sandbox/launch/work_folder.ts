@@ -1,7 +1,6 @@
 import { tmpdir } from "node:os";
 import { resolve } from "node:path";
-import { ConfigError } from "../../domain/errors.ts";
-import { fileFault } from "../../domain/text/file_fault.ts";
+import { ConfigError, fileFault } from "../../domain/errors.ts";
 import { FOLDER_PREFIX } from "./first_child.ts";
 import { leftFolders, lockFolder } from "./locked_folder.ts";
 

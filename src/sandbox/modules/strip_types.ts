@@ -1,4 +1,4 @@
-import { messageOf } from "../../domain/kit/message_of.ts";
+import { messageOf } from "../../domain/errors.ts";
 import { sucraseLoader } from "../child/prepare/sucrase_loader.ts";
 import { sucraseText } from "./sucrase_text.ts";
 

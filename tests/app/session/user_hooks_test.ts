@@ -1,15 +1,14 @@
 import assert from "node:assert/strict";
-import type { Config } from "../../../src/config/schema.ts";
 import { userHooks } from "../../../src/app/session/user_hooks.ts";
-import { Emitter } from "../../../src/domain/query/emitter.ts";
-import type { QueryEvent } from "../../../src/domain/query/query_event.ts";
-import type { QueryResult } from "../../../src/domain/query/query_result.ts";
-import { NO_USAGE } from "../../../src/domain/query/usage.ts";
+import type { Config } from "../../../src/config/schema.ts";
 import type { ConversationParts } from "../../../src/conversation/conversations.ts";
+import { NO_USAGE } from "../../../src/domain/query/model_call.ts";
+import { Emitter } from "../../../src/domain/query/query_event.ts";
+import type { QueryEvent, QueryResult } from "../../../src/domain/query/query_schemas.ts";
+import type { Spawned, SpawnOptions } from "../../../src/extension/spawned.ts";
 import { startEngine } from "../../helpers/engine.ts";
 import { final, replyJson } from "../../helpers/scripted_provider.ts";
 import { until } from "../../helpers/until.ts";
-import type { Spawned, SpawnOptions } from "../../../src/extension/spawned.ts";
 
 const RESULT: QueryResult = {
   ...{ status: "done", reason: "answered", answer: "It is done", answerType: "text", confidence: "high", queryId: "q" },

@@ -4,7 +4,7 @@ import * as extensions from "../../../extensions/index.ts";
 import { AppConfigAdmin } from "../../../src/app/settings/config_admin.ts";
 import { readSettings } from "../../../src/app/settings/settings.ts";
 import { ConfigError, UsageError } from "../../../src/domain/errors.ts";
-import type { SettingsSection } from "../../../src/domain/records/settings_section.ts";
+import type { SettingsSection } from "../../../src/domain/settings.ts";
 import { z } from "../../../src/extension/spec.ts";
 
 interface Place {

@@ -1,5 +1,5 @@
 import type { Io, Services } from "../../../src/channels/channel.ts";
-import type { ExtensionAdmin } from "../../../src/domain/reports/extension_admin.ts";
+import type { ExtensionAdmin } from "../../../src/domain/reports.ts";
 
 export interface FakeIo extends Io {
   readonly out: string;

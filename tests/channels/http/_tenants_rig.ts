@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import type { HistoryReader } from "../../../src/domain/records/history_reader.ts";
+import type { TokenGrant } from "../../../src/channels/http/auth/token_grant.ts";
+import type { HistoryReader } from "../../../src/domain/records/history.ts";
 import type { OwnStore } from "../../../src/extension/own_store.ts";
 import { type EnvironmentView, type Extension, fn, z } from "../../../src/extension/spec.ts";
-import type { TokenGrant } from "../../../src/channels/http/auth/token_grant.ts";
 import { openStore } from "../../../src/persistence/open_store.ts";
 import { ASKING } from "../../helpers/asking_extension.ts";
 import type { ScriptedReply } from "../../helpers/scripted_provider.ts";

@@ -1,12 +1,12 @@
 import type { Session } from "../../../src/channels/channel.ts";
-import { runScreen } from "../../../src/channels/tui/run_screen.ts";
 import { DEFAULT_PREFS, type Prefs, type PrefsKeeper } from "../../../src/channels/tui/prefs/prefs.ts";
+import { runScreen } from "../../../src/channels/tui/run_screen.ts";
 import type { ScreenParts } from "../../../src/channels/tui/screen_parts.ts";
+import { NO_USAGE } from "../../../src/domain/query/model_call.ts";
+import { Emitter } from "../../../src/domain/query/query_event.ts";
+import type { QueryResult } from "../../../src/domain/query/query_schemas.ts";
 import { type Engine, type EngineOptions, startEngine } from "../../helpers/engine.ts";
 import type { ScriptedReply } from "../../helpers/scripted_provider.ts";
-import { Emitter } from "../../../src/domain/query/emitter.ts";
-import type { QueryResult } from "../../../src/domain/query/query_result.ts";
-import { NO_USAGE } from "../../../src/domain/query/usage.ts";
 import { VirtualScreen } from "./_screen.ts";
 
 export interface ScreenRig {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Image } from "../../../src/domain/images/image.ts";
+import type { Image } from "../../../src/domain/images.ts";
 import { begun, newQuery } from "./fixtures.ts";
 import type { StoreCase } from "./suite.ts";
 

@@ -1,11 +1,10 @@
-import { type BlockResult, blockResult } from "../../../src/domain/query/block_result.ts";
-import type { Usage } from "../../../src/domain/query/usage.ts";
+import { blockResult } from "../../../src/domain/query/block_result.ts";
+import type { BlockResult, QueryEnd, Usage } from "../../../src/domain/query/query_schemas.ts";
 import type { VariableImage } from "../../../src/domain/query/variable.ts";
 import type { Branch } from "../../../src/persistence/store/conversation_store.ts";
 import type { IterationEnd, NewIteration, StoredBlock } from "../../../src/persistence/store/iteration_store.ts";
 import type { NewQuery } from "../../../src/persistence/store/query_store.ts";
 import type { Store } from "../../../src/persistence/store/store.ts";
-import type { QueryEnd } from "../../../src/domain/query/query_result.ts";
 
 export const USAGE: Usage = { input: 100, output: 20, cached: 40, reasoning: 5, calls: 1 };
 export const OWNER = { host: "here", space: "boot 1", pid: 4711, started: "99", session: 0 };

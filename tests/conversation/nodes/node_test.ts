@@ -2,11 +2,11 @@
 import assert from "node:assert/strict";
 import { StoreError, UsageError } from "../../../src/domain/errors.ts";
 import type { ApprovalQuestion } from "../../../src/domain/query/approval.ts";
-import type { QueryEvent } from "../../../src/domain/query/query_event.ts";
+import type { QueryEvent } from "../../../src/domain/query/query_schemas.ts";
 import { type Postgres, postgresTests } from "../../helpers/postgres.ts";
 import { replyJson, type ScriptedReply } from "../../helpers/scripted_provider.ts";
-import { relay } from "../../persistence/postgres/_relayed.ts";
 import { until } from "../../helpers/until.ts";
+import { relay } from "../../persistence/postgres/_relayed.ts";
 import { startNode, type TestNode } from "./_nodes.ts";
 
 const test = await postgresTests();

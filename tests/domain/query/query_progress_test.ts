@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { blockResult } from "../../../src/domain/query/block_result.ts";
-import { Emitter } from "../../../src/domain/query/emitter.ts";
-import type { QueryEventBody } from "../../../src/domain/query/query_event.ts";
+import { NO_USAGE } from "../../../src/domain/query/model_call.ts";
+import { Emitter } from "../../../src/domain/query/query_event.ts";
 import { QueryProgress } from "../../../src/domain/query/query_progress.ts";
-import type { QueryResult } from "../../../src/domain/query/query_result.ts";
-import { NO_USAGE } from "../../../src/domain/query/usage.ts";
+import type { QueryEventBody, QueryResult } from "../../../src/domain/query/query_schemas.ts";
 
 const RESULT: QueryResult = {
   ...{ status: "done", reason: "answered", answer: "42", answerType: "text", confidence: "high", queryId: "k" },

@@ -1,6 +1,6 @@
 import { blockResult } from "../../../src/domain/query/block_result.ts";
+import { NO_USAGE } from "../../../src/domain/query/model_call.ts";
 import type { RecordedIteration, RecordedQuery, Recording } from "../../../src/domain/records/recording.ts";
-import { NO_USAGE } from "../../../src/domain/query/usage.ts";
 
 export function iteration(number: number, facts: Partial<RecordedIteration> = {}): RecordedIteration {
   return {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { QueryEvent } from "../../../src/domain/query/query_event.ts";
+import type { QueryEvent } from "../../../src/domain/query/query_schemas.ts";
 
 const ENDS: readonly string[] = ["final", "failed", "cancelled"];
 const TYPES: readonly string[] = [

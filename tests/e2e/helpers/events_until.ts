@@ -1,4 +1,4 @@
-import type { QueryEvent } from "../../../src/domain/query/query_event.ts";
+import type { QueryEvent } from "../../../src/domain/query/query_schemas.ts";
 import { type SseEvent, sseEvents } from "../../helpers/wires/sse_events.ts";
 
 /** Events up to the first that `last` accepts, or to the end of the stream. */

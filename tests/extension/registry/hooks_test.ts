@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { CallOutcome } from "../../../src/domain/calls/host_call.ts";
+import type { CallOutcome } from "../../../src/domain/query/calls.ts";
 import { HostCallError } from "../../../src/domain/errors.ts";
 import { invokeSymbol } from "../../../src/extension/registry/hooks.ts";
 import { type EnvironmentView, type FunctionOptions, type HostFunction, z } from "../../../src/extension/spec.ts";

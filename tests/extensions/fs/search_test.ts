@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
-import { globalIgnoreLines } from "../../../extensions/fs/walk/global_ignore.ts";
 import { LineMatcher } from "../../../extensions/fs/search/line_matcher.ts";
+import { scanFile } from "../../../extensions/fs/search/scan_file.ts";
+import { Kernel } from "../../../extensions/fs/tree/kernel.ts";
+import { treeOf } from "../../../extensions/fs/tree/tree_of.ts";
+import { globalIgnoreLines } from "../../../extensions/fs/walk/global_ignore.ts";
+import { Pace } from "../../../src/domain/kit/concurrency.ts";
+import { decodeText } from "../../../src/domain/kit/encoding.ts";
+import { Workspace } from "./_workspace.ts";
 import fc from "fast-check";
 import { join } from "node:path";
 import { RE2JS } from "re2js";
-import { decodeText } from "../../../src/domain/text/decode_text.ts";
-import { scanFile } from "../../../extensions/fs/search/scan_file.ts";
-import { Kernel } from "../../../extensions/fs/tree/kernel.ts";
-import { Pace } from "../../../src/domain/kit/pace.ts";
-import { treeOf } from "../../../extensions/fs/tree/tree_of.ts";
-import { Workspace } from "./_workspace.ts";
 
 const HEAVY = "(needle|pin|thread)(_[a-z]{1,40}){1,4}";
 

@@ -3,11 +3,11 @@ import { join } from "node:path";
 import { McpServer, WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { httpTransport } from "../../../extensions/mcp/http_transport.ts";
-import { settledWithin } from "../../../src/domain/kit/settled_within.ts";
-import { collectGarbage } from "../../helpers/wires/collect_garbage.ts";
 import { ROOT } from "../../../scripts/_project.ts";
-import { ownServer, withServers } from "./_place.ts";
+import { settledWithin } from "../../../src/domain/kit/time.ts";
 import { until } from "../../helpers/until.ts";
+import { collectGarbage } from "../../helpers/wires/collect_garbage.ts";
+import { ownServer, withServers } from "./_place.ts";
 
 /** A line of an event stream that says nothing. */
 const COMMENT = new TextEncoder().encode(":\n\n");

@@ -1,4 +1,4 @@
-import type { QueryEvent } from "../../../src/domain/query/query_event.ts";
+import type { QueryEvent } from "../../../src/domain/query/query_schemas.ts";
 
 export interface SseEvent {
   readonly id: string;

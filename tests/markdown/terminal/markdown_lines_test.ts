@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { visibleWidth } from "@earendil-works/pi-tui";
-import { visibleText } from "../../../src/domain/text/visible_text.ts";
+import { visibleText } from "../../../src/domain/kit/text.ts";
 import { parseMarkdown } from "../../../src/markdown/parse_markdown.ts";
 import { markdownLines } from "../../../src/markdown/terminal/markdown_lines.ts";
 import { terminalPaint } from "../../../src/markdown/terminal/paint.ts";

@@ -2,13 +2,13 @@
 import assert from "node:assert/strict";
 import { chmod, chown, readdir, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { Credentials } from "../../../src/providers/credentials.ts";
-import { writeConfigFile } from "../../../src/app/settings/write_config_file.ts";
-import { ensureFolder, replaceFile } from "../../../src/domain/kit/replace_file.ts";
-import { SqliteMaintenance } from "../../../src/persistence/maintenance/sqlite_maintenance.ts";
-import { openStore } from "../../../src/persistence/open_store.ts";
 import { filled, opened } from "../_filled.ts";
 import { withDatabasePath } from "../_temp_database.ts";
+import { writeConfigFile } from "../../../src/app/settings/write_config_file.ts";
+import { ensureFolder, replaceFile } from "../../../src/domain/kit/files.ts";
+import { SqliteMaintenance } from "../../../src/persistence/maintenance/sqlite_maintenance.ts";
+import { openStore } from "../../../src/persistence/open_store.ts";
+import { Credentials } from "../../../src/providers/credentials.ts";
 
 const SERVICE = { uid: 12_345, gid: 12_346 };
 const asRoot = { ignore: Deno.build.os === "windows" || Deno.uid() !== 0 };

@@ -1,11 +1,11 @@
 /** A server that refuses for a while, as one does whose place another one takes, on a real server. */
 import assert from "node:assert/strict";
 import { StoreError } from "../../../src/domain/errors.ts";
+import { withPatience } from "../../../src/domain/kit/concurrency.ts";
 import { openStore } from "../../../src/persistence/open_store.ts";
 import { readAddress } from "../../../src/persistence/postgres/address.ts";
 import { PostgresDatabase } from "../../../src/persistence/postgres/postgres_database.ts";
 import { Server } from "../../../src/persistence/postgres/server.ts";
-import { withPatience } from "../../../src/domain/kit/patience.ts";
 import { postgresTests } from "../../helpers/postgres.ts";
 
 const test = await postgresTests();

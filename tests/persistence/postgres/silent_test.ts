@@ -1,6 +1,6 @@
 /** What becomes of statements whose connection stays open while no answer comes, on a real server. */
 import assert from "node:assert/strict";
-import { withPatience } from "../../../src/domain/kit/patience.ts";
+import { withPatience } from "../../../src/domain/kit/concurrency.ts";
 import { openStore } from "../../../src/persistence/open_store.ts";
 import { readAddress } from "../../../src/persistence/postgres/address.ts";
 import { PostgresListener } from "../../../src/persistence/postgres/listener.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { Cancelled, ProviderError } from "../../../src/domain/errors.ts";
-import { NO_USAGE } from "../../../src/domain/query/usage.ts";
+import { NO_USAGE } from "../../../src/domain/query/model_call.ts";
 import type { ModelEvent, ModelRequest, Provider } from "../../../src/providers/provider.ts";
 import {
   type Pause,

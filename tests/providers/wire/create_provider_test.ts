@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { Cancelled, ConfigError, ProviderError } from "../../../src/domain/errors.ts";
-import type { Image } from "../../../src/domain/images/image.ts";
+import type { Image } from "../../../src/domain/images.ts";
 import { type ModelMessage, UNKNOWN_MODEL } from "../../../src/providers/provider.ts";
 import { Router } from "../../../src/providers/router/router.ts";
 import { collect, endOf, request, textOf } from "../../conformance/provider_calls.ts";

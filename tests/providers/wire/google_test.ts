@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Image } from "../../../src/domain/images/image.ts";
+import type { Image } from "../../../src/domain/images.ts";
 import { type ModelMessage, type ReasoningLevel, UNKNOWN_MODEL } from "../../../src/providers/provider.ts";
 import { google } from "../../../src/providers/wire/google.ts";
 import { collect, endOf, request, textOf } from "../../conformance/provider_calls.ts";

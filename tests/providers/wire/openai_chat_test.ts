@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { ProviderError } from "../../../src/domain/errors.ts";
-import type { Image } from "../../../src/domain/images/image.ts";
+import type { Image } from "../../../src/domain/images.ts";
 import { type ModelMessage, UNKNOWN_MODEL } from "../../../src/providers/provider.ts";
 import { openAiChat } from "../../../src/providers/wire/openai_chat.ts";
 import { collect, request, textOf } from "../../conformance/provider_calls.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Image } from "../../../src/domain/images/image.ts";
+import type { Image } from "../../../src/domain/images.ts";
 import { type ModelMessage, UNKNOWN_MODEL } from "../../../src/providers/provider.ts";
 import { openAiResponses } from "../../../src/providers/wire/openai_responses.ts";
 import { collect, endOf, request, textOf } from "../../conformance/provider_calls.ts";

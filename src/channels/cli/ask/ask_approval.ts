@@ -1,11 +1,13 @@
-import type { ApprovalAnswer, ApprovalQuestion, Approve } from "../../../domain/query/approval.ts";
+import { abortable } from "../../../domain/kit/concurrency.ts";
 import {
+  type ApprovalAnswer,
   approvalBeginning,
   approvalChoices,
+  type ApprovalQuestion,
   approvalTitle,
   approvalWhy,
-} from "../../../domain/query/approval_choices.ts";
-import { abortable } from "../../../domain/kit/abortable.ts";
+  type Approve,
+} from "../../../domain/query/approval.ts";
 import type { Io } from "../../channel.ts";
 
 /** Asks on the terminal; undefined if there is none, so that nobody is asked. */

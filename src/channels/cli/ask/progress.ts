@@ -1,16 +1,13 @@
 import pc from "picocolors";
-import type { BlockTally } from "../../../domain/calls/block_tally.ts";
-import { oneLine } from "../../../domain/text/clip.ts";
-import { type Delay, delayLine } from "../../../domain/query/delay_line.ts";
-import { isChild, isEnd, type QueryEvent } from "../../../domain/query/query_event.ts";
-import { blockFailure, blockLine } from "../../../domain/query/block_line.ts";
-import { newBlock, QueryProgress } from "../../../domain/query/query_progress.ts";
-import { reasonText } from "../../../domain/query/reason_text.ts";
-import { durationText } from "../../../domain/text/duration_text.ts";
+import { durationText, oneLine, visibleText } from "../../../domain/kit/text.ts";
+import type { BlockTally } from "../../../domain/query/calls.ts";
+import { reasonText } from "../../../domain/query/outcomes.ts";
+import { type Delay, delayLine, isChild, isEnd } from "../../../domain/query/query_event.ts";
+import { blockFailure, blockLine, newBlock, QueryProgress } from "../../../domain/query/query_progress.ts";
+import type { QueryEvent } from "../../../domain/query/query_schemas.ts";
 import type { Io } from "../../channel.ts";
 import { diffLines } from "../output/diff_lines.ts";
 import { LiveLine } from "./live_line.ts";
-import { visibleText } from "../../../domain/text/visible_text.ts";
 
 const MOST_RESULT = 2_000;
 

@@ -1,16 +1,15 @@
 import type { AskOptions } from "../../../conversation/send_options.ts";
-import type { QueryEvent } from "../../../domain/query/query_event.ts";
-import { hasAnswer, type QueryResult } from "../../../domain/query/query_result.ts";
-import { stoppedText } from "../../../domain/query/reason_text.ts";
+import { visibleText } from "../../../domain/kit/text.ts";
+import { hasAnswer, stoppedText } from "../../../domain/query/outcomes.ts";
+import type { QueryEvent, QueryResult } from "../../../domain/query/query_schemas.ts";
 import type { Io } from "../../channel.ts";
-import { printedAnswer } from "../output/printed_answer.ts";
-import { exitCodeOf } from "../output/exit_code.ts";
-import { Progress } from "./progress.ts";
 import { interrupt } from "../input/interrupt.ts";
-import { terminalApproval } from "./ask_approval.ts";
-import { visibleText } from "../../../domain/text/visible_text.ts";
-import { Trace } from "./trace.ts";
+import { exitCodeOf } from "../output/exit_code.ts";
 import { jsonText } from "../output/json_text.ts";
+import { printedAnswer } from "../output/printed_answer.ts";
+import { terminalApproval } from "./ask_approval.ts";
+import { Progress } from "./progress.ts";
+import { Trace } from "./trace.ts";
 
 export interface QueryCommandFlags {
   readonly output: "text" | "json" | "jsonl";

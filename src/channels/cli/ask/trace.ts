@@ -1,7 +1,8 @@
 import pc from "picocolors";
-import { isChild, type QueryEvent } from "../../../domain/query/query_event.ts";
+import { visibleText } from "../../../domain/kit/text.ts";
+import { isChild } from "../../../domain/query/query_event.ts";
+import type { QueryEvent } from "../../../domain/query/query_schemas.ts";
 import type { Io } from "../../channel.ts";
-import { visibleText } from "../../../domain/text/visible_text.ts";
 
 /** Adds the details of `--trace` to a query's progress on stderr: thinking, calls of blocks, tokens and time of each
  * iteration, nudges. `line` writes one line. */

@@ -1,5 +1,5 @@
 import { UsageError } from "../../../domain/errors.ts";
-import type { KeptRule } from "../../../domain/query/approval.ts";
+import type { KeptRule } from "../../../domain/query/query_schemas.ts";
 import type { CommandInput } from "../input/command_input.ts";
 import { printReport } from "../output/print_report.ts";
 

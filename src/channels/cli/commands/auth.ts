@@ -1,11 +1,10 @@
-import { BOT_LOGIN } from "../../../domain/reports/bot_login.ts";
-import { oneLine } from "../../../domain/text/clip.ts";
 import { Cancelled, ConfigError, UsageError } from "../../../domain/errors.ts";
-import type { KeyReport, ProviderReport } from "../../../domain/reports/provider_report.ts";
+import { oneLine, visibleText } from "../../../domain/kit/text.ts";
+import type { KeyReport, ProviderReport } from "../../../domain/reports.ts";
+import { BOT_LOGIN } from "../../../domain/settings.ts";
 import type { ProviderAdmin } from "../../channel.ts";
 import type { CommandInput } from "../input/command_input.ts";
 import { interrupt } from "../input/interrupt.ts";
-import { visibleText } from "../../../domain/text/visible_text.ts";
 import { printReport } from "../output/print_report.ts";
 
 /** Refused keys before giving up. */

@@ -1,7 +1,7 @@
 import { UsageError } from "../../../domain/errors.ts";
-import type { LoginChoice } from "../../../domain/reports/provider_report.ts";
+import { visibleText } from "../../../domain/kit/text.ts";
+import type { LoginChoice } from "../../../domain/reports.ts";
 import type { Io } from "../../channel.ts";
-import { visibleText } from "../../../domain/text/visible_text.ts";
 
 const TRIES = 3;
 

@@ -1,9 +1,8 @@
 import pc from "picocolors";
-import { oneLine } from "../../../domain/text/clip.ts";
-import type { SettingChange, SettingFacts } from "../../../domain/reports/setting_facts.ts";
+import { oneLine, visibleText } from "../../../domain/kit/text.ts";
+import type { SettingChange, SettingFacts } from "../../../domain/reports.ts";
 import type { ConfigAdmin, Io } from "../../channel.ts";
 import type { CommandInput } from "../input/command_input.ts";
-import { visibleText } from "../../../domain/text/visible_text.ts";
 import { jsonText } from "../output/json_text.ts";
 
 /** Secrets arrive already masked. */

@@ -1,5 +1,5 @@
-import type { DatabaseCopyProgress } from "../../../domain/records/database_copy.ts";
-import { durationText } from "../../../domain/text/duration_text.ts";
+import { durationText } from "../../../domain/kit/text.ts";
+import type { DatabaseCopyProgress } from "../../../domain/records/database_maintenance.ts";
 import type { CommandInput } from "../input/command_input.ts";
 import { interrupt } from "../input/interrupt.ts";
 import { printReport } from "../output/print_report.ts";

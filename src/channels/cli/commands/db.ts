@@ -1,6 +1,4 @@
-import { localTime } from "../../../domain/text/ago.ts";
-import { durationText } from "../../../domain/text/duration_text.ts";
-import { oneLine } from "../../../domain/text/clip.ts";
+import { durationText, localTime, oneLine } from "../../../domain/kit/text.ts";
 import type { DatabaseMaintenance, DatabaseStats } from "../../../domain/records/database_maintenance.ts";
 import type { StoredCommand } from "../input/command_input.ts";
 import { printReport } from "../output/print_report.ts";

@@ -1,16 +1,14 @@
 import { join } from "node:path";
 import pc from "picocolors";
 import type { Conversation } from "../../../conversation/conversations.ts";
-import { ConfigError } from "../../../domain/errors.ts";
-import { fileFault } from "../../../domain/text/file_fault.ts";
-import { reasonText } from "../../../domain/query/reason_text.ts";
+import { ConfigError, fileFault } from "../../../domain/errors.ts";
+import { oneLine, visibleText } from "../../../domain/kit/text.ts";
+import { reasonText } from "../../../domain/query/outcomes.ts";
 import type { Io, OpenRequest, Services, Session } from "../../channel.ts";
-import { oneLine } from "../../../domain/text/clip.ts";
-import { interrupt } from "../input/interrupt.ts";
-import { withSession } from "../conversations/browse.ts";
-import { exitCodeOf } from "../output/exit_code.ts";
 import { Progress } from "../ask/progress.ts";
-import { visibleText } from "../../../domain/text/visible_text.ts";
+import { withSession } from "../conversations/browse.ts";
+import { interrupt } from "../input/interrupt.ts";
+import { exitCodeOf } from "../output/exit_code.ts";
 
 /** The demo's requests, in the first process and, after a restart, in the second. */
 const REQUESTS = {

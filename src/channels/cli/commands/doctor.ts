@@ -1,8 +1,8 @@
 import pc from "picocolors";
+import { visibleText } from "../../../domain/kit/text.ts";
 import type { CheckResult, Io } from "../../channel.ts";
 import type { CommandInput } from "../input/command_input.ts";
 import { interrupt } from "../input/interrupt.ts";
-import { visibleText } from "../../../domain/text/visible_text.ts";
 import { jsonText } from "../output/json_text.ts";
 
 interface Flags {

@@ -1,6 +1,5 @@
-import type { ExtensionCheck, ExtensionFacts, TrustFacts } from "../../../domain/reports/extension_report.ts";
 import { UsageError } from "../../../domain/errors.ts";
-import type { ExtensionAdmin } from "../../../domain/reports/extension_admin.ts";
+import type { ExtensionAdmin, ExtensionCheck, ExtensionFacts, TrustFacts } from "../../../domain/reports.ts";
 import type { CommandInput } from "../input/command_input.ts";
 import { printReport } from "../output/print_report.ts";
 

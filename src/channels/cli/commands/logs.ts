@@ -1,14 +1,11 @@
-import { localTime } from "../../../domain/text/ago.ts";
-import { REAL_CLOCK } from "../../../domain/kit/clock.ts";
-import type { LogRow } from "../../../domain/records/archive.ts";
-import { DEFAULT_TENANT } from "../../../domain/records/tenant.ts";
-import { clip, oneLine } from "../../../domain/text/clip.ts";
-import type { LogEntry } from "../../../domain/records/log_entry.ts";
-import type { CommandInput } from "../input/command_input.ts";
+import { DEFAULT_TENANT } from "../../../domain/kit/ids.ts";
+import { clip, localTime, oneLine, visibleText } from "../../../domain/kit/text.ts";
+import { REAL_CLOCK } from "../../../domain/kit/time.ts";
+import type { LogEntry, LogRow } from "../../../domain/records/history.ts";
 import { browse } from "../conversations/browse.ts";
+import type { CommandInput } from "../input/command_input.ts";
 import { interrupt } from "../input/interrupt.ts";
 import { jsonText } from "../output/json_text.ts";
-import { visibleText } from "../../../domain/text/visible_text.ts";
 
 export interface LogsFlags {
   readonly level: LogEntry["level"];

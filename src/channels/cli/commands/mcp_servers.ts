@@ -1,6 +1,6 @@
 import { UsageError } from "../../../domain/errors.ts";
-import { nearestName } from "../../../domain/kit/nearest_name.ts";
-import { visibleText } from "../../../domain/text/visible_text.ts";
+import { nearestName } from "../../../domain/kit/names.ts";
+import { visibleText } from "../../../domain/kit/text.ts";
 import type { ConfigAdmin } from "../../channel.ts";
 import type { CommandInput } from "../input/command_input.ts";
 import { interrupt } from "../input/interrupt.ts";

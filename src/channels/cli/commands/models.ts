@@ -1,4 +1,4 @@
-import type { ModelReport, ModelsReport } from "../../../domain/reports/provider_report.ts";
+import type { ModelReport, ModelsReport } from "../../../domain/reports.ts";
 import type { CommandInput } from "../input/command_input.ts";
 import { interrupt } from "../input/interrupt.ts";
 import { printReport } from "../output/print_report.ts";

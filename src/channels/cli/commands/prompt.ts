@@ -1,11 +1,11 @@
-import { shownRange } from "../../../domain/query/iteration_range.ts";
 import type { Conversation } from "../../../conversation/conversations.ts";
 import { UsageError } from "../../../domain/errors.ts";
-import type { SentMessage } from "../../../domain/query/sent_message.ts";
+import { visibleText } from "../../../domain/kit/text.ts";
+import type { SentMessage } from "../../../domain/query/model_call.ts";
+import { shownRange } from "../../../domain/query/stored_query.ts";
 import type { Io, OpenRequest, Session } from "../../channel.ts";
-import type { CommandInput } from "../input/command_input.ts";
 import { withSession } from "../conversations/browse.ts";
-import { visibleText } from "../../../domain/text/visible_text.ts";
+import type { CommandInput } from "../input/command_input.ts";
 import { jsonText } from "../output/json_text.ts";
 
 export interface PromptFlags extends OpenRequest {

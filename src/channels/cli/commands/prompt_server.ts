@@ -1,6 +1,5 @@
 import { UsageError } from "../../../domain/errors.ts";
-import { oneLine } from "../../../domain/text/clip.ts";
-import { visibleText } from "../../../domain/text/visible_text.ts";
+import { oneLine, visibleText } from "../../../domain/kit/text.ts";
 import type { Io, ProviderAdmin } from "../../channel.ts";
 import { interrupt } from "../input/interrupt.ts";
 

@@ -1,9 +1,9 @@
 import pc from "picocolors";
-import type { KeyReport, ProviderReport } from "../../../domain/reports/provider_report.ts";
+import { visibleText } from "../../../domain/kit/text.ts";
+import type { KeyReport, ProviderReport } from "../../../domain/reports.ts";
 import type { Io } from "../../channel.ts";
 import type { CommandInput } from "../input/command_input.ts";
 import { interrupt } from "../input/interrupt.ts";
-import { visibleText } from "../../../domain/text/visible_text.ts";
 import { jsonText } from "../output/json_text.ts";
 
 /** `vis providers`: the configured providers, in the order in which they are used. Resolves with 1 if one that was

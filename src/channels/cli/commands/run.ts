@@ -1,18 +1,17 @@
 import type { Conversation } from "../../../conversation/conversations.ts";
 import type { AskOptions, AskTarget } from "../../../conversation/send_options.ts";
-import { oneLine } from "../../../domain/text/clip.ts";
 import { UsageError } from "../../../domain/errors.ts";
-import type { QueryResult } from "../../../domain/query/query_result.ts";
+import { oneLine, visibleText } from "../../../domain/kit/text.ts";
+import type { QueryResult } from "../../../domain/query/query_schemas.ts";
 import type { OpenRequest, Session } from "../../channel.ts";
-import type { CommandInput } from "../input/command_input.ts";
-import { type QueryCommandFlags, runQueryCommand } from "../ask/run_query_command.ts";
-import { forkPoint } from "../input/fork_at.ts";
 import type { Progress } from "../ask/progress.ts";
+import { type QueryCommandFlags, runQueryCommand } from "../ask/run_query_command.ts";
+import { withSession } from "../conversations/browse.ts";
+import type { CommandInput } from "../input/command_input.ts";
 import { readContextArgument } from "../input/context_argument.ts";
+import { forkPoint } from "../input/fork_at.ts";
 import { readImageArgument } from "../input/image_argument.ts";
 import { readSchema } from "../input/read_schema.ts";
-import { withSession } from "../conversations/browse.ts";
-import { visibleText } from "../../../domain/text/visible_text.ts";
 
 export interface RunFlags extends OpenRequest, QueryCommandFlags {
   readonly continue?: boolean | undefined;

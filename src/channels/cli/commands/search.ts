@@ -1,10 +1,8 @@
-import { localTime } from "../../../domain/text/ago.ts";
-import type { SearchHit, SearchKind } from "../../../domain/records/archive.ts";
-import { oneLine } from "../../../domain/text/clip.ts";
-import type { CommandInput } from "../input/command_input.ts";
+import { localTime, oneLine, visibleText } from "../../../domain/kit/text.ts";
+import type { SearchHit, SearchKind } from "../../../domain/records/history.ts";
 import { browse } from "../conversations/browse.ts";
+import type { CommandInput } from "../input/command_input.ts";
 import { foundLines } from "../output/found_lines.ts";
-import { visibleText } from "../../../domain/text/visible_text.ts";
 import { jsonText } from "../output/json_text.ts";
 
 export interface SearchFlags {

@@ -1,8 +1,8 @@
-import { aborted } from "../../../domain/kit/abortable.ts";
+import { aborted } from "../../../domain/kit/concurrency.ts";
+import { visibleText } from "../../../domain/kit/text.ts";
 import type { ServeRequest } from "../../channel.ts";
 import type { CommandInput } from "../input/command_input.ts";
 import { interrupt } from "../input/interrupt.ts";
-import { visibleText } from "../../../domain/text/visible_text.ts";
 
 /** `vis serve`: listens until it is interrupted. The token is only shown on a terminal. Resolves with the exit code. */
 export async function serveCommand(

@@ -1,4 +1,4 @@
-import { aborted } from "../../../domain/kit/abortable.ts";
+import { aborted } from "../../../domain/kit/concurrency.ts";
 import type { SpeakRequest } from "../../channel.ts";
 import type { CommandInput } from "../input/command_input.ts";
 import { interrupt } from "../input/interrupt.ts";

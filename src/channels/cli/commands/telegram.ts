@@ -1,9 +1,9 @@
-import { aborted } from "../../../domain/kit/abortable.ts";
 import { Cancelled, ConfigError } from "../../../domain/errors.ts";
+import { aborted } from "../../../domain/kit/concurrency.ts";
+import { visibleText } from "../../../domain/kit/text.ts";
 import type { TelegramRequest } from "../../channel.ts";
 import type { CommandInput } from "../input/command_input.ts";
 import { interrupt } from "../input/interrupt.ts";
-import { visibleText } from "../../../domain/text/visible_text.ts";
 
 type TelegramFlags = Omit<TelegramRequest, "onNote" | "signal">;
 

@@ -1,11 +1,10 @@
-import { localTime } from "../../../domain/text/ago.ts";
 import { UsageError } from "../../../domain/errors.ts";
-import { type FileChange, keptText, runUndo, undoCuts, type UndoReport } from "../../../domain/reports/undo_report.ts";
+import { localTime, visibleText } from "../../../domain/kit/text.ts";
+import { type FileChange, keptText, runUndo, undoCuts, type UndoReport } from "../../../domain/undo.ts";
 import type { Io } from "../../channel.ts";
 import { browse } from "../conversations/browse.ts";
 import type { StoredCommand } from "../input/command_input.ts";
 import { diffLines } from "../output/diff_lines.ts";
-import { visibleText } from "../../../domain/text/visible_text.ts";
 import { jsonText } from "../output/json_text.ts";
 
 export interface UndoFlags {

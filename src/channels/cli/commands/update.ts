@@ -1,5 +1,5 @@
-import type { FoundRelease } from "../../../domain/reports/update_facts.ts";
-import { visibleText } from "../../../domain/text/visible_text.ts";
+import { visibleText } from "../../../domain/kit/text.ts";
+import type { FoundRelease } from "../../../domain/reports.ts";
 import type { CommandInput } from "../input/command_input.ts";
 import { interrupt } from "../input/interrupt.ts";
 

@@ -1,13 +1,12 @@
-import { localTime } from "../../../domain/text/ago.ts";
 import type { Conversation } from "../../../conversation/conversations.ts";
 import { type ShownVersion, versionText } from "../../../conversation/records.ts";
-import { clip, oneLine } from "../../../domain/text/clip.ts";
 import { UsageError } from "../../../domain/errors.ts";
-import type { BranchPoint } from "../../../domain/records/new_fork.ts";
-import { readable } from "../../../domain/text/readable.ts";
+import { readable } from "../../../domain/kit/json.ts";
+import { clip, localTime, oneLine } from "../../../domain/kit/text.ts";
+import type { BranchPoint } from "../../../domain/records/conversations.ts";
 import type { Io, Session } from "../../channel.ts";
-import type { CommandInput } from "../input/command_input.ts";
 import { browse } from "../conversations/browse.ts";
+import type { CommandInput } from "../input/command_input.ts";
 import { printReport } from "../output/print_report.ts";
 
 const SHOWN_CHARS = 20_000;

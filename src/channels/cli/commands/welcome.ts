@@ -1,5 +1,5 @@
+import { visibleText } from "../../../domain/kit/text.ts";
 import type { Io, Services } from "../../channel.ts";
-import { visibleText } from "../../../domain/text/visible_text.ts";
 
 /** `vis` without a terminal: the first steps if nothing is configured, otherwise an overview. Resolves with the exit
  * code. */

@@ -1,5 +1,5 @@
 import type { Argument, Command, Option } from "commander";
-import type { ExtensionCommandFacts } from "../../../domain/reports/extension_report.ts";
+import type { ExtensionCommandFacts } from "../../../domain/reports.ts";
 import type { Services } from "../../channel.ts";
 import { completionValues } from "./values.ts";
 

@@ -1,5 +1,5 @@
-import { BOT_LOGIN } from "../../../domain/reports/bot_login.ts";
-import { oneLine } from "../../../domain/text/clip.ts";
+import { oneLine } from "../../../domain/kit/text.ts";
+import { BOT_LOGIN } from "../../../domain/settings.ts";
 import type { Services } from "../../channel.ts";
 import { browse } from "../conversations/browse.ts";
 import type { Completions } from "./complete.ts";

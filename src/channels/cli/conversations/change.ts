@@ -1,10 +1,10 @@
 import { UsageError } from "../../../domain/errors.ts";
-import { browse } from "./browse.ts";
+import { isPostgres } from "../../../domain/kit/addresses.ts";
+import { visibleText } from "../../../domain/kit/text.ts";
 import type { StoredCommand } from "../input/command_input.ts";
 import { forkPoint } from "../input/fork_at.ts";
-import { isPostgres } from "../../../domain/text/is_postgres.ts";
-import { visibleText } from "../../../domain/text/visible_text.ts";
 import { printReport } from "../output/print_report.ts";
+import { browse } from "./browse.ts";
 
 /** `vis conversations fork`: a new branch; its id goes to stdout. */
 export async function forkConversation(

@@ -1,16 +1,15 @@
 import { mkdtemp, open, realpath, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { ExportFormat } from "../../../conversation/exported.ts";
-import { MAX_ARCHIVE_BYTES } from "../../../domain/records/archive_limits.ts";
-import { UsageError } from "../../../domain/errors.ts";
-import { fileFault } from "../../../domain/text/file_fault.ts";
-import { visibleText } from "../../../domain/text/visible_text.ts";
 import type { ArchiveCode } from "../../../conversation/archive/archive_code.ts";
+import type { ExportFormat } from "../../../conversation/exported.ts";
+import { fileFault, UsageError } from "../../../domain/errors.ts";
+import { visibleText } from "../../../domain/kit/text.ts";
+import { MAX_ARCHIVE_BYTES } from "../../../domain/records/conversations.ts";
 import type { Io } from "../../channel.ts";
-import { browse } from "./browse.ts";
 import type { StoredCommand } from "../input/command_input.ts";
 import { branchLines } from "../output/branch_lines.ts";
 import { jsonText } from "../output/json_text.ts";
+import { browse } from "./browse.ts";
 
 /** How many names of functions or classes are listed. */
 const MAX_NAMES = 20;

@@ -1,16 +1,14 @@
-import { localTime } from "../../../domain/text/ago.ts";
 import type { BranchOfConversation } from "../../../conversation/conversations.ts";
-import { oneLine } from "../../../domain/text/clip.ts";
 import { UsageError } from "../../../domain/errors.ts";
+import { localTime, oneLine, visibleText } from "../../../domain/kit/text.ts";
 import type { Recording } from "../../../domain/records/recording.ts";
 import type { CommandInput } from "../input/command_input.ts";
 import { branchLines } from "../output/branch_lines.ts";
-import { browse } from "./browse.ts";
 import { conversationLine } from "../output/conversation_line.ts";
 import { conversationText } from "../output/conversation_text.ts";
-import { printableQuery } from "../output/printable_query.ts";
-import { visibleText } from "../../../domain/text/visible_text.ts";
 import { jsonText } from "../output/json_text.ts";
+import { printableQuery } from "../output/printable_query.ts";
+import { browse } from "./browse.ts";
 
 export interface ConversationsFlags {
   readonly output: "text" | "json";

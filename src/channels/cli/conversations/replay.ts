@@ -1,16 +1,19 @@
-import { oneLine } from "../../../domain/text/clip.ts";
-import { compareRecordings, type RecordingDifference } from "../../../domain/records/compare_recordings.ts";
 import { UsageError } from "../../../domain/errors.ts";
-import type { PathMap } from "../../../domain/records/path_map.ts";
-import { Playback } from "../../../domain/records/playback.ts";
-import type { RecordedQuery, Recording } from "../../../domain/records/recording.ts";
+import { oneLine, visibleText } from "../../../domain/kit/text.ts";
+import {
+  compareRecordings,
+  type PathMap,
+  Playback,
+  type RecordedQuery,
+  type Recording,
+  type RecordingDifference,
+  type ReplayPlace,
+} from "../../../domain/records/recording.ts";
 import type { Services, Session } from "../../channel.ts";
 import type { CommandInput } from "../input/command_input.ts";
-import type { ReplayPlace } from "../../../domain/records/replay_place.ts";
 import { interrupt } from "../input/interrupt.ts";
-import { browse, withSession } from "./browse.ts";
 import { jsonText } from "../output/json_text.ts";
-import { visibleText } from "../../../domain/text/visible_text.ts";
+import { browse, withSession } from "./browse.ts";
 
 export interface ReplayFlags {
   readonly query?: number | undefined;

@@ -1,10 +1,9 @@
-import { oneLine } from "../../../domain/text/clip.ts";
 import { UsageError } from "../../../domain/errors.ts";
+import { oneLine, visibleText } from "../../../domain/kit/text.ts";
 import type { OpenRequest } from "../../channel.ts";
-import type { CommandInput } from "../input/command_input.ts";
 import { type QueryCommandFlags, runQueryCommand } from "../ask/run_query_command.ts";
+import type { CommandInput } from "../input/command_input.ts";
 import { withSession } from "./browse.ts";
-import { visibleText } from "../../../domain/text/visible_text.ts";
 
 export interface RetryFlags extends OpenRequest, QueryCommandFlags {
   /** 1-based; the last one if omitted. */

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from "commander";
-import { nearestName } from "../../../domain/kit/nearest_name.ts";
+import { nearestName } from "../../../domain/kit/names.ts";
 
 /** Parses a whole number of at least 1. */
 export function positiveInteger(text: string): number {

@@ -1,8 +1,7 @@
 import { basename } from "node:path";
-import { abortable } from "../../../domain/kit/abortable.ts";
-import { Cancelled, UsageError } from "../../../domain/errors.ts";
-import { fileFault } from "../../../domain/text/file_fault.ts";
 import type { AskOptions } from "../../../conversation/send_options.ts";
+import { Cancelled, fileFault, UsageError } from "../../../domain/errors.ts";
+import { abortable } from "../../../domain/kit/concurrency.ts";
 import { piecesOfInput } from "./input_pieces.ts";
 
 /** The file of `--context`, opened when it is read. Throws `UsageError` if the file does not exist. The signal ends the

@@ -1,5 +1,5 @@
 import type { Conversations } from "../../../conversation/conversations.ts";
-import type { BranchPoint } from "../../../domain/records/new_fork.ts";
+import type { BranchPoint } from "../../../domain/records/conversations.ts";
 
 /** Parses ID or ID@ITERATION like `findPoint`. */
 export async function forkPoint(conversations: Conversations, place: string): Promise<BranchPoint> {

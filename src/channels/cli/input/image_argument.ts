@@ -1,6 +1,5 @@
 import { readImageFile } from "../../../conversation/read_image_file.ts";
-import type { Image } from "../../../domain/images/image.ts";
-import { readImage } from "../../../domain/images/read_image.ts";
+import { type Image, readImage } from "../../../domain/images.ts";
 
 /** An image from the command line: a file, or an http, https or `data:` URL. Throws `UsageError`. */
 export async function readImageArgument(given: string): Promise<Image> {

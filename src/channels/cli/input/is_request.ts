@@ -1,4 +1,4 @@
-import { nearestName } from "../../../domain/kit/nearest_name.ts";
+import { nearestName } from "../../../domain/kit/names.ts";
 
 /** Whether arguments that begin with no command are a request in plain words: a text with spaces, or several words of
  * which the first is not close to a command. A word alone is rather a command that does not exist. */

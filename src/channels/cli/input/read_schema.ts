@@ -1,9 +1,7 @@
-import { ByteBuffer } from "../../../domain/kit/byte_buffer.ts";
-import { messageOf } from "../../../domain/kit/message_of.ts";
-import { oneLine } from "../../../domain/text/clip.ts";
-import { decodeText } from "../../../domain/text/decode_text.ts";
-import { UsageError } from "../../../domain/errors.ts";
-import { fileFault } from "../../../domain/text/file_fault.ts";
+import { fileFault, messageOf, UsageError } from "../../../domain/errors.ts";
+import { ByteBuffer } from "../../../domain/kit/bytes.ts";
+import { decodeText } from "../../../domain/kit/encoding.ts";
+import { oneLine } from "../../../domain/kit/text.ts";
 import { piecesOfInput } from "./input_pieces.ts";
 
 const MAX_BYTES = 4_000_000;

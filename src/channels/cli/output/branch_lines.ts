@@ -1,5 +1,5 @@
 import type { BranchOfConversation } from "../../../conversation/conversations.ts";
-import { oneLine } from "../../../domain/text/clip.ts";
+import { oneLine } from "../../../domain/kit/text.ts";
 
 /** The branches of a conversation as a tree, one per line; empty if there is only one branch. `shown` is marked. */
 export function branchLines(

@@ -1,7 +1,5 @@
 import pc from "picocolors";
-import { ago } from "../../../domain/text/ago.ts";
-import { oneLine } from "../../../domain/text/clip.ts";
-import { visibleText } from "../../../domain/text/visible_text.ts";
+import { ago, oneLine, visibleText } from "../../../domain/kit/text.ts";
 import type { Io } from "../../channel.ts";
 
 /** Enough of an id to find a conversation again. */

@@ -1,8 +1,8 @@
-import { BlockTally } from "../../../domain/calls/block_tally.ts";
 import { blockEnd, endFacts } from "../../../conversation/export/parts.ts";
+import { clip } from "../../../domain/kit/text.ts";
+import { BlockTally } from "../../../domain/query/calls.ts";
+import { steeredAfter, steeredInto, type SteeredMessage } from "../../../domain/query/stored_query.ts";
 import type { RecordedBlock, RecordedIteration, RecordedQuery, Recording } from "../../../domain/records/recording.ts";
-import { steeredAfter, steeredInto, type SteeredMessage } from "../../../domain/query/steered_message.ts";
-import { clip } from "../../../domain/text/clip.ts";
 
 const SHOWN_CHARS = 4_000;
 

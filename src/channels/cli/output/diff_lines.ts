@@ -1,5 +1,5 @@
 import pc from "picocolors";
-import { visibleText } from "../../../domain/text/visible_text.ts";
+import { visibleText } from "../../../domain/kit/text.ts";
 
 const MAX_LINE = 200;
 

@@ -1,5 +1,5 @@
-import { type FaultKind, faultOf } from "../../../domain/query/fault_of.ts";
-import type { QueryResult } from "../../../domain/query/query_result.ts";
+import { type FaultKind, faultOf } from "../../../domain/errors.ts";
+import type { QueryResult } from "../../../domain/query/query_schemas.ts";
 
 const OF_FAULTS: Readonly<Record<FaultKind, number>> = {
   provider: 1,

@@ -1,8 +1,6 @@
 import pc from "picocolors";
-import type { SearchHit } from "../../../domain/records/archive.ts";
-import { ago } from "../../../domain/text/ago.ts";
-import { oneLine } from "../../../domain/text/clip.ts";
-import { visibleText } from "../../../domain/text/visible_text.ts";
+import { ago, oneLine, visibleText } from "../../../domain/kit/text.ts";
+import type { SearchHit } from "../../../domain/records/history.ts";
 import type { Io } from "../../channel.ts";
 
 const ID_CHARS = 13;

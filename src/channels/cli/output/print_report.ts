@@ -1,4 +1,4 @@
-import { visibleText } from "../../../domain/text/visible_text.ts";
+import { visibleText } from "../../../domain/kit/text.ts";
 import type { Io } from "../../channel.ts";
 import { jsonText } from "./json_text.ts";
 

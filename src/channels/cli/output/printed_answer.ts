@@ -1,5 +1,5 @@
-import { visibleText } from "../../../domain/text/visible_text.ts";
-import type { QueryResult } from "../../../domain/query/query_result.ts";
+import { visibleText } from "../../../domain/kit/text.ts";
+import type { QueryResult } from "../../../domain/query/query_schemas.ts";
 import type { Io } from "../../channel.ts";
 
 /** Lines that mean something in Markdown and nothing else in an answer. */

@@ -1,12 +1,12 @@
 import { Argument, type Command, Option } from "commander";
+import { UsageError } from "../../../domain/errors.ts";
+import { nearestName } from "../../../domain/kit/names.ts";
+import { visibleText } from "../../../domain/kit/text.ts";
+import type { Shell } from "../completion/script.ts";
+import { FLAGS } from "../input/flags.ts";
+import { jsonText } from "../output/json_text.ts";
 import { action } from "./action.ts";
 import type { Context } from "./context.ts";
-import { FLAGS } from "../input/flags.ts";
-import type { Shell } from "../completion/script.ts";
-import { UsageError } from "../../../domain/errors.ts";
-import { nearestName } from "../../../domain/kit/nearest_name.ts";
-import { visibleText } from "../../../domain/text/visible_text.ts";
-import { jsonText } from "../output/json_text.ts";
 
 /** `vis doctor`, `vis completions`, `vis version` and `vis help`. */
 export function addHelp(program: Command, context: Context): void {

@@ -1,7 +1,8 @@
-import { versionLine } from "../../../domain/reports/version_line.ts";
-import { Command, Help, Option } from "commander";
+import { versionLine } from "../../../domain/version.ts";
+import { refuseEmpty } from "../input/arguments.ts";
 import { addApprovals } from "./approvals.ts";
 import { addConfig } from "./config.ts";
+import type { Context } from "./context.ts";
 import { addConversations } from "./conversations.ts";
 import { addDb } from "./db.ts";
 import { addExtensions } from "./extensions.ts";
@@ -16,8 +17,7 @@ import { addTelegram } from "./telegram.ts";
 import { addUndo } from "./undo.ts";
 import { addUpdate } from "./update.ts";
 import { addVars } from "./vars.ts";
-import { refuseEmpty } from "../input/arguments.ts";
-import type { Context } from "./context.ts";
+import { Command, Help, Option } from "commander";
 
 const AFTER = `
 Getting started:

@@ -1,10 +1,10 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { LOG_LEVELS, logLevelOf } from "../../../domain/records/history.ts";
+import type { LogsFlags } from "../commands/logs.ts";
 import { positiveInteger } from "../input/arguments.ts";
+import { FLAGS } from "../input/flags.ts";
 import { action } from "./action.ts";
 import type { Context } from "./context.ts";
-import { LOG_LEVELS, logLevelOf } from "../../../domain/records/log_entry.ts";
-import { FLAGS } from "../input/flags.ts";
-import type { LogsFlags } from "../commands/logs.ts";
 
 const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 7 * 86_400_000 };
 

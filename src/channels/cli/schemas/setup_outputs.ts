@@ -1,13 +1,17 @@
 import { z } from "zod";
+import { KeptRuleSchema } from "../../../domain/query/query_schemas.ts";
 import {
+  ConfigTrustSchema,
   ExtensionCheckSchema,
   ExtensionSchema,
   ExtensionTrustSchema,
-} from "../../../domain/reports/extension_report.ts";
-import { KeyReportSchema, ModelsReportSchema, ProvidersReportSchema } from "../../../domain/reports/provider_report.ts";
-import { ConfigTrustSchema, SettingChangeSchema, SettingFactsSchema } from "../../../domain/reports/setting_facts.ts";
-import { KeptRuleSchema } from "../../../domain/query/query_schemas.ts";
-import { VersionFactsSchema } from "../../../domain/reports/version_facts.ts";
+  KeyReportSchema,
+  ModelsReportSchema,
+  ProvidersReportSchema,
+  SettingChangeSchema,
+  SettingFactsSchema,
+  VersionFactsSchema,
+} from "../../../domain/reports.ts";
 
 const count = z.number().int().min(0);
 

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { visibleText } from "../../../domain/text/visible_text.ts";
+import { visibleText } from "../../../domain/kit/text.ts";
 import type { MarkdownBlock } from "../../../markdown/tree.ts";
 
 /** Reading a longer answer could hold up other requests. */

@@ -3,7 +3,7 @@ import type { Context } from "hono";
 import { createMiddleware } from "hono/factory";
 import type { z } from "zod";
 import type { Conversation } from "../../../conversation/conversations.ts";
-import { Semaphore } from "../../../domain/kit/semaphore.ts";
+import { Semaphore } from "../../../domain/kit/concurrency.ts";
 import type { Env } from "../request/env.ts";
 import { inConversation } from "../request/in_conversation.ts";
 import { Problem } from "../response/problem.ts";

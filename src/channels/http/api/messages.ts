@@ -1,13 +1,11 @@
 import { type Context, Hono } from "hono";
 import type { z } from "zod";
-import type { AskOptions } from "../../../conversation/send_options.ts";
 import type { Conversation } from "../../../conversation/conversations.ts";
-import { readImage } from "../../../domain/images/read_image.ts";
-import { approvalChoices } from "../../../domain/query/approval_choices.ts";
-import type { Approve } from "../../../domain/query/approval.ts";
-import type { QueryResult } from "../../../domain/query/query_result.ts";
-import type { RequestKey } from "../../../domain/query/request_key.ts";
-import { QueryResultSchema } from "../../../domain/query/query_schemas.ts";
+import type { AskOptions } from "../../../conversation/send_options.ts";
+import { readImage } from "../../../domain/images.ts";
+import { approvalChoices, type Approve } from "../../../domain/query/approval.ts";
+import { type QueryResult, QueryResultSchema } from "../../../domain/query/query_schemas.ts";
+import type { RequestKey } from "../../../domain/query/stored_query.ts";
 import { callerLabel } from "../auth/quotas.ts";
 import type { TokenGrant } from "../auth/token_grant.ts";
 import { describeIn, EVENT_STREAM } from "../request/describe.ts";

@@ -1,9 +1,9 @@
-import { settledWithin } from "../../../domain/kit/settled_within.ts";
-import { Hono } from "hono";
-import { z } from "zod";
+import { settledWithin } from "../../../domain/kit/time.ts";
 import { describeIn } from "../request/describe.ts";
 import type { Env } from "../request/env.ts";
 import { Problem } from "../response/problem.ts";
+import { Hono } from "hono";
+import { z } from "zod";
 
 const StatusSchema = z.object({ status: z.literal("ok") });
 const ReadySchema = StatusSchema.extend({

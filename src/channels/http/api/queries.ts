@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import { z } from "zod";
 import type { ShownVersion } from "../../../conversation/records.ts";
-import { readable } from "../../../domain/text/readable.ts";
+import { readable } from "../../../domain/kit/json.ts";
 import { describeIn } from "../request/describe.ts";
 import type { Env } from "../request/env.ts";
 import { existing, inConversation, inQuery } from "../request/in_conversation.ts";

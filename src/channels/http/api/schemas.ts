@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { DECISIONS } from "../../../domain/query/approval.ts";
-import { ExtensionSchema } from "../../../domain/reports/extension_report.ts";
+import { DECISIONS } from "../../../domain/query/outcomes.ts";
 import { ApprovalQuestionSchema, QueryResultSchema } from "../../../domain/query/query_schemas.ts";
+import { ExtensionSchema } from "../../../domain/reports.ts";
 
 /** Shapes of the API as OpenAPI shows them. Requests are strict; responses may gain fields. */
 

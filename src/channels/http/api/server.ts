@@ -1,12 +1,12 @@
 import { type Context, Hono } from "hono";
 import { z } from "zod";
-import { readImage } from "../../../domain/images/read_image.ts";
+import { readImage } from "../../../domain/images.ts";
 import { SearchHitSchema } from "../../schemas/search_hit_schema.ts";
 import { describeIn } from "../request/describe.ts";
 import type { Env } from "../request/env.ts";
-import type { HttpParts } from "../routing/http_parts.ts";
 import { findConversation, inConversation } from "../request/in_conversation.ts";
 import { validJson, validQuery } from "../request/valid.ts";
+import type { HttpParts } from "../routing/http_parts.ts";
 import * as schema from "./schemas.ts";
 
 type PreviewTarget = Parameters<HttpParts["conversations"]["preview"]>[1];

@@ -1,6 +1,6 @@
 import { Hono } from "hono";
 import { BusyError } from "../../../domain/errors.ts";
-import { undoCuts } from "../../../domain/reports/undo_report.ts";
+import { undoCuts } from "../../../domain/undo.ts";
 import { describeIn } from "../request/describe.ts";
 import type { Env } from "../request/env.ts";
 import { inConversation } from "../request/in_conversation.ts";

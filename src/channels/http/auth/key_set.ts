@@ -1,9 +1,9 @@
 import { createLocalJWKSet, errors, type JWTVerifyGetKey } from "jose";
 import { z } from "zod";
-import { isSecureUrl } from "../../../domain/kit/is_secure_url.ts";
-import { messageOf } from "../../../domain/kit/message_of.ts";
-import { readBounded } from "../../../domain/kit/read_bounded.ts";
-import { readForeignJson } from "../../../domain/text/read_foreign_json.ts";
+import { messageOf } from "../../../domain/errors.ts";
+import { isSecureUrl } from "../../../domain/kit/addresses.ts";
+import { readBounded } from "../../../domain/kit/bytes.ts";
+import { readForeignJson } from "../../../domain/kit/json.ts";
 import type { Log } from "../../../logging/log.ts";
 import { Problem } from "../response/problem.ts";
 

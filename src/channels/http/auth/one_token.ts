@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { DEFAULT_TENANT } from "../../../domain/records/tenant.ts";
+import { DEFAULT_TENANT } from "../../../domain/kit/ids.ts";
 import type { Quota, TokenSource } from "./token_grant.ts";
 
 /** The single token of a server without a list of tokens. It has every scope. */

@@ -1,5 +1,5 @@
-import type { QueryResult } from "../../../domain/query/query_result.ts";
-import type { LabelUse } from "../../../domain/records/conversation_maintenance.ts";
+import type { QueryResult } from "../../../domain/query/query_schemas.ts";
+import type { LabelUse } from "../../../domain/records/conversations.ts";
 import { Problem } from "../response/problem.ts";
 import type { Quota, TokenGrant } from "./token_grant.ts";
 

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { errors, type JWTPayload, jwtVerify } from "jose";
-import { DEFAULT_TENANT, TENANT_NAME, TENANT_RULE } from "../../../domain/records/tenant.ts";
+import { DEFAULT_TENANT, TENANT_NAME, TENANT_RULE } from "../../../domain/kit/ids.ts";
 import { Problem, unauthorized } from "../response/problem.ts";
 import { keySet, type KeySetOptions } from "./key_set.ts";
 import type { Quota, TokenGrant, TokenScope } from "./token_grant.ts";

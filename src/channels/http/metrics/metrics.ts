@@ -1,8 +1,8 @@
 import process from "node:process";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
-import { isOwnEnd, type QueryEvent } from "../../../domain/query/query_event.ts";
 import type { SharedQueries } from "../../../conversation/shared_queries.ts";
-import type { QueryResult } from "../../../domain/query/query_result.ts";
+import { isOwnEnd } from "../../../domain/query/query_event.ts";
+import type { QueryEvent, QueryResult } from "../../../domain/query/query_schemas.ts";
 
 const REQUEST_BOUNDS = [.001, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10];
 const QUERY_BOUNDS = [.1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800];

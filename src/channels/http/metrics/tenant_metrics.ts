@@ -1,5 +1,5 @@
 import { BoundedMap } from "../../../domain/kit/bounded_map.ts";
-import type { QueryEvent } from "../../../domain/query/query_event.ts";
+import type { QueryEvent } from "../../../domain/query/query_schemas.ts";
 import type { TokenGrant } from "../auth/token_grant.ts";
 import { Metrics, type MetricsOptions } from "./metrics.ts";
 

@@ -1,8 +1,7 @@
 import { isChild, isEnd } from "../../../domain/query/query_event.ts";
-import type { QueryResult } from "../../../domain/query/query_result.ts";
-import type { Usage } from "../../../domain/query/usage.ts";
-import { openAiErrorBody, openAiFailure } from "./error.ts";
+import type { QueryResult, Usage } from "../../../domain/query/query_schemas.ts";
 import type { FollowedEvent } from "../stream/followed_query.ts";
+import { openAiErrorBody, openAiFailure } from "./error.ts";
 
 /** Fields that all parts of one completion share. */
 export interface CompletionFacts {

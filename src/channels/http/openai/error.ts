@@ -1,5 +1,5 @@
-import { hasAnswer, type QueryReason, type QueryResult } from "../../../domain/query/query_result.ts";
-import { shownAnswer } from "../../../domain/query/shown_answer.ts";
+import { hasAnswer, type QueryReason, shownAnswer } from "../../../domain/query/outcomes.ts";
+import type { QueryResult } from "../../../domain/query/query_schemas.ts";
 import { Problem, type ProblemKind } from "../response/problem.ts";
 
 const TYPES: Partial<Record<ProblemKind, string>> = {

@@ -1,8 +1,7 @@
 import { z } from "zod";
 import type { AskOptions } from "../../../conversation/send_options.ts";
-import type { Image } from "../../../domain/images/image.ts";
-import { readImage } from "../../../domain/images/read_image.ts";
-import { requestOfImages } from "../../../domain/images/request_of_images.ts";
+import { type Image, readImage } from "../../../domain/images.ts";
+import { requestOfImages } from "../../../domain/query/stored_query.ts";
 import { inputSource } from "../request/input_source.ts";
 import { unfitField } from "../response/problem.ts";
 

@@ -1,5 +1,5 @@
 import { isChild, isEnd } from "../../../domain/query/query_event.ts";
-import type { QueryResult } from "../../../domain/query/query_result.ts";
+import type { QueryResult } from "../../../domain/query/query_schemas.ts";
 import type { FollowedEvent } from "../stream/followed_query.ts";
 import { reasoningItem, type ResponseFacts, responseObject } from "./response_object.ts";
 

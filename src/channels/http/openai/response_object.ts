@@ -1,7 +1,6 @@
 import type OpenAI from "openai";
 import { z } from "zod";
-import type { QueryResult } from "../../../domain/query/query_result.ts";
-import type { Usage } from "../../../domain/query/usage.ts";
+import type { QueryResult, Usage } from "../../../domain/query/query_schemas.ts";
 import { openAiFailure } from "./error.ts";
 
 type Message = OpenAI.Responses.ResponseOutputMessage & { readonly content: [OpenAI.Responses.ResponseOutputText] };

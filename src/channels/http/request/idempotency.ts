@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import type { Conversation } from "../../../conversation/conversations.ts";
-import { BoundedMap } from "../../../domain/kit/bounded_map.ts";
 import { BusyError } from "../../../domain/errors.ts";
-import type { RequestKey } from "../../../domain/query/request_key.ts";
+import { BoundedMap } from "../../../domain/kit/bounded_map.ts";
+import type { RequestKey } from "../../../domain/query/stored_query.ts";
 import { Problem } from "../response/problem.ts";
 
 const KEPT_MS = 24 * 3_600_000;

@@ -1,7 +1,7 @@
 import type { Conversations } from "../../../conversation/conversations.ts";
-import { nearestName } from "../../../domain/kit/nearest_name.ts";
-import type { HttpParts } from "../routing/http_parts.ts";
+import { nearestName } from "../../../domain/kit/names.ts";
 import { Problem } from "../response/problem.ts";
+import type { HttpParts } from "../routing/http_parts.ts";
 
 const LIST_MS = 20_000;
 /** How long a list counts as current; after a name that it lacks, only for a moment: a model may have been added. */

@@ -1,7 +1,7 @@
-import { readBounded } from "../../../domain/kit/read_bounded.ts";
-import { bodyTooLarge } from "./guard.ts";
-import type { HttpLimits } from "../routing/http_parts.ts";
+import { readBounded } from "../../../domain/kit/bytes.ts";
 import { Problem } from "../response/problem.ts";
+import type { HttpLimits } from "../routing/http_parts.ts";
+import { bodyTooLarge } from "./guard.ts";
 
 const CLOSE = { connection: "close" } as const;
 

@@ -1,12 +1,12 @@
 import type { Conversation, Conversations } from "../../../conversation/conversations.ts";
+import type { LabelUse } from "../../../domain/records/conversations.ts";
+import type { ExtensionAdmin } from "../../../domain/reports.ts";
+import type { UndoReport } from "../../../domain/undo.ts";
 import type { Log } from "../../../logging/log.ts";
 import type { ProviderAdmin } from "../../channel.ts";
-import type { ExtensionAdmin } from "../../../domain/reports/extension_admin.ts";
-import type { LabelUse } from "../../../domain/records/conversation_maintenance.ts";
-import type { UndoReport } from "../../../domain/reports/undo_report.ts";
 import type { Rate } from "../auth/rate_limit.ts";
-import type { IdleLimits, OwnConnections } from "./connections.ts";
 import type { TokenSource } from "../auth/token_grant.ts";
+import type { IdleLimits, OwnConnections } from "./connections.ts";
 
 /** Dependencies of the HTTP channel. The caller that provides them closes them, after the server. */
 export interface HttpParts {

@@ -1,9 +1,9 @@
 import type { Conversation } from "../../../conversation/conversations.ts";
 import type { AskOptions } from "../../../conversation/send_options.ts";
-import type { Approve } from "../../../domain/query/approval.ts";
-import type { Emit, QueryEvent } from "../../../domain/query/query_event.ts";
-import type { QueryResult } from "../../../domain/query/query_result.ts";
 import { WaitingQuestions } from "../../../conversation/waiting_questions.ts";
+import type { Approve } from "../../../domain/query/approval.ts";
+import type { Emit } from "../../../domain/query/query_event.ts";
+import type { QueryEvent, QueryResult } from "../../../domain/query/query_schemas.ts";
 
 /** Number of events of a running query that are kept for clients. */
 const KEPT_EVENTS = 1000;

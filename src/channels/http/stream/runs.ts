@@ -1,11 +1,11 @@
-import type { Leaving } from "../routing/connections.ts";
 import type { SharedQueries } from "../../../conversation/shared_queries.ts";
 import type { ApprovalAnswer, ApprovalQuestion } from "../../../domain/query/approval.ts";
-import type { QueryEvent } from "../../../domain/query/query_event.ts";
-import { type Ask, type Begun, LiveRun } from "./run.ts";
-import { Problem } from "../response/problem.ts";
+import type { QueryEvent } from "../../../domain/query/query_schemas.ts";
 import type { Quotas, TokenUse } from "../auth/quotas.ts";
 import type { TokenGrant } from "../auth/token_grant.ts";
+import { Problem } from "../response/problem.ts";
+import type { Leaving } from "../routing/connections.ts";
+import { type Ask, type Begun, LiveRun } from "./run.ts";
 
 /** Ended runs that clients can still resume. */
 const KEPT_RUNS = 100;

@@ -1,4 +1,4 @@
-import { backoffMs } from "../../../domain/kit/backoff_ms.ts";
+import { backoffMs } from "../../../domain/kit/time.ts";
 
 const WAITS = { firstMs: 1_000, mostMs: 60_000 };
 

@@ -1,7 +1,7 @@
 import { Api, GrammyError, HttpError } from "grammy/web";
 import { Cancelled } from "../../../domain/errors.ts";
-import { isLoopback } from "../../../domain/kit/is_loopback.ts";
-import { readBounded } from "../../../domain/kit/read_bounded.ts";
+import { isLoopback } from "../../../domain/kit/addresses.ts";
+import { readBounded } from "../../../domain/kit/bytes.ts";
 import { TelegramError } from "./telegram_error.ts";
 import type { BotMethods } from "./wire.ts";
 

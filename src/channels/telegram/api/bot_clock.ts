@@ -1,4 +1,4 @@
-import { type Clock, REAL_CLOCK } from "../../../domain/kit/clock.ts";
+import { type Clock, REAL_CLOCK } from "../../../domain/kit/time.ts";
 
 /** The bot's source of time and randomness. */
 export interface BotClock extends Clock {

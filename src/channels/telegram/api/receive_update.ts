@@ -1,9 +1,9 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { Cancelled } from "../../../domain/errors.ts";
-import { readBounded } from "../../../domain/kit/read_bounded.ts";
+import { readBounded } from "../../../domain/kit/bytes.ts";
+import { readForeignJson } from "../../../domain/kit/json.ts";
 import { isUpdate } from "./is_update.ts";
 import type { Update } from "./wire.ts";
-import { readForeignJson } from "../../../domain/text/read_foreign_json.ts";
 
 const HEADER = "x-telegram-bot-api-secret-token";
 const MAX_BYTES = 1 << 20;

@@ -1,4 +1,4 @@
-import { aborted } from "../../../domain/kit/abortable.ts";
+import { aborted } from "../../../domain/kit/concurrency.ts";
 import { backoff } from "./backoff.ts";
 import type { PollerOptions } from "./poll_updates.ts";
 import { TelegramError } from "./telegram_error.ts";

@@ -1,7 +1,6 @@
 import type { AskOptions } from "../../../conversation/send_options.ts";
 import { UsageError } from "../../../domain/errors.ts";
-import type { Image } from "../../../domain/images/image.ts";
-import { MAX_IMAGE_BYTES, readImage } from "../../../domain/images/read_image.ts";
+import { type Image, MAX_IMAGE_BYTES, readImage } from "../../../domain/images.ts";
 import type { BotApi } from "../api/bot_api.ts";
 import type { IncomingFile } from "../inbound/incoming.ts";
 import type { Outbox } from "../outbound/outbox.ts";

@@ -1,9 +1,9 @@
 import { ConfigError, UsageError } from "../../../domain/errors.ts";
-import { nearestName } from "../../../domain/kit/nearest_name.ts";
+import { nearestName } from "../../../domain/kit/names.ts";
 import type { Session } from "../../channel.ts";
-import type { BotParts } from "./bot_parts.ts";
 import { chatKey, type ChatPlace } from "../inbound/incoming.ts";
 import { RichText } from "../text/rich_text.ts";
+import type { BotParts } from "./bot_parts.ts";
 
 const SHOWN = 40;
 /** Selects the configured model. */

@@ -1,11 +1,11 @@
 import { UsageError } from "../../../domain/errors.ts";
-import { nearestName } from "../../../domain/kit/nearest_name.ts";
-import type { BotParts } from "./bot_parts.ts";
-import { chooseModel } from "./choose_model.ts";
-import { chatConversation, newChatConversation } from "./conversation.ts";
-import { COMMAND_LIST } from "./command_list.ts";
+import { nearestName } from "../../../domain/kit/names.ts";
 import { chatKey, type Incoming } from "../inbound/incoming.ts";
 import { RichText } from "../text/rich_text.ts";
+import type { BotParts } from "./bot_parts.ts";
+import { chooseModel } from "./choose_model.ts";
+import { COMMAND_LIST } from "./command_list.ts";
+import { chatConversation, newChatConversation } from "./conversation.ts";
 
 interface Given {
   readonly message: Incoming;

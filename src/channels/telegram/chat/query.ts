@@ -1,18 +1,17 @@
 import type { Conversation } from "../../../conversation/conversations.ts";
-import { Cancelled } from "../../../domain/errors.ts";
-import { faultOf } from "../../../domain/query/fault_of.ts";
+import { Cancelled, faultOf } from "../../../domain/errors.ts";
 import { isChild } from "../../../domain/query/query_event.ts";
 import { QueryProgress } from "../../../domain/query/query_progress.ts";
-import type { BotParts } from "./bot_parts.ts";
+import type { Session } from "../../channel.ts";
+import { TelegramError } from "../api/telegram_error.ts";
 import type { PendingMessage } from "../inbound/entry.ts";
 import type { Incoming } from "../inbound/incoming.ts";
 import { progressView } from "../outbound/progress_view.ts";
-import { queryAnswer } from "./query_answer.ts";
 import { AnswerMessages } from "../outbound/reply.ts";
 import { resultText } from "../outbound/result_text.ts";
 import { RichText } from "../text/rich_text.ts";
-import type { Session } from "../../channel.ts";
-import { TelegramError } from "../api/telegram_error.ts";
+import type { BotParts } from "./bot_parts.ts";
+import { queryAnswer } from "./query_answer.ts";
 
 const PRIVATE_MS = 1_500, GROUP_MS = 4_000, TYPING_MS = 4_500;
 const SUSPENDED = "⏸ The bot is restarting. This request continues when it is back";

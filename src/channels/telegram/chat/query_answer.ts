@@ -2,12 +2,12 @@ import type { Conversation } from "../../../conversation/conversations.ts";
 import { BusyError } from "../../../domain/errors.ts";
 import type { Approve } from "../../../domain/query/approval.ts";
 import type { Emit } from "../../../domain/query/query_event.ts";
+import type { QueryResult } from "../../../domain/query/query_schemas.ts";
 import type { StoredQuery } from "../../../domain/query/stored_query.ts";
-import type { QueryResult } from "../../../domain/query/query_result.ts";
+import type { Session } from "../../channel.ts";
+import type { PendingMessage } from "../inbound/entry.ts";
 import { readAttachments } from "./attachments.ts";
 import type { BotParts } from "./bot_parts.ts";
-import type { PendingMessage } from "../inbound/entry.ts";
-import type { Session } from "../../channel.ts";
 import { userLabel } from "./user_label.ts";
 
 /** A query that was interrupted this often by the end of the program is not run again: it may be the cause. */

@@ -1,15 +1,15 @@
-import { abortable } from "../../../domain/kit/abortable.ts";
-import { messageOf } from "../../../domain/kit/message_of.ts";
-import type { ApprovalAnswer, ApprovalQuestion } from "../../../domain/query/approval.ts";
+import { messageOf } from "../../../domain/errors.ts";
+import { abortable } from "../../../domain/kit/concurrency.ts";
+import { clip, visibleText } from "../../../domain/kit/text.ts";
 import {
+  type ApprovalAnswer,
   approvalBeginning,
   approvalChoices,
+  type ApprovalQuestion,
+  approvalSaid,
   approvalTitle,
   approvalWhy,
-} from "../../../domain/query/approval_choices.ts";
-import { approvalSaid } from "../../../domain/query/approval_said.ts";
-import { clip } from "../../../domain/text/clip.ts";
-import { visibleText } from "../../../domain/text/visible_text.ts";
+} from "../../../domain/query/approval.ts";
 import type { Log } from "../../../logging/log.ts";
 import type { ChatPlace } from "../inbound/incoming.ts";
 import type { Messenger } from "../outbound/messenger.ts";

@@ -1,14 +1,13 @@
-import { Cancelled, StoreError } from "../../../domain/errors.ts";
-import { faultOf } from "../../../domain/query/fault_of.ts";
-import type { BotParts } from "./bot_parts.ts";
-import { chatConversation } from "./conversation.ts";
-import { ChatQuery, type ChatQueryEnd } from "./query.ts";
-import { chatCommand } from "./command.ts";
+import { Cancelled, faultOf, StoreError } from "../../../domain/errors.ts";
+import { TelegramError } from "../api/telegram_error.ts";
 import type { PendingMessage } from "../inbound/entry.ts";
 import { chatKey, type Incoming, type IncomingFile } from "../inbound/incoming.ts";
 import { RichText } from "../text/rich_text.ts";
 import { splitRichText } from "../text/split_rich_text.ts";
-import { TelegramError } from "../api/telegram_error.ts";
+import type { BotParts } from "./bot_parts.ts";
+import { chatCommand } from "./command.ts";
+import { chatConversation } from "./conversation.ts";
+import { ChatQuery, type ChatQueryEnd } from "./query.ts";
 import { userLabel } from "./user_label.ts";
 
 /** Why a user has reached today's quota (UTC); null if they have not. */

@@ -1,5 +1,5 @@
+import type { JsonValue } from "../../../domain/kit/json.ts";
 import type { StatePlace, StateStore } from "../../../domain/records/extension_state.ts";
-import type { JsonValue } from "../../../domain/text/json_value.ts";
 import type { PendingMessage } from "./entry.ts";
 
 /** Telegram keeps updates for a day, and restarts their numbering after a week without any: an older mark is

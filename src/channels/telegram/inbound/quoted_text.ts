@@ -1,4 +1,4 @@
-import { clip } from "../../../domain/text/clip.ts";
+import { clip } from "../../../domain/kit/text.ts";
 import type { Me, Message } from "../api/wire.ts";
 
 const QUOTED_CHARS = 4_000;

@@ -1,8 +1,8 @@
-import { clip } from "../../../domain/text/clip.ts";
+import { clip } from "../../../domain/kit/text.ts";
+import type { Me, Message, Update } from "../api/wire.ts";
 import { addressedText } from "./addressed_text.ts";
 import type { ChatPlace, Incoming, IncomingFile } from "./incoming.ts";
 import { quotedText } from "./quoted_text.ts";
-import type { Me, Message, Update } from "../api/wire.ts";
 
 /** What an update means to the bot. `place`, `messageId` and `userId` identify the recipient of an answer. */
 export type ReadUpdate =

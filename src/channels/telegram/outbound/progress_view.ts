@@ -1,7 +1,5 @@
-import { oneLine } from "../../../domain/text/clip.ts";
-import { blockFailure, blockLine } from "../../../domain/query/block_line.ts";
-import type { QueryProgress, StepBlock } from "../../../domain/query/query_progress.ts";
-import { harmlessText } from "../../../domain/text/harmless_text.ts";
+import { harmlessText, oneLine } from "../../../domain/kit/text.ts";
+import { blockFailure, blockLine, type QueryProgress, type StepBlock } from "../../../domain/query/query_progress.ts";
 
 const SHOWN_CHARS = 3_000;
 

@@ -1,9 +1,9 @@
-import { clip, oneLine } from "../../../domain/text/clip.ts";
+import { clip, oneLine } from "../../../domain/kit/text.ts";
 import type { PendingMessage } from "../inbound/entry.ts";
 import type { ChatPlace } from "../inbound/incoming.ts";
-import type { Messenger } from "./messenger.ts";
 import { type RichMessage, RichText } from "../text/rich_text.ts";
 import { splitRichText } from "../text/split_rich_text.ts";
+import type { Messenger } from "./messenger.ts";
 
 /** Telegram's limit of a message in UTF-16 units. */
 const MAX_CHARS = 4096;

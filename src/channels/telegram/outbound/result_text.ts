@@ -1,8 +1,8 @@
-import type { QueryResult } from "../../../domain/query/query_result.ts";
-import { shownAnswer } from "../../../domain/query/shown_answer.ts";
+import { harmlessText } from "../../../domain/kit/text.ts";
+import { shownAnswer } from "../../../domain/query/outcomes.ts";
+import type { QueryResult } from "../../../domain/query/query_schemas.ts";
 import { renderMarkdown } from "../text/render_markdown.ts";
 import { RichText } from "../text/rich_text.ts";
-import { harmlessText } from "../../../domain/text/harmless_text.ts";
 
 /** Time, tokens and cost of a query on one line. */
 function footer(

@@ -1,4 +1,4 @@
-import { harmlessText } from "../../../domain/text/harmless_text.ts";
+import { harmlessText } from "../../../domain/kit/text.ts";
 import { inlineText } from "../../../markdown/inline_text.ts";
 import { parseMarkdown } from "../../../markdown/parse_markdown.ts";
 import type {

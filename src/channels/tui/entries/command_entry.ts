@@ -1,4 +1,4 @@
-import { visibleText } from "../../../domain/text/visible_text.ts";
+import { visibleText } from "../../../domain/kit/text.ts";
 import { wrapped } from "../text/wrapped.ts";
 import { DrawnEntry } from "./drawn_entry.ts";
 import type { DisplayOptions } from "./shown.ts";

@@ -1,6 +1,6 @@
-import { messageOf } from "../../../domain/kit/message_of.ts";
-import type { TranscriptEntry } from "./entry.ts";
+import { messageOf } from "../../../domain/errors.ts";
 import { wrapped } from "../text/wrapped.ts";
+import type { TranscriptEntry } from "./entry.ts";
 
 /** An entry that caches its lines until it changes. If it cannot be drawn, it shows a notice: a text that a package
  * fails on must not keep its conversation from opening. */

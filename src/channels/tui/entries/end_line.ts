@@ -1,4 +1,4 @@
-import type { QueryResult } from "../../../domain/query/query_result.ts";
+import type { QueryResult } from "../../../domain/query/query_schemas.ts";
 import { amounts } from "../text/amounts.ts";
 
 type Facts = Pick<QueryResult, "status" | "iterations" | "ms" | "usage" | "costUsd" | "confidence">;

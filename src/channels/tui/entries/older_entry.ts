@@ -1,5 +1,5 @@
-import { messageOf } from "../../../domain/kit/message_of.ts";
 import type { Conversations } from "../../../conversation/conversations.ts";
+import { messageOf } from "../../../domain/errors.ts";
 import { DrawnEntry } from "./drawn_entry.ts";
 import type { TranscriptEntry } from "./entry.ts";
 import type { DisplayOptions } from "./shown.ts";

@@ -1,17 +1,20 @@
 import { truncateToWidth } from "@earendil-works/pi-tui";
-import type { BlockResult } from "../../../domain/query/block_result.ts";
-import { blockFailure, blockLine } from "../../../domain/query/block_line.ts";
-import { oneLine } from "../../../domain/text/clip.ts";
-import { durationText } from "../../../domain/text/duration_text.ts";
-import type { Step, StepBlock, StepChild } from "../../../domain/query/query_progress.ts";
-import { visibleText } from "../../../domain/text/visible_text.ts";
+import { durationText, oneLine, visibleText } from "../../../domain/kit/text.ts";
+import {
+  blockFailure,
+  blockLine,
+  type Step,
+  type StepBlock,
+  type StepChild,
+} from "../../../domain/query/query_progress.ts";
+import type { BlockResult } from "../../../domain/query/query_schemas.ts";
 import { diffSpans } from "../../../markdown/diff_spans.ts";
 import { brokenLine } from "../text/broken_line.ts";
-import { DrawnEntry } from "./drawn_entry.ts";
 import { moreLines } from "../text/more_lines.ts";
+import { wrapped } from "../text/wrapped.ts";
+import { DrawnEntry } from "./drawn_entry.ts";
 import { requestLines } from "./request_lines.ts";
 import type { DisplayOptions } from "./shown.ts";
-import { wrapped } from "../text/wrapped.ts";
 
 /** Most lines of each part, and characters of thinking in one line, unless whole parts are shown. */
 const MOST = { thinking: 8, chars: 500, code: 16, result: 8, diff: 16, failure: 4, output: 12 } as const;

@@ -1,8 +1,7 @@
 import type { Conversations } from "../../../conversation/conversations.ts";
-import { BlockTally } from "../../../domain/calls/block_tally.ts";
-import { storedDiffs } from "../../../domain/calls/host_call.ts";
-import { clip } from "../../../domain/text/clip.ts";
-import { outcomeOf } from "../../../domain/query/query_event.ts";
+import { clip } from "../../../domain/kit/text.ts";
+import { BlockTally, storedDiffs } from "../../../domain/query/calls.ts";
+import { outcomeOf } from "../../../domain/query/outcomes.ts";
 import { boundedResult, newBlock, newStep, type Step, storedChildren } from "../../../domain/query/query_progress.ts";
 
 type StoredIteration = Awaited<ReturnType<Conversations["iterations"]>>[number];

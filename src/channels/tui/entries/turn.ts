@@ -1,10 +1,9 @@
 import type { Conversations } from "../../../conversation/conversations.ts";
-import { isChild, isEnd, type QueryEvent } from "../../../domain/query/query_event.ts";
-import { approvalTitle } from "../../../domain/query/approval_choices.ts";
-import { approvalSaid } from "../../../domain/query/approval_said.ts";
+import { approvalSaid, approvalTitle } from "../../../domain/query/approval.ts";
+import { stoppedText } from "../../../domain/query/outcomes.ts";
+import { isChild, isEnd } from "../../../domain/query/query_event.ts";
 import { QueryProgress, type Step } from "../../../domain/query/query_progress.ts";
-import { stoppedText } from "../../../domain/query/reason_text.ts";
-import type { QueryResult } from "../../../domain/query/query_result.ts";
+import type { QueryEvent, QueryResult } from "../../../domain/query/query_schemas.ts";
 import { AnswerEntry } from "./answer_entry.ts";
 import { endLine } from "./end_line.ts";
 import { LineEntry } from "./line_entry.ts";

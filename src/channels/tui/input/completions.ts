@@ -4,7 +4,7 @@ import {
   CombinedAutocompleteProvider,
   fuzzyFilter,
 } from "@earendil-works/pi-tui";
-import { visibleText } from "../../../domain/text/visible_text.ts";
+import { visibleText } from "../../../domain/kit/text.ts";
 import type { PaletteCommand } from "./command.ts";
 import { WorkspaceFiles } from "./workspace_files.ts";
 

@@ -1,4 +1,4 @@
-import { visibleText } from "../../../domain/text/visible_text.ts";
+import { visibleText } from "../../../domain/kit/text.ts";
 import type { AttachedImage, Outgoing } from "./outgoing.ts";
 
 /** Images of a message, each with a chip in its text: an image is sent as long as its chip is intact. */

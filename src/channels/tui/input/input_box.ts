@@ -1,4 +1,12 @@
-import { messageOf } from "../../../domain/kit/message_of.ts";
+import { messageOf } from "../../../domain/errors.ts";
+import { harmlessText } from "../../../domain/kit/text.ts";
+import { type AtWord, atWords } from "./at_words.ts";
+import { ImageChips } from "./image_chips.ts";
+import type { ImageReader } from "./image_reader.ts";
+import type { AttachedImage, Outgoing } from "./outgoing.ts";
+import { pastedPaths } from "./pasted_paths.ts";
+import { Pastes } from "./pastes.ts";
+import { typedText } from "./typed_text.ts";
 import {
   type AutocompleteProvider,
   Editor,
@@ -8,14 +16,6 @@ import {
   type TUI,
   visibleWidth,
 } from "@earendil-works/pi-tui";
-import { harmlessText } from "../../../domain/text/harmless_text.ts";
-import { type AtWord, atWords } from "./at_words.ts";
-import { ImageChips } from "./image_chips.ts";
-import type { ImageReader } from "./image_reader.ts";
-import type { AttachedImage, Outgoing } from "./outgoing.ts";
-import { pastedPaths } from "./pasted_paths.ts";
-import { Pastes } from "./pastes.ts";
-import { typedText } from "./typed_text.ts";
 
 const START = "\x1b[200~";
 const END = "\x1b[201~";

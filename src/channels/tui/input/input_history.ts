@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import { replaceFile } from "../../../domain/kit/replace_file.ts";
+import { replaceFile } from "../../../domain/kit/files.ts";
 
 const KEPT = 300;
 /** Longer text was pasted, not typed. */

@@ -1,4 +1,4 @@
-import type { Image } from "../../../domain/images/image.ts";
+import type { Image } from "../../../domain/images.ts";
 
 export interface AttachedImage {
   /** The path as shown to the user and the model. */

@@ -1,8 +1,6 @@
 import { basename, join } from "node:path";
-import { firstEntries } from "../../../domain/kit/first_entries.ts";
-import { smallTextFile } from "../../../domain/kit/small_text_file.ts";
-import { oneLine } from "../../../domain/text/clip.ts";
-import { visibleText } from "../../../domain/text/visible_text.ts";
+import { firstEntries, smallTextFile } from "../../../domain/kit/files.ts";
+import { oneLine, visibleText } from "../../../domain/kit/text.ts";
 
 const NAME = /^[a-z][a-z0-9-]*$/;
 const MOST_FILES = 200, MOST_NAMES = 2_000;

@@ -1,4 +1,4 @@
-import { nearestName } from "../../../domain/kit/nearest_name.ts";
+import { nearestName } from "../../../domain/kit/names.ts";
 import type { PaletteCommand } from "./command.ts";
 import type { Outgoing } from "./outgoing.ts";
 

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { firstEntries } from "../../../domain/kit/first_entries.ts";
+import { firstEntries } from "../../../domain/kit/files.ts";
 
 const MOST_FILES = 10_000, MOST_FOLDERS = 4_000, MOST_NAMES = 40_000;
 const FRESH_MS = 10_000;

@@ -1,5 +1,5 @@
 import type { BranchOfConversation, Conversation, Conversations } from "../../../conversation/conversations.ts";
-import type { SearchHit } from "../../../domain/records/archive.ts";
+import type { SearchHit } from "../../../domain/records/history.ts";
 import type { PanelParts } from "../widgets/panel.ts";
 
 export type ListedConversation = Awaited<ReturnType<Conversations["list"]>>[number];

@@ -1,11 +1,11 @@
 import { basename } from "node:path";
-import { ago } from "../../../domain/text/ago.ts";
+import { ago } from "../../../domain/kit/text.ts";
 import { amounts } from "../text/amounts.ts";
 import { fitted } from "../widgets/fitted.ts";
 import { flat } from "../widgets/flat.ts";
-import type { FoundItem } from "./_found.ts";
 import { paint } from "../widgets/paint.ts";
 import { row } from "../widgets/row.ts";
+import type { FoundItem } from "./_found.ts";
 
 /** A conversation in one line; for a match also the excerpt, with the words highlighted. */
 export function itemLines(

@@ -1,8 +1,8 @@
 import type { Conversations } from "../../../conversation/conversations.ts";
-import type { SentMessage } from "../../../domain/query/sent_message.ts";
+import type { SentMessage } from "../../../domain/query/model_call.ts";
 import { amounts } from "../text/amounts.ts";
-import { stepTable } from "./_step_table.ts";
 import type { TextPart } from "../widgets/text_view.ts";
+import { stepTable } from "./_step_table.ts";
 
 type StoredIteration = Awaited<ReturnType<Conversations["iterations"]>>[number];
 

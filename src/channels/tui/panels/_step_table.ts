@@ -1,5 +1,5 @@
-import { localTime } from "../../../domain/text/ago.ts";
 import type { Conversations } from "../../../conversation/conversations.ts";
+import { localTime } from "../../../domain/kit/text.ts";
 import { amounts } from "../text/amounts.ts";
 
 type StoredIteration = Awaited<ReturnType<Conversations["iterations"]>>[number];

@@ -1,12 +1,11 @@
 import { matchesKey } from "@earendil-works/pi-tui";
 import type { Conversation, StoredView } from "../../../conversation/conversations.ts";
 import { type Records, type ShownVersion, versionText } from "../../../conversation/records.ts";
-import { oneLine } from "../../../domain/text/clip.ts";
-import type { PanelParts } from "../widgets/panel.ts";
-import { ago, localTime } from "../../../domain/text/ago.ts";
+import { ago, localTime, oneLine } from "../../../domain/kit/text.ts";
 import { fitted } from "../widgets/fitted.ts";
 import { flat } from "../widgets/flat.ts";
 import { paint } from "../widgets/paint.ts";
+import type { PanelParts } from "../widgets/panel.ts";
 import { Reader } from "../widgets/reader.ts";
 import type { TextPart } from "../widgets/text_view.ts";
 

@@ -1,11 +1,12 @@
 import { matchesKey } from "@earendil-works/pi-tui";
-import type { ApprovalAnswer, ApprovalQuestion } from "../../../domain/query/approval.ts";
 import {
+  type ApprovalAnswer,
   type ApprovalChoice,
   approvalChoices,
+  type ApprovalQuestion,
   approvalTitle,
   approvalWhy,
-} from "../../../domain/query/approval_choices.ts";
+} from "../../../domain/query/approval.ts";
 import { wrapped } from "../text/wrapped.ts";
 import { BasePanel } from "../widgets/base_panel.ts";
 import { LineInput } from "../widgets/line_input.ts";

@@ -1,10 +1,10 @@
-import { shownRange } from "../../../domain/query/iteration_range.ts";
-import { matchesKey } from "@earendil-works/pi-tui";
+import { shownRange } from "../../../domain/query/stored_query.ts";
 import { Reader } from "../widgets/reader.ts";
-import { sentParts } from "./_sent_parts.ts";
-import type { Query, TurnItem } from "./_turns.ts";
-import { TurnsPanel } from "./_turns_panel.ts";
 import type { TextPart } from "../widgets/text_view.ts";
+import { sentParts } from "./_sent_parts.ts";
+import { TurnsPanel } from "./_turns_panel.ts";
+import type { Query, TurnItem } from "./_turns.ts";
+import { matchesKey } from "@earendil-works/pi-tui";
 
 /** What was sent to a model and the result: the stored messages of every iteration, with tokens, cost, times, walls and
  * grants. */

@@ -1,17 +1,17 @@
-import { messageOf } from "../../../domain/kit/message_of.ts";
-import { abortable } from "../../../domain/kit/abortable.ts";
-import { fuzzyFilter, matchesKey, visibleWidth, wrapTextWithAnsi } from "@earendil-works/pi-tui";
-import { BOT_LOGIN } from "../../../domain/reports/bot_login.ts";
-import type { LoginChoice, ModelReport, ModelsReport } from "../../../domain/reports/provider_report.ts";
+import { messageOf } from "../../../domain/errors.ts";
+import { abortable } from "../../../domain/kit/concurrency.ts";
+import type { LoginChoice, ModelReport, ModelsReport } from "../../../domain/reports.ts";
+import { BOT_LOGIN } from "../../../domain/settings.ts";
 import type { ProviderAdmin } from "../../channel.ts";
-import type { PanelParts } from "../widgets/panel.ts";
 import { BasePanel } from "../widgets/base_panel.ts";
 import { flat } from "../widgets/flat.ts";
 import { LineInput } from "../widgets/line_input.ts";
 import { List } from "../widgets/list.ts";
 import { movement } from "../widgets/movement.ts";
 import { paint } from "../widgets/paint.ts";
+import type { PanelParts } from "../widgets/panel.ts";
 import { row } from "../widgets/row.ts";
+import { fuzzyFilter, matchesKey, visibleWidth, wrapTextWithAnsi } from "@earendil-works/pi-tui";
 
 /** Facts for choosing a model, the most important first. */
 function modelFacts({ contextTokens, price, reasoning, images, known }: ModelReport): readonly string[] {

@@ -1,4 +1,4 @@
-import { durationText } from "../../../domain/text/duration_text.ts";
+import { durationText } from "../../../domain/kit/text.ts";
 
 const UNITS = ["bytes", "KB", "MB", "GB"] as const;
 

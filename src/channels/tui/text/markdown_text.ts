@@ -1,5 +1,5 @@
 import { visibleWidth } from "@earendil-works/pi-tui";
-import { visibleText } from "../../../domain/text/visible_text.ts";
+import { visibleText } from "../../../domain/kit/text.ts";
 import { parseMarkdown } from "../../../markdown/parse_markdown.ts";
 import { markdownLines } from "../../../markdown/terminal/markdown_lines.ts";
 import { cutWide } from "./cut_wide.ts";

@@ -1,4 +1,4 @@
-import { visibleText } from "../../../domain/text/visible_text.ts";
+import { visibleText } from "../../../domain/kit/text.ts";
 import { brokenLine } from "./broken_line.ts";
 import { moreLines } from "./more_lines.ts";
 

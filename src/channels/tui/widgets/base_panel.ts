@@ -1,8 +1,8 @@
-import { messageOf } from "../../../domain/kit/message_of.ts";
-import { decodeKittyPrintable, matchesKey, truncateToWidth, visibleWidth } from "@earendil-works/pi-tui";
-import type { Panel, PanelParts } from "./panel.ts";
+import { messageOf } from "../../../domain/errors.ts";
 import { flat } from "./flat.ts";
 import { paint } from "./paint.ts";
+import type { Panel, PanelParts } from "./panel.ts";
+import { decodeKittyPrintable, matchesKey, truncateToWidth, visibleWidth } from "@earendil-works/pi-tui";
 
 const MOST_ROWS = 30;
 

@@ -1,5 +1,4 @@
-import { oneLine } from "../../../domain/text/clip.ts";
-import { visibleText } from "../../../domain/text/visible_text.ts";
+import { oneLine, visibleText } from "../../../domain/kit/text.ts";
 
 const MOST = 500;
 

@@ -1,5 +1,5 @@
 import { Input } from "@earendil-works/pi-tui";
-import { harmlessText } from "../../../domain/text/harmless_text.ts";
+import { harmlessText } from "../../../domain/kit/text.ts";
 import { paint } from "./paint.ts";
 
 const MOST = 2_000;

@@ -1,6 +1,6 @@
 import type { Component } from "@earendil-works/pi-tui";
 import type { Conversation as Branch } from "../../../conversation/conversations.ts";
-import type { BranchPoint } from "../../../domain/records/new_fork.ts";
+import type { BranchPoint } from "../../../domain/records/conversations.ts";
 import type { ConfigAdmin, ProviderAdmin, Session } from "../../channel.ts";
 import type { Theme } from "../text/theme.ts";
 

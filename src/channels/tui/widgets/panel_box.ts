@@ -1,7 +1,7 @@
 import { truncateToWidth, visibleWidth } from "@earendil-works/pi-tui";
-import { visibleText } from "../../../domain/text/visible_text.ts";
-import type { Panel } from "./panel.ts";
+import { visibleText } from "../../../domain/kit/text.ts";
 import type { Theme } from "../text/theme.ts";
+import type { Panel } from "./panel.ts";
 
 const MOST_COLUMNS = 120;
 

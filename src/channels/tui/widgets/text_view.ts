@@ -1,8 +1,8 @@
 import { wrapTextWithAnsi } from "@earendil-works/pi-tui";
-import { visibleText } from "../../../domain/text/visible_text.ts";
-import type { PanelParts, PanelTheme } from "./panel.ts";
+import { visibleText } from "../../../domain/kit/text.ts";
 import type { Movement } from "./movement.ts";
 import { paint } from "./paint.ts";
+import type { PanelParts, PanelTheme } from "./panel.ts";
 
 /** Part of a long text, with an optional heading. */
 export interface TextPart {

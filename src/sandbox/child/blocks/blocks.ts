@@ -1,12 +1,12 @@
-import type { BlockOutcome } from "../../../domain/query/block_result.ts";
+import type { BlockOutcome } from "../../../domain/query/query_schemas.ts";
 import { bareList } from "../../codec/intrinsics.ts";
+import type { CompiledBlock } from "../compiler/messages.ts";
+import { type ThrownError, thrownError } from "../errors/thrown_error.ts";
 import { captured } from "../intrinsics/captured.ts";
 import { look } from "../intrinsics/look.ts";
-import type { CompiledBlock } from "../compiler/messages.ts";
 import type { RunContext } from "../run/context.ts";
-import { sendReport } from "./send_report.ts";
-import { type ThrownError, thrownError } from "../errors/thrown_error.ts";
 import type { BlockParts } from "./parts.ts";
+import { sendReport } from "./send_report.ts";
 
 export interface RunRequest {
   readonly id: string;

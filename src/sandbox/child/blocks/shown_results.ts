@@ -1,5 +1,5 @@
+import type { FormerResult, FormerResults } from "../../../domain/query/block_result.ts";
 import { decode } from "../../codec/codec.ts";
-import type { FormerResult, FormerResults } from "../../../domain/query/former_results.ts";
 import { bareList } from "../../codec/intrinsics.ts";
 import { captured } from "../intrinsics/captured.ts";
 import { look } from "../intrinsics/look.ts";

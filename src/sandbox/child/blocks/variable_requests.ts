@@ -1,8 +1,8 @@
+import type { FormerResults } from "../../../domain/query/block_result.ts";
+import type { VariableImage } from "../../../domain/query/variable.ts";
 import { decode, encode } from "../../codec/codec.ts";
 import { bareList } from "../../codec/intrinsics.ts";
-import type { VariableImage } from "../../../domain/query/variable.ts";
 import type { Bytes } from "../../protocol.ts";
-import type { FormerResults } from "../../../domain/query/former_results.ts";
 import { captured } from "../intrinsics/captured.ts";
 import { loadModule } from "./load_module.ts";
 import type { BlockParts } from "./parts.ts";

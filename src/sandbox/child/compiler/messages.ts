@@ -1,9 +1,9 @@
 /** What the compiler is asked, and its answers. They cross between its context and that of the blocks as JSON. */
-import type { BlockError } from "../../../domain/query/block_result.ts";
+import type { BlockError } from "../../../domain/query/query_schemas.ts";
 import type { VariableImage } from "../../../domain/query/variable.ts";
+import type { ThrownError } from "../errors/thrown_error.ts";
 import type { RefusedBlock, RunnableBlock } from "../prepare/prepare_block.ts";
 import type { Rendered } from "../view/render_template.ts";
-import type { ThrownError } from "../errors/thrown_error.ts";
 
 export type SourceImage = Pick<VariableImage, "name" | "kind" | "source" | "requires" | "summary">;
 

@@ -1,9 +1,9 @@
-import type { BlockError } from "../../../domain/query/block_result.ts";
+import type { BlockError } from "../../../domain/query/query_schemas.ts";
+import { mapOffset, offsetOf } from "../syntax/position_map.ts";
 import { type HintFacts, hintOf } from "./hints.ts";
 import { positionError } from "./position_error.ts";
-import { sourcePosition } from "./source_position.ts";
 import type { RanBlock, RanBlocks } from "./ran_blocks.ts";
-import { mapOffset, offsetOf } from "../syntax/position_map.ts";
+import { sourcePosition } from "./source_position.ts";
 import type { ThrownError, ThrownFrame } from "./thrown_error.ts";
 
 const MAX_STACK = 2000;

@@ -1,4 +1,4 @@
-import { nearestName } from "../../../domain/kit/nearest_name.ts";
+import { nearestName } from "../../../domain/kit/names.ts";
 
 /** What is known about the code that threw. */
 export interface HintFacts {

@@ -1,4 +1,4 @@
-import type { BlockError } from "../../../domain/query/block_result.ts";
+import type { BlockError } from "../../../domain/query/query_schemas.ts";
 import { positionAt } from "../syntax/position_map.ts";
 
 const MAX_LINE = 200;

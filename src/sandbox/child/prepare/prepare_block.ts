@@ -1,10 +1,5 @@
-import type { BlockError } from "../../../domain/query/block_result.ts";
-import { freeNames, LANGUAGE_NAMES } from "../syntax/analysis.ts";
+import type { BlockError } from "../../../domain/query/query_schemas.ts";
 import { positionError } from "../errors/position_error.ts";
-import { type Parsed, parseText, type StripTypes, type Unparsed } from "./parse_text.ts";
-import { isDataLiteral, refusalOf, scriptFault } from "./refusals.ts";
-import { type Repaired, repairEnd, repairEntities, repairFence, repairLineFeeds } from "./repair.ts";
-import { rewriteTopLevel } from "../rewrite/rewrite_program.ts";
 import {
   askedLast,
   type Declaration,
@@ -14,7 +9,12 @@ import {
   topLevelAssignments,
   topLevelDeclarations,
 } from "../rewrite/declarations.ts";
+import { rewriteTopLevel } from "../rewrite/rewrite_program.ts";
+import { freeNames, LANGUAGE_NAMES } from "../syntax/analysis.ts";
 import { composeMaps, IDENTITY, mapOffset, positionAt, type PositionMap } from "../syntax/position_map.ts";
+import { type Parsed, parseText, type StripTypes, type Unparsed } from "./parse_text.ts";
+import { isDataLiteral, refusalOf, scriptFault } from "./refusals.ts";
+import { type Repaired, repairEnd, repairEntities, repairFence, repairLineFeeds } from "./repair.ts";
 
 /** A block that is ready to run, as plain data. */
 export interface RunnableBlock {

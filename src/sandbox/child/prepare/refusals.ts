@@ -1,8 +1,8 @@
 import { type AnyNode, type Expression, type FunctionExpression, type Identifier, type Program } from "acorn";
-import { isVariableName } from "../../../domain/kit/variable_name.ts";
-import { SYSTEM_NAMES } from "../syntax/system_names.ts";
+import { isVariableName } from "../../../domain/kit/names.ts";
 import { boundIdentifiers, childNodes, freeNames, isFunction, nestedVars } from "../syntax/analysis.ts";
 import { CodeParser } from "../syntax/parser.ts";
+import { SYSTEM_NAMES } from "../syntax/system_names.ts";
 
 export interface BlockRefusal {
   readonly message: string;

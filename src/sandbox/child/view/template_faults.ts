@@ -1,4 +1,4 @@
-import { nearestName } from "../../../domain/kit/nearest_name.ts";
+import { nearestName } from "../../../domain/kit/names.ts";
 import { follow, MISSING, pathOf, type TemplateValues } from "./template_path.ts";
 
 export interface TemplateScope {

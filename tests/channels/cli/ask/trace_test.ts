@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { Trace } from "../../../../src/channels/cli/ask/trace.ts";
-import type { QueryEvent, QueryEventBody } from "../../../../src/domain/query/query_event.ts";
-import { NO_USAGE } from "../../../../src/domain/query/usage.ts";
+import { NO_USAGE } from "../../../../src/domain/query/model_call.ts";
+import type { QueryEvent, QueryEventBody } from "../../../../src/domain/query/query_schemas.ts";
 
 function traced(...bodies: readonly QueryEventBody[]): string[] {
   const lines: string[] = [];

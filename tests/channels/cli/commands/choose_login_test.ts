@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
+import { fakeIo } from "../_fakes.ts";
 import { chooseLogin } from "../../../../src/channels/cli/commands/choose_login.ts";
 import { UsageError } from "../../../../src/domain/errors.ts";
-import type { LoginChoice } from "../../../../src/domain/reports/provider_report.ts";
-import { fakeIo } from "../_fakes.ts";
+import type { LoginChoice } from "../../../../src/domain/reports.ts";
 
 const CHOICES: readonly LoginChoice[] = [
   { name: "ollama", title: "Ollama at 127.0.0.1:11434, 3 models", need: "optional" },

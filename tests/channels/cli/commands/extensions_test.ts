@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
-import { runCli } from "../../../../src/channels/cli/cli.ts";
-import type { ExtensionAdmin } from "../../../../src/domain/reports/extension_admin.ts";
-import type { TrustFacts } from "../../../../src/domain/reports/extension_report.ts";
 import { fakeIo, fakeServices } from "../_fakes.ts";
+import { runCli } from "../../../../src/channels/cli/cli.ts";
+import type { ExtensionAdmin, TrustFacts } from "../../../../src/domain/reports.ts";
 
 const FACTS: TrustFacts = {
   path: "/ws/.vis/extensions/x",

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import { AppConfigAdmin } from "../../../../src/app/settings/config_admin.ts";
-import { Cancelled } from "../../../../src/domain/errors.ts";
-import { runCli } from "../../../../src/channels/cli/cli.ts";
-import type { ExtensionAdmin } from "../../../../src/domain/reports/extension_admin.ts";
-import { described, settings } from "../../../../extensions/index.ts";
-import { withFolder } from "../../../helpers/with_folder.ts";
 import { fakeIo, fakeServices } from "../_fakes.ts";
+import { described, settings } from "../../../../extensions/index.ts";
+import { AppConfigAdmin } from "../../../../src/app/settings/config_admin.ts";
+import { runCli } from "../../../../src/channels/cli/cli.ts";
+import { Cancelled } from "../../../../src/domain/errors.ts";
+import type { ExtensionAdmin } from "../../../../src/domain/reports.ts";
+import { withFolder } from "../../../helpers/with_folder.ts";
 
 interface Ran {
   readonly code: number;

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { modelsCommand } from "../../../../src/channels/cli/commands/models.ts";
-import type { ModelReport, ModelsReport } from "../../../../src/domain/reports/provider_report.ts";
 import { fakeAdmin } from "../_fake_admin.ts";
 import { fakeIo, fakeServices } from "../_fakes.ts";
+import { modelsCommand } from "../../../../src/channels/cli/commands/models.ts";
+import type { ModelReport, ModelsReport } from "../../../../src/domain/reports.ts";
 
 const MODEL: ModelReport = {
   name: "m1",

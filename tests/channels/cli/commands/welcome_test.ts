@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { runCli } from "../../../../src/channels/cli/cli.ts";
-import type { ProvidersReport } from "../../../../src/domain/reports/provider_report.ts";
-import { ConfigError } from "../../../../src/domain/errors.ts";
 import { fakeAdmin } from "../_fake_admin.ts";
 import { fakeIo, fakeServices } from "../_fakes.ts";
+import { runCli } from "../../../../src/channels/cli/cli.ts";
+import { ConfigError } from "../../../../src/domain/errors.ts";
+import type { ProvidersReport } from "../../../../src/domain/reports.ts";
 
 const KEY = { provider: "ollama", title: "Ollama", need: "optional", from: "", shown: "", fix: "" } as const;
 const OLLAMA = {

@@ -1,13 +1,12 @@
 import assert from "node:assert/strict";
-import { replayCommand } from "../../../../src/channels/cli/conversations/replay.ts";
+import { fakeIo, fakeServices } from "../_fakes.ts";
 import type { OpenRequest, Session } from "../../../../src/channels/channel.ts";
-import type { ReplayPlace, ReplayRequest } from "../../../../src/domain/records/replay_place.ts";
+import { replayCommand } from "../../../../src/channels/cli/conversations/replay.ts";
 import { UsageError } from "../../../../src/domain/errors.ts";
-import { PathMap } from "../../../../src/domain/records/path_map.ts";
+import { PathMap, type ReplayPlace, type ReplayRequest } from "../../../../src/domain/records/recording.ts";
 import { replayProvider } from "../../../../src/providers/replay.ts";
 import { type Engine, startEngine } from "../../../helpers/engine.ts";
 import { replyJson } from "../../../helpers/scripted_provider.ts";
-import { fakeIo, fakeServices } from "../_fakes.ts";
 
 function sessionOf(engine: Engine, closed: () => void): Session {
   return {

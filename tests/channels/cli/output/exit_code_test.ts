@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { describeError, exitCodeOf } from "../../../../src/channels/cli/output/exit_code.ts";
 import { BusyError, ConfigError, HostCallError, StoreError, UsageError } from "../../../../src/domain/errors.ts";
-import { hasAnswer, type QueryReason, type QueryResult, statusOf } from "../../../../src/domain/query/query_result.ts";
-import { NO_USAGE } from "../../../../src/domain/query/usage.ts";
+import { NO_USAGE } from "../../../../src/domain/query/model_call.ts";
+import { hasAnswer, type QueryReason, statusOf } from "../../../../src/domain/query/outcomes.ts";
+import type { QueryResult } from "../../../../src/domain/query/query_schemas.ts";
 
 function result(reason: QueryReason): QueryResult {
   const texts = { answer: "a", answerType: "text", confidence: "high", queryId: "q", conversationId: "c" } as const;

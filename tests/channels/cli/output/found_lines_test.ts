@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import type { SearchHit } from "../../../../src/domain/records/archive.ts";
 import { foundLines } from "../../../../src/channels/cli/output/found_lines.ts";
+import type { SearchHit } from "../../../../src/domain/records/history.ts";
 
 const HIT: SearchHit = {
   kind: "code",

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { callerLabel, Quotas } from "../../../../src/channels/http/auth/quotas.ts";
-import type { QueryResult } from "../../../../src/domain/query/query_result.ts";
 import { NO_QUOTA } from "../_rig.ts";
+import { callerLabel, Quotas } from "../../../../src/channels/http/auth/quotas.ts";
+import type { QueryResult } from "../../../../src/domain/query/query_schemas.ts";
 
 const DAY_MS = 24 * 3_600_000;
 const cost = (costUsd: number): QueryResult => ({

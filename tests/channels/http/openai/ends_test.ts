@@ -3,11 +3,11 @@ import { ChatOpenAI } from "@langchain/openai";
 import { generateText, jsonSchema, Output } from "ai";
 import assert from "node:assert/strict";
 import OpenAI from "openai";
+import { type Rig, startRig, TOKEN } from "../_rig.ts";
 import { openAiFailure } from "../../../../src/channels/http/openai/error.ts";
 import { ProviderError } from "../../../../src/domain/errors.ts";
-import { hasAnswer, QUERY_REASONS } from "../../../../src/domain/query/query_result.ts";
+import { hasAnswer, QUERY_REASONS } from "../../../../src/domain/query/outcomes.ts";
 import { final, replyJson, type ScriptedReply } from "../../../helpers/scripted_provider.ts";
-import { type Rig, startRig, TOKEN } from "../_rig.ts";
 import { openAiClient } from "./_client.ts";
 
 const NUMBER = { type: "object", properties: { n: { type: "number" } }, required: ["n"], additionalProperties: false };

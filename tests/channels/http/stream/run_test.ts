@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { LiveRun } from "../../../../src/channels/http/stream/run.ts";
-import type { QueryEvent, QueryEventBody } from "../../../../src/domain/query/query_event.ts";
-import type { QueryResult } from "../../../../src/domain/query/query_result.ts";
+import type { QueryEvent, QueryEventBody, QueryResult } from "../../../../src/domain/query/query_schemas.ts";
 
 /** A run that sends what it is told to, and ends when it is told to. */
 function running() {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { progressView } from "../../../../src/channels/telegram/outbound/progress_view.ts";
-import type { QueryEventBody } from "../../../../src/domain/query/query_event.ts";
 import { QueryProgress } from "../../../../src/domain/query/query_progress.ts";
+import type { QueryEventBody } from "../../../../src/domain/query/query_schemas.ts";
 
 Deno.test("progressView() tells that a model is asked again, until it thinks", () => {
   const progress = new QueryProgress();

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
-import { DEFAULT_PREFS } from "../../../../src/channels/tui/prefs/prefs.ts";
 import { OlderEntry } from "../../../../src/channels/tui/entries/older_entry.ts";
-import { makeTheme } from "../../../../src/channels/tui/text/theme.ts";
 import { Transcript } from "../../../../src/channels/tui/entries/transcript.ts";
 import { RunningTurn } from "../../../../src/channels/tui/entries/turn.ts";
-import { stripTerminalSequences } from "@earendil-works/pi-tui";
+import { DEFAULT_PREFS } from "../../../../src/channels/tui/prefs/prefs.ts";
+import { makeTheme } from "../../../../src/channels/tui/text/theme.ts";
 import { blockResult } from "../../../../src/domain/query/block_result.ts";
-import { Emitter } from "../../../../src/domain/query/emitter.ts";
+import { Emitter } from "../../../../src/domain/query/query_event.ts";
 import { startEngine } from "../../../helpers/engine.ts";
+import { stripTerminalSequences } from "@earendil-works/pi-tui";
 
 const shown = () => ({ theme: makeTheme({ color: false, dark: null }), prefs: DEFAULT_PREFS, whole: false });
 

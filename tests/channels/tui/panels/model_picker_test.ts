@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { ProviderAdmin } from "../../../../src/channels/channel.ts";
 import { ModelPicker } from "../../../../src/channels/tui/panels/model_picker.ts";
-import type { ModelReport, ModelsReport, ProviderReport } from "../../../../src/domain/reports/provider_report.ts";
+import type { ModelReport, ModelsReport, ProviderReport } from "../../../../src/domain/reports.ts";
 import { HOSTILE, KEYS, selected, shown, startPanels, type, WIDTHS } from "./_rig.ts";
 
 const model = (name: string, rest: Partial<ModelReport> = {}): ModelReport => ({

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { ago } from "../../../../src/domain/text/ago.ts";
 import { amounts } from "../../../../src/channels/tui/text/amounts.ts";
 import { List } from "../../../../src/channels/tui/widgets/list.ts";
 import { row } from "../../../../src/channels/tui/widgets/row.ts";
+import { ago } from "../../../../src/domain/kit/text.ts";
 
 interface Item {
   readonly name: number;

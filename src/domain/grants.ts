@@ -1,0 +1,40 @@
+export interface NetGrant {
+  /** An IP address, without brackets. */
+  readonly host: string;
+  readonly port: number;
+}
+
+const GRANT = /^(?:\[([0-9a-f:.]+)\]|([^\s:[\]/@]+)):(\d{1,5})$/i;
+const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?!$)|$)){4}$/;
+
+/** Parses "127.0.0.1:8080", "[::1]:8080" or "localhost:8080" (which is 127.0.0.1). Throws TypeError for anything else:
+ * other host names would need a DNS lookup over UDP from inside the sandbox, which stays blocked. */
+export function parseNetGrant(text: string): NetGrant {
+  const [, six, name, digits] = GRANT.exec(text) ?? [];
+  const port = Number(digits);
+  if (!(port >= 1 && port <= 65535)) throw new TypeError(`Cannot grant net ${text}: it must look like 127.0.0.1:8080`);
+  if (six !== undefined) {
+    if (!URL.canParse(`http://[${six}]/`)) throw new TypeError(`Cannot grant net ${text}: no IPv6 address`);
+    return { host: new URL(`http://[${six}]/`).hostname.slice(1, -1), port };
+  }
+  const host = name?.toLowerCase() === "localhost" ? "127.0.0.1" : name ?? "";
+  if (!IPV4.test(host)) {
+    throw new TypeError(
+      `Cannot grant net ${text}: a host name is looked up by UDP, which stays closed in the sandbox; ` +
+        "name an IP address, or give a function that makes the request in the main process",
+    );
+  }
+  return { host, port };
+}
+
+/** Platform globals that an extension may request, with the kind of `allow` that each needs. */
+export const REALM_GLOBALS: Readonly<Record<string, "net" | "read" | "write" | "env">> = {
+  "fetch": "net",
+  "Deno.readTextFile": "read",
+  "Deno.readFile": "read",
+  "Deno.readDir": "read",
+  "Deno.stat": "read",
+  "Deno.writeTextFile": "write",
+  "Deno.writeFile": "write",
+  "Deno.env.get": "env",
+};

@@ -1,0 +1,68 @@
+import { UsageError } from "./errors.ts";
+import { clip } from "./kit/text.ts";
+import { Buffer } from "node:buffer";
+
+/** An image in a request: its bytes, or an address that the provider's service fetches. */
+export type Image =
+  | { readonly kind: "bytes"; readonly mediaType: string; readonly bytes: Uint8Array<ArrayBuffer> }
+  | { readonly kind: "url"; readonly url: string };
+
+/** Services refuse larger ones. */
+export const MAX_IMAGE_BYTES = 5_000_000;
+
+const DATA_URL = /^data:[\w+./-]*(?:;[\w=.+-]+)*;base64,/i;
+const MAX_URL_CHARS = 4_000;
+
+/** Reads an image from its bytes, or from an http, https or base64 `data:` URL; `name` identifies it in errors. The
+ * type is detected from the first bytes; what a file or data URL declares is ignored. Throws `UsageError` for anything
+ * else. */
+export function readImage(source: Uint8Array<ArrayBuffer> | string, name: string): Image {
+  const shown = clip(name, 200);
+  if (typeof source === "string" && !DATA_URL.test(source)) return byAddress(source, shown);
+  const bytes = typeof source === "string" ? decoded(source) : source;
+  if (bytes.length > MAX_IMAGE_BYTES) throw tooLarge(shown, bytes.length);
+  const mediaType = imageMediaType(bytes);
+  if (mediaType === null) throw new UsageError(`Cannot use image ${shown}: it is not a PNG, JPEG, GIF or WebP image`);
+  return { kind: "bytes", mediaType, bytes };
+}
+
+function tooLarge(name: string, bytes: number): UsageError {
+  return new UsageError(`Cannot use image ${name}: ${bytes} bytes, the limit is ${MAX_IMAGE_BYTES}`);
+}
+
+function decoded(url: string): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(Buffer.from(url.slice(url.indexOf(",") + 1), "base64"));
+}
+
+function byAddress(url: string, name: string): Image {
+  const parsed = URL.canParse(url) ? new URL(url) : null;
+  if (parsed?.protocol !== "https:" && parsed?.protocol !== "http:") {
+    throw new UsageError(`Cannot use image ${name}: its address must be http, https or a base64 data URL`);
+  }
+  if (url.length > MAX_URL_CHARS) throw new UsageError(`Cannot use image ${name}: its address is too long`);
+  return { kind: "url", url };
+}
+
+/** Services refuse more in one request. */
+export const MAX_IMAGES = 20;
+
+/** Returns the images with the media type that their bytes show. Throws `UsageError` for images that no request can
+ * carry: too many, too large, or with an unsupported type or address. */
+export function checkImages(images: readonly Image[]): readonly Image[] {
+  if (images.length > MAX_IMAGES) {
+    throw new UsageError(`Cannot send ${images.length} images: the limit is ${MAX_IMAGES} for a request`);
+  }
+  return images.map((image, at) => readImage(image.kind === "url" ? image.url : image.bytes, `${at + 1}`));
+}
+
+/** The media type of an image, detected from its first bytes: PNG, JPEG, GIF or WebP, which all image models accept.
+ * Null for anything else. */
+export function imageMediaType(bytes: Uint8Array): string | null {
+  const begins = (text: string, at = 0): boolean =>
+    bytes.length >= at + text.length && Array.from(text).every((char, i) => bytes[at + i] === char.charCodeAt(0));
+  if (begins("\x89PNG\r\n\x1a\n")) return "image/png";
+  if (begins("\xff\xd8\xff")) return "image/jpeg";
+  if (begins("GIF87a") || begins("GIF89a")) return "image/gif";
+  if (begins("RIFF") && begins("WEBP", 8)) return "image/webp";
+  return null;
+}

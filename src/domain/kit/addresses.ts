@@ -1,0 +1,26 @@
+/** Whether nobody on the network can answer in place of this address: https, or this machine. */
+export function isSecureUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, hostname } = new URL(text);
+  return protocol === "https:" || (protocol === "http:" && isLoopback(hostname));
+}
+
+/** Whether only this machine can reach a server on this host: a name or address without a port, in the form of a flag
+ * or of a URL. */
+export function isLoopback(host: string): boolean {
+  return /^(?:localhost|\[::1\]|::1|127(?:\.\d+){1,3})$/.test(host);
+}
+
+/** Whether the location of a database is the URL of a PostgreSQL server. */
+export function isPostgres(location: string): boolean {
+  return /^postgres(ql)?:\/\//.test(location);
+}
+
+/** Decodes percent-encoding; returns the text unchanged if the encoding is invalid. */
+export function percentDecoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

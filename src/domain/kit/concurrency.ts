@@ -1,0 +1,150 @@
+import { Cancelled } from "../errors.ts";
+import { AsyncLocalStorage } from "node:async_hooks";
+import { setImmediate } from "node:timers";
+
+interface Waiting {
+  readonly amount: number;
+  readonly go: () => void;
+}
+
+/** Runs tasks while their amounts together are at most `limit`, in the order of their requests. An amount is 1 by
+ * default, so that a limit of 1 makes a mutex; it may also be bytes. One above the limit counts as the limit and runs
+ * alone. */
+export class Semaphore {
+  readonly #limit: number;
+  readonly #cancelled: () => Error;
+  readonly #waiting = new Set<Waiting>();
+  #open = 0;
+
+  constructor(limit = 1, cancelled: () => Error = () => new Cancelled("Cancelled")) {
+    this.#limit = limit;
+    this.#cancelled = cancelled;
+  }
+
+  /** The amounts that are running, together. */
+  get open(): number {
+    return this.#open;
+  }
+
+  /** Runs the work as soon as it fits. Rejects without running it if the signal is aborted before that. */
+  run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    return this.runAmount(1, { work, signal });
+  }
+
+  async runAmount<T>(
+    amount: number,
+    { work, signal }: { readonly work: () => Promise<T>; readonly signal: AbortSignal | undefined },
+  ): Promise<T> {
+    const taken = Math.min(amount, this.#limit);
+    await this.acquire(signal, taken);
+    try {
+      if (signal?.aborted) throw this.#cancelled();
+      return await work();
+    } finally {
+      this.release(taken);
+    }
+  }
+
+  /** Resolves when the caller has the amount, to be returned with `release`. */
+  acquire(signal?: AbortSignal, amount = 1): Promise<void> {
+    if (signal?.aborted) return Promise.reject(this.#cancelled());
+    if (this.#waiting.size > 0 || this.#open + amount > this.#limit) return this.#turn(amount, signal);
+    this.#open += amount;
+    return Promise.resolve();
+  }
+
+  release(amount = 1): void {
+    this.#open -= amount;
+    this.#next();
+  }
+
+  /** Begins those that have waited longest, as far as they fit. */
+  #next(): void {
+    for (const waiting of this.#waiting) {
+      if (this.#open + waiting.amount > this.#limit) return;
+      this.#waiting.delete(waiting);
+      this.#open += waiting.amount;
+      waiting.go();
+    }
+  }
+
+  async #turn(amount: number, signal: AbortSignal | undefined): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const waiting = { amount, go: resolve };
+    const onAbort = (): void => {
+      if (!this.#waiting.delete(waiting)) return;
+      reject(this.#cancelled());
+      this.#next(); // it may have stood in the way of a smaller one
+    };
+    this.#waiting.add(waiting);
+    signal?.addEventListener("abort", onAbort, { once: true });
+    await promise.finally(() => signal?.removeEventListener("abort", onAbort));
+  }
+}
+
+/** Settles as the work does, or rejects with the signal's reason if that comes first. The work itself continues. */
+export async function abortable<T>(
+  work: Promise<T>,
+  signal: AbortSignal | undefined,
+): Promise<T> {
+  if (!signal) return await work;
+  const { promise, reject } = Promise.withResolvers<never>();
+  const stop = (): void => reject(signal.reason);
+  signal.addEventListener("abort", stop, { once: true });
+  if (signal.aborted) stop();
+  try {
+    return await Promise.race([promise, work]);
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+}
+
+/** Resolves when the signal is aborted. */
+export async function aborted(signal: AbortSignal): Promise<void> {
+  await abortable(new Promise<never>(() => {}), signal).catch(() => {});
+}
+
+/** Waits until all of these have ended, also when one failed, and returns their results. Throws the first error in their
+ * order. Nothing of them is still going on afterwards, as it may be with `Promise.all`. */
+export async function together<const T extends readonly unknown[]>(
+  works: T,
+): Promise<{ -readonly [K in keyof T]: Awaited<T[K]> }> {
+  await Promise.allSettled(works);
+  return await Promise.all(works);
+}
+
+const SLICE_MS = 6;
+
+/** Keeps long synchronous work from blocking the process: check `due` often, and rest when it is true. */
+export class Pace {
+  readonly #signal: AbortSignal | undefined;
+  #since = performance.now();
+
+  constructor(signal?: AbortSignal) {
+    this.#signal = signal;
+  }
+
+  get due(): boolean {
+    return performance.now() - this.#since >= SLICE_MS;
+  }
+
+  /** Lets other work run first. Throws the signal's reason once it is aborted. */
+  async rest(): Promise<void> {
+    this.#signal?.throwIfAborted();
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    this.#signal?.throwIfAborted();
+    this.#since = performance.now();
+  }
+}
+
+const LIMIT = new AsyncLocalStorage<number | undefined>();
+
+/** Runs work that waits for a lost server only this long; undefined for as long as others do. */
+export function withPatience<T>(ms: number | undefined, work: () => T): T {
+  return LIMIT.run(ms, work);
+}
+
+/** How long the work that calls this waits for a lost server; undefined if it has no limit of its own. */
+export function ownPatience(): number | undefined {
+  return LIMIT.getStore();
+}

@@ -1,0 +1,242 @@
+import { REAL_CLOCK } from "./time.ts";
+import type { Stats } from "node:fs";
+import { type FileHandle, mkdir, open, rename, rm, stat } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
+
+/** Replaces a file as a whole: readers see the old or the new text, and after an error the old one. Without `mode` only
+ * its owner can read it. The folder must exist. */
+export async function replaceFile(path: string, text: string, { mode = 0o600 } = {}): Promise<void> {
+  const fresh = `${path}.${crypto.randomUUID()}`;
+  try {
+    const file = await open(fresh, "wx", mode);
+    try {
+      await file.writeFile(text);
+      await inheritOwner(file, path);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await renameOver(fresh, path);
+  } catch (error) {
+    await rm(fresh, { force: true }).catch(() => {});
+    throw error;
+  }
+}
+
+/** Gives a new file the owner and group of the file at `path`, which it is about to replace or is a copy of. Without
+ * such a file, one that root creates gets the owner of the folder: a service must be able to use what `sudo vis` creates
+ * in its home. Returns whether the file has that group; the system lets only root change the owner. */
+export async function inheritOwner(file: FileHandle, path: string): Promise<boolean> {
+  const before = await stat(path).catch(() => null);
+  return before ? await giveTo(before, file) : await giveToFolder(file, dirname(path));
+}
+
+/** Creates an empty file if there is none, with an owner as in `inheritOwner`. */
+export async function ensureFile(path: string, { mode = 0o600 } = {}): Promise<void> {
+  const file = await open(path, "ax", mode).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "EEXIST") return null;
+    throw error;
+  });
+  if (file) await giveToFolder(file, dirname(path)).finally(() => file.close());
+}
+
+/** Creates a folder, and the folders above it, where they are missing, with owners as in `inheritOwner`. Only their
+ * owner can enter them. */
+export async function ensureFolder(path: string, { mode = 0o700 } = {}): Promise<void> {
+  const first = await mkdir(path, { recursive: true, mode });
+  if (first === undefined || Deno.build.os === "windows") return;
+  const made = [resolve(path)];
+  for (let at = resolve(path); at.length > first.length; at = dirname(at)) made.unshift(dirname(at));
+  for (const folder of made) {
+    const opened = await open(folder, "r");
+    await giveToFolder(opened, dirname(folder)).finally(() => opened.close());
+  }
+}
+
+async function giveToFolder(file: FileHandle, folder: string): Promise<boolean> {
+  if (Deno.build.os === "windows" || (await file.stat()).uid !== 0) return true;
+  return await giveTo(await stat(folder), file);
+}
+
+/** By the descriptor: the name of the file may lead to another one by now. */
+async function giveTo(owner: Pick<Stats, "uid" | "gid">, file: FileHandle): Promise<boolean> {
+  const { uid, gid } = await file.stat();
+  if (Deno.build.os === "windows" || (owner.uid === uid && owner.gid === gid)) return true;
+  const given = file.chown(owner.uid, owner.gid).catch(() => file.chown(uid, owner.gid));
+  return await given.then(() => true, () => false);
+}
+
+/** Windows refuses it while another process, such as a virus scanner, has one of the files open. */
+const HELD = ["EACCES", "EBUSY", "EPERM"];
+const TRIES = 10, PAUSE_MS = 50;
+
+interface Options {
+  /** Closes what this process has open of the file that is replaced. Called only where that would be in the way. */
+  readonly release?: () => void;
+  /** The system, and how it renames; tests of another one. */
+  readonly os?: string;
+  readonly attempt?: (from: string, to: string) => Promise<void>;
+  readonly sleep?: (ms: number) => Promise<void>;
+}
+
+/** Gives a file the name of another, which it replaces. On Windows it waits up to half a second for those who have one
+ * of them open. */
+export async function renameOver(
+  from: string,
+  to: string,
+  { release, os = Deno.build.os, attempt = rename, sleep = REAL_CLOCK.sleep }: Options = {},
+): Promise<void> {
+  if (os !== "windows") return await attempt(from, to);
+  release?.();
+  for (let tries = 1;; tries++) {
+    try {
+      return await attempt(from, to);
+    } catch (error) {
+      const isHeld = error instanceof Error && "code" in error && HELD.includes(String(error.code));
+      if (!isHeld || tries === TRIES) throw error;
+      await sleep(PAUSE_MS);
+    }
+  }
+}
+
+const MAX_BYTES = 1 << 20;
+
+/** Why a path is not read; the message completes "Cannot read PATH: ". */
+export class NotPlainFile extends Error {
+  override readonly name = "NotPlainFile";
+}
+
+interface ReadOptions {
+  /** Whether a link at the end is followed. */
+  readonly links?: boolean;
+  readonly most?: number;
+}
+
+/** Text of a plain file. A workspace may bring a link to a device, a pipe or a file without an end, which would take the
+ * memory of the process or block it: throws `NotPlainFile` for them and for more than `most` bytes, and the system's
+ * errors. */
+export async function plainTextFile(
+  path: string,
+  { links = true, most = MAX_BYTES }: ReadOptions = {},
+): Promise<string> {
+  const info = await (links ? Deno.stat(path) : Deno.lstat(path));
+  if (!info.isFile) throw new NotPlainFile(`it is ${kindText(info)}, not a file`);
+  const tooLarge = () => new NotPlainFile(`it has over ${most} bytes, the limit`);
+  if (info.size > most) throw tooLarge();
+  if (info.size === 0) return ""; // also files of /proc, of which some have no end
+  using file = await Deno.open(path);
+  const bytes = new Uint8Array(info.size + 1);
+  let used = 0;
+  for (let count = await file.read(bytes); count !== null; count = await file.read(bytes.subarray(used))) {
+    used += count;
+    if (used === bytes.length) throw new NotPlainFile("it grew while it was read");
+  }
+  return new TextDecoder().decode(bytes.subarray(0, used));
+}
+
+/** Text of a file; null if it is missing, not a regular file, or larger than any configuration. Links are followed only
+ * in the user's own files: those of a repository may lead anywhere. */
+export async function smallTextFile(
+  path: string,
+  { links = false, most = MAX_BYTES }: ReadOptions = {},
+): Promise<string | null> {
+  return await plainTextFile(path, { links, most }).catch(() => null);
+}
+
+function kindText({ isDirectory, isFifo, isSymlink, isSocket }: Deno.FileInfo): string {
+  return isDirectory ? "a folder" : isFifo ? "a pipe" : isSymlink ? "a link" : isSocket ? "a socket" : "a device";
+}
+
+/** Functions of the C library. The disk may be slow, so they run on another thread. */
+const SYMBOLS = {
+  open: { parameters: ["buffer", "i32"], result: "i32", nonblocking: true },
+  getdents64: { parameters: ["i32", "buffer", "usize"], result: "i64", nonblocking: true },
+  close: { parameters: ["i32"], result: "i32" },
+} as const;
+const O_DIRECTORY = Deno.build.arch === "aarch64" ? 0o40000 : 0o200000, O_CLOEXEC = 0o2000000;
+const PIECE_BYTES = 32_768;
+/** Offsets in an entry: its length, its kind, and where its name begins. */
+const LENGTH_AT = 16, KIND_AT = 18, NAME_AT = 19;
+const KINDS: Readonly<Record<number, Omit<Deno.DirEntry, "name">>> = {
+  4: { isDirectory: true, isFile: false, isSymlink: false },
+  8: { isDirectory: false, isFile: true, isSymlink: false },
+  10: { isDirectory: false, isFile: false, isSymlink: true },
+};
+const OTHER = { isDirectory: false, isFile: false, isSymlink: false };
+
+export interface FirstEntries {
+  /** In the order of the system. */
+  readonly entries: readonly Deno.DirEntry[];
+  /** Whether the folder has more of them. */
+  readonly hasMore: boolean;
+}
+
+/** The entries of a folder, at most `most` of them. Where the system allows it, no more are read: all of 300,000 would
+ * take a tenth of a gigabyte, and stop this process for half a second. Throws the system's errors. */
+export async function firstEntries(
+  path: string,
+  { most, os = Deno.build.os }: { readonly most: number; readonly os?: string },
+): Promise<FirstEntries> {
+  const library = os === "linux" ? LIBRARY.opened : null;
+  const folder = await library?.symbols.open(terminated(path), O_DIRECTORY | O_CLOEXEC) ?? -1;
+  if (!library || folder < 0) return await firstOf(Deno.readDir(path), most); // the runtime explains the failure
+  try {
+    return await firstOf(entriesOf(library, { folder, path }), most);
+  } finally {
+    library.symbols.close(folder);
+  }
+}
+
+class Library {
+  #opened: Deno.DynamicLibrary<typeof SYMBOLS> | null | undefined;
+
+  /** Null where the library is another one. */
+  get opened(): Deno.DynamicLibrary<typeof SYMBOLS> | null {
+    if (this.#opened !== undefined) return this.#opened;
+    try {
+      this.#opened = Deno.dlopen("libc.so.6", SYMBOLS);
+    } catch {
+      this.#opened = null;
+    }
+    return this.#opened;
+  }
+}
+
+const LIBRARY = new Library();
+
+async function firstOf(all: AsyncIterable<Deno.DirEntry>, most: number): Promise<FirstEntries> {
+  const entries: Deno.DirEntry[] = [];
+  for await (const entry of all) {
+    if (entries.length === most) return { entries, hasMore: true };
+    entries.push(entry);
+  }
+  return { entries, hasMore: false };
+}
+
+async function* entriesOf(
+  { symbols }: Deno.DynamicLibrary<typeof SYMBOLS>,
+  { folder, path }: { readonly folder: number; readonly path: string },
+): AsyncGenerator<Deno.DirEntry> {
+  const bytes = new Uint8Array(PIECE_BYTES);
+  const view = new DataView(bytes.buffer);
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  for (;;) {
+    const length = Number(await symbols.getdents64(folder, bytes, BigInt(PIECE_BYTES)));
+    if (length < 0) throw new Error(`Cannot list ${path}`);
+    if (length === 0) return;
+    for (let at = 0; at < length; at += view.getUint16(at + LENGTH_AT, true)) {
+      const name = decoder.decode(bytes.subarray(at + NAME_AT, bytes.indexOf(0, at + NAME_AT)));
+      if (name === "." || name === "..") continue;
+      yield { name, ...KINDS[view.getUint8(at + KIND_AT)] ?? await kindOf(`${path}/${name}`) };
+    }
+  }
+}
+
+/** Some file systems do not return kinds with names. */
+async function kindOf(path: string): Promise<Omit<Deno.DirEntry, "name">> {
+  return await Deno.lstat(path).catch(() => OTHER);
+}
+
+function terminated(text: string): Uint8Array<ArrayBuffer> {
+  return new TextEncoder().encode(`${text}\0`);
+}

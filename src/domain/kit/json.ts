@@ -1,0 +1,196 @@
+/** Any value that JSON can express. */
+export type JsonValue =
+  | null
+  | boolean
+  | number
+  | string
+  | readonly JsonValue[]
+  | { readonly [key: string]: JsonValue };
+
+const MAX_DEPTH = 500;
+
+/** Converts a value from the codec to JSON data: a Map to an object, a Set to a list, a Date to ISO text. Undefined
+ * fields are left out, undefined items become null. Throws TypeError with the path of a value that JSON cannot express. */
+export function jsonValue(value: unknown): JsonValue {
+  return convert(value, { path: "", depth: 0 });
+}
+
+interface Place {
+  readonly path: string;
+  readonly depth: number;
+}
+
+function convert(value: unknown, at: Place): JsonValue {
+  if (value === null || typeof value === "boolean" || typeof value === "string") return value;
+  if (typeof value === "number" && Number.isFinite(value)) return value;
+  if (typeof value === "bigint" && Number.isSafeInteger(Number(value))) return Number(value);
+  if (typeof value !== "object") throw refused(String(value), at.path);
+  if (at.depth >= MAX_DEPTH) throw refused("a value that is nested too deep, or that contains itself,", at.path);
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? refuse("Invalid Date", at) : value.toISOString();
+  if (value instanceof URL || value instanceof RegExp) return String(value);
+  if (value instanceof Error) return `${value.name}: ${value.message}`;
+  if (value instanceof ArrayBuffer || value instanceof DataView) return refuse("binary data", at);
+  if (Array.isArray(value) || value instanceof Set || ArrayBuffer.isView(value)) {
+    return Array.from(value as Iterable<unknown>, (item, index) => item === undefined ? null : below(item, at, index));
+  }
+  const entries = value instanceof Map ? [...value].map(([key, item]) => [keyOf(key, at), item] as const) : own(value);
+  const kept = entries.filter(([, item]) => item !== undefined);
+  return Object.fromEntries(kept.map(([key, item]) => [key, below(item, at, key)]));
+}
+
+/** Own data properties, read without running getters. */
+function own(value: object): readonly (readonly [string, unknown])[] {
+  return Object.entries(Object.getOwnPropertyDescriptors(value))
+    .filter(([, { enumerable }]) => enumerable)
+    .map(([key, descriptor]) => [key, descriptor.value] as const);
+}
+
+function below(value: unknown, { path, depth }: Place, key: string | number): JsonValue {
+  return convert(value, { path: `${path}/${key}`, depth: depth + 1 });
+}
+
+function keyOf(key: unknown, at: Place): string {
+  if (typeof key === "object" && key !== null) throw refused("a Map whose keys are objects", at.path);
+  return String(key);
+}
+
+function refuse(what: string, { path }: Place): never {
+  throw refused(what, path);
+}
+
+function refused(what: string, path: string): TypeError {
+  return new TypeError(`Cannot write ${what} as JSON${path === "" ? "" : `: it stands at ${path.slice(0, 200)}`}`);
+}
+
+/** What JSON of others may have; more takes many times the memory of its text, and deeper ends the stack of readers. */
+export interface JsonLimits {
+  readonly values: number;
+  readonly depth: number;
+}
+
+export const JSON_LIMITS: JsonLimits = { values: 1_000_000, depth: 500 };
+
+const QUOTE = 34, COMMA = 44, BACKSLASH = 92, ARRAY = 91, ARRAY_END = 93, OBJECT = 123, OBJECT_END = 125;
+
+/** JSON exceeds a limit; `what` says which. */
+export class JsonTooLarge extends RangeError {
+  override readonly name = "JsonTooLarge";
+  constructor(readonly limit: "values" | "depth", readonly what: string) {
+    super(`Cannot read the JSON: ${what}`);
+  }
+}
+
+/** Counts the values and levels of JSON that arrives in pieces, before it is parsed. Any text is accepted. */
+export class JsonMeter {
+  readonly #limits: JsonLimits;
+  #depth = 0;
+  #values = 0;
+  #inText = false;
+  #escaped = false;
+
+  constructor(limits: JsonLimits = JSON_LIMITS) {
+    this.#limits = limits;
+  }
+
+  /** Another text begins. */
+  restart(): void {
+    this.#depth = this.#values = 0;
+    this.#inText = this.#escaped = false;
+  }
+
+  /** Throws JsonTooLarge. */
+  push(text: string): void {
+    for (let at = 0; at < text.length; at++) {
+      const code = text.charCodeAt(at);
+      if (this.#escaped) this.#escaped = false;
+      else if (code === QUOTE) this.#inText = !this.#inText;
+      else if (this.#inText) this.#escaped = code === BACKSLASH;
+      else if (code === COMMA) this.#count();
+      else if (code === ARRAY || code === OBJECT) this.#enter();
+      else if (code === ARRAY_END || code === OBJECT_END) this.#depth--;
+    }
+  }
+
+  #enter(): void {
+    const { depth } = this.#limits;
+    if (++this.#depth > depth) throw new JsonTooLarge("depth", `it is deeper than ${depth} levels`);
+    this.#count();
+  }
+
+  #count(): void {
+    const { values } = this.#limits;
+    if (++this.#values > values) throw new JsonTooLarge("values", `it has more than ${values} values`);
+  }
+}
+
+/** Parses JSON that somebody else wrote. Throws JsonTooLarge before anything is built from it, else as JSON.parse. */
+export function readForeignJson(text: string, limits: JsonLimits = JSON_LIMITS): unknown {
+  // Every value but the first follows one of these characters, so that short texts need no count.
+  if (text.length > Math.min(limits.depth, limits.values)) new JsonMeter(limits).push(text);
+  return JSON.parse(text);
+}
+
+/** Parses JSON; undefined, which JSON cannot express, if the text is not valid JSON or has too many values. */
+export function jsonOrUndefined(text: string): unknown {
+  try {
+    return readForeignJson(text, { ...JSON_LIMITS, depth: Infinity });
+  } catch {
+    return undefined;
+  }
+}
+
+/** The fields of an external object; none for any other value. */
+export function asRecord(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null ? value as Readonly<Record<string, unknown>> : {};
+}
+
+/** A value as text for a person: strings unchanged, data as indented JSON, anything else by its closest name. Never
+ * throws for a value from the codec. */
+export function readable(value: unknown): string {
+  if (typeof value !== "object" || value === null) return String(value);
+  const shown = printable(value);
+  if (typeof shown === "string") return shown;
+  return JSON.stringify(value, replacer(), 2) ?? Object.prototype.toString.call(value);
+}
+
+interface Ancestor {
+  readonly value: unknown;
+  /** What replaces it in the text. */
+  readonly shown: unknown;
+}
+
+/** Replaces circular references and values that JSON cannot express. */
+function replacer(): (this: unknown, key: string, value: unknown) => unknown {
+  const ancestors: Ancestor[] = [];
+  return function (this: unknown, key: string): unknown {
+    while (ancestors.length > 0 && ancestors.at(-1)?.shown !== this) ancestors.pop();
+    // The value before `toJSON` was called.
+    const value: unknown = Object.getOwnPropertyDescriptor(this, key)?.value;
+    if (ancestors.some((one) => one.value === value)) return "[circular]";
+    const shown = printable(value);
+    if (typeof shown === "object" && shown !== null) ancestors.push({ value, shown });
+    return shown;
+  };
+}
+
+function printable(value: unknown): unknown {
+  if (typeof value === "bigint") return `${value}n`;
+  if (typeof value === "number" && !Number.isFinite(value)) return String(value);
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? "Invalid Date" : value.toISOString();
+  if (value instanceof Error) return `${value.name}: ${value.message}`;
+  if (value instanceof RegExp || value instanceof URL) return String(value);
+  if (value instanceof Map) return Object.fromEntries([...value].map(([k, v]) => [keyText(k), v]));
+  if (value instanceof Set) return [...value];
+  if (value instanceof ArrayBuffer || value instanceof DataView) return `${value.byteLength} bytes`;
+  if (ArrayBuffer.isView(value)) return Array.from(value as unknown as ArrayLike<unknown>);
+  return value;
+}
+
+function keyText(key: unknown): string {
+  return typeof key === "object" && key !== null ? readable(key) : String(key);
+}
+
+/** The same type, whose fields and lists nobody changes. */
+export type Frozen<T> = T extends readonly (infer Item)[] ? readonly Frozen<Item>[]
+  : T extends object ? { readonly [Key in keyof T]: Frozen<T[Key]> }
+  : T;

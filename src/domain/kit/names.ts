@@ -1,0 +1,47 @@
+/** Of longer names, only the beginning is compared. */
+const MAX_LENGTH = 200;
+
+/** The name that was probably meant: at most a third of the letters differ. Null if none is close. */
+export function nearestName(asked: string, names: readonly string[]): string | null {
+  const limit = Math.max(1, Math.floor(asked.length / 3));
+  const [best] = byDistance(asked, names);
+  return best && best.distance <= limit ? best.name : null;
+}
+
+/** The three names most similar to an unknown one, nearest first. A name that is part of the other counts as close. */
+export function nearestNames(asked: string, names: readonly string[]): readonly string[] {
+  return byDistance(asked, names).map(({ name, distance }) => {
+    const [a, b] = [asked.toLowerCase(), name.toLowerCase()];
+    return { name, distance: a !== "" && (a.includes(b) || b.includes(a)) ? distance / MAX_LENGTH : distance };
+  }).sort((a, b) => a.distance - b.distance).slice(0, 3).map(({ name }) => name);
+}
+
+function byDistance(asked: string, names: readonly string[]) {
+  const small = asked.toLowerCase();
+  return names.map((name) => ({ name, distance: editDistance(small, name.toLowerCase()) }))
+    .sort((a, b) => a.distance - b.distance);
+}
+
+/** The number of letters to insert, remove, replace or swap with their neighbour (optimal string alignment). */
+export function editDistance(one: string, other: string): number {
+  const [a, b] = [one.slice(0, MAX_LENGTH), other.slice(0, MAX_LENGTH)];
+  let before: number[] = [];
+  let row = Array.from({ length: b.length + 1 }, (_, at) => at);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      const swapped = a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1] ? (before[j - 2] ?? Infinity) + 1 : Infinity;
+      next.push(Math.min(replaced, swapped, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    [before, row] = [row, next];
+  }
+  return row[b.length] ?? 0;
+}
+
+const NAME = /^[\p{ID_Start}$_][\p{ID_Continue}$\u200c\u200d]*$/u;
+
+/** Whether the engine that runs blocks accepts this as the name of a variable. */
+export function isVariableName(name: string): boolean {
+  return NAME.test(name);
+}

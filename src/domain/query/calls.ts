@@ -1,0 +1,167 @@
+import { oneLine, visibleText } from "../kit/text.ts";
+
+/** A call from a block to the main process, at its start or end. */
+export interface HostCallEvent {
+  readonly block: number;
+  readonly name: string;
+  readonly phase: "start" | "end";
+  /** What the call does, in words; absent for functions of Vis itself. */
+  readonly action?: CalledAction | undefined;
+  readonly ms?: number | undefined;
+  /** False if it threw, or did not do what it was called for: a command that exits with 1. */
+  readonly ok?: boolean | undefined;
+  /** How it turned out, in a few words: "12 passed". */
+  readonly outcome?: string | undefined;
+  /** The end of what it printed, if it failed. */
+  readonly output?: string | undefined;
+  /** Files that the call changed, each as a unified diff; bounded. */
+  readonly diffs?: readonly string[] | undefined;
+}
+
+/** A call as a `BlockTally` reads it: an event, or what is recorded of a call that ended. */
+export type RecordedHostCall =
+  & Pick<HostCallEvent, "name" | "ok" | "action" | "outcome" | "output">
+  & { readonly phase?: HostCallEvent["phase"] };
+
+/** How a call turned out that returned. */
+export interface CallOutcome {
+  /** A few words for people who watch: "12 passed", "exit code 1". */
+  readonly text: string;
+  /** False if it did not do what it was called for; true if absent. */
+  readonly ok?: boolean;
+  /** What it printed, of which people see the end if it failed. */
+  readonly output?: string;
+}
+
+/** A file change by a block (0-based), as a unified diff. */
+export interface BlockDiff {
+  readonly block: number;
+  readonly diff: string;
+}
+
+/** The changes of a block, from the metadata of its stored iteration. */
+export function storedDiffs({ diffs }: Readonly<Record<string, unknown>>, block: number): string[] {
+  return (Array.isArray(diffs) ? diffs as unknown[] : []).flatMap((one) => {
+    if (typeof one !== "object" || one === null || !("diff" in one) || typeof one.diff !== "string") return [];
+    return Reflect.get(one, "block") === block ? [one.diff] : [];
+  });
+}
+
+const SUBJECT_CHARS = 120;
+/** A list may have a million items. */
+const SUBJECT_ITEMS = 10;
+
+/** What calls of a function do, for people who watch: "reading src/app.ts", "read 3 files". */
+export interface CallAction {
+  /** "reading" */
+  readonly doing: string;
+  /** "read" */
+  readonly done: string;
+  /** What calls are counted in: "files". */
+  readonly things: string;
+  /** How many of the arguments say what a call is about; 1 if absent. */
+  readonly named?: number;
+}
+
+/** One call: the words of its function, and what it is about. */
+export interface CalledAction extends Pick<CallAction, "doing" | "done" | "things"> {
+  /** A line of printable text; "" if the words say it all. */
+  readonly subject: string;
+}
+
+/** Of a call with these arguments, which nothing has validated. */
+export function calledAction(
+  { doing, done, things, named = 1 }: CallAction,
+  args: readonly unknown[],
+): CalledAction {
+  const words = args.slice(0, named).flatMap(wordsIn).join(" ");
+  return { doing, done, things, subject: oneLine(visibleText(words), SUBJECT_CHARS) };
+}
+
+function wordsIn(given: unknown): readonly string[] {
+  return (Array.isArray(given) ? given.slice(0, SUBJECT_ITEMS) : [given]).flatMap((one: unknown) => {
+    const word: unknown = typeof one === "object" && one !== null ? Reflect.get(one, "path") : one;
+    return typeof word === "string" ? [word.slice(0, SUBJECT_CHARS * 4)] : [];
+  });
+}
+
+/** `threw`: a call had no result at all. */
+type State = "good" | "bad" | "threw";
+
+interface Tally extends CalledAction {
+  calls: number;
+  readonly state: State;
+  readonly outcome: string;
+}
+
+/** A subject is not cut to fewer characters. */
+const LEAST_SUBJECT = 12;
+/** Failed calls whose output is kept, and characters of each. */
+const MOST_OUTPUTS = 3, OUTPUT_CHARS = 2_000;
+
+/** What the calls of a block did, counted by kind: "read 3 files, ran npm test · 12 passed". */
+export class BlockTally {
+  readonly #kinds = new Map<string, Tally>();
+  readonly #words = new Map<string, CalledAction>();
+  readonly #outputs: { readonly subject: string; readonly output: string }[] = [];
+  #failed = false;
+
+  /** The calls that are recorded with a block's result. */
+  static of(calls: readonly RecordedHostCall[]): BlockTally {
+    const tally = new BlockTally();
+    for (const call of calls) tally.take(call);
+    return tally;
+  }
+
+  take({ phase = "end", name, ok = true, action: own, outcome = "", output = "" }: RecordedHostCall): void {
+    if (phase === "start") return;
+    const words = this.#words.get(name); // only the first calls of a block are recorded with their words
+    const action = own ?? (words && { ...words, subject: "" });
+    if (!action) return;
+    this.#words.set(name, action);
+    const state = ok ? "good" : outcome === "" ? "threw" : "bad";
+    if (!ok) this.#failed = true;
+    if (output !== "" && this.#outputs.length < MOST_OUTPUTS) {
+      this.#outputs.push({ subject: action.subject, output: output.slice(0, OUTPUT_CHARS) });
+    }
+    const kind = `${state} ${action.done} ${action.things}`;
+    const known = this.#kinds.get(kind);
+    if (!known) return void this.#kinds.set(kind, { ...action, state, calls: 1, outcome });
+    known.calls++;
+  }
+
+  /** One line; "" if no call says what it does. */
+  get text(): string {
+    return [...this.#kinds.values()].map((tally) => textOf(tally)).join(", ");
+  }
+
+  /** The same within a width as far as shorter subjects can do that: how a call turned out stays. */
+  textWithin(width: number): string {
+    const over = this.text.length - width;
+    if (over <= 0) return this.text;
+    const kinds = [...this.#kinds.values()];
+    const shown = kinds.map(({ calls, subject }) => calls > 1 ? 0 : subject.length);
+    const longest = Math.max(...shown);
+    const most = Math.max(LEAST_SUBJECT, longest - over);
+    return kinds.map((tally, at) => textOf(tally, shown[at] === longest ? most : Infinity)).join(", ");
+  }
+
+  /** Whether a call threw or turned out badly. */
+  get failed(): boolean {
+    return this.#failed;
+  }
+
+  /** The end of what the failed calls printed; "" if they printed nothing. */
+  get output(): string {
+    const several = this.#outputs.length > 1;
+    return this.#outputs.map(({ subject, output }) => several && subject !== "" ? `${subject}:\n${output}` : output)
+      .join("\n");
+  }
+}
+
+function textOf({ doing, done, things, subject, calls, state, outcome }: Tally, most = Infinity): string {
+  const what = calls > 1 ? `${calls} ${things}` : subject.length > most ? `${subject.slice(0, most - 1)}…` : subject;
+  if (state === "threw") return `${`${doing} ${what}`.trimEnd()} failed`;
+  const end = calls === 1 ? outcome : state === "bad" ? "failed" : "";
+  return [`${done} ${what}`.trimEnd(), end].filter((part) => part !== "").join(" · ");
+}

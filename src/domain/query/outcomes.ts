@@ -1,0 +1,146 @@
+/** The closed lists of words that say how a query, an iteration and a question of the user end, and the sentences that
+ * every interface for people shows for them. */
+
+/** Why a query ended; docs/architecture.md maps each to its status. `forked` is never stored: it is the reason of a query
+ * in a fork that shows only its first iterations. */
+export const QUERY_REASONS = [
+  "answered",
+  "max_iterations",
+  "error_budget",
+  "answer_schema",
+  "unusable_replies",
+  "unsupported_answer",
+  "limit_cost",
+  "limit_tokens",
+  "limit_time",
+  "provider",
+  "configuration",
+  "cancelled",
+  "process_lost",
+  "unstored",
+  "defect",
+  "forked",
+] as const;
+export type QueryReason = typeof QUERY_REASONS[number];
+
+export const QUERY_STATUSES = ["done", "error", "interrupted"] as const;
+export type QueryStatus = typeof QUERY_STATUSES[number];
+
+/** The part of a result that says how the query ended. */
+interface Ending {
+  readonly reason: QueryReason;
+  readonly noAnswer?: true | undefined;
+}
+
+const STATUS: Readonly<Record<QueryReason, QueryStatus>> = {
+  answered: "done",
+  max_iterations: "error",
+  error_budget: "error",
+  answer_schema: "error",
+  unusable_replies: "error",
+  unsupported_answer: "error",
+  limit_cost: "error",
+  limit_tokens: "error",
+  limit_time: "error",
+  provider: "error",
+  configuration: "error",
+  unstored: "error",
+  defect: "error",
+  cancelled: "interrupted",
+  process_lost: "interrupted",
+  forked: "interrupted",
+};
+
+const WITHOUT_ANSWER: ReadonlySet<QueryReason> = new Set([
+  "answer_schema",
+  "unusable_replies",
+  "unsupported_answer",
+  "provider",
+  "configuration",
+  "cancelled",
+  "process_lost",
+  "defect",
+  "forked",
+]);
+
+/** False if `answer` only says what went wrong. A query that reached its budget or a limit may have its best answer. */
+export function hasAnswer({ reason, noAnswer }: Ending): boolean {
+  return !noAnswer && !WITHOUT_ANSWER.has(reason);
+}
+
+/** The stored status for a reason. */
+export function statusOf(reason: QueryReason): QueryStatus {
+  return STATUS[reason];
+}
+
+const TEXT: Readonly<Record<QueryReason, string>> = {
+  answered: "answered",
+  max_iterations: "stopped at the step limit",
+  error_budget: "stopped after too many errors in a row",
+  answer_schema: "no answer that satisfies the schema",
+  unusable_replies: "the model gave no usable reply",
+  unsupported_answer: "no result supports the answer",
+  limit_cost: "stopped at the cost limit",
+  limit_tokens: "stopped at the token limit",
+  limit_time: "timed out",
+  provider: "the model could not be used",
+  configuration: "a setting prevents it",
+  cancelled: "cancelled",
+  process_lost: "interrupted: its process ended",
+  unstored: "the answer could not be stored",
+  defect: "internal error",
+  forked: "forked here",
+};
+
+const ADVICE: Readonly<Partial<Record<QueryReason, string>>> = {
+  max_iterations:
+    "Ask again with more steps (budget.iterations, vis run --max-iterations), or ask for less at once; all variables are kept.",
+  answer_schema:
+    "Ask again with more steps (budget.iterations, vis run --max-iterations), or with a simpler schema; all variables are kept.",
+  error_budget: "Rephrase the request, or ask for less at once; all variables are kept.",
+  unusable_replies: "Choose another model (vis models lists them); all variables are kept.",
+  unsupported_answer: "Ask again, or choose another model (vis models lists them); all variables are kept.",
+  limit_cost: "Raise budget.costUsd (vis run --max-cost), or ask for less at once; all variables are kept.",
+  limit_tokens: "Raise budget.tokens, or ask for less at once; all variables are kept.",
+  limit_time: "Raise budget.wallMs (vis run --timeout), or ask for less at once; all variables are kept.",
+};
+
+/** Why a query ended, in a few words, as every interface for people says it. */
+export function reasonText(reason: QueryReason): string {
+  return TEXT[reason];
+}
+
+/** What to do about it; "" if there is nothing to advise. */
+export function reasonAdvice(reason: QueryReason): string {
+  return ADVICE[reason] ?? "";
+}
+
+/** What belongs next to the answer of a query that was stopped before it was done; "" if the answer is complete, or says
+ * itself why there is none. */
+export function stoppedText(result: Ending): string {
+  const { reason } = result;
+  if (reason === "answered" || reason === "unstored" || !hasAnswer(result)) return "";
+  const text = reasonText(reason);
+  return `${text[0]?.toUpperCase()}${text.slice(1)}; this is the best answer so far. ${reasonAdvice(reason)}`.trimEnd();
+}
+
+/** The answer for a reader who sees nothing else of the result. If the query was stopped, or its answer is not stored, it
+ * includes the reason. */
+export function shownAnswer(result: Ending & { readonly answer: string; readonly notes: readonly string[] }): string {
+  const { reason, answer, notes } = result;
+  const why = reason === "unstored" ? notes.at(-1) ?? "" : stoppedText(result);
+  return why === "" ? answer : `${answer}\n\n${why}`;
+}
+
+/** How an iteration ended. */
+export const OUTCOMES = ["executed", "empty", "failed", "refused", "final"] as const;
+export type IterationOutcome = typeof OUTCOMES[number];
+
+/** The outcome in the row of an iteration, or null. */
+export function outcomeOf({ outcome }: Readonly<Record<string, unknown>>): IterationOutcome | null {
+  return OUTCOMES.find((one) => one === outcome) ?? null;
+}
+
+/** What the user answers to a request for approval. "conversation" and "workspace" are kept as rules: requests of the same extension and scope are not asked again. */
+export const DECISIONS = ["once", "conversation", "workspace", "no"] as const;
+export type Decision = typeof DECISIONS[number];

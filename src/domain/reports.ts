@@ -1,0 +1,282 @@
+import type { Frozen } from "./kit/json.ts";
+import { z } from "zod";
+
+/** Providers, keys and models as channels show them. None of these contain a key. */
+
+export const KeyReportSchema = z.object({
+  provider: z.string(),
+  title: z.string(),
+  /** "device-login" for a login on a web page, "optional" for servers that need no key. */
+  need: z.enum(["required", "optional", "device-login"]),
+  from: z.string().describe('A variable, auth.json, or ""'),
+  address: z.string().optional().describe("Where the key goes, if a variable moves it there; or why it does not"),
+  shown: z.string().describe("The last characters of the key, masked"),
+  /** How to fix a missing key; "" if nothing needs to be done. */
+  fix: z.string(),
+});
+
+export type KeyReport = Frozen<z.infer<typeof KeyReportSchema>>;
+
+/** A provider that the user can log in to. */
+export interface LoginChoice {
+  readonly name: string;
+  readonly title: string;
+  /** "optional" for a local server, which needs no key. */
+  readonly need: KeyReport["need"];
+  /** How to start a local server that does not run; absent if it runs. */
+  readonly start?: string;
+}
+
+/** How a service responds to a key before it is saved; "unknown" if it could not be reached. */
+export interface KeyTrial {
+  readonly state: "works" | "refused" | "unknown";
+  readonly found: string;
+}
+
+/** A server with OpenAI's chat format; `key` is "" if it needs none. */
+export interface NewServer {
+  readonly baseUrl: string;
+  readonly key: string;
+  readonly model: string;
+}
+
+export interface ServerTrial {
+  readonly models: readonly string[];
+  /** Why there are none; "" if there are. */
+  readonly problem: string;
+  /** Whether it rejected the key. */
+  readonly refused: boolean;
+}
+
+export const ProvidersReportSchema = z.object({
+  providers: z.array(z.object({
+    name: z.string(),
+    title: z.string(),
+    protocol: z.string(),
+    baseUrl: z.string(),
+    /** The default model; null if a model must be named. */
+    model: z.string().nullable(),
+    root: z.boolean().describe("Whether queries use it now"),
+    key: KeyReportSchema,
+    reach: z.object({ ok: z.boolean(), found: z.string() }).nullable().describe("Null if it was not checked"),
+  })),
+  problem: z.string().describe('Why no query can run; "" if one can'),
+  notes: z.array(z.string()),
+});
+
+export type ProvidersReport = Frozen<z.infer<typeof ProvidersReportSchema>>;
+export type ProviderReport = ProvidersReport["providers"][number];
+
+const rates = z.object({
+  input: z.number(),
+  output: z.number(),
+  cached: z.number(),
+  cacheWrite: z.number().optional(),
+});
+
+export const ModelsReportSchema = z.object({
+  provider: z.string(),
+  /** Where the list of models comes from. */
+  source: z.enum(["service", "data", "config"]),
+  /** Why the list is not from the service, or where the data is from. */
+  detail: z.string(),
+  prices: z.string().optional().describe("The day of the bundled prices, if there are any for this provider"),
+  models: z.array(z.object({
+    name: z.string(),
+    contextTokens: z.number().nullable(),
+    price: rates.extend({
+      above: rates.extend({ tokens: z.number() }).optional().describe("Prices of a call with more tokens of input"),
+    }).nullable().describe("US dollars per million tokens"),
+    reasoning: z.boolean(),
+    images: z.boolean(),
+    /** Whether the bundled data or the configuration describes it; otherwise defaults are assumed. */
+    known: z.boolean(),
+    /** Whether this is the default model. */
+    root: z.boolean(),
+  })),
+});
+
+export type ModelsReport = Frozen<z.infer<typeof ModelsReportSchema>>;
+export type ModelReport = ModelsReport["models"][number];
+
+/** Why an extension is not loaded. `untrusted`: the content of a project's folder has not been trusted.
+ * `misconfigured`: its section of `extensions.config` is invalid. `off`: disabled by a setting. `skipped`: it cannot be
+ * loaded. */
+const LEFT_OUT = ["untrusted", "misconfigured", "off", "skipped"] as const;
+export type LeftOut = typeof LEFT_OUT[number];
+
+/** An extension that was found. */
+export const ExtensionSchema = z.object({
+  /** Namespace, or the folder's name if it could not be read. */
+  name: z.string(),
+  place: z.enum(["shipped", "home", "project", "path"]),
+  state: z.enum(["loaded", ...LEFT_OUT]),
+  version: z.string(),
+  alias: z.string(),
+  doc: z.string(),
+  /** "" for a shipped extension. */
+  path: z.string(),
+  reason: z.string().describe('Why it is not loaded; "" if it is'),
+  commands: z.array(z.string()),
+});
+
+export type ExtensionFacts = Frozen<z.infer<typeof ExtensionSchema>>;
+
+/** A command that an extension adds to the program. */
+export interface ExtensionCommandFacts {
+  readonly name: string;
+  readonly doc: string;
+  readonly flags: readonly CommandFlag[];
+}
+
+export interface CommandFlag {
+  /** As typed, including its dashes. */
+  readonly flag: string;
+  /** "boolean" if it takes no value. */
+  readonly kind: string;
+}
+
+/** What the user is about to trust. */
+export const ExtensionTrustSchema = z.object({
+  path: z.string(),
+  hash: z.string(),
+  trusted: z.boolean(),
+  files: z.array(z.object({ path: z.string(), bytes: z.number().int().min(0) })),
+  extensions: z.array(z.object({
+    namespace: z.string(),
+    version: z.string(),
+    requires: z.array(z.string()),
+    /** "net 127.0.0.1:80" */
+    allow: z.array(z.string()),
+  })),
+});
+
+export type TrustFacts = Frozen<z.infer<typeof ExtensionTrustSchema>>;
+
+/** One check of `vis extensions check`. */
+export const ExtensionCheckSchema = z.object({
+  what: z.string(),
+  ok: z.boolean(),
+  found: z.string(),
+  /** Not checked; `found` says why. */
+  skipped: z.boolean().optional(),
+});
+
+export type ExtensionCheck = Frozen<z.infer<typeof ExtensionCheckSchema>>;
+
+interface CommandUser {
+  readonly print: (text: string) => void;
+  readonly ask?: (question: string) => Promise<string>;
+  /** Ends the command and its programs; it then rejects with `Cancelled`. */
+  readonly signal?: AbortSignal;
+  /** A setting that the command sees although no file has it. */
+  readonly candidate?: { readonly key: string; readonly value: unknown };
+}
+
+/** Extensions of this workspace. Every method rejects with `UsageError` if what was requested does not exist, and with
+ * `ConfigError` if settings or folders cannot be used. */
+export interface ExtensionAdmin {
+  list(): Promise<readonly ExtensionFacts[]>;
+  /** What the model reads about an extension, including all of its functions. */
+  show(name: string): Promise<ExtensionFacts & { readonly text: string }>;
+  /** Checks one folder; with null, everything that is found. */
+  check(path: string | null): Promise<readonly ExtensionCheck[]>;
+  /** Runs the tests of one folder. */
+  test(path: string): Promise<readonly ExtensionCheck[]>;
+  /** Gives the turn each time files below the folder were changed, until the process ends. */
+  changes(path: string): AsyncIterable<void>;
+  /** Writes a working extension; resolves with its folder. */
+  create(name: string): Promise<string>;
+  /** Copies a folder, an archive or a package (npm:name@version) to the user's extensions; resolves with the new
+   * folder. */
+  add(from: string, options: { readonly replace: boolean }): Promise<string>;
+  /** Deletes one of the user's extensions; resolves with its folder. */
+  remove(name: string): Promise<string>;
+  /** Extension folders of this project, or the named one. None of their code is run. */
+  trustable(path: string | null): Promise<readonly TrustFacts[]>;
+  /** Rejects if the content of the folder has changed since. */
+  trust(facts: TrustFacts): Promise<void>;
+  distrust(path: string): Promise<boolean>;
+  /** Commands that extensions add to the program, from a cached list if nothing has changed. */
+  commands(): Promise<readonly ExtensionCommandFacts[]>;
+  /** Runs a command of an extension, which without `ask` cannot ask the user; null if no extension has it. */
+  run(args: readonly string[], user: CommandUser): Promise<number | null>;
+}
+
+/** A setting as channels show it. Possible secrets are masked. */
+export const SettingFactsSchema = z.object({
+  key: z.string(),
+  value: z.unknown(),
+  /** The layer that sets the value in effect. */
+  layer: z.enum(["default", "user", "project", "environment", "flags"]),
+  where: z.string().describe('A path, a variable or a flag; "" for a default'),
+  doc: z.string(),
+  type: z.string(),
+  project: z.boolean().describe("Whether the file of a workspace may set it"),
+  /** All layers that set it, in increasing precedence. */
+  layers: z.array(z.object({ layer: z.string(), where: z.string(), value: z.unknown() })),
+});
+
+export type SettingFacts = Frozen<z.infer<typeof SettingFactsSchema>>;
+
+/** The result of changing a settings file. */
+export const SettingChangeSchema = z.object({
+  key: z.string(),
+  path: z.string(),
+  /** Null if it was removed. */
+  value: z.unknown(),
+  changed: z.boolean(),
+  overruled: z.string().describe('What overrides the setting; "" if nothing does'),
+});
+
+export type SettingChange = Frozen<z.infer<typeof SettingChangeSchema>>;
+
+/** A project's settings file, and which of its settings need trust. */
+export const ConfigTrustSchema = z.object({
+  path: z.string(),
+  sha256: z.string(),
+  trusted: z.boolean(),
+  keys: z.array(z.object({ key: z.string(), value: z.unknown() })),
+});
+
+export type ConfigTrustFacts = Frozen<z.infer<typeof ConfigTrustSchema>>;
+
+/** The versions of this program and its runtime. */
+export const VersionFactsSchema = z.object({
+  vis: z.string(),
+  deno: z.string(),
+  v8: z.string(),
+  compiled: z.boolean(),
+  target: z.string(),
+});
+
+export type VersionFacts = Frozen<z.infer<typeof VersionFactsSchema>>;
+
+/** What `vis update` asks for. */
+export interface UpdateRequest {
+  /** Address or folder of a release; the setting `update.from` if undefined. */
+  readonly from?: string | undefined;
+  /** Public key of minisign; the setting `update.publicKey` if undefined. */
+  readonly key?: string | undefined;
+  /** Only looks; downloads nothing. */
+  readonly check: boolean;
+  /** Installs the release also if it is older, or the same. */
+  readonly force: boolean;
+  /** Receives what the release is, before its archive is downloaded. */
+  readonly onFound: (release: FoundRelease) => void;
+  readonly signal: AbortSignal;
+}
+
+export interface FoundRelease {
+  readonly version: string;
+  /** Compared with this program. */
+  readonly age: "newer" | "same" | "older";
+  /** The part of its CHANGELOG since this version; "" if there is none. */
+  readonly changes: string;
+}
+
+export interface InstalledRelease {
+  readonly path: string;
+  /** Where the executable from before is. */
+  readonly kept: string;
+}

@@ -1,6 +1,0 @@
-import type { VersionFacts } from "./version_facts.ts";
-
-/** What `vis --version` prints. */
-export function versionLine({ vis, deno, v8, target, compiled }: VersionFacts): string {
-  return `vis ${vis} (deno ${deno}, v8 ${v8}, ${target}${compiled ? ", compiled" : ""})`;
-}

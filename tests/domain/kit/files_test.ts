@@ -1,0 +1,76 @@
+import { firstEntries, renameOver } from "../../../src/domain/kit/files.ts";
+import { withFolder } from "../../helpers/with_folder.ts";
+import { join } from "node:path";
+import assert from "node:assert/strict";
+
+/** A system whose first renames fail. */
+function held(times: number, code = "EPERM") {
+  const pauses: number[] = [], names: string[] = [];
+  const attempt = (from: string, to: string): Promise<void> => {
+    names.push(`${from} ${to}`);
+    if (names.length > times) return Promise.resolve();
+    return Promise.reject(Object.assign(new Error("rename failed"), { code }));
+  };
+  const sleep = (ms: number): Promise<void> => {
+    pauses.push(ms);
+    return Promise.resolve();
+  };
+  return { names, pauses, attempt, sleep };
+}
+
+Deno.test("renameOver() replaces a file", async () => {
+  await withFolder(async (folder) => {
+    const [from, to] = [join(folder, "from"), join(folder, "to")];
+    await Deno.writeTextFile(from, "new");
+    await Deno.writeTextFile(to, "old");
+    await renameOver(from, to);
+    assert.equal(await Deno.readTextFile(to), "new");
+    await assert.rejects(renameOver(from, to), { code: "ENOENT" });
+  });
+});
+
+Deno.test("renameOver() on Windows closes what is open and waits for who holds the file", async () => {
+  const windows = { ...held(3), os: "windows" as const };
+  let released = 0;
+  await renameOver("a", "b", { ...windows, release: () => released++ });
+  assert.deepEqual([windows.names, windows.pauses, released], [Array(4).fill("a b"), [50, 50, 50], 1]);
+  const forever = { ...held(99, "EBUSY"), os: "windows" as const };
+  await assert.rejects(renameOver("a", "b", forever), { code: "EBUSY" });
+  assert.equal(forever.names.length, 10);
+  const missing = { ...held(1, "ENOENT"), os: "windows" as const };
+  await assert.rejects(renameOver("a", "b", missing), { code: "ENOENT" });
+  assert.equal(missing.names.length, 1);
+});
+
+Deno.test("renameOver() elsewhere keeps what is open, with its lock, and fails at once", async () => {
+  const linux = { ...held(1), os: "linux" as const, release: () => assert.fail("the lock is held") };
+  await assert.rejects(renameOver("a", "b", linux), { code: "EPERM" });
+  assert.equal(linux.names.length, 1);
+});
+
+for (const os of [Deno.build.os, "freebsd"] as const) {
+  Deno.test(`firstEntries() lists a folder with the kinds of its entries, and no more than it is asked for (${os})`, () =>
+    withFolder(async (folder) => {
+      await Deno.mkdir(join(folder, "sub"));
+      await Deno.writeTextFile(join(folder, "ä.txt"), "");
+      if (Deno.build.os !== "windows") await Deno.symlink("nowhere", join(folder, "link"));
+      const { entries, hasMore } = await firstEntries(folder, { most: 10, os });
+      const kinds = entries.map((one) => `${one.name} ${one.isDirectory ? "d" : one.isFile ? "f" : "l"}`).sort();
+      assert.deepEqual(kinds.filter((one) => one !== "link l"), ["sub d", "ä.txt f"]);
+      assert.equal(hasMore, false);
+      assert.deepEqual((await firstEntries(folder, { most: entries.length, os })).hasMore, false);
+      for (let at = 0; at < 3_000; at++) await Deno.writeTextFile(join(folder, `${"long ".repeat(20)}${at}`), "");
+      const first = await firstEntries(folder, { most: 2_000, os });
+      assert.deepEqual([first.entries.length, first.hasMore], [2_000, true]);
+      const all = await firstEntries(folder, { most: 10_000, os });
+      assert.equal(new Set(all.entries.map(({ name }) => name)).size, 3_000 + entries.length);
+      assert.equal(all.hasMore, false);
+    }));
+
+  Deno.test(`firstEntries() says why a folder cannot be listed (${os})`, () =>
+    withFolder(async (folder) => {
+      await assert.rejects(firstEntries(join(folder, "none"), { most: 1, os }), Deno.errors.NotFound);
+      await Deno.writeTextFile(join(folder, "a"), "");
+      await assert.rejects(firstEntries(join(folder, "a"), { most: 1, os }), Deno.errors.NotADirectory);
+    }));
+}

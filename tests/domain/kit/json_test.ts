@@ -1,0 +1,187 @@
+import {
+  JsonMeter,
+  jsonOrUndefined,
+  JsonTooLarge,
+  jsonValue,
+  readable,
+  readForeignJson,
+} from "../../../src/domain/kit/json.ts";
+import assert from "node:assert/strict";
+import fc from "fast-check";
+
+Deno.test("jsonValue() gives plain data as it is, and a form to what JSON has none for", () => {
+  const plain = { a: [1, "x", null, true], b: { c: {} } };
+  assert.deepEqual(jsonValue(plain), plain);
+  const value = {
+    map: new Map<unknown, unknown>([["k", 1], [2, new Set(["s"])]]),
+    date: new Date(0),
+    bytes: new Uint8Array([1, 2]),
+    url: new URL("https://example.org/"),
+    error: new TypeError("why"),
+    big: 12n,
+    left: undefined,
+    holes: [undefined, 1],
+  };
+  assert.deepEqual(jsonValue(value), {
+    map: { k: 1, 2: ["s"] },
+    date: "1970-01-01T00:00:00.000Z",
+    bytes: [1, 2],
+    url: "https://example.org/",
+    error: "TypeError: why",
+    big: 12,
+    holes: [null, 1],
+  });
+});
+
+Deno.test("jsonValue() names the place of what has no form", () => {
+  const cases: readonly [unknown, RegExp][] = [
+    [undefined, /Cannot write undefined as JSON$/],
+    [{ a: [1, { b: NaN }] }, /Cannot write NaN as JSON: it stands at \/a\/1\/b$/],
+    [[Infinity], /Infinity/],
+    [{ f: () => 1 }, /stands at \/f/],
+    [new Date(NaN), /Invalid Date/],
+    [2n ** 64n, /18446744073709551616/],
+    [new Map([[{}, 1]]), /a Map whose keys are objects/],
+    [new ArrayBuffer(2), /binary data/],
+  ];
+  for (const [value, expected] of cases) assert.throws(() => jsonValue(value), expected);
+});
+
+Deno.test("jsonValue() refuses a value inside itself, and runs no getter and no toJSON", () => {
+  const loop: Record<string, unknown> = {};
+  loop["self"] = loop;
+  assert.throws(() => jsonValue(loop), /nested too deep, or that contains itself/);
+  let ran = false;
+  const trap = Object.defineProperty({ toJSON: "data" }, "x", { enumerable: true, get: () => ran = true });
+  assert.deepEqual(jsonValue(trap), { toJSON: "data" });
+  assert.equal(ran, false);
+});
+
+Deno.test("jsonValue() keeps a property named __proto__ as data", () => {
+  const value = jsonValue(JSON.parse('{"__proto__": {"polluted": 1}}'));
+  assert.deepEqual(Object.keys(value as object), ["__proto__"]);
+  assert.equal(JSON.stringify(value), '{"__proto__":{"polluted":1}}');
+});
+
+Deno.test("readForeignJson() reads every JSON text as JSON.parse does", () => {
+  fc.assert(fc.property(fc.json(), (text) => assert.deepEqual(readForeignJson(text), JSON.parse(text))), { seed: 3 });
+  assert.throws(() => readForeignJson("[1,"), SyntaxError);
+});
+
+Deno.test("readForeignJson() refuses too many values and levels before it parses", () => {
+  const limits = { values: 10, depth: 3 };
+  const refused = (limit: string) => (error: unknown) => error instanceof JsonTooLarge && error.limit === limit;
+  assert.deepEqual(readForeignJson("[0,0,0,0,0,0,0,0,0,0]", limits), Array(10).fill(0));
+  assert.throws(() => readForeignJson("[0,0,0,0,0,0,0,0,0,0,0]", limits), refused("values"));
+  assert.throws(
+    () => readForeignJson("[],[],[],[],[],[],[]", limits),
+    refused("values"),
+    "in text that is no JSON too",
+  );
+  assert.throws(() => readForeignJson('{"a":{"a":{"a":{"a":1}}}}', limits), refused("depth"));
+  assert.equal(readForeignJson(`"${"[{,".repeat(100)}"`, limits), "[{,".repeat(100));
+  assert.equal(readForeignJson(JSON.stringify('\\"[[[[[[[['), limits), '\\"[[[[[[[[');
+});
+
+Deno.test("JsonMeter lets every ordinary value be, whatever its strings hold, and text that ends early", () => {
+  const read = (text: string): void => new JsonMeter({ values: 100_000, depth: 200 }).push(text);
+  fc.assert(fc.property(fc.json({ maxDepth: 20 }), read), { numRuns: 300, seed: 8 });
+  read(JSON.stringify(["[".repeat(1_000), '\\"[{'.repeat(1_000), "\\", '"']));
+  for (const text of ["[]".repeat(1_000), '"[[[', '"\\', ""]) read(text);
+});
+
+Deno.test("JsonMeter counts the same however the text is cut", () => {
+  const limits = { values: 4, depth: 9 };
+  for (const text of ['["\\"[,,,,", 1, 2]', '["a\\\\", [], [], []]']) {
+    for (let at = 0; at <= text.length; at++) {
+      const whole = outcome(() => new JsonMeter(limits).push(text));
+      const meter = new JsonMeter(limits);
+      assert.equal(outcome(() => [text.slice(0, at), text.slice(at)].forEach((part) => meter.push(part))), whole);
+    }
+  }
+});
+
+function outcome(run: () => void): string {
+  try {
+    run();
+    return "within";
+  } catch {
+    return "over";
+  }
+}
+
+Deno.test("jsonOrUndefined() tells null from what is no JSON", () => {
+  assert.equal(jsonOrUndefined("null"), null);
+  assert.deepEqual(jsonOrUndefined(' {"a": [1]} '), { a: [1] });
+  for (const text of ["", "{", "undefined", "'a'"]) assert.equal(jsonOrUndefined(text), undefined, text);
+});
+
+Deno.test("readable() shows a string as it is and a primitive without quotes", () => {
+  const cases: [unknown, string][] = [
+    ["a\nb", "a\nb"],
+    ["", ""],
+    [42, "42"],
+    [NaN, "NaN"],
+    [-Infinity, "-Infinity"],
+    [10n, "10"],
+    [true, "true"],
+    [null, "null"],
+    [undefined, "undefined"],
+    [Symbol("s"), "Symbol(s)"],
+  ];
+  for (const [value, text] of cases) assert.equal(readable(value), text);
+});
+
+Deno.test("readable() shows data as indented JSON and loses no number", () => {
+  assert.equal(readable({ a: [1, "x"] }), '{\n  "a": [\n    1,\n    "x"\n  ]\n}');
+  assert.deepEqual(JSON.parse(readable({ big: 5n, not: NaN, far: Infinity })), {
+    big: "5n",
+    not: "NaN",
+    far: "Infinity",
+  });
+});
+
+Deno.test("readable() shows collections and built-in objects by what they hold", () => {
+  const value = {
+    map: new Map<unknown, unknown>([["a", new Map([[1, 2]])], [2, new Set([1])]]),
+    date: new Date(0),
+    never: new Date(NaN),
+    pattern: /a+/g,
+    address: new URL("http://localhost/x"),
+    bytes: Uint8Array.of(1, 2),
+    buffer: new ArrayBuffer(8),
+    error: new TypeError("no"),
+  };
+  assert.deepEqual(JSON.parse(readable(value)), {
+    map: { a: { 1: 2 }, 2: [1] },
+    date: "1970-01-01T00:00:00.000Z",
+    never: "Invalid Date",
+    pattern: "/a+/g",
+    address: "http://localhost/x",
+    bytes: [1, 2],
+    buffer: "8 bytes",
+    error: "TypeError: no",
+  });
+  assert.equal(readable(new Date(0)), "1970-01-01T00:00:00.000Z");
+  assert.equal(readable(new Error("why")), "Error: why");
+  assert.equal(readable(new Set([1, 2])), "[\n  1,\n  2\n]");
+  assert.equal(readable(new Map([["a", 1]])), '{\n  "a": 1\n}');
+});
+
+Deno.test("readable() shows a cycle, also through collections, and a shared object twice", () => {
+  const self: { name: string; self?: unknown; all: Set<unknown> } = { name: "s", all: new Set() };
+  self.self = self;
+  self.all.add(self);
+  assert.deepEqual(JSON.parse(readable(self)), { name: "s", all: ["[circular]"], self: "[circular]" });
+  const shared = { n: 1 };
+  assert.deepEqual(JSON.parse(readable({ a: shared, b: [shared] })), { a: { n: 1 }, b: [{ n: 1 }] });
+});
+
+Deno.test("readable() runs no code of the value and accepts objects without a prototype", () => {
+  const value = Object.create(null);
+  value.a = 1;
+  value.me = value;
+  Object.defineProperty(value, "trap", { enumerable: true, get: () => assert.fail("read") });
+  assert.deepEqual(JSON.parse(readable([Object.assign(Object.create(null), { a: 1 })])), [{ a: 1 }]);
+  assert.throws(() => readable(value), /read/);
+});

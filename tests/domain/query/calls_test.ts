@@ -1,0 +1,74 @@
+import assert from "node:assert/strict";
+import { BlockTally, type CallAction, calledAction, type HostCallEvent } from "../../../src/domain/query/calls.ts";
+
+const READ: CallAction = { doing: "reading", done: "read", things: "files" };
+const RUN: CallAction = { doing: "running", done: "ran", things: "commands" };
+
+function ended(action: CallAction, args: readonly unknown[], more: Partial<HostCallEvent> = {}): HostCallEvent {
+  return { block: 0, name: "a.b", phase: "end", ok: true, action: calledAction(action, args), ...more };
+}
+
+function told(...events: readonly HostCallEvent[]): string {
+  const tally = new BlockTally();
+  for (const event of events) tally.take(event);
+  return tally.text;
+}
+
+Deno.test("BlockTally says what one call did, and how it turned out", () => {
+  assert.equal(told(ended(READ, ["src/a.ts"])), "read src/a.ts");
+  assert.equal(told(ended(READ, [["src/*.ts", "b.ts"]], { outcome: "3 files" })), "read src/*.ts b.ts · 3 files");
+  assert.equal(told(ended(RUN, ["npm test"], { outcome: "12 passed" })), "ran npm test · 12 passed");
+});
+
+Deno.test("BlockTally counts calls of one kind, and keeps kinds in their order", () => {
+  const reads = ["a", "b"].map((path) => ended(READ, [path]));
+  assert.equal(told(...reads, ended(RUN, ["ls"]), ended(READ, ["c"])), "read 3 files, ran ls");
+});
+
+Deno.test("BlockTally leaves out what only began and functions without words", () => {
+  const call = ended(READ, ["a"]);
+  assert.equal(told({ ...call, phase: "start" }, { ...call, action: undefined, ok: false }), "");
+});
+
+Deno.test("BlockTally says which calls failed, apart from those that did not", () => {
+  const failed = { ok: false, outcome: "exit code 1" };
+  assert.equal(told(ended(READ, ["a"], { ok: false })), "reading a failed");
+  assert.equal(told(ended(READ, ["a"]), ended(READ, ["b"], { ok: false })), "read a, reading b failed");
+  const threw = ["a", "b"].map((path) => ended(READ, [path], { ok: false }));
+  assert.equal(told(...threw), "reading 2 files failed");
+  assert.equal(told(ended(RUN, ["ls"]), ended(RUN, ["npm test"], failed)), "ran ls, ran npm test · exit code 1");
+  assert.equal(told(ended(RUN, ["a"], failed), ended(RUN, ["b"], failed)), "ran 2 commands · failed");
+});
+
+Deno.test("BlockTally keeps the output of failed calls, and names them if there are several", () => {
+  const failing = (command: string, output: string) =>
+    ended(RUN, [command], { ok: false, outcome: "exit code 1", output });
+  const one = BlockTally.of([ended(RUN, ["ls"]), failing("npm test", "1 failed\nfoo")]);
+  assert.deepEqual([one.failed, one.output], [true, "1 failed\nfoo"]);
+  assert.equal(BlockTally.of([failing("a", "x"), failing("b", "y")]).output, "a:\nx\nb:\ny");
+  assert.deepEqual([BlockTally.of([ended(RUN, ["ls"])]).failed, BlockTally.of([]).failed], [false, false]);
+});
+
+Deno.test("BlockTally.textWithin() shortens the subject, and keeps how the call turned out", () => {
+  const long = ended(RUN, [`npm test ${"x".repeat(100)}`], { ok: false, outcome: "exit code 1" });
+  const tally = BlockTally.of([ended(READ, ["a.ts"]), long]);
+  assert.equal(tally.textWithin(60), `read a.ts, ran npm test ${"x".repeat(21)}… · exit code 1`);
+  assert.equal(tally.textWithin(60).length, 60);
+  assert.equal(tally.textWithin(1), "read a.ts, ran npm test xx… · exit code 1");
+  assert.equal(tally.textWithin(1_000), tally.text);
+});
+
+Deno.test("BlockTally counts recorded calls without words by those of the same function", () => {
+  const calls = [ended(READ, ["a"]), { name: "a.b", ok: true }, { name: "a.b", ok: false }, { name: "c.d", ok: true }];
+  assert.equal(BlockTally.of(calls).text, "read 2 files, reading failed");
+});
+
+Deno.test("calledAction() names paths, lists and as many arguments as it is told, on one printable line", () => {
+  const subject = (args: readonly unknown[], named = 1): string => calledAction({ ...READ, named }, args).subject;
+  assert.equal(subject([[{ path: "a", old: "x" }, { path: "b" }]]), "a b");
+  assert.equal(subject(["a", "b", "c"], 2), "a b");
+  assert.equal(subject([1, null, {}]), "");
+  assert.equal(subject(["a\nb\u001b[31m"]), "a b\\u001b[31m");
+  assert.ok(subject(["x".repeat(1e6)]).length <= 120);
+  assert.ok(subject([Array.from({ length: 1e6 }, () => "y")]).length <= 120);
+});

@@ -1,0 +1,18 @@
+import assert from "node:assert/strict";
+import { QUERY_REASONS, reasonText, shownAnswer, stoppedText } from "../../../src/domain/query/outcomes.ts";
+
+Deno.test("reasonText() says every reason in words", () => {
+  const texts = QUERY_REASONS.map(reasonText);
+  assert.equal(new Set(texts).size, QUERY_REASONS.length);
+  for (const text of texts) assert.match(text, /^[a-z][a-z :]+$/);
+});
+
+Deno.test("stoppedText() is for an answer of a query that was stopped, and for no other", () => {
+  const stopped = "Stopped at the step limit; this is the best answer so far. Ask again with more steps " +
+    "(budget.iterations, vis run --max-iterations), or ask for less at once; all variables are kept.";
+  assert.equal(stoppedText({ reason: "max_iterations" }), stopped);
+  assert.equal(stoppedText({ reason: "max_iterations", noAnswer: true }), "");
+  assert.equal(stoppedText({ reason: "answered" }), "");
+  assert.equal(stoppedText({ reason: "provider" }), "");
+  assert.equal(shownAnswer({ reason: "max_iterations", answer: "42", notes: [] }), `42\n\n${stopped}`);
+});
