@@ -1,9 +1,8 @@
 import { BoundedMap, type EnvironmentView, Semaphore } from "@vis/extension";
-import { Checkpoints } from "./checkpoints/checkpoints.ts";
-import type { FsContext } from "./workspace/context.ts";
-import { FolderGuard } from "./workspace/folder_guard.ts";
-import { ReadLedger } from "./workspace/read_ledger.ts";
-import { recover } from "./change/recover.ts";
+import { recover } from "./change/change_files.ts";
+import { Checkpoints } from "./checkpoints.ts";
+import { FolderGuard } from "./confine.ts";
+import { type FsContext, ReadLedger } from "./context.ts";
 import { treeOf } from "./tree/tree_of.ts";
 import type { Tree } from "./tree/tree.ts";
 

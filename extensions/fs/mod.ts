@@ -1,21 +1,15 @@
-import { defineExtension, type EnvironmentView, fn, z } from "@vis/extension";
-import type { FsContext } from "./workspace/context.ts";
-import { editFiles, type EditOptions, type FileEdit } from "./change/edit_files.ts";
-import { findFiles, type FindOptions } from "./search/find_files.ts";
-import { FsPlaces } from "./fs_places.ts";
-import type { CountOptions, GrepOptions } from "./search/grep.ts";
-import { listFiles, type ListFilesOptions } from "./read/list_files.ts";
-import { counted, pathsOf, undoneOf } from "./outcomes.ts";
-import { movePath } from "./change/move_path.ts";
-import { readFile, type ReadFileOptions } from "./read/read_file.ts";
-import { readFiles } from "./read/read_files.ts";
-import { readLines, type ReadLinesOptions } from "./read/read_lines.ts";
-import { type RemoveOptions, removePath } from "./change/remove_path.ts";
-import type { TextReplacement } from "./patch/replace_text.ts";
-import { statPath } from "./read/stat_path.ts";
-import { UNDO_ARGUMENTS, undoCli } from "./undo_cli.ts";
+import { editFiles, type EditOptions, type FileEdit, writeFile, type WriteOptions } from "./change/edit_files.ts";
+import { movePath, type RemoveOptions, removePath } from "./change/move_path.ts";
 import type { UndoOptions } from "./change/undo_changes.ts";
-import { writeFile, type WriteOptions } from "./change/write_file.ts";
+import type { FsContext } from "./context.ts";
+import { findFiles, type FindOptions, listFiles, type ListFilesOptions, statPath } from "./find_files.ts";
+import { FsPlaces } from "./fs_places.ts";
+import type { TextReplacement } from "./patch/replace_text.ts";
+import { readFile, type ReadFileOptions, readFiles } from "./read/read_file.ts";
+import { readLines, type ReadLinesOptions } from "./read/read_lines.ts";
+import type { CountOptions, GrepOptions } from "./search/grep.ts";
+import { UNDO_ARGUMENTS, undoCli } from "./undo_cli.ts";
+import { defineExtension, type EnvironmentView, fn, z } from "@vis/extension";
 
 const places = new FsPlaces();
 
@@ -368,4 +362,21 @@ function grepArguments(args: readonly unknown[]): unknown[] {
     isGlob ? { ...options, path: undefined, glob: options.path } : options,
     ...rest,
   ];
+}
+
+/** For people who watch: how many there are. */
+export function counted(one: string, many: string): (found: readonly unknown[]) => string {
+  return ({ length }) => `${length} ${length === 1 ? one : many}`;
+}
+
+/** For people who watch: which files a change touched. */
+function pathsOf(changed: readonly { readonly path: string }[]): string {
+  return changed.map(({ path }) => path).join(", ");
+}
+
+/** For people who watch: which files an undo restored, and which it kept. */
+function undoneOf(files: readonly { readonly path: string; readonly kept?: string }[]): string {
+  const kept = files.filter((one) => one.kept !== undefined);
+  const restored = pathsOf(files.filter((one) => one.kept === undefined));
+  return kept.length === 0 ? restored : `${restored} · kept ${pathsOf(kept)}`;
 }

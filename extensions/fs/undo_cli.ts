@@ -1,9 +1,7 @@
 import { z } from "@vis/extension";
-import type { Checkpoint } from "./checkpoints/checkpoints.ts";
-import { openChanges } from "./change/choose_changes.ts";
-import { FilesChanged } from "./change/files_changed_error.ts";
+import { FilesChanged, openChanges, undoChanges, type UndoOptions } from "./change/undo_changes.ts";
+import type { Checkpoint } from "./checkpoints.ts";
 import type { FsPlaces } from "./fs_places.ts";
-import { undoChanges, type UndoOptions } from "./change/undo_changes.ts";
 
 export const UNDO_ARGUMENTS = z.object({
   list: z.boolean().optional(),

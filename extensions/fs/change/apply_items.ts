@@ -1,9 +1,8 @@
-import { dirname } from "node:path";
-import type { FsContext } from "../workspace/context.ts";
-import { temporaryOf } from "./temporary_of.ts";
-import { Pace } from "../../../src/extension/spec.ts";
-import type { ChangeItem } from "../checkpoints/snapshot.ts";
+import type { ChangeItem } from "../checkpoints.ts";
+import type { FsContext } from "../context.ts";
 import type { Facts, OpenFolder } from "../tree/tree.ts";
+import { Pace } from "@vis/extension";
+import { dirname } from "node:path";
 
 /** Why a file change failed, as text. */
 function writeReason(error: unknown): string {
@@ -23,7 +22,7 @@ export interface Move {
   readonly to: string;
 }
 
-export interface Application {
+interface Application {
   readonly items: readonly ChangeItem[];
   readonly moves?: readonly Move[];
   /** Path to the temporary name, in the same folder or the nearest one that there is, under which the new file is written first. A file without one is
@@ -211,4 +210,10 @@ function quietly(run: () => void): void {
   try {
     run();
   } catch { /* it is gone already */ }
+}
+
+/** A new path in the same folder, so that a rename from it stays within one file system. */
+function temporaryOf(path: string): string {
+  const folder = dirname(path);
+  return `${folder === "." ? "" : `${folder}/`}.vis-${crypto.randomUUID()}.tmp`;
 }

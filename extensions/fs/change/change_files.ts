@@ -1,13 +1,23 @@
-import { dirname } from "node:path";
+import {
+  type ChangeItem,
+  type Checkpoint,
+  isSameState,
+  type PathSnapshot,
+  type State,
+  stateOf,
+} from "../checkpoints.ts";
+import { movedMeanwhile } from "../confine.ts";
+import type { FsContext } from "../context.ts";
+import { readWhole } from "../read/read_place.ts";
+import { sizeText } from "../tree/size_text.ts";
 import { applyItems, isOnlyRenamed, type Move, temporaryNames } from "./apply_items.ts";
-import type { FsContext } from "../workspace/context.ts";
-import { putBack } from "./put_back.ts";
-import { type ChangeItem, stateOf } from "../checkpoints/snapshot.ts";
+import { Pace } from "@vis/extension";
+import { dirname } from "node:path";
 
 /** Files that git or Vis obey, in one question. */
 const MOST_ASKED = 50;
 
-export interface Change {
+interface Change {
   /** The function that makes the change. */
   readonly change: string;
   /** Folders come before their contents; missing folders need not be included. */
@@ -161,4 +171,154 @@ function missingFolders({ tree }: FsContext, items: readonly ChangeItem[]): Chan
     }
   }
   return [...missing].sort().map((path) => ({ path, before: null, after: { kind: "dir", mode: null } }));
+}
+
+/** Maximum size that one change may remove or move, so that it can be undone. */
+export const MAX_KEPT = 64 * 1024 * 1024;
+
+/** What is at a path that contains no link. Throws RangeError for more than `MAX_KEPT` bytes, and for anything but a
+ * file, a folder or a link. */
+export async function takeSnapshot(
+  context: Pick<FsContext, "tree" | "signal">,
+  path: string,
+): Promise<PathSnapshot> {
+  const facts = look(context, path);
+  if (facts === null) return null;
+  const { mode, uid, gid } = facts;
+  if (facts.kind === "dir") return { kind: "dir", mode };
+  if (facts.kind === "link") return { kind: "link", target: context.tree.readLink(path) };
+  if (facts.kind === "other") throw new RangeError(`Cannot change ${path}: it is not a regular file`);
+  await new Pace(context.signal).rest();
+  using file = context.tree.open(path);
+  const bytes = await readWhole(file, { size: file.facts.size, most: MAX_KEPT, signal: context.signal });
+  if (bytes !== null) return { kind: "file", bytes, mode, owner: { uid, gid }, attributes: file.attributes() };
+  throw new RangeError(`Cannot change ${path}: ${sizeText(facts.size)} is too large to be undone`);
+}
+
+function look({ tree }: Pick<FsContext, "tree">, path: string) {
+  try {
+    return tree.look(path);
+  } catch (error) {
+    throw error instanceof Deno.errors.FilesystemLoop ? movedMeanwhile(path) : error;
+  }
+}
+
+interface HalfChanged {
+  readonly path: string;
+  readonly before: PathSnapshot;
+  readonly after: State;
+  /** What it should become, if that is known. */
+  readonly made?: PathSnapshot | undefined;
+  /** The other path from which its file was to be renamed. */
+  readonly from?: string | undefined;
+}
+
+/** Reverts what an unfinished change has changed. What others changed since is kept. */
+async function putBack(
+  context: Pick<FsContext, "tree" | "guard">,
+  items: readonly HalfChanged[],
+): Promise<void> {
+  const place = { ...context, signal: undefined };
+  const changed: ChangeItem[] = [];
+  const befores = new Map(items.map(({ path, before }) => [path, before]));
+  /** Where files are that were renamed: by the path at which they were. */
+  const renamed = new Map<string, string>();
+  for (const { path, before, after, made = null, from } of items) {
+    const now = await current(place, path);
+    if (now === "unknown") continue;
+    const state = await stateOf(now);
+    if (isSameState(state, await stateOf(before))) continue;
+    const base = from === undefined ? null : befores.get(from) ?? null;
+    if (from !== undefined && base !== null && before === null) {
+      const isOurs = isSameState(state, await stateOf(base)) || isSameState(state, after) ||
+        isMixed(now, { before: base, made });
+      if (!isOurs) continue;
+      renamed.set(from, path);
+      changed.push({ path, before: now, after: null });
+      continue;
+    }
+    // Between removing an entry and creating one of another kind, there was nothing.
+    const isBetween = now === null && before !== null && after !== null && before.kind !== after.kind;
+    if (isBetween || isSameState(state, after) || isMixed(now, { before, made })) {
+      changed.push({ path, before: now, after: before });
+    }
+  }
+  const made = changed.filter(({ after }) => after !== null);
+  const gone = changed.filter(({ after }) => after === null).toReversed();
+  const failed: ChangeItem[] = [];
+  const back = new Set<string>();
+  for (const item of made) {
+    const from = renamed.get(item.path);
+    const source = item.before === null ? changed.find(({ path }) => path === from) : undefined;
+    if (source && await isReverted(place, { ...item, from }, source)) back.add(source.path);
+    else if (!await isReverted(place, item)) failed.push(item);
+  }
+  for (const item of gone) if (!back.has(item.path) && !await isReverted(place, item)) failed.push(item);
+  for (const item of failed) await isReverted(place, item); // what was in its way may be gone
+}
+
+async function isReverted(
+  place: Pick<FsContext, "tree" | "guard">,
+  ...items: readonly [ChangeItem, ...ChangeItem[]]
+): Promise<boolean> {
+  try {
+    await applyItems(place, { items, temporary: temporaryNames(place, items), keepFull: true });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Whether a file has bytes of both, each at its place: it was being written in place. */
+function isMixed(
+  now: PathSnapshot,
+  { before, made }: { readonly before: PathSnapshot; readonly made: PathSnapshot },
+): boolean {
+  if (now?.kind !== "file" || before?.kind !== "file" || made?.kind !== "file") return false;
+  const { length } = now.bytes;
+  const isBetween = length <= Math.max(before.bytes.length, made.bytes.length) &&
+    length >= Math.min(before.bytes.length, made.bytes.length);
+  return isBetween && now.bytes.every((byte, at) => byte === made.bytes[at] || byte === before.bytes[at]);
+}
+
+async function current(context: Pick<FsContext, "tree" | "signal">, path: string): Promise<PathSnapshot | "unknown"> {
+  try {
+    return await takeSnapshot(context, path);
+  } catch {
+    return "unknown";
+  }
+}
+
+type Place = Pick<FsContext, "tree" | "guard" | "checkpoints">;
+
+/** Reverts half-made changes of processes that have ended. Resolves with the number of changes. */
+export async function recover(context: Place): Promise<number> {
+  const { checkpoints } = context;
+  const abandoned = await checkpoints?.abandoned() ?? [];
+  for (const checkpoint of abandoned) {
+    removeTemporary(context, checkpoint);
+    await putBack(context, await itemsOf(context, checkpoint));
+    await checkpoints?.drop(checkpoint.id);
+  }
+  return abandoned.length;
+}
+
+async function itemsOf({ checkpoints }: Place, { items, moves = [] }: Checkpoint): Promise<readonly HalfChanged[]> {
+  const sources = new Map(moves.map(({ from, to }) => [to, from]));
+  const loaded = await Promise.all(items.map(async ({ path, before, after }) => {
+    const snapshot = await checkpoints?.load(before).catch(() => undefined);
+    const made = await checkpoints?.load(after).catch(() => null);
+    return snapshot === undefined ? [] : [{ path, before: snapshot, after, made, from: sources.get(path) }];
+  }));
+  return loaded.flat();
+}
+
+function removeTemporary({ tree, guard }: Place, { temporary }: Checkpoint): void {
+  for (const path of temporary) {
+    const name = path.slice(path.lastIndexOf("/") + 1);
+    try {
+      using folder = tree.folder(dirname(path), (one) => guard.check(one));
+      if (/^\.vis-[\w-]+\.tmp$/.test(name)) folder.remove(name);
+    } catch { /* it is gone already */ }
+  }
 }

@@ -1,12 +1,13 @@
-import { type DecodedText, reasonOf, type TextFormat } from "@vis/extension";
-import type { WorkspacePath } from "../workspace/confine.ts";
-import type { FsContext } from "../workspace/context.ts";
-import { encodeText, isExact } from "../encoding/text_format.ts";
-import { knownEncoding, openFile, readWhole, textOf } from "../read/read_place.ts";
-import { sizeText } from "../tree/size_text.ts";
-import type { FileSnapshot } from "../checkpoints/snapshot.ts";
+import type { ChangeItem, FileSnapshot } from "../checkpoints.ts";
+import type { WorkspacePath } from "../confine.ts";
+import type { FsContext } from "../context.ts";
+import { unifiedDiff } from "../patch/unified_diff.ts";
+import { knownEncoding, openFile, readWhole, rememberFile, textOf } from "../read/read_place.ts";
+import { encodeText, isExact } from "../text_format.ts";
 import { sha256Of } from "../tree/sha256_of.ts";
+import { sizeText } from "../tree/size_text.ts";
 import type { Facts } from "../tree/tree.ts";
+import { type DecodedText, decodeText, reasonOf, type TextFormat } from "@vis/extension";
 
 /** Maximum size in bytes of a file that is overwritten or edited. */
 export const MAX_WRITE = 16 * 1024 * 1024;
@@ -92,4 +93,88 @@ export function newBytes(
   }
   if (bytes.length <= MAX_WRITE) return bytes;
   throw new RangeError(`Cannot ${action} ${path}: ${sizeText(bytes.length)} is over 16 MB`);
+}
+
+export interface Written {
+  readonly path: string;
+  readonly bytes: number;
+  /** Unified diff against the previous text; "" if nothing changed. */
+  readonly diff: string;
+}
+
+/** The result for a changed file, whose state the conversation knows from now on. */
+export async function written(
+  context: FsContext,
+  { path, before, after }: ChangeItem,
+  { named = path, ...encodings }: Encodings & { readonly named?: string } = {},
+): Promise<Written> {
+  const bytes = after?.kind === "file" ? after.bytes : null;
+  if (bytes) {
+    const info = context.tree.look(path);
+    if (info) {
+      rememberFile(context, { place: { real: path }, bytes, lossy: false, encoding: encodings.encoding ?? null, info });
+    }
+  }
+  return {
+    path: named,
+    bytes: bytes?.length ?? 0,
+    diff: await diffOf({ path, before, after }, { named, ...encodings }),
+  };
+}
+
+interface Encodings {
+  /** Of the text after a change, and before it; seen by the bytes if they are not known. */
+  readonly encoding?: string | undefined;
+  readonly encodingBefore?: string | undefined;
+}
+
+/** What a change does to a file, as a unified diff; "" if nothing. */
+export async function diffOf(
+  { path, before, after }: Pick<ChangeItem, "path" | "before" | "after">,
+  { named = path, encoding, encodingBefore }: Encodings & { readonly named?: string } = {},
+): Promise<string> {
+  const [now, own] = [textIn(after, encoding), textIn(before, encodingBefore)];
+  const old = own === undefined ? textIn(before, encoding) : own;
+  return old === undefined || now === undefined
+    ? `Binary file ${named} ${now === null ? "removed" : "replaced"}\n`
+    : await unifiedDiff(named, { before: old, after: now });
+}
+
+/** Null if there was no file, undefined if it is not text. */
+function textIn(snapshot: ChangeItem["before"], encoding?: string): string | null | undefined {
+  if (snapshot === null || snapshot.kind === "dir") return null;
+  if (snapshot.kind === "link") return snapshot.target;
+  return decodeText(snapshot.bytes, encoding)?.text;
+}
+
+const MAX_FILES = 20;
+
+interface Changed extends Pick<ChangeItem, "before" | "after"> {
+  readonly named: string;
+  readonly encoding?: string | undefined;
+}
+
+/** Tells the model which changed files do not parse: those that are new or parsed before, and those with another fault
+ * than before. What was already so may be a language that the parser does not know. */
+export async function noteFaults({ note, sourceFault, signal }: FsContext, items: readonly Changed[]): Promise<void> {
+  if (!sourceFault) return;
+  for (const { named, before, after, encoding } of items.slice(0, MAX_FILES)) {
+    signal?.throwIfAborted();
+    const text = fileText(after, encoding);
+    const fault = text === null ? null : await sourceFault(named, text);
+    if (text === null || fault === null) continue;
+    const old = fileText(before, encoding);
+    const known = old === null ? null : await sourceFault(named, old);
+    const isSame = known !== null && known.message === fault.message &&
+      lineOf(old ?? "", known.line) === lineOf(text, fault.line);
+    if (!isSame) note(`${named} was written, but does not parse: line ${fault.line}: ${fault.message}`);
+  }
+}
+
+function fileText(snapshot: ChangeItem["after"], encoding: string | undefined): string | null {
+  return snapshot?.kind === "file" ? decodeText(snapshot.bytes, encoding)?.text ?? null : null;
+}
+
+function lineOf(text: string, line: number): string {
+  return text.split("\n", line)[line - 1] ?? "";
 }

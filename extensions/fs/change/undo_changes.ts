@@ -1,17 +1,18 @@
-import { messageOf } from "@vis/extension";
-import { changeFiles, foldersOf } from "./change_files.ts";
-import { diffOf } from "./diff_of.ts";
-import type { Checkpoint, Checkpoints } from "../checkpoints/checkpoints.ts";
-import { chooseChanges, type UndoChoice } from "./choose_changes.ts";
-import { confineEntryForWrite } from "../workspace/confine.ts";
-import { Pace } from "../../../src/extension/spec.ts";
-import { FilesChanged } from "./files_changed_error.ts";
-import type { FsContext } from "../workspace/context.ts";
-import { type ChangeItem, isSameState, type State, stateOf } from "../checkpoints/snapshot.ts";
-import { askForSecret } from "../workspace/secrets.ts";
-import { takeSnapshot } from "./take_snapshot.ts";
+import {
+  type ChangeItem,
+  type Checkpoint,
+  type Checkpoints,
+  isSameState,
+  type State,
+  stateOf,
+} from "../checkpoints.ts";
+import { confineEntryForWrite } from "../confine.ts";
+import type { FsContext } from "../context.ts";
+import { askForSecret } from "../read/read_place.ts";
 import type { Facts } from "../tree/tree.ts";
-import { type Written, written } from "./written.ts";
+import { changeFiles, foldersOf, takeSnapshot } from "./change_files.ts";
+import { diffOf, type Written, written } from "./current_file.ts";
+import { messageOf, Pace } from "@vis/extension";
 
 export interface UndoOptions extends UndoChoice {
   /** Overwrites what others changed since, also in files that an earlier undo left as they were. */
@@ -20,7 +21,7 @@ export interface UndoOptions extends UndoChoice {
   readonly dryRun?: boolean | undefined;
 }
 
-export interface Undone {
+interface Undone {
   /** Changes of which at least one file was undone. */
   readonly changes: readonly Checkpoint[];
   readonly files: readonly Pick<Written, "path" | "diff">[];
@@ -28,7 +29,7 @@ export interface Undone {
   readonly kept: readonly Kept[];
 }
 
-export interface Kept {
+interface Kept {
   readonly path: string;
   readonly reason: string;
 }
@@ -297,4 +298,72 @@ function linksOf(changes: readonly Checkpoint[]) {
 
 function withContent(state: State, content: State | undefined): State {
   return content?.kind === "file" ? content : state;
+}
+
+interface UndoChoice {
+  /** How many of the latest changes; if absent, all of the newest `scope`. */
+  readonly steps?: number | undefined;
+  readonly scope?: "step" | "iteration" | "query" | undefined;
+  /** These changes, as far as they are not undone yet. */
+  readonly changes?: readonly string[] | undefined;
+  /** Only changes of this conversation: its id or a prefix of it. */
+  readonly conversation?: string | undefined;
+  /** Of these queries, only changes that were made before a time. */
+  readonly cuts?: readonly { readonly queryId: string; readonly at: number }[] | undefined;
+  /** Undo the newest undo instead. */
+  readonly redo?: boolean | undefined;
+  /** Also what an earlier undo left as it was. */
+  readonly force?: boolean | undefined;
+}
+
+/** The selected changes, newest first. */
+export function chooseChanges(all: readonly Checkpoint[], choice: UndoChoice): readonly Checkpoint[] {
+  const { conversation = "", redo = false, steps, scope = "step", changes: named, cuts = [], force = false } = choice;
+  const isCut = (one: Checkpoint) => cuts.some(({ queryId, at }) => one.queryId === queryId && one.at >= at);
+  const open = openChanges(all).filter((one) =>
+    one.conversationId.startsWith(conversation) && (force || !one.isRest) && !isCut(one)
+  ).reverse();
+  if (redo) return open.filter(({ change }) => change === "undo").slice(0, steps ?? 1);
+  if (named) return open.filter(({ id }) => named.includes(id));
+  const changes = open.filter(({ change }) => change !== "undo" && change !== "redo");
+  const [newest] = changes;
+  if (!newest || steps !== undefined || scope === "step") return changes.slice(0, steps ?? 1);
+  const sameQuery = (one: Checkpoint): boolean =>
+    one.conversationId === newest.conversationId && one.queryId === newest.queryId &&
+    (newest.queryId !== null || one.iterationId === newest.iterationId);
+  const isSame = scope === "query"
+    ? sameQuery
+    : (one: Checkpoint) => one.iterationId === newest.iterationId && sameQuery(one);
+  if (newest.queryId === null && newest.iterationId === null) return [newest];
+  return changes.filter(isSame);
+}
+
+interface OpenChange extends Checkpoint {
+  /** Whether it is undone except for `items`, which the undo left as they were. */
+  readonly isRest: boolean;
+}
+
+/** Changes that are not undone, oldest first. Redoing a change makes it available for undo again. */
+export function openChanges(all: readonly Checkpoint[]): OpenChange[] {
+  /** What each undo of a change left of it, the newest last. */
+  const left = new Map<string, (readonly string[])[]>();
+  const byId = new Map(all.map((one) => [one.id, one]));
+  for (const { change, of, kept = [] } of all) {
+    for (const id of of) {
+      left.set(id, [...left.get(id) ?? [], kept]);
+      if (change === "redo") { for (const again of byId.get(id)?.of ?? []) left.get(again)?.pop(); }
+    }
+  }
+  return all.flatMap((one): OpenChange[] => {
+    const rest = left.get(one.id)?.at(-1);
+    if (rest === undefined) return [{ ...one, isRest: false }];
+    const items = one.items.filter(({ path }) => rest.includes(path));
+    return items.length > 0 ? [{ ...one, items, isRest: true }] : [];
+  });
+}
+
+/** Files are no longer as the changes left them that are to be undone. */
+export class FilesChanged extends Error {
+  override readonly name = "FilesChanged";
+  readonly code = "files_changed";
 }

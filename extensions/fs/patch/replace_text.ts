@@ -1,5 +1,4 @@
-import { findText } from "./find_text.ts";
-import { nearestPlace } from "./nearest_place.ts";
+import { Pace } from "@vis/extension";
 
 export interface TextReplacement {
   /** Exact text to find. */
@@ -83,4 +82,227 @@ function lineAt(text: string, at: number): string {
 function excerpt(text: string): string {
   const line = text.trim().split("\n")[0] ?? "";
   return JSON.stringify(line.length > MAX_LINE ? `${line.slice(0, MAX_LINE)}…` : line);
+}
+
+/** Maximum comparisons for the engine's own search, whose worst case is the product of the two lengths. */
+const MAX_PRODUCT = 20_000_000;
+const SLICE = 1 << 15;
+const MAX_PLACES = 1_000_000;
+
+/** Where a part occurs in a text, without overlaps. Takes linear time in the two lengths, with pauses. */
+export async function findText(
+  text: string,
+  part: string,
+  { signal }: { readonly signal: AbortSignal | undefined },
+): Promise<number[]> {
+  const found: number[] = [];
+  if (part === "" || part.length > text.length) return found;
+  if (part.length <= 16 || text.length * part.length <= MAX_PRODUCT) {
+    for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + part.length)) {
+      found.push(at);
+      if (found.length > MAX_PLACES) throw tooMany();
+    }
+    return found;
+  }
+  const pace = new Pace(signal);
+  await pace.rest();
+  const fallback = await fallbackOf(part, pace);
+  for (let at = 0, length = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    while (length > 0 && part.charCodeAt(length) !== code) length = fallback[length - 1] ?? 0;
+    if (part.charCodeAt(length) === code) length++;
+    if (length === part.length) {
+      found.push(at - length + 1);
+      length = 0;
+    }
+    if (at % SLICE === 0 && pace.due) await pace.rest();
+  }
+  return found;
+}
+
+function tooMany(): RangeError {
+  return new RangeError(
+    `Cannot find a text that occurs over ${MAX_PLACES} times: take a longer one, or write the file`,
+  );
+}
+
+/** Knuth-Morris-Pratt: how much of the part still matches after each of its prefixes. */
+async function fallbackOf(part: string, pace: Pace): Promise<Int32Array> {
+  const table = new Int32Array(part.length);
+  for (let at = 1, length = 0; at < part.length; at++) {
+    const code = part.charCodeAt(at);
+    while (length > 0 && part.charCodeAt(length) !== code) length = table[length - 1] ?? 0;
+    if (part.charCodeAt(length) === code) length++;
+    table[at] = length;
+    if (at % SLICE === 0 && pace.due) await pace.rest();
+  }
+  return table;
+}
+
+const MAX_STARTS = 200;
+const CHECK_EVERY = 4_096;
+const MAX_COMPARED = 2_000;
+const MAX_HINT = 120;
+
+/** A hint for a text that was not found: the nearest line, and the first character of it that differs; "" if no line is
+ * alike. */
+async function nearestPlace(
+  text: string,
+  old: string,
+  { signal }: { readonly signal: AbortSignal | undefined },
+): Promise<string> {
+  const all = old.split("\n").map((line) => line.replace(/\r$/, ""));
+  const wanted = all.slice(Math.max(0, all.findIndex((line) => line.trim() !== "")));
+  if (wanted.at(-1) === "") wanted.pop();
+  const place = wanted[0]?.trim() ? await nearestStart(text, wanted, signal) : null;
+  if (place === null) return "";
+  const { lines, start } = place;
+  const by = wanted.findIndex((line, at) => !isIn(lines[start + at], line, { at, last: wanted.length - 1 }));
+  const [own, found] = [wanted[by] ?? "", lines[start + by]];
+  if (by < 0) return "";
+  if (found === undefined) return `; line ${start + 1} is like its first line, but the file ends before the others`;
+  const isSpace = wanted.every((line, at) => spaced(lines[start + at] ?? "\0") === spaced(line));
+  const first = by === 0 ? "" : `; its first line is line ${start + 1} of the file`;
+  const kind = isSpace ? "differs in white space only: copy it exactly" : `is the nearest: ${shown(found)}`;
+  return `${first}; line ${start + by + 1} ${kind}${difference(own, found, { isWhole: by > 0 })}`;
+}
+
+/** Whether a line of a text is that of the file, of which the first and last one may be a part. */
+function isIn(
+  found: string | undefined,
+  line: string,
+  { at, last }: { readonly at: number; readonly last: number },
+): boolean {
+  if (found === undefined || last === 0) return found?.includes(line) ?? false;
+  return at === 0 ? found.endsWith(line) : at === last ? found.startsWith(line) : found === line;
+}
+
+interface Place {
+  readonly lines: readonly string[];
+  readonly start: number;
+}
+
+/** The line that is most like the first wanted one; of several, where the most of the following lines are alike. */
+async function nearestStart(
+  text: string,
+  wanted: readonly string[],
+  signal: AbortSignal | undefined,
+): Promise<Place | null> {
+  const first = squeezed(wanted[0] ?? "");
+  const pace = new Pace(signal);
+  const lines = text.split("\n").map((line) => line.endsWith("\r") ? line.slice(0, -1) : line);
+  if (lines.at(-1) === "") lines.pop();
+  let [starts, most]: [number[], number] = [[], Math.max(2, first.length / 2)];
+  for (const [at, line] of lines.entries()) {
+    if (at % CHECK_EVERY === 0 && pace.due) await pace.rest();
+    const score = likeness(squeezed(line), first);
+    if (score > most) [starts, most] = [[], score];
+    if (score >= most && starts.length < MAX_STARTS) starts.push(at);
+  }
+  let [best, length]: [number | null, number] = [null, -1];
+  for (const start of starts) {
+    if (pace.due) await pace.rest();
+    const differs = wanted.findIndex((line, by) => squeezed(lines[start + by] ?? "\0") !== squeezed(line));
+    const alike = differs < 0 ? wanted.length : differs;
+    if (alike > length) [best, length] = [start, alike];
+  }
+  return best === null ? null : { lines, start: best };
+}
+
+/** How many characters two lines have in common at their beginning and end; more than all for equal ones. */
+function likeness(line: string, other: string): number {
+  if (line === other) return other.length + 2;
+  if (line.includes(other)) return other.length + 1;
+  const shorter = Math.min(line.length, other.length);
+  let [head, tail] = [0, 0];
+  while (head < shorter && line[head] === other[head]) head++;
+  while (tail < shorter - head && line[line.length - 1 - tail] === other[other.length - 1 - tail]) tail++;
+  return head + tail;
+}
+
+/** The first character of a line that is not the wanted one, which may begin within the line unless it is whole. */
+function difference(wanted: string, line: string, { isWhole }: { readonly isWhole: boolean }): string {
+  const has = (part: string): boolean => isWhole ? line.startsWith(part) : line.includes(part);
+  let [low, high] = [0, Math.min(wanted.length, MAX_COMPARED)];
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (has(wanted.slice(0, middle))) low = middle;
+    else high = middle - 1;
+  }
+  const at = (isWhole ? 0 : line.indexOf(wanted.slice(0, low))) + low;
+  const [own, other] = [[...line.slice(at, at + 4)], [...wanted.slice(low, low + 4)]];
+  if (own[0] === undefined && other[0] === undefined) return "";
+  return `; its character ${at + 1} is ${named(own)}, not ${named(other)}`;
+}
+
+/** Of characters that look like others, or like nothing. */
+const NAMES: Readonly<Record<string, string>> = {
+  "\t": "TAB",
+  "\r": "CARRIAGE RETURN",
+  " ": "SPACE",
+  "'": "APOSTROPHE",
+  '"': "QUOTATION MARK",
+  "`": "GRAVE ACCENT",
+  "-": "HYPHEN-MINUS",
+  "\u00a0": "NO-BREAK SPACE",
+  "\u00ad": "SOFT HYPHEN",
+  "\u00b4": "ACUTE ACCENT",
+  "\u0300": "COMBINING GRAVE ACCENT",
+  "\u0301": "COMBINING ACUTE ACCENT",
+  "\u0302": "COMBINING CIRCUMFLEX ACCENT",
+  "\u0303": "COMBINING TILDE",
+  "\u0308": "COMBINING DIAERESIS",
+  "\u030a": "COMBINING RING ABOVE",
+  "\u030c": "COMBINING CARON",
+  "\u0327": "COMBINING CEDILLA",
+  "\u2009": "THIN SPACE",
+  "\u200b": "ZERO WIDTH SPACE",
+  "\u200c": "ZERO WIDTH NON-JOINER",
+  "\u200d": "ZERO WIDTH JOINER",
+  "\u200e": "LEFT-TO-RIGHT MARK",
+  "\u200f": "RIGHT-TO-LEFT MARK",
+  "\u2010": "HYPHEN",
+  "\u2011": "NON-BREAKING HYPHEN",
+  "\u2012": "FIGURE DASH",
+  "\u2013": "EN DASH",
+  "\u2014": "EM DASH",
+  "\u2018": "LEFT SINGLE QUOTATION MARK",
+  "\u2019": "RIGHT SINGLE QUOTATION MARK",
+  "\u201a": "SINGLE LOW-9 QUOTATION MARK",
+  "\u201c": "LEFT DOUBLE QUOTATION MARK",
+  "\u201d": "RIGHT DOUBLE QUOTATION MARK",
+  "\u201e": "DOUBLE LOW-9 QUOTATION MARK",
+  "\u2026": "HORIZONTAL ELLIPSIS",
+  "\u202f": "NARROW NO-BREAK SPACE",
+  "\u2060": "WORD JOINER",
+  "\u2212": "MINUS SIGN",
+  "\u3000": "IDEOGRAPHIC SPACE",
+  "\ufeff": "ZERO WIDTH NO-BREAK SPACE",
+  "\ufffd": "REPLACEMENT CHARACTER",
+};
+
+function named([char, next]: readonly string[]): string {
+  if (char === undefined) return "the end of the line";
+  const code = (one: string): string => {
+    const number = (one.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
+    return `U+${number}${NAMES[one] === undefined ? "" : ` ${NAMES[one]}`}`;
+  };
+  const isSeen = /^[^\s\p{C}\p{M}]$/u.test(char);
+  const more = next !== undefined && /^\p{M}$/u.test(next) ? ` with ${code(next)}` : "";
+  return `${isSeen ? `${char} (${code(char)})` : code(char)}${more}`;
+}
+
+/** Normalizes a line, of which only the beginning is compared: characters that look alike are the same. */
+function squeezed(line: string): string {
+  return line.slice(0, MAX_COMPARED).normalize("NFC").toLowerCase().replace(/[\u2018\u2019\u201a\u00b4]/g, "'")
+    .replace(/[\u201c\u201d\u201e]/g, '"').replace(/[\u2010-\u2014\u2212]/g, "-").replace(/\u2026/g, "...")
+    .replace(/[\u00ad\u200b-\u200f\u2060\ufeff]/g, "").trim().replace(/\s+/g, " ");
+}
+
+function spaced(line: string): string {
+  return line.trim().replace(/\s+/g, " ");
+}
+
+function shown(line: string): string {
+  return JSON.stringify(line.length > MAX_HINT ? `${line.slice(0, MAX_HINT)}…` : line);
 }

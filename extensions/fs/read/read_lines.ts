@@ -1,7 +1,7 @@
-import { confine } from "../workspace/confine.ts";
-import type { FsContext } from "../workspace/context.ts";
+import { Pace } from "@vis/extension";
+import { confine } from "../confine.ts";
+import type { FsContext } from "../context.ts";
 import { openFile, textOf } from "./read_place.ts";
-import { Pace } from "../../../src/extension/spec.ts";
 
 export interface ReadLinesOptions {
   /** Where to begin, in bytes; 0 or the `next` of the previous piece. */
@@ -12,7 +12,7 @@ export interface ReadLinesOptions {
   readonly encoding?: string | undefined;
 }
 
-export interface LinePiece {
+interface LinePiece {
   /** Without line ends. */
   readonly lines: readonly string[];
   /** Where the next piece begins; null at the end of the file. */

@@ -1,12 +1,10 @@
-import { type DecodedText, decodeText } from "@vis/extension";
-import { movedMeanwhile, type WorkspacePath } from "../workspace/confine.ts";
-import type { FsContext } from "../workspace/context.ts";
-import { askForSecret } from "../workspace/secrets.ts";
-import { missing } from "../workspace/missing.ts";
-import { Pace } from "../../../src/extension/spec.ts";
-import { sizeText } from "../tree/size_text.ts";
-import { encodingNamed } from "../encoding/text_format.ts";
+import { type DecodedText, decodeText, isSecretFile, Pace } from "@vis/extension";
+import { movedMeanwhile, type WorkspacePath } from "../confine.ts";
+import type { FsContext } from "../context.ts";
+import { missing } from "../find_files.ts";
+import { encodingNamed } from "../text_format.ts";
 import { sha256Of } from "../tree/sha256_of.ts";
+import { sizeText } from "../tree/size_text.ts";
 import type { Facts, OpenFile } from "../tree/tree.ts";
 
 /** Maximum text of one file that is returned at once, in bytes. */
@@ -108,4 +106,32 @@ export function rememberFile(
     lossy: known.lossy,
     encoding: known.encoding,
   });
+}
+
+/** Whether a file may hold keys that this conversation has not seen. */
+export function isUnseenSecret(
+  { secrets, ledger, root, conversationId }: FsContext,
+  { path, real }: Pick<WorkspacePath, "path" | "real">,
+): boolean {
+  const named = isSecretFile(real, secrets) || path !== real && isSecretFile(path, secrets);
+  return named && ledger.find(conversationId, `${root}/${real}`) === null;
+}
+
+/** Asks the user before a conversation gets a file that may hold keys for the first time. Throws Error if the user does
+ * not allow it, or cannot be asked. */
+export async function askForSecret(
+  context: FsContext,
+  { place, action }: { readonly place: Pick<WorkspacePath, "path" | "real">; readonly action: string },
+): Promise<void> {
+  // Outside a conversation, the user calls.
+  if (context.conversationId === "" || !isUnseenSecret(context, place)) return;
+  const { allowed = false, reason = "nobody can be asked here" } = await context.approve?.({
+    what: `${action} ${place.path}, which may hold keys: the model and its service see the text`,
+    why: "",
+    scope: `the secret file ${place.real}`,
+  }) ?? {};
+  if (allowed) return;
+  throw new Error(
+    `Cannot ${action} ${place.path}: it may hold keys, and ${reason}; the setting secrets of the user names such files`,
+  );
 }

@@ -1,12 +1,9 @@
-import type { FsContext } from "../workspace/context.ts";
-import type { Hit } from "./line_scanner.ts";
-import { LineMatcher, type MatchOptions } from "./line_matcher.ts";
-import { LineScanner } from "./line_scanner.ts";
-import type { Pace } from "../../../src/extension/spec.ts";
-import { PIECE_BYTES, scanFile, type ScanOutcome } from "./scan_file.ts";
-import type { SearchPiece } from "./search_order.ts";
-import { SearchWorkerLink } from "./search_worker_link.ts";
-import type { Tree } from "../tree/tree.ts";
+import type { FsContext } from "../context.ts";
+import type { OpenFile, Tree } from "../tree/tree.ts";
+import { type Hit, LineMatcher, LineScanner, type MatchOptions } from "./line_scanner.ts";
+import type { SearchOrder, SearchPiece, SearchReply } from "./search_worker.ts";
+import { decodeText, type Pace } from "@vis/extension";
+import { clearTimeout, setTimeout } from "node:timers";
 
 /** What becomes of the hits. */
 export interface HitTaker {
@@ -20,7 +17,7 @@ export interface HitTaker {
   count(path: string, hits: number): void;
 }
 
-export interface FileSearchOptions {
+interface FileSearchOptions {
   readonly pattern: string;
   readonly match: MatchOptions;
   /** Lines of context around each hit. */
@@ -121,4 +118,172 @@ export class FileSearcher implements Disposable {
     this.#worker?.[Symbol.dispose]();
     this.#tree[Symbol.dispose]();
   }
+}
+
+type ScanOutcome = "searched" | "binary" | "unreadable";
+
+interface ScanOptions {
+  /** Of `PIECE_BYTES` and one more; used again for each file. */
+  readonly buffer: Uint8Array<ArrayBuffer>;
+  readonly pace: Pace;
+  /** Receives text that is cut at line endings, the last one possibly empty. Returns false once it needs no more. */
+  readonly take: (text: string, isLast: boolean) => Promise<boolean>;
+}
+
+/** As much as `fs.readFile` reads whole, so that both see the encoding of a file by the same bytes. Pieces of a larger
+ * file are decoded one by one, like the lines that are read of it. */
+const PIECE_BYTES = 1024 * 1024;
+/** Enough to see whether characters have two bytes. */
+const HEAD_BYTES = 64 * 1024;
+const READ_BYTES = 256 * 1024;
+const LINE_FEED = 10;
+
+/** Reads the text of a file in pieces of whole lines. An unreadable file is skipped. */
+export async function scanFile(tree: Tree, path: string, { buffer, pace, take }: ScanOptions): Promise<ScanOutcome> {
+  let file: OpenFile;
+  try {
+    file = tree.open(path);
+  } catch {
+    return "unreadable";
+  }
+  using opened = file;
+  let wide: string | undefined;
+  let used = 0;
+  for (let first = true;; first = false) {
+    let isLast = false;
+    while (!isLast && used < buffer.length) {
+      if (pace.due) await pace.rest();
+      const into = buffer.subarray(used, used + READ_BYTES);
+      const count = readOr(opened, into);
+      if (count === null) return "unreadable";
+      used += count;
+      // A read that stops where the file ended when it was opened needs no further one to prove it.
+      isLast = count === 0 || first && count < into.length && used === opened.facts.size;
+    }
+    const bytes = buffer.subarray(0, used);
+    if (first && !isLast) wide = wideEncodingOf(bytes);
+    const piece = isLast ? bytes : bytes.subarray(0, endOfLines(bytes, wide));
+    const decoded = decodeText(piece, wide);
+    if (first && decoded === null) return "binary";
+    if (!await take(decoded?.text ?? new TextDecoder().decode(piece), isLast) || isLast) return "searched";
+    buffer.copyWithin(0, piece.length, used);
+    used -= piece.length;
+  }
+}
+
+/** Null if the system cannot read the file, such as a damaged one and many of /proc. */
+function readOr(file: OpenFile, into: Uint8Array<ArrayBuffer>): number | null {
+  try {
+    return file.read(into);
+  } catch {
+    return null;
+  }
+}
+
+function wideEncodingOf(bytes: Uint8Array): string | undefined {
+  const { encoding = "" } = decodeText(bytes.subarray(0, HEAD_BYTES)) ?? {};
+  return encoding.startsWith("utf-16") ? encoding : undefined;
+}
+
+/** Where the last line in some bytes ends. A longer line is cut between two characters. */
+function endOfLines(bytes: Uint8Array, wide: string | undefined): number {
+  if (wide === undefined) {
+    const end = bytes.lastIndexOf(LINE_FEED) + 1;
+    if (end > 0) return end;
+    let cut = bytes.length;
+    while (cut > bytes.length - 4 && ((bytes[cut - 1] ?? 0) & 0xc0) === 0x80) cut--;
+    return (bytes[cut - 1] ?? 0) < 0x80 ? bytes.length : cut - 1;
+  }
+  const isLittle = wide === "utf-16le";
+  for (let at = bytes.length & ~1; at >= 2; at -= 2) {
+    if (bytes[isLittle ? at - 2 : at - 1] === LINE_FEED && bytes[isLittle ? at - 1 : at - 2] === 0) return at;
+  }
+  return bytes.length & ~1;
+}
+
+const IDLE_MS = 30_000;
+
+interface Waiting {
+  readonly resolve: (reply: SearchReply) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+/** A worker busy with one search. Disposing of the link releases the worker, or ends it if it has not answered. */
+class SearchWorkerLink implements Disposable {
+  static #idle: { readonly worker: Worker; readonly timer: ReturnType<typeof setTimeout> } | null = null;
+
+  readonly #worker = SearchWorkerLink.#take();
+  readonly #signal: AbortSignal | undefined;
+  readonly #waiting: Waiting[] = [];
+  readonly #stop = (): void => this.#fail(this.#signal?.reason);
+  /** Why it ended; null while it is running. */
+  #ended: { readonly reason: unknown } | null = null;
+
+  constructor(signal: AbortSignal | undefined) {
+    this.#signal = signal;
+    signal?.addEventListener("abort", this.#stop, { once: true });
+    this.#worker.onmessage = ({ data }: MessageEvent<SearchReply>) => this.#waiting.shift()?.resolve(data);
+    this.#worker.onerror = (event) => {
+      event.preventDefault();
+      this.#fail(new Error(`Cannot search: ${event.message}`));
+    };
+    if (signal?.aborted) this.#stop();
+  }
+
+  /** Starts a search; there is no answer. */
+  begin(order: SearchOrder & { readonly type: "begin" }): void {
+    if (!this.#ended) this.#worker.postMessage(order);
+  }
+
+  /** Answers arrive in the order of the messages. When the signal aborts, it rejects with the signal's reason and ends
+   * the worker, however busy it is. */
+  send(order: SearchOrder & { readonly type: "pieces" }): Promise<SearchReply> {
+    const { promise, resolve, reject } = Promise.withResolvers<SearchReply>();
+    if (this.#ended) reject(this.#ended.reason);
+    else {
+      this.#waiting.push({ resolve, reject });
+      this.#worker.postMessage(order);
+    }
+    return promise;
+  }
+
+  [Symbol.dispose](): void {
+    this.#signal?.removeEventListener("abort", this.#stop);
+    if (this.#ended) return;
+    if (SearchWorkerLink.#idle || this.#waiting.length > 0) return this.#worker.terminate();
+    const worker = this.#worker;
+    const timer = setTimeout(SearchWorkerLink.endIdle, IDLE_MS);
+    timer.unref();
+    SearchWorkerLink.#idle = { worker, timer };
+  }
+
+  /** Ends the worker that is idle. */
+  static endIdle(this: void): void {
+    const idle = SearchWorkerLink.#idle;
+    if (!idle) return;
+    SearchWorkerLink.#idle = null;
+    clearTimeout(idle.timer);
+    idle.worker.terminate();
+  }
+
+  static #take(): Worker {
+    const idle = SearchWorkerLink.#idle;
+    if (!idle) return startWorker();
+    SearchWorkerLink.#idle = null;
+    clearTimeout(idle.timer);
+    return idle.worker;
+  }
+
+  #fail(reason: unknown): void {
+    if (this.#ended) return;
+    this.#ended = { reason };
+    this.#worker.terminate();
+    for (const { reject } of this.#waiting.splice(0)) reject(reason);
+  }
+}
+
+/** From source it is a separate module; in the executable it is beside the chunk that contains this code. */
+function startWorker(): Worker {
+  const file = import.meta.url.endsWith(".ts") ? "./search_worker.ts" : "./search_worker.js";
+  return new Worker(new URL(file, import.meta.url), { type: "module", deno: { permissions: "none" } });
 }

@@ -17,7 +17,7 @@ function readSmall(tree: Tree, path: string, { most }: { readonly most: number }
 const MAX_BYTES = 256 * 1024;
 const ALWAYS = ["node_modules/", "__pycache__/", ".venv/"];
 
-export interface RuleSet {
+interface RuleSet {
   /** Folder of the rules relative to the workspace, "" or with a trailing slash. */
   readonly base: string;
   readonly rules: IgnoreList;

@@ -1,6 +1,6 @@
 import type { GlobSegment, GlobToken } from "./glob_tokens.ts";
 
-export interface MatchRules<P, I> {
+interface MatchRules<P, I> {
   isMany(pattern: P): boolean;
   fits(pattern: P, item: I): boolean;
 }

@@ -9,7 +9,7 @@ export interface WalkEntry {
   readonly type: "file" | "dir" | "link";
 }
 
-export interface WalkOptions {
+interface WalkOptions {
   readonly tree: Tree;
   /** A folder below the root, relative, without links; "." for the root. */
   readonly start: string;
@@ -22,7 +22,7 @@ export interface WalkOptions {
 }
 
 /** Internal folders of version control systems. */
-export const NEVER: readonly string[] = [".git", ".hg", ".svn"];
+const NEVER: readonly string[] = [".git", ".hg", ".svn"];
 const REST_EVERY = 32;
 export const MAX_ENTRIES = 500_000;
 

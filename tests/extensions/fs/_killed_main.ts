@@ -1,13 +1,12 @@
 /** Makes a change of files in the workspace `args[0]` and kills itself by SIGKILL before the call number `args[2]` that
  * changes something there; ends with 0 where there are not so many. */
-import { FsPlaces } from "../../../extensions/fs/fs_places.ts";
-import type { FsContext } from "../../../extensions/fs/workspace/context.ts";
 import { editFiles } from "../../../extensions/fs/change/edit_files.ts";
-import { movePath } from "../../../extensions/fs/change/move_path.ts";
+import { movePath, removePath } from "../../../extensions/fs/change/move_path.ts";
 import { patchFiles } from "../../../extensions/fs/change/patch_files.ts";
-import { removePath } from "../../../extensions/fs/change/remove_path.ts";
-import type { OpenFolder, Tree } from "../../../extensions/fs/tree/tree.ts";
 import { undoChanges } from "../../../extensions/fs/change/undo_changes.ts";
+import type { FsContext } from "../../../extensions/fs/context.ts";
+import { FsPlaces } from "../../../extensions/fs/fs_places.ts";
+import type { OpenFolder, Tree } from "../../../extensions/fs/tree/tree.ts";
 
 const CHANGING = ["create", "overwrite", "makeLink", "makeFolder", "rename", "remove", "removeFolder"];
 const [workspace = "", home = "", number = "0", change = ""] = Deno.args;

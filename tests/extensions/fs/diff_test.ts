@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { applyHunks } from "../../../extensions/fs/patch/apply_hunks.ts";
-import { findText } from "../../../extensions/fs/patch/find_text.ts";
-import { lineChanges } from "../../../extensions/fs/patch/line_changes.ts";
 import { parsePatch } from "../../../extensions/fs/patch/parse_patch.ts";
-import { unifiedDiff } from "../../../extensions/fs/patch/unified_diff.ts";
+import { findText } from "../../../extensions/fs/patch/replace_text.ts";
+import { lineChanges, unifiedDiff } from "../../../extensions/fs/patch/unified_diff.ts";
 
 const signal = undefined;
 const line = fc.constantFrom("a", "b", "c", "", "-- x", "++ y", "@@", "  indented");

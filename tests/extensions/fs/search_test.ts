@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { LineMatcher } from "../../../extensions/fs/search/line_matcher.ts";
-import { scanFile } from "../../../extensions/fs/search/scan_file.ts";
+import { scanFile } from "../../../extensions/fs/search/file_searcher.ts";
+import { LineMatcher } from "../../../extensions/fs/search/line_scanner.ts";
 import { Kernel } from "../../../extensions/fs/tree/kernel.ts";
 import { treeOf } from "../../../extensions/fs/tree/tree_of.ts";
 import { globalIgnoreLines } from "../../../extensions/fs/walk/global_ignore.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import fc from "fast-check";
-import { encodeText, isExact } from "../../../extensions/fs/encoding/text_format.ts";
+import { encodeText, isExact } from "../../../extensions/fs/text_format.ts";
 import { decodeText } from "../../../src/domain/kit/encoding.ts";
 import { Workspace } from "./_workspace.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import type { Checkpoint } from "../../../extensions/fs/checkpoints/checkpoints.ts";
-import { chooseChanges, openChanges } from "../../../extensions/fs/change/choose_changes.ts";
+import { chooseChanges, openChanges } from "../../../extensions/fs/change/undo_changes.ts";
+import type { Checkpoint } from "../../../extensions/fs/checkpoints.ts";
 import { FsPlaces } from "../../../extensions/fs/fs_places.ts";
 import { UNDO_ARGUMENTS, undoCli } from "../../../extensions/fs/undo_cli.ts";
 import { Workspace } from "./_workspace.ts";

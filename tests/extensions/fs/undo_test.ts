@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { Checkpoints } from "../../../extensions/fs/checkpoints/checkpoints.ts";
+import { Checkpoints } from "../../../extensions/fs/checkpoints.ts";
 import { Workspace } from "./_workspace.ts";
 
 const kept = (workspace: Workspace) => new Checkpoints(workspace.home, { workspace: workspace.root });

@@ -1,0 +1,58 @@
+import { BoundedMap, type EnvironmentView } from "@vis/extension";
+import type { Checkpoint, Checkpoints } from "./checkpoints.ts";
+import type { FolderGuard } from "./confine.ts";
+import type { Tree } from "./tree/tree.ts";
+
+/** What every function of `fs` works with. */
+export interface FsContext {
+  /** Real path of the workspace. */
+  readonly root: string;
+  readonly tree: Tree;
+  readonly conversationId: string;
+  readonly ledger: ReadLedger;
+  readonly guard: FolderGuard;
+  /** Null if there is no folder to store them in. */
+  readonly checkpoints: Checkpoints | null;
+  /** What a change belongs to. */
+  readonly source: Pick<Checkpoint, "conversationId" | "queryId" | "iterationId">;
+  /** Tells the model something besides the result. */
+  readonly note: (text: string) => void;
+  readonly sourceFault: EnvironmentView["sourceFault"];
+  /** Patterns of files that may hold keys. */
+  readonly secrets: readonly string[];
+  /** Asks the user; undefined where that is not possible. */
+  readonly approve: EnvironmentView["approve"];
+  /** Finds the paths that git or Vis later run or read as settings. */
+  readonly obeyedPaths: EnvironmentView["obeyedPaths"];
+  readonly signal: AbortSignal | undefined;
+}
+
+/** The state of a file when this conversation last read or wrote it. */
+interface Seen {
+  readonly mtime: number;
+  readonly size: number;
+  /** SHA-256 of the bytes; null if only part was read. */
+  readonly hash: Promise<string> | null;
+  /** True if the text has other characters for some of the file's bytes, so that writing it back would lose data. */
+  readonly lossy: boolean;
+  /** As which its text was read; null if no text was. */
+  readonly encoding: string | null;
+}
+
+const MAX_CONVERSATIONS = 64;
+const MAX_FILES = 5_000;
+
+/** Remembers for each conversation which state of a file its model knows. Bounded: the oldest entries are dropped, with
+ * the only effect that changes to those files are not noticed. */
+export class ReadLedger {
+  readonly #seen = new BoundedMap<string, BoundedMap<string, Seen>>(MAX_CONVERSATIONS);
+
+  remember(conversationId: string, path: string, seen: Seen): void {
+    const files = this.#seen.get(conversationId) ?? new BoundedMap<string, Seen>(MAX_FILES);
+    this.#seen.set(conversationId, files.set(path, seen));
+  }
+
+  find(conversationId: string, path: string): Seen | null {
+    return this.#seen.get(conversationId)?.get(path) ?? null;
+  }
+}

@@ -1,0 +1,169 @@
+import { confine, type Workspace } from "./confine.ts";
+import type { FsContext } from "./context.ts";
+import { FolderTooLarge } from "./tree/tree.ts";
+import { GlobMatcher } from "./walk/glob_matcher.ts";
+import { sizeAt, walk, type WalkEntry } from "./walk/walk.ts";
+import { editDistance, Pace } from "@vis/extension";
+import { dirname } from "node:path";
+
+export interface FindOptions {
+  /** Returns at most this many. If absent, exceeding the default cap is an error. */
+  readonly limit?: number | undefined;
+  /** Includes ignored files. */
+  readonly all?: boolean | undefined;
+}
+
+const MAX_FILES = 10_000;
+
+/** Paths of files that match any of the patterns, sorted by folder. */
+export async function findFiles(
+  context: FsContext,
+  patterns: string | readonly string[],
+  options: FindOptions = {},
+): Promise<string[]> {
+  const list = withFolders(context, typeof patterns === "string" ? [patterns] : patterns);
+  const matcher = new GlobMatcher(list);
+  const start = confine(context, matcher.start);
+  if (start.info?.kind !== "dir") return [];
+  const pace = new Pace(context.signal);
+  const found: string[] = [];
+  const most = options.limit ?? MAX_FILES;
+  for (
+    const entry of walk({
+      tree: context.tree,
+      start: start.real,
+      named: start.path,
+      all: options.all ?? false,
+      depth: matcher.depth,
+    })
+  ) {
+    if (pace.due) await pace.rest();
+    if (entry === null) continue;
+    if (entry.type !== "file" || !matcher.matches(entry.path)) continue;
+    if (found.length < most) found.push(entry.path);
+    else if (options.limit !== undefined) break;
+    else {throw new RangeError(
+        `Cannot list ${list.join(", ")}: over ${MAX_FILES} files match; narrow it or set {limit}`,
+      );}
+  }
+  return found;
+}
+
+/** Patterns in which one that is the path of a folder matches everything below the folder. */
+export function withFolders(workspace: Workspace, patterns: readonly string[]): string[] {
+  return patterns.map((one) => {
+    const [not, path] = one.startsWith("!") ? ["!", one.slice(1)] : ["", one];
+    if (path.includes("**") || path === "") return one;
+    try {
+      const place = confine(workspace, path);
+      if (place.info?.kind !== "dir" || /[{}]/.test(place.path)) return one;
+      return `${not}${place.path === "." ? "" : `${place.path.replace(/[\\*?[\]{}!]/g, "\\$&")}/`}**`;
+    } catch {
+      return one; // it is a pattern only, or leads out of the workspace, which the matcher refuses
+    }
+  });
+}
+
+export interface ListFilesOptions {
+  /** Levels to descend; 1 is the folder's own entries. */
+  readonly depth?: number | undefined;
+  /** Includes ignored files. */
+  readonly all?: boolean | undefined;
+}
+
+interface ListedFile extends Pick<WalkEntry, "path" | "type"> {
+  /** In bytes; files only. */
+  readonly size?: number;
+}
+
+const DEPTH = 2;
+const MAX_ENTRIES = 10_000;
+
+/** The contents of a folder, as a flat list in tree order. */
+export async function listFiles(
+  context: FsContext,
+  folder = ".",
+  options: ListFilesOptions = {},
+): Promise<ListedFile[]> {
+  const place = confine(context, folder);
+  if (place.info === null) throw await missing(context, { action: "list", path: place.path });
+  if (place.info.kind !== "dir") throw new Error(`Cannot list ${place.path}: it is a file; fs.readFile reads it`);
+  const depth = options.depth ?? DEPTH;
+  const pace = new Pace(context.signal);
+  const listed: ListedFile[] = [];
+  for (
+    const entry of walk({ tree: context.tree, start: place.real, named: place.path, all: options.all ?? false, depth })
+  ) {
+    if (pace.due) await pace.rest();
+    if (entry === null) continue;
+    if (listed.length === MAX_ENTRIES) {
+      throw new RangeError(`Cannot list ${place.path} at depth ${depth}: over ${MAX_ENTRIES} entries; use less depth`);
+    }
+    const { path, real, type } = entry;
+    listed.push(type === "file" ? { path, type, size: sizeAt(context.tree, real) } : { path, type });
+  }
+  return listed;
+}
+
+interface PathStat {
+  readonly path: string;
+  readonly type: "file" | "dir" | "other";
+  readonly size: number;
+  /** ISO 8601. */
+  readonly modified: string;
+}
+
+/** Facts about a path, following links; null if nothing is there. */
+export function statPath(context: FsContext, path: string): PathStat | null {
+  const place = confine(context, path);
+  if (place.info === null) return null;
+  const { kind, size, modified } = place.info;
+  return {
+    path: place.path,
+    type: kind === "link" ? "other" : kind,
+    size,
+    modified: new Date(modified).toISOString(),
+  };
+}
+
+const MAX_CANDIDATES = 3_000;
+
+/** The error for a missing path, with the nearest existing one. */
+export async function missing(
+  context: FsContext,
+  { action, path }: { readonly action: string; readonly path: string },
+): Promise<Error> {
+  const near = await nearest(context, path).catch((error: unknown) => {
+    if (error instanceof FolderTooLarge) return []; // the file is missing all the same
+    throw error;
+  });
+  const base = `Cannot ${action} ${path}: no such file or folder`;
+  if (near.length > 0) return new Error(`${base}; did you mean ${near.join(" or ")}`);
+  let folder = dirname(path);
+  while (folder !== "." && confine(context, folder).info?.kind !== "dir") folder = dirname(folder);
+  return new Error(`${base}; the nearest folder that exists is ${folder === "." ? "the workspace" : folder}`);
+}
+
+/** Up to three paths: the same name elsewhere, or a similar name in the same folder. */
+async function nearest(context: FsContext, path: string): Promise<string[]> {
+  const name = path.slice(path.lastIndexOf("/") + 1);
+  const parent = dirname(path);
+  const scored: { readonly path: string; readonly score: number }[] = [];
+  const pace = new Pace(context.signal);
+  let seen = 0;
+  for (const entry of walk({ tree: context.tree, start: ".", all: false, depth: 12 })) {
+    if (++seen > MAX_CANDIDATES) break;
+    if (pace.due) await pace.rest();
+    if (entry === null) continue;
+    const other = entry.path.slice(entry.path.lastIndexOf("/") + 1);
+    const sibling = dirname(entry.path) === parent;
+    const most = Math.min(Math.max(2, Math.floor(name.length / 3)), name.length - 1);
+    const isFar = Math.abs(other.length - name.length) > most;
+    const away = isFar ? Infinity : editDistance(other, name);
+    const score = other.toLowerCase() === name.toLowerCase() ? (sibling ? 0 : 0.5) : away;
+    if (score <= (sibling ? most : 1)) scored.push({ path: entry.path, score: score + (sibling ? 0 : 0.4) });
+  }
+  scored.sort((a, b) => a.score - b.score);
+  const best = scored[0]?.score ?? 0;
+  return scored.filter((one) => one.score <= best + 1).slice(0, 3).map((one) => one.path);
+}
