@@ -1,4 +1,4 @@
-import type { OwnConnections } from "../../channels/http/routing/connections.ts";
+import type { OwnConnections } from "../../channels/http/connections.ts";
 import type { PROC } from "../../processes/proc_files.ts";
 import { runtimeSince } from "./runtime_since.ts";
 

@@ -1,5 +1,5 @@
 import type { RunningServer, ServeRequest, Session } from "../../channels/channel.ts";
-import type { HttpParts } from "../../channels/http/routing/http_parts.ts";
+import type { HttpParts } from "../../channels/http/env.ts";
 import { startHttp } from "../../channels/http/start_http.ts";
 import type { Config } from "../../config/schema.ts";
 import { ConfigError, fileFault } from "../../domain/errors.ts";

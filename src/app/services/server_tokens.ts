@@ -1,12 +1,11 @@
 import { resolve } from "node:path";
 import type { ServeRequest } from "../../channels/channel.ts";
-import { oneToken } from "../../channels/http/auth/one_token.ts";
-import type { TokenSource } from "../../channels/http/auth/token_grant.ts";
+import { oneToken, type TokenSource } from "../../channels/http/tokens.ts";
 import type { Config } from "../../config/schema.ts";
 import { ConfigError, UsageError } from "../../domain/errors.ts";
 import { createLog } from "../../logging/log.ts";
-import { serverToken, sharedFileNotes } from "./server_token.ts";
 import type { EnvironmentVariables, Settings } from "../settings/settings.ts";
+import { serverToken, sharedFileNotes } from "./server_token.ts";
 
 export interface ServerTokens {
   readonly source: TokenSource;
@@ -59,7 +58,7 @@ async function withSigned(source: TokenSource, { jwt, quota }: Config["server"])
   if (audience === null) {
     throw new ConfigError("Cannot accept tokens of server.jwt.issuer: set server.jwt.audience, which they must name");
   }
-  const { signedTokens } = await import("../../channels/http/auth/signed_tokens.ts");
+  const { signedTokens } = await import("../../channels/http/signed_tokens.ts");
   const signed = signedTokens({ ...jwt, issuer, audience, quota, now: Date.now, log: createLog("http") });
   return { grants: () => source.grants(), fault: () => source.fault?.() ?? Promise.resolve(""), signed };
 }

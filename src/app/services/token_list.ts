@@ -1,4 +1,4 @@
-import type { Quota, TokenGrant, TokenSource } from "../../channels/http/auth/token_grant.ts";
+import type { Quota, TokenGrant, TokenSource } from "../../channels/http/tokens.ts";
 import { parseJsonc } from "../../config/parse_jsonc.ts";
 import { ConfigError, fileFault, messageOf } from "../../domain/errors.ts";
 import { DEFAULT_TENANT, TENANT_NAME, TENANT_RULE } from "../../domain/kit/ids.ts";

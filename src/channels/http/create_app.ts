@@ -1,29 +1,26 @@
+import { createHash } from "node:crypto";
 import { type Context, Hono, type MiddlewareHandler } from "hono";
 import { except } from "hono/combine";
+import { etag } from "hono/etag";
 import { methodNotAllowed } from "hono/method-not-allowed";
 import { requestId } from "hono/request-id";
 import { matchedRoutes } from "hono/route";
+import { secureHeaders } from "hono/secure-headers";
 import { withPatience } from "../../domain/kit/concurrency.ts";
 import { DEFAULT_TENANT, newId } from "../../domain/kit/ids.ts";
+import { admission } from "./admission.ts";
 import { conversations } from "./api/conversations.ts";
 import { messages } from "./api/messages.ts";
-import { metricsRoute } from "./api/metrics.ts";
-import { operations } from "./api/operations.ts";
 import { queries } from "./api/queries.ts";
-import { server } from "./api/server.ts";
-import { undo } from "./api/undo.ts";
+import { metricsRoute, operations, server } from "./api/server.ts";
 import { documents } from "./docs/documents.ts";
+import type { Env, HttpParts } from "./env.ts";
+import { EVENT_STREAM_TYPE } from "./followed_query.ts";
 import { chat } from "./openai/chat.ts";
 import { openAiErrorBody, openAiHeaders } from "./openai/error.ts";
 import { responses } from "./openai/responses.ts";
-import { pageFiles } from "./page_file.ts";
-import { admission } from "./request/admission.ts";
-import type { Env } from "./request/env.ts";
-import { Problem, problemOf } from "./response/problem.ts";
-import { SECURE_HEADERS } from "./response/secure_headers.ts";
-import { tagged } from "./response/tagged.ts";
-import type { HttpParts } from "./routing/http_parts.ts";
-import { EVENT_STREAM_TYPE } from "./stream/event_stream.ts";
+import { pageFiles } from "./page/files.ts";
+import { Problem, problemOf } from "./problem.ts";
 
 /** Other methods would let callers choose labels of metrics. */
 const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PATCH", "PUT", "DELETE", "OPTIONS"]);
@@ -57,7 +54,6 @@ export function createApp(parts: HttpParts, hosts: ReadonlySet<string>): Hono<En
   app.route("/api/v1/conversations", conversations);
   app.route(CONVERSATION, messages);
   app.route(CONVERSATION, queries);
-  app.route(CONVERSATION, undo);
   app.route("/v1", chat);
   app.route("/v1", responses);
   app.notFound((c) => failed(c, new Problem("Cannot find this path", { kind: "not-found" })));
@@ -142,3 +138,47 @@ function requestIdOf(c: Context): string {
   const given = c.req.header("x-request-id") ?? "";
   return /^[\w.-]{1,64}$/.test(given) ? given : newId();
 }
+
+const NONE = ["'none'"];
+const OWN = ["'self'"];
+
+/** Sent with every response. The page loads nothing from other origins and runs only its own script files. */
+const SECURE_HEADERS: MiddlewareHandler = secureHeaders({
+  contentSecurityPolicy: {
+    defaultSrc: NONE,
+    scriptSrc: OWN,
+    styleSrc: OWN,
+    imgSrc: ["'self'", "data:"],
+    connectSrc: OWN,
+    baseUri: NONE,
+    formAction: NONE,
+    frameAncestors: NONE,
+    requireTrustedTypesFor: ["'script'"],
+    trustedTypes: NONE,
+  },
+  permissionsPolicy: { camera: [], geolocation: [], microphone: [] },
+  xFrameOptions: "DENY",
+  strictTransportSecurity: false, // a proxy with TLS decides this for its own name
+  originAgentCluster: false,
+  xDnsPrefetchControl: false,
+  xDownloadOptions: false,
+  xPermittedCrossDomainPolicies: false,
+  xXssProtection: false,
+  removePoweredBy: false,
+});
+
+/** Reads whose responses are streams or downloads. */
+const STREAMED = ["/api/v1/conversations/:id/queries/:queryId/events", "/api/v1/conversations/:id/export"];
+
+/** At once: for small bodies, waiting for Web Crypto takes longer than the digest. */
+const DIGEST = {
+  generateDigest: (body: Uint8Array) => new Uint8Array(createHash("sha256").update(body).digest()).buffer,
+};
+
+/** Adds the entity tag to what was read, or answers 304 if the client already has it (If-None-Match). HEAD is answered
+ * with the length of GET. */
+const tagged: MiddlewareHandler = except(STREAMED, async (c, next) => {
+  await next();
+  if (c.req.method !== "HEAD" || c.res.body === null) return;
+  c.header("content-length", String((await c.res.clone().arrayBuffer()).byteLength));
+}, etag(DIGEST));

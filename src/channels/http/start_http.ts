@@ -1,19 +1,31 @@
+/* The server: the API, OpenAI's API and the web page. It is read in this order:
+ *
+ *   start_http.ts    `startHttp`: listens, answers, closes; this file and the types of `env.ts` and `tokens.ts` are the
+ *                    entrance of the folder
+ *   env.ts           what the server is built from, and what every route is given
+ *   create_app.ts    everything between a request and its response, and which routes there are
+ *   route.ts         what a route is made of: its description, its scope, its body and query string, its conversation
+ *   api/             the routes of the API by topic, and `schemas.ts` with what they read and answer
+ *   openai/          the routes of OpenAI's API: `chat.ts` and `responses.ts` over one `ask.ts`
+ *   runs.ts          the queries that run; `followed_query.ts` is one of them as a client follows it
+ *
+ * Before a route stand `admission.ts`, `tokens.ts` and `quotas.ts`. `docs/` describes the routes for people and programs,
+ * `page/` has the files of the web page, whose scripts are made of `src/page/`. */
+
 import { isLoopback } from "../../domain/kit/addresses.ts";
-import { Quotas } from "./auth/quotas.ts";
+import { Connections, Listener } from "./connections.ts";
 import { createApp } from "./create_app.ts";
-import { Listener } from "./listener.ts";
-import { TenantMetrics } from "./metrics/tenant_metrics.ts";
-import { AbandonedCalls } from "./request/abandoned_calls.ts";
-import { Idempotency } from "./request/idempotency.ts";
-import { ListedModels } from "./request/listed_models.ts";
-import { Connections } from "./routing/connections.ts";
-import type { HttpParts } from "./routing/http_parts.ts";
-import { Runs } from "./stream/runs.ts";
+import type { HttpParts } from "./env.ts";
+import { ListedModels } from "./listed_models.ts";
+import { TenantMetrics } from "./metrics.ts";
+import { Quotas } from "./quotas.ts";
+import { AbandonedCalls, Idempotency } from "./repeated_requests.ts";
+import { Runs } from "./runs.ts";
 
 /** Clients that do not read their response are disconnected after this. */
 const LAST_BYTES_MS = 2_000;
 
-export interface HttpServer {
+interface HttpServer {
   /** Contains the actual port and ends with "/". */
   readonly url: string;
   /** Stops accepting requests, lets running queries finish within their time, cancels the rest, and resolves when
@@ -37,7 +49,7 @@ export function startHttp(parts: HttpParts, at: { readonly host: string; readonl
     ...{ parts, runs, metrics },
     once: new Idempotency(),
     abandoned: new AbandonedCalls(),
-    models: new ListedModels(parts),
+    models: new ListedModels(parts.admin, parts.now),
   };
   const listener = new Listener({
     ...at,

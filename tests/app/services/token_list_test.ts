@@ -3,7 +3,7 @@ import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { TokenList } from "../../../src/app/services/token_list.ts";
-import type { Quota } from "../../../src/channels/http/auth/token_grant.ts";
+import type { Quota } from "../../../src/channels/http/tokens.ts";
 
 const NO_QUOTA = { queriesPerDay: null, costUsdPerDay: null, concurrent: null };
 const SECRET = "plain-secret-0123456789";

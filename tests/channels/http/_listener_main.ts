@@ -1,5 +1,5 @@
 /** A listener in a process of its own, whose file descriptors are few. `/slow` is answered over half a second. */
-import { Listener } from "../../../src/channels/http/listener.ts";
+import { Listener } from "../../../src/channels/http/connections.ts";
 
 async function* pieces(): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < 10; at++) {

@@ -1,8 +1,7 @@
 import { ownConnections } from "../../../src/app/services/own_connections.ts";
-import type { HttpLimits, HttpParts } from "../../../src/channels/http/routing/http_parts.ts";
-import { oneToken } from "../../../src/channels/http/auth/one_token.ts";
+import type { HttpLimits, HttpParts } from "../../../src/channels/http/env.ts";
 import { startHttp } from "../../../src/channels/http/start_http.ts";
-import type { Quota, TokenSource } from "../../../src/channels/http/auth/token_grant.ts";
+import { oneToken, type Quota, type TokenSource } from "../../../src/channels/http/tokens.ts";
 import { type Engine, type EngineOptions, startEngine } from "../../helpers/engine.ts";
 import type { ScriptedReply } from "../../helpers/scripted_provider.ts";
 import { type SseEvent, sseEvents } from "../../helpers/wires/sse_events.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import type { TokenGrant } from "../../../src/channels/http/auth/token_grant.ts";
+import type { TokenGrant } from "../../../src/channels/http/tokens.ts";
 import type { HistoryReader } from "../../../src/domain/records/history.ts";
 import type { OwnStore } from "../../../src/extension/own_store.ts";
 import { type EnvironmentView, type Extension, fn, z } from "../../../src/extension/spec.ts";

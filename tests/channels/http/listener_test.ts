@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { fileURLToPath } from "node:url";
 import { connect, type Socket } from "node:net";
-import { Listener } from "../../../src/channels/http/listener.ts";
+import { Listener } from "../../../src/channels/http/connections.ts";
 import { ConfigError } from "../../../src/domain/errors.ts";
 import { held } from "./_raw.ts";
 

@@ -1,11 +1,11 @@
-import { gated } from "../../e2e/page/_gate.ts";
-import assert from "node:assert/strict";
-import { oneToken } from "../../../src/channels/http/auth/one_token.ts";
 import { startHttp } from "../../../src/channels/http/start_http.ts";
+import { oneToken } from "../../../src/channels/http/tokens.ts";
+import { gated } from "../../e2e/page/_gate.ts";
 import { final } from "../../helpers/scripted_provider.ts";
 import { sseEvents } from "../../helpers/wires/sse_events.ts";
 import { held } from "./_raw.ts";
 import { allEvents, LIMITS, NO_QUOTA, SSE, startRig, TOKEN } from "./_rig.ts";
+import assert from "node:assert/strict";
 
 /** The model thinks until it is cancelled. */
 const endless = { text: final("never"), delayMs: 60_000 };

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { HttpParts } from "../../../src/channels/http/routing/http_parts.ts";
+import type { HttpParts } from "../../../src/channels/http/env.ts";
 import { final } from "../../helpers/scripted_provider.ts";
 import { ask, inBrowser } from "./_browser.ts";
 

@@ -1,7 +1,7 @@
 /** What becomes of a statement that a real server refuses, by SQLSTATE. */
 import assert from "node:assert/strict";
+import { problemOf } from "../../../src/channels/http/problem.ts";
 import { StoreError } from "../../../src/domain/errors.ts";
-import { problemOf } from "../../../src/channels/http/response/problem.ts";
 import { openStore } from "../../../src/persistence/open_store.ts";
 import { readAddress } from "../../../src/persistence/postgres/address.ts";
 import { PostgresDatabase } from "../../../src/persistence/postgres/postgres_database.ts";

@@ -1,14 +1,19 @@
-import { Hono } from "hono";
+import { createHash } from "node:crypto";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { type Context, Hono } from "hono";
+import { createMiddleware } from "hono/factory";
 import { z } from "zod";
-import { BusyError } from "../../../domain/errors.ts";
+import type { Conversation } from "../../../conversation/conversations.ts";
 import type { Exported } from "../../../conversation/exported.ts";
-import { describeIn } from "../request/describe.ts";
-import type { Env } from "../request/env.ts";
-import { findQuery, inConversation } from "../request/in_conversation.ts";
-import { validJson, validQuery } from "../request/valid.ts";
-import { Problem } from "../response/problem.ts";
-import { withAnswerTrees } from "./answer_trees.ts";
-import { ifMatch, taggedDetail } from "./conversation_detail.ts";
+import { BusyError } from "../../../domain/errors.ts";
+import { Semaphore } from "../../../domain/kit/concurrency.ts";
+import { visibleText } from "../../../domain/kit/text.ts";
+import { undoCuts } from "../../../domain/undo.ts";
+import type { MarkdownBlock } from "../../../markdown/tree.ts";
+import type { Env } from "../env.ts";
+import { Problem } from "../problem.ts";
+import { describeIn, findQuery, inConversation, validJson, validQuery } from "../route.ts";
+import { ConversationDetailSchema } from "./schemas.ts";
 import * as schema from "./schemas.ts";
 
 /** The default of the schema: the first request becomes the title. */
@@ -19,9 +24,31 @@ const MAX_TREES = 100;
 const EXPORTED = { json: "application/json", md: "text/markdown", html: "text/html" };
 /** After this time a server with many exports under way has probably finished one. */
 const RETRY_SECONDS = "10";
+const NONE = "Cannot undo: this server records no file changes";
+/** Reading a longer answer could hold up other requests. */
+const MAX_TREE_CHARS = 30_000;
+const MARKED = /^(#{1,6} |```|[-*] |\d+\. |\|)/m;
+const CHANGES = new Semaphore();
 const describe = describeIn("conversations");
 
-/** Conversations and their branches. */
+/** Sets `conversation`, and throws `Problem` (412) if If-Match does not match its current state. Changes are made one
+ * after the other, so that no other change happens between this check and the change. */
+const ifMatch = createMiddleware<Env>((c, next) =>
+  CHANGES.run(() =>
+    inConversation(c, async () => {
+      const wanted = c.req.header("if-match") ?? "*";
+      if (wanted === "*") return await next();
+      const { etag } = await taggedDetail(c, c.var.conversation);
+      if (wanted.split(",").some((one) => one.trim() === etag)) return await next();
+      throw new Problem("Cannot change the conversation: it does not match If-Match", {
+        kind: "changed",
+        headers: { etag },
+      });
+    })
+  )
+);
+
+/** Conversations and their branches, and undoing the file changes of one. */
 export const conversations = new Hono<Env>();
 
 conversations.get(
@@ -171,6 +198,86 @@ conversations.get(
     return c.body(null, 200, headers);
   },
 );
+
+conversations.get(
+  "/:id/undo",
+  describe("previewUndo", "Show the latest file changes that can be undone, those of one query", {
+    200: schema.UndoPreviewSchema,
+  }),
+  inConversation,
+  async (c) => {
+    const { conversations, undo } = c.env.parts;
+    const cuts = undo ? await undoCuts(conversations, c.var.conversation) : {};
+    const { error = null, changes = [], files = [], kept = [] } =
+      await undo?.(c.var.conversation, { dryRun: true, ...cuts }) ?? { error: NONE };
+    return c.json(schema.UndoPreviewSchema.parse({ changes, files, kept, fault: error }));
+  },
+);
+
+conversations.post(
+  "/:id/undo",
+  describe(
+    "undo",
+    "Undo file changes, except in files that others changed since; those that are undone already are skipped",
+    {
+      scope: "write",
+      200: schema.UndoSchema,
+      errors: [409],
+    },
+  ),
+  validJson(schema.UndoBody),
+  inConversation,
+  async (c) => {
+    const { conversation } = c.var;
+    const { conversationId } = conversation;
+    const running = await c.env.parts.conversations.records.running(conversationId);
+    if (running !== null) throw new BusyError(`Conversation is busy: ${conversationId}`);
+    const { changes: wanted } = c.req.valid("json");
+    const { conversations, undo } = c.env.parts;
+    const cuts = undo ? await undoCuts(conversations, conversation) : {};
+    const report = await undo?.(conversation, { changes: wanted.join(","), ...cuts });
+    if (!report) throw new Problem(NONE, { kind: "not-found" });
+    const { error, changes = [], files = [], kept = [] } = report;
+    if (error !== undefined) throw new Problem(error, { kind: "changed", status: 409 });
+    return c.json(schema.UndoSchema.parse({ changes, files, kept }));
+  },
+);
+
+interface TaggedDetail {
+  readonly detail: z.infer<typeof ConversationDetailSchema>;
+  readonly etag: string;
+}
+
+/** A conversation in the format of the API, with the strong entity tag that If-Match is compared with. */
+async function taggedDetail(c: Context<Env>, conversation: Conversation): Promise<TaggedDetail> {
+  const { conversations } = c.env.parts;
+  const { conversationId } = conversation;
+  const branches = await conversations.branches(conversationId);
+  const running = await conversations.records.running(conversationId);
+  const detail = ConversationDetailSchema.parse({ ...conversation, running, branches });
+  const digest = createHash("sha256").update(JSON.stringify(detail)).digest("base64url");
+  return { detail, etag: `"${digest.slice(0, 22)}"` };
+}
+
+interface Answered {
+  readonly answer: string;
+  readonly answerType: string;
+}
+
+/** Adds to each query its answer as a tree without markup: null if the answer is not in Markdown, and if it is long. */
+async function withAnswerTrees<T extends Answered>(
+  queries: readonly T[],
+): Promise<readonly (T & { readonly answerTree: readonly MarkdownBlock[] | null })[]> {
+  const { parseMarkdown } = await import("../../../markdown/parse_markdown.ts");
+  const found = [];
+  for (const query of queries) {
+    const { answer, answerType } = query;
+    const isMarkdown = answer.length <= MAX_TREE_CHARS && (answerType === "markdown" || MARKED.test(answer));
+    if (isMarkdown) await nextTurn(); // other requests are answered in between
+    found.push({ ...query, answerTree: isMarkdown ? parseMarkdown(answer, { clean: visibleText }) : null });
+  }
+  return found;
+}
 
 /** The export goes when it was read, or when its reader leaves. */
 function bodyOf(made: Exported): ReadableStream<Uint8Array<ArrayBuffer>> {

@@ -6,19 +6,14 @@ import { readImage } from "../../../domain/images.ts";
 import { approvalChoices, type Approve } from "../../../domain/query/approval.ts";
 import { type QueryResult, QueryResultSchema } from "../../../domain/query/query_schemas.ts";
 import type { RequestKey } from "../../../domain/query/stored_query.ts";
-import { callerLabel } from "../auth/quotas.ts";
-import type { TokenGrant } from "../auth/token_grant.ts";
-import { describeIn, EVENT_STREAM } from "../request/describe.ts";
-import type { Env } from "../request/env.ts";
-import type { OnceOptions, StartedQuery } from "../request/idempotency.ts";
-import { findQuery, inConversation, inQuery } from "../request/in_conversation.ts";
-import { inputSource } from "../request/input_source.ts";
-import { validJson } from "../request/valid.ts";
-import { Problem } from "../response/problem.ts";
-import type { Leaving } from "../routing/connections.ts";
-import { eventStream, eventTexts } from "../stream/event_stream.ts";
-import { CONVERSATION_HEADER, FollowedQuery } from "../stream/followed_query.ts";
-import { textStream } from "../stream/text_stream.ts";
+import type { Leaving } from "../connections.ts";
+import type { Env } from "../env.ts";
+import { CONVERSATION_HEADER, eventStream, eventTexts, FollowedQuery, textStream } from "../followed_query.ts";
+import { Problem } from "../problem.ts";
+import { callerLabel } from "../quotas.ts";
+import type { OnceOptions, StartedQuery } from "../repeated_requests.ts";
+import { describeIn, EVENT_STREAM, findQuery, inConversation, inputSource, inQuery, validJson } from "../route.ts";
+import type { TokenGrant } from "../tokens.ts";
 import * as schema from "./schemas.ts";
 
 const KEY_HEADER = {

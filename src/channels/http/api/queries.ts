@@ -2,10 +2,8 @@ import { Hono } from "hono";
 import { z } from "zod";
 import type { ShownVersion } from "../../../conversation/records.ts";
 import { readable } from "../../../domain/kit/json.ts";
-import { describeIn } from "../request/describe.ts";
-import type { Env } from "../request/env.ts";
-import { existing, inConversation, inQuery } from "../request/in_conversation.ts";
-import { validQuery } from "../request/valid.ts";
+import type { Env } from "../env.ts";
+import { describeIn, existing, inConversation, inQuery, validQuery } from "../route.ts";
 import * as schema from "./schemas.ts";
 
 const VALUE_CHARS = 20_000;

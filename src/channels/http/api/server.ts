@@ -1,12 +1,11 @@
 import { type Context, Hono } from "hono";
 import { z } from "zod";
 import { readImage } from "../../../domain/images.ts";
+import { settledWithin } from "../../../domain/kit/time.ts";
 import { SearchHitSchema } from "../../schemas/search_hit_schema.ts";
-import { describeIn } from "../request/describe.ts";
-import type { Env } from "../request/env.ts";
-import { findConversation, inConversation } from "../request/in_conversation.ts";
-import { validJson, validQuery } from "../request/valid.ts";
-import type { HttpParts } from "../routing/http_parts.ts";
+import type { Env, HttpParts } from "../env.ts";
+import { Problem } from "../problem.ts";
+import { describeIn, findConversation, inConversation, validJson, validQuery } from "../route.ts";
 import * as schema from "./schemas.ts";
 
 type PreviewTarget = Parameters<HttpParts["conversations"]["preview"]>[1];
@@ -105,5 +104,64 @@ server.get(
     const within = id === undefined ? undefined : await findConversation(conversations, id);
     const conversationId = within?.conversationId;
     return c.json({ items: await conversations.stored.search(q, { ...filter, conversationId }) });
+  },
+);
+
+/** For Prometheus. It requires a token, since the numbers reveal activity. */
+export const metricsRoute = new Hono<Env>().get(
+  "/metrics",
+  describe("metrics", "Get the metrics of the server in the Prometheus text format", { 200: "text/plain" }),
+  async (c) => {
+    const text = await c.env.metrics.text(c.var.caller, c.env.runs.running(c.var.caller));
+    return c.body(text, 200, { "content-type": "text/plain; version=0.0.4; charset=utf-8" });
+  },
+);
+
+const StatusSchema = z.object({ status: z.literal("ok") });
+const ReadySchema = StatusSchema.extend({
+  checks: z.record(z.string(), z.literal("ok")),
+  warnings: z.record(z.string(), z.string()).optional().describe("Faults that keep no request from being served"),
+});
+
+const describeOperation = describeIn("operations");
+/** How long the database has for an answer. */
+const READ_MS = 5_000;
+
+/** For operators: liveness and readiness. */
+export const operations = new Hono<Env>();
+
+operations.get(
+  "/healthz",
+  describeOperation("health", "Liveness: the process responds", { scope: null, 200: StatusSchema }),
+  (c) => c.json({ status: "ok" }),
+);
+
+operations.get(
+  "/readyz",
+  describeOperation(
+    "readiness",
+    "Readiness: the database responds and its file exists, a sandbox starts, the disk has space",
+    {
+      scope: null,
+      200: ReadySchema,
+    },
+  ),
+  async (c) => {
+    const { parts, runs } = c.env;
+    if (runs.closing) throw new Problem("Cannot start a query: the server is shutting down", { kind: "unavailable" });
+    const read = parts.conversations.list({ limit: 1 });
+    const [isRead, found = {}] = await Promise.all([settledWithin(read, READ_MS), parts.ready?.()]);
+    if (isRead) await read;
+    else throw new Problem("Cannot run queries: the database does not answer", { kind: "unavailable" });
+    const errors = Object.entries(found).filter(([, fault]) => fault !== "")
+      .map(([path, message]) => ({ path, message }));
+    const [first] = errors;
+    if (first) throw new Problem(`Cannot run queries: ${first.path}`, { kind: "unavailable", errors });
+    const tokens = await parts.tokens.fault?.() ?? "";
+    return c.json({
+      status: "ok",
+      ...(tokens === "" ? {} : { warnings: { tokens } }),
+      checks: Object.fromEntries(["database", ...Object.keys(found)].map((name) => [name, "ok"])),
+    });
   },
 );

@@ -1,19 +1,25 @@
 import { createHash } from "node:crypto";
 import type { Context } from "hono";
-import type { z } from "zod";
+import { z } from "zod";
 import type { Conversation } from "../../../conversation/conversations.ts";
 import type { AskOptions, AskTarget } from "../../../conversation/send_options.ts";
 import type { QueryResult } from "../../../domain/query/query_schemas.ts";
 import type { RequestKey } from "../../../domain/query/stored_query.ts";
-import { callerLabel } from "../auth/quotas.ts";
-import type { Env } from "../request/env.ts";
-import { findConversation } from "../request/in_conversation.ts";
-import { eventStream } from "../stream/event_stream.ts";
-import { CONVERSATION_HEADER, type FollowedEvent, FollowedQuery } from "../stream/followed_query.ts";
-import type { Begun } from "../stream/run.ts";
+import type { Env, HttpParts } from "../env.ts";
+import { CONVERSATION_HEADER, eventStream, type FollowedEvent, FollowedQuery } from "../followed_query.ts";
+import { Problem } from "../problem.ts";
+import { callerLabel } from "../quotas.ts";
+import { findConversation } from "../route.ts";
+import type { Begun } from "../runs.ts";
 import { openAiFailure } from "./error.ts";
-import { type OpenAiInput, openAiInput, type OpenAiRequest } from "./input.ts";
-import { ignoredParameters, type OpenAiBody, refuseTools } from "./parameters.ts";
+import {
+  ignoredParameters,
+  type OpenAiBody,
+  type OpenAiInput,
+  openAiInput,
+  type OpenAiRequest,
+  refuseTools,
+} from "./input.ts";
 
 /** Request headers of the calls that run a query. */
 export const OPENAI_HEADERS = {
@@ -140,4 +146,37 @@ async function conversationOf(
   if ("queryId" in target) return (await conversations.records.point(target.queryId)).branch;
   const externalId = digestOf([c.var.caller.name, key]);
   return await conversations.records.ensure({ ...target, title: request, externalId });
+}
+
+/** The model name that always works, whichever model is behind it. */
+const OWN_NAME = "vis";
+
+/** A model in OpenAI's format. */
+export const ServedModelSchema = z.object({
+  id: z.string(),
+  object: z.literal("model"),
+  created: z.number(),
+  owned_by: z.string(),
+});
+
+type ServedModel = z.infer<typeof ServedModelSchema>;
+
+/** The agent under its own name and under the name of its model. */
+export function servedModels({ model, provider }: Pick<HttpParts, "model" | "provider">): readonly ServedModel[] {
+  return [OWN_NAME, model].map((id) => ({
+    id,
+    object: "model" as const,
+    created: 0,
+    owned_by: id === model ? provider : OWN_NAME,
+  }));
+}
+
+/** The model of this name; the agent if no name is given. Throws `Problem` (404) if there is no such model. */
+export function servedModel(parts: Pick<HttpParts, "model" | "provider">, name: string = OWN_NAME): ServedModel {
+  const found = servedModels(parts).find(({ id }) => id === name);
+  if (found) return found;
+  throw new Problem(`Cannot find model: ${name.slice(0, 100)}; this server has ${OWN_NAME} and ${parts.model}`, {
+    kind: "not-found",
+    errors: [{ path: "model", message: "Unknown" }],
+  });
 }

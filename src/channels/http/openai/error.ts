@@ -1,6 +1,6 @@
 import { hasAnswer, type QueryReason, shownAnswer } from "../../../domain/query/outcomes.ts";
 import type { QueryResult } from "../../../domain/query/query_schemas.ts";
-import { Problem, type ProblemKind } from "../response/problem.ts";
+import { Problem, type ProblemKind } from "../problem.ts";
 
 const TYPES: Partial<Record<ProblemKind, string>> = {
   unauthorized: "authentication_error",

@@ -2,24 +2,52 @@ import { type Context, Hono } from "hono";
 import { z } from "zod";
 import type { Conversation } from "../../../conversation/conversations.ts";
 import type { AskTarget } from "../../../conversation/send_options.ts";
-import type { StoredQuery } from "../../../domain/query/stored_query.ts";
-import { describeIn, EVENT_STREAM } from "../request/describe.ts";
-import type { Env } from "../request/env.ts";
-import { existing } from "../request/in_conversation.ts";
-import { validJson, validQuery } from "../request/valid.ts";
-import { Problem, unfitField } from "../response/problem.ts";
-import type { HttpParts } from "../routing/http_parts.ts";
-import type { Begun } from "../stream/run.ts";
 import { resultOf } from "../../../conversation/stored_events.ts";
-import { ResponseSchema } from "./answers.ts";
-import { OPENAI_HEADERS, openAiAsk, openAiTarget } from "./ask.ts";
-import type { OpenAiMessage } from "./input.ts";
-import { servedModel } from "./models.ts";
-import { responseEvents } from "./response_events.ts";
-import { AskedSchema, responseObject } from "./response_object.ts";
-import { ResponseBody, type ResponseRequest } from "./responses_request.ts";
+import type { StoredQuery } from "../../../domain/query/stored_query.ts";
+import type { Env, HttpParts } from "../env.ts";
+import { Problem, unfitField } from "../problem.ts";
+import { describeIn, EVENT_STREAM, existing, validJson, validQuery } from "../route.ts";
+import type { Begun } from "../runs.ts";
+import { ResponseSchema } from "./response_object.ts";
+import { OPENAI_HEADERS, openAiAsk, openAiTarget, servedModel } from "./ask.ts";
+import { MessageSchema, OpenAiBody, type OpenAiMessage } from "./input.ts";
+import { AskedSchema, responseEvents, responseObject } from "./response_object.ts";
 
 const describe = describeIn("openai");
+
+/** Thinking of earlier responses that clients send back: the answer does not depend on it. */
+const Reasoning = z.object({ type: z.literal("reasoning") });
+
+/** An item of an earlier response, by its id instead of its text. Some clients omit the type. */
+const Reference = z.object({ type: z.literal("item_reference").nullish(), id: z.string() });
+
+const Item = z.union(
+  [MessageSchema, Reasoning, Reference],
+  "It must be a message, reasoning or a reference to an item: calls of tools and files are not supported",
+);
+
+const Format = z.union([
+  z.object({ type: z.enum(["text", "json_object"]) }),
+  z.object({ type: z.literal("json_schema"), schema: z.unknown().optional() }).loose(),
+]);
+
+/** Responses as OpenAI's clients request them. */
+const ResponseBody = OpenAiBody.extend({
+  model: z.string().nullish(),
+  input: z.union([z.string(), z.array(Item).min(1)]),
+  instructions: z.string().nullish().describe("For this query only"),
+  text: z.object({ format: Format.nullish() }).nullish(),
+  previous_response_id: z.string().nullish().describe(
+    "The response to continue from; in a new branch if other responses already follow it",
+  ),
+  conversation: z.union([z.string(), z.object({ id: z.string() }).transform(({ id }) => id)]).nullish().describe(
+    "The conversation to continue",
+  ),
+  background: z.literal(false, "Wait for the response, or stream it").nullish(),
+  prompt: z.null("Stored prompts are not supported").optional(),
+});
+
+type ResponseRequest = z.infer<typeof ResponseBody>;
 
 /** The agent as a model for clients that use OpenAI's Responses API. */
 export const responses = new Hono<Env>();

@@ -1,10 +1,27 @@
+import { Hono } from "hono";
+import { getMimeType } from "hono/utils/mime";
+import type { Env } from "../env.ts";
+import { Problem } from "../problem.ts";
+import index from "./index.html" with { type: "text" };
 import baseStyle from "./style/base.css" with { type: "text" };
 import frameStyle from "./style/frame.css" with { type: "text" };
 import icon from "./style/icon.svg" with { type: "text" };
-import index from "./index.html" with { type: "text" };
 import printStyle from "./style/print.css" with { type: "text" };
 import threadStyle from "./style/thread.css" with { type: "text" };
 import viewerStyle from "./style/viewer.css" with { type: "text" };
+
+/** The web page, from within the program: no request path reaches a disk. */
+export const pageFiles = new Hono<Env>()
+  .get("/", () => pageFile("index.html"))
+  .get("/favicon.ico", () => pageFile("favicon.ico"))
+  .get("/assets/:name", (c) => pageFile(c.req.param("name")));
+
+function pageFile(name: string): Response {
+  const text = Object.hasOwn(PAGE_FILES, name) ? PAGE_FILES[name] : undefined;
+  if (text === undefined) throw new Problem("Cannot find this file", { kind: "not-found" });
+  // Clients ask each time whether it has changed.
+  return new Response(text, { headers: { "content-type": getMimeType(name) ?? "", "cache-control": "no-cache" } });
+}
 
 /** Beside this file in an executable; otherwise the built files, relative to this folder or to a bundle of the
  * program. */

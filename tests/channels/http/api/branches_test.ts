@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import type { HttpParts } from "../../../../src/channels/http/routing/http_parts.ts";
-import { final, replyJson } from "../../../helpers/scripted_provider.ts";
 import { allEvents, type Rig, SSE, startRig } from "../_rig.ts";
+import type { HttpParts } from "../../../../src/channels/http/env.ts";
+import { final, replyJson } from "../../../helpers/scripted_provider.ts";
 
 const messages = (id: string): string => `/api/v1/conversations/${id}/messages`;
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { final } from "../../../helpers/scripted_provider.ts";
-import { oneToken } from "../../../../src/channels/http/auth/one_token.ts";
 import { NO_QUOTA, startRig, TOKEN } from "../_rig.ts";
+import { oneToken } from "../../../../src/channels/http/tokens.ts";
+import { final } from "../../../helpers/scripted_provider.ts";
 
 Deno.test("a conversation begins in a workspace of the server, and in no other", async () => {
   await using rig = await startRig([], { workspaces: ["/other"] });

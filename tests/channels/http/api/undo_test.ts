@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import type { HttpParts } from "../../../../src/channels/http/routing/http_parts.ts";
 import { startRig } from "../_rig.ts";
+import type { HttpParts } from "../../../../src/channels/http/env.ts";
 
 const CHANGE = { id: "0abc-01", at: 7, change: "edit", conversationId: "c", queryId: "q", paths: ["a.ts"] };
 const FILES = [{ path: "a.ts", diff: "--- a/a.ts\n+++ b/a.ts\n@@ -1 +1 @@\n-1\n+2\n" }];

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { addressReader } from "../../../../src/channels/http/auth/client_address.ts";
+import { addressReader } from "../../../../src/channels/http/admission.ts";
 
 const from = (remote: string, forwarded?: string, proxies: readonly string[] = []): string => {
   return addressReader(proxies)(new Headers(forwarded === undefined ? {} : { "x-forwarded-for": forwarded }), remote);

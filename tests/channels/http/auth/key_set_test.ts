@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { signedTokens } from "../../../../src/channels/http/auth/signed_tokens.ts";
-import { createLog } from "../../../../src/logging/log.ts";
 import { NO_QUOTA } from "../_rig.ts";
+import { signedTokens } from "../../../../src/channels/http/signed_tokens.ts";
+import { createLog } from "../../../../src/logging/log.ts";
 import { AUDIENCE, type Issuer, startIssuer } from "./_issuer.ts";
 
 const NOW = 2_000_000_000;

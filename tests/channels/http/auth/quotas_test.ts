@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { NO_QUOTA } from "../_rig.ts";
-import { callerLabel, Quotas } from "../../../../src/channels/http/auth/quotas.ts";
+import { callerLabel, Quotas } from "../../../../src/channels/http/quotas.ts";
 import type { QueryResult } from "../../../../src/domain/query/query_schemas.ts";
 
 const DAY_MS = 24 * 3_600_000;

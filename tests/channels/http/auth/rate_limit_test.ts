@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { rateLimiter } from "../../../../src/channels/http/auth/rate_limit.ts";
+import { rateLimiter } from "../../../../src/channels/http/admission.ts";
 
 Deno.test("rateLimiter() fills up with time, to its burst and no further, and a clock that goes back gives nothing", () => {
   const clock = { now: 1_000_000 };

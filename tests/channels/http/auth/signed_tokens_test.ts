@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { SignJWT, UnsecuredJWT } from "jose";
-import { signedTokens, type SignedTokensOptions } from "../../../../src/channels/http/auth/signed_tokens.ts";
-import { Problem } from "../../../../src/channels/http/response/problem.ts";
-import { createLog } from "../../../../src/logging/log.ts";
 import { NO_QUOTA, startRig } from "../_rig.ts";
+import { Problem } from "../../../../src/channels/http/problem.ts";
+import { signedTokens, type SignedTokensOptions } from "../../../../src/channels/http/signed_tokens.ts";
+import { createLog } from "../../../../src/logging/log.ts";
 import { AUDIENCE, type Claims, type Issuer, startIssuer } from "./_issuer.ts";
 
 const NOW = 2_000_000_000;

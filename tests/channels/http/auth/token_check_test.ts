@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { createHash, timingSafeEqual } from "node:crypto";
-import { Problem } from "../../../../src/channels/http/response/problem.ts";
-import { checkToken } from "../../../../src/channels/http/auth/token_check.ts";
-import type { TokenGrant } from "../../../../src/channels/http/auth/token_grant.ts";
-import { replyJson } from "../../../helpers/scripted_provider.ts";
 import { NO_QUOTA, startRig, TOKEN } from "../_rig.ts";
+import { Problem } from "../../../../src/channels/http/problem.ts";
+import { checkToken, type TokenGrant } from "../../../../src/channels/http/tokens.ts";
+import { replyJson } from "../../../helpers/scripted_provider.ts";
 
 const grant = (token: string, more: Partial<TokenGrant> = {}): TokenGrant => ({
   name: token,

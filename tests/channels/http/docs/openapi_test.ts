@@ -1,11 +1,11 @@
 import { validate } from "@hyperjump/json-schema/openapi-3-1";
 import assert from "node:assert/strict";
 import { z } from "zod";
-import { ResponseSchema } from "../../../../src/channels/http/openai/answers.ts";
-import * as schema from "../../../../src/channels/http/api/schemas.ts";
+import { startRig } from "../_rig.ts";
+import { ResponseSchema } from "../../../../src/channels/http/openai/response_object.ts";
 import { SearchHitSchema } from "../../../../src/channels/schemas/search_hit_schema.ts";
 import { replyJson } from "../../../helpers/scripted_provider.ts";
-import { startRig } from "../_rig.ts";
+import * as schema from "../../../../src/channels/http/api/schemas.ts";
 
 interface Operation {
   readonly operationId: string;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { referencePage } from "../../../../src/channels/http/docs/reference_page.ts";
 import { startRig } from "../_rig.ts";
+import { referencePage } from "../../../../src/channels/http/docs/documents.ts";
 
 Deno.test("referencePage() has every call of the document with its scope, and needs no token, script or other server", async () => {
   await using rig = await startRig([]);

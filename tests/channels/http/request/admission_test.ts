@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { callerLabel } from "../../../../src/channels/http/auth/quotas.ts";
-import type { TokenGrant, TokenScope } from "../../../../src/channels/http/auth/token_grant.ts";
+import { NO_QUOTA, type Rig, SSE, startRig } from "../_rig.ts";
+import { callerLabel } from "../../../../src/channels/http/quotas.ts";
+import type { TokenGrant, TokenScope } from "../../../../src/channels/http/tokens.ts";
 import type { SharedQueries } from "../../../../src/conversation/shared_queries.ts";
 import { newQuery } from "../../../conformance/store/fixtures.ts";
 import { final } from "../../../helpers/scripted_provider.ts";
-import { NO_QUOTA, type Rig, SSE, startRig } from "../_rig.ts";
 import { until } from "../../../helpers/until.ts";
 
 const endless = { text: final("never"), delayMs: 60_000 };

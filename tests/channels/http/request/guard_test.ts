@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { guard } from "../../../../src/channels/http/request/guard.ts";
-import { Problem } from "../../../../src/channels/http/response/problem.ts";
 import { raw, statusOf } from "../_raw.ts";
 import { startRig, TOKEN } from "../_rig.ts";
+import { guard } from "../../../../src/channels/http/admission.ts";
+import { Problem } from "../../../../src/channels/http/problem.ts";
 
 const get = (headers: readonly string[], path = "/api/v1"): string =>
   [`GET ${path} HTTP/1.1`, `Authorization: Bearer ${TOKEN}`, "Connection: close", ...headers, "", ""].join("\r\n");
@@ -133,7 +133,7 @@ Deno.test("guard() refuses a body with two lengths, and one of another coding", 
   const codeOf = (headers: Record<string, string>, chunked = true): number => {
     const limits = { chunked, headerBytes: 1e4, urlBytes: 1e4, bodyBytes: 1e4 };
     try {
-      guard(new Request("http://x/", { headers: { host: "x", ...headers } }), { limits, hosts: new Set(["x"]) });
+      guard(new Request("http://x/", { headers: { host: "x", ...headers } }), limits, new Set(["x"]));
       return 200;
     } catch (error) {
       return error instanceof Problem ? error.status : assert.fail(String(error));

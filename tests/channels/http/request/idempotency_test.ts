@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { Idempotency } from "../../../../src/channels/http/request/idempotency.ts";
-import { final } from "../../../helpers/scripted_provider.ts";
-import { withDatabase } from "../../../helpers/with_database.ts";
-import { sseEvents } from "../../../helpers/wires/sse_events.ts";
 import { allEvents, SSE, startRig } from "../_rig.ts";
+import { Idempotency } from "../../../../src/channels/http/repeated_requests.ts";
+import { final } from "../../../helpers/scripted_provider.ts";
+import { sseEvents } from "../../../helpers/wires/sse_events.ts";
+import { withDatabase } from "../../../helpers/with_database.ts";
 
 const KEY = { "idempotency-key": "abc" };
 

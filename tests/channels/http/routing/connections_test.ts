@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { Connections } from "../../../../src/channels/http/routing/connections.ts";
+import { Connections } from "../../../../src/channels/http/connections.ts";
 
 const LIMITS = { headMs: 30, idleMs: 300 };
 const PORT = 8080; // 1F90

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { LiveRun } from "../../../../src/channels/http/stream/run.ts";
+import { LiveRun } from "../../../../src/channels/http/runs.ts";
 import type { QueryEvent, QueryEventBody, QueryResult } from "../../../../src/domain/query/query_schemas.ts";
 
 /** A run that sends what it is told to, and ends when it is told to. */

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { textStream } from "../../../../src/channels/http/stream/text_stream.ts";
+import { textStream } from "../../../../src/channels/http/followed_query.ts";
 
 Deno.test("textStream() says that it is alive as long as there is no text, then ends with the texts", async () => {
   const { promise: said, resolve } = Promise.withResolvers<string>();

@@ -1,13 +1,47 @@
 import process from "node:process";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
-import type { SharedQueries } from "../../../conversation/shared_queries.ts";
-import { isOwnEnd } from "../../../domain/query/query_event.ts";
-import type { QueryEvent, QueryResult } from "../../../domain/query/query_schemas.ts";
+import type { SharedQueries } from "../../conversation/shared_queries.ts";
+import { BoundedMap } from "../../domain/kit/bounded_map.ts";
+import { isOwnEnd } from "../../domain/query/query_event.ts";
+import type { QueryEvent, QueryResult } from "../../domain/query/query_schemas.ts";
+import type { TokenGrant } from "./tokens.ts";
+
+/** Tenants whose metrics are kept. */
+const KEPT_TENANTS = 1000;
+
+/** The metrics of the server, and the part that the tokens of each tenant caused. */
+export class TenantMetrics {
+  readonly #options: MetricsOptions;
+  readonly #all: Metrics;
+  readonly #tenants = new BoundedMap<string, Metrics>(KEPT_TENANTS);
+
+  constructor(options: MetricsOptions) {
+    this.#options = options;
+    this.#all = new Metrics(options);
+  }
+
+  event(tenant: string, event: QueryEvent): void {
+    for (const metrics of this.of(tenant)) metrics.event(event);
+  }
+
+  /** What a caller may see, in the Prometheus text format; `running` is the number of running queries. */
+  async text({ tenant, all }: Pick<TokenGrant, "tenant" | "all">, running: number): Promise<string> {
+    const [whole, own] = this.of(tenant);
+    return await (all ? whole : own).text(running);
+  }
+
+  /** Where something of a tenant is counted: those of the server, and those of the tenant. */
+  of(tenant: string): readonly [Metrics, Metrics] {
+    const own = this.#tenants.get(tenant) ?? new Metrics({ ...this.#options, load: null });
+    this.#tenants.set(tenant, own);
+    return [this.#all, own];
+  }
+}
 
 const REQUEST_BOUNDS = [.001, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10];
 const QUERY_BOUNDS = [.1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800];
 
-export interface MetricsOptions {
+interface MetricsOptions {
   readonly version: string;
   readonly now: () => number;
   /** What the nodes of the database do together, if there can be several. */
@@ -23,7 +57,7 @@ interface ServedRequest {
 }
 
 /** The server's own metrics, for Prometheus. They contain no user text. */
-export class Metrics {
+class Metrics {
   readonly #all = new Registry();
   readonly #requests = this.#counter("vis_http_requests_total", "Requests by route and status.", [
     "method",

@@ -1,4 +1,4 @@
-import { type FaultKind, faultOf } from "../../../domain/errors.ts";
+import { type FaultKind, faultOf } from "../../domain/errors.ts";
 
 /** Status and title of each kind of problem; the kind is the last part of `type` in the problem details. */
 const KINDS = {

@@ -1,12 +1,16 @@
-import type { Conversation, Conversations } from "../../../conversation/conversations.ts";
-import type { LabelUse } from "../../../domain/records/conversations.ts";
-import type { ExtensionAdmin } from "../../../domain/reports.ts";
-import type { UndoReport } from "../../../domain/undo.ts";
-import type { Log } from "../../../logging/log.ts";
-import type { ProviderAdmin } from "../../channel.ts";
-import type { Rate } from "../auth/rate_limit.ts";
-import type { TokenSource } from "../auth/token_grant.ts";
-import type { IdleLimits, OwnConnections } from "./connections.ts";
+import type { Conversation, Conversations } from "../../conversation/conversations.ts";
+import type { StoredQuery } from "../../domain/query/stored_query.ts";
+import type { LabelUse } from "../../domain/records/conversations.ts";
+import type { ExtensionAdmin } from "../../domain/reports.ts";
+import type { UndoReport } from "../../domain/undo.ts";
+import type { Log } from "../../logging/log.ts";
+import type { ProviderAdmin } from "../channel.ts";
+import type { IdleLimits, Leaving, OwnConnections } from "./connections.ts";
+import type { ListedModels } from "./listed_models.ts";
+import type { TenantMetrics } from "./metrics.ts";
+import type { AbandonedCalls, Idempotency } from "./repeated_requests.ts";
+import type { Runs } from "./runs.ts";
+import type { TokenGrant, TokenSource } from "./tokens.ts";
 
 /** Dependencies of the HTTP channel. The caller that provides them closes them, after the server. */
 export interface HttpParts {
@@ -78,4 +82,46 @@ export interface HttpLimits {
   readonly perAddress: Rate;
   /** Wrong tokens per address. */
   readonly wrongTokens: Rate;
+}
+
+export interface Rate {
+  readonly perMinute: number;
+  /** Requests allowed at once. */
+  readonly burst: number;
+}
+
+/** The environment of every Hono app here. */
+export interface Env {
+  Bindings: {
+    readonly parts: HttpParts;
+    readonly runs: Runs;
+    readonly metrics: TenantMetrics;
+    readonly once: Idempotency;
+    readonly abandoned: AbandonedCalls;
+    readonly models: ListedModels;
+    /** The peer's address. */
+    readonly remote: string;
+    /** Receives the route of the request. */
+    readonly routed: (route: string) => void;
+    /** Resolves when the response is sent, or its client gone. */
+    readonly sent: Promise<void>;
+    /** Reports a client that leaves before the response. */
+    readonly leaving: Leaving;
+    /** Reports the clients that have left by now, without waiting for the next regular look. */
+    readonly noticeLeft: () => Promise<void>;
+  };
+  Variables: {
+    requestId: string;
+    /** The client's address, as known proxies report it. */
+    address: string;
+    /** The token of the request, after `authenticated`. */
+    caller: TokenGrant;
+    /** Stands for the path in metrics and traces, if the path itself must not be named. */
+    route?: string;
+    /** The text that the JSON body was parsed from. */
+    bodyText: string;
+    /** After `inConversation` and `inQuery`. */
+    conversation: Conversation;
+    query: StoredQuery;
+  };
 }

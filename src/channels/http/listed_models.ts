@@ -1,7 +1,7 @@
-import type { Conversations } from "../../../conversation/conversations.ts";
-import { nearestName } from "../../../domain/kit/names.ts";
-import { Problem } from "../response/problem.ts";
-import type { HttpParts } from "../routing/http_parts.ts";
+import type { Conversations } from "../../conversation/conversations.ts";
+import { nearestName } from "../../domain/kit/names.ts";
+import type { ProviderAdmin } from "../channel.ts";
+import { Problem } from "./problem.ts";
 
 const LIST_MS = 20_000;
 /** How long a list counts as current; after a name that it lacks, only for a moment: a model may have been added. */
@@ -15,11 +15,11 @@ interface Listed {
 
 /** The models that requests may name: those of the configuration, and those that `/api/v1/models` lists. */
 export class ListedModels {
-  readonly #admin: HttpParts["admin"];
+  readonly #admin: Pick<ProviderAdmin, "models">;
   readonly #now: () => number;
   #listed: Promise<Listed> | null = null;
 
-  constructor({ admin, now }: Pick<HttpParts, "admin" | "now">) {
+  constructor(admin: Pick<ProviderAdmin, "models">, now: () => number) {
     this.#admin = admin;
     this.#now = now;
   }

@@ -1,14 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { SharedRun } from "../../../conversation/shared_queries.ts";
-import { resultOf, storedEvents } from "../../../conversation/stored_events.ts";
-import { Cancelled } from "../../../domain/errors.ts";
-import { isChild, isEnd, isOwnEnd, omittedBetween } from "../../../domain/query/query_event.ts";
-import type { QueryEvent, QueryResult } from "../../../domain/query/query_schemas.ts";
-import type { StoredQuery } from "../../../domain/query/stored_query.ts";
-import { Problem } from "../response/problem.ts";
-import type { HttpParts } from "../routing/http_parts.ts";
-import type { LiveRun } from "./run.ts";
-import type { Runs } from "./runs.ts";
+import type { SharedRun } from "../../conversation/shared_queries.ts";
+import { resultOf, storedEvents } from "../../conversation/stored_events.ts";
+import { Cancelled } from "../../domain/errors.ts";
+import { isChild, isEnd, isOwnEnd, omittedBetween } from "../../domain/query/query_event.ts";
+import type { QueryEvent, QueryResult } from "../../domain/query/query_schemas.ts";
+import type { StoredQuery } from "../../domain/query/stored_query.ts";
+import type { HttpParts } from "./env.ts";
+import { Problem } from "./problem.ts";
+import type { LiveRun, Runs } from "./runs.ts";
 
 /** Names the branch of a query, in responses; for clients of OpenAI's APIs in requests as well. */
 export const CONVERSATION_HEADER = "x-vis-conversation";
@@ -151,4 +150,68 @@ async function* restOf(
     if (event.type === "started" && !isChild(event)) continue;
     yield { id: String(number), event, omitted: 0 };
   }
+}
+
+export const EVENT_STREAM_TYPE = "text/event-stream; charset=utf-8";
+
+/** A response of server-sent events. `texts` is read only as fast as the client reads. If the client leaves, `texts`
+ * ends and `left` is called. */
+export function eventStream(
+  texts: AsyncGenerator<string>,
+  { heartbeatMs, left, headers = {} }: {
+    readonly heartbeatMs: number;
+    readonly left?: () => void;
+    readonly headers?: Readonly<Record<string, string>>;
+  },
+): Response {
+  const body = textStream(texts, { heartbeatMs, alive: ": alive\n\n", left });
+  return new Response(body, {
+    headers: {
+      "content-type": EVENT_STREAM_TYPE,
+      "cache-control": "no-store",
+      "x-accel-buffering": "no", // keeps nginx from buffering events
+      ...headers,
+    },
+  });
+}
+
+/** Events in the format of the stream. JSON has no raw line breaks, so nothing in one can begin another. */
+export async function* eventTexts(events: AsyncIterable<FollowedEvent>): AsyncGenerator<string> {
+  for await (const { id, event, omitted } of events) {
+    if (omitted > 0) yield `: ${omitted} events were omitted\n\n`;
+    yield `id: ${id}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
+  }
+}
+
+/** A response body of strings. They are read only as fast as the client reads, and once it has read all of them, `alive`
+ * is sent in this interval. If the client leaves, `texts` ends and `left` is called. */
+export function textStream(
+  texts: AsyncGenerator<string>,
+  { heartbeatMs, alive, left }: {
+    readonly heartbeatMs: number;
+    readonly alive: string;
+    readonly left?: (() => void) | undefined;
+  },
+): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  let beat: ReturnType<typeof setInterval> | undefined;
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      beat ??= setInterval(() => {
+        if (controller.desiredSize === 0) controller.enqueue(encoder.encode(alive));
+      }, heartbeatMs);
+      const step = await texts.next().catch((error: unknown) => {
+        clearInterval(beat);
+        throw error;
+      });
+      if (!step.done) return controller.enqueue(encoder.encode(step.value));
+      clearInterval(beat);
+      controller.close();
+    },
+    cancel() {
+      clearInterval(beat);
+      left?.();
+      void texts.return(undefined).catch(() => {});
+    },
+  }, { highWaterMark: 0 });
 }

@@ -1,7 +1,7 @@
-import type { QueryResult } from "../../../domain/query/query_schemas.ts";
-import type { LabelUse } from "../../../domain/records/conversations.ts";
-import { Problem } from "../response/problem.ts";
-import type { Quota, TokenGrant } from "./token_grant.ts";
+import type { QueryResult } from "../../domain/query/query_schemas.ts";
+import type { LabelUse } from "../../domain/records/conversations.ts";
+import { Problem } from "./problem.ts";
+import type { Quota, TokenGrant } from "./tokens.ts";
 
 const DAY_MS = 24 * 3_600_000;
 
@@ -9,7 +9,7 @@ const DAY_MS = 24 * 3_600_000;
 export type TokenUse = Readonly<Omit<Use, "day">>;
 
 /** Call once, when the query has ended or if it never began. */
-export interface QuotaLease {
+interface QuotaLease {
   end(result: QueryResult | null): void;
   undo(): void;
 }
@@ -78,16 +78,14 @@ export class Quotas {
 
   #check(use: Use, { queriesPerDay, costUsdPerDay, concurrent }: Quota): void {
     if (concurrent !== null && use.running >= concurrent) {
-      throw refused(`Cannot start a query: this token already runs ${concurrent}, its limit`, { seconds: 1 });
+      throw refused(`Cannot start a query: this token already runs ${concurrent}, its limit`, 1);
     }
     const seconds = Math.ceil(((use.day + 1) * DAY_MS - this.#now()) / 1000);
     if (queriesPerDay !== null && use.queries >= queriesPerDay) {
-      throw refused(`Cannot start a query: this token has used its ${queriesPerDay} queries for today`, { seconds });
+      throw refused(`Cannot start a query: this token has used its ${queriesPerDay} queries for today`, seconds);
     }
     if (costUsdPerDay !== null && use.costUsd >= costUsdPerDay) {
-      throw refused(`Cannot start a query: this token has spent its ${costUsdPerDay} US dollars for today`, {
-        seconds,
-      });
+      throw refused(`Cannot start a query: this token has spent its ${costUsdPerDay} US dollars for today`, seconds);
     }
   }
 
@@ -100,6 +98,6 @@ export class Quotas {
   }
 }
 
-function refused(detail: string, { seconds }: { readonly seconds: number }): Problem {
+function refused(detail: string, seconds: number): Problem {
   return new Problem(detail, { kind: "quota", headers: { "retry-after": String(Math.max(1, seconds)) } });
 }

@@ -1,0 +1,185 @@
+import { BlockList, isIP, isIPv6 } from "node:net";
+import { createMiddleware } from "hono/factory";
+import { BoundedMap } from "../../domain/kit/bounded_map.ts";
+import type { Env, HttpLimits, HttpParts, Rate } from "./env.ts";
+import { Problem } from "./problem.ts";
+import { checkToken } from "./tokens.ts";
+
+type Handler = ReturnType<typeof createMiddleware<Env>>;
+
+/** Who may connect, and how often. */
+export function admission(
+  { tokens, proxies, limits, now }: Pick<HttpParts, "tokens" | "proxies" | "limits" | "now">,
+  hosts: ReadonlySet<string>,
+): { readonly admitted: Handler; readonly authenticated: Handler } {
+  const addressOf = addressReader(proxies);
+  const perAddress = rateLimiter(limits.perAddress, { what: "address", now });
+  const perToken = rateLimiter(limits.perToken, { what: "token", now });
+  const wrongTokens = rateLimiter(limits.wrongTokens, { what: "address", now });
+  return {
+    /** Sets `address`, and refuses what must not be served before any route sees it. */
+    admitted: createMiddleware<Env>(async (c, next) => {
+      const address = addressOf(c.req.raw.headers, c.env.remote);
+      c.set("address", address);
+      guard(c.req.raw, limits, hosts);
+      perAddress(address);
+      await next();
+    }),
+    /** Sets `caller`. From then on nothing in the request reaches conversations that the caller may not see. A valid
+     * token is served regardless of what others at the address have tried. */
+    authenticated: createMiddleware<Env>(async (c, next) => {
+      const given = c.req.header("authorization");
+      const caller = await checkToken(given ?? null, { tokens, now }).catch((error: unknown) => {
+        const isWrong = given !== undefined && error instanceof Problem && error.status === 401;
+        if (isWrong) wrongTokens(c.var.address);
+        throw error;
+      });
+      perToken(caller.name);
+      c.set("caller", caller);
+      const { parts } = c.env;
+      c.env = { ...c.env, parts: { ...parts, conversations: parts.conversations.of(caller) } };
+      await next();
+    }),
+  };
+}
+
+const LENGTH_REQUIRED = { kind: "bad-request", status: 411 } as const;
+
+type GuardLimits = Pick<HttpLimits, "chunked" | "headerBytes" | "urlBytes" | "bodyBytes">;
+
+/** Checks a request first; throws `Problem` if it is too large or comes from a page of another origin. The Host header
+ * is checked against DNS rebinding, where a foreign name resolves to this machine. `hosts` are `name` or `name:port` in
+ * lower case; without a port, any port matches. */
+export function guard(request: Request, limits: GuardLimits, hosts: ReadonlySet<string>): void {
+  checkFraming(request, limits);
+  checkSizes(request, limits);
+  const host = (request.headers.get("host") ?? "").toLowerCase();
+  if (!isKnown(host, hosts)) {
+    throw new Problem(`Cannot serve host: ${host.slice(0, 100) || "none"}`, { kind: "misdirected" });
+  }
+  const origin = request.headers.get("origin");
+  if (origin !== null && !isSameOrigin(origin, host)) {
+    throw new Problem(`Cannot serve a page from another origin: ${origin.slice(0, 100)}`, { kind: "forbidden" });
+  }
+  const site = request.headers.get("sec-fetch-site");
+  const isVisit = request.method === "GET" && request.headers.get("sec-fetch-mode") === "navigate";
+  if ((site === "cross-site" || site === "same-site") && !isVisit) {
+    throw new Problem("Cannot serve a page from another origin", { kind: "forbidden" });
+  }
+}
+
+/** A body whose end two servers would see in different places is refused. */
+function checkFraming({ headers }: Request, { chunked }: GuardLimits): void {
+  const coding = headers.get("transfer-encoding")?.toLowerCase();
+  if (coding === undefined) return;
+  if (headers.has("content-length")) {
+    throw new Problem("Cannot read a body with both Content-Length and Transfer-Encoding", { kind: "bad-request" });
+  }
+  if (coding === "chunked" && !chunked) throw new Problem("Cannot read a body without Content-Length", LENGTH_REQUIRED);
+  if (coding === "chunked") return;
+  const detail = `Cannot read a body with transfer encoding ${coding.slice(0, 50)}`;
+  throw new Problem(detail, { kind: "unsupported-media-type" });
+}
+
+function checkSizes(request: Request, limits: GuardLimits): void {
+  if (request.url.length > limits.urlBytes) {
+    throw new Problem(`Cannot read the URL: it is longer than ${limits.urlBytes} bytes`, {
+      kind: "too-large",
+      status: 414,
+    });
+  }
+  let bytes = 0;
+  for (const [name, value] of request.headers) bytes += name.length + value.length;
+  if (bytes > limits.headerBytes) {
+    throw new Problem(`Cannot read the headers: they are longer than ${limits.headerBytes} bytes`, {
+      kind: "too-large",
+      status: 431,
+    });
+  }
+  const length = Number(request.headers.get("content-length") ?? 0);
+  if (length > limits.bodyBytes) throw bodyTooLarge(limits.bodyBytes);
+}
+
+/** The problem for a body over the limit. */
+export function bodyTooLarge(limit: number): Problem {
+  return new Problem(`Cannot read the body: the limit is ${limit} bytes`, {
+    kind: "too-large",
+    headers: { connection: "close" },
+  });
+}
+
+function isKnown(host: string, hosts: ReadonlySet<string>): boolean {
+  return hosts.has(host) || hosts.has(host.replace(/:\d{1,5}$/, ""));
+}
+
+function isSameOrigin(origin: string, host: string): boolean {
+  const url = URL.canParse(origin) ? new URL(origin) : null;
+  if (url?.protocol !== "http:" && url?.protocol !== "https:") return false;
+  const standard = url.protocol === "https:" ? ":443" : ":80";
+  return url.host === host || `${url.host}${standard}` === host;
+}
+
+/** Reads the client address of a request: the one that a known proxy reports, else the peer of the connection.
+ * Addresses of one IPv6 network (/64) count as one, since a client usually controls all of them. `proxies` are addresses
+ * and networks such as `10.0.0.0/8`. */
+export function addressReader(proxies: readonly string[]): (headers: Headers, remote: string) => string {
+  const known = new BlockList();
+  for (const proxy of proxies) {
+    const [address = "", prefix] = proxy.split("/");
+    const family = isIPv6(address) ? "ipv6" : "ipv4";
+    if (prefix === undefined) known.addAddress(address, family);
+    else known.addSubnet(address, Number(prefix), family);
+  }
+  return (headers, remote) => {
+    const forwarded = (headers.get("x-forwarded-for") ?? "").split(",").map((one) => plain(one.trim()));
+    let address = plain(remote);
+    // Starts with the nearest: anything before the first unknown address may be forged.
+    for (const before of forwarded.toReversed()) {
+      if (!isIn(known, address) || !/^[0-9a-f.:]{2,45}$/.test(before)) break;
+      address = before;
+    }
+    return address.includes(":") ? network(address) : address;
+  };
+}
+
+function isIn(list: BlockList, address: string): boolean {
+  const version = isIP(address);
+  return version !== 0 && list.check(address, version === 6 ? "ipv6" : "ipv4");
+}
+
+function plain(address: string): string {
+  return address.toLowerCase().replace(/^\[(.*)\]$/, "$1").replace(/^::ffff:(?=\d+\.)/, "");
+}
+
+function network(address: string): string {
+  const [head = "", tail = ""] = address.split("::");
+  const before = head === "" ? [] : head.split(":");
+  const after = tail === "" ? [] : tail.split(":");
+  const zeros = Array.from({ length: Math.max(0, 8 - before.length - after.length) }, () => "0");
+  return `${[...before, ...zeros, ...after].slice(0, 4).join(":")}::/64`;
+}
+
+/** Of more keys, those that were used longest ago are forgotten: their buckets are full, or the fullest. */
+const KEPT_BUCKETS = 10_000;
+
+/** Token buckets by key; `what` says of what, such as an address. The function takes one token from the bucket of a key;
+ * it throws `Problem` (429) with the seconds to wait if that is empty. */
+export function rateLimiter(
+  { perMinute, burst }: Rate,
+  { what, now }: { readonly what: string; readonly now: () => number },
+): (key: string) => void {
+  const buckets = new BoundedMap<string, { readonly left: number; readonly at: number }>(KEPT_BUCKETS);
+  return (key) => {
+    const at = now();
+    const bucket = buckets.get(key) ?? { left: burst, at };
+    const filled = Math.min(burst, bucket.left + (Math.max(0, at - bucket.at) * perMinute) / 60_000);
+    const isEmpty = filled < 1;
+    buckets.set(key, { left: isEmpty ? filled : filled - 1, at });
+    if (!isEmpty) return;
+    const seconds = Math.max(1, Math.ceil(((1 - filled) * 60) / perMinute));
+    throw new Problem(`Cannot serve more requests of this ${what}: the limit is ${perMinute} per minute`, {
+      kind: "rate-limited",
+      headers: { "retry-after": String(seconds) },
+    });
+  };
+}

@@ -1,0 +1,298 @@
+import { setImmediate } from "node:timers";
+import type { Context, MiddlewareHandler } from "hono";
+import { describeRoute, uniqueSymbol } from "hono-openapi";
+import { createMiddleware } from "hono/factory";
+import { z } from "zod";
+import type { Conversation, Conversations } from "../../conversation/conversations.ts";
+import type { AskOptions } from "../../conversation/send_options.ts";
+import { UsageError } from "../../domain/errors.ts";
+import { readBounded } from "../../domain/kit/bytes.ts";
+import { Semaphore } from "../../domain/kit/concurrency.ts";
+import { type JsonLimits, JsonTooLarge, readForeignJson } from "../../domain/kit/json.ts";
+import type { StoredQuery } from "../../domain/query/stored_query.ts";
+import { bodyTooLarge } from "./admission.ts";
+import type { Env, HttpLimits } from "./env.ts";
+import { Problem } from "./problem.ts";
+import type { TokenScope } from "./tokens.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** Media types, or a schema of JSON. */
+type Content = string | z.ZodType;
+
+interface Described {
+  /** The scope that the token needs, `read` if omitted; null for routes that need no token. */
+  readonly scope?: TokenScope | null;
+  /** Names of request headers and their effects. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Statuses of errors that a client of this route should expect, besides those of every route. */
+  readonly errors?: readonly (keyof typeof ERRORS)[];
+  /** What a successful request is answered with, by status; several if the client chooses. */
+  readonly [status: number]: Content | readonly Content[];
+}
+
+const SUCCESS: Readonly<Record<string, string>> = {
+  200: "Success",
+  201: "It was created",
+  202: "The running query received the message",
+  204: "It was deleted, or the client already has everything",
+};
+const ERRORS = {
+  409: "A query is running in the conversation, or what is to be changed has changed",
+  412: "The conversation does not match If-Match",
+  422: "The idempotency key was used with another body",
+  429: "Too many requests, or the quota of the token is exhausted; Retry-After says when to try again",
+};
+/** From the narrowest. */
+const SCOPES: readonly TokenScope[] = ["read", "write", "admin"];
+/** As the media type of an answer. */
+export const EVENT_STREAM = "text/event-stream";
+const EVENTS = {
+  $ref: "#/components/schemas/QueryEvent",
+  description:
+    "If Accept names text/event-stream, server-sent events: the name of each is the type of a QueryEvent, its data the QueryEvent as JSON",
+};
+const OPENAI_EVENTS = { type: "string", description: "With stream, server-sent events as in OpenAI's API" };
+
+/** Describes the routes of a topic, which `tag` names, and lets only tokens of their scope use them. */
+export function describeIn(
+  tag: string,
+): (operationId: string, summary: string, about: Described) => MiddlewareHandler<Env> {
+  const [type, name] = tag === "openai" ? ["application/json", "OpenAiError"] : ["application/problem+json", "Problem"];
+  const failed = { [type]: { schema: { $ref: `#/components/schemas/${name}` } } };
+  const events = tag === "openai" ? OPENAI_EVENTS : EVENTS;
+  return (operationId, summary, { scope = "read", headers = {}, errors = [], ...answers }) => {
+    const enter: MiddlewareHandler<Env> = async (c, next) => {
+      if (scope !== null && SCOPES.indexOf(c.var.caller.scope) < SCOPES.indexOf(scope)) {
+        throw new Problem(`Cannot do this with a token of scope ${c.var.caller.scope}: scope ${scope} is required`, {
+          kind: "insufficient-scope",
+          headers: { "www-authenticate": `Bearer realm="vis", error="insufficient_scope", scope="${scope}"` },
+        });
+      }
+      await next();
+    };
+    const answered = Object.entries<Described[number]>(answers).map(([status, content]) => [status, {
+      description: SUCCESS[status],
+      content: Object.fromEntries([content].flat().map((one) => mediaOf(one, events))),
+    }]);
+    const refused = [...errors, 429 as const].map((status) => [status, {
+      description: ERRORS[status],
+      content: failed,
+    }]);
+    const specification = describeRoute({
+      ...{ operationId, summary, tags: [tag] },
+      description: scope === null ? "Needs no token." : `Needs a token with the scope ${scope}, or a wider one.`,
+      ...(scope === null ? { security: [] } : { "x-vis-scope": scope }),
+      parameters: Object.entries(headers).map(([name, description]) => {
+        return { name, in: "header", required: false, description, schema: { type: "string" } };
+      }),
+      responses: Object.fromEntries([...answered, ...refused, ["default", { description: "Error", content: failed }]]),
+    });
+    return Object.assign(enter, specification);
+  };
+}
+
+function mediaOf(content: Content, events: Json): readonly [string, Json] {
+  if (typeof content !== "string") return ["application/json", { schema: schemaFor(content, "output") }];
+  return [content, { schema: content === EVENT_STREAM ? events : {} }];
+}
+
+/** A schema as hono-openapi takes it, converted when the document is asked for. */
+function schemaFor(
+  schema: z.ZodType,
+  io: "input" | "output",
+): { readonly toOpenAPISchema: () => Promise<{ readonly schema: Json }> } {
+  return { toOpenAPISchema: () => Promise.resolve({ schema: schemaOf(schema, io) }) };
+}
+
+/** OpenAPI 3.1 uses JSON Schema 2020-12 unchanged. */
+export function schemaOf(schema: z.ZodType, io: "input" | "output"): Json {
+  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, {
+    ...{ io, unrepresentable: "any" },
+    override: ({ jsonSchema }) => {
+      // Bounds that every double satisfies say nothing, and responses may gain fields.
+      if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+      if (io === "output" && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
+    },
+  });
+  return rest;
+}
+
+/** What `read` finds. Throws `Problem` (404) if that is nothing: `what` cannot be found. */
+export async function existing<T>(what: string, read: () => Promise<T | null | undefined>): Promise<T> {
+  const found = await read().catch((error: unknown) => {
+    if (!(error instanceof UsageError)) throw error;
+  });
+  if (found !== null && found !== undefined) return found;
+  throw new Problem(`Cannot find ${what}`, { kind: "not-found" });
+}
+
+/** Throws `Problem` (404) if no conversation has that id. */
+export async function findConversation(conversations: Conversations, id = ""): Promise<Conversation> {
+  const isId = /^[0-9a-f-]{8,36}$/.test(id);
+  return await existing(`conversation: ${id.slice(0, 100)}`, async () => isId ? await conversations.byId(id) : null);
+}
+
+/** Finds a query of the request's conversation by its full id, in whichever branch, and also if another run has replaced
+ * it. Of one that the branch of the request shows in part, it is that part. Throws `Problem` (404) if there is none. */
+export async function findQuery(c: Context<Env>, queryId = ""): Promise<StoredQuery> {
+  return await existing(`query: ${queryId.slice(0, 100)}`, async () => {
+    const { conversations } = c.env.parts;
+    const query = await conversations.records.query(queryId);
+    const branches = query ? await conversations.branches(c.var.conversation.conversationId) : [];
+    if (!query || !branches.some(({ branchId }) => branchId === query.branchId)) return null;
+    if (query.branchId === c.var.conversation.branchId) return query;
+    const shown = await conversations.queries(c.var.conversation);
+    return shown.find((one) => one.queryId === query.queryId) ?? query;
+  });
+}
+
+/** Sets `conversation` to the one of the path. */
+export const inConversation = createMiddleware<Env>(async (c, next) => {
+  c.set("conversation", await findConversation(c.env.parts.conversations, c.req.param("id")));
+  await next();
+});
+
+/** Sets `conversation` and `query` to those of the path. */
+export const inQuery = createMiddleware<Env>(async (c, next) => {
+  c.set("conversation", await findConversation(c.env.parts.conversations, c.req.param("id")));
+  c.set("query", await findQuery(c, c.req.param("queryId")));
+  await next();
+});
+
+/** Makes `c.req.valid(target)` what the schema reads. */
+type Valid<T extends "json" | "query", S extends z.ZodType> = MiddlewareHandler<
+  Env,
+  string,
+  { in: { [K in T]: z.input<S> }; out: { [K in T]: z.output<S> } }
+>;
+
+/** A list of wrong items must not become as many faults. */
+const FIRST_FAULTS = { abortEarly: true, reportInput: false };
+const MAX_MESSAGE = 500;
+const JSON_LIMITS: JsonLimits = { values: 100_000, depth: 200 };
+/** Bodies are read into values one after the other, and other requests get their turn in between. */
+const PARSING = new Semaphore(1);
+const LARGE = 64 << 10;
+
+/** Validates the query string. */
+export function validQuery<S extends z.ZodType>(schema: S): Valid<"query", S> {
+  return valid({ target: "query", schema }, (c) => checked(schema, { value: c.req.query(), what: "the query" }));
+}
+
+/** Reads and validates a JSON body. */
+export function validJson<S extends z.ZodType>(schema: S): Valid<"json", S> {
+  return valid({ target: "json", schema }, async (c) => {
+    const text = await readRequestBody(c.req.raw, c.env.parts.limits);
+    c.set("bodyText", text);
+    const read = () => checked(schema, { value: parsed(text), what: "the body" });
+    if (text.length <= LARGE) return read();
+    return await PARSING.run(async () => {
+      await new Promise<void>((resolve) => setImmediate(resolve));
+      return read();
+    });
+  });
+}
+
+/** Like the validators of Hono; these throw `Problem`, and hono-openapi describes them. */
+function valid<T extends "json" | "query", S extends z.ZodType>(
+  { target, schema }: { readonly target: T; readonly schema: S },
+  read: (c: Context<Env>) => unknown,
+): Valid<T, S> {
+  const middleware: MiddlewareHandler<Env> = async (c, next) => {
+    c.req.addValidatedData(target, Object(await read(c)));
+    await next();
+  };
+  return Object.assign(middleware, { [uniqueSymbol]: { target, ...schemaFor(schema, "input") } });
+}
+
+function parsed(text: string): unknown {
+  if (text === "") return {};
+  try {
+    return readForeignJson(text, JSON_LIMITS);
+  } catch (error) {
+    const isLarge = error instanceof JsonTooLarge;
+    const kind = isLarge && error.limit === "values" ? "too-large" : "bad-request";
+    throw new Problem(`Cannot read the body: ${isLarge ? error.what : "it is not JSON"}`, { kind });
+  }
+}
+
+function checked(schema: z.ZodType, { value, what }: { readonly value: unknown; readonly what: string }): unknown {
+  const result = schema.safeParse(value, FIRST_FAULTS);
+  if (result.success) return result.data;
+  const errors = result.error.issues.slice(0, 20).map(innermost).map(({ path, message }) => ({
+    path: path.map(String).join("."),
+    message: message.slice(0, MAX_MESSAGE),
+  }));
+  const [first] = errors;
+  const where = first && first.path !== "" ? `${first.path}: ` : "";
+  throw new Problem(`Cannot use ${what}: ${where}${first?.message ?? "invalid"}`, { kind: "bad-request", errors });
+}
+
+/** What is wrong with a value that may be of several kinds: of the one that it is meant to be, if only one can be meant. */
+function innermost(issue: z.core.$ZodIssue): Pick<z.core.$ZodIssue, "path" | "message"> {
+  const meant = issue.code === "invalid_union" ? issue.errors.filter(([first]) => first && first.path.length > 0) : [];
+  const [[fault] = []] = meant;
+  if (!fault || meant.length > 1) return issue;
+  const { path, message } = innermost(fault);
+  return { path: [...issue.path, ...path], message };
+}
+
+const CLOSE = { connection: "close" } as const;
+
+/** Reads the text of a JSON body. Throws `Problem` if the body has another type, is compressed, too large, too slow or
+ * not UTF-8. */
+async function readRequestBody(
+  request: Request,
+  limits: Pick<HttpLimits, "bodyBytes" | "bodyMs">,
+): Promise<string> {
+  const encoding = request.headers.get("content-encoding") ?? "identity";
+  if (encoding !== "identity") {
+    throw new Problem(`Cannot read a body with content encoding ${encoding.slice(0, 50)}`, {
+      kind: "unsupported-media-type",
+    });
+  }
+  const type = request.headers.get("content-type") ?? "";
+  const isEmpty = request.body === null || request.headers.get("content-length") === "0";
+  if (!isEmpty && !/^application\/json\s*(;|$)/i.test(type)) {
+    const shown = type.slice(0, 50) || "none";
+    throw new Problem(`Cannot read content type: ${shown}; send application/json`, { kind: "unsupported-media-type" });
+  }
+  const bytes = request.body ? await readAll(request.body, limits) : new Uint8Array();
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw new Problem("Cannot read the body: it is not UTF-8", { kind: "bad-request" });
+  }
+}
+
+async function readAll(
+  body: ReadableStream<Uint8Array>,
+  { bodyBytes, bodyMs }: Pick<HttpLimits, "bodyBytes" | "bodyMs">,
+): Promise<Uint8Array> {
+  const late = new AbortController();
+  const tooLate = new Problem("Cannot read the body: it took too long to arrive", { kind: "timeout", headers: CLOSE });
+  const timer = setTimeout(() => late.abort(tooLate), bodyMs);
+  try {
+    const tooLarge = () => bodyTooLarge(bodyBytes);
+    return await readBounded(body, { maxBytes: bodyBytes, tooLarge, signal: late.signal });
+  } catch (error) {
+    if (error instanceof Problem) throw error;
+    throw new Problem("Cannot read the body: the connection ended early", { kind: "bad-request" });
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Turns a value of a request body into a variable: strings stay as they are, everything else becomes data. */
+export function inputSource(label: string, value: unknown): NonNullable<AskOptions["context"]> {
+  const json = typeof value !== "string";
+  const text = json ? JSON.stringify(value) : value;
+  return {
+    label: `${label} of the request`,
+    json,
+    encoding: "utf-8",
+    pieces: ReadableStream.from([new TextEncoder().encode(text)]),
+  };
+}

@@ -1,0 +1,268 @@
+import type { Conversation } from "../../conversation/conversations.ts";
+import type { AskOptions } from "../../conversation/send_options.ts";
+import type { SharedQueries } from "../../conversation/shared_queries.ts";
+import { WaitingQuestions } from "../../conversation/waiting_questions.ts";
+import type { ApprovalAnswer, ApprovalQuestion, Approve } from "../../domain/query/approval.ts";
+import type { Emit } from "../../domain/query/query_event.ts";
+import type { QueryEvent, QueryResult } from "../../domain/query/query_schemas.ts";
+import type { Leaving } from "./connections.ts";
+import { Problem } from "./problem.ts";
+import type { Quotas, TokenUse } from "./quotas.ts";
+import type { TokenGrant } from "./tokens.ts";
+
+/** Ended runs that clients can still resume. */
+const KEPT_RUNS = 100;
+
+type OnEvent = (caller: TokenGrant, event: QueryEvent) => void;
+
+/** The queries that this process runs, and the most recent ones that it ran. */
+export class Runs {
+  readonly #byQuery = new Map<string, LiveRun>();
+  readonly #running = new Map<LiveRun, TokenGrant>();
+  readonly #quotas: Quotas;
+  readonly #shared: SharedQueries | null;
+  readonly #onEvent: OnEvent;
+  #closing = false;
+
+  /** `shared` has the queries of all nodes, if there are several; `onEvent` receives every event of every run with its
+   * token, before those who follow it. */
+  constructor(
+    quotas: Quotas,
+    { shared, onEvent }: { readonly shared: SharedQueries | null; readonly onEvent: OnEvent },
+  ) {
+    this.#quotas = quotas;
+    this.#shared = shared;
+    this.#onEvent = onEvent;
+  }
+
+  get closing(): boolean {
+    return this.#closing;
+  }
+
+  /** The number of running queries that a caller may know of. */
+  running({ tenant, all }: Pick<TokenGrant, "tenant" | "all">): number {
+    return [...this.#running.values()].filter((by) => all || by.tenant === tenant).length;
+  }
+
+  /** What a token has used today. */
+  used(caller: Pick<TokenGrant, "name">): TokenUse {
+    return this.#quotas.used(caller);
+  }
+
+  /** Begins a run, charged to the caller's quota, and waits for its first event; `leaving` cancels it. Rejects like
+   * `Conversations.ask` if nothing was begun, and with `Problem` if the caller's quota is used up (429) or the server
+   * shuts down (503). */
+  async begin(
+    ask: Ask,
+    { caller, leaving = null }: { readonly caller: TokenGrant; readonly leaving?: Leaving | null },
+  ): Promise<Begun> {
+    if (this.#closing) throw new Problem("Cannot start a query: the server is shutting down", { kind: "unavailable" });
+    const lease = this.#quotas.begin(caller);
+    const run = new LiveRun(ask, (event) => this.#onEvent(caller, event));
+    this.#running.set(run, caller);
+    const stay = leaving?.(() => run.cancel());
+    const gone = (): void => {
+      stay?.();
+      this.#running.delete(run);
+    };
+    const begun = await run.begun.catch((error: unknown) => {
+      gone();
+      lease.undo();
+      throw error;
+    });
+    run.ended.catch(() => null).then((result) => {
+      gone();
+      lease.end(result);
+    });
+    for (const before of this.#byQuery.values()) before.rest();
+    this.#byQuery.set(begun.queryId, run);
+    this.#forget();
+    return begun;
+  }
+
+  byQuery(queryId: string): LiveRun | null {
+    return this.#byQuery.get(queryId) ?? null;
+  }
+
+  /** Cancels what runs or waits in a conversation. Returns how many queries. */
+  async cancel(conversationId: string): Promise<number> {
+    if (this.#shared) return await this.#shared.cancel(conversationId);
+    const found = this.#of(conversationId);
+    for (const run of found) run.cancel();
+    return found.length;
+  }
+
+  /** The questions of a conversation that wait for an answer. */
+  async questions(conversationId: string): Promise<readonly ApprovalQuestion[]> {
+    if (this.#shared) return await this.#shared.questions(conversationId);
+    return this.#of(conversationId).flatMap(({ questions }) => questions.all);
+  }
+
+  /** False if no such question waits. */
+  async answer(conversationId: string, id: string, given: ApprovalAnswer): Promise<boolean> {
+    if (this.#shared) return await this.#shared.answer(conversationId, id, given);
+    return this.#of(conversationId).some(({ questions }) => questions.answer(id, given));
+  }
+
+  /** Begins no more runs, gives running ones this long, then cancels them; resolves when all have ended. */
+  async close(graceMs: number): Promise<void> {
+    this.#closing = true;
+    const timer = setTimeout(() => this.#running.forEach((_, run) => run.cancel()), graceMs);
+    try {
+      while (this.#running.size > 0) await Promise.allSettled([...this.#running.keys()].map(({ ended }) => ended));
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Runs of a conversation that have not ended, including waiting ones. */
+  #of(conversationId: string): readonly LiveRun[] {
+    return [...this.#running.keys()].filter((run) => run.conversationId === conversationId);
+  }
+
+  #forget(): void {
+    for (const [queryId, run] of this.#byQuery) {
+      if (this.#byQuery.size <= KEPT_RUNS) return;
+      if (!run.running) this.#byQuery.delete(queryId);
+    }
+  }
+}
+
+/** Number of events of a running query that are kept for clients. */
+const KEPT_EVENTS = 1000;
+/** Limit of the characters in their texts; a client that needs more reads rows. */
+const KEPT_CHARS = 500_000;
+/** The limit after the query has ended; older events are read from rows. */
+const KEPT_AFTER_CHARS = 200_000;
+
+/** Runs a query for a client, with the listeners of a run. A client that answers questions passes `approve` on. */
+type Ask = (
+  options: Required<Pick<AskOptions, "signal" | "emit" | "onBranch">>,
+  approve: Approve,
+) => Promise<QueryResult>;
+
+/** What is known about a query from its start. */
+export interface Begun {
+  readonly queryId: string;
+  /** The conversation's first branch; it serves as its id. */
+  readonly branchId: string;
+}
+
+interface Numbered {
+  readonly number: number;
+  readonly event: QueryEvent;
+}
+
+/** A query that this process runs or ran: its newest events and its end. A slow client does not make it keep more. */
+export class LiveRun {
+  readonly questions = new WaitingQuestions();
+  readonly #kept: Numbered[] = [];
+  readonly #controller = new AbortController();
+  readonly #begun = Promise.withResolvers<Begun>();
+  #branch: Conversation | null = null;
+  #newest = 0;
+  #chars = 0;
+  #over = false;
+  #change = Promise.withResolvers<void>();
+  /** Settles like `Conversations.ask`. */
+  readonly ended: Promise<QueryResult>;
+
+  /** `onEvent` receives every event, before those who follow the run. */
+  constructor(ask: Ask, onEvent: Emit = () => {}) {
+    const onBranch = (branch: Conversation): void => void (this.#branch = branch);
+    const emit: Emit = (event, number = this.#newest + 1) => {
+      onEvent(event);
+      this.#add(event, number);
+    };
+    this.ended = ask({ signal: this.#controller.signal, emit, onBranch }, this.questions.approve);
+    this.ended.then(() => this.#end(), (error: unknown) => {
+      this.#begun.reject(error);
+      this.#end();
+    });
+    this.#begun.promise.catch(() => {});
+  }
+
+  /** Resolves at the first event; rejects like `ended` if nothing was begun. */
+  get begun(): Promise<Begun> {
+    return this.#begun.promise;
+  }
+
+  /** Null until it is known or created. */
+  get conversationId(): string | null {
+    return this.#branch?.conversationId ?? null;
+  }
+
+  get running(): boolean {
+    return !this.#over;
+  }
+
+  /** Number of the oldest event still kept; one more than the newest if there is none. */
+  get oldest(): number {
+    return this.#kept[0]?.number ?? this.#newest + 1;
+  }
+
+  get newest(): number {
+    return this.#newest;
+  }
+
+  cancel(): void {
+    this.#controller.abort();
+  }
+
+  /** Reduces what is kept after the end: there are many such runs. */
+  rest(): void {
+    if (this.#over) this.#trim(KEPT_AFTER_CHARS);
+  }
+
+  /** The events after this number until the end, as soon as each happens. */
+  async *events(after = 0): AsyncGenerator<Numbered> {
+    for (let last = after;;) {
+      const found = this.#after(last);
+      if (found) {
+        yield found;
+        last = found.number;
+      } else if (this.#over) return;
+      else await this.#change.promise;
+    }
+  }
+
+  #after(last: number): Numbered | undefined {
+    if (last >= this.#newest) return undefined;
+    const next = this.#kept[Math.max(0, last + 1 - this.oldest)];
+    if (next?.number === last + 1) return next;
+    return this.#kept.find(({ number }) => number > last);
+  }
+
+  #add(event: QueryEvent, number: number): void {
+    const isFirst = this.#newest === 0;
+    this.#newest = number;
+    this.#kept.push({ number, event });
+    this.#chars += charsOf(event);
+    this.#trim(KEPT_CHARS);
+    if (isFirst) this.#begun.resolve({ queryId: event.queryId, branchId: this.#branch?.branchId ?? "" });
+    this.#wake();
+  }
+
+  #trim(chars: number): void {
+    while (this.#kept.length > 1 && (this.#kept.length > KEPT_EVENTS || this.#chars > chars)) {
+      const gone = this.#kept.shift();
+      if (gone) this.#chars -= charsOf(gone.event);
+    }
+  }
+
+  #end(): void {
+    this.#over = true;
+    this.#wake();
+  }
+
+  #wake(): void {
+    this.#change.resolve();
+    this.#change = Promise.withResolvers();
+  }
+}
+
+/** Counts only texts that a model writes: the others are small. */
+function charsOf(event: QueryEvent): number {
+  if ("delta" in event) return event.delta.length;
+  return "code" in event ? event.code.length : 0;
+}

@@ -1,0 +1,174 @@
+import { createHash } from "node:crypto";
+import { createLocalJWKSet, errors, type JWTPayload, jwtVerify, type JWTVerifyGetKey } from "jose";
+import { z } from "zod";
+import { messageOf } from "../../domain/errors.ts";
+import { isSecureUrl } from "../../domain/kit/addresses.ts";
+import { readBounded } from "../../domain/kit/bytes.ts";
+import { DEFAULT_TENANT, TENANT_NAME, TENANT_RULE } from "../../domain/kit/ids.ts";
+import { readForeignJson } from "../../domain/kit/json.ts";
+import type { Log } from "../../logging/log.ts";
+import { Problem, unauthorized } from "./problem.ts";
+import type { Quota, TokenGrant, TokenScope } from "./tokens.ts";
+
+/** Signatures of a public key only: with a shared secret, whoever can check a token could make one. */
+const ALGORITHMS = [
+  ...["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"],
+  ...["ES256", "ES384", "ES512", "EdDSA", "Ed25519"],
+];
+/** How far the clocks of issuer and server may differ. */
+const SKEW_SECONDS = 60;
+/** The widest first. */
+const SCOPES: readonly TokenScope[] = ["admin", "write", "read"];
+const SUBJECT = /^[^\p{Cc}]{1,255}$/u;
+
+export interface SignedTokensOptions extends KeySetOptions {
+  readonly audience: string;
+  /** The claim with the scopes: `vis:read`, `vis:write` or `vis:admin`, in a list or separated by spaces. */
+  readonly scopeClaim: string;
+  /** The claim with the tenant, which every token must then have; null if all are the default one's. */
+  readonly tenantClaim: string | null;
+  readonly quota: Quota;
+}
+
+/** Checks JSON Web Tokens of one issuer (RFC 9068), whose public keys it reads. Throws `Problem`: 401 for a token that
+ * does not count, 403 without a scope, 503 if the keys cannot be read. */
+export function signedTokens(
+  { audience, scopeClaim, tenantClaim, quota, ...options }: SignedTokensOptions,
+): (token: string) => Promise<TokenGrant> {
+  const { issuer, now } = options;
+  const keys = keySet(options);
+  return async (token) => {
+    const { payload: claims } = await jwtVerify(token, keys, {
+      ...{ issuer, audience, algorithms: ALGORITHMS, requiredClaims: ["exp", "sub"] },
+      ...{ clockTolerance: SKEW_SECONDS, currentDate: new Date(now()) },
+    }).catch((error: unknown) => {
+      throw error instanceof errors.JOSEError
+        ? unauthorized(`Cannot accept this token: ${faultOf(error)}`, true)
+        : error;
+    });
+    const { sub = "", exp = 0 } = claims;
+    if (!SUBJECT.test(sub)) throw unauthorized("Cannot accept this token: its claim sub cannot be used", true);
+    const digest = createHash("sha256").update(token).digest();
+    // Names of a list have no colon.
+    const name = `jwt:${sub}`;
+    const scope = scopeOf(claims[scopeClaim], scopeClaim);
+    const tenant = tenantOf(claims, tenantClaim);
+    return { name, digest, scope, tenant, all: scope === "admin", expiresAt: exp * 1000, quota };
+  };
+}
+
+function scopeOf(claim: unknown, name: string): TokenScope {
+  const given: readonly unknown[] = typeof claim === "string" ? claim.split(" ") : Array.isArray(claim) ? claim : [];
+  const scope = SCOPES.find((one) => given.includes(`vis:${one}`));
+  if (scope) return scope;
+  throw new Problem(`Cannot accept this token: its claim ${name} has none of vis:read, vis:write and vis:admin`, {
+    kind: "insufficient-scope",
+    headers: { "www-authenticate": 'Bearer realm="vis", error="insufficient_scope", scope="vis:read"' },
+  });
+}
+
+function tenantOf(claims: JWTPayload, name: string | null): string {
+  if (name === null) return DEFAULT_TENANT;
+  const tenant = claims[name];
+  if (typeof tenant === "string" && TENANT_NAME.test(tenant)) return tenant;
+  throw new Problem(`Cannot accept this token: its claim ${name} names no tenant. ${TENANT_RULE}`, {
+    kind: "insufficient-scope",
+  });
+}
+
+function faultOf(error: errors.JOSEError): string {
+  if (error instanceof errors.JWTExpired) return "it has expired";
+  if (error instanceof errors.JWTClaimValidationFailed) {
+    return error.claim === "nbf" ? "it is not valid yet" : `its claim ${error.claim} is missing or has another value`;
+  }
+  if (error instanceof errors.JOSEAlgNotAllowed) return "it is not signed with a public key";
+  if (error instanceof errors.JWKSNoMatchingKey) return "its issuer has no such key";
+  return "it was not signed by its issuer";
+}
+
+/** Keys are read again after this. */
+const FRESH_MS = 600_000;
+/** How long the keys that were read last are used if they cannot be read again. */
+const HELD_MS = 24 * 3_600_000;
+/** Time between two attempts to read them. */
+const PAUSE_MS = 10_000;
+const TIMEOUT_MS = 5_000;
+const MAX_BYTES = 1 << 18;
+const MAX_KEYS = 100;
+
+const Keys = z.object({ keys: z.array(z.looseObject({ kty: z.string() })).max(MAX_KEYS) });
+const Discovery = z.object({ issuer: z.string(), jwks_uri: z.string() });
+
+interface KeySetOptions {
+  readonly issuer: string;
+  /** Where the keys are; null if the discovery document of the issuer says it. */
+  readonly jwks: string | null;
+  readonly now: () => number;
+  readonly log: Log;
+}
+
+/** Finds the public key of a token in the set of its issuer (RFC 7517), which is read when a token needs one. Keys that
+ * were added are found at once; one that was removed counts for ten more minutes. However many tokens name unknown keys,
+ * and whether or not the issuer answers, it is asked at most every ten seconds. Throws `Problem` (503) if no keys are
+ * known. */
+function keySet(options: KeySetOptions): JWTVerifyGetKey {
+  const { issuer, now, log } = options;
+  let kept: { readonly find: JWTVerifyGetKey | null; readonly at: number } = { find: null, at: 0 };
+  let triedAt = -PAUSE_MS;
+  let reading: Promise<void> | null = null;
+  const isWithin = (ms: number, at: number): boolean => now() >= at && now() < at + ms;
+  const held = (ms: number): JWTVerifyGetKey | null => isWithin(ms, kept.at) ? kept.find : null;
+  const found: JWTVerifyGetKey = (header, token) => {
+    const find = held(HELD_MS);
+    if (find) return find(header, token);
+    throw new Problem("Cannot check this token: the keys of its issuer cannot be read now", { kind: "unavailable" });
+  };
+  const readNow = async (): Promise<void> => {
+    try {
+      const { keys } = Keys.parse(await readJson(options.jwks ?? await discovered(issuer)));
+      // A secret key in a public document is a mistake of the issuer.
+      const open = keys.filter(({ kty }) => kty !== "oct");
+      kept = { find: createLocalJWKSet({ keys: open }), at: now() };
+      log.info("token_keys_read", { issuer, keys: open.length });
+    } catch (error) {
+      log.error("token_keys_not_read", { issuer, error: messageOf(error) });
+    }
+  };
+  const read = async (): Promise<void> => {
+    if (!reading && isWithin(PAUSE_MS, triedAt)) return;
+    triedAt = now();
+    reading ??= readNow().finally(() => reading = null);
+    await reading;
+  };
+  return async (header, token) => {
+    if (!held(HELD_MS)) await read();
+    else if (!held(FRESH_MS)) void read();
+    try {
+      return await found(header, token);
+    } catch (error) {
+      if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
+    }
+    await read();
+    return await found(header, token);
+  };
+}
+
+async function discovered(issuer: string): Promise<string> {
+  const url = `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
+  const found = Discovery.parse(await readJson(url));
+  if (found.issuer !== issuer) throw new Error(`Cannot use ${url}: it is of the issuer ${found.issuer}`);
+  return found.jwks_uri;
+}
+
+async function readJson(url: string): Promise<unknown> {
+  if (!isSecureUrl(url)) throw new Error(`Cannot read ${url}: it must begin with https`);
+  const signal = AbortSignal.timeout(TIMEOUT_MS);
+  const response = await fetch(url, { signal, redirect: "error", headers: { accept: "application/json" } });
+  if (!response.ok || response.body === null) {
+    await response.body?.cancel();
+    throw new Error(`Cannot read ${url}: its status is ${response.status}`);
+  }
+  const tooLarge = () => new Error(`Cannot read ${url}: it has more than ${MAX_BYTES} bytes`);
+  const bytes = await readBounded(response.body, { maxBytes: MAX_BYTES, tooLarge, signal });
+  return readForeignJson(new TextDecoder().decode(bytes));
+}
