@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { tests as examples } from "commonmark-spec";
-import { renderMarkdown } from "../../src/channels/telegram/text/render_markdown.ts";
+import { renderMarkdown } from "../../src/channels/telegram/rich_text.ts";
 import { answerHtml } from "../../src/conversation/export/html.ts";
 import { parseMarkdown } from "../../src/markdown/parse_markdown.ts";
 import { markdownLines } from "../../src/markdown/terminal/markdown_lines.ts";

@@ -4,7 +4,7 @@ import rlm from "../../extensions/rlm/mod.ts";
 import { SessionUpdates } from "../../src/channels/acp/session_updates.ts";
 import { Progress } from "../../src/channels/cli/ask/progress.ts";
 import { Trace } from "../../src/channels/cli/ask/trace.ts";
-import { progressView } from "../../src/channels/telegram/outbound/progress_view.ts";
+import { progressView } from "../../src/channels/telegram/answer_messages.ts";
 import { StepEntry } from "../../src/channels/tui/entries/step_entry.ts";
 import { storedStep } from "../../src/channels/tui/entries/stored_step.ts";
 import { DEFAULT_PREFS } from "../../src/channels/tui/prefs/prefs.ts";

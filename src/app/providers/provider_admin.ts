@@ -134,7 +134,7 @@ export class AppProviderAdmin implements ProviderAdmin {
   }
 
   async #tryBotToken(token: string, signal: AbortSignal): Promise<KeyTrial> {
-    const { BotApi } = await import("../../channels/telegram/api/bot_api.ts");
+    const { BotApi } = await import("../../channels/telegram/bot_api.ts");
     const api = new BotApi({ token, root: this.#settings.config.telegram.apiUrl.replace(/\/+$/, "") });
     try {
       const { username } = await api.call((wire, own) => wire.getMe(own), { signal, timeoutMs: TRY_MS });

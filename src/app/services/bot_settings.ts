@@ -1,9 +1,9 @@
 import type { OpenRequest } from "../../channels/channel.ts";
+import { REAL_BOT_CLOCK } from "../../channels/telegram/bot_api.ts";
 import type { OpenTelegramOptions } from "../../channels/telegram/open_telegram.ts";
-import { REAL_BOT_CLOCK } from "../../channels/telegram/api/bot_clock.ts";
 import { createLog } from "../../logging/log.ts";
-import type { SessionParts } from "../session/open_session.ts";
 import { AppProviderAdmin } from "../providers/provider_admin.ts";
+import type { SessionParts } from "../session/open_session.ts";
 import { readSettings, type Settings } from "../settings/settings.ts";
 
 /** The list of allowed users is read again if it is older. */

@@ -1,11 +1,11 @@
 import type { OpenRequest, Session } from "../../channels/channel.ts";
+import { REAL_BOT_CLOCK } from "../../channels/telegram/bot_api.ts";
 import { type OpenedBot, openTelegram } from "../../channels/telegram/open_telegram.ts";
-import { REAL_BOT_CLOCK } from "../../channels/telegram/api/bot_clock.ts";
 import { Cancelled, ConfigError } from "../../domain/errors.ts";
 import { createLog } from "../../logging/log.ts";
-import { botSettings } from "./bot_settings.ts";
 import { openSession, type SessionParts } from "../session/open_session.ts";
 import type { Settings } from "../settings/settings.ts";
+import { botSettings } from "./bot_settings.ts";
 import { telegramToken } from "./telegram_token.ts";
 
 /** Longest wait at startup, since Telegram may be unreachable then. */

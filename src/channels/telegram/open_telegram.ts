@@ -1,21 +1,37 @@
-import { ConfigError } from "../../domain/errors.ts";
-import type { Log } from "../../logging/log.ts";
+/* The Telegram bot. It is read in this order:
+ *
+ *   open_telegram.ts    `openTelegram`: connects, takes updates into the inbox and from there to the chats; this file is
+ *                       the entrance of the folder
+ *   updates.ts          how updates come in: by polling or by a webhook; `read_update.ts` says what one means to the bot
+ *   inbox.ts            messages without an answer, in the database: a restart loses none and answers none twice
+ *   chat_worker.ts      the messages of one chat in order: `chat_commands.ts` runs a command, `chat_query.ts` a request
+ *   answer_messages.ts  what a chat sees of a query: its progress, then the answer as messages of `rich_text.ts`
+ *   messenger.ts        writes into chats within the limits of Telegram; `bot_api.ts` is the wire below it
+ *
+ * What the chats share is in `bot_parts.ts`: who may use the bot, the sessions of the chosen models, open questions. */
+
+import { Cancelled, ConfigError } from "../../domain/errors.ts";
+import { BoundedMap } from "../../domain/kit/bounded_map.ts";
 import type { RunningBot, Session } from "../channel.ts";
-import { UserAccess } from "./inbound/access.ts";
-import { backoff } from "./api/backoff.ts";
-import { BotApi } from "./api/bot_api.ts";
-import type { BotParts } from "./chat/bot_parts.ts";
-import type { BotClock } from "./api/bot_clock.ts";
-import { Inbox } from "./inbound/inbox.ts";
-import { Messenger } from "./outbound/messenger.ts";
-import { Outbox } from "./outbound/outbox.ts";
-import { receiveUpdate } from "./api/receive_update.ts";
-import { ChatQuestions } from "./chat/questions.ts";
-import { ModelSessions } from "./chat/sessions.ts";
-import { TelegramBot } from "./telegram_bot.ts";
-import { TelegramError } from "./api/telegram_error.ts";
-import { webhookSecret } from "./api/webhook_secret.ts";
-import type { Me } from "./api/wire.ts";
+import { UserAccess } from "./access.ts";
+import { BotApi, type Me, TelegramError, untilReached, type Update } from "./bot_api.ts";
+import type { BotParts } from "./bot_parts.ts";
+import { COMMAND_LIST } from "./chat_commands.ts";
+import { ChatWorker } from "./chat_worker.ts";
+import { Inbox, type PendingMessage } from "./inbox.ts";
+import { Messenger, Outbox } from "./messenger.ts";
+import { ChatQuestions } from "./questions.ts";
+import {
+  chatKey,
+  type ChatPlace,
+  type Incoming,
+  type Press,
+  type ReadUpdate,
+  readUpdate,
+  type Sender,
+} from "./read_update.ts";
+import { ModelSessions } from "./sessions.ts";
+import { pollUpdates, receiveUpdate, setWebhook, type Webhook, webhookSecret } from "./updates.ts";
 
 /** By then the user has probably put the phone away. */
 const LATE_MS = 10_000;
@@ -88,29 +104,232 @@ export async function openTelegram(options: OpenTelegramOptions): Promise<Opened
   }
 }
 
-/** Identifies the bot; retries until Telegram can be reached. */
-async function introduce(
-  api: BotApi,
-  { clock, log, note, signal, deleteWebhook }: OpenTelegramOptions & { readonly clock: BotClock; readonly log: Log },
-): Promise<Me> {
-  for (let failures = 1;; failures++) {
+/** Identifies the bot as soon as Telegram can be reached. */
+async function introduce(api: BotApi, options: OpenTelegramOptions): Promise<Me> {
+  const { signal, deleteWebhook } = options;
+  const identified = async (): Promise<Me> => {
+    const me = await api.call((wire, own) => wire.getMe(own), { signal });
+    if (deleteWebhook) await api.call((wire, own) => wire.deleteWebhook({}, own), { signal });
+    return me;
+  };
+  return await untilReached(identified, options).catch((error: unknown) => {
+    if (!(error instanceof TelegramError)) throw error;
+    const why = error.code === "token"
+      ? "Telegram refused its token; set another with vis auth login telegram or VIS_TELEGRAM_TOKEN"
+      : error.message;
+    throw new ConfigError(`Cannot use the bot: ${why}`);
+  });
+}
+
+/** Time for the final messages of cancelled queries. */
+const LAST_WORDS_MS = 5_000;
+
+interface TelegramBotOptions {
+  readonly parts: BotParts;
+  readonly me: Me;
+  /** Where Telegram sends updates; with null the bot polls for them. */
+  readonly webhook: Webhook | null;
+  readonly note: (text: string) => void;
+  /** Time for running queries at shutdown. */
+  readonly shutdownMs: number;
+  /** Aborts `parts.closing`, and what the outbox waits for. */
+  readonly abort: { readonly closing: AbortController; readonly outbox: AbortController };
+}
+
+/** The running bot: it takes updates into the inbox and from there to the chats. The caller that starts it closes
+ * it. */
+class TelegramBot {
+  readonly #options: TelegramBotOptions;
+  readonly #workers = new Map<string, ChatWorker>();
+  /** The first message of an album, while more of its photos may follow. */
+  readonly #albums = new BoundedMap<string, number>(100);
+  readonly #polling = new AbortController();
+  readonly #failed = Promise.withResolvers<never>();
+  #ended: Promise<void> | null = null;
+  /** Accepts one batch after the other. */
+  #accepting: Promise<void> = Promise.resolve();
+
+  constructor(options: TelegramBotOptions) {
+    this.#options = options;
+    this.#failed.promise.catch(() => {});
+  }
+
+  /** Rejects if the bot cannot continue: with `ConfigError` for a refused token or another poller. */
+  get ended(): Promise<void> {
+    if (this.#ended !== null) return this.#ended;
+    const ended = Promise.race([this.#run(), this.#failed.promise]).catch((error: unknown) => {
+      throw whyEnded(error);
+    });
+    ended.catch(() => {}); // the caller may read `ended` later
+    return this.#ended = ended;
+  }
+
+  /** Stops polling, lets running queries end, and interrupts those that take too long; they continue at the next
+   * start. */
+  async close(): Promise<void> {
+    const { parts: { clock }, shutdownMs, abort } = this.#options;
+    this.#polling.abort();
+    await this.#accepting;
+    const done = new AbortController();
+    const idle = Promise.all([...this.#workers.values()].map((worker) => worker.close()));
+    const late = async (): Promise<void> => {
+      await clock.sleep(shutdownMs, done.signal);
+      abort.closing.abort();
+      await clock.sleep(LAST_WORDS_MS, done.signal);
+      abort.outbox.abort();
+    };
+    const watched = late().catch(() => {});
+    await idle;
+    done.abort();
+    await watched;
+    abort.closing.abort();
+    abort.outbox.abort();
+    await this.#ended?.catch(() => {});
+  }
+
+  async #run(): Promise<void> {
+    const { parts: { api, clock, inbox, log }, note } = this.#options;
+    const signal = this.#polling.signal;
+    await api.call((wire, own) => wire.setMyCommands({ commands: [...COMMAND_LIST] }, own), { signal })
+      .catch((error: unknown) => log.warn("telegram_commands_not_set", { error: String(error) }));
+    for (const entry of await inbox.entries()) this.#dispatch(entry);
+    const { webhook } = this.#options;
+    if (webhook) return await setWebhook(webhook, { api, clock, log, note, signal });
+    const accept = (updates: readonly Update[]) => this.accept(updates);
+    await pollUpdates({ api, clock, log, note, signal, accept, mark: () => inbox.mark() });
+  }
+
+  /** When it resolves, everything to be answered is in the database; nothing begins before. Rejects with `Cancelled`
+   * once the bot is shutting down: Telegram then keeps the updates. */
+  accept(updates: readonly Update[]): Promise<void> {
+    const accepted = this.#accepting.then(() => this.#accept(updates));
+    this.#accepting = accepted.catch(() => {});
+    return accepted;
+  }
+
+  async #accept(updates: readonly Update[]): Promise<void> {
+    const { parts: { inbox }, me } = this.#options;
+    if (this.#polling.signal.aborted) throw new Cancelled("The bot is shutting down");
+    const taken = new Map<number, PendingMessage>();
+    const ids = updates.map(({ update_id: id }) => id);
+    const known = await inbox.known(ids);
+    for (const update of updates) {
+      if (known.includes(update.update_id)) continue; // Telegram repeats updates that were not confirmed
+      const entry = await this.#sorted(this.#read(update, me), taken);
+      if (entry) taken.set(entry.message.updateId, entry);
+    }
+    await inbox.accept(ids, [...taken.values()]);
+    for (const entry of taken.values()) this.#dispatch(entry);
+  }
+
+  /** Skips an update that cannot be read: it would come again and again. */
+  #read(update: Update, me: Me): ReadUpdate {
     try {
-      const me = await api.call((wire, own) => wire.getMe(own), { signal });
-      if (deleteWebhook) await api.call((wire, own) => wire.deleteWebhook({}, own), { signal });
-      return me;
+      return readUpdate(update, me);
     } catch (error) {
-      if (!(error instanceof TelegramError)) throw error;
-      if (error.code === "token") {
-        throw new ConfigError(
-          "Cannot use the bot: Telegram refused its token; set another with vis auth login telegram or VIS_TELEGRAM_TOKEN",
-        );
-      }
-      if (error.code !== "network" && error.code !== "flood") {
-        throw new ConfigError(`Cannot use the bot: ${error.message}`);
-      }
-      if (failures === 1) note(`${error.message}; trying again`);
-      log.warn("telegram_not_reached", { failures });
-      await clock.sleep(Math.max(error.retryAfterMs, backoff(failures, clock.random)), signal);
+      this.#options.parts.log.error("telegram_update_not_read", { updateId: update.update_id, error: String(error) });
+      return { kind: "nothing" };
     }
   }
+
+  async #sorted(read: ReadUpdate, taken: Map<number, PendingMessage>): Promise<PendingMessage | null> {
+    const { access, inbox } = this.#options.parts;
+    if (read.kind === "nothing") return null;
+    if (read.kind === "moved") {
+      await inbox.moveChats(read.from, read.to);
+      return null;
+    }
+    if (read.kind === "press") {
+      await this.#press(read);
+      return null;
+    }
+    const sender: Sender = read.kind === "message"
+      ? { place: read.message.chat, messageId: read.message.messageId, userId: read.message.from.id }
+      : read;
+    if (!await access.allows(sender.userId, sender.place)) {
+      const once = `refused ${sender.userId} ${sender.place.id}`;
+      if (access.mayTell(once)) this.#tell(sender, refusalText(sender.userId, sender.place));
+      return null;
+    }
+    if (read.kind === "message") {
+      const { message: { chat, from }, reply } = read;
+      const answer = { chat: chat.id, by: from.name, text: reply?.text ?? "" };
+      if (reply !== null && this.#options.parts.questions.reply(reply.to, answer)) return null;
+      return await this.#withAlbum(read.message, taken);
+    }
+    if (access.mayTell(`${read.told} ${sender.place.id} ${sender.userId}`, "known")) this.#tell(sender, read.told);
+    return null;
+  }
+
+  /** A press answers a question that waits; nothing of it is stored, because a query that is interrupted asks again. */
+  async #press({ place, userId, pressId, data, name }: Press): Promise<void> {
+    const { access, questions, messenger, closing } = this.#options.parts;
+    const allowed = await access.allows(userId, place);
+    if (!allowed && !access.mayTell(`pressed ${userId} ${place.id}`)) return;
+    const text = allowed ? questions.press(data, { chat: place.id, by: name }) : "This bot answers only allowed users";
+    void messenger.notice(pressId, { text, signal: closing });
+  }
+
+  /** Adds a photo to the earlier message that it belongs to. */
+  async #withAlbum(message: Incoming, taken: Map<number, PendingMessage>): Promise<PendingMessage | null> {
+    const { album, updateId, files, text } = message;
+    if (album === null) return { message };
+    const key = `${chatKey(message.chat)} ${album}`;
+    const first = this.#albums.get(key) ?? updateId;
+    const known = taken.get(first);
+    if (known) {
+      const all = [...known.message.files, ...files];
+      taken.set(first, { ...known, message: { ...known.message, files: all, text: known.message.text || text } });
+      return null;
+    }
+    const longer = first === updateId ? null : await this.#worker(message).extend(first, files);
+    if (longer) {
+      await this.#options.parts.inbox.put(longer);
+      return null;
+    }
+    this.#albums.set(key, updateId);
+    return { message };
+  }
+
+  #tell({ place, messageId }: Sender, text: string): void {
+    const { messenger, log } = this.#options.parts;
+    messenger.send(place, { text, entities: [] }, { replyTo: place.group ? messageId : null })
+      .catch((error: unknown) => log.warn("telegram_reply_refused", { error: String(error) }));
+  }
+
+  /** During shutdown everything stays in the inbox. */
+  #dispatch(entry: PendingMessage): void {
+    if (!this.#polling.signal.aborted) this.#worker(entry.message).accept(entry);
+  }
+
+  #worker({ chat }: Pick<Incoming, "chat">): ChatWorker {
+    const key = chatKey(chat);
+    const known = this.#workers.get(key);
+    if (known) return known;
+    const worker = new ChatWorker(this.#options.parts, { onFailed: (error) => this.#failed.reject(error) });
+    this.#workers.set(key, worker);
+    return worker;
+  }
+}
+
+function whyEnded(error: unknown): unknown {
+  if (error instanceof Cancelled || !(error instanceof TelegramError)) return error;
+  if (error.code === "token") {
+    return new ConfigError(
+      `Cannot use the bot: ${error.message}; set another token with vis auth login telegram or VIS_TELEGRAM_TOKEN`,
+    );
+  }
+  if (error.code !== "conflict") return error;
+  const fix = error.detail === "webhook"
+    ? "remove the webhook with vis telegram --delete-webhook"
+    : "stop the other program that reads this bot's updates";
+  return new ConfigError(`Cannot ask for updates: ${error.message}; ${fix}`);
+}
+
+/** The reply to users who are not on the list: the command that the operator has to run. */
+function refusalText(userId: number, place: ChatPlace): string {
+  const own = `This bot answers only allowed users. Your id is ${userId}; its operator can allow you with:\n` +
+    `vis telegram allow ${userId}`;
+  if (!place.group) return own;
+  return `${own}\nor everybody in this group, whose id is ${place.id}, with:\nvis telegram allow ${place.id}`;
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { serve } from "../../../src/app/services/serve.ts";
 import type { RunningServer } from "../../../src/channels/channel.ts";
-import { webhookSecret } from "../../../src/channels/telegram/api/webhook_secret.ts";
+import { webhookSecret } from "../../../src/channels/telegram/updates.ts";
 import { FakeBotApi, TOKEN } from "../../channels/telegram/_fake_bot_api.ts";
 import { until } from "../../helpers/until.ts";
 

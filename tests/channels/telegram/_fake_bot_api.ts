@@ -1,4 +1,4 @@
-import type { Message, Update } from "../../../src/channels/telegram/api/wire.ts";
+import type { Message, Update } from "../../../src/channels/telegram/bot_api.ts";
 
 export const TOKEN = "123456:AAFakeFakeFakeFakeFakeFakeFakeFake_-x";
 export const BOT = { id: 123456, is_bot: true, first_name: "Vis", username: "VisTestBot" } as const;

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { RichMessage } from "../../../src/channels/telegram/text/rich_text.ts";
+import type { RichMessage } from "../../../src/channels/telegram/rich_text.ts";
 
 /** What Telegram asks of a message: length, entities within it and within each other, none of them through a character,
  * nothing within code. */

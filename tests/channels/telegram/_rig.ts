@@ -1,11 +1,10 @@
-import { openTelegram, type OpenTelegramOptions } from "../../../src/channels/telegram/open_telegram.ts";
-import { REAL_BOT_CLOCK } from "../../../src/channels/telegram/api/bot_clock.ts";
-import type { BotClock } from "../../../src/channels/telegram/api/bot_clock.ts";
 import type { RunningBot, Session } from "../../../src/channels/channel.ts";
+import { type BotClock, REAL_BOT_CLOCK } from "../../../src/channels/telegram/bot_api.ts";
+import { openTelegram, type OpenTelegramOptions } from "../../../src/channels/telegram/open_telegram.ts";
 import { type Engine, type EngineOptions, startEngine } from "../../helpers/engine.ts";
 import type { ScriptedReply } from "../../helpers/scripted_provider.ts";
-import { FakeBotApi, TOKEN } from "./_fake_bot_api.ts";
 import { until } from "../../helpers/until.ts";
+import { FakeBotApi, TOKEN } from "./_fake_bot_api.ts";
 
 const SPEED = 50;
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { OpenedBot } from "../../../src/channels/telegram/open_telegram.ts";
-import { webhookSecret } from "../../../src/channels/telegram/api/webhook_secret.ts";
+import { webhookSecret } from "../../../src/channels/telegram/updates.ts";
 import { ASKING } from "../../helpers/asking_extension.ts";
 import { final, replyJson } from "../../helpers/scripted_provider.ts";
 import { type FakeMessage, TOKEN } from "./_fake_bot_api.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { BotApi } from "../../../../src/channels/telegram/api/bot_api.ts";
-import { withFolder } from "../../../helpers/with_folder.ts";
 import { FakeBotApi, TOKEN } from "../_fake_bot_api.ts";
+import { BotApi } from "../../../../src/channels/telegram/bot_api.ts";
+import { withFolder } from "../../../helpers/with_folder.ts";
 
 const { signal } = new AbortController();
 const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);

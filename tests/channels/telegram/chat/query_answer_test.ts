@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
-import type { PendingMessage } from "../../../../src/channels/telegram/inbound/entry.ts";
-import { Inbox } from "../../../../src/channels/telegram/inbound/inbox.ts";
 import { FakeBotApi } from "../_fake_bot_api.ts";
-import { replyJson } from "../../../helpers/scripted_provider.ts";
 import { withBot } from "../_rig.ts";
+import { Inbox, type PendingMessage } from "../../../../src/channels/telegram/inbox.ts";
+import { replyJson } from "../../../helpers/scripted_provider.ts";
 
 const answer = (text: string): string => replyJson([], { final: text });
 

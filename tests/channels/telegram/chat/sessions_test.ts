@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import type { Conversation } from "../../../../src/conversation/conversations.ts";
 import type { Session } from "../../../../src/channels/channel.ts";
-import { ModelSessions } from "../../../../src/channels/telegram/chat/sessions.ts";
+import { ModelSessions } from "../../../../src/channels/telegram/sessions.ts";
+import type { Conversation } from "../../../../src/conversation/conversations.ts";
 import { ConfigError } from "../../../../src/domain/errors.ts";
 
 const LOG = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };

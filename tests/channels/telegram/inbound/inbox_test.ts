@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import type { PendingMessage } from "../../../../src/channels/telegram/inbound/entry.ts";
-import { Inbox } from "../../../../src/channels/telegram/inbound/inbox.ts";
+import { Inbox, type PendingMessage } from "../../../../src/channels/telegram/inbox.ts";
 import type { StateStore } from "../../../../src/domain/records/extension_state.ts";
 import { openStore } from "../../../../src/persistence/open_store.ts";
 

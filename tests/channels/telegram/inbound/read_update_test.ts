@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { readUpdate } from "../../../../src/channels/telegram/inbound/read_update.ts";
-import type { Update } from "../../../../src/channels/telegram/api/wire.ts";
 import { BOT } from "../_fake_bot_api.ts";
+import type { Update } from "../../../../src/channels/telegram/bot_api.ts";
+import { readUpdate } from "../../../../src/channels/telegram/read_update.ts";
 
 const ME = BOT as unknown as Parameters<typeof readUpdate>[1];
 const GROUP = { id: -5, type: "supergroup", title: "G" };

@@ -1,12 +1,9 @@
 import assert from "node:assert/strict";
-import { BotApi } from "../../../../src/channels/telegram/api/bot_api.ts";
-import { UserAccess } from "../../../../src/channels/telegram/inbound/access.ts";
-import { backoff } from "../../../../src/channels/telegram/api/backoff.ts";
-import type { BotClock } from "../../../../src/channels/telegram/api/bot_clock.ts";
-import { Outbox } from "../../../../src/channels/telegram/outbound/outbox.ts";
-import { TelegramError } from "../../../../src/channels/telegram/api/telegram_error.ts";
-import { Cancelled } from "../../../../src/domain/errors.ts";
 import { FakeBotApi, refused, TOKEN } from "../_fake_bot_api.ts";
+import { UserAccess } from "../../../../src/channels/telegram/access.ts";
+import { backoff, BotApi, type BotClock, TelegramError } from "../../../../src/channels/telegram/bot_api.ts";
+import { Outbox } from "../../../../src/channels/telegram/messenger.ts";
+import { Cancelled } from "../../../../src/domain/errors.ts";
 
 /** A clock that a sleep puts forward at once. */
 function steppedClock(): BotClock & { time: number; readonly sleeps: number[] } {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { progressView } from "../../../../src/channels/telegram/outbound/progress_view.ts";
+import { progressView } from "../../../../src/channels/telegram/answer_messages.ts";
 import { QueryProgress } from "../../../../src/domain/query/query_progress.ts";
 import type { QueryEventBody } from "../../../../src/domain/query/query_schemas.ts";
 

@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
-import type { PendingMessage } from "../../../../src/channels/telegram/inbound/entry.ts";
-import type { Messenger } from "../../../../src/channels/telegram/outbound/messenger.ts";
-import { AnswerMessages } from "../../../../src/channels/telegram/outbound/reply.ts";
-import type { RichMessage } from "../../../../src/channels/telegram/text/rich_text.ts";
-import { RichText } from "../../../../src/channels/telegram/text/rich_text.ts";
+import { AnswerMessages } from "../../../../src/channels/telegram/answer_messages.ts";
+import type { PendingMessage } from "../../../../src/channels/telegram/inbox.ts";
+import type { Messenger } from "../../../../src/channels/telegram/messenger.ts";
+import { type RichMessage, RichText } from "../../../../src/channels/telegram/rich_text.ts";
 import { Cancelled } from "../../../../src/domain/errors.ts";
 
 const PLACE = { id: 7, thread: null, group: false };

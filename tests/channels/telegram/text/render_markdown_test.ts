@@ -1,9 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { renderMarkdown } from "../../../../src/channels/telegram/text/render_markdown.ts";
-import { RichText } from "../../../../src/channels/telegram/text/rich_text.ts";
-import { splitRichText } from "../../../../src/channels/telegram/text/split_rich_text.ts";
 import { fits } from "../_fits.ts";
+import { renderMarkdown, RichText, splitRichText } from "../../../../src/channels/telegram/rich_text.ts";
 import { cpuMs } from "../../../helpers/cpu_ms.ts";
 
 /** Text with its styles as marks: `<bold>x</bold>`. */

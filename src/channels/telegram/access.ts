@@ -1,6 +1,6 @@
-import { BoundedMap } from "../../../domain/kit/bounded_map.ts";
-import type { BotClock } from "../api/bot_clock.ts";
-import type { ChatPlace } from "./incoming.ts";
+import { BoundedMap } from "../../domain/kit/bounded_map.ts";
+import type { BotClock } from "./bot_api.ts";
+import type { ChatPlace } from "./read_update.ts";
 
 /** How often strangers receive the same notice, and how many notices all strangers receive per minute; known users
  * receive them sooner. */

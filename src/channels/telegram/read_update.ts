@@ -1,8 +1,43 @@
-import { clip } from "../../../domain/kit/text.ts";
-import type { Me, Message, Update } from "../api/wire.ts";
-import { addressedText } from "./addressed_text.ts";
-import type { ChatPlace, Incoming, IncomingFile } from "./incoming.ts";
-import { quotedText } from "./quoted_text.ts";
+import { clip } from "../../domain/kit/text.ts";
+import type { Me, Message, Update } from "./bot_api.ts";
+
+/** A chat, or one topic of a forum. */
+export interface ChatPlace {
+  readonly id: number;
+  readonly thread: number | null;
+  readonly group: boolean;
+}
+
+export interface IncomingFile {
+  readonly kind: "image" | "document";
+  readonly fileId: string;
+  readonly name: string;
+  /** Null if Telegram did not report it. */
+  readonly bytes: number | null;
+}
+
+/** A message to the bot, stored until it is answered. */
+export interface Incoming {
+  /** Of its first message: an album consists of several. */
+  readonly updateId: number;
+  readonly chat: ChatPlace;
+  readonly messageId: number;
+  readonly from: { readonly id: number; readonly name: string };
+  /** Without the mention of the bot; "" for files without text. */
+  readonly text: string;
+  /** In lower case, without "/"; `text` is then what follows it. */
+  readonly command: string | null;
+  readonly files: readonly IncomingFile[];
+  /** Messages with the same album id belong together. */
+  readonly album: string | null;
+  /** It is the new text of the message of that number, which was received before. */
+  readonly edited?: boolean;
+}
+
+/** The chat's name in the database. */
+export function chatKey({ id, thread }: Pick<ChatPlace, "id" | "thread">): string {
+  return thread === null ? `${id}` : `${id}:${thread}`;
+}
 
 /** What an update means to the bot. `place`, `messageId` and `userId` identify the recipient of an answer. */
 export type ReadUpdate =
@@ -135,4 +170,97 @@ function filesIn({ photo, document }: Pick<Message, "photo" | "document">): read
     files.push({ kind, fileId, name: clip(name, 100), bytes });
   }
   return files;
+}
+
+const COMMAND = /^\/([A-Za-z0-9_]{1,32})(?:@([A-Za-z0-9_]+))?(?:\s+|$)/;
+
+/** The text of a message to the bot, with its command separated; null for a message to others. In a group a message
+ * counts if it mentions the bot, replies to it, or is a command that is not another bot's. */
+function addressedText(
+  message: Message,
+  me: Me,
+): { readonly text: string; readonly command: string | null } | null {
+  const text = message.text ?? message.caption ?? "";
+  const command = COMMAND.exec(text);
+  const [whole = "", name = "", to] = command ?? [];
+  if (to !== undefined && to.toLowerCase() !== me.username.toLowerCase()) return null;
+  if (command) return { text: text.slice(whole.length).trim(), command: name.toLowerCase() };
+  if (message.chat.type === "private") return { text, command: null };
+  const mention = mentionOf(message, me);
+  const answers = message.reply_to_message?.from?.id === me.id && !isTopicStart(message);
+  if (!mention && !answers) return null;
+  return { text: mention ? without(text, mention) : text, command: null };
+}
+
+interface Piece {
+  readonly offset: number;
+  readonly length: number;
+}
+
+function mentionOf(message: Message, me: Me): Piece | null {
+  const text = message.text ?? message.caption ?? "";
+  const found = (message.entities ?? message.caption_entities ?? []).find((entity) => {
+    if (entity.type === "text_mention") return entity.user.id === me.id;
+    const named = text.slice(entity.offset, entity.offset + entity.length).toLowerCase();
+    return entity.type === "mention" && named === `@${me.username.toLowerCase()}`;
+  });
+  return found ?? null;
+}
+
+/** In a topic every message replies to the one that opened it. */
+function isTopicStart({ is_topic_message: isTopic, message_thread_id: thread, reply_to_message: replied }: Message) {
+  return isTopic === true && replied?.message_id === thread;
+}
+
+function without(text: string, { offset, length }: Piece): string {
+  const before = text.slice(0, offset).trimEnd(), after = text.slice(offset + length).replace(/^[\s,:]+/, "");
+  return before === "" ? after : `${before} ${after}`.trim();
+}
+
+const QUOTED_CHARS = 4_000;
+const NAME_CHARS = 60;
+
+type Origin = NonNullable<Message["forward_origin"]>;
+
+/** A text with its surroundings that the conversation cannot know: the author of a forwarded message, and what it
+ * replies to, if that is a selected quote or another person's message. "" if there is neither text nor anything around
+ * it. */
+function quotedText(text: string, { message, me }: { readonly message: Message; readonly me: Me }): string {
+  const parts = [text, passedOn(message), quoted(message, me)];
+  return text.trim() === "" && parts[2] === "" ? "" : parts.filter((part) => part.trim() !== "").join("\n\n");
+}
+
+function passedOn({ forward_origin: origin }: Message): string {
+  if (!origin) return "";
+  const who = clip(nameOf(origin) || "somebody", NAME_CHARS);
+  return `This was forwarded; ${who} wrote it.`;
+}
+
+function nameOf(origin: Origin): string {
+  switch (origin.type) {
+    case "user":
+      return origin.sender_user.first_name;
+    case "hidden_user":
+      return origin.sender_user_name;
+    case "chat":
+      return titleOf(origin.sender_chat);
+    case "channel":
+      return titleOf(origin.chat);
+    default:
+      return "";
+  }
+}
+
+function titleOf(chat: { readonly title?: string | undefined }): string {
+  return chat.title ?? "";
+}
+
+function quoted(message: Message, me: Me): string {
+  const replied = message.reply_to_message;
+  const own = replied?.from?.id === me.id;
+  const said = message.quote?.text ?? (own ? undefined : replied?.text ?? replied?.caption);
+  if (!said?.trim()) return "";
+  const lines = clip(said, QUOTED_CHARS).split("\n").map((line) => `> ${line}`);
+  const who = own ? "you" : clip(replied?.from?.first_name ?? "somebody", NAME_CHARS);
+  return `This is a reply to what ${who} wrote:\n${lines.join("\n")}`;
 }

@@ -1,11 +1,9 @@
-import type { Log } from "../../../logging/log.ts";
-import type { UserAccess } from "../inbound/access.ts";
-import type { BotApi } from "../api/bot_api.ts";
-import type { BotClock } from "../api/bot_clock.ts";
-import type { Inbox } from "../inbound/inbox.ts";
-import type { Messenger } from "../outbound/messenger.ts";
+import type { Log } from "../../logging/log.ts";
+import type { UserAccess } from "./access.ts";
+import type { BotApi, BotClock } from "./bot_api.ts";
+import type { Inbox } from "./inbox.ts";
+import type { Messenger, Outbox } from "./messenger.ts";
 import type { ChatQuestions } from "./questions.ts";
-import type { Outbox } from "../outbound/outbox.ts";
 import type { ModelSessions } from "./sessions.ts";
 
 /** What the chats of one bot share. */

@@ -1,31 +1,11 @@
-import { Cancelled, faultOf, StoreError } from "../../../domain/errors.ts";
-import { TelegramError } from "../api/telegram_error.ts";
-import type { PendingMessage } from "../inbound/entry.ts";
-import { chatKey, type Incoming, type IncomingFile } from "../inbound/incoming.ts";
-import { RichText } from "../text/rich_text.ts";
-import { splitRichText } from "../text/split_rich_text.ts";
+import { Cancelled, faultOf, StoreError } from "../../domain/errors.ts";
+import { TelegramError } from "./bot_api.ts";
 import type { BotParts } from "./bot_parts.ts";
-import { chatCommand } from "./command.ts";
-import { chatConversation } from "./conversation.ts";
-import { ChatQuery, type ChatQueryEnd } from "./query.ts";
-import { userLabel } from "./user_label.ts";
-
-/** Why a user has reached today's quota (UTC); null if they have not. */
-async function overQuota(
-  userId: number,
-  { quota, sessions, clock }: Pick<BotParts, "quota" | "sessions" | "clock">,
-): Promise<string | null> {
-  const { queriesPerDay, costUsdPerDay } = quota;
-  if (queriesPerDay === null && costUsdPerDay === null) return null;
-  const { conversations } = await sessions.main();
-  const used = await conversations.stored.labelUse(new Date(clock.now()).setUTCHours(0, 0, 0, 0));
-  const own = used.find(({ label }) => label === userLabel(userId));
-  if (queriesPerDay !== null && (own?.queries ?? 0) >= queriesPerDay) {
-    return `You have reached the limit of ${queriesPerDay} requests per day (server.quota); it resets at 00:00 UTC`;
-  }
-  if (costUsdPerDay === null || (own?.costUsd ?? 0) < costUsdPerDay) return null;
-  return `You have reached the limit of $${costUsdPerDay} per day (server.quota); it resets at 00:00 UTC`;
-}
+import { chatCommand, chatConversation } from "./chat_commands.ts";
+import { ChatQuery, type ChatQueryEnd, userLabel } from "./chat_query.ts";
+import type { PendingMessage } from "./inbox.ts";
+import { chatKey, type Incoming, type IncomingFile } from "./read_update.ts";
+import { RichText, splitRichText } from "./rich_text.ts";
 
 /** Time to wait for more photos of an album, which arrive one by one. */
 const ALBUM_MS = 700;
@@ -237,4 +217,21 @@ export class ChatWorker {
     }
     await inbox.remove(entry);
   }
+}
+
+/** Why a user has reached today's quota (UTC); null if they have not. */
+async function overQuota(
+  userId: number,
+  { quota, sessions, clock }: Pick<BotParts, "quota" | "sessions" | "clock">,
+): Promise<string | null> {
+  const { queriesPerDay, costUsdPerDay } = quota;
+  if (queriesPerDay === null && costUsdPerDay === null) return null;
+  const { conversations } = await sessions.main();
+  const used = await conversations.stored.labelUse(new Date(clock.now()).setUTCHours(0, 0, 0, 0));
+  const own = used.find(({ label }) => label === userLabel(userId));
+  if (queriesPerDay !== null && (own?.queries ?? 0) >= queriesPerDay) {
+    return `You have reached the limit of ${queriesPerDay} requests per day (server.quota); it resets at 00:00 UTC`;
+  }
+  if (costUsdPerDay === null || (own?.costUsd ?? 0) < costUsdPerDay) return null;
+  return `You have reached the limit of $${costUsdPerDay} per day (server.quota); it resets at 00:00 UTC`;
 }

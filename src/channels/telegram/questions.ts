@@ -1,6 +1,6 @@
-import { messageOf } from "../../../domain/errors.ts";
-import { abortable } from "../../../domain/kit/concurrency.ts";
-import { clip, visibleText } from "../../../domain/kit/text.ts";
+import { messageOf } from "../../domain/errors.ts";
+import { abortable } from "../../domain/kit/concurrency.ts";
+import { clip, visibleText } from "../../domain/kit/text.ts";
 import {
   type ApprovalAnswer,
   approvalBeginning,
@@ -9,12 +9,11 @@ import {
   approvalSaid,
   approvalTitle,
   approvalWhy,
-} from "../../../domain/query/approval.ts";
-import type { Log } from "../../../logging/log.ts";
-import type { ChatPlace } from "../inbound/incoming.ts";
-import type { Messenger } from "../outbound/messenger.ts";
-import { type RichMessage, RichText } from "../text/rich_text.ts";
-import { splitRichText } from "../text/split_rich_text.ts";
+} from "../../domain/query/approval.ts";
+import type { Log } from "../../logging/log.ts";
+import type { Messenger } from "./messenger.ts";
+import type { ChatPlace } from "./read_update.ts";
+import { type RichMessage, RichText, splitRichText } from "./rich_text.ts";
 
 /** Leaves room for what was decided, which is added to the message. */
 const PART_CHARS = 3_000;

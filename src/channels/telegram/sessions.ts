@@ -1,6 +1,6 @@
-import type { Conversation } from "../../../conversation/conversations.ts";
-import type { Log } from "../../../logging/log.ts";
-import type { Session } from "../../channel.ts";
+import type { Conversation } from "../../conversation/conversations.ts";
+import type { Log } from "../../logging/log.ts";
+import type { Session } from "../channel.ts";
 
 /** Sessions kept besides that of the configured model: each has its own database connection and child processes. */
 const KEPT = 4;
@@ -11,7 +11,7 @@ interface Slot {
   users: number;
 }
 
-export interface SessionsOptions {
+interface SessionsOptions {
   /** Opens a session with a model instead of the configured one. */
   readonly open: (model: string | null) => Promise<Session>;
   readonly log: Log;

@@ -1,20 +1,20 @@
 import { Api, GrammyError, HttpError } from "grammy/web";
-import { Cancelled } from "../../../domain/errors.ts";
-import { isLoopback } from "../../../domain/kit/addresses.ts";
-import { readBounded } from "../../../domain/kit/bytes.ts";
-import { TelegramError } from "./telegram_error.ts";
-import type { BotMethods } from "./wire.ts";
+import { Cancelled } from "../../domain/errors.ts";
+import { isLoopback } from "../../domain/kit/addresses.ts";
+import { readBounded } from "../../domain/kit/bytes.ts";
+import { backoffMs, type Clock, REAL_CLOCK } from "../../domain/kit/time.ts";
+import type { Log } from "../../logging/log.ts";
 
 const CALL_MS = 30_000;
 const DOWNLOAD_MS = 120_000;
 
-export interface BotApiOptions {
+interface BotApiOptions {
   readonly token: string;
   /** Root of the Bot API server, without "/" at the end. */
   readonly root: string;
 }
 
-export interface BotCallOptions {
+interface BotCallOptions {
   readonly signal: AbortSignal;
   readonly timeoutMs?: number;
 }
@@ -119,3 +119,88 @@ export class BotApi {
     return new TelegramError(message, { code: "refused", description: said });
   }
 }
+
+/** `token`: the token is refused. `conflict`: another program polls for the bot, or a webhook is set. `flood`: wait.
+ * `refused`: the call itself; repeating it will be refused again. `network`: anything temporary. */
+type TelegramErrorCode = "token" | "conflict" | "flood" | "refused" | "network";
+
+/** Cases that Telegram distinguishes only by its message. `gone`: the message no longer exists, or the bot may no
+ * longer edit it. `unchanged`: it already has this text. `webhook`: a webhook is set, so polling is impossible. */
+type TelegramErrorDetail = "gone" | "unchanged" | "webhook" | null;
+
+const DETAILS: readonly (readonly [words: RegExp, detail: TelegramErrorDetail])[] = [
+  [/message to (edit|delete) not found|message can't be edited|MESSAGE_ID_INVALID/i, "gone"],
+  [/message is not modified/i, "unchanged"],
+  [/webhook/i, "webhook"],
+];
+
+/** A call of the Bot API failed. `message` does not contain the token. */
+export class TelegramError extends Error {
+  override readonly name = "TelegramError";
+  readonly code: TelegramErrorCode;
+  readonly detail: TelegramErrorDetail;
+  /** How long Telegram asks to wait; 0 if it does not. */
+  readonly retryAfterMs: number;
+
+  constructor(
+    message: string,
+    facts: {
+      readonly code: TelegramErrorCode;
+      /** Telegram's own error message. */
+      readonly description?: string;
+      readonly retryAfterMs?: number;
+    },
+  ) {
+    super(message);
+    this.code = facts.code;
+    this.detail = DETAILS.find(([words]) => words.test(facts.description ?? ""))?.[1] ?? null;
+    this.retryAfterMs = facts.retryAfterMs ?? 0;
+  }
+}
+
+const WAITS = { firstMs: 1_000, mostMs: 60_000 };
+
+/** Time to wait for Telegram after a number of failures in a row. */
+export function backoff(failures: number, random: () => number): number {
+  return Math.round(backoffMs(failures, { ...WAITS, random }));
+}
+
+/** What it takes to wait for Telegram. */
+export interface Waiting {
+  readonly clock: BotClock;
+  readonly log: Log;
+  readonly note: (text: string) => void;
+  readonly signal: AbortSignal;
+}
+
+/** Repeats a call until Telegram can be reached, through connection losses and flood limits. Rejects with `TelegramError`
+ * if waiting cannot help, and with `Cancelled` when the signal aborts. */
+export async function untilReached<T>(call: () => Promise<T>, { clock, log, note, signal }: Waiting): Promise<T> {
+  for (let failures = 1;; failures++) {
+    try {
+      const answer = await call();
+      if (failures > 1) note("Telegram is reachable again");
+      return answer;
+    } catch (error) {
+      if (!(error instanceof TelegramError) || error.code !== "network" && error.code !== "flood") throw error;
+      if (failures === 1) note(`${error.message}; trying again`);
+      log.warn("telegram_not_reached", { failures });
+      await clock.sleep(error.code === "flood" ? error.retryAfterMs : backoff(failures, clock.random), signal);
+    }
+  }
+}
+
+/** The bot's source of time and randomness. */
+export interface BotClock extends Clock {
+  /** From 0 to 1. */
+  random(): number;
+}
+
+export const REAL_BOT_CLOCK: BotClock = { ...REAL_CLOCK, random: Math.random };
+
+/** The Bot API's methods with the library's types. */
+export type BotMethods = Api["raw"];
+export type Update = Awaited<ReturnType<BotMethods["getUpdates"]>>[number];
+export type Message = NonNullable<Update["message"]>;
+export type Me = Awaited<ReturnType<BotMethods["getMe"]>>;
+export type MessageEntity = NonNullable<Message["entities"]>[number];

@@ -1,9 +1,11 @@
-import { clip, oneLine } from "../../../domain/kit/text.ts";
-import type { PendingMessage } from "../inbound/entry.ts";
-import type { ChatPlace } from "../inbound/incoming.ts";
-import { type RichMessage, RichText } from "../text/rich_text.ts";
-import { splitRichText } from "../text/split_rich_text.ts";
+import { clip, harmlessText, oneLine } from "../../domain/kit/text.ts";
+import { shownAnswer } from "../../domain/query/outcomes.ts";
+import { blockFailure, blockLine, type QueryProgress, type StepBlock } from "../../domain/query/query_progress.ts";
+import type { QueryResult } from "../../domain/query/query_schemas.ts";
+import type { PendingMessage } from "./inbox.ts";
 import type { Messenger } from "./messenger.ts";
+import type { ChatPlace } from "./read_update.ts";
+import { renderMarkdown, type RichMessage, RichText, splitRichText } from "./rich_text.ts";
 
 /** Telegram's limit of a message in UTF-16 units. */
 const MAX_CHARS = 4096;
@@ -13,7 +15,7 @@ const TEASER_CHARS = 160;
 const EMPTY: RichMessage = { text: "…", entities: [] };
 const BELOW: RichMessage = { text: "✅ Answered below", entities: [] };
 
-export interface ReplyOptions {
+interface ReplyOptions {
   readonly place: ChatPlace;
   readonly replyTo: number | null;
   readonly messenger: Messenger;
@@ -123,4 +125,81 @@ function leftOut(count: number): string {
  * could be sent twice. */
 function teaser({ text }: RichMessage): RichMessage {
   return { text: `${oneLine(text, TEASER_CHARS)} …`, entities: [] };
+}
+
+/** Time, tokens and cost of a query on one line. */
+function footer(
+  { iterations, ms, usage, costUsd }: Pick<QueryResult, "iterations" | "ms" | "usage" | "costUsd">,
+  model: string,
+): string {
+  return [
+    `${iterations} step${iterations === 1 ? "" : "s"}`,
+    `${(ms / 1000).toFixed(1)} s`,
+    model,
+    `${tokens(usage.input)} → ${tokens(usage.output)} tokens`,
+    costUsd === null ? "price unknown" : `$${costUsd.toFixed(4)}`,
+  ].join(" · ");
+}
+
+function tokens(count: number): string {
+  return count < 10_000 ? `${count}` : `${(count / 1000).toFixed(1)}k`;
+}
+
+/** The result of a query as a chat shows it. */
+export function resultText(
+  result: Omit<QueryResult, "queryId" | "conversationId" | "confidence" | "value">,
+  { model }: { readonly model: string },
+): RichText {
+  if (result.reason === "cancelled") return new RichText().add("⏹ Cancelled");
+  const answer = shownAnswer(result);
+  const text = result.answerType === "markdown" ? renderMarkdown(answer) : plain(answer);
+  const whole = new RichText();
+  if (result.status !== "done") whole.add("⚠️ ");
+  for (const run of text.runs) whole.add(run.text, run.spans);
+  return whole.add("\n\n").add(footer(result, model), [{ type: "italic" }]);
+}
+
+function plain(answer: string): RichText {
+  return new RichText().add(harmlessText(answer.toWellFormed()).trimEnd());
+}
+
+const SHOWN_CHARS = 3_000;
+
+/** What a chat shows of a running query, the given milliseconds after its message. */
+export function progressView(progress: QueryProgress, ms: number): string {
+  const { step, answer } = progress;
+  const head = `⏳ step ${step?.number ?? 1} · ${Math.round(ms / 1000)} s`;
+  if (answer !== "") return `${head}\n\n${tail(harmlessText(answer))}`;
+  const doing = doingOf(progress);
+  const lines = [
+    oneLine(harmlessText(step?.thinking.slice(0, SHOWN_CHARS) ?? ""), 300),
+    ...(step?.blocks ?? []).map(failureOf),
+    doing && `▸ ${doing}`,
+  ];
+  return [head, ...lines.filter((line) => line !== "")].join("\n").toWellFormed();
+}
+
+/** What failed in a block that has ended; "" if nothing did. */
+function failureOf(block: StepBlock): string {
+  const { text, isCode, ok } = blockLine(block);
+  if (block.result === null || ok) return "";
+  const why = block.result.ok ? "" : blockFailure(block.result);
+  return oneLine(harmlessText(`✗ ${[isCode ? "" : text, why].filter((part) => part !== "").join(" · ")}`), 300);
+}
+
+function doingOf({ phase, doing, question, step, block }: QueryProgress): string {
+  if (phase === "delayed" || question !== null) return doing;
+  if (!["running", "calling", "child"].includes(phase)) return "";
+  const { code = "", calling = "" } = step?.blocks[block] ?? {};
+  return calling === "" ? firstLine(code) : oneLine(harmlessText(calling), 120);
+}
+
+function firstLine(code: string): string {
+  return oneLine(harmlessText(code.split("\n").find((line) => line.trim() !== "") ?? ""), 120);
+}
+
+/** The end of the text being written. */
+function tail(text: string): string {
+  if (text.length <= SHOWN_CHARS) return text.toWellFormed();
+  return `…${text.slice(-SHOWN_CHARS).replace(/^[\udc00-\udfff]/, "")}`.toWellFormed();
 }

@@ -1,0 +1,219 @@
+import type { Conversation } from "../../conversation/conversations.ts";
+import { ConfigError, UsageError } from "../../domain/errors.ts";
+import { nearestName } from "../../domain/kit/names.ts";
+import type { Session } from "../channel.ts";
+import type { BotParts } from "./bot_parts.ts";
+import { chatKey, type ChatPlace, type Incoming } from "./read_update.ts";
+import { RichText } from "./rich_text.ts";
+
+/** The commands that Telegram offers after "/". */
+export const COMMAND_LIST = [
+  { command: "new", description: "begin a new conversation" },
+  { command: "fork", description: "continue in a copy; /fork 2 leaves out the last two requests" },
+  { command: "cancel", description: "stop the current request" },
+  { command: "model", description: "show the models, or choose one: /model NAME" },
+  { command: "usage", description: "tokens and cost of this conversation" },
+  { command: "help", description: "what this bot can do" },
+] as const;
+
+interface Given {
+  readonly message: Incoming;
+  readonly parts: BotParts;
+  /** Cancels the running query; false if none runs. */
+  readonly cancel: () => boolean;
+}
+
+type Told = RichText | string;
+
+const COMMANDS: Readonly<Record<string, (given: Given) => Promise<Told> | Told>> = {
+  start,
+  help: () => helpText(),
+  new: begin,
+  fork,
+  cancel,
+  stop: cancel,
+  model: ({ message: { chat, text }, parts }) => chooseModel(text, { chat, parts }),
+  usage,
+};
+
+/** Runs a command; null if the command is not the bot's and needs no reply. Running it again after a kill has the same
+ * effect. Rejects with `UsageError`, `ConfigError` and `StoreError`. */
+export async function chatCommand(
+  message: Incoming,
+  rest: Omit<Given, "message">,
+): Promise<RichText | null> {
+  const { command, chat } = message;
+  if (command === null) return null;
+  const run = Object.hasOwn(COMMANDS, command) ? COMMANDS[command] : undefined;
+  if (run) {
+    const told = await run({ message, ...rest });
+    return typeof told === "string" ? new RichText().add(told) : told;
+  }
+  if (chat.group) return null; // it may be another bot's
+  const near = nearestName(command, Object.keys(COMMANDS));
+  const meant = near === null ? "/help lists the commands" : `did you mean /${near}? /help lists the commands`;
+  return new RichText().add(`Unknown command /${command}: ${meant}`);
+}
+
+async function start({ parts }: Given): Promise<string> {
+  const { workspace, provider, model } = await parts.sessions.main();
+  const folder = workspace.split(/[\\/]/).filter((name) => name !== "").at(-1) ?? workspace;
+  return `Hello, I am Vis: I answer by writing small programs and running them in a sandbox. I work in the folder ` +
+    `${folder}, with ${model} of ${provider}.\n\n${helpText()}`;
+}
+
+function helpText(): string {
+  const lines = [
+    "Write what you need. You can attach photos; a document becomes a variable that I can work on.",
+    "Messages you send while I am working steer the current request. Reply to a message to ask about it.",
+    "In a group, mention me or reply to one of my messages.",
+    "",
+    ...COMMAND_LIST.map(({ command, description }) => `/${command} – ${description}`),
+  ];
+  return lines.join("\n");
+}
+
+function cancel({ cancel }: Given): string {
+  return cancel() ? "⏹ Ending it" : "Nothing is running";
+}
+
+async function begin({ message: { chat, updateId }, parts }: Given): Promise<string> {
+  await newChatConversation(chat, { parts, updateId });
+  return "Started a new conversation. The previous one is kept (vis conversations list)";
+}
+
+async function fork({ message: { chat, text }, parts }: Given): Promise<string> {
+  const back = text === "" ? 0 : Number(text);
+  if (!/^\d{0,4}$/.test(text)) throw new UsageError(`Cannot fork at ${text}: give the number of requests to leave out`);
+  const { conversations } = await parts.sessions.main();
+  const queries = await conversations.queries(await chatConversation(chat, parts));
+  const last = queries.at(-1 - back), first = queries[0];
+  if (first === undefined || back > queries.length) {
+    throw new UsageError(`Cannot leave out ${back} requests: the conversation has ${queries.length}`);
+  }
+  const at = last ? { queryId: last.queryId, position: null } : { queryId: first.queryId, position: -1 };
+  const branch = await conversations.fork(at);
+  const key = chatKey(chat);
+  await parts.inbox.setChat(key, { ...await parts.inbox.chat(key), branchId: branch.branchId });
+  return back === 0
+    ? "This is a copy of the conversation. The original stays unchanged"
+    : `This is a copy of the conversation without the last ${back === 1 ? "request" : `${back} requests`}`;
+}
+
+async function usage({ message: { chat }, parts }: Given): Promise<string> {
+  const { conversations } = await parts.sessions.main();
+  const branch = await chatConversation(chat, parts);
+  const queries = await conversations.queries(branch);
+  const sum = (of: (query: typeof queries[number]) => number) => queries.reduce((all, query) => all + of(query), 0);
+  const cost = queries.some(({ costUsd }) => costUsd !== null) ? [`$${sum((q) => q.costUsd ?? 0).toFixed(4)}`] : [];
+  return [
+    `${counted(queries.length, "request")}, ${counted(sum((q) => q.iterations), "step")}, ` +
+    `${(sum((q) => q.ms) / 1000).toFixed(1)} s`,
+    [`${sum((q) => q.usage.input)} → ${sum((q) => q.usage.output)} tokens`, ...cost].join(" · "),
+    `Conversation ${branch.conversationId}`,
+  ].join("\n");
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? "" : "s"}`;
+}
+
+const SHOWN = 40;
+/** Selects the configured model. */
+const DEFAULT = "default";
+
+/** `/model` and `/model NAME`. Part of a name is enough if only one model matches. Rejects with `UsageError`, and with
+ * `ConfigError` for a model that cannot be used. */
+async function chooseModel(
+  asked: string,
+  { chat, parts }: { readonly chat: ChatPlace; readonly parts: BotParts },
+): Promise<RichText> {
+  const key = chatKey(chat);
+  if (asked === "") return await listed((await parts.inbox.chat(key)).model, parts);
+  if (parts.models === null) throw new UsageError("Cannot change the model: the operator of this bot has fixed it");
+  const name = chosen(asked, await parts.models());
+  const told = await parts.sessions.use(name, (session) => Promise.resolve(named(session)));
+  await parts.inbox.setChat(key, { ...await parts.inbox.chat(key), model: name });
+  return new RichText().add(`From the next message on: ${told}`);
+}
+
+/** Null for the configured model. If a provider lists no names, the given one is tried. */
+function chosen(asked: string, names: readonly string[]): string | null {
+  if (names.includes(asked)) return asked;
+  if (asked.toLowerCase() === DEFAULT) return null;
+  if (names.length === 0) return asked;
+  const similar = names.filter((name) => name.toLowerCase().includes(asked.toLowerCase()));
+  if (similar.length === 1) return similar[0] ?? asked;
+  if (similar.length > 1) {
+    const more = similar.length > SHOWN ? `\nand ${similar.length - SHOWN} more` : "";
+    throw new UsageError(`Cannot use ${asked}: several models match:\n${similar.slice(0, SHOWN).join("\n")}${more}`);
+  }
+  const near = nearestName(asked, names);
+  throw new UsageError(
+    `Cannot use ${asked}: unknown model; ${near ? `did you mean ${near}?` : "/model lists them"}`,
+  );
+}
+
+/** Names as code, so that a tap copies one. */
+async function listed(model: string | null, { sessions, models }: BotParts): Promise<RichText> {
+  const present = await sessions.use(model, (session) => Promise.resolve(session)).catch((error: unknown) => {
+    if (error instanceof ConfigError) return error; // another one can still be chosen
+    throw error;
+  });
+  const said = present instanceof Error ? `⚠️ ${present.message}` : `This chat uses ${named(present)}.`;
+  const text = new RichText().add(said);
+  const names = await models?.() ?? [];
+  for (const name of names.slice(0, SHOWN)) {
+    text.add("\n").add(name, [{ type: "code" }]);
+    if (!(present instanceof Error) && [present.model, `${present.provider}/${present.model}`].includes(name)) {
+      text.add("  ←");
+    }
+  }
+  if (names.length > SHOWN) text.add(`\nand ${names.length - SHOWN} more: /model and a part of the name`);
+  return model === null || models === null ? text : text.add(`\n/model ${DEFAULT}: the configured model`);
+}
+
+function named({ model, provider }: Pick<Session, "model" | "provider">): string {
+  return `${model} of ${provider}`;
+}
+
+type Parts = Pick<BotParts, "api" | "inbox" | "sessions">;
+
+/** The current conversation of a chat: the chosen one, otherwise its first one, which becomes the chosen one. Created
+ * if there is none. */
+export async function chatConversation(place: ChatPlace, parts: Parts): Promise<Conversation> {
+  const { conversations } = await parts.sessions.main();
+  const { branchId } = await parts.inbox.chat(chatKey(place));
+  if (branchId === null) return await choose(place, { parts, suffix: "" });
+  try {
+    return await conversations.byId(branchId);
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    return await choose(place, { parts, suffix: "" }); // it was deleted
+  }
+}
+
+/** Creates a conversation for a chat; the same update always yields the same conversation. */
+async function newChatConversation(
+  place: ChatPlace,
+  { parts, updateId }: { readonly parts: Parts; readonly updateId: number },
+): Promise<Conversation> {
+  return await choose(place, { parts, suffix: `/${updateId}` });
+}
+
+async function choose(
+  place: ChatPlace,
+  { parts, suffix }: { readonly parts: Parts; readonly suffix: string },
+): Promise<Conversation> {
+  const { conversations, workspace } = await parts.sessions.main();
+  const key = chatKey(place);
+  const branch = await conversations.records.ensure({
+    title: "Telegram",
+    untitled: true,
+    channel: "telegram",
+    externalId: `${parts.api.botId}/${key}${suffix}`,
+    workspace,
+  });
+  await parts.inbox.setChat(key, { ...await parts.inbox.chat(key), branchId: branch.branchId });
+  return branch;
+}

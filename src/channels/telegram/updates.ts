@@ -1,0 +1,126 @@
+import { createHash, createHmac, timingSafeEqual } from "node:crypto";
+import { Cancelled } from "../../domain/errors.ts";
+import { readBounded } from "../../domain/kit/bytes.ts";
+import { aborted } from "../../domain/kit/concurrency.ts";
+import { readForeignJson } from "../../domain/kit/json.ts";
+import { type BotApi, TelegramError, untilReached, type Update, type Waiting } from "./bot_api.ts";
+
+/** The updates that the bot asks Telegram for. */
+const UPDATE_KINDS = ["message", "edited_message", "callback_query"] as const;
+
+const POLL_SECONDS = 50;
+/** Small enough that the longest messages of a batch fit one row of the inbox. */
+const BATCH = 50;
+
+/** Polls for updates until the signal aborts. `mark` is the highest update accepted before, null if unknown; the updates
+ * are confirmed to Telegram only after `accept` resolves. Rejects with `TelegramError` if polling again is useless, and
+ * with the errors of `accept`. */
+export async function pollUpdates(
+  { api, mark, accept, ...waiting }: Waiting & {
+    readonly api: BotApi;
+    readonly mark: () => Promise<number | null>;
+    readonly accept: (updates: readonly Update[]) => Promise<void>;
+  },
+): Promise<void> {
+  const { signal } = waiting;
+  try {
+    while (!signal.aborted) {
+      const last = await mark();
+      const offset = last === null ? null : last + 1;
+      const updates = await untilReached(() => getUpdates(api, { offset, signal }), waiting);
+      if (updates.length > 0) await accept(updates);
+    }
+  } catch (error) {
+    if (!(error instanceof Cancelled)) throw error;
+  }
+}
+
+async function getUpdates(
+  api: BotApi,
+  { offset, signal }: { readonly offset: number | null; readonly signal: AbortSignal },
+): Promise<readonly Update[]> {
+  const updates: unknown = await api.call((wire, own) =>
+    wire.getUpdates({
+      timeout: POLL_SECONDS,
+      limit: BATCH,
+      allowed_updates: [...UPDATE_KINDS],
+      ...(offset === null ? {} : { offset }),
+    }, own), { signal, timeoutMs: (POLL_SECONDS + 20) * 1000 });
+  if (Array.isArray(updates) && updates.every(isUpdate)) return updates;
+  throw new TelegramError("Cannot read updates: Telegram sent an unexpected response", { code: "network" });
+}
+
+export interface Webhook {
+  /** The public URL for Telegram. */
+  readonly url: string;
+  /** The secret that Telegram must send along. */
+  readonly secret: string;
+}
+
+/** Registers the webhook with Telegram and waits for the signal. Rejects with `TelegramError` if Telegram refuses the
+ * address. The webhook stays when the bot ends, so that Telegram keeps updates meanwhile. */
+export async function setWebhook(
+  { url, secret }: Webhook,
+  { api, ...waiting }: Waiting & { readonly api: BotApi },
+): Promise<void> {
+  const { signal } = waiting;
+  // One connection, so that messages arrive in order.
+  const asked = { url, secret_token: secret, max_connections: 1, allowed_updates: UPDATE_KINDS };
+  try {
+    await untilReached(() => api.call((wire, own) => wire.setWebhook(asked, own), { signal }), waiting);
+    await aborted(signal);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}
+
+const HEADER = "x-telegram-bot-api-secret-token";
+const MAX_BYTES = 1 << 20;
+
+/** Answers one webhook request: 200 only once the update is stored. */
+export async function receiveUpdate(
+  request: Request,
+  { secret, accept }: { readonly secret: string; readonly accept: (updates: readonly Update[]) => Promise<void> },
+): Promise<Response> {
+  if (!isSame(request.headers.get(HEADER) ?? "", secret)) {
+    await request.body?.cancel();
+    return new Response("", { status: 401 });
+  }
+  let update: Update | null;
+  try {
+    update = await updateOf(request);
+  } catch {
+    update = null;
+  }
+  if (update === null) return new Response("", { status: 400 });
+  try {
+    await accept([update]);
+    return new Response("", { status: 200 });
+  } catch (error) {
+    if (error instanceof Cancelled) return new Response("", { status: 503 });
+    throw error;
+  }
+}
+
+/** Takes the same time wherever they differ. */
+function isSame(given: string, secret: string): boolean {
+  const digest = (text: string) => createHash("sha256").update(text).digest();
+  return timingSafeEqual(digest(given), digest(secret));
+}
+
+async function updateOf(request: Request): Promise<Update | null> {
+  const tooLarge = () => new RangeError("Cannot read an update: it is too large");
+  const bytes = await readBounded(request.body ?? new Blob().stream(), { maxBytes: MAX_BYTES, tooLarge });
+  const value: unknown = readForeignJson(new TextDecoder().decode(bytes));
+  return isUpdate(value) ? value : null;
+}
+
+/** The secret that Telegram must send with each update. It is derived from the token, so it need not be stored. */
+export function webhookSecret(token: string): string {
+  return createHmac("sha256", token).update("vis webhook").digest("hex");
+}
+
+/** Whether it has the fields of every update; all other fields are checked where they are used. */
+function isUpdate(value: unknown): value is Update {
+  return typeof value === "object" && value !== null && "update_id" in value && Number.isSafeInteger(value.update_id);
+}
