@@ -3,10 +3,9 @@ import assert from "node:assert/strict";
 import { chmod, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { gunzipSync } from "node:zlib";
 import { fileURLToPath } from "node:url";
-import { migrations } from "../../migrations/mod.ts";
 import { PERMISSIONS } from "../../scripts/flags.ts";
-import { migrate } from "../../src/persistence/sqlite/migrate.ts";
 import { sqliteStore } from "../../src/persistence/sqlite_store.ts";
 import { openStore } from "../../src/persistence/open_store.ts";
 import { SqliteMaintenance } from "../../src/persistence/maintenance/sqlite_maintenance.ts";
@@ -192,68 +191,14 @@ Deno.test("turns go on while another connection makes backups, and each backup i
   });
 });
 
-/** From V7 on a branch counts its queries. */
-const COUNTED = 7;
-
-/** Until V3 the metadata of a variable named its scope. */
-const VARIABLES_OF_V2 = [["gone", "forgotten"], ["here", "live"], ["$query", "system"]].map(([name, scope]) =>
-  `INSERT INTO expression_soul (id, conversation_state_id, kind, state_mode, name, metadata, created_at) VALUES ('${name}', '00000000-b', 'var', 'stateful', '${name}', '{"scope":"${scope}"}', 3);
-   INSERT INTO expression_state (id, expression_soul_id, iteration_id, version, result, metadata, created_at)
-     VALUES ('v${name}', '${name}', 'i', 0, x'00', '{"kind":"data","block":"x","order":0}', 3);`
-).join("\n");
-
-for (let from = 1; from < migrations.length; from++) {
-  Deno.test(`a database of schema V${from} with data is brought to the newest, and a copy is kept`, async () => {
-    await withDatabasePath(async (path, folder) => {
-      const old = new DatabaseSync(path);
-      await migrate(old, migrations.slice(0, from), { path, now: () => 1 });
-      old.exec(
-        `INSERT INTO conversation_soul (id, metadata, created_at) VALUES ('c', '{"channel":"cli","workspace":"/w"}', 1);
-        INSERT INTO conversation_state (id, conversation_soul_id, parent_state_id, title, version, metadata, created_at) VALUES ('00000000-b', 'c', NULL, 'A title', 0, '{}', 1);
-        INSERT INTO query_soul (id, conversation_state_id, title, query, metadata, created_at) VALUES ('q', '00000000-b', 't', 'Where is the marmalade?', '{}', 2);
-        INSERT INTO query_state (id, query_soul_id, version, status, metadata, created_at)
-          VALUES ('r', 'q', 0, 'done', '{"answer":"On the shelf","reason":"answered"}', 2);
-        INSERT INTO iteration (id, query_state_id, position, status, metadata, created_at, finished_at)
-          VALUES ('i', 'r', 0, 'done', '{}', 3, 4);
-        INSERT INTO expression_soul (id, conversation_state_id, kind, state_mode, name, metadata, created_at) VALUES ('e', '00000000-b', 'call', 'stateless', NULL, '{}', 3);
-        INSERT INTO expression_state (id, expression_soul_id, iteration_id, version, expr, metadata, created_at)
-          VALUES ('x', 'e', 'i', 0, 'look(1)', '{"index":0,"outcome":"none"}', 3);
-        ${from < 3 ? VARIABLES_OF_V2 : ""}`,
-      );
-      if (from >= COUNTED) old.exec("UPDATE conversation_state SET queries = 1");
-      old.close();
-      const store = await openStore({ path });
-      assert.deepEqual((await store.queries("00000000-b")).map(({ text, answer }) => [text, answer]), [
-        ["Where is the marmalade?", "On the shelf"],
-      ]);
-      assert.deepEqual((await store.iterations("r"))[0]?.blocks.map(({ code }) => code), ["look(1)"]);
-      assert.equal((await store.search("shelf", { limit: 1 }))[0]?.kind, "answer");
-      if (from < 3) {
-        const scopes = (await store.variables("00000000-b")).map(({ name, scope }) => [name, scope]).sort();
-        assert.deepEqual(scopes, [["$query", "system"], ["gone", "forgotten"], ["here", "live"]]);
-        assert.deepEqual((await store.liveImages("00000000-b")).map(({ name }) => name), ["here"]);
-      }
-      await store.close();
-      assert.deepEqual((await new SqliteMaintenance({ path }).check()).problems, []);
-      const copies = (await readdir(folder)).filter((name) => name.includes(".before-V"));
-      assert.ok(copies.includes(`vis.db.before-V${from + 1}`), copies.join());
-      const report = await new SqliteMaintenance({ path }).restore(join(folder, `vis.db.before-V${from + 1}`));
-      assert.equal(report.schemaVersion, from);
-    });
-  });
-}
-
 Deno.test("a migration that keeps a copy, and all care, need no more than the permissions of the program", async () => {
   await withDatabasePath(async (path, folder) => {
-    const old = new DatabaseSync(path);
-    await migrate(old, migrations.slice(0, 1), { path, now: () => 1 });
-    old.exec("INSERT INTO conversation_soul (id, metadata, created_at) VALUES ('c', '{}', 1)");
-    old.close();
+    await writeFile(path, gunzipSync(await readFile(new URL("fixtures/v12.db.gz", import.meta.url))));
     const main = fileURLToPath(new URL("maintenance/_care_main.ts", import.meta.url));
     const args = ["run", "--no-prompt", "--no-lock", "--no-check", ...PERMISSIONS, main, path, join(folder, "copy.db")];
     const { stdout, stderr } = await new Deno.Command(Deno.execPath(), { args }).output();
     assert.equal(new TextDecoder().decode(stdout), "migrated\n[]\n", new TextDecoder().decode(stderr));
-    assert.ok((await readdir(folder)).includes("vis.db.before-V2"));
+    assert.ok((await readdir(folder)).includes("vis.db.before-V1"));
   });
 });
 

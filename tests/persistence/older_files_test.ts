@@ -1,36 +1,40 @@
-/** Files that earlier versions of the program made: each opens, is brought to the newest schema, and reads the same. */
+/** Databases that earlier versions of the program made: each opens, is brought to the schema of a new one, and reads the
+ * same. */
 import assert from "node:assert/strict";
-import { readFile, writeFile } from "node:fs/promises";
-import { gunzipSync } from "node:zlib";
+import { writeFile } from "node:fs/promises";
+import { DatabaseSync } from "node:sqlite";
+import { migrations } from "../../migrations/mod.ts";
 import { openStore } from "../../src/persistence/open_store.ts";
 import { SqliteMaintenance } from "../../src/persistence/maintenance/sqlite_maintenance.ts";
-import { archiveTextOf } from "../helpers/archive_of.ts";
+import { schemaObjects } from "../../src/persistence/schema/schema_digest.ts";
+import { migrate } from "../../src/persistence/sqlite/migrate.ts";
+import { readsAs, unpacked } from "./_former.ts";
 import { withDatabasePath } from "./_temp_database.ts";
 
-async function unpacked(name: string): Promise<Uint8Array> {
-  return gunzipSync(await readFile(new URL(`fixtures/${name}.gz`, import.meta.url)));
+/** The schema, and its version. */
+function schemaIn(db: DatabaseSync) {
+  const versions = db.prepare("SELECT version, name, sha256 FROM schema_migration").all().map((row) => ({ ...row }));
+  return { objects: schemaObjects(db), versions };
 }
 
-// `v<n>.db` is of schema n; `v<n>.json` is what the program that made it exported from it.
-for (const version of ["v10", "v11"]) {
-  Deno.test(`a database of schema ${version} gives the archive that its own program gave, and is sound`, () =>
+for (const version of [10, 11, 12]) {
+  Deno.test(`a file of the former schema V${version} becomes one of V1, and its copy can be restored`, () =>
     withDatabasePath(async (path) => {
-      await writeFile(path, await unpacked(`${version}.db`));
+      await writeFile(path, await unpacked(`v${version}.db`));
       const store = await openStore({ path });
-      const [conversation] = await store.listConversations({ limit: 2 });
-      const { conversationId = "", branchId = "" } = conversation ?? {};
-      const known = new TextDecoder().decode(await unpacked(`${version}.json`));
-      assert.deepEqual(JSON.parse(await archiveTextOf(store, conversationId)), JSON.parse(known));
-      assert.equal((await store.queries(branchId)).length, 4);
-      assert.deepEqual(
-        (await store.liveImages(branchId)).length,
-        (await store.variables(branchId)).filter(
-          ({ scope }) => scope === "live",
-        ).length,
-      );
-      assert.equal((await store.search("mentioned", { limit: 1 })).length, 1);
+      await readsAs(store, `v${version}`);
       await store.close();
-      const { problems, unused } = await new SqliteMaintenance({ path }).check();
+      using upgraded = new DatabaseSync(path), made = new DatabaseSync(":memory:");
+      await migrate(made, migrations, { path: ":memory:", now: () => 1 });
+      assert.deepEqual(schemaIn(upgraded), schemaIn(made));
+      upgraded.close();
+      const care = new SqliteMaintenance({ path });
+      const { problems, unused } = await care.check();
       assert.deepEqual([problems, unused], [[], 0]);
+      assert.equal((await care.restore(`${path}.before-V1`)).schemaVersion, version);
+      assert.deepEqual((await care.check()).problems, []);
+      const again = await openStore({ path });
+      await readsAs(again, `v${version}`);
+      await again.close();
     }));
 }

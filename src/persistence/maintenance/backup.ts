@@ -14,14 +14,14 @@ export async function backupDatabase(path: string, target: string): Promise<Back
   const start = performance.now();
   const goal = resolve(target);
   if (await exists(goal)) throw taken(goal);
-  const { db, version } = await openExisting(path, "back up");
+  const { db, schema } = await openExisting(path, "back up");
   try {
     await ensureFolder(dirname(goal));
     const partial = `${goal}.partial-${crypto.randomUUID().slice(0, 8)}`;
     const bytes = await copyDatabase(db, { target: partial, like: path });
     const copy = new DatabaseSync(partial);
     try {
-      refuseDamaged(copy, { doing: `back up ${path}`, path: partial, version });
+      refuseDamaged(copy, { doing: `back up ${path}`, path: partial, schema });
     } catch (error) {
       await rm(partial, { force: true });
       throw error;
@@ -29,7 +29,7 @@ export async function backupDatabase(path: string, target: string): Promise<Back
       copy.close();
     }
     await appear(partial, goal);
-    return { path: goal, bytes, schemaVersion: version, ms: performance.now() - start };
+    return { path: goal, bytes, schemaVersion: schema.version, ms: performance.now() - start };
   } catch (error) {
     // System errors occur at the place to which the copy is written.
     throw (error instanceof Error && systemError(error, goal)) || error;

@@ -7,6 +7,7 @@ import { markContent } from "../content/marks.ts";
 import { schemaProblems } from "../schema/schema_problems.ts";
 import { isBusy } from "../sqlite/error_kinds.ts";
 import { openExisting } from "../sqlite/existing_database.ts";
+import type { FoundSchema } from "../sqlite/migrate.ts";
 import { systemError } from "../sqlite/store_error.ts";
 import { tableRows } from "../sqlite/table_rows.ts";
 import { Buffer } from "node:buffer";
@@ -21,9 +22,9 @@ const TOLD = 10;
  * error. */
 export async function checkDatabase(path: string): Promise<CheckReport> {
   const start = performance.now();
-  const { db, version } = await openExisting(path, "check");
+  const { db, schema } = await openExisting(path, "check");
   try {
-    return { ...checkAll(db, { path, version }), schemaVersion: version, ms: performance.now() - start };
+    return { ...checkAll(db, { path, schema }), schemaVersion: schema.version, ms: performance.now() - start };
   } finally {
     db.close();
   }
@@ -33,13 +34,13 @@ export async function checkDatabase(path: string): Promise<CheckReport> {
  * another one cannot be read. */
 export function checkAll(
   db: DatabaseSync,
-  { path, version }: { readonly path: string; readonly version: number },
+  { path, schema }: { readonly path: string; readonly schema: FoundSchema },
 ): Pick<CheckReport, "problems" | "contents" | "unused"> {
   const facts = { contents: 0, unused: 0 };
   const problems: string[] = [];
   const parts: readonly (() => readonly string[])[] = [
     () => structure(db),
-    () => schemaProblems(db, version),
+    () => schemaProblems(db, schema),
     () => foreignKeys(db),
     () => {
       const { contents, bad } = hashes(db);

@@ -6,9 +6,9 @@ import { checkAll } from "./check.ts";
  * taken for a sound one. `doing` names the refused action. */
 export function refuseDamaged(
   db: DatabaseSync,
-  { doing, path, version }: { readonly doing: string; readonly path: string; readonly version: number },
+  { doing, ...found }: Parameters<typeof checkAll>[1] & { readonly doing: string },
 ): void {
-  const [problem] = checkAll(db, { path, version }).problems;
+  const [problem] = checkAll(db, found).problems;
   if (problem === undefined) return;
   throw new StoreError(
     `Cannot ${doing}: it is damaged (${problem}) and nothing was changed; vis db check lists what is affected, ` +

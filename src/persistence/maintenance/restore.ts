@@ -29,7 +29,7 @@ export async function restoreDatabase(
   if (await realpath(from).catch(() => from) === await realpath(path).catch(() => path)) {
     throw new UsageError(`Cannot restore ${from}: it is the database itself`);
   }
-  const { db, version } = await openExisting(from, "restore").catch((error) => {
+  const { db, schema } = await openExisting(from, "restore").catch((error) => {
     if (error instanceof UsageError) throw error;
     // Names the backup, not the database.
     throw isNoDatabase(error)
@@ -38,11 +38,11 @@ export async function restoreDatabase(
   });
   const partial = `${path}.restoring`;
   try {
-    refuseDamaged(db, { doing: `restore ${from}`, path: from, version });
+    refuseDamaged(db, { doing: `restore ${from}`, path: from, schema });
     await ensureFolder(dirname(path));
     const bytes = await copyDatabase(db, { target: partial, like: path, mode: await modeOf(path) });
     const keptAs = await replace(path, { partial, aside: `${path}.before-restore-${stamp(now())}` });
-    return { path, bytes, keptAs, schemaVersion: version, ms: performance.now() - start };
+    return { path, bytes, keptAs, schemaVersion: schema.version, ms: performance.now() - start };
   } catch (error) {
     await rm(partial, { force: true });
     throw error;

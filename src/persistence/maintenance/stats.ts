@@ -7,7 +7,7 @@ const LARGEST = 10;
 
 /** `DatabaseMaintenance.stats`, on one snapshot. */
 export async function databaseStats(path: string): Promise<DatabaseStats> {
-  const { db, version } = await openExisting(path, "measure");
+  const { db, schema } = await openExisting(path, "measure");
   try {
     db.exec("BEGIN");
     const pages = db.prepare(
@@ -18,7 +18,7 @@ export async function databaseStats(path: string): Promise<DatabaseStats> {
       fileBytes: await sizeOf(path),
       walBytes: await sizeOf(`${path}-wal`),
       freeBytes: Number(pages?.size) * Number(pages?.free),
-      schemaVersion: version,
+      schemaVersion: schema.version,
       sqliteVersion: String(db.prepare("SELECT sqlite_version() AS version").get()?.version),
       tables: tables(db),
       content: content(db),

@@ -16,14 +16,14 @@ const NEWCOMER_MS = 120;
  * content is the same. */
 export async function vacuumDatabase(path: string): Promise<VacuumReport> {
   const start = performance.now();
-  const { db: opened, version } = await openExisting(path, "vacuum");
+  const { db: opened, schema } = await openExisting(path, "vacuum");
   opened.close();
   const db = openAlone(path);
   if (db === null) throw notAlone("vacuum", path);
   const close = closeOnce(db);
   const partial = `${path}.vacuuming`;
   try {
-    refuseDamaged(db, { doing: `vacuum ${path}`, path, version });
+    refuseDamaged(db, { doing: `vacuum ${path}`, path, schema });
     db.exec("BEGIN EXCLUSIVE");
     // Nothing that a killed process left of a deleted conversation is copied.
     removeUnused(db);

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { createHash } from "node:crypto";
+import { FORMER_FIRST, FORMER_NEWEST, UPGRADE_TO_V1 } from "../../../migrations/postgres/before_v1.ts";
 import { migrations } from "../../../migrations/postgres/mod.ts";
 import { StoreError } from "../../domain/errors.ts";
 import { isAborted } from "./postgres_error.ts";
@@ -21,7 +22,8 @@ export async function migratePostgres(
   },
 ): Promise<void> {
   if (!unfinished) await refuseUnfinished(connection, location);
-  if (await versionOf(connection, location) === migrations.length) return;
+  const { version, former } = await schemaOf(connection, location);
+  if (!former && version === migrations.length) return;
   for (const start = performance.now();; await sleep(PAUSE_MS)) {
     try {
       return await migrate(connection, { location, now });
@@ -40,13 +42,14 @@ async function migrate(
   await connection.query("BEGIN; SET LOCAL vis.tenant = '*'; SET LOCAL idle_in_transaction_session_timeout = 5000");
   // Another process may be doing the same.
   await connection.query(`SELECT pg_advisory_xact_lock(${LOCK}); SET LOCAL lock_timeout = ${LOCK_MS}`);
-  for (const { version, name, sql } of migrations.slice(await versionOf(connection, location))) {
-    if (version === 1) {
+  const found = await schemaOf(connection, location);
+  for (const { version, name, sql } of migrations.slice(found.former ? 0 : found.version)) {
+    if (found.version === 0 && version === 1) {
       await connection.query(
         "CREATE TABLE schema_migration (version bigint PRIMARY KEY, name text, sha256 text, applied_at bigint)",
       );
     }
-    await connection.query(sql);
+    await connection.query(found.former && version === 1 ? UPGRADE_TO_V1 : sql);
     const sha256 = createHash("sha256").update(sql).digest("hex");
     const parameters = [version, name, sha256, now()];
     await connection.query("INSERT INTO schema_migration VALUES ($1, $2, $3, $4)", { parameters });
@@ -63,19 +66,31 @@ async function refuseUnfinished(connection: Connection, location: string): Promi
   );
 }
 
-async function versionOf(connection: Connection, location: string): Promise<number> {
+/** The schema of a database: version 0 for an empty one; `former` for one of before V1. */
+async function schemaOf(
+  connection: Connection,
+  location: string,
+): Promise<{ readonly version: number; readonly former: boolean }> {
   const { rows: [found] } = await connection.query(
     "SELECT to_regclass('schema_migration') AS ours, to_regclass('conversation_soul') AS other",
   );
   if (found?.["ours"] === null) {
-    if (found["other"] === null) return 0;
+    if (found["other"] === null) return { version: 0, former: false };
     throw new StoreError(`Cannot use database ${location}: it belongs to another program`, "unavailable");
   }
   const { rows: [newest] } = await connection.query(
-    "SELECT coalesce(max(version), 0) AS version FROM schema_migration",
+    "SELECT coalesce(max(version), 0) AS version, min(sha256) FILTER (WHERE version = 1) AS first FROM schema_migration",
   );
   const version = Number(newest?.["version"]);
-  if (version <= migrations.length) return version;
+  const former = newest?.["first"] === FORMER_FIRST;
+  if (former && version < FORMER_NEWEST) {
+    throw new StoreError(
+      `Cannot use database ${location}: an early version of Vis made it (schema V${version}), export its conversations ` +
+        "with that version (vis conversations export --format json) and import them into an empty database",
+      "unavailable",
+    );
+  }
+  if (former || version <= migrations.length) return { version, former };
   throw new StoreError(
     `Cannot use database ${location}: a newer Vis wrote it (schema V${version}, this one knows V${migrations.length}), ` +
       "update Vis",

@@ -2,7 +2,7 @@ import { stat } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
 import { migrations } from "../../../migrations/mod.ts";
 import { UsageError } from "../../domain/errors.ts";
-import { checkedVersion } from "./migrate.ts";
+import { type FoundSchema, foundSchema } from "./migrate.ts";
 import { refuseDamagedFile } from "./refuse_damaged_file.ts";
 
 /** How long database maintenance waits until it can begin. */
@@ -10,7 +10,7 @@ const WAIT_MS = 5_000;
 
 export interface ExistingDatabase {
   readonly db: DatabaseSync;
-  readonly version: number;
+  readonly schema: FoundSchema;
 }
 
 /** Connects to an existing Vis database as it is: nothing is created, migrated or switched. `action` begins the message
@@ -26,9 +26,9 @@ export async function openExisting(path: string, action: string): Promise<Existi
   await refuseDamagedFile(path);
   const db = new DatabaseSync(path, { timeout: WAIT_MS, enableForeignKeyConstraints: true });
   try {
-    const version = checkedVersion(db, { files: migrations, path });
-    if (version === 0) throw new UsageError(`Cannot ${action} ${path}: it is not a database of Vis`);
-    return { db, version };
+    const schema = foundSchema(db, { files: migrations, path });
+    if (schema.version === 0) throw new UsageError(`Cannot ${action} ${path}: it is not a database of Vis`);
+    return { db, schema };
   } catch (error) {
     db.close();
     throw error;

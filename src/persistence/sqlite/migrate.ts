@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { DatabaseSync } from "node:sqlite";
+import { FORMER_FIRST, FORMER_SCHEMAS, upgradeToV1 } from "../../../migrations/before_v1.ts";
 import { StoreError } from "../../domain/errors.ts";
 import { renameOver } from "../../domain/kit/files.ts";
 import { copyDatabase } from "./copy_database.ts";
@@ -21,25 +22,37 @@ const OUR_TABLE = "conversation_soul";
 export interface MigrateOptions {
   readonly path: string;
   readonly now: () => number;
-  /** Makes the schema of all files at once: SQLite reads the whole schema again for each column that a file drops. */
-  readonly newest?: string;
+}
+
+/** Which schema a database has: 0 for an empty one. */
+export interface FoundSchema {
+  readonly version: number;
+  /** Whether the number is one of before V1. */
+  readonly former: boolean;
+}
+
+interface Known {
+  readonly files: readonly MigrationFile[];
+  readonly path: string;
 }
 
 /** Brings a database to the newest schema: each file in its own transaction, in order, recorded with its checksum. If a
- * file fails, the database stays at the version before it. An empty database gets `newest` in place of the files. Before
- * a database that contains data is changed, a copy is saved next to it as `<path>.before-V<n>`. Throws `StoreError`. */
+ * file fails, the database stays at the version before it. Before a database that contains data is changed, a copy is
+ * saved next to it as `<path>.before-V<n>`. Throws `StoreError`. */
 export async function migrate(
   db: DatabaseSync,
   files: readonly MigrationFile[],
   options: MigrateOptions,
 ): Promise<void> {
-  const { path, newest } = options;
-  if (newest !== undefined && checkedVersion(db, { files, path }) === 0) begin(db, files, { ...options, newest });
-  for (const file of files.slice(checkedVersion(db, { files, path }))) {
+  const { path } = options;
+  const isDone = ({ version, former }: FoundSchema, file: MigrationFile) => !former && version >= file.version;
+  for (const file of files) {
+    if (isDone(foundSchema(db, { files, path }), file)) continue;
     db.exec("BEGIN IMMEDIATE");
     try {
       // Checked again under the lock: another process may have been faster.
-      if (checkedVersion(db, { files, path }) < file.version) await apply(db, file, options);
+      const found = foundSchema(db, { files, path });
+      if (!isDone(found, file)) await apply(db, file, { ...options, found });
       db.exec("COMMIT");
     } catch (error) {
       if (db.isTransaction) db.exec("ROLLBACK");
@@ -54,83 +67,61 @@ export async function migrate(
   }
 }
 
-/** Makes the newest schema in an empty database. */
-function begin(
+/** Applies a file. The first one makes the schema; a database from before it is brought to the same schema. */
+async function apply(
   db: DatabaseSync,
-  files: readonly MigrationFile[],
-  { path, now, newest }: Required<MigrateOptions>,
-): void {
-  db.exec("BEGIN IMMEDIATE");
-  try {
-    // Checked again under the lock: another process may have been faster.
-    if (checkedVersion(db, { files, path }) === 0) {
-      db.exec(TABLE);
-      db.exec(newest);
-      for (const file of files) record(db, file, now);
-    }
-    db.exec("COMMIT");
-  } catch (error) {
-    if (db.isTransaction) db.exec("ROLLBACK");
-    throw (error instanceof Error && systemError(error, path)) || error;
-  }
-}
-
-async function apply(db: DatabaseSync, file: MigrationFile, { path, now }: MigrateOptions): Promise<void> {
-  if (file.version > 1 && path !== ":memory:" && holdsData(db)) await keepCopy(path, file.version);
+  file: MigrationFile,
+  { path, now, found }: MigrateOptions & { readonly found: FoundSchema },
+): Promise<void> {
+  if (found.version > 0 && path !== ":memory:" && holdsData(db)) await keepCopy(path, file.version);
   db.exec(TABLE);
-  db.exec(file.sql);
-  record(db, file, now);
-}
-
-function record(db: DatabaseSync, file: MigrationFile, now: () => number): void {
+  db.exec(found.former ? upgradeToV1(found.version) : file.sql);
   db.prepare("INSERT INTO schema_migration (version, name, sha256, applied_at) VALUES (?, ?, ?, ?)")
-    .run(file.version, file.name, checksum(file), now());
+    .run(file.version, file.name, checksumOf(file), now());
 }
 
-/** The schema version of the database, 0 for an empty one. Refuses a database that is not from Vis, newer, or made by
- * changed files. */
-export function checkedVersion(
-  db: DatabaseSync,
-  { files, path }: { readonly files: readonly MigrationFile[]; readonly path: string },
-): number {
+/** The schema of the database. Refuses a database that is not from Vis, too old, newer, or made by changed files. */
+export function foundSchema(db: DatabaseSync, { files, path }: Known): FoundSchema {
   const tables = db.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all().map((row) => row.name);
-  if (tables.length === 0) return 0;
+  if (tables.length === 0) return { version: 0, former: false };
   if (!tables.includes("schema_migration")) {
     if (tables.includes(OUR_TABLE)) throw damaged(path, { what: "the table schema_migration is missing" });
-    throw new StoreError(
-      `Cannot use database ${path}: it belongs to another program, choose another file with --db`,
-      "unavailable",
-    );
+    throw refused(path, "it belongs to another program, choose another file with --db");
   }
   const done = db.prepare("SELECT version, name, sha256 FROM schema_migration ORDER BY version").all();
-  const newest = Number(done.at(-1)?.version ?? 0);
   const odd = done.find((row) => isOdd(row, files));
   if (odd) throw damaged(path, { what: `row ${String(odd.version)} of schema_migration is not what was stored` });
-  if (newest > files.length) {
+  const version = Number(done.at(-1)?.version ?? 0);
+  if (done[0]?.sha256 === FORMER_FIRST) {
+    if (FORMER_SCHEMAS.has(version)) return { version, former: true };
+    throw refused(
+      path,
+      `an early version of Vis made it (schema V${version}), export its conversations with that version ` +
+        "(vis conversations export --format json) and import them into another file",
+    );
+  }
+  if (version > files.length) {
     throw new StoreError(
-      `Cannot use database ${path}: a newer Vis wrote it (schema V${newest}, this one knows V${files.length}), ` +
+      `Cannot use database ${path}: a newer Vis wrote it (schema V${version}, this one knows V${files.length}), ` +
         "update Vis or choose another file with --db",
       "newer",
     );
   }
-  for (const row of done) {
-    const file = files[Number(row.version) - 1];
-    if (file && checksum(file) !== row.sha256) {
-      throw new StoreError(
-        `Cannot use database ${path}: its schema ${String(row.name)} is not the one of this Vis, ` +
-          "use the Vis that made it or give another file with --db",
-        "unavailable",
-      );
-    }
-  }
-  return newest;
+  const changed = done.find((row) => row.sha256 !== checksumOf(files[Number(row.version) - 1]));
+  if (changed === undefined) return { version, former: false };
+  throw refused(
+    path,
+    `its schema ${String(changed.name)} is not the one of this Vis, ` +
+      "use the Vis that made it or give another file with --db",
+  );
+}
+
+function refused(path: string, why: string): StoreError {
+  return new StoreError(`Cannot use database ${path}: ${why}`, "unavailable");
 }
 
 /** Returns what throws `StoreError` once a newer Vis has migrated the database further while it is open here. */
-export function refuseNewer(
-  db: DatabaseSync,
-  { files, path }: { readonly files: readonly MigrationFile[]; readonly path: string },
-): () => void {
+export function refuseNewer(db: DatabaseSync, { files, path }: Known): () => void {
   const newest = db.prepare("SELECT max(version) AS version FROM schema_migration");
   return () => {
     const version = Number(newest.get()?.version);
@@ -146,10 +137,12 @@ export function refuseNewer(
 /** A version that does not match the name, or a checksum with one or two characters changed: nobody wrote that. */
 function isOdd({ version, name, sha256 }: Record<string, unknown>, files: readonly MigrationFile[]): boolean {
   if (!String(name).startsWith(`V${String(version)}__`)) return true;
-  const file = files[Number(version) - 1];
-  const [expected, found] = [file ? checksum(file) : String(sha256), String(sha256)];
-  const others = [...expected].filter((char, at) => char !== found[at]).length;
-  return found !== expected && found.length === expected.length && others <= 2;
+  const found = String(sha256);
+  const known = [checksumOf(files[Number(version) - 1]), ...(version === 1 ? [FORMER_FIRST] : [])];
+  return known.some((expected) => {
+    const others = [...expected].filter((char, at) => char !== found[at]).length;
+    return others > 0 && others <= 2 && found.length === expected.length;
+  });
 }
 
 function holdsData(db: DatabaseSync): boolean {
@@ -169,6 +162,7 @@ async function keepCopy(path: string, version: number): Promise<void> {
   await renameOver(partial, target);
 }
 
-function checksum(file: MigrationFile): string {
-  return createHash("sha256").update(file.sql).digest("hex");
+/** "" without a file. */
+function checksumOf(file: MigrationFile | undefined): string {
+  return file === undefined ? "" : createHash("sha256").update(file.sql).digest("hex");
 }

@@ -1,10 +1,10 @@
 import { stat } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
-import { migrations, newestSchema } from "../../../migrations/mod.ts";
+import { migrations } from "../../../migrations/mod.ts";
 import { damaged } from "./store_error.ts";
 import { isBusy } from "./error_kinds.ts";
 import { prepareDatabaseFile, protectDatabaseFile } from "./database_file.ts";
-import { checkedVersion, migrate } from "./migrate.ts";
+import { foundSchema, migrate } from "./migrate.ts";
 import { OpenFiles } from "./open_files.ts";
 import { refuseDamagedFile, refuseOtherSchema } from "./refuse_damaged_file.ts";
 
@@ -38,7 +38,7 @@ export async function openDatabase(path: string, now: () => number): Promise<Ope
     db.exec("PRAGMA synchronous = NORMAL");
     db.exec("PRAGMA foreign_keys = ON");
     db.exec("PRAGMA cell_size_check = ON");
-    await migrate(db, migrations, { path, now, newest: newestSchema });
+    await migrate(db, migrations, { path, now });
     files?.opened();
     return { db, files };
   } catch (error) {
@@ -51,7 +51,7 @@ export async function openDatabase(path: string, now: () => number): Promise<Ope
 function refuseOther(db: DatabaseSync, path: string): void {
   db.exec("BEGIN");
   try {
-    refuseOtherSchema(db, { version: checkedVersion(db, { files: migrations, path }), path });
+    refuseOtherSchema(db, { schema: foundSchema(db, { files: migrations, path }), path });
   } finally {
     db.exec("ROLLBACK");
   }

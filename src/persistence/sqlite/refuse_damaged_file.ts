@@ -1,6 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { headerDamage } from "./file_header.ts";
 import { schemaProblems } from "../schema/schema_problems.ts";
+import type { FoundSchema } from "./migrate.ts";
 import { damaged } from "./store_error.ts";
 import { logDamage } from "./wal_file.ts";
 
@@ -14,8 +15,8 @@ export async function refuseDamagedFile(path: string): Promise<void> {
 /** Throws `StoreError` if a table, index, view or trigger differs from the schema of the database's version. */
 export function refuseOtherSchema(
   db: DatabaseSync,
-  { version, path }: { readonly version: number; readonly path: string },
+  { schema, path }: { readonly schema: FoundSchema; readonly path: string },
 ): void {
-  const [what] = schemaProblems(db, version);
+  const [what] = schemaProblems(db, schema);
   if (what !== undefined) throw damaged(path, { what });
 }

@@ -1,15 +1,9 @@
 import assert from "node:assert/strict";
 import { readdir, stat } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
-import { migrations, newestSchema } from "../../../migrations/mod.ts";
-import {
-  migrationFiles,
-  migrationsModule,
-  newestSchemaText,
-  POSTGRES,
-  postgresModule,
-} from "../../../scripts/generate/migrations.ts";
-import { schemaObjects } from "../../../src/persistence/schema/schema_digest.ts";
+import { FORMER_FIRST } from "../../../migrations/before_v1.ts";
+import { migrations } from "../../../migrations/mod.ts";
+import { migrationFiles, migrationsModule, POSTGRES, postgresModule } from "../../../scripts/generate/migrations.ts";
 import { StoreError } from "../../../src/domain/errors.ts";
 import { openStore } from "../../../src/persistence/open_store.ts";
 import { migrate, type MigrationFile } from "../../../src/persistence/sqlite/migrate.ts";
@@ -40,7 +34,6 @@ Deno.test("migrations/mod.ts is what scripts/generate/migrations.ts writes", asy
     expected,
     "run bin/deno run -A scripts/generate/migrations.ts",
   );
-  assert.equal(await Deno.readTextFile(new URL("newest.sql", folder)), newestSchemaText(await migrationFiles()));
   assert.equal(await Deno.readTextFile(new URL("mod.ts", POSTGRES)), postgresModule(await migrationFiles(POSTGRES)));
 });
 
@@ -60,25 +53,6 @@ Deno.test("migrate() makes the schema once and records it", async () => {
     .all();
   const expected = migrations.map(({ version, name }) => ({ version, name, length: 64, at: 77 }));
   assert.deepEqual(rows.map((row) => ({ ...row })), expected);
-});
-
-Deno.test("migrate() makes in an empty database at once what the files make one after the other", async () => {
-  using inOrder = new DatabaseSync(":memory:"), atOnce = new DatabaseSync(":memory:");
-  await run(inOrder, migrations);
-  const older = migrations.map((file) => ({ ...file, sql: "not SQL" }));
-  await migrate(atOnce, older, { path: ":memory:", now: () => 77, newest: newestSchema });
-  assert.deepEqual(schemaObjects(atOnce), schemaObjects(inOrder));
-  assert.deepEqual(tables(atOnce).sort(), tables(inOrder).sort());
-  const versions = (db: DatabaseSync) =>
-    db.prepare("SELECT version, name FROM schema_migration ORDER BY version").all();
-  assert.deepEqual(versions(atOnce), versions(inOrder));
-});
-
-Deno.test("migrate() applies only the files to a database that has a schema", async () => {
-  using db = new DatabaseSync(":memory:");
-  await run(db, migrations);
-  await migrate(db, [...migrations, NEXT], { path: ":memory:", now: () => 78, newest: "not SQL" });
-  assert.deepEqual(db.prepare("SELECT a FROM more").all().map(({ a }) => a), [1]);
 });
 
 Deno.test("migrate() refuses a file that was changed after it ran", async () => {
@@ -183,27 +157,16 @@ Deno.test("an open store writes nothing more once a newer Vis has migrated its d
   });
 });
 
-Deno.test("V6 keeps the order of conversations that a database of before has", async () => {
+Deno.test("migrate() refuses a database of before V10 and says what to do", async () => {
   using db = new DatabaseSync(":memory:");
-  const before = migrations.filter(({ version }) => version < 6);
-  await run(db, before);
-  db.exec(`
-    INSERT INTO conversation_soul VALUES ('old', '{}', 10), ('asked again', '{}', 20), ('young', '{}', 30),
-      ('never asked', '{}', 35), ('with a child', '{}', 5);
-    INSERT INTO conversation_state SELECT id, id, NULL, '', 0, '{}', created_at FROM conversation_soul;
-    INSERT INTO query_soul VALUES ('1', 'old', '', '', '{}', 11), ('2', 'young', '', '', '{}', 31),
-      ('3', 'asked again', '', '', '{}', 40), ('4', 'with a child', '', '', '{}', 6);
-    INSERT INTO query_state (id, query_soul_id, version, status, created_at) VALUES ('r', '4', 0, 'done', 6);
-    INSERT INTO iteration (id, query_state_id, position, status, created_at) VALUES ('i', 'r', 0, 'done', 6);
-    INSERT INTO conversation_state VALUES ('child', 'with a child', NULL, '', 1, '{}', 50);
-    INSERT INTO child_branch VALUES ('child', 'i', 1, 50);
-    INSERT INTO query_soul VALUES ('5', 'child', '', '', '{}', 51);
-    INSERT INTO lease VALUES ('old', 'host', 7, '1', 1, 1);
-  `);
   await run(db, migrations);
-  const rows = db.prepare("SELECT id, activity FROM conversation_soul ORDER BY activity DESC").all();
-  assert.deepEqual(rows.map(({ id, activity }) => [id, activity]), [
-    ...[["asked again", 5], ["never asked", 4], ["young", 3], ["old", 2], ["with a child", 1]],
-  ]);
-  assert.equal(db.prepare("SELECT space FROM lease").get()?.space, "", "nobody knows where its process is");
+  db.exec(`UPDATE schema_migration SET sha256 = '${FORMER_FIRST}';
+    INSERT INTO schema_migration VALUES (9, 'V9__steered.sql', '', 1)`);
+  await assert.rejects(run(db, migrations, "/x/vis.db"), {
+    name: "StoreError",
+    code: "unavailable",
+    message:
+      "Cannot use database /x/vis.db: an early version of Vis made it (schema V9), export its conversations with " +
+      "that version (vis conversations export --format json) and import them into another file",
+  });
 });
