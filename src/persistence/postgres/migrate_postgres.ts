@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { createHash } from "node:crypto";
-import { FORMER_FIRST, FORMER_NEWEST, UPGRADE_TO_V1 } from "../../../migrations/postgres/before_v1.ts";
+import { FORMER_POSTGRES_FIRST, FORMER_POSTGRES_NEWEST, UPGRADE_TO_V1 } from "./before_v1.ts";
 import { migrations } from "../../../migrations/postgres/mod.ts";
 import { StoreError } from "../../domain/errors.ts";
 import { isAborted } from "./postgres_error.ts";
@@ -82,8 +82,8 @@ async function schemaOf(
     "SELECT coalesce(max(version), 0) AS version, min(sha256) FILTER (WHERE version = 1) AS first FROM schema_migration",
   );
   const version = Number(newest?.["version"]);
-  const former = newest?.["first"] === FORMER_FIRST;
-  if (former && version < FORMER_NEWEST) {
+  const former = newest?.["first"] === FORMER_POSTGRES_FIRST;
+  if (former && version < FORMER_POSTGRES_NEWEST) {
     throw new StoreError(
       `Cannot use database ${location}: an early version of Vis made it (schema V${version}), export its conversations ` +
         "with that version (vis conversations export --format json) and import them into an empty database",

@@ -1,5 +1,5 @@
 import { DatabaseSync } from "node:sqlite";
-import { FORMER_SCHEMAS } from "../../../migrations/before_v1.ts";
+import { FORMER_SCHEMAS } from "../sqlite/before_v1.ts";
 import { migrations } from "../../../migrations/mod.ts";
 import type { FoundSchema } from "../sqlite/migrate.ts";
 import { schemaDigest, schemaObjects } from "./schema_digest.ts";

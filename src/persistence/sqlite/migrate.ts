@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { DatabaseSync } from "node:sqlite";
-import { FORMER_FIRST, FORMER_SCHEMAS, upgradeToV1 } from "../../../migrations/before_v1.ts";
+import { FORMER_FIRST, FORMER_SCHEMAS, upgradeToV1 } from "./before_v1.ts";
 import { StoreError } from "../../domain/errors.ts";
 import { renameOver } from "../../domain/kit/files.ts";
 import { copyDatabase } from "./copy_database.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { FORMER_FIRST } from "../../../migrations/postgres/before_v1.ts";
+import { FORMER_POSTGRES_FIRST } from "../../../src/persistence/postgres/before_v1.ts";
 import { migrations } from "../../../migrations/postgres/mod.ts";
 import { openStore } from "../../../src/persistence/open_store.ts";
 import { readAddress } from "../../../src/persistence/postgres/address.ts";
@@ -99,7 +99,7 @@ test("a PostgreSQL database of before V8 is refused with what to do", async (ser
   const url = await server.createDatabase();
   await server.sql(
     `CREATE TABLE schema_migration (version bigint, name text, sha256 text, applied_at bigint);
-     INSERT INTO schema_migration VALUES (1, 'V1__schema.sql', '${FORMER_FIRST}', 1), (7, 'V7__search.sql', '', 1);
+     INSERT INTO schema_migration VALUES (1, 'V1__schema.sql', '${FORMER_POSTGRES_FIRST}', 1), (7, 'V7__search.sql', '', 1);
      ALTER TABLE schema_migration OWNER TO vis`,
     url,
   );

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readdir, stat } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
-import { FORMER_FIRST } from "../../../migrations/before_v1.ts";
+import { FORMER_FIRST } from "../../../src/persistence/sqlite/before_v1.ts";
 import { migrations } from "../../../migrations/mod.ts";
 import { migrationFiles, migrationsModule, POSTGRES, postgresModule } from "../../../scripts/generate/migrations.ts";
 import { StoreError } from "../../../src/domain/errors.ts";

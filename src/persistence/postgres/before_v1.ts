@@ -3,10 +3,10 @@
  * is refused. */
 
 /** The checksum of the first of those migrations, which every such database has recorded. */
-export const FORMER_FIRST = "e741d4279af442680e07ccc112533022f9574f9b2b293fc42b77936600ef84a7";
+export const FORMER_POSTGRES_FIRST = "e741d4279af442680e07ccc112533022f9574f9b2b293fc42b77936600ef84a7";
 
 /** The version that is brought to V1. */
-export const FORMER_NEWEST = 8;
+export const FORMER_POSTGRES_NEWEST = 8;
 
 /** Rows had checksums and sums of the rows below them, which V8 no longer uses. */
 export const UPGRADE_TO_V1 = `
