@@ -1,7 +1,6 @@
 import { defineExtension, type EnvironmentView, fn, z } from "@vis/extension";
 import live from "./live.ts";
-import { readerOf } from "./reader.ts";
-import { type HistorySearchOptions, searchHistory } from "./search.ts";
+import { type HistorySearchOptions, readerOf, searchHistory } from "./search.ts";
 
 const text = z.string().min(1);
 const conversation = z.string().min(8).optional();

@@ -1,5 +1,4 @@
 import type { EnvironmentView } from "@vis/extension";
-import { readerOf } from "./reader.ts";
 
 type Hit = Awaited<ReturnType<NonNullable<EnvironmentView["db"]>["search"]>>[number];
 
@@ -11,7 +10,7 @@ export interface HistorySearchOptions {
   readonly limit?: number;
 }
 
-export interface HistoryHit extends Omit<Hit, "at" | "branchId" | "position" | "ownerTable" | "ownerId" | "field"> {
+interface HistoryHit extends Omit<Hit, "at" | "branchId" | "position" | "ownerTable" | "ownerId" | "field"> {
   readonly at: Date;
 }
 
@@ -42,4 +41,10 @@ function timeOf(time: string | number | Date | undefined, key: string): number |
   const at = new Date(time).getTime();
   if (Number.isNaN(at)) throw new TypeError(`Cannot search: ${key} must be a date, such as "2026-11-22"`);
   return at;
+}
+
+/** Read access to what is stored. Throws if an environment has no database. */
+export function readerOf({ db }: EnvironmentView): NonNullable<EnvironmentView["db"]> {
+  if (db) return db;
+  throw new Error("Cannot look into the history: this environment has no database");
 }

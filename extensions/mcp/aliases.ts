@@ -1,13 +1,19 @@
-import type { EnvironmentView, Extension } from "@vis/extension";
-import { enabledServers } from "./server_config.ts";
-import { serverExtension } from "./server_extension.ts";
-import { ToolCache } from "./tool_cache.ts";
+import { enabledServers } from "./settings.ts";
+import { aliasName, argumentText, type McpTool, resultType, ToolCache, toolDoc } from "./tools.ts";
+import { type EnvironmentView, type Extension, fn, type FunctionOptions, z } from "@vis/extension";
 
 /** Servers whose functions are available in an environment's running query. */
 const BOUND = new Map<string, ReadonlySet<string>>();
 
+/** A call through a server's alias, whose extension has no settings of its own. */
+type CallByAlias = (
+  env: EnvironmentView,
+  server: string,
+  call: { readonly tool: string; readonly args: Readonly<Record<string, unknown>>; readonly settings: unknown },
+) => Promise<unknown>;
+
 /** One alias per server whose tools are cached; does not start servers. */
-export async function aliases(env: EnvironmentView): Promise<readonly Extension[]> {
+export async function aliases(env: EnvironmentView, callByAlias: CallByAlias): Promise<readonly Extension[]> {
   const cache = new ToolCache(env);
   const found: Extension[] = [];
   const bound = new Set<string>();
@@ -18,10 +24,7 @@ export async function aliases(env: EnvironmentView): Promise<readonly Extension[
     const { config: settings } = env;
     found.push(serverExtension(name, {
       tools,
-      call: async (own, tool, args) => {
-        const { callByAlias } = await import("./calls.ts");
-        return await callByAlias(own, name, { tool, args, settings });
-      },
+      call: (own, tool, args) => callByAlias(own, name, { tool, args, settings }),
     }));
   }
   if (!BOUND.has(env.envId)) env.closed?.addEventListener("abort", () => BOUND.delete(env.envId), { once: true });
@@ -32,4 +35,51 @@ export async function aliases(env: EnvironmentView): Promise<readonly Extension[
 /** Whether `github.create_issue` can be called in this query. */
 export function isBound(envId: string, server: string): boolean {
   return BOUND.get(envId)?.has(server) ?? false;
+}
+
+/** Maximum functions of one alias; the others are called with `mcp.call`. */
+const MOST_SYMBOLS = 300;
+
+type Call = (env: EnvironmentView, tool: string, args: Readonly<Record<string, unknown>>) => Promise<unknown>;
+
+/** The alias of a server: one function per tool, and no prompt. */
+function serverExtension(
+  server: string,
+  { tools, call }: { readonly tools: readonly McpTool[]; readonly call: Call },
+): Extension {
+  const alias = aliasName(server);
+  return {
+    namespace: `vis.mcp.${alias.replace(/[^A-Za-z0-9_-]/g, "_").replace(/^(?=[^A-Za-z])/, "s")}`,
+    alias: { ns: `vis.ext.mcp.${alias.replace(/[^A-Za-z0-9_-]/g, "_").replace(/^(?=[^A-Za-z])/, "s")}`, alias },
+    doc: `Tools of the MCP server ${server}; await mcp.tools(${JSON.stringify(server)}) shows them.`,
+    group: "mcp",
+    version: "0.1.0",
+    shown: 0,
+    symbols: tools.slice(0, MOST_SYMBOLS).map((tool) =>
+      fn(
+        tool.symbol,
+        async (env: EnvironmentView, args: Readonly<Record<string, unknown>> = {}) => await call(env, tool.name, args),
+        {
+          doc: toolDoc(tool),
+          untimed: true,
+          action: actionOf(server, tool.name),
+          args: argumentsOf(tool),
+          returns: resultType(tool),
+        },
+      )
+    ),
+  };
+}
+
+function actionOf(server: string, tool: string): NonNullable<FunctionOptions["action"]> {
+  return { doing: `calling ${server} ${tool}`, done: `called ${server} ${tool}`, things: "times", named: 0 };
+}
+
+/** One object, validated by the server; its type comes from the server's schema. */
+function argumentsOf(tool: McpTool): z.ZodType {
+  const text = argumentText(tool);
+  const at = text.indexOf(": ");
+  const type = at < 0 ? "object" : text.slice(at + 2);
+  const args = z.record(z.string(), z.unknown()).describe("args").meta({ tsType: type });
+  return z.tuple([text.startsWith("args:") ? args : args.optional()]);
 }

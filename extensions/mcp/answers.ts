@@ -1,4 +1,4 @@
-import { BoundedMap } from "@vis/extension";
+import { BoundedMap, readForeignJson } from "@vis/extension";
 
 type Fields = Readonly<Record<string, unknown>>;
 type Asked = Readonly<{ id: unknown; method: string }>;
@@ -92,3 +92,126 @@ function withoutNulls(value: unknown): object {
 function fieldsOf(value: unknown): Fields {
   return typeof value === "object" && value !== null ? value as Fields : {};
 }
+
+/** A server's result as data. A part that is not text keeps its type: `{type: "image", mimeType, bytes}`. A part of an
+ * unknown type, and one whose bytes are no base64, is as the server sent it. */
+type ToolResultPart =
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "image" | "audio"; readonly mimeType: string; readonly bytes: Uint8Array }
+  | {
+    readonly type: "resource";
+    readonly uri: string;
+    readonly mimeType?: string;
+    readonly text?: string;
+    readonly bytes?: Uint8Array;
+  }
+  | { readonly type: "link"; readonly uri: string; readonly name: string; readonly mimeType?: string }
+  | { readonly type: unknown; readonly [key: string]: unknown };
+
+const PROTOCOL_KEYS = ["content", "structuredContent", "isError", "_meta", "resultType"];
+
+/** `structuredContent` if there is any, else text (parsed if it is JSON), else a list of parts. An empty object beside
+ * text says nothing. A result that has none of these is returned as it is. */
+export function toolData(result: unknown): unknown {
+  const { content, structuredContent, ...rest } = fields(result);
+  const data = structuredContent ?? undefined;
+  if (content == null && data === undefined) return ownData(result, rest);
+  const pieces = piecesOf(content);
+  const text = textOf(pieces);
+  if (!pieces.every(isText)) return data === undefined ? pieces : { data, content: pieces };
+  const isEmpty = typeof data === "object" && data !== null && !Array.isArray(data) && Object.keys(data).length === 0;
+  return data === undefined || isEmpty && text !== "" ? parsed(text) : data;
+}
+
+/** The data of a server that puts it beside the keys of the protocol or in place of the whole result. */
+function ownData(result: unknown, rest: Fields): unknown {
+  if (typeof result === "string") return parsed(result);
+  if (typeof result !== "object" || result === null || Array.isArray(result)) return result ?? null;
+  const own = Object.entries(rest).filter(([key]) => !PROTOCOL_KEYS.includes(key));
+  return own.length === 0 ? "" : Object.fromEntries(own);
+}
+
+/** What a result says of an error: its text, and its data unless the text is the same as JSON. */
+export function resultMessage(result: unknown): string {
+  const { content, structuredContent, ...rest } = fields(result);
+  const said = textOf(piecesOf(content)).trim();
+  const data = structuredContent ?? (said === "" ? content ?? ownData(result, rest) : null);
+  const more = data === null || Array.isArray(data) && data.length === 0 ? "" : textFor(data);
+  const isSame = more === said || JSON.stringify(parsed(said)) === more;
+  return isSame ? said : [said, more].filter((one) => one !== "").join("\n");
+}
+
+/** The parts of a content, which servers also send as one part or as text. */
+export function piecesOf(content: unknown): readonly ToolResultPart[] {
+  const parts: readonly unknown[] = Array.isArray(content) ? content : [content];
+  return parts.flatMap((part) => part == null ? [] : [pieceOf(part)]);
+}
+
+/** The contents of a resource, standalone or embedded in a result. */
+export function resourcePiece(value: unknown): ToolResultPart {
+  const { uri, mimeType, text, blob } = fields(value);
+  return {
+    type: "resource",
+    uri: textFor(uri),
+    ...(typeof mimeType === "string" ? { mimeType } : {}),
+    ...(typeof text === "string" ? { text } : {}),
+    ...(typeof blob === "string" ? bytesOf(blob) ?? { blob } : {}),
+  };
+}
+
+function pieceOf(value: unknown): ToolResultPart {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    return { type: "text", text: textFor(value) };
+  }
+  const { type, text, data, mimeType, resource, uri, name } = fields(value);
+  const kind = typeof mimeType === "string" ? mimeType : "";
+  if (type === "text") return { type, text: textFor(text) };
+  if ((type === "image" || type === "audio") && typeof data === "string") {
+    const decoded = bytesOf(data);
+    if (decoded) return { type, mimeType: kind, ...decoded };
+  }
+  if (type === "resource" && typeof resource === "object" && resource !== null) return resourcePiece(resource);
+  if (type === "resource_link") {
+    const own = kind === "" ? {} : { mimeType: kind };
+    return { type: "link", uri: textFor(uri), name: textFor(name), ...own };
+  }
+  return { ...fields(value), type: type ?? "unknown" };
+}
+
+function textFor(value: unknown): string {
+  return typeof value === "string" ? value : value == null ? "" : JSON.stringify(value);
+}
+
+function isText(piece: ToolResultPart): piece is { readonly type: "text"; readonly text: string } {
+  return piece.type === "text";
+}
+
+function textOf(pieces: readonly ToolResultPart[]): string {
+  return pieces.flatMap((piece) => isText(piece) ? [piece.text] : []).join("\n");
+}
+
+function parsed(text: string): unknown {
+  if (!/^\s*[{[]/.test(text)) return text;
+  try {
+    return readForeignJson(text, MESSAGE_LIMITS);
+  } catch {
+    return text;
+  }
+}
+
+/** Null if it is no base64, of either alphabet, alone or in a data URL. */
+function bytesOf(text: string): { readonly bytes: Uint8Array } | null {
+  const base64 = text.replace(/^data:[^,]*,/, "").replaceAll("-", "+").replaceAll("_", "/");
+  try {
+    return { bytes: Uint8Array.from(atob(base64), (char) => char.charCodeAt(0)) };
+  } catch {
+    return null;
+  }
+}
+
+function fields(value: unknown): Fields {
+  return typeof value === "object" && value !== null ? value as Fields : {};
+}
+
+/** Of one message of a server: a result of a call has room for so many values. */
+export const MESSAGE_LIMITS = { values: 400_000, depth: 500 };

@@ -6,9 +6,8 @@ import {
   messageOf,
   Semaphore,
 } from "@vis/extension";
-import { enabledServers, type ServerConfig } from "./server_config.ts";
-import { ServerError } from "./server_error.ts";
 import { ServerLink } from "./server_link.ts";
+import { enabledServers, type ServerConfig, ServerError } from "./settings.ts";
 
 /** For both tries to start a server and to list its tools. */
 const CHECK_MS = 25_000;

@@ -1,12 +1,9 @@
+import { httpTransport } from "./http_transport.ts";
+import { isSigned, loginAdvice, LoginError, type ServerLogin } from "./login/logins.ts";
+import { type HttpConfig, type ServerConfig, ServerError, type StdioConfig } from "./settings.ts";
+import { StdioTransport } from "./stdio_transport.ts";
 import { Client, type ClientOptions, SdkHttpError } from "@modelcontextprotocol/client";
 import { abortable, type EnvironmentView, messageOf, settledWithin } from "@vis/extension";
-import { addressHint, programHint } from "./connect_hint.ts";
-import { httpTransport } from "./http_transport.ts";
-import { LoginError } from "./login/login_error.ts";
-import type { ServerLogin } from "./login/server_login.ts";
-import type { ServerConfig } from "./server_config.ts";
-import { ServerError } from "./server_error.ts";
-import { StdioTransport } from "./stdio_transport.ts";
 
 export interface McpConnection {
   readonly client: Client;
@@ -19,7 +16,7 @@ export interface McpConnection {
   close(): Promise<void>;
 }
 
-export interface ConnectOptions {
+interface ConnectOptions {
   readonly name: string;
   readonly config: ServerConfig;
   readonly login: ServerLogin | null;
@@ -112,4 +109,36 @@ function stdioTransport(
   if (!spawn) throw new ServerError(name, "this conversation has no wall for programs");
   if ("url" in config) throw new TypeError("Cannot start a program: the server has an address");
   return new StdioTransport({ spawn, config, workspace, onStderr });
+}
+
+/** What a wall says, and what programs say that need the network. */
+const STOPPED = /EACCES|EPERM|EROFS|permission denied|operation not permitted|read-only file system/i;
+const OFFLINE = /EAI_AGAIN|ENOTFOUND|ENETUNREACH|ECONNREFUSED|getaddrinfo|network is unreachable|resolve host/i;
+
+const NOT_FOUND = /ENOENT|no such file|cannot find module|module not found|no module named/i;
+
+/** Which setting a program probably lacks that did not start; "" if nothing tells. */
+export function programHint(
+  said: string,
+  { network, write, cwd }: Pick<StdioConfig, "network" | "write" | "cwd">,
+): string {
+  if (!network && OFFLINE.test(said)) return "it has no network: set network to true, or install what it downloads";
+  if (cwd === undefined && NOT_FOUND.test(said)) {
+    return 'it started in an empty folder: set cwd to "." if it is a program of the workspace';
+  }
+  if (!STOPPED.test(said)) return "";
+  const missing = write.length === 0 ? "write, for what it changes, or read" : "read, for what it needs besides";
+  return `its wall may have stopped it: the settings that allow more are ${missing}`;
+}
+
+/** What an address that answers with this status probably is; "" if nothing tells. */
+export function addressHint(name: string, status: number, { headers }: Pick<HttpConfig, "headers">): string {
+  if (status === 401 || status === 403) {
+    return isSigned(headers)
+      ? "the server refuses the Authorization header: the token may be wrong or expired"
+      : `the server wants a login or a token: ${loginAdvice(name)}`;
+  }
+  if (status !== 404 && status !== 405) return "";
+  return "this is not an address of streamable HTTP; servers with the older SSE transport only are not supported, and many " +
+    "have both, the newer one below /mcp";
 }

@@ -1,9 +1,8 @@
 import { type AuthProvider, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { readForeignJson } from "@vis/extension";
 import { createParser, type EventSourceMessage } from "eventsource-parser";
-import { Answers } from "./answers.ts";
-import { MESSAGE_LIMITS } from "./message_limits.ts";
-import type { HttpConfig } from "./server_config.ts";
+import { Answers, MESSAGE_LIMITS } from "./answers.ts";
+import type { HttpConfig } from "./settings.ts";
 
 const MAX_ANSWER = 64 << 20;
 const EVENTS = "text/event-stream";

@@ -23,7 +23,7 @@ export default defineExtension({
   extend: async (env: EnvironmentView): Promise<readonly Extension[]> => {
     if (!live.activate(env)) return [];
     const { aliases } = await import("./aliases.ts");
-    return await aliases(env);
+    return await aliases(env, async (own, name, call) => (await calls()).callByAlias(own, name, call));
   },
   cli: [
     {
@@ -39,7 +39,7 @@ export default defineExtension({
       args: z.object({ name: text, paste: z.boolean().optional() }),
       run: async ({ name, paste = false }: { readonly name: string; readonly paste?: boolean }, context) => {
         const { servers = {} } = context.config as { readonly servers?: Readonly<Record<string, unknown>> };
-        const { loginCommand } = await import("./login/login_commands.ts");
+        const { loginCommand } = await import("./login/log_in.ts");
         return await loginCommand(
           { name, server: Object.hasOwn(servers, name) ? servers[name] : undefined, paste },
           context,
@@ -51,7 +51,7 @@ export default defineExtension({
       doc: "Deletes the login of an MCP server.",
       args: z.object({ name: text }),
       run: async ({ name }: { readonly name: string }, context) => {
-        const { logoutCommand } = await import("./login/login_commands.ts");
+        const { logoutCommand } = await import("./login/log_in.ts");
         return await logoutCommand(name, context);
       },
     },

@@ -1,13 +1,45 @@
+import { connect, type McpConnection } from "./connect.ts";
+import { isSigned, LoginError, ServerLogin } from "./login/logins.ts";
+import { checkVariables, enabledServers, redacted, secretsOf, type ServerConfig, ServerError } from "./settings.ts";
+import { type ListedTools, listTools, type McpTool } from "./tools.ts";
 import type { Client } from "@modelcontextprotocol/client";
 import { abortable, type EnvironmentView, messageOf } from "@vis/extension";
-import { connect, type McpConnection } from "./connect.ts";
-import { isSigned } from "./login/is_signed.ts";
-import { LoginError } from "./login/login_error.ts";
-import { ServerLogin } from "./login/server_login.ts";
-import { checkVariables, redacted, secretsOf, type ServerConfig } from "./server_config.ts";
-import { ServerError } from "./server_error.ts";
-import type { McpTool } from "./tool.ts";
-import { type ListedTools, listTools } from "./list_tools.ts";
+
+/** Servers of all live conversations. */
+export class Links {
+  readonly #conversations = new Map<string, Map<string, ServerLink>>();
+
+  /** The conversation's server of this name; throws Error that lists the existing ones. */
+  find(env: EnvironmentView, name: string): ServerLink {
+    const servers = enabledServers(env.config);
+    const config = servers.get(name);
+    if (config) return this.#of(env, { name, config });
+    throw new ServerError(name, `there are ${[...servers.keys()].join(", ") || "none"}`);
+  }
+
+  /** The running server; null if it was not used yet. */
+  known(env: EnvironmentView, name: string): ServerLink | null {
+    return this.#conversations.get(env.envId)?.get(name) ?? null;
+  }
+
+  #of(env: EnvironmentView, { name, config }: { readonly name: string; readonly config: ServerConfig }): ServerLink {
+    let links = this.#conversations.get(env.envId);
+    if (!links) {
+      links = new Map();
+      this.#conversations.set(env.envId, links);
+      env.closed?.addEventListener("abort", () => void this.#close(env.envId), { once: true });
+    }
+    const link = links.get(name) ?? new ServerLink(name, config);
+    links.set(name, link);
+    return link;
+  }
+
+  async #close(envId: string): Promise<void> {
+    const links = [...this.#conversations.get(envId)?.values() ?? []];
+    this.#conversations.delete(envId);
+    await Promise.allSettled(links.map((link) => link.close()));
+  }
+}
 
 /** After two ends without an answer in between, a server is not started again for this long. */
 const REST_MS = 60_000, MOST_FAILURES = 2;

@@ -1,3 +1,4 @@
+/** One server in the user's configuration, with variables filled in. */
 import { z } from "zod";
 
 const text = z.string().min(1);
@@ -26,7 +27,7 @@ export const Stdio = z.strictObject({
   write: z.array(text).default([]).describe("Paths that it may change, relative to the workspace"),
   ...limits,
 });
-export const Http = z.strictObject({
+const Http = z.strictObject({
   url: z.url({ protocol: /^https?$/ }).describe("Address of a server over streamable HTTP"),
   headers: values.describe("Headers of each request"),
   ...limits,
@@ -45,3 +46,48 @@ export default z.strictObject({
     .refine(apart, "has two names of which one alias would be made, such as a-b and a_b").default({})
     .describe("Name of a server to its program or address").meta({ offered: "mcpServers" }),
 }).prefault({});
+
+export type ServerConfig = StdioConfig | HttpConfig;
+
+export type StdioConfig = Readonly<z.infer<typeof Stdio>>;
+export type HttpConfig = Readonly<z.infer<typeof Http>>;
+
+/** Placeholder for the path of the workspace, in arguments and variables of a program. */
+export const WORKSPACE = "${workspace}";
+
+/** Name to server, without disabled ones. */
+export function enabledServers(config: unknown): ReadonlyMap<string, ServerConfig> {
+  const { servers = {} } = (config ?? {}) as { readonly servers?: Readonly<Record<string, ServerConfig>> };
+  return new Map(Object.entries(servers).filter(([, { disabled }]) => !disabled));
+}
+
+/** Values that must not be shown: those of headers and variables. */
+export function secretsOf(config: ServerConfig): readonly string[] {
+  const values = Object.values("url" in config ? config.headers : config.env);
+  const words = values.flatMap((value) => [value, ...value.split(/\s+/)]);
+  return [...new Set(words.filter((value) => value.length >= 6))].sort((a, b) => b.length - a.length);
+}
+
+/** The text without the secrets. */
+export function redacted(text: string, secrets: readonly string[]): string {
+  return secrets.reduce((shown, secret) => shown.replaceAll(secret, "[secret]"), text);
+}
+
+/** Throws Error for a variable that is missing in the environment. */
+export function checkVariables(name: string, config: ServerConfig): void {
+  for (const [key, value] of Object.entries("url" in config ? config.headers : config.env)) {
+    const [missing, auth, secret] = /\$\{(auth:)?([^{}]*)\}/.exec(value.replaceAll(WORKSPACE, "")) ?? [];
+    if (missing === undefined) continue;
+    const why = auth ? `save it with vis auth login ${secret}` : "which is not set where Vis was started";
+    throw new ServerError(name, `${key} is ${missing}, ${why}`, "secret");
+  }
+}
+
+/** A server cannot be used. The message names it and contains no secrets. */
+export class ServerError extends Error {
+  override readonly name = "ServerError";
+  /** `wants` is what the user can still give it. */
+  constructor(server: string, readonly why: string, readonly wants: "login" | "secret" | null = null) {
+    super(`Cannot use MCP server ${server}: ${why}`);
+  }
+}

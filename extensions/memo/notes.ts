@@ -1,5 +1,5 @@
+import type { EnvironmentView, OwnStore } from "@vis/extension";
 import { existsSync } from "node:fs";
-import type { EnvironmentView } from "@vis/extension";
 
 export type NoteScope = "project" | "user";
 export interface Note {
@@ -21,7 +21,6 @@ export async function readNotes(place: NotePlace, scope: NoteScope): Promise<rea
   const { home, store } = place;
   if (!store) return [];
   if (typeof home === "string" && existsSync(`${home}/memo`)) {
-    const { takeOver } = await import("./take_over.ts");
     await takeOver({ ...place, home, store }, scope);
   }
   const found = await store.query({ ...queryOf(scope), prefix: PREFIX, limit: 1000 });
@@ -49,7 +48,7 @@ export async function addNote(
   return note;
 }
 
-export async function putNote(
+async function putNote(
   { store }: NotePlace,
   { note: { id, text, at }, scope }: { readonly note: Note; readonly scope: NoteScope },
 ): Promise<void> {
@@ -66,7 +65,7 @@ export async function removeNote(place: NotePlace, id: string): Promise<boolean>
   return false;
 }
 
-export function storedIn(scope: NoteScope): "workspace" | "global" {
+function storedIn(scope: NoteScope): "workspace" | "global" {
   return scope === "project" ? "workspace" : "global";
 }
 
@@ -82,4 +81,51 @@ async function newId(text: string, notes: readonly Note[]): Promise<string> {
     const id = hex.slice(0, length);
     if (!notes.some((note) => note.id === id)) return id;
   }
+}
+
+interface Place {
+  readonly home: string;
+  readonly workspace: string;
+  readonly store: OwnStore;
+}
+
+/** Stored once the file of an earlier version is taken over. The file stays as it is. */
+const TAKEN = "taken over";
+
+/** Takes notes over that an earlier version kept in files, once for each scope and database. After a kill it begins
+ * again, and stores the same. The earlier version's lock is held, so that neither it nor another process changes
+ * notes meanwhile. Rejects for a file that holds no notes. */
+async function takeOver(place: Place, scope: NoteScope): Promise<void> {
+  const { store } = place;
+  const where = { scope: storedIn(scope) };
+  if (await store.get(TAKEN, where) === true) return;
+  const file = await fileOf(place, scope);
+  const text = await Deno.readTextFile(file).catch((error: unknown) => {
+    if (error instanceof Deno.errors.NotFound) return null;
+    throw error;
+  });
+  if (text === null) return;
+  using lock = await Deno.open(`${file}.lock`, { create: true, write: true });
+  await lock.lock(true);
+  if (await store.get(TAKEN, where) === true) return;
+  for (const note of parsed(await Deno.readTextFile(file), file)) await putNote(place, { note, scope });
+  await store.put(TAKEN, true, where);
+}
+
+async function fileOf({ home, workspace }: Place, scope: NoteScope): Promise<string> {
+  if (scope === "user") return `${home}/memo/user.json`;
+  const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(workspace));
+  return `${home}/memo/${new Uint8Array(hash, 0, 16).toHex()}.json`;
+}
+
+function parsed(text: string, file: string): readonly Note[] {
+  try {
+    const { notes }: { readonly notes: readonly Note[] } = JSON.parse(text);
+    if (Array.isArray(notes) && notes.every(isNote)) return notes;
+  } catch { /* reported below */ }
+  throw new Error(`Cannot read ${file}: it holds no notes; correct or remove it`);
+}
+
+function isNote({ id, text, at }: Note): boolean {
+  return [id, text, at].every((one) => typeof one === "string") && id !== "";
 }

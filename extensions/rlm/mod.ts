@@ -1,9 +1,15 @@
 import { type CallOutcome, defineExtension, type EnvironmentView, fn, z } from "@vis/extension";
-import { askAll, type AskAllOptions, askOne, type Failure } from "./ask_all.ts";
-import { chunk, type ChunkOptions } from "./chunk.ts";
-import { mapChunks, type MapOptions } from "./map_chunks.ts";
-import { reduceChunks } from "./reduce_chunks.ts";
-import { type ChildRunOptions, runAll, runOne, type Task } from "./run_all.ts";
+import {
+  askAll,
+  type AskAllOptions,
+  askOne,
+  type ChildRunOptions,
+  type Failure,
+  runAll,
+  runOne,
+  type Task,
+} from "./ask.ts";
+import { chunk, type ChunkOptions, mapChunks, type MapOptions, reduceChunks } from "./chunks.ts";
 
 const text = z.string().min(1);
 const size = z.number().int().min(100).optional();

@@ -1,7 +1,6 @@
 /** The parts of the extension that depend on the conversation; loads little. */
 import type { EnvironmentView } from "@vis/extension";
-import { findSkills, type FoundSkills } from "./find_skills.ts";
-import { readProjectFile } from "./project_file.ts";
+import { findSkills, type FoundSkills, readProjectFile } from "./find_skills.ts";
 
 const FILES = ["AGENTS.md", "CLAUDE.md"];
 /** Limit per file, since every call of a query carries it. */

@@ -1,7 +1,6 @@
 import { defineExtension, type EnvironmentView, fn, z } from "@vis/extension";
-import { findSkills } from "./find_skills.ts";
+import { findSkills, readProjectFile } from "./find_skills.ts";
 import live from "./live.ts";
-import { readProjectFile } from "./project_file.ts";
 
 const MAX_CHARS = 200_000;
 

@@ -1,14 +1,17 @@
 import { reasonOf } from "@vis/extension";
-import { addressClass } from "./address_class.ts";
-import type { Body } from "./read_body.ts";
-import { readResponseBody } from "./read_body.ts";
-import { exchange, type HttpAnswer, type HttpRequest } from "./http_exchange.ts";
-import { openConnection } from "./open_connection.ts";
-import { OUTSIDE, type Outside } from "./outside.ts";
-import { headersForOthers } from "./request_headers.ts";
-import { portOf, type Reach, reachOf, type WebRules } from "./web_rules.ts";
+import { type Body, exchange, type HttpAnswer, type HttpRequest, readResponseBody } from "./http_exchange.ts";
+import {
+  addressClass,
+  openConnection,
+  OUTSIDE,
+  type Outside,
+  portOf,
+  type Reach,
+  reachOf,
+  type WebRules,
+} from "./open_connection.ts";
 
-export interface FetchOptions {
+interface FetchOptions {
   readonly rules: WebRules;
   readonly maxBytes: number;
   readonly timeoutMs: number;
@@ -156,4 +159,12 @@ function asUtf8(header: string): string {
 
 function withoutContent(headers: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
   return new Map([...headers].filter(([name]) => !name.startsWith("content-")));
+}
+
+/** Headers that are also sent to another host. */
+const PLAIN = /^(?:accept|accept-language|user-agent)$/;
+
+/** Headers to send to another origin: keys and the like are only for the original one. */
+function headersForOthers(headers: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
+  return new Map([...headers].filter(([name]) => PLAIN.test(name) || name === "accept-encoding"));
 }

@@ -1,4 +1,7 @@
-import { ByteReader } from "./byte_reader.ts";
+import { ByteBuffer } from "@vis/extension";
+import { Buffer } from "node:buffer";
+import { pipeline, Readable } from "node:stream";
+import { createUnzip } from "node:zlib";
 
 export interface HttpRequest {
   readonly method: "GET" | "POST";
@@ -96,5 +99,87 @@ async function* chunked(reader: ByteReader): HttpAnswer["body"] {
     if (await reader.line(MAX_CHUNK_LINE) !== "") {
       throw new Error("The answer has a chunk of another length than it says");
     }
+  }
+}
+
+export interface Body {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** Whether there is more than requested. */
+  readonly truncated: boolean;
+}
+
+/** Up to `maxBytes` of a body, after decompression: no more than that is ever decompressed. */
+export async function readResponseBody(
+  { headers, body }: HttpAnswer,
+  { maxBytes }: { readonly maxBytes: number },
+): Promise<Body> {
+  const coding = headers.get("content-encoding")?.trim().toLowerCase() ?? "";
+  if (coding === "" || coding === "identity") return await collect(body, maxBytes);
+  if (!["gzip", "x-gzip", "deflate"].includes(coding)) {
+    throw new Error(`The answer is encoded as ${coding.slice(0, 40)}, which was not asked for`);
+  }
+  const first = await body.next();
+  if (first.done) return { bytes: new Uint8Array(), truncated: false }; // nothing is encoded as nothing
+  const unzip = createUnzip({ chunkSize: 64 << 10 });
+  pipeline(Readable.from(after(first.value, body)), unzip, () => {}); // a failure surfaces when it is read
+  return await collect(unzip, maxBytes);
+}
+
+async function* after(first: Uint8Array, rest: HttpAnswer["body"]): AsyncGenerator<Uint8Array> {
+  yield first;
+  yield* rest;
+}
+
+async function collect(parts: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Body> {
+  const whole = new ByteBuffer();
+  for await (const part of parts) {
+    const taken = part.subarray(0, maxBytes - whole.length);
+    whole.push(taken);
+    if (taken.length < part.length) return { bytes: whole.bytes.slice(), truncated: true };
+  }
+  return { bytes: whole.bytes.slice(), truncated: false };
+}
+
+const CHUNK = 16 << 10;
+
+/** Reads a connection by lines and by lengths; buffers nothing beyond what was requested. */
+class ByteReader {
+  readonly #source: { read(into: Uint8Array): Promise<number | null> };
+  #left: Uint8Array<ArrayBuffer> = new Uint8Array();
+
+  constructor(source: { read(into: Uint8Array): Promise<number | null> }) {
+    this.#source = source;
+  }
+
+  /** A line without its ending. Throws RangeError for a line over `most` bytes, and Error if the input ends first. */
+  async line(most: number): Promise<string> {
+    let line: Uint8Array = new Uint8Array();
+    for (;;) {
+      const end = this.#left.indexOf(10);
+      const part = end < 0 ? this.#left : this.#left.subarray(0, end);
+      if (line.length + part.length > most) throw new RangeError(`A line is longer than ${most} bytes`);
+      line = Buffer.concat([line, part]);
+      if (end >= 0) {
+        this.#left = this.#left.subarray(end + 1);
+        // Headers are bytes: each becomes the character with its number.
+        return String.fromCharCode(...(line.at(-1) === 13 ? line.subarray(0, -1) : line));
+      }
+      if (!await this.#fill()) throw new Error("The answer ended in the middle of a line");
+    }
+  }
+
+  /** The next bytes, at least one and at most `most`; null at the end. */
+  async some(most: number): Promise<Uint8Array<ArrayBuffer> | null> {
+    if (this.#left.length === 0 && !await this.#fill()) return null;
+    const part = this.#left.subarray(0, most);
+    this.#left = this.#left.subarray(part.length);
+    return part;
+  }
+
+  async #fill(): Promise<boolean> {
+    const buffer = new Uint8Array(CHUNK);
+    const length = await this.#source.read(buffer);
+    this.#left = buffer.subarray(0, length ?? 0);
+    return length !== null && length > 0;
   }
 }

@@ -59,7 +59,7 @@ export default defineExtension({
       examples: ['await web.post("https://example.org/items", {name: "a"}, {headers: {authorization: "Bearer …"}})'],
     }),
     fn("readable", async (env: EnvironmentView, address: string, options?: WebCallOptions) => {
-      const { readablePage } = await import("./readable_page.ts");
+      const { readablePage } = await import("./web_call.ts");
       return await readablePage(env, address, options);
     }, {
       doc: "A page as Markdown: its main part where it names one, without menus and scripts.",

@@ -1,9 +1,8 @@
-import { type EnvironmentView, reasonOf } from "@vis/extension";
-import { bodyData, type BodyKind } from "./body_data.ts";
 import { type Fetched, fetchUrl, newHost, parseUrl } from "./fetch_url.ts";
-import type { Outside } from "./outside.ts";
-import { requestHeaders } from "./request_headers.ts";
-import { reachOf, type WebRules } from "./web_rules.ts";
+import type { Body } from "./http_exchange.ts";
+import { type Outside, reachOf, type WebRules } from "./open_connection.ts";
+import type { PageText } from "./page_markdown.ts";
+import { type EnvironmentView, JsonTooLarge, readForeignJson, reasonOf } from "@vis/extension";
 
 export interface WebCallOptions {
   readonly headers?: Readonly<Record<string, string>>;
@@ -12,7 +11,7 @@ export interface WebCallOptions {
   readonly timeoutMs?: number;
 }
 
-export interface WebFacts {
+interface WebFacts {
   readonly status: number;
   /** After redirects. */
   readonly url: string;
@@ -32,13 +31,13 @@ export async function callWeb(
   return { ...facts(fetched), ...bodyData(fetched, { type, as: options.as }), truncated: fetched.truncated };
 }
 
-export function facts({ status, url, headers }: Fetched): WebFacts {
+function facts({ status, url, headers }: Fetched): WebFacts {
   const shown = [...headers].filter(([name]) => !name.startsWith("set-cookie"));
   return { status, url: url.href, headers: Object.fromEntries(shown) };
 }
 
 /** Rejects with Error `Cannot get https://…: why`. */
-export async function fetchPage(
+async function fetchPage(
   env: EnvironmentView,
   text: string,
   { headers, body, method, outside, maxBytes = MAX_BYTES, timeoutMs = TIMEOUT_MS }: WebCallOptions & {
@@ -94,7 +93,7 @@ async function allowing(
 }
 
 /** The user's rules; they allow nothing if the section of the configuration is absent. */
-export function rulesOf(config: unknown): WebRules {
+function rulesOf(config: unknown): WebRules {
   return typeof config === "object" && config !== null && "hosts" in config && "local" in config
     ? config as WebRules
     : { hosts: [], local: [] };
@@ -110,4 +109,129 @@ function typeOf(body: unknown, headers: WebCallOptions["headers"] = {}): Record<
   if (body === undefined || Object.keys(headers).some((name) => name.toLowerCase() === "content-type")) return {};
   if (body instanceof Uint8Array) return { "content-type": "application/octet-stream" };
   return { "content-type": typeof body === "string" ? "text/plain; charset=utf-8" : "application/json" };
+}
+
+const MAX_CHARS = 400_000, PAGE_BYTES = 4 << 20;
+
+/** The result of `web.readable`: a page as Markdown; other text unchanged. */
+export async function readablePage(
+  env: EnvironmentView,
+  address: string,
+  options: Omit<WebCallOptions, "as"> & { readonly outside?: Outside } = {},
+): Promise<PageText & { readonly status: number; readonly url: string }> {
+  const fetched = await fetchPage(env, address, { maxBytes: PAGE_BYTES, ...options, method: "GET" });
+  const { status, url } = facts(fetched);
+  const type = fetched.headers.get("content-type") ?? "";
+  const name = type.split(";")[0]?.trim() ?? "";
+  const isText = /charset/i.test(type) || markedCharset(fetched.bytes) !== undefined;
+  if (!isText && fetched.bytes.subarray(0, 8000).includes(0)) {
+    throw new Error(`Cannot read ${url}: it is ${name || "no text"}; web.get gives its bytes`);
+  }
+  const text = bodyText(fetched.bytes, type);
+  if (!isHtml(type) && !/^\s*<(?:!doctype html|html)[\s>]/i.test(text.slice(0, 1_000))) {
+    const truncated = fetched.truncated || text.length > MAX_CHARS;
+    return { status, url, title: "", text: text.slice(0, MAX_CHARS), links: [], truncated };
+  }
+  const { pageMarkdown } = await import("./page_markdown.ts");
+  const page = await pageMarkdown(text, { url: fetched.url, maxChars: MAX_CHARS, signal: env.signal });
+  return { status, url, ...page, truncated: fetched.truncated || page.truncated };
+}
+
+const NAME = /^[\w!#$%&'*+.^`|~-]{1,100}$/;
+/** Headers that the request itself sets, those that would switch the protocol, and cookies, which are not supported. */
+const OWN =
+  /^(?:host|connection|content-length|transfer-encoding|accept-encoding|te|trailer|upgrade|expect|keep-alive|cookie2?|proxy-.*|sec-.*|http2-settings)$/;
+const MOST = 50, MAX_VALUE = 8_000;
+const DEFAULTS = { "user-agent": "vis", accept: "*/*" };
+
+/** Validated headers of a request, names in lower case. Throws Error that names a header that must not be sent. */
+function requestHeaders(wanted: Readonly<Record<string, string>> = {}): ReadonlyMap<string, string> {
+  const entries = Object.entries(wanted);
+  if (entries.length > MOST) throw new Error(`There are more than ${MOST} headers`);
+  const headers = new Map<string, string>(Object.entries(DEFAULTS));
+  for (const [name, value] of entries) {
+    const key = name.toLowerCase();
+    if (!NAME.test(name)) throw new Error(`${JSON.stringify(name.slice(0, 60))} is not the name of a header`);
+    if (OWN.test(key)) throw new Error(`The header ${key} may not be set`);
+    // A line break would start another header, and only bytes can be sent.
+    if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) {
+      throw new Error(`The header ${key} has a character that may not be sent`);
+    }
+    if (value.length > MAX_VALUE) throw new Error(`The header ${key} is longer than ${MAX_VALUE} characters`);
+    headers.set(key, value.trim());
+  }
+  headers.set("accept-encoding", "gzip");
+  return headers;
+}
+
+/** A result of a call has room for so many. */
+const LIMITS = { values: 400_000, depth: 500 };
+
+type BodyKind = "text" | "json" | "bytes";
+
+/** A body as data: parsed `json` if its type says so and it is complete, text in its character set, other types as
+ * bytes. */
+function bodyData(
+  { bytes, truncated }: Body,
+  { type, as }: { readonly type: string; readonly as: BodyKind | undefined },
+): { readonly text: string } | { readonly json: unknown } | { readonly bytes: Uint8Array } {
+  const wanted = as ?? kindOf(type, bytes);
+  if (wanted === "bytes") return { bytes };
+  const text = bodyText(bytes, type);
+  if (wanted === "text" || truncated) return { text };
+  try {
+    return { json: readForeignJson(text, LIMITS) };
+  } catch (error) {
+    if (error instanceof JsonTooLarge) {
+      throw new RangeError(`Cannot parse the answer as JSON: ${error.what}; {as: "text"} gives its text`);
+    }
+    return { text };
+  }
+}
+
+/** Text in the character set that its first bytes, the type or the text itself names; else UTF-8. */
+function bodyText(bytes: Uint8Array, type: string): string {
+  const charset = markedCharset(bytes) ?? /;\s*charset\s*=\s*"?([\w.:-]{1,40})/i.exec(type)?.[1] ??
+    ownCharset(bytes, type);
+  return decoderFor(charset ?? "utf-8").decode(bytes);
+}
+
+/** A byte order mark says more than any name does. */
+function markedCharset([first, second, third]: Uint8Array): string | undefined {
+  if (first === 0xff && second === 0xfe) return "utf-16le";
+  if (first === 0xfe && second === 0xff) return "utf-16be";
+  return first === 0xef && second === 0xbb && third === 0xbf ? "utf-8" : undefined;
+}
+
+const isHtml = (type: string): boolean => /^\s*(?:text\/html|application\/xhtml\+xml)\b/i.test(type);
+
+function ownCharset(bytes: Uint8Array, type: string): string | undefined {
+  const head = new TextDecoder("latin1").decode(bytes.subarray(0, 1024));
+  const xml = /^<\?xml[^<>]{0,200}\sencoding\s{0,9}=\s{0,9}["']([\w.:-]{1,40})/.exec(head)?.[1];
+  const meta = /<meta[^<>]{0,200}charset\s{0,9}=\s{0,9}["']?([\w.:-]{1,40})/i.exec(head)?.[1];
+  const named = xml ?? (isHtml(type) ? meta : undefined);
+  return named !== undefined && /^utf-?16/i.test(named) ? undefined : named; // or it could not be read here
+}
+
+function decoderFor(label: string): TextDecoder {
+  try {
+    return new TextDecoder(label);
+  } catch {
+    return new TextDecoder();
+  }
+}
+
+function kindOf(type: string, bytes: Uint8Array): BodyKind {
+  const [name = ""] = type.toLowerCase().split(";");
+  const plain = name.trim();
+  if (/^application\/(?:json|[\w.+-]{1,80}\+json)$/.test(plain) || plain === "text/json") return "json";
+  if (
+    /^text\/|\+xml$|^application\/(?:xml|xhtml|javascript|ecmascript|x-javascript|yaml|x-yaml|toml|sql|graphql)/.test(
+      plain,
+    )
+  ) {
+    return "text";
+  }
+  if (/^application\/(?:x-www-form-urlencoded|x-ndjson|jsonl|x-sh)/.test(plain)) return "text";
+  return plain === "" && !bytes.subarray(0, 8000).includes(0) ? "text" : "bytes";
 }

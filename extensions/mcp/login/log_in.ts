@@ -1,3 +1,4 @@
+import { checkAddress, isSigned, type Login, LoginError, loginFault, loginFetch, Logins } from "./logins.ts";
 import {
   discoverOAuthServerInfo,
   exchangeAuthorization,
@@ -8,11 +9,55 @@ import {
   selectResourceURL,
   startAuthorization,
 } from "@modelcontextprotocol/client";
-import { isSecureUrl } from "@vis/extension";
-import { LoginError } from "./login_error.ts";
-import { checkAddress, loginFetch } from "./login_fetch.ts";
-import type { Login } from "./logins.ts";
-import { redirectListener } from "./redirect_listener.ts";
+import { type CliContext, isSecureUrl } from "@vis/extension";
+
+type Place = Pick<CliContext, "print" | "ask" | "home">;
+
+/** Names of what `ask` rejects with. */
+const UNANSWERED: readonly string[] = ["Cancelled", "UsageError"];
+
+/** `vis mcp login`: resolves with the exit code. */
+export async function loginCommand(
+  { name, server, paste }: { readonly name: string; readonly server: unknown; readonly paste: boolean },
+  { print, ask, home }: Place,
+): Promise<number> {
+  const { url, headers = {} } = Object(server);
+  const fault = home === null
+    ? "there is no home folder to keep the login in"
+    : server === undefined
+    ? "unknown server; vis mcp list shows all"
+    : typeof url !== "string"
+    ? "it is a program; logins are for addresses"
+    : isSigned(headers)
+    ? "its settings have an Authorization header, which would be used instead"
+    : "";
+  if (home === null || fault !== "") return refused(print, `Cannot log in to ${name}: ${fault}`);
+  const logins = new Logins(home);
+  try {
+    await logins.set(name, await logIn(url, { print, ask: paste ? ask : null }));
+  } catch (error) {
+    if (error instanceof Error && UNANSWERED.includes(error.name)) throw error;
+    return refused(print, `Cannot log in to ${name}: ${loginFault(error)}`);
+  }
+  print(`Logged in to ${name}; the login is saved in ${logins.path}\n`);
+  return 0;
+}
+
+/** `vis mcp logout`, also of a server that was removed: resolves with the exit code. */
+export async function logoutCommand(name: string, { print, home }: Place): Promise<number> {
+  try {
+    const removed = home !== null && await new Logins(home).remove(name);
+    print(removed ? `Deleted the login of ${name}\n` : `There is no login of ${name}\n`);
+    return 0;
+  } catch (error) {
+    return refused(print, `Cannot log out of ${name}: ${loginFault(error)}`);
+  }
+}
+
+function refused(print: Place["print"], message: string): number {
+  print(`vis: ${message}\n`);
+  return 1;
+}
 
 interface Person {
   print(text: string): void;
@@ -114,4 +159,32 @@ function codeOf(answer: URLSearchParams): { readonly authorizationCode: string; 
   if (code !== "") return { authorizationCode: code, ...(iss === null ? {} : { iss }) };
   const error = answer.get("error") ?? "";
   throw new LoginError(`The authorization server gave no code${/^\w{1,60}$/.test(error) ? `: ${error}` : ""}`);
+}
+
+interface RedirectListener extends AsyncDisposable {
+  /** Where the browser is sent after the login. */
+  readonly address: string;
+  /** The parameters of the first request with the right state. */
+  readonly answer: Promise<URLSearchParams>;
+}
+
+const PAGE_HEADERS = { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store" };
+
+/** Listens on a free port of the loopback interface until it is disposed. `page` is what the browser shows. */
+function redirectListener(state: string, page: string): RedirectListener {
+  const { promise: answer, resolve } = Promise.withResolvers<URLSearchParams>();
+  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, ({ method, url }) => {
+    const { pathname, searchParams } = new URL(url);
+    if (method !== "GET" || pathname !== "/callback") return new Response(null, { status: 404 });
+    if (searchParams.get("state") !== state) {
+      return new Response("This is not the login that was started.\n", { status: 400, headers: PAGE_HEADERS });
+    }
+    resolve(searchParams);
+    return new Response(`${page}\n`, { headers: PAGE_HEADERS });
+  });
+  return {
+    address: `http://127.0.0.1:${server.addr.port}/callback`,
+    answer,
+    [Symbol.asyncDispose]: () => server.shutdown(),
+  };
 }

@@ -1,11 +1,90 @@
-import { join } from "node:path";
-import type {
-  AuthorizationServerMetadata,
-  OAuthClientInformationMixed,
-  OAuthTokens,
+import {
+  type AuthorizationServerMetadata,
+  type AuthProvider,
+  type FetchLike,
+  OAuthClientFlowError,
+  type OAuthClientInformationMixed,
+  OAuthError,
+  type OAuthTokens,
+  refreshAuthorization,
+  RegistrationRejectedError,
 } from "@modelcontextprotocol/client";
-import { ensureFile, ensureFolder, replaceFile } from "@vis/extension";
-import { LoginError } from "./login_error.ts";
+import { ensureFile, ensureFolder, isSecureUrl, reasonOf, replaceFile } from "@vis/extension";
+import { join } from "node:path";
+
+/** The stored login of one server, for its requests. It is read for each one, so that a login and a logout count at
+ * once, and renewed when the server refuses it. */
+export class ServerLogin implements AuthProvider {
+  readonly #name: string;
+  readonly #url: string;
+  readonly #logins: Logins | null;
+  readonly #secrets = new Set<string>();
+  #sent: string | undefined;
+  #renewing: Promise<void> | null = null;
+
+  constructor(home: string | null, { name, url }: { readonly name: string; readonly url: string }) {
+    this.#name = name;
+    this.#url = url;
+    this.#logins = home === null ? null : new Logins(home);
+  }
+
+  /** The tokens that were used, which must not be shown. */
+  get secrets(): readonly string[] {
+    return [...this.#secrets];
+  }
+
+  async token(): Promise<string | undefined> {
+    const login = await this.#logins?.get(this.#name, this.#url) ?? null;
+    this.#sent = login ? this.#kept(login).tokens.access_token : undefined;
+    return this.#sent;
+  }
+
+  /** Renews the login; requests that are refused at the same time wait for one renewal. */
+  async onUnauthorized(): Promise<void> {
+    await (this.#renewing ??= this.#renew(this.#sent).finally(() => this.#renewing = null));
+  }
+
+  async #renew(refused: string | undefined): Promise<void> {
+    const logins = this.#logins;
+    if (!logins || refused === undefined) throw this.#needed("the server wants a login");
+    await logins.exclusive(async (write) => {
+      const login = await logins.get(this.#name, this.#url);
+      if (!login) throw this.#needed("the server wants a login");
+      if (login.tokens.access_token !== refused) return; // somebody else renewed it
+      await write(this.#name, this.#kept(await this.#renewed(login)));
+    });
+  }
+
+  async #renewed(login: Login): Promise<Login> {
+    const { authorizationServer, metadata, client, tokens: { refresh_token: refreshToken }, resource } = login;
+    if (refreshToken === undefined) throw this.#needed("the login has ended");
+    try {
+      const tokens = await refreshAuthorization(authorizationServer, {
+        metadata,
+        clientInformation: client,
+        refreshToken,
+        ...(resource === undefined ? {} : { resource }),
+        fetchFn: loginFetch(this.#url),
+      });
+      return { ...login, tokens };
+    } catch (error) {
+      if (error instanceof OAuthError && /^invalid_|^unauthorized_/.test(error.code)) {
+        throw this.#needed("the login has ended");
+      }
+      throw new LoginError(`The login cannot be renewed: ${loginFault(error)}`);
+    }
+  }
+
+  #kept(login: Login): Login {
+    const { access_token: access, refresh_token: refresh } = login.tokens;
+    for (const secret of [access, refresh]) if (secret) this.#secrets.add(secret);
+    return login;
+  }
+
+  #needed(why: string): LoginError {
+    return new LoginError(`${why}: ${loginAdvice(this.#name)}`);
+  }
+}
 
 /** What a login leaves: enough to renew it without asking. */
 export interface Login {
@@ -99,4 +178,64 @@ function parsed(text: string): Stored | null {
   } catch {
     return null;
   }
+}
+
+const MAX_ANSWER = 1 << 20, LIMIT_MS = 30_000;
+
+/** Requests of a login: only to addresses that `checkAddress` lets through, without redirects, and bounded. */
+export function loginFetch(server: string): FetchLike {
+  return async (input, init) => {
+    checkAddress(String(input), server);
+    const signal = AbortSignal.timeout(LIMIT_MS);
+    const answer = await fetch(input, { ...init, redirect: "error", signal });
+    let length = 0;
+    const counter = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
+      transform: (chunk, controller) => {
+        length += chunk.length;
+        if (length > MAX_ANSWER) controller.error(new LoginError(`An answer has over ${MAX_ANSWER} bytes`));
+        else controller.enqueue(chunk);
+      },
+    });
+    const { status, statusText, headers } = answer;
+    return new Response(answer.body?.pipeThrough(counter, { signal }) ?? null, { status, statusText, headers });
+  };
+}
+
+/** Throws LoginError unless the address has https. A server on the loopback interface may name others there, and no
+ * other server may: its answers would reach programs of this machine. */
+export function checkAddress(address: string, server: string): void {
+  const { protocol, origin } = new URL(address);
+  const isLocal = isSecureUrl(address) && isSecureUrl(server) && new URL(server).protocol === "http:";
+  if (protocol === "https:" || isLocal) return;
+  throw new LoginError(`${origin} has no https, which logins need`);
+}
+
+/** Why a login failed. Texts of authorization servers are left out: they may repeat codes and tokens. */
+export function loginFault(error: unknown): string {
+  if (error instanceof LoginError) return reasonOf(error);
+  if (error instanceof RegistrationRejectedError) {
+    return `its authorization server refused to register Vis (status ${error.status})`;
+  }
+  if (error instanceof OAuthError) {
+    return `its authorization server refused${/^\w{1,60}$/.test(error.code) ? `: ${error.code}` : ""}`;
+  }
+  const kind = error instanceof Error ? error.name : "unknown";
+  if (error instanceof OAuthClientFlowError) return `its authorization server is not the one that it names (${kind})`;
+  return `its authorization server cannot be used (${kind})`;
+}
+
+/** A login that failed or is missing. The message says what to do and contains no secrets. */
+export class LoginError extends Error {
+  override readonly name = "LoginError";
+}
+
+/** How the user gives the requests to a server a login or a token. */
+export function loginAdvice(name: string): string {
+  return `run vis mcp login ${name}; or keep a token with vis auth login ${name}, and add the header ` +
+    `"Authorization: Bearer \${auth:${name}}"`;
+}
+
+/** Whether the settings of a server say how its requests are authorized. */
+export function isSigned(headers: Readonly<Record<string, string>>): boolean {
+  return Object.keys(headers).some((key) => key.toLowerCase() === "authorization");
 }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { addressHint, programHint } from "../../../extensions/mcp/connect_hint.ts";
+import { addressHint, programHint } from "../../../extensions/mcp/connect.ts";
 
 Deno.test("programHint() names the setting that a stopped program probably lacks", () => {
   const closed = { network: false, write: [] };

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { LineSplitter } from "../../../extensions/mcp/line_splitter.ts";
-import type { HttpConfig } from "../../../extensions/mcp/server_config.ts";
-import { ToolCache } from "../../../extensions/mcp/tool_cache.ts";
+import type { HttpConfig } from "../../../extensions/mcp/settings.ts";
+import { LineSplitter } from "../../../extensions/mcp/stdio_transport.ts";
+import { ToolCache } from "../../../extensions/mcp/tools.ts";
 import { memoryOwnStore } from "./_memory_own_store.ts";
 
 const config: HttpConfig = {

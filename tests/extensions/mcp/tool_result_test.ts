@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { differenceOf } from "../../../extensions/mcp/tool.ts";
-import { resourcePiece, resultMessage, toolData } from "../../../extensions/mcp/tool_result.ts";
+import { resourcePiece, resultMessage, toolData } from "../../../extensions/mcp/answers.ts";
+import { differenceOf } from "../../../extensions/mcp/tools.ts";
 
 const text = (said: string): object => ({ type: "text", text: said });
 

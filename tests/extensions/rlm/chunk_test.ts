@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { chunk } from "../../../extensions/rlm/chunk.ts";
+import { chunk } from "../../../extensions/rlm/chunks.ts";
 
 Deno.test("chunk() gives pieces within the size that join to the text, no pair cut", () => {
   const text = fc.string({ unit: fc.constantFrom("a", " ", "\n", "é", "😀"), maxLength: 2_000 });

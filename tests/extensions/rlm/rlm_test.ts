@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
-import { mapChunks } from "../../../extensions/rlm/map_chunks.ts";
-import rlm from "../../../extensions/rlm/mod.ts";
-import { reduceChunks } from "../../../extensions/rlm/reduce_chunks.ts";
-import { runAll } from "../../../extensions/rlm/run_all.ts";
+import { runAll } from "../../../extensions/rlm/ask.ts";
+import { mapChunks, reduceChunks } from "../../../extensions/rlm/chunks.ts";
 import { ExtensionRegistry } from "../../../src/extension/registry/registry.ts";
 import type { ChildOptions, EnvironmentView } from "../../../src/extension/spec.ts";
+import rlm from "../../../extensions/rlm/mod.ts";
 
 const VIEW: EnvironmentView = { envId: "e", conversationId: "c", branchId: "b", depth: 0, workspace: "/w" };
 const LOG = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };

@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import type { Outside } from "../../../extensions/web/outside.ts";
+import type { Outside } from "../../../extensions/web/open_connection.ts";
 import type { EnvironmentView } from "../../../src/extension/spec.ts";
 
 /** What a server got before it answered: the head's lines and the body. */

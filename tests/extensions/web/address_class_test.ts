@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { addressClass } from "../../../extensions/web/address_class.ts";
+import { addressClass } from "../../../extensions/web/open_connection.ts";
 
 const ADDRESSES = {
   public: [

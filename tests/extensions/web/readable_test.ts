@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { pageMarkdown } from "../../../extensions/web/page_markdown.ts";
-import { readablePage } from "../../../extensions/web/readable_page.ts";
-import { PUBLIC, reply, site, view, world } from "./_site.ts";
+import { readablePage } from "../../../extensions/web/web_call.ts";
 import { cpuMs } from "../../helpers/cpu_ms.ts";
+import { PUBLIC, reply, site, view, world } from "./_site.ts";
 
 const read = (page: string, maxChars = 100_000) =>
   pageMarkdown(page, { url: new URL("https://site.example/docs/a"), maxChars, signal: undefined });

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { reachOf, type WebRules } from "../../../extensions/web/web_rules.ts";
+import { reachOf, type WebRules } from "../../../extensions/web/open_connection.ts";
 
 const reach = (url: string, rules: Partial<WebRules>) => reachOf(new URL(url), { hosts: [], local: [], ...rules });
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { loginCommand, logoutCommand } from "../../../../extensions/mcp/login/login_commands.ts";
-import { withFolder } from "../../../helpers/with_folder.ts";
 import { withServers } from "../_place.ts";
+import { loginCommand, logoutCommand } from "../../../../extensions/mcp/login/log_in.ts";
 import { type Guarded, guarded } from "../../../helpers/wires/authorization_server.ts";
+import { withFolder } from "../../../helpers/with_folder.ts";
 
 interface Attempt {
   readonly code: number;

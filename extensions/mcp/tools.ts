@@ -1,0 +1,284 @@
+import type { ServerConfig } from "./settings.ts";
+import type { Client } from "@modelcontextprotocol/client";
+import { type EnvironmentView, schemaText, validate, z } from "@vis/extension";
+import { createHash } from "node:crypto";
+
+/** A tool as its server describes it. */
+export interface McpTool {
+  readonly name: string;
+  /** Its name after the dot of the alias. */
+  readonly symbol: string;
+  readonly description: string;
+  readonly inputSchema: unknown;
+  readonly outputSchema?: unknown;
+  /** Whether the server says that it destroys something. */
+  readonly destructive?: boolean;
+}
+
+const MAX_DOC = 300;
+
+/** `github.create_issue(args: {title: string}): Promise<unknown>` */
+function toolSignature(call: string, tool: McpTool): string {
+  return `${call}(${argumentText(tool)}): Promise<${resultType(tool)}>`;
+}
+
+/** How to call a tool: through its server's alias if this query has it. */
+export function toolUsage(
+  tool: McpTool,
+  { server, bound }: { readonly server: string; readonly bound: boolean },
+): string {
+  if (bound) return toolSignature(`${aliasName(server)}.${tool.symbol}`, tool);
+  const args = [JSON.stringify(server), JSON.stringify(tool.name), argumentText(tool)].filter((one) => one !== "");
+  return `mcp.call(${args.join(", ")})`;
+}
+
+/** `args: {title: string}`, `args?` if nothing is required, empty if there are no arguments to describe. */
+export function argumentText({ inputSchema }: McpTool): string {
+  const type = schemaText(inputSchema, { notes: true });
+  if (type === "object" || type === "unknown") return hasRequired(inputSchema) ? "args: object" : "";
+  return `args${hasRequired(inputSchema) ? "" : "?"}: ${type}`;
+}
+
+export function resultType({ outputSchema }: McpTool): string {
+  return outputSchema === undefined ? "unknown" : schemaText(outputSchema, { notes: true });
+}
+
+/** The first lines of the description. */
+export function toolDoc({ description, name }: McpTool): string {
+  const text = description.slice(0, 4 * MAX_DOC).replace(/\s+/g, " ").trim();
+  return (text.length > MAX_DOC ? `${text.slice(0, MAX_DOC)}…` : text) || `The tool ${name}.`;
+}
+
+export function requiredKeys(schema: unknown): readonly string[] {
+  const required: unknown = typeof schema === "object" && schema !== null ? Reflect.get(schema, "required") : [];
+  return Array.isArray(required) ? required.filter((key) => typeof key === "string") : [];
+}
+
+const hasRequired = (schema: unknown): boolean => requiredKeys(schema).length > 0;
+
+/** How data differs from a schema at its top level, "" if it does not. No schema of a server is compiled. */
+export function differenceOf(schema: unknown, data: unknown): string {
+  const { type, properties } = Object(schema);
+  if (!fits(type, data)) return `it is not of the type ${type}`;
+  if (typeof data !== "object" || data === null || Array.isArray(data)) return "";
+  const missing = requiredKeys(schema).find((key) => !Object.hasOwn(data, key));
+  if (missing !== undefined) return `${missing} is missing`;
+  const wrong = Object.entries(Object(properties)).find(([key, one]) =>
+    Object.hasOwn(data, key) && !fits(Object(one).type, Reflect.get(data, key))
+  );
+  return wrong ? `${wrong[0]} is not of the type ${Object(wrong[1]).type}` : "";
+}
+
+function fits(type: unknown, value: unknown): boolean {
+  const types = [type].flat().filter((one) => typeof one === "string");
+  const kind = value === null ? "null" : Array.isArray(value) ? "array" : typeof value;
+  return types.length === 0 || types.includes(kind) || types.includes("integer") && Number.isInteger(value);
+}
+
+const MOST_TOOLS = 1_000, MAX_DESCRIPTION = 4_000, MAX_SCHEMA = 100_000;
+
+const MOST_PAGES = 64, MOST_NAMED = 20, MAX_NAME = 100;
+
+export interface ListedTools {
+  /** Without duplicate names. */
+  readonly tools: readonly McpTool[];
+  /** Names of tools that cannot be called, since their descriptions cannot be read. */
+  readonly unusable: readonly string[];
+}
+
+/** The tools of a server. */
+export async function listTools(client: Client, options: { readonly timeout: number }): Promise<ListedTools> {
+  if (!client.getServerCapabilities()?.tools) return { tools: [], unusable: [] }; // the library would print a note
+  try {
+    const { tools } = await client.listTools(undefined, { ...options, cacheMode: "bypass" });
+    return { tools: toTools(tools), unusable: [] };
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "INVALID_RESULT")) throw error;
+    return await readableTools(client, options);
+  }
+}
+
+const Page = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.string().nullish() });
+/** What is needed of a tool. Servers write null for what is absent, and schemas of results that are no objects. */
+const Readable = z.object({
+  name: z.string().min(1),
+  description: orAbsent(z.string()),
+  inputSchema: orAbsent(z.looseObject({ type: z.literal("object").optional() })),
+  outputSchema: orAbsent(z.looseObject({})),
+  annotations: orAbsent(z.object({ destructiveHint: orAbsent(z.boolean()) })),
+});
+
+function orAbsent<T extends z.ZodType>(schema: T) {
+  return schema.nullish().transform((value) => value ?? undefined);
+}
+
+/** For a list that the library refuses as a whole because of one tool. */
+async function readableTools(client: Client, options: { readonly timeout: number }): Promise<ListedTools> {
+  const tools: z.infer<typeof Readable>[] = [], unusable: string[] = [];
+  let params: { cursor: string } | undefined;
+  for (let pages = 0; pages < MOST_PAGES; pages++) {
+    const page = await client.request({ method: "tools/list", params }, Page, options);
+    for (const [at, tool] of page.tools.entries()) {
+      const read = Readable.safeParse(tool);
+      if (read.success) tools.push(read.data);
+      else if (unusable.length < MOST_NAMED) unusable.push(nameOf(tool) ?? `number ${at + 1}`);
+    }
+    if (!page.nextCursor) break;
+    params = { cursor: page.nextCursor };
+  }
+  return { tools: toTools(tools), unusable };
+}
+
+function nameOf(tool: unknown): string | null {
+  const name: unknown = typeof tool === "object" && tool !== null ? Reflect.get(tool, "name") : null;
+  return typeof name === "string" ? name.slice(0, MAX_NAME) : null;
+}
+
+/** Bounded, whatever the server or a file contains. */
+function toTools(
+  listed: readonly {
+    readonly name: string;
+    readonly description?: string | undefined;
+    readonly inputSchema?: unknown;
+    readonly outputSchema?: unknown;
+    readonly annotations?: { readonly destructiveHint?: boolean | undefined } | undefined;
+    readonly destructive?: boolean;
+  }[],
+): readonly McpTool[] {
+  const tools = [...new Map(listed.slice(0, MOST_TOOLS).map((tool) => [tool.name, tool])).values()];
+  const symbols = symbolNames(tools.map(({ name }) => name));
+  return tools.map(({ name, description = "", inputSchema, outputSchema, annotations, destructive }) => ({
+    name,
+    symbol: symbols.get(name) ?? name,
+    description: description.slice(0, MAX_DESCRIPTION),
+    inputSchema: small(inputSchema) ?? { type: "object" },
+    ...(annotations?.destructiveHint === true || destructive === true ? { destructive: true } : {}),
+    ...(small(outputSchema) === undefined ? {} : { outputSchema }),
+  }));
+}
+
+function small(schema: unknown): unknown {
+  return schema !== undefined && JSON.stringify(schema).length <= MAX_SCHEMA ? schema : undefined;
+}
+
+/** Names that every object has, or that would turn the alias into a promise. */
+const UNUSABLE = ["then", "constructor", "prototype", "__proto__", "toJSON"];
+
+/** Maps names of tools to valid identifiers: other characters become `_`, and duplicates get a number. */
+function symbolNames(names: readonly string[]): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  // A valid name is kept, even if others would be mapped to it.
+  const taken = new Set(names.filter((name) => identifier(name) === name));
+  for (const name of names) {
+    if (found.has(name)) continue;
+    const plain = identifier(name);
+    let symbol = plain;
+    for (let count = 2; symbol !== name && taken.has(symbol); count++) symbol = `${plain}_${count}`;
+    taken.add(symbol);
+    found.set(name, symbol);
+  }
+  return found;
+}
+
+const SHIPPED = ["fs", "shell", "git", "web", "rlm", "history", "mcp", "skills", "memo", "debug"];
+
+/** The alias of a server; a name that Vis or the sandbox uses gets a suffix. */
+export function aliasName(server: string): string {
+  const name = identifier(server);
+  return SHIPPED.includes(name) || !isFree(name) ? `${name}_mcp` : name;
+}
+
+/** Whether an extension may use it as its alias. */
+function isFree(alias: string): boolean {
+  try {
+    validate({ namespace: "vis.mcp.server", alias: { ns: "vis.ext.mcp.server", alias }, doc: "-", version: "1.0.0" });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function identifier(name: string): string {
+  const plain = name.replace(/[^\w$]/g, "_").slice(0, 64);
+  return /^\d/.test(plain) || plain === "" || UNUSABLE.includes(plain) ? `_${plain}` : plain;
+}
+
+const MAX_CHARS = 40_000;
+
+/** Signatures of tools as text, filtered by all words of `search`; tools that do not fit are only named. */
+export function toolList(
+  server: string,
+  { tools, unusable, bound, search = "" }: {
+    readonly tools: readonly McpTool[];
+    /** Names of tools that cannot be called. */
+    readonly unusable: readonly string[];
+    /** Whether `github.create_issue` can be called in this query. */
+    readonly bound: boolean;
+    readonly search?: string | undefined;
+  },
+): string {
+  const words = search.toLowerCase().split(/\s+/).filter((word) => word !== "");
+  const found = tools.filter(({ name, description }) => {
+    const text = `${name} ${description}`.toLowerCase();
+    return words.every((word) => text.includes(word));
+  });
+  const alias = aliasName(server);
+  const call = `mcp.call(${JSON.stringify(server)}, tool, args)`;
+  const how = bound
+    ? `Called as below, or by ${call}.`
+    : `Called by ${call} now: await mcp.call(${JSON.stringify(server)}, ${
+      JSON.stringify(found[0]?.name ?? "name")
+    }, {…}); from the next query on also as below.`;
+  const head = `${server}: ${found.length === tools.length ? "" : `${found.length} of `}${tools.length} tools. ${how}`;
+  let length = head.length;
+  const lines = found.map((tool) => lineOf(alias, tool)).filter((line) => (length += line.length + 1) <= MAX_CHARS);
+  const rest = found.length - lines.length;
+  const more = rest > 0 ? [`${rest} more do not fit: mcp.tools(${JSON.stringify(server)}, "words to search")`] : [];
+  const wrong = unusable.length > 0
+    ? [`Not callable, as the server describes them wrongly: ${unusable.join(", ")}`]
+    : [];
+  return [head, ...lines, ...more, ...wrong].join("\n");
+}
+
+function lineOf(alias: string, tool: McpTool): string {
+  const named = tool.symbol === tool.name ? "" : ` (its name is ${JSON.stringify(tool.name)})`;
+  return `${toolSignature(`${alias}.${tool.symbol}`, tool)}  // ${toolDoc(tool)}${named}`;
+}
+
+/** Keys are few: old ones of servers that were removed may stay. */
+const GLOBAL = { scope: "global" } as const;
+
+/** Tools of servers as last seen, in all conversations: with them, an alias has its functions before the server is
+ * started. Contains no secrets; failures are ignored. */
+export class ToolCache {
+  readonly #store: EnvironmentView["store"];
+
+  constructor({ store }: Pick<EnvironmentView, "store">) {
+    this.#store = store;
+  }
+
+  /** Null if they were never seen, or if the server's configuration has changed. */
+  async read(name: string, config: ServerConfig): Promise<readonly McpTool[] | null> {
+    const found: unknown = await this.#store?.get(keyOf(name, config), GLOBAL).catch(() => null);
+    return Array.isArray(found) && found.every(isTool) ? toTools(found) : null;
+  }
+
+  async write(
+    name: string,
+    { config, tools }: { readonly config: ServerConfig; readonly tools: readonly McpTool[] },
+  ): Promise<void> {
+    const kept = JSON.parse(JSON.stringify(tools.map(({ symbol: _, ...tool }) => tool)));
+    await this.#store?.put(keyOf(name, config), kept, GLOBAL).catch(() => {}); // the next conversation asks the server
+  }
+}
+
+/** Depends on everything that determines the tools, but not on headers and variables. */
+function keyOf(name: string, config: ServerConfig): string {
+  const facts = "url" in config ? [config.url] : [config.command, ...config.args];
+  return `tools/${createHash("sha256").update(JSON.stringify([name, ...facts])).digest("hex").slice(0, 32)}`;
+}
+
+function isTool(value: unknown): value is McpTool {
+  return typeof value === "object" && value !== null && "name" in value && typeof value.name === "string" &&
+    (!("description" in value) || typeof value.description === "string");
+}

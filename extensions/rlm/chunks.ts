@@ -1,0 +1,96 @@
+import { askAll, type AskAllOptions, type Failure } from "./ask.ts";
+import type { EnvironmentView } from "@vis/extension";
+
+export type MapOptions = AskAllOptions & ChunkOptions;
+
+/** One answer per chunk, in order. */
+export async function mapChunks(
+  env: EnvironmentView,
+  text: string | readonly string[],
+  { instruction, size, overlap, ...options }: MapOptions & { readonly instruction: string },
+): Promise<(string | Failure)[]> {
+  const cutting = { ...(size === undefined ? {} : { size }), ...(overlap === undefined ? {} : { overlap }) };
+  const pieces = typeof text === "string" ? chunk(text, cutting) : text;
+  return await askAll(env, pieces.map((piece) => `${instruction}\n\n${piece}`), options);
+}
+
+const SIZE = 100_000;
+const BETWEEN = "\n\n---\n\n";
+
+/** Applies the instruction to as many texts as fit one prompt, at least two, until one is left. Throws if a text, or an
+ * intermediate answer, is a failure. */
+export async function reduceChunks(
+  env: EnvironmentView,
+  texts: readonly unknown[],
+  { instruction, size = SIZE, overlap: _none, ...options }: MapOptions & { readonly instruction: string },
+): Promise<string> {
+  let left = allTexts(texts);
+  do {
+    const prompts = groups(left, size).map((group) => `${instruction}\n\n${group.join(BETWEEN)}`);
+    left = allTexts(await askAll(env, prompts, options));
+  } while (left.length > 1);
+  return left[0] ?? "";
+}
+
+function allTexts(texts: readonly unknown[]): string[] {
+  const failed = texts.filter((text) => typeof text !== "string");
+  if (failed.length === 0) return texts.map(String);
+  const [first] = failed;
+  const why = typeof first === "object" && first !== null && "error" in first ? String(first.error) : typeof first;
+  throw new TypeError(`Cannot merge: ${failed.length} of ${texts.length} are not texts (${why})`);
+}
+
+function groups(texts: readonly string[], size: number): string[][] {
+  const all: string[][] = [];
+  let group: string[] = [], chars = 0;
+  for (const text of texts) {
+    if (group.length >= 2 && chars + text.length > size) {
+      all.push(group);
+      group = [];
+      chars = 0;
+    }
+    group.push(text);
+    chars += text.length + BETWEEN.length;
+  }
+  // A single one joins the group before it: every round must reduce their number.
+  const last = all.at(-1);
+  if (group.length === 1 && last) last.push(...group);
+  else all.push(group);
+  return all;
+}
+
+export interface ChunkOptions {
+  /** Maximum characters of a chunk. */
+  readonly size?: number;
+  /** Characters that a chunk repeats from the previous one. */
+  readonly overlap?: number;
+}
+
+/** Splits the text into chunks; without overlap, joined they are the text. Surrogate pairs are not split. */
+export function chunk(text: string, { size = SIZE, overlap = 0 }: ChunkOptions = {}): string[] {
+  if (overlap > size / 2) throw new RangeError(`Cannot cut with an overlap of ${overlap}: at most half of ${size}`);
+  const pieces: string[] = [];
+  for (let from = 0; from < text.length;) {
+    const to = text.length - from <= size ? text.length : cut(text, { from, to: from + size });
+    pieces.push(text.slice(from, to));
+    if (to === text.length) break;
+    from = whole(text, Math.max(from + 1, to - overlap));
+  }
+  return pieces;
+}
+
+/** After the last line break in the last quarter, else after the last blank there, else at the end. */
+function cut(text: string, { from, to }: { readonly from: number; readonly to: number }): number {
+  const least = to - Math.floor((to - from) / 4);
+  for (const mark of ["\n", " "]) {
+    const at = text.lastIndexOf(mark, to - 1);
+    if (at >= least) return at + 1;
+  }
+  return whole(text, to);
+}
+
+/** Not inside a surrogate pair. */
+function whole(text: string, at: number): number {
+  const [before, after] = [text.charCodeAt(at - 1), text.charCodeAt(at)];
+  return before >= 0xd800 && before < 0xdc00 && after >= 0xdc00 && after < 0xe000 ? at - 1 : at;
+}
