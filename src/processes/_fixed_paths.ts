@@ -19,7 +19,9 @@ import { holds } from "./_wall_paths.ts";
 import { folderEntries } from "./folders.ts";
 
 /** Each is an open file while a command runs. */
-const MOST_PLACEHOLDERS = 200;
+const MOST_PLACEHOLDERS = 1_000;
+/** Each is a mount, and takes some 850 bytes of the 8 MB that a plan may have. */
+const MOST_LAYERS = 6_000;
 const MOST_TOP_FOLDERS = 2_000;
 /** Folders of a bare repository that are its own; others are those of worktrees. */
 const OF_REPOSITORY = new Set(
@@ -37,6 +39,8 @@ export interface Fixed {
 }
 
 interface Found {
+  /** What is at a path, during one look; null for what Vis has made there. */
+  readonly kindOf: typeof entryKind;
   /** Files, folders and links that stay as they are. */
   readonly paths: Set<string>;
   /** Folders, or files, that git or Vis would obey if they were there. */
@@ -129,6 +133,13 @@ export class FixedPaths {
         if (isFolder && !OF_REPOSITORY.has(name) && !name.endsWith("-worktree")) opened.push(join(workspace, name));
       }
     }
+    const layers = layersOf({ fixed, opened, write });
+    if (layers.length > MOST_LAYERS) {
+      leave();
+      throw new Error(
+        `Cannot run commands: ${layers.length} paths of ${repositories.length} repositories would be read-only, and ${MOST_LAYERS} is the most; start Vis in a folder with fewer repositories`,
+      );
+    }
     const running: Running = {
       title,
       counts,
@@ -143,7 +154,7 @@ export class FixedPaths {
       running.left.resolve();
     });
     return {
-      layers: layersOf({ fixed, opened, write }),
+      layers,
       exposed: running.end.signal,
       began: (pid) => void (running.pid = pid),
       leave,
@@ -209,7 +220,7 @@ export class FixedPaths {
     workspace: string,
     { repositories, named }: Pick<FixedOptions, "repositories" | "named">,
   ): Promise<Found> {
-    const found: Found = { paths: new Set(), missing: new Map() };
+    const found: Found = { kindOf: remembered(), paths: new Set(), missing: new Map() };
     const tops = repositories.filter((top) => !named.includes(join(top, GIT)));
     const pace = new Pace();
     for (const { path, as } of await this.#claims.all(tops, { within: workspace })) {
@@ -249,6 +260,17 @@ function placeOf(path: string): string {
   }
 }
 
+function remembered(): typeof entryKind {
+  const known = new Map<string, ReturnType<typeof entryKind>>();
+  return (path) => {
+    const before = known.get(path);
+    if (before !== undefined) return before;
+    const kind = entryKind(path), is = kind !== "link" && isPlaceholder(path) ? null : kind;
+    known.set(path, is);
+    return is;
+  };
+}
+
 /** A folder is none that git runs. */
 function expectFile(found: Found, path: string): void {
   if (!isFolder(path)) follow(found, path, { kind: "file", isExpected: true });
@@ -261,16 +283,16 @@ function isFolder(path: string): boolean {
 
 /** Goes to a path. The end of a link that leads nowhere is always expected. */
 function follow(
-  { paths, missing }: Found,
+  { kindOf, paths, missing }: Found,
   path: string,
   { kind, isExpected }: { readonly kind: "folder" | "file"; readonly isExpected: boolean },
 ): void {
   let links = 0;
-  for (const { path: at, is, isLast } of stepsTo(path)) {
+  for (const { path: at, is, isLast } of stepsTo(path, { kindOf })) {
     if (is === "link") {
       paths.add(at);
       links++;
-    } else if (is === null || isPlaceholder(at)) {
+    } else if (is === null) {
       if (isExpected || links > 0) missing.set(at, isLast ? kind : "folder");
       return;
     } else if (isLast) paths.add(at);

@@ -12,7 +12,7 @@ export const GIT = ".git", VIS = ".vis";
 /** Parts of a repository that decide what git runs and reads. */
 const IN_GIT = "HEAD config config.worktree commondir hooks info info/attributes modules worktrees".split(" ");
 const MOST_LINKS = 200, MOST_WORDS = 2_000, MOST_MODULES = 2_000, MODULES_DEPTH = 4, VIS_DEPTH = 2;
-const MOST_KNOWN = 2_500, MOST_CLAIMS = 100_000;
+const MOST_LISTED = 1_000, MOST_KNOWN = 2_500, MOST_CLAIMS = 100_000;
 /** Folders that are looked into for submodules. */
 const MOST_VISITED = 20_000;
 
@@ -31,7 +31,7 @@ export interface Claim {
 interface Claims {
   readonly claims: readonly Claim[];
   /** Files and folders whose contents say so. */
-  readonly from: readonly string[];
+  readonly from: Iterable<string>;
   /** Tops of other repositories that it names: submodules, and remotes. */
   readonly others: readonly string[];
 }
@@ -46,14 +46,28 @@ export interface UserFolders {
 /** Settings of the user, with the files that they are in. They apply to each repository. */
 interface UserSettings extends Awaited<ReturnType<typeof everyGitSetting>> {
   readonly home: string;
-  readonly files: readonly string[];
+  readonly from: Stamps;
 }
 
 async function userSettings({ home, env = {} }: UserFolders): Promise<UserSettings> {
   const named = [env["GIT_CONFIG_GLOBAL"], env["GIT_CONFIG_SYSTEM"], join(configFolder({ home, env }), "git/config")];
   const usual = ["/etc/gitconfig", join(home, ".config/git/config"), join(home, ".gitconfig")];
   const files = [...new Set([...named, ...usual].flatMap((path) => path?.startsWith("/") ? [path] : []))];
-  return { home, files, ...await everyGitSetting(files, home) };
+  const read = await everyGitSetting(files, home);
+  return { home, from: new Stamps([...files, ...read.included]), ...read };
+}
+
+/** Files and folders as they are now. */
+class Stamps {
+  readonly #stamps: ReadonlyMap<string, string>;
+
+  constructor(paths: Iterable<string>) {
+    this.#stamps = new Map(Array.from(paths, (path) => [path, stampOf(path)]));
+  }
+
+  get isCurrent(): boolean {
+    return this.#stamps.entries().every(([path, stamp]) => stampOf(path) === stamp);
+  }
 }
 
 function configFolder({ home, env = {} }: UserFolders): string {
@@ -63,45 +77,55 @@ function configFolder({ home, env = {} }: UserFolders): string {
 
 /** Remembers claims until a file or folder that they are from has changed. */
 export class ClaimCache {
-  readonly #user: UserFolders;
+  readonly #folders: UserFolders;
+  /** Whether words count that name nothing in their repository. */
+  readonly #withMissing: boolean;
   readonly #indexes = new GitIndexes();
-  readonly #known = new BoundedMap<string, Claims & { readonly stamps: readonly string[] }>(MOST_KNOWN);
+  readonly #known = new BoundedMap<
+    string,
+    Pick<Claims, "claims" | "others"> & { readonly from: Stamps; readonly user: UserSettings }
+  >(MOST_KNOWN);
+  #user: Promise<UserSettings> | null = null;
 
-  constructor(user: UserFolders) {
-    this.#user = user;
+  constructor(folders: UserFolders, { withMissing = false }: { readonly withMissing?: boolean } = {}) {
+    this.#folders = folders;
+    this.#withMissing = withMissing;
   }
 
   /** Of the repositories at these tops and those that they name below `within`, of its `.vis`, and of the home folder. */
   async all(tops: Iterable<string>, { within }: { readonly within: string }): Promise<readonly Claim[]> {
-    let user: Promise<UserSettings> | null = null;
-    const settings = () => user ??= userSettings(this.#user);
-    const vis = join(within, VIS), { home } = this.#user;
+    if (!(await this.#user)?.from.isCurrent) this.#user = userSettings(this.#folders);
+    const user = await (this.#user ??= userSettings(this.#folders));
+    const vis = join(within, VIS), { home } = this.#folders;
     const found = [
-      ...(await this.#get(vis, () => visClaims(vis))).claims,
-      ...(await this.#get(home, () => homeClaims(this.#user))).claims,
+      ...(await this.#get(vis, user, () => visClaims(vis))).claims,
+      ...(await this.#get(home, user, () => homeClaims(this.#folders))).claims,
     ];
     const open = new Set(tops), pace = new Pace();
+    const options = { user, indexes: this.#indexes, withMissing: this.#withMissing, pace };
     for (const top of open) {
       if (pace.due) await pace.rest();
-      const { claims, others } = await this.#get(
-        join(top, GIT),
-        async () => await repositoryClaims(top, { user: await settings(), indexes: this.#indexes }),
-      );
+      const { claims, others } = await this.#get(join(top, GIT), user, () => repositoryClaims(top, options));
       for (const claim of claims) found.push(claim);
       for (const other of others) if (other !== within && holds(within, other)) open.add(other);
       if (found.length <= MOST_CLAIMS) continue;
       throw new Error(
-        `Cannot run commands: the settings of ${open.size} repositories name over ${MOST_CLAIMS} words; start Vis in a folder with fewer repositories`,
+        `Cannot run commands: git obeys ${found.length} paths of ${open.size} repositories, and ${MOST_CLAIMS} is the most that are kept; start Vis in a folder with fewer`,
       );
     }
     return found;
   }
 
-  async #get(key: string, make: () => Claims | Promise<Claims>): Promise<Claims> {
+  async #get(
+    key: string,
+    user: UserSettings,
+    make: () => Claims | Promise<Claims>,
+  ): Promise<Pick<Claims, "claims" | "others">> {
     const known = this.#known.get(key);
-    if (known?.from.every((path, at) => stampOf(path) === known.stamps[at])) return known;
-    const made = await make();
-    this.#known.set(key, { ...made, stamps: made.from.map(stampOf) });
+    if (known?.user === user && known.from.isCurrent) return known;
+    const { claims, others, from } = await make();
+    const made = { claims, others, from: new Stamps(from), user };
+    this.#known.set(key, made);
     return made;
   }
 }
@@ -131,10 +155,15 @@ function visClaims(folder: string): Claims {
 /** Of the `.git` at the top of a repository. */
 async function repositoryClaims(
   top: string,
-  { user, indexes }: { readonly user: UserSettings; readonly indexes: GitIndexes },
+  { user, indexes, withMissing, pace }: {
+    readonly user: UserSettings;
+    readonly indexes: GitIndexes;
+    readonly withMissing: boolean;
+    readonly pace: Pace;
+  },
 ): Promise<Claims> {
   const dot = join(top, GIT);
-  const claims: Claim[] = [{ path: dot, as: "part", reason: "git reads" }], from = [dot, join(top, "HEAD")];
+  const claims: Claim[] = [{ path: dot, as: "part", reason: "git reads" }], from = new Set([dot, join(top, "HEAD")]);
   const folders = await repositoryFolders(top);
   if (folders === null) return { claims, from, others: [] };
   const { gitDir, commonDir } = folders;
@@ -143,23 +172,26 @@ async function repositoryClaims(
     claims.push({ path: folder, as: "part", reason: "git reads" });
     for (const name of IN_GIT) {
       const path = join(folder, name);
+      if (entryKind(path) !== "link") continue; // it is a part of the folder
       const by = name === "hooks" ? "git runs" : "git reads";
       claims.push({ path, as: "part", reason: `${by} by the link ${withoutTop(path, top)}` });
     }
     claims.push(...linksIn(hooks, { depth: 1, by: "git runs", top }));
-    from.push(folder, join(folder, "HEAD"), join(folder, "commondir"), hooks, join(folder, "index"));
+    for (const name of ["", "HEAD", "commondir", "info", "hooks", "index"]) from.add(join(folder, name));
   }
   const { settings, files, included } = await ownSettings(folders, user.home);
-  from.push(...files, ...included, ...user.files, ...user.included, join(commonDir, "modules"));
-  const all = [...settings, ...user.settings];
+  for (const path of [...files, ...included, join(commonDir, "modules")]) from.add(path);
   for (const path of [...included, ...user.included]) {
     claims.push({ path, as: "file", reason: "git reads by the setting include.path" });
   }
-  for (const claim of claimsOf(all, { top, home: user.home })) {
+  const isThere = withMissing ? () => true : presence({ top, from });
+  for (const claim of claimsOf([...settings, ...user.settings], { top, home: user.home })) {
+    if (pace.due) await pace.rest();
+    if (!isThere(claim)) continue;
     claims.push(claim);
     if (claim.as === "folder") {
       claims.push(...linksIn(claim.path, { depth: 1, by: "git runs", top }));
-      from.push(claim.path);
+      from.add(claim.path);
     }
   }
   const remotes = remotesOf(settings, { top, home: user.home });
@@ -173,6 +205,34 @@ async function repositoryClaims(
     }
   }
   return { claims, from, others: [...await submodules(join(commonDir, "modules")), ...remotes] };
+}
+
+/** Whether a word of a setting names something in its repository: of most words there is nothing. `from` gets the folders
+ * that say so. */
+function presence({ top, from }: { readonly top: string; readonly from: Set<string> }): (claim: Claim) => boolean {
+  const known = new Map<string, (path: string) => boolean>();
+  return ({ path, as }) => {
+    if (as !== "word" && as !== "near" || !holds(top, path)) return true;
+    if (path === top) return false;
+    const folder = dirname(path), has = known.get(folder) ?? presentIn(folder);
+    known.set(folder, has);
+    from.add(folder);
+    return has(as === "near" ? "" : path);
+  };
+}
+
+/** Whether a folder has a path of it, or for "", is there. */
+function presentIn(folder: string): (path: string) => boolean {
+  if (!existsSync(folder)) return () => false;
+  const names = new Set<string>();
+  for (const { name } of folderEntries(folder, { most: MOST_LISTED, wanted: () => true })) names.add(plainName(name));
+  const isWhole = names.size > 0 && names.size < MOST_LISTED; // one that cannot be read seems empty
+  return (path) => path === "" || (isWhole ? names.has(plainName(basename(path))) : entryKind(path) !== null);
+}
+
+/** Without the differences that some file systems ignore. */
+export function plainName(name: string): string {
+  return name.normalize("NFKC").toLowerCase();
 }
 
 export function isSha256(settings: readonly GitSetting[]): boolean {
@@ -438,7 +498,10 @@ export interface PathStep {
 }
 
 /** All steps from `from`; of what is missing, too. */
-export function* stepsTo(path: string, { from = "/" }: { readonly from?: string } = {}): Generator<PathStep> {
+export function* stepsTo(
+  path: string,
+  { from = "/", kindOf = entryKind }: { readonly from?: string; readonly kindOf?: typeof entryKind } = {},
+): Generator<PathStep> {
   const names = path.slice(from.length).split("/").filter((name) => name !== "");
   let at = from, links = 0;
   while (names.length > 0) {
@@ -447,7 +510,7 @@ export function* stepsTo(path: string, { from = "/" }: { readonly from?: string 
       at = dirname(at);
       continue;
     }
-    const here = join(at, name), is = entryKind(here);
+    const here = join(at, name), is = kindOf(here);
     if (is !== "link") {
       yield { path: here, is, isLast: names.length === 0 };
       at = here;

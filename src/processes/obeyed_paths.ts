@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { ObeyedPath } from "../extension/environment_keys.ts";
-import { ClaimCache, entryKind, GIT, isFile, stepsTo, type UserFolders } from "./_obeyed_by.ts";
+import { ClaimCache, entryKind, GIT, isFile, plainName, stepsTo, type UserFolders } from "./_obeyed_by.ts";
 import { commandIn } from "./_fixed_paths.ts";
 import { holds } from "./_wall_paths.ts";
 
@@ -10,7 +10,7 @@ export class ObeyedPaths {
   readonly #claims: ClaimCache;
 
   constructor(user: UserFolders) {
-    this.#claims = new ClaimCache(user);
+    this.#claims = new ClaimCache(user, { withMissing: true });
   }
 
   /** Of paths relative to the workspace, without links: those that are obeyed by the workspace's `.vis`, by the
@@ -24,16 +24,16 @@ export class ObeyedPaths {
       if (as === "word" && !runs && !isFile(path)) continue;
       let end = path;
       for (const step of stepsTo(path, { from: holds(workspace, path) ? workspace : "/" })) {
-        const plain = plainPath(step.path);
+        const plain = plainName(step.path);
         if (!files.has(plain)) files.set(plain, reason);
         end = plain;
       }
-      const isTree = (as === "part" || as === "folder") && !holds(end, plainPath(workspace));
+      const isTree = (as === "part" || as === "folder") && !holds(end, plainName(workspace));
       if (isTree && !folders.has(end)) folders.set(end, reason);
     }
     const running = commandIn(workspace);
     return paths.flatMap((path) => {
-      const plain = plainPath(join(workspace, path));
+      const plain = plainName(join(workspace, path));
       let reason = files.get(plain);
       for (let at = plain; reason === undefined && at !== dirname(at); at = dirname(at)) reason = folders.get(at);
       return reason === undefined ? [] : [{ path, reason, running }];
@@ -47,9 +47,4 @@ function foldersAround(workspace: string, paths: readonly string[]): ReadonlySet
     for (let at = dirname(join(workspace, path)); !folders.has(at); at = dirname(at)) folders.add(at);
   }
   return folders;
-}
-
-/** Without the differences that some file systems ignore. */
-function plainPath(path: string): string {
-  return path.normalize("NFKC").toLowerCase();
 }

@@ -4,6 +4,7 @@ import type { ProgramWalls, Spawned, SpawnOptions } from "../extension/spawned.t
 import { execPlan } from "../sandbox/exec/exec_plan.ts";
 import type { ExecPolicy } from "../sandbox/exec/exec_policy.ts";
 import { ExecProgram } from "../sandbox/exec/exec_program.ts";
+import { Pace } from "../domain/kit/pace.ts";
 import { createLog } from "../logging/log.ts";
 import type { GrantedPath } from "../sandbox/confine/access.ts";
 import { hasCallNumbers } from "../sandbox/confine/call_numbers.ts";
@@ -149,7 +150,7 @@ export class ProcessWall {
       root: this.#options.temporary,
       removeLarge: (path) => this.#removeLarge(path),
     });
-    const folder = made.path;
+    const folder = made.path, pace = new Pace(signal);
     let fixed: Fixed | null = null;
     try {
       const found = isWhole && (own.write.length > 0 || options.hideSecrets) && keepsRepositories
@@ -196,7 +197,9 @@ export class ProcessWall {
         ...place === null ? outsideWorkspace(workspace, machine, PATH) : { ...machine.env, PATH: machine.path },
         ...options.env,
       };
-      const process = new ConfinedProcess(execPlan(policy, machine.program), {
+      const plan = execPlan(policy, machine.program);
+      await pace.rest(); // of hundreds of repositories, a plan is megabytes
+      const process = new ConfinedProcess(plan, {
         launcher: this.#options.launcher ?? { path: machine.program.path, args: [] },
         ...{ argv, env, cwd: policy.cwd, whole: isWhole, input, maxBytes, onOutput },
       });

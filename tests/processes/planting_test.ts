@@ -183,7 +183,7 @@ Deno.test(
       const { workspace } = place;
       const many = Array.from({ length: 300 }, (_, at) => `\tpath = ../missing${at}/settings\n`).join("");
       await Deno.writeTextFile(join(workspace, ".git/config"), `[include]\n${many}`);
-      const many2 = Array.from({ length: 300 }, (_, at) => `\thooksPath = hooks${at}\n`).join("");
+      const many2 = Array.from({ length: 1_100 }, (_, at) => `\thooksPath = hooks${at}\n`).join("");
       await Deno.writeTextFile(join(workspace, ".git/config"), `[core]\n${many2}`, { append: true });
       await assert.rejects(
         wallOf(place).spawn(workspace, ["true"]),
@@ -193,3 +193,22 @@ Deno.test(
     });
   },
 );
+
+Deno.test("words of settings that name nothing stop no command, in however many repositories", { ignore }, async () => {
+  await planted("a repository", async (place) => {
+    const { root, workspace } = place;
+    const words = Array.from({ length: 1_500 }, (_, at) => `word${at}`).join(" ");
+    await Deno.writeTextFile(join(root, "home/.gitconfig"), `[alias]\n\tmany = "!echo ${words}"\n`);
+    for (let at = 0; at < 80; at++) {
+      await Deno.mkdir(join(workspace, `below${at}/.git`), { recursive: true });
+      await Deno.writeTextFile(join(workspace, `below${at}/.git/HEAD`), "ref: refs/heads/main\n");
+    }
+    await Deno.writeTextFile(join(workspace, "below7/word7"), "kept");
+    const script = "echo x > below7/word7; echo x > below7/word8; cat below7/word7; ls below*/.git | grep -c HEAD";
+    const { stdout } = await wallOf(place).spawn(workspace, ["/bin/sh", "-c", script]);
+    assert.equal(stdout, "kept80\n");
+    // A word counts from the next command on.
+    const again = await wallOf(place).spawn(workspace, ["/bin/sh", "-c", "echo y > below7/word8; cat below7/word8"]);
+    assert.equal(again.stdout, "x\n");
+  });
+});

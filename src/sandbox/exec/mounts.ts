@@ -91,7 +91,7 @@ function outermostTrees({ read, list, write, devices }: Paths): readonly Tree[] 
 
 function copyOf(plan: Plan, path: string, { link } = { link: false }): number {
   const real = openGranted(plan, path, { link });
-  const copy = plan.open(fault(`copy ${path}`), "open_tree", [real, "", CLONE_CLOEXEC | AT_EMPTY_PATH | AT_RECURSIVE]);
+  const copy = plan.open(fault(`place ${path}`), "open_tree", [real, "", CLONE_CLOEXEC | AT_EMPTY_PATH | AT_RECURSIVE]);
   plan.close(real);
   return copy;
 }

@@ -21,6 +21,7 @@ const PLAN_BYTES = 48, STEP_BYTES = 64, WORD_BYTES = 8;
 const DIFFER = -1;
 /** IMAGE_BYTES of init.c, which is more than the arguments and variables of a program may have. */
 const MOST_BYTES = 8 << 20;
+const ENCODER = new TextEncoder();
 
 /** System calls that a process without a runtime makes (init.c) before it becomes the first process around a program. */
 export class Plan {
@@ -129,9 +130,8 @@ class Image {
     if (typeof word === "string" || word instanceof Uint8Array) {
       const known = this.#placed.get(word);
       if (known !== undefined) return known;
-      const bytes = typeof word === "string" ? new TextEncoder().encode(`${word}\0`) : word;
-      const at = this.#reserve(bytes.length);
-      this.#bytes.set(bytes, at);
+      const at = typeof word === "string" ? this.#placeText(word) : this.#reserve(word.length);
+      if (typeof word !== "string") this.#bytes.set(word, at);
       this.#placed.set(word, at);
       return at;
     }
@@ -140,15 +140,27 @@ class Image {
     return at;
   }
 
+  /** With a NUL at its end. */
+  #placeText(text: string): number {
+    const at = this.#end;
+    this.#makeRoom(at + 3 * text.length + 1);
+    this.#reserve(ENCODER.encodeInto(text, this.#bytes.subarray(at)).written + 1);
+    return at;
+  }
+
   #reserve(length: number): number {
     const at = this.#end;
     this.#end += Math.ceil(length / WORD_BYTES) * WORD_BYTES;
-    if (this.#end > this.#bytes.length) {
-      const larger = new Uint8Array(Math.max(this.#end, 2 * this.#bytes.length));
+    this.#makeRoom(this.#end);
+    return at;
+  }
+
+  #makeRoom(end: number): void {
+    if (end > this.#bytes.length) {
+      const larger = new Uint8Array(Math.max(end, 2 * this.#bytes.length));
       larger.set(this.#bytes);
       this.#bytes = larger;
       this.#view = new DataView(larger.buffer);
     }
-    return at;
   }
 }
