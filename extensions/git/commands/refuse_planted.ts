@@ -1,19 +1,31 @@
-import { basename, dirname, join, relative } from "node:path";
+import { existsSync, lstatSync, readdirSync, realpathSync } from "node:fs";
+import { basename, dirname, join, relative, resolve } from "node:path";
+import { parseGitConfig, smallTextFile } from "@vis/extension";
 import type { Git } from "../program/git.ts";
 import { RecordReader } from "../output/record_reader.ts";
 import { inside } from "../program/repository.ts";
 
 const PARTS = ["head", "commondir", "objects", "refs"] as const;
+/** The mode of a submodule in a tree. */
+const SUBMODULE = "160000 ";
+/** Settings of a submodule that name neither a program nor a file. */
+const PLAIN =
+  /^(?:core\.(?:repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks)|extensions\.objectformat|remote\..*\.(?:url|fetch)|branch\..*\.(?:remote|merge|rebase)|user\.(?:name|email))$/;
+/** Names below a submodule that are looked at. */
+const MOST_NAMES = 100_000;
 const ANY = /(?:^|\/)(?:head|commondir|objects|refs)(?:\/|$)/i;
 
 /** Throws Error if the files of a commit, or others that come with it (`names`), would make a folder below `place` one
- * that git takes for a repository, whose settings can run commands when somebody calls git there, or change one. What
- * is already in the workspace, as HEAD has it, does not count. */
+ * that git takes for a repository, whose settings can run commands when somebody calls git there, or change one; or if
+ * a submodule would come over a repository that can run commands. What is already in the workspace, as HEAD has it,
+ * does not count. */
 export async function refusePlanted(
   git: Git,
-  { commit, names = [], place, cannot }: {
+  { commit, names = [], modules = [], place, cannot }: {
     readonly commit: string;
     readonly names?: readonly string[];
+    /** Those of `names` that are submodules. */
+    readonly modules?: readonly string[];
     readonly place: string;
     readonly cannot: string;
   },
@@ -28,7 +40,12 @@ export async function refusePlanted(
     const folder = dirname(at), there = await partsOf(folder), made = basename(at).toLowerCase();
     if (isPart(made) && isRepository(new Set([...there, made]))) throw refused(relative(workspace, folder));
   }
-  for (const [folder, comes] of await partsIn(git, { commit, names })) {
+  const { parts, submodules } = await partsIn(git, { commit, names });
+  for (const folder of new Set([...submodules, ...modules])) {
+    const isFine = await runsNothing(git, join(place, folder)) || await isSubmodule(git, folder);
+    if (!isFine) throw refused(folder);
+  }
+  for (const [folder, comes] of parts) {
     const there = await partsOf(join(place, folder));
     if (!isRepository(new Set([...there, ...comes]))) continue;
     const changed = names.some((name) => inside(folder === "" ? "/" : `/${folder}`, `/${name}`));
@@ -52,11 +69,64 @@ function isRepository(parts: ReadonlySet<string>): boolean {
   return parts.has("head") && (parts.has("commondir") || (parts.has("objects") && parts.has("refs")));
 }
 
-/** For each folder in a commit, which parts of a repository it has; nothing for an unknown commit. */
+/** Whether HEAD has a submodule there too, whose repository no command changes. */
+async function isSubmodule(git: Git, folder: string): Promise<boolean> {
+  const { stdout } = await git.run(["ls-tree", "-z", "--full-tree", "HEAD", "--", folder]);
+  return stdout.startsWith(SUBMODULE);
+}
+
+/** Whether git would run nothing in a submodule at this folder: there is no repository, or it is one in the `.git` of the
+ * workspace, which no command changes, or it has plain settings and no hooks, as a switch leaves one behind. */
+async function runsNothing({ repository }: Git, folder: string): Promise<boolean> {
+  const dot = join(folder, ".git"), info = lstatSync(dot, { throwIfNoEntry: false });
+  if (info === undefined) return true;
+  if (!info.isDirectory()) {
+    const named = info.isFile() ? /^gitdir: (.+?)\s*$/.exec(await smallTextFile(dot) ?? "")?.[1] : undefined;
+    const real = named === undefined ? "" : realPathOf(resolve(folder, named));
+    return [repository.gitDir, repository.commonDir].some((one) => inside(join(one, "modules"), real));
+  }
+  const text = await smallTextFile(join(dot, "config"));
+  const isPlain = text !== null &&
+    parseGitConfig(text).every(({ section, subsection, key }) =>
+      PLAIN.test([section, ...subsection === null ? [] : [subsection], key].join("."))
+    );
+  if (!isPlain || ["commondir", "config.worktree"].some((name) => existsSync(join(dot, name)))) return false;
+  return !hasHooks(join(dot, "hooks")) && !hasRepositories(folder);
+}
+
+function hasHooks(folder: string): boolean {
+  const info = lstatSync(folder, { throwIfNoEntry: false });
+  return info !== undefined && (!info.isDirectory() || readdirSync(folder).some((name) => !name.endsWith(".sample")));
+}
+
+/** Whether there are repositories below the one of a folder, or more names than are looked at. */
+function hasRepositories(top: string): boolean {
+  const open = [top];
+  let count = 0;
+  for (const folder of open) {
+    for (const entry of readdirSync(folder, { withFileTypes: true })) {
+      if (++count > MOST_NAMES || entry.name === ".git" && folder !== top) return true;
+      if (entry.isDirectory() && entry.name !== ".git") open.push(join(folder, entry.name));
+    }
+  }
+  return false;
+}
+
+function realPathOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return "";
+  }
+}
+
+/** For each folder in a commit, which parts of a repository it has, and the submodules of the commit; nothing for an
+ * unknown one. */
 async function partsIn(
   git: Git,
   { commit, names }: { readonly commit: string; readonly names: readonly string[] },
-): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+): Promise<{ readonly parts: ReadonlyMap<string, ReadonlySet<string>>; readonly submodules: readonly string[] }> {
+  const submodules: string[] = [];
   const found = new Map<string, Set<string>>();
   const take = (path: string): void => {
     if (!ANY.test(path)) return;
@@ -67,11 +137,16 @@ async function partsIn(
     });
   };
   names.forEach(take);
-  const reader = new RecordReader(take, { separator: 0 });
-  const args = ["ls-tree", "-r", "-z", "--name-only", "--full-tree", commit, "--"];
+  const takeEntry = (entry: string): void => {
+    const path = entry.slice(entry.indexOf("\t") + 1);
+    if (entry.startsWith(SUBMODULE)) submodules.push(path);
+    take(path);
+  };
+  const reader = new RecordReader(takeEntry, { separator: 0 });
+  const args = ["ls-tree", "-r", "-z", "--full-tree", commit, "--"];
   await git.run(args, { take: (chunk) => reader.push(chunk) });
   reader.end();
-  return found;
+  return { parts: found, submodules };
 }
 
 function isPart(name: string): boolean {

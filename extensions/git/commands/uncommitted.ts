@@ -44,6 +44,7 @@ export async function refuseIncoming(
   await refusePlanted(git, {
     commit: base,
     names: [...coming.keys()],
+    modules: [...coming].flatMap(([name, mode]) => mode === SUBMODULE ? [name] : []),
     place: git.repository.workspace,
     cannot: cannot.replace(/^Cannot /, ""),
   });

@@ -115,6 +115,57 @@ Deno.test("git.branch() and git.worktree() leave a repository in the workspace a
   });
 });
 
+Deno.test("a submodule of a branch does not come over a repository that would run something", { ignore }, async () => {
+  await repository(async ({ env, git, write, workspace, root }) => {
+    const commitOf = (await git("rev-parse", "HEAD")).trim();
+    await git("switch", "-q", "-c", "sub");
+    await git("update-index", "--add", "--cacheinfo", `160000,${commitOf},lib`);
+    await git("commit", "-q", "-m", "with a submodule");
+    await git("branch", "sub2");
+    await git("switch", "-q", "main");
+    const plants: Readonly<Record<string, () => Promise<unknown>>> = {
+      "settings": () => git("-C", "lib", "config", "core.fsmonitor", "./evil"),
+      "settings that are included": () => git("-C", "lib", "config", "include.path", "../evil"),
+      "a hook": () => write("lib/.git/hooks/post-index-change", "#!/bin/sh\n"),
+      "a repository in it": () => git("init", "-q", "lib/a/b"),
+      "a folder elsewhere": async () => {
+        await Deno.rename(`${workspace}/lib/.git`, `${workspace}/elsewhere`);
+        await write("lib/.git", "gitdir: ../elsewhere\n");
+      },
+      "a link": async () => {
+        await Deno.rename(`${workspace}/lib/.git`, `${workspace}/elsewhere`);
+        await Deno.symlink("../elsewhere", `${workspace}/lib/.git`);
+      },
+    };
+    for (const [name, plant] of Object.entries(plants)) {
+      await git("init", "-q", "lib");
+      await plant();
+      await assert.rejects(changeBranch(env, "sub", { switch: true }), REFUSED, name);
+      await assert.rejects(merge(env, "sub"), REFUSED, name);
+      await Deno.remove(`${workspace}/lib`, { recursive: true });
+      await Deno.remove(`${workspace}/elsewhere`, { recursive: true }).catch(() => {});
+    }
+    await git("init", "-q", "lib");
+    assert.equal((await changeBranch(env, "sub", { switch: true })).current, "sub", "nothing would run");
+    await git("-C", "lib", "config", "core.fsmonitor", "true");
+    assert.equal((await changeBranch(env, "sub2", { switch: true })).current, "sub2", "it is one here too");
+  });
+});
+
+Deno.test("a submodule comes back where a switch has left its folder", { ignore }, async () => {
+  await repository(async ({ env, git, exists, root }) => {
+    await git("init", "-q", `${root}/outside/lib`);
+    await git("-C", `${root}/outside/lib`, "commit", "-q", "--allow-empty", "-m", "inner");
+    await git("switch", "-q", "-c", "with");
+    await git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", `${root}/outside/lib`, "lib");
+    await git("-C", "lib", "config", "core.pager", "less");
+    await git("commit", "-q", "-m", "with a submodule");
+    await changeBranch(env, "main", { switch: true });
+    assert.ok(exists("workspace/lib/.git"));
+    assert.equal((await changeBranch(env, "with", { switch: true })).current, "with");
+  });
+});
+
 Deno.test(
   "git.restore() and git.stash() refuse the parts of a repository that were staged one by one",
   { ignore },
