@@ -1,4 +1,5 @@
 import { Buffer } from "node:buffer";
+import { dirname, join } from "node:path";
 import { BoundedMap } from "../domain/kit/bounded_map.ts";
 import { Pace } from "../domain/kit/concurrency.ts";
 import { stampOf } from "./folders.ts";
@@ -18,7 +19,7 @@ export interface IndexFacts {
   readonly hashes: ReadonlyMap<string, Buffer>;
 }
 
-const NOTHING: IndexFacts = { submodules: [], hashes: new Map() };
+const NOTHING: Parsed = { submodules: [], hashes: new Map(), shared: null };
 
 /** Reads the lists of files that repositories track, again only once they have changed. */
 export class GitIndexes {
@@ -32,31 +33,45 @@ export class GitIndexes {
     const stamp = stampOf(path), names = files.join("\0");
     const known = this.#known.get(path);
     if (known?.stamp === stamp && known.names === names) return known;
-    const size = Number(stamp.split(",", 1)[0]);
-    if (size > MOST_BYTES) {
-      throw new Error(
-        `Cannot find the submodules of a repository: ${path} has ${size} bytes, and ${MOST_BYTES} is the most that is read`,
-      );
-    }
-    const bytes = size > 0 ? await Deno.readFile(path).catch(() => null) : null;
-    const facts = bytes === null
-      ? NOTHING
-      : await parse(Buffer.from(bytes.buffer), { hashBytes: sha256 ? 32 : 20, files });
-    this.#known.set(path, { ...facts, stamp, names });
-    return facts;
+    const hashBytes = sha256 ? 32 : 20;
+    const { shared, ...facts } = await read(path, { hashBytes, files });
+    // A file of a split index may have other text by now, or be gone: it counts as not tracked.
+    const base = shared === null ? NOTHING : await read(join(dirname(path), shared), { hashBytes, files: [] });
+    const whole = { ...facts, submodules: [...new Set([...facts.submodules, ...base.submodules])] };
+    this.#known.set(path, { ...whole, stamp, names });
+    return whole;
   }
 }
 
-async function parse(
-  index: Buffer,
-  { hashBytes, files }: { readonly hashBytes: number; readonly files: readonly string[] },
-): Promise<IndexFacts> {
+interface Parsed extends IndexFacts {
+  /** Name of the file that has the other entries of a split index. */
+  readonly shared: string | null;
+}
+
+interface Wanted {
+  readonly hashBytes: number;
+  readonly files: readonly string[];
+}
+
+async function read(path: string, wanted: Wanted): Promise<Parsed> {
+  const size = Number(stampOf(path).split(",", 1)[0]);
+  if (size > MOST_BYTES) {
+    throw new Error(
+      `Cannot find the submodules of a repository: ${path} has ${size} bytes, and ${MOST_BYTES} is the most that is read`,
+    );
+  }
+  const bytes = size > 0 ? await Deno.readFile(path).catch(() => null) : null;
+  return bytes === null ? NOTHING : await parse(Buffer.from(bytes.buffer), wanted);
+}
+
+async function parse(index: Buffer, { hashBytes, files }: Wanted): Promise<Parsed> {
   const version = index.length < 12 || index.toString("latin1", 0, 4) !== "DIRC" ? 0 : index.readUInt32BE(4);
   if (version < 2 || version > 4) return NOTHING;
   const submodules: string[] = [], hashes = new Map<string, Buffer>(), wanted = new Set(files), pace = new Pace();
   const head = STAT_BYTES + hashBytes + FLAG_BYTES;
   let name: Buffer = Buffer.alloc(0);
-  for (let at = 12, left = index.readUInt32BE(8); left > 0 && at + head < index.length; left--) {
+  let at = 12;
+  for (let left = index.readUInt32BE(8); left > 0 && at + head < index.length; left--) {
     if (left % AT_ONCE === 0 && pace.due) await pace.rest();
     const mode = index.readUInt32BE(at + 24), flags = index.readUInt16BE(at + head - FLAG_BYTES);
     let from = at + head + (version > 2 && (flags & 0x4000) !== 0 ? 2 : 0);
@@ -81,5 +96,18 @@ async function parse(
     }
     at = version === 4 ? end + 1 : at + Math.ceil((end - at + 1) / 8) * 8;
   }
-  return { submodules, hashes };
+  return { submodules, hashes, shared: sharedIndex(index, { at, hashBytes }) };
+}
+
+/** The extension of a split index, among those behind the entries. */
+function sharedIndex(
+  index: Buffer,
+  { at, hashBytes }: { readonly at: number; readonly hashBytes: number },
+): string | null {
+  for (let from = at; from + 8 + hashBytes <= index.length; from += 8 + index.readUInt32BE(from + 4)) {
+    if (index.toString("latin1", from, from + 4) !== "link") continue;
+    const hash = index.toString("hex", from + 8, from + 8 + hashBytes);
+    return /^0*$/.test(hash) ? null : `sharedindex.${hash}`;
+  }
+  return null;
 }

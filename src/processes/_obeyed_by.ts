@@ -204,6 +204,12 @@ async function repositoryClaims(
       claims.push({ path: join(top, name, GIT), as: "folder", reason: "git reads as a submodule" });
     }
   }
+  const odd = claims.find(({ path, as }) => as !== "word" && path.includes("\ufffd"));
+  if (odd !== undefined && !withMissing) {
+    throw new Error(
+      `Cannot run commands: ${odd.path}, which ${odd.reason}, is not UTF-8, and cannot be kept from them; change the setting`,
+    );
+  }
   return { claims, from, others: [...await submodules(join(commonDir, "modules")), ...remotes] };
 }
 
@@ -332,10 +338,18 @@ function wordsThatRun(value: string, home: string): Iterable<Word> {
   for (const part of text.split('"')) take(part, "word");
   for (const part of text.split("'")) take(part, "word");
   take(text.replace(/^!/, ""), "word");
-  const [first = "", ...rest] = text.replace(/\\ /g, "\0").split(/[\s'"`;&|()<>=,!{}$\\:]+/).filter((word) =>
-    word !== ""
-  )
-    .map((word) => word.replaceAll("\0", " "));
+  const escaped = text.replace(/\\ /g, "\0");
+  takeWords(escaped.split(/[\s'"`;&|()<>=,!{}$\\:]+/), take);
+  // Characters that mostly separate words can be parts of names, and a name can be partly in quotes.
+  const takeOdd = (word: string, as: Word["as"]): void => take(word, /[=,!{}$:]/.test(word) ? "word" : as);
+  const plain = escaped.replace(/\\(.)/g, "$1").replace(/^!/, "");
+  takeWords(plain.split(/[\s'"`;&|()<>]+/), takeOdd);
+  takeWords(plain.replace(/['"]/g, "").split(/[\s`;&|()<>]+/), takeOdd);
+  return [...found].map(([word, as]) => ({ word, as }));
+}
+
+function takeWords(parts: readonly string[], take: (word: string, as: Word["as"]) => void): void {
+  const [first = "", ...rest] = parts.filter((word) => word !== "").map((word) => word.replaceAll("\0", " "));
   let isCode = INTERPRETER.test(first), isFolder = ENTERS.test(first), base = "";
   take(first, first.includes("/") ? "file" : "word");
   for (const word of rest) {
@@ -344,13 +358,13 @@ function wordsThatRun(value: string, home: string): Iterable<Word> {
     isFolder = ENTERS.test(word);
     const isPath = /^(?:\.{1,2}|~)?\/./.test(word), isOption = word.startsWith("-");
     take(word, isPath || isCode && !isOption ? "file" : word.includes("/") ? "near" : "word");
-    // A path behind an option or another beginning: `-x./tool`, `$TOOLS/tool`.
+    // A path behind an option or another beginning: `-x./tool`, `$TOOLS/tool`, `-Ftool`.
     const inner = word.slice(1).search(/\.{0,2}\//) + 1;
     if (inner > 0) take(word.slice(inner), "word");
+    if (isOption) take(word.slice(2), "word");
     if (word.startsWith("/")) take(word.slice(1), "word");
     isCode = INTERPRETER.test(word) || isCode && isOption && !/^-\w*[ce]/.test(word);
   }
-  return [...found].map(([word, as]) => ({ word, as }));
 }
 
 function nameOf({ section, subsection, key }: GitSetting): string {

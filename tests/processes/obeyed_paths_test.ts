@@ -74,6 +74,17 @@ const PLACES: Readonly<
       "tools/other": "",
     },
   },
+  "names with characters that separate words elsewhere": {
+    script: `git init -q . && git config alias.one '!sh d/\\rc' && git config alias.two '!tools/a,b:{c}' &&
+      git config alias.three '!sh "h"/i' && git config core.sshCommand 'ssh -Fsshcfg'`,
+    are: {
+      "d/rc": "git runs by the setting alias.one",
+      "tools/a,b:{c}": "git runs by the setting alias.two",
+      "h/i": "git runs by the setting alias.three",
+      "sshcfg": "git runs by the setting core.sshcommand",
+      "cfg": "",
+    },
+  },
   "links of the repository and of Vis": {
     script: `git init -q . && mkdir -p tools .vis/extensions own && echo > tools/check &&
       ln -s ../../tools/check .git/hooks/pre-commit && ln -s ../../own .vis/extensions/mine`,
@@ -92,6 +103,11 @@ const PLACES: Readonly<
     script: `git init -q main && git -C main config core.hooksPath hooks && git -C main ${COMMIT.slice(4)} &&
       git -C main worktree add -q ../tree`,
     are: { "main/hooks/x": HOOKS, "tree/hooks/x": HOOKS, "hooks/x": "" },
+  },
+  "a submodule in a split index": {
+    script: `git init -q . && ${COMMIT} && git update-index --add --cacheinfo 160000,$(git rev-parse HEAD),sub &&
+      git update-index --split-index && git update-index --add --cacheinfo 160000,$(git rev-parse HEAD),late`,
+    are: { "sub/.git/config": "git reads as a submodule", "late/.git/config": "git reads as a submodule" },
   },
   "a submodule": {
     script: `git init -q ../other && git -C ../other ${COMMIT.slice(4)} && git init -q . &&

@@ -194,6 +194,16 @@ Deno.test(
   },
 );
 
+Deno.test("commands are refused where git runs hooks from a path that is not UTF-8", { ignore }, async () => {
+  await planted("a repository", async (place) => {
+    await asUser("git config core.hooksPath \"$(printf 'hooks\\377')\"", place);
+    await assert.rejects(
+      wallOf(place).spawn(place.workspace, ["true"]),
+      /^Error: Cannot run commands: \S*hooks\ufffd, which git runs by the setting core.hooksPath, is not UTF-8/,
+    );
+  });
+});
+
 Deno.test("words of settings that name nothing stop no command, in however many repositories", { ignore }, async () => {
   await planted("a repository", async (place) => {
     const { root, workspace } = place;

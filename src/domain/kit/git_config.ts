@@ -141,7 +141,19 @@ function fits([first, ...rest]: readonly string[], parts: readonly string[]): bo
   return part !== undefined && matchesWildcard(first, part) && fits(rest, parts.slice(1));
 }
 
-/** A path that may begin with the home folder. */
+/** A path that may begin with the home folder, or with that of a user of this machine (`~name/`). */
 export function untilde(path: string, home: string): string {
-  return path.startsWith("~/") ? join(home, path.slice(2)) : path;
+  const [start = "", name] = /^~([^/]*)\//.exec(path) ?? [];
+  if (name === undefined) return path;
+  const folder = name === "" ? home : homeOf(name);
+  return folder === null ? path : join(folder, path.slice(start.length));
+}
+
+function homeOf(name: string): string | null {
+  try {
+    const users = Deno.readTextFileSync("/etc/passwd").split("\n").map((line) => line.split(":"));
+    return users.find(([user]) => user === name)?.[5] ?? null;
+  } catch {
+    return null;
+  }
 }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { parseGitConfig } from "../../../src/domain/kit/git_config.ts";
+import { parseGitConfig, untilde } from "../../../src/domain/kit/git_config.ts";
 
 /** Each with the names and values that `git config --list` prints for it. */
 const FILES: readonly (readonly [text: string, settings: readonly string[]])[] = [
@@ -21,4 +21,11 @@ Deno.test("parseGitConfig() reads settings as git does", () => {
     );
     assert.deepEqual(found, settings, text);
   }
+});
+
+Deno.test("untilde() knows the folders of other users", { ignore: Deno.build.os === "windows" }, () => {
+  assert.equal(untilde("~/a", "/home/me"), "/home/me/a");
+  assert.match(untilde("~root/a", "/home/me"), /^(?:\/var)?\/root\/a$/);
+  assert.equal(untilde("~nobody-has-this-name/a", "/home/me"), "~nobody-has-this-name/a");
+  assert.equal(untilde("a~/b", "/home/me"), "a~/b");
 });
