@@ -1,15 +1,20 @@
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { Pace } from "../domain/kit/concurrency.ts";
 import type { ProgramWalls, Spawned, SpawnOptions } from "../extension/spawned.ts";
-import { execPlan } from "../sandbox/exec/exec_plan.ts";
-import type { ExecPolicy } from "../sandbox/exec/exec_policy.ts";
-import { ExecProgram } from "../sandbox/exec/exec_program.ts";
-import { Pace } from "../domain/kit/pace.ts";
 import { createLog } from "../logging/log.ts";
 import type { GrantedPath } from "../sandbox/confine/access.ts";
 import { hasCallNumbers } from "../sandbox/confine/call_numbers.ts";
+import { execPlan } from "../sandbox/exec/exec_plan.ts";
+import type { ExecPolicy } from "../sandbox/exec/exec_policy.ts";
+import { ExecProgram } from "../sandbox/exec/exec_program.ts";
 import type { ChildProgram } from "../sandbox/launch/start_child.ts";
+import { CommandFolder } from "./_command_folder.ts";
 import { ConfinedProcess, NoNamespaces } from "./_confined_process.ts";
+import { commandIn, type Fixed, FixedPaths } from "./_fixed_paths.ts";
+import { Namespaces } from "./_namespaces.ts";
+import { obeyedIn, outsideRepository, repositoryFolders, type UserFolders } from "./_obeyed_by.ts";
+import { deviceNodes, linksOf, machinePath, settingsPaths, systemPaths } from "./_open_paths.ts";
 import {
   callPaths,
   checkCall,
@@ -19,16 +24,8 @@ import {
   outsideWorkspace,
   TIMEOUT_MS,
 } from "./_program_call.ts";
-import { CommandFolder } from "./_command_folder.ts";
-import { landlockFault } from "./landlock_fault.ts";
-import { deviceNodes, linksOf, machinePath, settingsPaths, systemPaths } from "./_open_paths.ts";
-import { PROC } from "./proc_files.ts";
-import { commandIn, type Fixed, FixedPaths } from "./_fixed_paths.ts";
-import { obeyedIn, outsideRepository, repositoryFolders, type UserFolders } from "./_obeyed_by.ts";
-import { type SpecialFiles, topsOf, WorkspaceWalk } from "./_workspace_walk.ts";
-import { toolchainsOf } from "./_toolchains.ts";
-import { Namespaces } from "./_namespaces.ts";
 import { makeHome } from "./_program_home.ts";
+import { toolchainsOf } from "./_toolchains.ts";
 import {
   commandFolder,
   holds,
@@ -38,6 +35,9 @@ import {
   refuseSettings,
   withoutPrivate,
 } from "./_wall_paths.ts";
+import { type SpecialFiles, topsOf, WorkspaceWalk } from "./_workspace_walk.ts";
+import { landlockFault } from "./landlock_fault.ts";
+import { PROC } from "./proc_files.ts";
 
 const OPEN_FILES = 4096, FILE_BYTES = 8 * 2 ** 30, CPU_SECONDS = 24 * 3600;
 /** Processes that a program may have in addition to all that run when it starts. */

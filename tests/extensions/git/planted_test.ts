@@ -116,7 +116,7 @@ Deno.test("git.branch() and git.worktree() leave a repository in the workspace a
 });
 
 Deno.test("a submodule of a branch does not come over a repository that would run something", { ignore }, async () => {
-  await repository(async ({ env, git, write, workspace, root }) => {
+  await repository(async ({ env, git, write, workspace }) => {
     const commitOf = (await git("rev-parse", "HEAD")).trim();
     await git("switch", "-q", "-c", "sub");
     await git("update-index", "--add", "--cacheinfo", `160000,${commitOf},lib`);
