@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 09f86fb6bb051e40706ebf88db84188f2be3204fbff53c8ea7ff03df46c5ac08
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: e04f1af10ab0be97c699aa0063de678950e1248edb6bda09c466c61d15338142
 import { z } from 'zod';
 
 /** How a call turned out that returned. */
