@@ -8,7 +8,7 @@ import { oneToken } from "../../src/channels/http/tokens.ts";
 import { ChatController } from "../../src/channels/tui/chat.ts";
 import { Transcript } from "../../src/channels/tui/entries/transcript.ts";
 import type { Outgoing } from "../../src/channels/tui/input/outgoing.ts";
-import { DEFAULT_PREFS } from "../../src/channels/tui/prefs/prefs.ts";
+import { DEFAULT_PREFS } from "../../src/channels/tui/prefs.ts";
 import { makeTheme } from "../../src/channels/tui/text/theme.ts";
 import { MAX_REQUEST_CHARS } from "../../src/conversation/send_options.ts";
 import { Cancelled, UsageError } from "../../src/domain/errors.ts";

@@ -17,8 +17,8 @@ export async function screen(
   if (dumb !== null) throw new UsageError(`Cannot start interactive mode: ${dumb}; use vis run`);
   const [{ runScreen }, { OwnTerminal }, { PrefsFile }, session] = await Promise.all([
     import("../../channels/tui/run_screen.ts"),
-    import("../../channels/tui/own_terminal.ts"),
-    import("../../channels/tui/prefs/prefs.ts"),
+    import("../../channels/tui/terminal.ts"),
+    import("../../channels/tui/prefs.ts"),
     openSession(request, parts),
   ]);
   const home = visHome(env);

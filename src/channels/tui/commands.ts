@@ -1,21 +1,20 @@
 import { messageOf } from "../../domain/errors.ts";
+import { nearestName } from "../../domain/kit/names.ts";
 import type { ChatController } from "./chat.ts";
-import type { PaletteCommand } from "./input/command.ts";
 import type { Outgoing } from "./input/outgoing.ts";
 import type { PromptFile } from "./input/prompt_files.ts";
 import { ConversationList } from "./panels/conversation_list.ts";
-import { ForkPicker } from "./panels/fork_picker.ts";
 import { Inspector } from "./panels/inspector.ts";
 import { ModelPicker } from "./panels/model_picker.ts";
-import { Palette } from "./panels/palette.ts";
+import { Palette, type PaletteCommand } from "./panels/palette.ts";
+import { BasePanel, type PanelActions, type PanelParts } from "./panels/panel.ts";
+import { Reader, type TextPart } from "./panels/reader.ts";
 import { SettingsPanel } from "./panels/settings_panel.ts";
-import { TextPanel } from "./panels/text_panel.ts";
+import { ForkPicker } from "./panels/turns.ts";
 import { VariableBrowser } from "./panels/variable_browser.ts";
-import { type PrefsKeeper, THEMES } from "./prefs/prefs.ts";
-import type { PanelActions, PanelParts } from "./widgets/panel.ts";
-import type { TextPart } from "./widgets/text_view.ts";
+import { type PrefsKeeper, THEMES } from "./prefs.ts";
 
-export interface CommandParts {
+interface CommandParts {
   readonly panels: PanelParts;
   readonly prefs: PrefsKeeper;
   readonly chat: Pick<ChatController, "lastAnswer" | "changes" | "cancel" | "send" | "budget">;
@@ -181,4 +180,55 @@ function helpTexts(commands: readonly PaletteCommand[]): readonly TextPart[] {
     [`/${name}`, keys === "" ? detail : `${detail} (${keys})`] as const
   );
   return [{ head: "Keys", text: rows(KEYS) }, { head: "Commands", text: rows(named) }];
+}
+
+/** Runs what was typed if it is `/name words`, and sends everything else, such as a path. An unknown command returns to
+ * the input. */
+export function submitted(
+  outgoing: Outgoing,
+  { commands, send, giveBack, tell }: {
+    readonly commands: readonly PaletteCommand[];
+    readonly send: (outgoing: Outgoing) => void;
+    readonly giveBack: (outgoing: Outgoing) => void;
+    readonly tell: (text: string) => void;
+  },
+): void {
+  const [, name, words = ""] = /^\/([a-z][a-z0-9-]*)(?:\s+([^]*))?$/.exec(outgoing.text) ?? [];
+  if (name === undefined) return send(outgoing);
+  const command = commands.find((one) => one.name === name || one.aliases?.includes(name));
+  if (command) return void command.run(words.trim(), outgoing);
+  giveBack(outgoing);
+  const near = nearestName(name, commands.map((one) => one.name));
+  tell(`Unknown command /${name}. ${near === null ? "/help lists all commands" : `Did you mean /${near}?`}`);
+}
+
+/** A text to read and search, such as the help. */
+class TextPanel extends BasePanel {
+  readonly title: string;
+  readonly hint = "↑↓ PgUp PgDn · / find · Esc";
+  override readonly rows = 200;
+  readonly #reader: Reader;
+
+  constructor(parts: PanelParts, { title, texts }: { readonly title: string; readonly texts: readonly TextPart[] }) {
+    super(parts);
+    this.title = title;
+    this.#reader = new Reader(parts.theme);
+    this.#reader.text.show(texts);
+  }
+
+  protected override draw({ width, height }: { readonly width: number; readonly height: number }): readonly string[] {
+    return this.#reader.render(width, height);
+  }
+
+  protected override key(data: string): void {
+    this.#reader.handle(data);
+  }
+
+  protected override back(): void {
+    if (!this.#reader.back()) this.close();
+  }
+
+  protected override get clickable(): boolean {
+    return false;
+  }
 }

@@ -1,11 +1,19 @@
-import type { Component, TuiMouseEvent, TuiMouseEventResult } from "@earendil-works/pi-tui";
+import {
+  type Component,
+  truncateToWidth,
+  type TuiMouseEvent,
+  type TuiMouseEventResult,
+  visibleWidth,
+} from "@earendil-works/pi-tui";
 import { oneLine, visibleText } from "../../domain/kit/text.ts";
+import type { QueryProgress } from "../../domain/query/query_progress.ts";
+import type { Session } from "../channel.ts";
+import type { SessionSpend } from "./chat.ts";
 import type { Transcript } from "./entries/transcript.ts";
 import type { Outgoing } from "./input/outgoing.ts";
-import { type StatusFacts, statusLine } from "./status_line.ts";
+import type { Panel } from "./panels/panel.ts";
+import { amounts, flat } from "./text/one_line.ts";
 import type { Theme } from "./text/theme.ts";
-import { panelBox } from "./widgets/panel_box.ts";
-import type { Panel } from "./widgets/panel.ts";
 
 /** Terminals with fewer rows show no footer and no status line. */
 const LOW = 9;
@@ -83,4 +91,160 @@ function waitingLine(
   const how = steers ? "queued for the next step" : "queued";
   const text = oneLine(visibleText(outgoing.text), Math.max(10, width - how.length - 20));
   return theme.dim(` ⏎ ${text} (${how}, ↑ to edit)`);
+}
+
+interface StatusFacts {
+  /** What is happening; "" for nothing. */
+  readonly phase: string;
+  /** Of the running query. */
+  readonly ms: number;
+  /** A message shown until the next key; "" for none. */
+  readonly told: string;
+  /** Whether the end of the conversation is visible. */
+  readonly following: boolean;
+  readonly title: string;
+}
+
+const FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
+
+/** The line above the input. */
+function statusLine(
+  { phase, ms, told, following, title }: StatusFacts,
+  { width, theme }: { readonly width: number; readonly theme: Theme },
+): string {
+  const right = following ? "" : "↓ End";
+  const room = Math.max(0, width - visibleWidth(right) - 2);
+  const left = ` ${leftOf({ phase, ms, told, title }, { room: room - 1, theme })}`;
+  return left + " ".repeat(Math.max(1, width - visibleWidth(left) - visibleWidth(right) - 1)) + theme.accent(right);
+}
+
+function leftOf(
+  { phase, ms, told, title }: Omit<StatusFacts, "following">,
+  { room, theme }: { readonly room: number; readonly theme: Theme },
+): string {
+  const cut = (text: string): string => truncateToWidth(oneLine(visibleText(text), 400), room, "…");
+  if (told !== "") return theme.warn(cut(told));
+  if (phase === "") return theme.dim(cut(title));
+  const frame = FRAMES[Math.floor(ms / 250) % FRAMES.length] ?? "";
+  return `${theme.accent(frame)} ${theme.dim(cut(`${phase} · ${Math.floor(ms / 1_000)} s · Esc cancels`))}`;
+}
+
+interface FooterFacts {
+  readonly session: Pick<Session, "provider" | "model" | "workspace">;
+  readonly spent: SessionSpend;
+  /** The steps of the running query that count, and its budget; absent if none is running. */
+  readonly steps?: QueryProgress["spent"] | undefined;
+  readonly home: string;
+}
+
+/** The last line: model, cost, folder and walls in effect. What does not fit is dropped from the end. */
+export function footerLine(
+  { session, spent, steps, home }: FooterFacts,
+  { width, theme }: { readonly width: number; readonly theme: Theme },
+): string {
+  const { usage, costUsd, walls } = spent;
+  const parts = [
+    `${session.provider} ${session.model}`,
+    ...(!steps ? [] : [`step ${steps.used}/${steps.budget}`]),
+    ...(usage.input + usage.output > 0 ? [`↑${amounts.tokens(usage.input)} ↓${amounts.tokens(usage.output)}`] : []),
+    ...(costUsd > 0 ? [amounts.dollars(costUsd)] : []),
+    folder(session.workspace, home),
+    ...(walls === null ? [] : [walls.length === 0 ? "no walls" : `walls: ${walls.join(" ")}`]),
+  ].map((part) => flat(part));
+  let line = parts[0] ?? "";
+  for (const part of parts.slice(1)) {
+    if (visibleWidth(line) + visibleWidth(part) + 5 > width) continue;
+    line = `${line} · ${part}`;
+  }
+  return theme.dim(truncateToWidth(` ${line}`, width, "…"));
+}
+
+function folder(path: string, home: string): string {
+  const below = path.slice(home.length);
+  return home !== "" && path.startsWith(home) && /^[\\/]/.test(below) ? `~${below}` : path;
+}
+
+const MOST_COLUMNS = 120;
+
+/** Draws a panel with its border over the last rows of `under`. */
+export function panelBox(
+  panel: Panel,
+  { under, width, theme }: { readonly under: readonly string[]; readonly width: number; readonly theme: Theme },
+): readonly string[] {
+  if (under.length < 3) return under;
+  const columns = Math.min(width, MOST_COLUMNS);
+  const inner = Math.max(1, columns - 4);
+  const rows = Math.min(panel.rows, under.length - 2);
+  panel.fit(rows);
+  const lines = panel.render(inner).slice(0, rows);
+  const edge = theme.accent("│");
+  const box = [
+    border({ left: "╭", right: "╮", text: panel.title, columns }, theme),
+    ...lines.map((line) => `${edge} ${fill(line, inner)} ${edge}`),
+    border({ left: "╰", right: "╯", text: panel.hint, columns }, theme),
+  ];
+  return [...under.slice(0, under.length - box.length), ...box];
+}
+
+function fill(line: string, width: number): string {
+  const cut = visibleWidth(line) > width ? truncateToWidth(line, width, "…") : line;
+  return `${cut}\x1b[0m${" ".repeat(Math.max(0, width - visibleWidth(cut)))}`;
+}
+
+function border(
+  { left, right, text, columns }: {
+    readonly left: string;
+    readonly right: string;
+    readonly text: string;
+    readonly columns: number;
+  },
+  theme: Theme,
+): string {
+  const told = text === "" ? "" : ` ${truncateToWidth(visibleText(text), Math.max(1, columns - 6), "…")} `;
+  const rest = "─".repeat(Math.max(0, columns - 3 - visibleWidth(told)));
+  return `${theme.accent(`${left}─`)}${theme.bold(told)}${theme.accent(`${rest}${right}`)}`;
+}
+
+/** Time between two frames of streaming content, and the multiple of a frame's cost that is left for everything
+ * else. */
+const FRAME_MS = 33;
+const SPARE = 4;
+/** Update interval of the time shown beside a running query. */
+const TICK_MS = 250;
+
+/** Schedules redraws: soon after a change, batching changes, and at intervals while something runs. Without changes
+ * nothing is drawn. */
+export class Painter {
+  readonly #draw: () => void;
+  readonly #cost: () => number;
+  #drawing: ReturnType<typeof setTimeout> | null = null;
+  #ticking: ReturnType<typeof setInterval> | null = null;
+
+  /** `cost`: milliseconds of the last redraw. */
+  constructor({ draw, cost }: { readonly draw: () => void; readonly cost: () => number }) {
+    this.#draw = draw;
+    this.#cost = cost;
+  }
+
+  soon(): void {
+    this.#drawing ??= setTimeout(() => {
+      this.#drawing = null;
+      this.#draw();
+    }, Math.max(FRAME_MS, SPARE * this.#cost()));
+  }
+
+  /** Starts or stops the updates of the time. */
+  tick(runs: boolean): void {
+    if (runs) this.#ticking ??= setInterval(this.#draw, TICK_MS);
+    else if (this.#ticking !== null) {
+      clearInterval(this.#ticking);
+      this.#ticking = null;
+    }
+  }
+
+  stop(): void {
+    this.tick(false);
+    if (this.#drawing !== null) clearTimeout(this.#drawing);
+    this.#drawing = null;
+  }
 }

@@ -1,10 +1,16 @@
-import { isKeyRelease, matchesKey } from "@earendil-works/pi-tui";
+import {
+  isKeyRelease,
+  type Keybinding,
+  KeybindingsManager,
+  type KeyId,
+  matchesKey,
+  TUI_KEYBINDINGS,
+} from "@earendil-works/pi-tui";
 import type { ChatController } from "./chat.ts";
-import type { PaletteCommand } from "./input/command.ts";
-import type { InputBox } from "./input/input_box.ts";
-import { type KeyAction, keyAction } from "./key_action.ts";
-import type { Panel } from "./widgets/panel.ts";
 import type { Transcript } from "./entries/transcript.ts";
+import type { InputBox } from "./input/input_box.ts";
+import type { PaletteCommand } from "./panels/palette.ts";
+import type { Panel } from "./panels/panel.ts";
 
 const TWICE_MS = 2_000;
 const WHEEL_ROWS = 3;
@@ -98,4 +104,75 @@ export class Keyboard {
     const back = this.#parts.chat.takeBack();
     if (back !== null) this.#parts.input.giveBack(back);
   }
+}
+
+interface Where {
+  /** The input is empty. */
+  readonly empty: boolean;
+  /** The input offers completions. */
+  readonly choosing: boolean;
+  /** A message is queued. */
+  readonly waiting: boolean;
+  /** The end of the conversation is visible. */
+  readonly following: boolean;
+}
+
+function rule<A extends string>(key: KeyId | "?", action: A, when: (where: Where) => boolean = () => true) {
+  return { key, action, when };
+}
+
+const RULES = [
+  rule("ctrl+k", "palette"),
+  rule("?", "help", ({ empty }) => empty),
+  rule("alt+i", "inspect", ({ empty }) => empty),
+  rule("ctrl+c", "interrupt"),
+  rule("ctrl+d", "quit", ({ empty }) => empty),
+  rule("escape", "escape", ({ choosing }) => !choosing),
+  rule("up", "takeBack", ({ empty, waiting }) => empty && waiting),
+  rule("pageUp", "pageUp"),
+  rule("pageDown", "pageDown"),
+  rule("shift+up", "lineUp"),
+  rule("shift+down", "lineDown"),
+  rule("ctrl+home", "start"),
+  rule("ctrl+end", "end"),
+  rule("end", "end", ({ empty, following }) => empty && !following),
+  rule("ctrl+o", "expand"),
+  rule("ctrl+t", "thinking"),
+  rule("ctrl+y", "copy", ({ empty }) => empty),
+  rule("alt+r", "retry", ({ empty }) => empty),
+  rule("ctrl+l", "redraw"),
+  rule("ctrl+z", "suspend"),
+];
+
+function pressed(data: string, key: string): boolean {
+  return key.length === 1 ? data === key : matchesKey(data, key as KeyId);
+}
+
+/** What a key does on the screen itself; all other keys go to the input. */
+type KeyAction = typeof RULES[number]["action"];
+
+/** `keys`: the user's own key for an action, in place of the usual one. */
+export function keyAction(data: string, where: Where, keys: Readonly<Record<string, string>> = {}): KeyAction | null {
+  const hit = RULES.find(({ key, action, when }) => pressed(data, keys[action] ?? key) && when(where));
+  return hit?.action ?? null;
+}
+
+/** Keys used by the input or the screen here, not by the package's own scrolling and searching. */
+const FREED: readonly Keybinding[] = [
+  "tui.altScreen.pageUp",
+  "tui.altScreen.pageDown",
+  "tui.altScreen.previousPrompt",
+  "tui.altScreen.nextPrompt",
+  "tui.altScreen.search",
+  "tui.altScreen.searchNext",
+  "tui.altScreen.searchPrevious",
+  "tui.altScreen.searchClose",
+  "tui.altScreen.top",
+  "tui.altScreen.bottom",
+  "tui.editor.pageUp",
+  "tui.editor.pageDown",
+];
+
+export function freshKeys(): KeybindingsManager {
+  return new KeybindingsManager(TUI_KEYBINDINGS, Object.fromEntries(FREED.map((name) => [name, []])));
 }

@@ -1,8 +1,20 @@
+/* The screen of a terminal. It is read in this order:
+ *
+ *   run_screen.ts   `runScreen`: shows the screen until the user quits; this file, `terminal.ts` and `prefs.ts` are the
+ *                   entrance of the folder
+ *   screen.ts       the screen itself: it owns the parts below, and does what panels and commands ask for
+ *   chat.ts         the conversation on it: one query at a time, and what waits
+ *   entries/        what the conversation shows; `transcript.ts` draws the visible rows, `turn.ts` a running query
+ *   input/          what the user types: `input_box.ts` with pastes and images, completions, history, prompt files
+ *   commands.ts     everything that can be done by name; `keyboard.ts` says which key does it
+ *   panels/         views over the messages: `panel.ts` is the base of all, `widgets.ts` and `reader.ts` are their parts
+ *
+ * `frame.ts` puts the rows together and decides when they are drawn. `text/` has colours, wrapping and short forms. */
+
 import type { Conversation as Branch } from "../../conversation/conversations.ts";
 import type { Io, ScreenRequest, Session } from "../channel.ts";
-import { watchEnd } from "./watch_end.ts";
-import { Screen } from "./screen.ts";
-import type { ScreenParts, ScreenStart } from "./screen_parts.ts";
+import { Screen, type ScreenParts, type ScreenStart } from "./screen.ts";
+import { watchEnd } from "./terminal.ts";
 
 /** Restores the terminal for the shell if the normal exit is cut off: mouse and bracketed paste off, line wrapping on,
  * the shell's own screen, a visible cursor. */

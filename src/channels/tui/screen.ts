@@ -1,40 +1,66 @@
-import { setKeybindings, TuiAltScreen } from "@earendil-works/pi-tui";
+import { Buffer } from "node:buffer";
+import { resolve } from "node:path";
+import { setKeybindings, type Terminal, TuiAltScreen } from "@earendil-works/pi-tui";
 import type { Conversation as Branch } from "../../conversation/conversations.ts";
-import type { Session } from "../channel.ts";
-import { Actions } from "./actions.ts";
-import { ChatController } from "./chat.ts";
-import type { PaletteCommand } from "./input/command.ts";
-import { commandsOf } from "./commands.ts";
+import { fileFault, messageOf, UsageError } from "../../domain/errors.ts";
+import type { BranchPoint } from "../../domain/records/conversations.ts";
+import type { ExtensionAdmin } from "../../domain/reports.ts";
+import { keptText, runUndo, undoCuts } from "../../domain/undo.ts";
+import type { ConfigAdmin, OpenRequest, ProviderAdmin, Session } from "../channel.ts";
+import { ChatController, openBranch } from "./chat.ts";
+import { commandsOf, submitted } from "./commands.ts";
+import { type DisplayOptions, LineEntry } from "./entries/entry.ts";
+import { Greeting } from "./entries/message_entries.ts";
+import { Transcript } from "./entries/transcript.ts";
+import { footerLine, type FrameFacts, Painter, ScreenFrame } from "./frame.ts";
 import { completions } from "./input/completions.ts";
-import { footerLine } from "./footer.ts";
-import { type FrameFacts, ScreenFrame } from "./frame.ts";
-import { freshKeys } from "./fresh_keys.ts";
-import { Greeting } from "./greeting.ts";
-import { ImageReader } from "./input/image_reader.ts";
+import { ImageReader } from "./input/images.ts";
 import { InputBox } from "./input/input_box.ts";
 import { InputHistory } from "./input/input_history.ts";
-import { submitted } from "./input/submitted.ts";
-import { Keyboard } from "./keyboard.ts";
-import { LineEntry } from "./entries/line_entry.ts";
-import { openBranch } from "./open_branch.ts";
-import type { Outgoing } from "./input/outgoing.ts";
-import { Painter } from "./painter.ts";
-import type { Panel, PanelParts } from "./widgets/panel.ts";
-import type { Prefs, PrefsKeeper } from "./prefs/prefs.ts";
+import { type Outgoing, typedText } from "./input/outgoing.ts";
 import { type PromptFile, promptFiles } from "./input/prompt_files.ts";
-import { Questions } from "./questions.ts";
-import type { ScreenParts, ScreenStart } from "./screen_parts.ts";
-import type { DisplayOptions } from "./entries/shown.ts";
-import { ScreenTheme } from "./screen_theme.ts";
-import { suspend } from "./suspend.ts";
-import { TERMINAL_CODES } from "./terminal_codes.ts";
-import type { Theme } from "./text/theme.ts";
-import { Transcript } from "./entries/transcript.ts";
-import { typedText } from "./input/typed_text.ts";
-import { UserCommands } from "./user_commands.ts";
+import { freshKeys, Keyboard } from "./keyboard.ts";
+import { Questions } from "./panels/approval_panel.ts";
+import type { PaletteCommand } from "./panels/palette.ts";
+import type { Panel, PanelActions, PanelParts } from "./panels/panel.ts";
+import type { Prefs, PrefsKeeper } from "./prefs.ts";
+import { suspend, TERMINAL_CODES } from "./terminal.ts";
+import { ScreenTheme, type Theme } from "./text/theme.ts";
+import { type RunCommand, UserCommands } from "./user_commands.ts";
 
-/** The terminal's screen: messages, input and panels. The caller that opened the session closes it, after `ended`. */
-export class Screen {
+/** Dependencies of the screen. */
+export interface ScreenParts {
+  readonly terminal: Terminal;
+  /** Options with which the session was opened. */
+  readonly request: OpenRequest;
+  readonly open: (request: OpenRequest) => Promise<Session>;
+  readonly providers: () => Promise<ProviderAdmin>;
+  readonly config: () => Promise<ConfigAdmin>;
+  readonly extensions: () => Promise<Pick<ExtensionAdmin, "run">>;
+  readonly runCommand: RunCommand;
+  readonly prefs: PrefsKeeper;
+  /** The folder of Vis; null if the machine has no home folder. */
+  readonly home: string | null;
+  /** The user's home folder, for shortening paths. */
+  readonly userHome: string;
+  /** Whether to use colours. */
+  readonly color: boolean;
+}
+
+/** What the screen shows first. */
+export interface ScreenStart {
+  /** The conversation to continue; null for a new one. */
+  readonly branch: Branch | null;
+  /** Notes that the user should see first. */
+  readonly notes: readonly string[];
+}
+
+/** Terminals accept no more through their clipboard sequence. */
+const COPIED_BYTES = 1_000_000;
+
+/** The terminal's screen: messages, input and panels, and what panels and commands do on it. None of these actions
+ * throws. The caller that opened the session closes it, after `ended`. */
+export class Screen implements PanelActions {
   readonly #parts: ScreenParts;
   readonly #tui: TuiAltScreen;
   readonly #prefs: PrefsKeeper;
@@ -42,7 +68,6 @@ export class Screen {
   readonly #transcript = new Transcript();
   readonly chat: ChatController;
   readonly #input: InputBox;
-  readonly #actions: Actions;
   readonly #keyboard: Keyboard;
   readonly #questions: Questions;
   readonly #userCommands: UserCommands;
@@ -69,18 +94,13 @@ export class Screen {
       session: () => this.#session,
       transcript: this.#transcript,
       shown: () => this.#shown(),
-      changed: () => this.changed(),
+      changed: () => this.redraw(),
       approve: (question, signal) => this.#questions.approve(question, signal),
       ring: () => this.#ring(),
       giveBack: (outgoing) => this.#input.giveBack(outgoing),
     });
     this.#userCommands = new UserCommands({
       ...{ run: parts.runCommand, screen: this, transcript: this.#transcript, shown: () => this.#shown() },
-    });
-    this.#actions = new Actions({
-      ...{ screen: this, chat: this.chat, screenParts: parts },
-      show: (branch) => this.#show(branch),
-      use: (session) => void (this.#session = session),
     });
     const cancel = (): void => void this.chat.cancel();
     this.#questions = new Questions({
@@ -132,13 +152,13 @@ export class Screen {
     for (const note of [...notes, ...files.notes]) {
       this.#transcript.add(new LineEntry(note, (text) => this.#theme.dim(text)));
     }
-    this.changed();
+    this.redraw();
   }
 
   /** Restores the terminal. May be called at any time, and repeatedly. */
   stop(): void {
     this.#painter.stop();
-    this.open(null);
+    this.close();
     this.#giveUp();
   }
 
@@ -153,8 +173,7 @@ export class Screen {
     this.#done.resolve();
   }
 
-  /** Schedules a redraw. */
-  changed(): void {
+  redraw(): void {
     if (!this.#on) return;
     this.#painter.tick(this.chat.running !== null);
     this.#painter.soon();
@@ -163,15 +182,108 @@ export class Screen {
   tell(text: string): void {
     if (this.#told === text) return;
     this.#told = text;
-    this.changed();
+    this.redraw();
   }
 
-  /** Replaces the open panel; null closes it. */
-  open(panel: Panel | null): void {
+  open(panel: Panel): void {
+    this.#turnTo(panel);
+  }
+
+  close(): void {
+    this.#turnTo(null);
+  }
+
+  #turnTo(panel: Panel | null): void {
     if (this.#panel !== panel) this.#panel?.left();
     this.#panel = panel;
     this.#input.component.focused = panel === null;
-    this.changed();
+    this.redraw();
+  }
+
+  async show(branch: Branch | null): Promise<void> {
+    await this.#idle("show another conversation", () => this.#show(branch));
+  }
+
+  /** Runs the last request of the conversation again. */
+  async retry(): Promise<void> {
+    await this.#idle("ask again", () => {
+      if (this.chat.branch === null) this.tell("This conversation has no request yet");
+      else this.chat.retry();
+    });
+  }
+
+  async fork(at: BranchPoint): Promise<void> {
+    await this.#idle("fork", async () => {
+      await this.#show(await this.#session.conversations.fork(at));
+      this.tell("Now on a new branch; the previous one is unchanged");
+    });
+  }
+
+  async useModel({ provider, name }: { readonly provider: string; readonly name: string }): Promise<void> {
+    await this.#idle("change the model", async () => {
+      const { open, request, config } = this.#parts;
+      const before = this.#session;
+      if (before.database === ":memory:") throw new Error("Cannot change the model: the database is in memory");
+      this.#session = await open({ ...request, provider, model: name });
+      await before.close();
+      const model = `${provider}/${name}`;
+      await (await config()).set("model", { words: [model], project: false });
+      this.tell(`${model} from now on`);
+    });
+  }
+
+  /** Uses the terminal's own clipboard sequence, so that it also works over a remote connection. */
+  copy(text: string): void {
+    if (text === "") return this.tell("There is nothing to copy");
+    const bytes = Buffer.from(text);
+    if (bytes.byteLength > COPIED_BYTES) return this.tell("It is too large for the terminal's clipboard");
+    this.#parts.terminal.write(`\x1b]52;c;${bytes.toString("base64")}\x07`);
+    this.tell(`Copied ${text.length} characters`);
+  }
+
+  async undo(): Promise<void> {
+    await this.#idle("undo", async () => {
+      const { branch } = this.chat;
+      if (branch === null) return this.tell("Nothing to undo");
+      const cuts = await undoCuts(this.#session.conversations, branch);
+      const report = await runUndo(await this.#parts.extensions(), { conversation: branch.conversationId, ...cuts });
+      if (report === null) return this.tell("Cannot undo: the extension that records file changes is disabled");
+      const { error, files = [] } = report;
+      const paths = files.map(({ path }) => path).join(", ");
+      const kept = keptText(report);
+      const more = kept === "" ? "" : `. ${kept}; vis undo --force undoes it there too`;
+      this.tell(error ?? `Undid changes in ${paths} (vis undo --redo reapplies them)${more}`);
+    });
+  }
+
+  async export(name: string): Promise<void> {
+    await this.#idle("export", async () => {
+      const { branch } = this.chat;
+      if (branch === null) return this.tell("This conversation has no request yet");
+      const { conversations, workspace } = this.#session;
+      const file = name === "" ? `vis-${branch.branchId.slice(0, 8)}.md` : name;
+      const path = resolve(workspace, file);
+      const format = path.endsWith(".html") ? "html" : "md";
+      await using made = await conversations.exports.make(branch, { conversations, format });
+      // Nobody else may read it.
+      const stream = ReadableStream.from(made.pieces());
+      await Deno.writeFile(path, stream, { createNew: true, mode: 0o600 }).catch((error: unknown) => {
+        throw new UsageError(`Cannot write ${file}: ${fileFault(error)}`);
+      });
+      this.tell(`Wrote ${path}`);
+    });
+  }
+
+  /** Does the work only while no query runs. */
+  async #idle(what: string, work: () => Promise<void> | void): Promise<void> {
+    if (this.chat.running !== null) {
+      return this.tell(`Cannot ${what} while a request is running; Esc cancels it`);
+    }
+    try {
+      await work();
+    } catch (error) {
+      this.tell(messageOf(error));
+    }
   }
 
   #take(): void {
@@ -189,7 +301,7 @@ export class Screen {
   #repaint(whole = this.#whole): void {
     this.#whole = whole;
     this.#transcript.invalidate();
-    this.changed();
+    this.redraw();
   }
 
   get #theme(): Theme {
@@ -217,13 +329,13 @@ export class Screen {
     const shown = (): DisplayOptions => this.#shown();
     const replace: Transcript["replace"] = (entry, entries) => {
       this.#transcript.replace(entry, entries);
-      this.changed();
+      this.redraw();
     };
     const opened = branch && await openBranch(branch, { conversations: this.#session.conversations, shown, replace });
     this.#transcript.clear();
     this.#transcript.add(...opened?.entries ?? [new Greeting({ session: () => this.#session, shown })]);
     this.chat.show(branch, opened ?? {});
-    this.changed();
+    this.redraw();
   }
 
   #submit(outgoing: Outgoing): void {
@@ -244,7 +356,7 @@ export class Screen {
     return commandsOf({
       panels: this.#panelParts(),
       prefs: this.#prefs,
-      retry: () => this.#actions.retry(),
+      retry: () => this.retry(),
       whole: () => this.#repaint(!this.#whole),
       chat: this.chat,
       prompts: this.#prompts,
@@ -257,7 +369,7 @@ export class Screen {
       branch: () => this.chat.branch,
       providers: this.#parts.providers,
       config: this.#parts.config,
-      act: this.#actions,
+      act: this,
       theme: () => this.#theme,
     };
   }

@@ -1,10 +1,11 @@
 import { messageOf } from "../../domain/errors.ts";
+import { visibleText } from "../../domain/kit/text.ts";
 import type { ChatController } from "./chat.ts";
-import { CommandEntry } from "./entries/command_entry.ts";
-import type { DisplayOptions } from "./entries/shown.ts";
+import { type DisplayOptions, DrawnEntry } from "./entries/entry.ts";
 import type { Transcript } from "./entries/transcript.ts";
 import type { Outgoing } from "./input/outgoing.ts";
-import type { Screen } from "./screen.ts";
+import type { Session } from "../channel.ts";
+import { wrapped } from "./text/wrapped.ts";
 
 /** Of the output of one command; the end is kept. */
 const MAX_CHARS = 1_000_000;
@@ -16,9 +17,9 @@ export type RunCommand = (
   options: { readonly cwd: string; readonly signal: AbortSignal; readonly onOutput: (text: string) => void },
 ) => Promise<string>;
 
-export interface UserCommandsParts {
+interface UserCommandsParts {
   readonly run: RunCommand;
-  readonly screen: Pick<Screen, "session" | "changed" | "tell">;
+  readonly screen: { readonly session: Session; redraw(): void; tell(text: string): void };
   readonly transcript: Pick<Transcript, "add" | "toEnd">;
   readonly shown: () => DisplayOptions;
 }
@@ -57,12 +58,12 @@ export class UserCommands {
     const running = this.#running = new AbortController();
     transcript.add(entry);
     transcript.toEnd();
-    screen.changed();
+    screen.redraw();
     let output = "";
     const onOutput = (text: string): void => {
       output = (output + text).slice(-MAX_CHARS);
       entry.show(output);
-      screen.changed();
+      screen.redraw();
     };
     const options = { cwd: screen.session.workspace, signal: running.signal, onOutput };
     const failed = await this.#parts.run(command, options).catch(messageOf);
@@ -70,7 +71,7 @@ export class UserCommands {
     const name = `ran_${++this.#count}`;
     this.#outputs[name] = `$ ${command}\n${output}${failed === "" ? "" : `\n(${failed})`}`;
     entry.show(output, `${failed === "" ? "" : `${failed} · `}the next request can read this as ${name}`);
-    screen.changed();
+    screen.redraw();
   }
 
   /** False if none runs. */
@@ -78,5 +79,40 @@ export class UserCommands {
     const running = this.#running;
     running?.abort();
     return running !== null;
+  }
+}
+
+const LAST_LINES = 20;
+
+/** A command of the user with its output so far. */
+class CommandEntry extends DrawnEntry {
+  readonly #command: string;
+  readonly #shown: () => DisplayOptions;
+  #output = "";
+  #end = "";
+
+  constructor(command: string, shown: () => DisplayOptions) {
+    super();
+    this.#command = command;
+    this.#shown = shown;
+  }
+
+  show(output: string, end = ""): void {
+    this.#output = output;
+    this.#end = end;
+    super.invalidate();
+  }
+
+  protected draw(width: number): readonly string[] {
+    const { theme, whole } = this.#shown();
+    const lines = visibleText(this.#output.replace(/\r\n?/g, "\n").trimEnd()).split("\n");
+    const left = whole ? 0 : Math.max(0, lines.length - LAST_LINES);
+    return [
+      ...wrapped(`$ ${visibleText(this.#command)}`, width).map(theme.bold),
+      ...(left > 0 ? [theme.dim(`… ${left} earlier lines (Ctrl-O shows them)`)] : []),
+      ...(this.#output === "" ? [] : wrapped(lines.slice(left).join("\n"), width)),
+      ...(this.#end === "" ? [] : wrapped(this.#end, width).map(theme.dim)),
+      "",
+    ];
   }
 }

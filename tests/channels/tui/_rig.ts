@@ -1,7 +1,7 @@
 import type { Session } from "../../../src/channels/channel.ts";
-import { DEFAULT_PREFS, type Prefs, type PrefsKeeper } from "../../../src/channels/tui/prefs/prefs.ts";
+import { DEFAULT_PREFS, type Prefs, type PrefsKeeper } from "../../../src/channels/tui/prefs.ts";
 import { runScreen } from "../../../src/channels/tui/run_screen.ts";
-import type { ScreenParts } from "../../../src/channels/tui/screen_parts.ts";
+import type { ScreenParts } from "../../../src/channels/tui/screen.ts";
 import { NO_USAGE } from "../../../src/domain/query/model_call.ts";
 import { Emitter } from "../../../src/domain/query/query_event.ts";
 import type { QueryResult } from "../../../src/domain/query/query_schemas.ts";

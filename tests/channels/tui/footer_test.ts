@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { visibleWidth } from "@earendil-works/pi-tui";
-import { footerLine } from "../../../src/channels/tui/footer.ts";
+import { footerLine } from "../../../src/channels/tui/frame.ts";
 import { makeTheme } from "../../../src/channels/tui/text/theme.ts";
 
 const theme = { ...makeTheme({ color: false, dark: null }), dim: (text: string) => text };

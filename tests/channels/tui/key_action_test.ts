@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { keyAction } from "../../../src/channels/tui/key_action.ts";
+import { keyAction } from "../../../src/channels/tui/keyboard.ts";
 
 const WHERE = { empty: true, choosing: false, waiting: false, following: true };
 

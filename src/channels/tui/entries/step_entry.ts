@@ -1,20 +1,25 @@
 import { truncateToWidth } from "@earendil-works/pi-tui";
-import { durationText, oneLine, visibleText } from "../../../domain/kit/text.ts";
+import type { Conversations } from "../../../conversation/conversations.ts";
+import { messageOf } from "../../../domain/errors.ts";
+import { clip, durationText, oneLine, visibleText } from "../../../domain/kit/text.ts";
+import { BlockTally, storedDiffs } from "../../../domain/query/calls.ts";
+import { outcomeOf } from "../../../domain/query/outcomes.ts";
 import {
   blockFailure,
   blockLine,
+  boundedResult,
+  newBlock,
+  newStep,
   type Step,
   type StepBlock,
   type StepChild,
+  storedChildren,
 } from "../../../domain/query/query_progress.ts";
 import type { BlockResult } from "../../../domain/query/query_schemas.ts";
 import { diffSpans } from "../../../markdown/diff_spans.ts";
-import { brokenLine } from "../text/broken_line.ts";
-import { moreLines } from "../text/more_lines.ts";
-import { wrapped } from "../text/wrapped.ts";
-import { DrawnEntry } from "./drawn_entry.ts";
-import { requestLines } from "./request_lines.ts";
-import type { DisplayOptions } from "./shown.ts";
+import { brokenLine, moreLines, wrapped } from "../text/wrapped.ts";
+import { type DisplayOptions, DrawnEntry, type TranscriptEntry } from "./entry.ts";
+import { requestLines } from "./message_entries.ts";
 
 /** Most lines of each part, and characters of thinking in one line, unless whole parts are shown. */
 const MOST = { thinking: 8, chars: 500, code: 16, result: 8, diff: 16, failure: 4, output: 12 } as const;
@@ -172,4 +177,97 @@ function childLine({ task, iteration, done }: StepChild, { width, shown: { theme
   const mark = done === null ? "…" : done.ok ? theme.ok("✓") : theme.bad("✗");
   const text = done === null ? "" : ` ${oneLine(visibleText(done.text), 200)}`;
   return truncateToWidth(`${theme.dim(`↳ ${oneLine(visibleText(task), 80)} (${iteration})`)} ${mark}${text}`, width);
+}
+
+/** Iterations read at once. */
+const PAGE = 40;
+
+export interface OlderParts {
+  readonly conversations: Conversations;
+  readonly shown: () => DisplayOptions;
+  readonly replace: (entry: TranscriptEntry, entries: readonly TranscriptEntry[]) => void;
+}
+
+/** Iterations of a query that have not been viewed yet: they are read when they come near, from the side they are
+ * approached from. */
+export class OlderEntry extends DrawnEntry {
+  readonly #queryId: string;
+  /** Positions (0-based) of the first one and after the last one. */
+  readonly #range: { readonly from: number; readonly to: number };
+  readonly #parts: OlderParts;
+  #asked = false;
+  #problem = "";
+
+  constructor(queryId: string, range: { readonly from: number; readonly to: number }, parts: OlderParts) {
+    super();
+    this.#queryId = queryId;
+    this.#range = range;
+    this.#parts = parts;
+  }
+
+  get range(): { readonly from: number; readonly to: number } {
+    return this.#range;
+  }
+
+  get pending(): boolean {
+    return this.#asked && this.#problem === "";
+  }
+
+  seen(side: "above" | "below"): void {
+    if (this.#asked || !this.#parts.shown().prefs.iterations) return;
+    this.#asked = true;
+    void this.#read(side).catch((error: unknown) => {
+      this.#problem = messageOf(error);
+      this.invalidate();
+    });
+  }
+
+  protected draw(width: number): readonly string[] {
+    const { theme, prefs } = this.#parts.shown();
+    if (!prefs.iterations) return [];
+    const count = this.#range.to - this.#range.from;
+    const text = this.#problem || `… ${count} ${count === 1 ? "step" : "steps"}`;
+    return [theme.dim(text.slice(0, width)), ""];
+  }
+
+  async #read(side: "above" | "below"): Promise<void> {
+    const { from, to } = this.#range;
+    const { conversations, shown, replace } = this.#parts;
+    const first = side === "above" ? from : Math.max(from, to - PAGE);
+    const limit = Math.min(PAGE, to - first);
+    const rows = await conversations.iterations(this.#queryId, { after: first - 1, limit });
+    const steps = rows.map((row) => new StepEntry(storedStep(row), shown));
+    const rest = (range: { readonly from: number; readonly to: number }): OlderEntry[] =>
+      range.from < range.to ? [new OlderEntry(this.#queryId, range, this.#parts)] : [];
+    replace(this, [...rest({ from, to: first }), ...steps, ...rest({ from: first + limit, to })]);
+  }
+}
+
+type StoredIteration = Awaited<ReturnType<Conversations["iterations"]>>[number];
+
+const MOST_CHARS = 20_000;
+
+/** An iteration from its row; large texts are limited to what can be viewed. */
+export function storedStep(iteration: StoredIteration): Step {
+  const { position, steered, thinking, blocks, error, metadata, status } = iteration;
+  const outcome = outcomeOf(metadata) ?? (status === "error" ? "failed" : null);
+  const pending = Array.isArray(metadata["pendingBlocks"]) && blocks.length === 0 ? metadata["pendingBlocks"] : [];
+  return {
+    ...newStep(position + 1),
+    steered: steered.map((text) => clip(text, MOST_CHARS)),
+    thinking: clip(thinking, MOST_CHARS),
+    blocks: [
+      ...blocks.map(({ code, result }, at) => ({
+        ...newBlock(),
+        code: clip(code, MOST_CHARS),
+        tally: BlockTally.of(result.calls),
+        diffs: storedDiffs(metadata, at),
+        result: boundedResult(result),
+      })),
+      ...pending.map((code) => ({ ...newBlock(), code: clip(String(code), MOST_CHARS) })),
+    ],
+    children: storedChildren(metadata),
+    outcome,
+    reason: error,
+  };
 }

@@ -4,12 +4,9 @@ import { stoppedText } from "../../../domain/query/outcomes.ts";
 import { isChild, isEnd } from "../../../domain/query/query_event.ts";
 import { QueryProgress, type Step } from "../../../domain/query/query_progress.ts";
 import type { QueryEvent, QueryResult } from "../../../domain/query/query_schemas.ts";
-import { AnswerEntry } from "./answer_entry.ts";
-import { endLine } from "./end_line.ts";
-import { LineEntry } from "./line_entry.ts";
-import { OlderEntry } from "./older_entry.ts";
-import type { DisplayOptions } from "./shown.ts";
-import { StepEntry } from "./step_entry.ts";
+import { type DisplayOptions, LineEntry } from "./entry.ts";
+import { AnswerEntry, endLine } from "./message_entries.ts";
+import { OlderEntry, StepEntry } from "./step_entry.ts";
 import type { Transcript } from "./transcript.ts";
 
 /** Iterations of a running query that are kept; others are in the database. */

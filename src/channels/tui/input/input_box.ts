@@ -1,12 +1,3 @@
-import { messageOf } from "../../../domain/errors.ts";
-import { harmlessText } from "../../../domain/kit/text.ts";
-import { type AtWord, atWords } from "./at_words.ts";
-import { ImageChips } from "./image_chips.ts";
-import type { ImageReader } from "./image_reader.ts";
-import type { AttachedImage, Outgoing } from "./outgoing.ts";
-import { pastedPaths } from "./pasted_paths.ts";
-import { Pastes } from "./pastes.ts";
-import { typedText } from "./typed_text.ts";
 import {
   type AutocompleteProvider,
   Editor,
@@ -16,6 +7,10 @@ import {
   type TUI,
   visibleWidth,
 } from "@earendil-works/pi-tui";
+import { messageOf } from "../../../domain/errors.ts";
+import { harmlessText, visibleText } from "../../../domain/kit/text.ts";
+import { type AtWord, atWords, type ImageReader, pastedPaths } from "./images.ts";
+import { type AttachedImage, type Outgoing, typedText } from "./outgoing.ts";
 
 const START = "\x1b[200~";
 const END = "\x1b[201~";
@@ -295,4 +290,81 @@ function withPlaceholder([above = "", line = "", below = ""]: readonly string[],
   const typed = line.trimEnd();
   const left = visibleWidth(line) - visibleWidth(typed) - visibleWidth(text);
   return left < 0 ? [above, line, below] : [above, `${typed}${text}${" ".repeat(left)}`, below];
+}
+
+/** Longer text is not part of a request: it becomes a variable for the model. */
+const REQUEST_CHARS = 20_000;
+
+/** Large pasted texts, each with a label in the input. */
+class Pastes {
+  readonly #texts = new Map<string, string>();
+  #count = 0;
+
+  /** The label of a text that becomes a variable; null if it belongs in the request itself. */
+  keep(text: string): string | null {
+    if (text.length <= REQUEST_CHARS) return null;
+    const name = `pasted_${++this.#count}`;
+    this.#texts.set(name, text);
+    const lines = text.split("\n").length;
+    return `[${name}: ${sizeOf(text.length)}, ${lines} ${lines === 1 ? "line" : "lines"}]`;
+  }
+
+  /** Starts another message. Numbering continues: a message that waits to be sent may come back. */
+  forget(): void {
+    this.#texts.clear();
+  }
+
+  /** Restores the texts of a message that was not sent. */
+  restore(variables: Outgoing["variables"]): void {
+    for (const [name, text] of Object.entries(variables)) this.#texts.set(name, text);
+  }
+
+  /** The message with the texts whose labels are still in it. */
+  outgoing(text: string): Pick<Outgoing, "text" | "variables"> {
+    const named = [...this.#texts].filter(([name]) => text.includes(`[${name}:`));
+    return { text, variables: Object.fromEntries(named) };
+  }
+}
+
+function sizeOf(chars: number): string {
+  return chars < 1_000_000 ? `${Math.round(chars / 1_000)} kB` : `${(chars / 1_000_000).toFixed(1)} MB`;
+}
+
+/** Images of a message, each with a chip in its text: an image is sent as long as its chip is intact. */
+class ImageChips {
+  readonly #images = new Map<string, AttachedImage>();
+
+  /** Returns its chip, numbered after those of the text that it is inserted into. */
+  add(one: AttachedImage, { text }: { readonly text: string }): string {
+    const taken = Object.keys(this.in(text)).map(numberOf);
+    const chip = `[image ${1 + Math.max(0, ...taken)}: ${visibleText(one.path).replace(/\s/g, " ")}]`;
+    this.#images.set(chip, one);
+    return chip;
+  }
+
+  /** Restores the images of a message that was not sent. */
+  restore(images: Outgoing["images"]): void {
+    for (const [chip, one] of Object.entries(images)) this.#images.set(chip, one);
+  }
+
+  /** The images whose chips are in the text, by their numbers. */
+  in(text: string): Outgoing["images"] {
+    const found = [...this.#images].filter(([chip]) => text.includes(chip));
+    return Object.fromEntries(found.sort(([one], [other]) => numberOf(one) - numberOf(other)));
+  }
+
+  /** The chip at the end of the text, including a blank after it; "" for none. */
+  before(text: string): string {
+    const chips = [...this.#images.keys()].flatMap((chip) => [`${chip} `, chip]);
+    return chips.find((chip) => text.endsWith(chip)) ?? "";
+  }
+
+  /** The chip at the beginning of the text; "" for none. */
+  after(text: string): string {
+    return [...this.#images.keys()].find((chip) => text.startsWith(chip)) ?? "";
+  }
+}
+
+function numberOf(chip: string): number {
+  return Number(/\d+/.exec(chip)?.[0] ?? 0);
 }

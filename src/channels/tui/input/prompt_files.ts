@@ -15,7 +15,7 @@ export interface PromptFile {
   readonly request: (words: string) => string;
 }
 
-export interface PromptFiles {
+interface PromptFiles {
   readonly prompts: readonly PromptFile[];
   /** Which folders have more than is read of them. */
   readonly notes: readonly string[];

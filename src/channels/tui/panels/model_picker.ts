@@ -1,17 +1,12 @@
+import { fuzzyFilter, matchesKey, visibleWidth, wrapTextWithAnsi } from "@earendil-works/pi-tui";
 import { messageOf } from "../../../domain/errors.ts";
 import { abortable } from "../../../domain/kit/concurrency.ts";
 import type { LoginChoice, ModelReport, ModelsReport } from "../../../domain/reports.ts";
 import { BOT_LOGIN } from "../../../domain/settings.ts";
 import type { ProviderAdmin } from "../../channel.ts";
-import { BasePanel } from "../widgets/base_panel.ts";
-import { flat } from "../widgets/flat.ts";
-import { LineInput } from "../widgets/line_input.ts";
-import { List } from "../widgets/list.ts";
-import { movement } from "../widgets/movement.ts";
-import { paint } from "../widgets/paint.ts";
-import type { PanelParts } from "../widgets/panel.ts";
-import { row } from "../widgets/row.ts";
-import { fuzzyFilter, matchesKey, visibleWidth, wrapTextWithAnsi } from "@earendil-works/pi-tui";
+import { flat, paint } from "../text/one_line.ts";
+import { BasePanel, type PanelParts } from "./panel.ts";
+import { LineInput, List, movement, row } from "./widgets.ts";
 
 /** Facts for choosing a model, the most important first. */
 function modelFacts({ contextTokens, price, reasoning, images, known }: ModelReport): readonly string[] {

@@ -1,13 +1,19 @@
 import { fuzzyFilter, matchesKey, visibleWidth } from "@earendil-works/pi-tui";
-import type { PaletteCommand } from "../input/command.ts";
-import type { PanelParts } from "../widgets/panel.ts";
-import { BasePanel } from "../widgets/base_panel.ts";
-import { fitted } from "../widgets/fitted.ts";
-import { flat } from "../widgets/flat.ts";
-import { LineInput } from "../widgets/line_input.ts";
-import { List } from "../widgets/list.ts";
-import { movement } from "../widgets/movement.ts";
-import { row } from "../widgets/row.ts";
+import type { Outgoing } from "../input/outgoing.ts";
+import { fitted, flat } from "../text/one_line.ts";
+import { BasePanel, type PanelParts } from "./panel.ts";
+import { LineInput, List, movement, row } from "./widgets.ts";
+
+/** A named command: "/name" in the input, an entry of the palette, and keys if it has some. */
+export interface PaletteCommand {
+  readonly name: string;
+  /** Other names that are understood. */
+  readonly aliases?: readonly string[];
+  readonly detail: string;
+  readonly keys: string;
+  /** `outgoing`: the message that was typed, if it was. */
+  run(words: string, outgoing?: Outgoing): void | Promise<void>;
+}
 
 const MOST_COLUMN = 28;
 

@@ -1,11 +1,8 @@
 import { matchesKey } from "@earendil-works/pi-tui";
-import type { PanelParts } from "../widgets/panel.ts";
-import { BasePanel } from "../widgets/base_panel.ts";
-import { List } from "../widgets/list.ts";
-import { movement } from "../widgets/movement.ts";
-import { paint } from "../widgets/paint.ts";
-import { type Prefs, type PrefsKeeper, THEMES } from "../prefs/prefs.ts";
-import { row } from "../widgets/row.ts";
+import { type Prefs, type PrefsKeeper, THEMES } from "../prefs.ts";
+import { paint } from "../text/one_line.ts";
+import { BasePanel, type PanelParts } from "./panel.ts";
+import { List, movement, row } from "./widgets.ts";
 
 interface Setting {
   readonly label: string;

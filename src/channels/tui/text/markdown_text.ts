@@ -2,8 +2,8 @@ import { visibleWidth } from "@earendil-works/pi-tui";
 import { visibleText } from "../../../domain/kit/text.ts";
 import { parseMarkdown } from "../../../markdown/parse_markdown.ts";
 import { markdownLines } from "../../../markdown/terminal/markdown_lines.ts";
-import { cutWide } from "./cut_wide.ts";
 import type { Theme } from "./theme.ts";
+import { cutWide } from "./wrapped.ts";
 
 /** Draws some paragraphs. Returns the same array if nothing changed. */
 type Part = (width: number) => readonly string[];

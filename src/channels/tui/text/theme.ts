@@ -1,7 +1,8 @@
-import { type EditorTheme, getCapabilities } from "@earendil-works/pi-tui";
+import { type EditorTheme, getCapabilities, type TuiAltScreen } from "@earendil-works/pi-tui";
 import { codeSpans } from "../../../markdown/code_spans.ts";
 import { type TerminalPaint, terminalPaint } from "../../../markdown/terminal/paint.ts";
 import { cutRuns } from "../../../markdown/terminal/wrap.ts";
+import type { PrefsKeeper } from "../prefs.ts";
 
 type Paint = (text: string) => string;
 
@@ -28,7 +29,7 @@ const COLOURED_CHARS = 20_000;
 const same: Paint = (text) => text;
 
 /** What a theme depends on. It is read whenever something is painted, so that a theme follows every change. */
-export interface ThemeLook {
+interface ThemeLook {
   readonly color: boolean;
   /** Whether the terminal's background is dark; null if unknown. */
   readonly dark: boolean | null;
@@ -63,4 +64,32 @@ export function makeTheme(look: ThemeLook): Theme {
     },
     editor: { borderColor: dim, selectList },
   };
+}
+
+/** The theme that the user chose, for the background that the terminal has. */
+export class ScreenTheme {
+  /** Whether the background is dark, if the terminal reports it. */
+  #dark: boolean | null = null;
+  readonly live: Theme;
+
+  constructor({ prefs, color }: { readonly prefs: Pick<PrefsKeeper, "get">; readonly color: boolean }) {
+    const reported = (): boolean | null => this.#dark;
+    this.live = makeTheme({
+      color,
+      get dark() {
+        const { theme } = prefs.get();
+        return theme === "dark" || (theme !== "light" && reported());
+      },
+      get contrast() {
+        return prefs.get().theme === "contrast";
+      },
+    });
+  }
+
+  /** Asks the terminal for its background. False if it does not report it. */
+  async ask(tui: TuiAltScreen): Promise<boolean> {
+    const rgb = await tui.queryTerminalBackgroundColor({ timeoutMs: 500 });
+    this.#dark = rgb === undefined ? null : 0.299 * rgb.r + 0.587 * rgb.g + 0.114 * rgb.b < 128;
+    return rgb !== undefined;
+  }
 }

@@ -1,6 +1,5 @@
+import { visibleWidth, wrapTextWithAnsi } from "@earendil-works/pi-tui";
 import { visibleText } from "../../../domain/kit/text.ts";
-import { brokenLine } from "./broken_line.ts";
-import { moreLines } from "./more_lines.ts";
 
 const TAB = "    ";
 /** Beyond this many characters, lines are not counted when only a few are shown. */
@@ -31,4 +30,66 @@ export function wrapped(text: string, width: number, { most = Infinity }: { read
 function broken(part: string, width: number): readonly string[] {
   const lines = brokenLine(part, width);
   return part.trim() === "" ? lines : lines.filter((line) => line !== "");
+}
+
+/** Wraps one line at this many columns; colours and links continue on each line. */
+export function brokenLine(text: string, width: number): readonly string[] {
+  return cutWide(wrapTextWithAnsi(text, width), width);
+}
+
+/** From this limit on, everything that can be viewed is already shown. */
+const WHOLE = 1_000;
+
+/** The note below shortened content; `count` is null if the lines were not counted. */
+export function moreLines(count: number | null, { most }: { readonly most: number }): string {
+  const rest = count === null || count === 0 ? "more" : `${count} more ${count === 1 ? "line" : "lines"}`;
+  return `… ${rest}${most < WHOLE ? " (Ctrl-O)" : ""}`;
+}
+
+// deno-lint-ignore no-control-regex
+const NARROW = /^[\x1b\x20-\x7e]*$/;
+/** Colours and links: nothing else that begins with an escape is in a line. */
+// deno-lint-ignore no-control-regex
+const CODES = /(\x1b\[[\d;]*m|\x1b\]8;[^\x07\x1b]*(?:\x07|\x1b\\))/;
+const GRAPHEMES = new Intl.Segmenter();
+/** Makes a one-column sign an emoji of two columns. */
+const WIDENS = "\ufe0f";
+
+/** Cuts lines that were wrapped between characters, so that none is too wide: a character with more columns than a line
+ * has (a letter with any number of combining marks) continues on the next one. A single code point of two columns stays
+ * whole. Returns the same array if every line fits. */
+export function cutWide(lines: readonly string[], width: number): readonly string[] {
+  const fits = (line: string): boolean => NARROW.test(line) || visibleWidth(line) <= width;
+  return lines.every(fits) ? lines : lines.flatMap((line) => fits(line) ? [line] : cut(line, width));
+}
+
+/** Colours and links continue on the lines that are cut off. */
+function cut(line: string, width: number): readonly string[] {
+  const lines: string[] = [];
+  const now = { style: "", text: "", columns: 0 };
+  const add = (text: string, columns: number): void => {
+    if (now.text !== now.style && now.columns + columns > width) {
+      lines.push(now.text);
+      Object.assign(now, { text: now.style, columns: 0 });
+    }
+    now.text += text;
+    now.columns += columns;
+  };
+  for (const [index, part] of line.split(CODES).entries()) {
+    if (index % 2 === 1) {
+      now.style += part;
+      now.text += part;
+    } else {
+      for (const { segment } of GRAPHEMES.segment(part)) {
+        if (columnsOf(segment) <= width) add(segment, columnsOf(segment));
+        else for (const point of segment) add(point, columnsOf(point));
+      }
+    }
+  }
+  return [...lines, now.text];
+}
+
+/** Never less than the columns that it adds to a line. */
+function columnsOf(text: string): number {
+  return visibleWidth(text) + (text.startsWith(WIDENS) ? 1 : 0);
 }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { DrawnEntry } from "../../../../src/channels/tui/entries/drawn_entry.ts";
+import { DrawnEntry } from "../../../../src/channels/tui/entries/entry.ts";
 
 class Counted extends DrawnEntry {
   drawn = 0;

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { OlderEntry } from "../../../../src/channels/tui/entries/older_entry.ts";
+import { OlderEntry } from "../../../../src/channels/tui/entries/step_entry.ts";
 import { Transcript } from "../../../../src/channels/tui/entries/transcript.ts";
 import { RunningTurn } from "../../../../src/channels/tui/entries/turn.ts";
-import { DEFAULT_PREFS } from "../../../../src/channels/tui/prefs/prefs.ts";
+import { DEFAULT_PREFS } from "../../../../src/channels/tui/prefs.ts";
 import { makeTheme } from "../../../../src/channels/tui/text/theme.ts";
 import { blockResult } from "../../../../src/domain/query/block_result.ts";
 import { Emitter } from "../../../../src/domain/query/query_event.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { atWords } from "../../../../src/channels/tui/input/at_words.ts";
+import { atWords } from "../../../../src/channels/tui/input/images.ts";
 import { cpuMs } from "../../../helpers/cpu_ms.ts";
 
 const paths = (text: string): readonly string[] => atWords(text).map(({ path }) => path);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { pastedPaths } from "../../../../src/channels/tui/input/pasted_paths.ts";
+import { pastedPaths } from "../../../../src/channels/tui/input/images.ts";
 
 Deno.test("pastedPaths() reads what terminals paste for a file that is dropped on them", () => {
   const rows: readonly (readonly [string, readonly string[]])[] = [

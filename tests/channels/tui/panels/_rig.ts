@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { CURSOR_MARKER, visibleWidth } from "@earendil-works/pi-tui";
 import type { ProviderAdmin, Session } from "../../../../src/channels/channel.ts";
-import type { Panel, PanelActions, PanelParts } from "../../../../src/channels/tui/widgets/panel.ts";
+import type { Panel, PanelActions, PanelParts } from "../../../../src/channels/tui/panels/panel.ts";
 import type { Conversation } from "../../../../src/conversation/conversations.ts";
 import { type Engine, type EngineOptions, startEngine } from "../../../helpers/engine.ts";
 import type { ScriptedReply } from "../../../helpers/scripted_provider.ts";

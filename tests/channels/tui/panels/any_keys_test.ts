@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { ProviderAdmin } from "../../../../src/channels/channel.ts";
-import type { Panel, PanelParts } from "../../../../src/channels/tui/widgets/panel.ts";
 import { ConversationList } from "../../../../src/channels/tui/panels/conversation_list.ts";
-import { ForkPicker } from "../../../../src/channels/tui/panels/fork_picker.ts";
 import { Inspector } from "../../../../src/channels/tui/panels/inspector.ts";
 import { ModelPicker } from "../../../../src/channels/tui/panels/model_picker.ts";
 import { Palette } from "../../../../src/channels/tui/panels/palette.ts";
-import { DEFAULT_PREFS } from "../../../../src/channels/tui/prefs/prefs.ts";
+import type { Panel, PanelParts } from "../../../../src/channels/tui/panels/panel.ts";
 import { SettingsPanel } from "../../../../src/channels/tui/panels/settings_panel.ts";
+import { ForkPicker } from "../../../../src/channels/tui/panels/turns.ts";
 import { VariableBrowser } from "../../../../src/channels/tui/panels/variable_browser.ts";
+import { DEFAULT_PREFS } from "../../../../src/channels/tui/prefs.ts";
 import { replyJson } from "../../../helpers/scripted_provider.ts";
 import { HOSTILE, KEYS, shown, startPanels } from "./_rig.ts";
 

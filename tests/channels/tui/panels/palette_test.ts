@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import type { PaletteCommand } from "../../../../src/channels/tui/input/command.ts";
-import { Palette } from "../../../../src/channels/tui/panels/palette.ts";
+import { Palette, type PaletteCommand } from "../../../../src/channels/tui/panels/palette.ts";
 import { HOSTILE, KEYS, selected, shown, startPanels, type, WIDTHS } from "./_rig.ts";
 
 function entries(ran: string[]): readonly PaletteCommand[] {

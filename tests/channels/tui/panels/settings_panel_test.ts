@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { DEFAULT_PREFS, type Prefs } from "../../../../src/channels/tui/prefs/prefs.ts";
 import { SettingsPanel } from "../../../../src/channels/tui/panels/settings_panel.ts";
+import { DEFAULT_PREFS, type Prefs } from "../../../../src/channels/tui/prefs.ts";
 import { KEYS, shown, startPanels, type, WIDTHS } from "./_rig.ts";
 
 class Kept {

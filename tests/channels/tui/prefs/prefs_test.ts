@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { DEFAULT_PREFS, PrefsFile } from "../../../../src/channels/tui/prefs/prefs.ts";
+import { DEFAULT_PREFS, PrefsFile } from "../../../../src/channels/tui/prefs.ts";
 
 async function inFolder(run: (path: string) => Promise<void>): Promise<void> {
   const folder = await Deno.makeTempDir();

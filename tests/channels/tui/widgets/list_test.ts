@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { amounts } from "../../../../src/channels/tui/text/amounts.ts";
-import { List } from "../../../../src/channels/tui/widgets/list.ts";
-import { row } from "../../../../src/channels/tui/widgets/row.ts";
+import { List, row } from "../../../../src/channels/tui/panels/widgets.ts";
+import { amounts } from "../../../../src/channels/tui/text/one_line.ts";
 import { ago } from "../../../../src/domain/kit/text.ts";
 
 interface Item {

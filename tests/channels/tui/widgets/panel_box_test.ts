@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { stripTerminalSequences, visibleWidth } from "@earendil-works/pi-tui";
-import type { Panel } from "../../../../src/channels/tui/widgets/panel.ts";
-import { panelBox } from "../../../../src/channels/tui/widgets/panel_box.ts";
+import { panelBox } from "../../../../src/channels/tui/frame.ts";
+import type { Panel } from "../../../../src/channels/tui/panels/panel.ts";
 import { makeTheme } from "../../../../src/channels/tui/text/theme.ts";
 
 const theme = makeTheme({ color: true, dark: null });

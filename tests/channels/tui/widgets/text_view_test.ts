@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { visibleWidth } from "@earendil-works/pi-tui";
 import fc from "fast-check";
-import { TextView } from "../../../../src/channels/tui/widgets/text_view.ts";
+import { TextView } from "../../../../src/channels/tui/panels/reader.ts";
 
 // deno-lint-ignore no-control-regex
 const bare = (line: string): string => line.replace(/\x1b\[\d+m/g, "");

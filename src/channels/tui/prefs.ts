@@ -1,6 +1,6 @@
-import { messageOf } from "../../../domain/errors.ts";
-import { ensureFolder, replaceFile } from "../../../domain/kit/files.ts";
 import { dirname } from "node:path";
+import { messageOf } from "../../domain/errors.ts";
+import { ensureFolder, replaceFile } from "../../domain/kit/files.ts";
 
 export const THEMES = ["auto", "dark", "light", "contrast"] as const;
 

@@ -1,7 +1,9 @@
-import type { Movement } from "./movement.ts";
+import { Input, type KeyId, matchesKey, visibleWidth } from "@earendil-works/pi-tui";
+import { harmlessText } from "../../../domain/kit/text.ts";
+import { fitted, paint } from "../text/one_line.ts";
 
 /** How the items of a list look and how they are identified. */
-export interface ListLook<T> {
+interface ListLook<T> {
   key(item: T): string;
   /** At most four lines of at most this many columns. */
   draw(item: T, place: { readonly width: number; readonly selected: boolean }): readonly string[];
@@ -134,4 +136,76 @@ export class List<T> {
   #heading(item: T): boolean {
     return this.#look.heading?.(item) ?? false;
   }
+}
+
+const GAP = "  ";
+
+/** One row of a list: a mark if selected, a name, and on the right as many facts as leave room for the name, the first
+ * ones first. Everything is unstyled and safe for a terminal. */
+export function row(
+  name: string,
+  { facts = [], detail = "", width, selected }: {
+    readonly facts?: readonly string[];
+    /** Shown after the name if there is room. */
+    readonly detail?: string;
+    readonly width: number;
+    readonly selected: boolean;
+  },
+): string {
+  const room = Math.max(1, width - 2);
+  const wanted = Math.min(visibleWidth(name), Math.max(12, Math.floor(room * 0.55)));
+  const told = facts.filter((fact) => fact !== "");
+  while (told.length > 0 && visibleWidth(told.join(GAP)) + GAP.length + wanted > room) told.pop();
+  const right = told.join(GAP);
+  const left = right === "" ? room : room - visibleWidth(right) - GAP.length;
+  const rest = left - visibleWidth(name);
+  const said = detail !== "" && rest > GAP.length + 8;
+  const text = fitted(name, { width: left, pad: right !== "" && !said });
+  const more = said ? paint.dim(GAP + fitted(detail, { width: rest - GAP.length, pad: right !== "" })) : "";
+  const shown = `${selected ? paint.bold(text) : text}${more}`;
+  return `${selected ? "❯ " : "  "}${shown}${right === "" ? "" : `${GAP}${paint.dim(right)}`}`;
+}
+
+const MOST = 2_000;
+
+/** A one-line input; no paste can insert control sequences. */
+export class LineInput {
+  readonly #input: Input;
+
+  constructor({ prompt, placeholder = "", value = "" }: {
+    readonly prompt: string;
+    readonly placeholder?: string;
+    readonly value?: string;
+  }) {
+    this.#input = new Input({ prompt, placeholder, placeholderStyle: paint.dim });
+    this.#input.focused = true;
+    // Typed text is appended to the value, so the value itself is pasted.
+    if (value !== "") this.#input.handleInput(`\x1b[200~${value}\x1b[201~`);
+  }
+
+  get value(): string {
+    return this.#input.getValue();
+  }
+
+  /** Whether it changed the text. */
+  handle(data: string): boolean {
+    const before = this.value;
+    this.#input.handleInput(data);
+    const safe = harmlessText(this.value.slice(0, MOST).toWellFormed()).replace(/\s/g, " ");
+    if (safe !== this.value) this.#input.setValue(safe);
+    return this.value !== before;
+  }
+
+  render(width: number): string[] {
+    return this.#input.render(width);
+  }
+}
+
+const KEYS = ["up", "down", "pageUp", "pageDown", "home", "end"] as const satisfies readonly KeyId[];
+
+export type Movement = typeof KEYS[number];
+
+/** Which movement through a list or a text the key means; null for any other key. */
+export function movement(data: string): Movement | null {
+  return KEYS.find((key) => matchesKey(data, key)) ?? null;
 }

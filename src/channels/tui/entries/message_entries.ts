@@ -1,0 +1,143 @@
+import { visibleWidth } from "@earendil-works/pi-tui";
+import type { QueryResult } from "../../../domain/query/query_schemas.ts";
+import type { Session } from "../../channel.ts";
+import { MarkdownText } from "../text/markdown_text.ts";
+import { amounts } from "../text/one_line.ts";
+import { wrapped } from "../text/wrapped.ts";
+import { type DisplayOptions, DrawnEntry } from "./entry.ts";
+
+/** The user's request. */
+export class RequestEntry extends DrawnEntry {
+  readonly #text: string;
+  readonly #label: string;
+  readonly #shown: () => DisplayOptions;
+
+  /** `label`: marks a special request; "" for an ordinary one. */
+  constructor(text: string, { label = "", shown }: { readonly label?: string; readonly shown: () => DisplayOptions }) {
+    super();
+    this.#text = text;
+    this.#label = label;
+    this.#shown = shown;
+  }
+
+  protected draw(width: number): readonly string[] {
+    return requestLines(this.#text, { label: this.#label, width, shown: this.#shown() });
+  }
+}
+
+const MOST = 40;
+const WHOLE = 4_000;
+
+/** A message of the user, with an empty line below. `label` marks a special one; "" for an ordinary request. */
+export function requestLines(
+  text: string,
+  { label, width, shown: { theme, whole } }: {
+    readonly label: string;
+    readonly width: number;
+    readonly shown: DisplayOptions;
+  },
+): readonly string[] {
+  const lines = wrapped(text.trimEnd(), width - 2, { most: whole ? WHOLE : MOST });
+  return [
+    ...(label === "" ? [] : [theme.dim(label.slice(0, width))]),
+    ...lines.map((line, index) =>
+      theme.said(padded(`${index === 0 ? theme.accent("›") : " "} ${theme.bold(line)}`, width))
+    ),
+    "",
+  ];
+}
+
+/** As wide as the screen, so that the background is one block. */
+function padded(line: string, width: number): string {
+  return line + " ".repeat(Math.max(0, width - visibleWidth(line)));
+}
+
+/** The model's answer, while it streams and afterwards. */
+export class AnswerEntry extends DrawnEntry {
+  readonly #shown: () => DisplayOptions;
+  #markdown: MarkdownText | null = null;
+  #text = "";
+  #plain = false;
+
+  constructor(shown: () => DisplayOptions) {
+    super();
+    this.#shown = shown;
+  }
+
+  append(delta: string): void {
+    this.#text += delta;
+    this.#markdown?.append(delta);
+    super.invalidate();
+  }
+
+  /** Sets the final text, which may differ from the streamed parts. */
+  settle(text: string, { plain = false }: { readonly plain?: boolean } = {}): void {
+    this.#plain = plain;
+    if (text.startsWith(this.#text)) this.#markdown?.append(text.slice(this.#text.length));
+    else this.#markdown = null;
+    this.#text = text;
+    super.invalidate();
+  }
+
+  override invalidate(): void {
+    this.#markdown = null;
+    super.invalidate();
+  }
+
+  protected draw(width: number): readonly string[] {
+    if (this.#text === "") return [];
+    if (this.#plain) return [...wrapped(this.#text, width), ""];
+    if (this.#markdown === null) {
+      this.#markdown = new MarkdownText(this.#shown().theme);
+      this.#markdown.append(this.#text);
+    }
+    return [...this.#markdown.lines(width), ""];
+  }
+}
+
+type Facts = Pick<QueryResult, "status" | "iterations" | "ms" | "usage" | "costUsd" | "confidence">;
+
+/** How a query ended, in one line. */
+export function endLine({ status, iterations, ms, usage, costUsd, confidence }: Facts): string {
+  const seconds = ms / 1_000;
+  const called = usage.input + usage.output > 0;
+  return [
+    `${iterations} ${iterations === 1 ? "step" : "steps"}`,
+    seconds < 60 ? `${seconds.toFixed(1)} s` : `${Math.floor(seconds / 60)} m ${Math.round(seconds % 60)} s`,
+    ...(called ? [`↑${amounts.tokens(usage.input)} ↓${amounts.tokens(usage.output)}`] : []),
+    ...(costUsd === null && called ? ["price unknown"] : []),
+    ...(costUsd === null || costUsd === 0 ? [] : [amounts.dollars(costUsd)]),
+    ...(status === "done" && confidence !== "high" ? [`${confidence} confidence`] : []),
+  ].join(" · ");
+}
+
+const HINTS = [
+  "Ask for anything in this folder, such as: What does this project do?",
+  "/ lists the commands, @ names a file, ! runs a command, ? shows all keys.",
+  "Esc stops a request, Ctrl-D quits; vis -c continues here later.",
+];
+
+/** What a new conversation shows before its first request. */
+export class Greeting extends DrawnEntry {
+  readonly #parts: { readonly session: () => Pick<Session, "provider">; readonly shown: () => DisplayOptions };
+
+  constructor(parts: { readonly session: () => Pick<Session, "provider">; readonly shown: () => DisplayOptions }) {
+    super();
+    this.#parts = parts;
+  }
+
+  protected draw(width: number): readonly string[] {
+    const { theme } = this.#parts.shown();
+    const { provider } = this.#parts.session();
+    const hints = HINTS.flatMap((hint) => wrapped(hint, Math.max(1, width - 2)));
+    const demo = provider === "demo"
+      ? wrapped("This is the demo: scripted replies, no model. vis auth login adds one.", Math.max(1, width - 2))
+      : [];
+    return [
+      ` ${theme.accent(theme.bold("vis"))}`,
+      ...hints.map((line) => ` ${theme.dim(line)}`),
+      ...demo.map((line) => ` ${theme.warn(line)}`),
+      "",
+    ];
+  }
+}

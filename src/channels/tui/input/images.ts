@@ -1,0 +1,150 @@
+import { isAbsolute, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { readImageFile } from "../../../conversation/read_image_file.ts";
+import type { Session } from "../../channel.ts";
+import type { AttachedImage } from "./outgoing.ts";
+
+/** Reads the images that the user names, and no other file. */
+export class ImageReader {
+  readonly #session: () => Session;
+  readonly #userHome: string;
+
+  constructor({ session, userHome }: { readonly session: () => Session; readonly userHome: string }) {
+    this.#session = session;
+    this.#userHome = userHome;
+  }
+
+  /** The first of the lists whose paths are all files; null if there is none. Opens none of them. */
+  async there(lists: readonly (readonly string[])[]): Promise<readonly string[] | null> {
+    for (const paths of lists) {
+      const found = await Promise.all(paths.map((path) => this.#isFile(path)));
+      if (found.every((one) => one)) return paths;
+    }
+    return null;
+  }
+
+  /** Throws `UsageError` if the file is not an image, is too large, alone or together with the message's other images,
+   * or if no model accepts it. */
+  async read(
+    paths: readonly string[],
+    { with: others }: { readonly with: readonly AttachedImage[] },
+  ): Promise<readonly AttachedImage[]> {
+    const { conversations } = this.#session();
+    const images: AttachedImage[] = [];
+    for (const path of paths) {
+      const real = this.#resolved(path);
+      images.push({ path: this.#shown(real), image: await readImageFile(real, path) });
+    }
+    await conversations.check({ images: [...others, ...images].map(({ image }) => image) });
+    return images;
+  }
+
+  async #isFile(path: string): Promise<boolean> {
+    try {
+      return (await Deno.stat(this.#resolved(path))).isFile;
+    } catch {
+      return false;
+    }
+  }
+
+  #resolved(path: string): string {
+    if (/^file:/i.test(path)) return fileURLToPath(path);
+    if (path.startsWith("~/") && this.#userHome !== "") return join(this.#userHome, path.slice(2));
+    return isAbsolute(path) ? path : join(this.#session().workspace, path);
+  }
+
+  /** The path as the model finds it: relative if it is in the workspace. */
+  #shown(path: string): string {
+    const below = relative(this.#session().workspace, path);
+    return below === "" || below.startsWith("..") || isAbsolute(below) ? path : below;
+  }
+}
+
+/** `@path` of an image in text. */
+export interface AtWord {
+  readonly path: string;
+  /** Its position, including the `@`. */
+  readonly start: number;
+  readonly end: number;
+}
+
+const AT = /(?<![^\s(])@/g;
+const SENTENCE = /[.,;:!?)\]]+$/;
+/** Each unclosed word is read up to the length limit: text that is full of them was not typed. */
+const MOST_OPEN = 100;
+
+/** Images that text names: `@shot.png`, `@"my shot.png"`, `@my\ shot.png`. */
+export function atWords(text: string): readonly AtWord[] {
+  const words: AtWord[] = [];
+  let done = 0;
+  let open = 0;
+  for (const { index: start } of text.matchAll(AT)) {
+    if (start < done) continue;
+    const found = pathWord(text, start + 1);
+    if (found === null && ++open > MOST_OPEN) break;
+    if (found === null) continue;
+    done = found.end;
+    const path = found.word.replace(SENTENCE, "");
+    if (IMAGE_NAME.test(path)) words.push({ path, start, end: found.end - (found.word.length - path.length) });
+  }
+  return words;
+}
+
+const MOST_CHARS = 8_000;
+// deno-lint-ignore no-control-regex
+const COMMANDS = /[\u0000-\u001f\u007f]/;
+
+/** Image paths, if pasted text consists of nothing else, as terminals paste files that are dropped on them: quoted,
+ * with escaped blanks, as `file:` URLs, or plain. One list per way to read the text, the likeliest first. A name
+ * without a folder is an ordinary word. */
+export function pastedPaths(text: string): readonly (readonly string[])[] {
+  const trimmed = text.trim();
+  if (trimmed === "" || trimmed.length > MOST_CHARS) return [];
+  const ways = [words(trimmed), trimmed.split("\n").map((line) => line.trim())];
+  return ways.filter((paths) => paths.length > 0 && paths.every(isPath));
+}
+
+function isPath(path: string): boolean {
+  return IMAGE_NAME.test(path) && /[\\/]/.test(path) && !COMMANDS.test(path) && !/^https?:/i.test(path);
+}
+
+/** Empty if a quote is left open. */
+function words(text: string): readonly string[] {
+  const found: string[] = [];
+  for (let at = 0; at < text.length; at++) {
+    const next = pathWord(text, at);
+    if (next === null) return [];
+    if (next.word !== "") found.push(next.word);
+    at = next.end;
+  }
+  return found;
+}
+
+const BLANK = /[ \t\n]/;
+/** Characters that a backslash escapes; before others the backslash is part of the path. */
+const GUARDED = /[^\p{L}\p{N}_]/u;
+
+/** No path is longer; an unclosed quote is searched no further. */
+const MOST_WORD_CHARS = 4_096;
+
+/** A word in shell syntax, with quotes and escaped blanks, starting at a position: its value and its end. Null if a
+ * quote is left open or it is too long. */
+function pathWord(text: string, from: number): { readonly word: string; readonly end: number } | null {
+  let word = "";
+  let quote = "";
+  let at = from;
+  for (; at < text.length && at - from < MOST_WORD_CHARS; at++) {
+    const [char = "", next = ""] = [text[at], text[at + 1]];
+    if (quote === "" && BLANK.test(char)) break;
+    if (char === quote) quote = "";
+    else if (quote === "" && (char === '"' || char === "'")) quote = char;
+    else if (char === "\\" && quote !== "'" && GUARDED.test(next)) {
+      word += next;
+      at++;
+    } else word += char;
+  }
+  return quote === "" && at - from < MOST_WORD_CHARS ? { word, end: at } : null;
+}
+
+/** Extensions of image paths: no other file on the disk is ever looked at. */
+const IMAGE_NAME = /\.(?:png|jpe?g|gif|webp)$/i;

@@ -1,0 +1,265 @@
+import { matchesKey } from "@earendil-works/pi-tui";
+import type { Conversations } from "../../../conversation/conversations.ts";
+import { amounts, flat } from "../text/one_line.ts";
+import { BasePanel, type PanelParts } from "./panel.ts";
+import { LineInput, List, type Movement, movement, row } from "./widgets.ts";
+
+/** A panel for choosing an iteration of the branch on the screen. */
+export abstract class TurnsPanel extends BasePanel {
+  protected readonly turns: TurnList;
+  readonly #input = new LineInput({ prompt: "> ", placeholder: "words of a request" });
+  #loaded = false;
+
+  constructor(parts: PanelParts) {
+    super(parts);
+    this.turns = new TurnList((query, range) =>
+      this.load(`${query.queryId} ${range.after}`, {
+        work: () => readSteps(parts.session().conversations, { queryId: query.queryId, ...range }),
+        then: (steps) => this.turns.add(query, steps),
+      })
+    );
+    this.#read();
+  }
+
+  /** Shown if the branch has no query. */
+  protected abstract readonly empty: string;
+  protected abstract choose(item: TurnItem): void;
+
+  protected override draw({ width, height }: { readonly width: number; readonly height: number }): readonly string[] {
+    if (this.#loaded && this.turns.queries.length === 0) return [this.status(this.empty)];
+    const empty = this.turns.list.items.length === 0;
+    const below = this.below(this.#loaded && empty ? "  no request has these words" : "", { empty });
+    return [...this.#input.render(width), ...this.turns.list.render(width, height - 1 - below.length), ...below];
+  }
+
+  protected override key(data: string): void {
+    const moved = movement(data);
+    const item = this.turns.list.selected;
+    if (moved !== null) this.turns.move(moved);
+    else if (matchesKey(data, "ctrl+r")) this.#read();
+    else if (item !== undefined && matchesKey(data, "enter")) this.choose(item);
+    else if (item !== undefined && matchesKey(data, "right")) this.turns.unfold(item.query);
+    else if (item !== undefined && matchesKey(data, "left")) this.turns.fold(item.query);
+    else if (this.#input.handle(data)) this.turns.filter(this.#input.value);
+  }
+
+  protected override click(line: number): void {
+    const { list } = this.turns;
+    if (list.press(line - 1) && list.selected) this.choose(list.selected);
+  }
+
+  /** Reads everything again: a query may be running. */
+  #read(): void {
+    const branch = this.parts.branch();
+    if (branch === null) this.#loaded = true;
+    else {
+      this.load("queries", {
+        work: () => this.parts.session().conversations.queries(branch),
+        then: (queries) => {
+          this.#loaded = true;
+          this.turns.set(queries);
+        },
+      });
+    }
+  }
+}
+
+export type Query = Awaited<ReturnType<Conversations["queries"]>>[number];
+
+export type TurnItem =
+  | { readonly kind: "query"; readonly query: Query; readonly number: number }
+  | { readonly kind: "step"; readonly query: Query; readonly step: IterationSummary }
+  /** Placeholder for earlier iterations, which are read when it is selected. */
+  | { readonly kind: "earlier"; readonly query: Query; readonly before: number };
+
+/** Iterations read at once. */
+const PAGE = 60;
+
+/** Reads iterations of a query. */
+type Read = (query: Query, range: { readonly after: number; readonly limit: number }) => void;
+
+/** The queries of a branch, with the iterations of unfolded ones: the newest are read first, earlier ones when they are
+ * selected. */
+class TurnList {
+  readonly list: List<TurnItem>;
+  readonly #read: Read;
+  #queries: readonly Query[] = [];
+  #words: readonly string[] = [];
+  readonly #steps = new Map<string, readonly IterationSummary[]>();
+  readonly #open = new Set<string>();
+
+  constructor(read: Read) {
+    this.#read = read;
+    this.list = new List<TurnItem>({ key: keyOf, draw: (item, place) => [this.#drawn(item, place)] });
+  }
+
+  get queries(): readonly Query[] {
+    return this.#queries;
+  }
+
+  /** The newest query is unfolded. */
+  set(queries: readonly Query[]): void {
+    this.#queries = queries;
+    this.#steps.clear();
+    const last = queries.at(-1);
+    this.#fill("last");
+    if (last) this.unfold(last);
+  }
+
+  /** Keeps only queries that contain all of these words. */
+  filter(text: string): void {
+    this.#words = text.toLowerCase().split(/\s+/).filter((word) => word !== "");
+    this.#fill("last");
+  }
+
+  unfold(query: Query): void {
+    this.#open.add(query.queryId);
+    if (!this.#steps.has(query.queryId)) this.#ask(query, query.iterations);
+    this.#fill("kept");
+  }
+
+  fold(query: Query): void {
+    this.#open.delete(query.queryId);
+    this.list.select(query.queryId);
+    this.#fill("kept");
+  }
+
+  isOpen(query: Query): boolean {
+    return this.#open.has(query.queryId);
+  }
+
+  /** Adds the iterations that `read` returned. */
+  add(query: Query, found: readonly IterationSummary[]): void {
+    const known = this.#steps.get(query.queryId) ?? [];
+    const fresh = found.filter(({ position }) => !known.some((one) => one.position === position));
+    const selected = this.list.selected;
+    this.#steps.set(query.queryId, [...known, ...fresh].toSorted((a, b) => a.position - b.position));
+    this.#fill("kept");
+    const wasNewest = selected?.kind === "query" && selected.query.queryId === query.queryId && known.length === 0;
+    const wasEarlier = selected?.kind === "earlier" && selected.query.queryId === query.queryId;
+    const last = found.at(-1);
+    if (last && (wasEarlier || wasNewest && query === this.#queries.at(-1))) this.list.select(last.iterationId);
+  }
+
+  move(movement: Movement): void {
+    this.list.move(movement);
+    const item = this.list.selected;
+    if (item?.kind === "earlier") this.#ask(item.query, item.before);
+  }
+
+  /** The page of iterations before this position. */
+  #ask(query: Query, before: number): void {
+    const after = Math.max(-1, before - PAGE - 1);
+    // A running query may have more iterations than its row reports.
+    const limit = before >= query.iterations ? PAGE * 2 : before - after - 1;
+    this.#read(query, { after, limit });
+  }
+
+  #fill(from: "kept" | "last"): void {
+    const fits = ({ text }: Query): boolean => {
+      const low = text.toLowerCase();
+      return this.#words.every((word) => low.includes(word));
+    };
+    const items = this.#queries.flatMap((query, at): TurnItem[] => {
+      if (!fits(query)) return [];
+      const head: TurnItem = { kind: "query", query, number: at + 1 };
+      if (!this.#open.has(query.queryId)) return [head];
+      const steps = this.#steps.get(query.queryId) ?? [];
+      const before = steps[0]?.position ?? 0;
+      return [
+        head,
+        ...(before > 0 ? [{ kind: "earlier", query, before } as const] : []),
+        ...steps.map((one): TurnItem => ({ kind: "step", query, step: one })),
+      ];
+    });
+    this.list.set(items, { from });
+  }
+
+  #drawn(item: TurnItem, place: { readonly width: number; readonly selected: boolean }): string {
+    if (item.kind === "earlier") return row(`    … ${amounts.count(item.before, "earlier step")}`, place);
+    if (item.kind === "step") return row(`    ${item.step.name}`, { facts: item.step.facts, ...place });
+    const { query, number } = item;
+    const facts = [
+      query.status,
+      amounts.count(query.iterations, "step"),
+      query.costUsd === null || query.costUsd === 0 ? "" : amounts.cost(query.costUsd),
+    ];
+    return row(`${this.isOpen(query) ? "▾" : "▸"} ${number} ${flat(query.text)}`, { facts, ...place });
+  }
+}
+
+function keyOf(item: TurnItem): string {
+  if (item.kind === "step") return item.step.iterationId;
+  return item.kind === "query" ? item.query.queryId : `before ${item.query.queryId}`;
+}
+
+type StoredIteration = Awaited<ReturnType<Conversations["iterations"]>>[number];
+
+/** An iteration as a list shows it. */
+interface IterationSummary {
+  readonly iterationId: string;
+  readonly position: number;
+  readonly name: string;
+  readonly facts: readonly string[];
+}
+
+/** Reads iterations for the list. */
+async function readSteps(
+  conversations: Conversations,
+  { queryId, after, limit }: { readonly queryId: string; readonly after: number; readonly limit: number },
+): Promise<readonly IterationSummary[]> {
+  return (await conversations.iterations(queryId, { after, limit })).map(step);
+}
+
+/** Does not keep the values of its blocks. */
+function step(iteration: StoredIteration): IterationSummary {
+  const { iterationId, position, metadata, status, traces, blocks, thinking, error } = iteration;
+  const outcome = typeof metadata["outcome"] === "string" ? metadata["outcome"] : status;
+  const pending = metadata["pendingBlocks"];
+  const code = blocks[0]?.code ?? (Array.isArray(pending) ? String(pending[0] ?? "") : "");
+  const about = [code, error ?? "", thinking].find((text) => text.trim() !== "") ?? "";
+  const usage = traces.findLast(({ ok }) => ok)?.usage ?? null;
+  const cost = metadata["costUsd"];
+  const ms = [...traces.map((one) => one.ms), ...blocks.map(({ result }) => result.ms)].reduce((a, b) => a + b, 0);
+  return {
+    iterationId,
+    position,
+    name: `${position + 1} ${flat(outcome, 40)}${about === "" ? "" : ` · ${flat(about, 300)}`}`,
+    facts: [
+      amounts.time(ms),
+      usage === null || usage.input + usage.output === 0
+        ? ""
+        : `${usage.input.toLocaleString("en")} in ${usage.output.toLocaleString("en")} out`,
+      typeof cost === "number" && cost > 0 ? amounts.cost(cost) : "",
+    ],
+  };
+}
+
+/** Queries and iterations of the branch on the screen. Enter makes a branch that continues after the chosen one, or
+ * after the end of a query. */
+export class ForkPicker extends TurnsPanel {
+  readonly title = "Fork";
+  readonly hint = "Enter forks here · → expands · ^R reloads · Esc";
+  protected readonly empty = "  nothing to fork yet: send a request first";
+
+  protected override choose(item: TurnItem): void {
+    if (item.kind === "step") return this.#fork(item.query, item.step.position);
+    const { query } = item;
+    if (item.kind === "earlier") return this.turns.move("up");
+    this.load("end", {
+      work: () => {
+        const { conversations } = this.parts.session();
+        return readSteps(conversations, { queryId: query.queryId, after: query.iterations - 2, limit: 10 });
+      },
+      then: (steps) => {
+        const last = steps.at(-1);
+        if (last) this.#fork(query, last.position);
+        else this.fail(new Error("This request has no step yet"));
+      },
+    });
+  }
+
+  #fork({ queryId }: Query, position: number): void {
+    this.leaveFor(() => this.parts.act.fork({ queryId, position }));
+  }
+}

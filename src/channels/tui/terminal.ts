@@ -1,0 +1,106 @@
+import process from "node:process";
+import { ProcessTerminal } from "@earendil-works/pi-tui";
+
+/** The terminal of this process. Output to a closed terminal is dropped without an error. */
+export class OwnTerminal extends ProcessTerminal {
+  readonly #gone: () => void;
+  #resized: () => void = () => {};
+
+  /** `gone` is called at most once, when the terminal is closed. */
+  constructor(gone: () => void) {
+    super();
+    const told = { yet: false };
+    this.#gone = () => {
+      if (!told.yet) gone();
+      told.yet = true;
+    };
+  }
+
+  override start(onInput: (data: string) => void, onResize: () => void): void {
+    process.stdin.once("end", this.#gone);
+    process.stdin.on("error", this.#gone);
+    process.stdout.on("error", this.#gone);
+    this.#resized = onResize;
+    process.on("SIGWINCH", this.#resized); // the runtime of the executable emits no "resize"
+    super.start(onInput, onResize);
+  }
+
+  override stop(): void {
+    process.off("SIGWINCH", this.#resized);
+    this.#try(() => super.stop());
+  }
+
+  override write(data: string): void {
+    this.#try(() => super.write(data));
+  }
+
+  override hideCursor(): void {
+    this.write("\x1b[?25l");
+  }
+
+  override showCursor(): void {
+    this.write("\x1b[?25h");
+  }
+
+  /** Some runtimes throw where others emit an event. */
+  #try(work: () => void): void {
+    try {
+      work();
+    } catch {
+      this.#gone();
+    }
+  }
+}
+
+/** Signals that end the program, with their conventional exit codes. */
+const SIGNALS: readonly (readonly [Deno.Signal, number])[] = [["SIGINT", 130], ["SIGTERM", 143], ["SIGHUP", 129]];
+
+/** Reports how the program ends, other than by the user's own keys. `last` is called when the process exits while this
+ * is active, for any reason. A second signal other than SIGHUP ends the process immediately. */
+export function watchEnd({ signal, defect, last }: {
+  readonly signal: (code: number) => void;
+  readonly defect: (error: unknown) => void;
+  readonly last: () => void;
+}): () => void {
+  const times = { count: 0 };
+  const listeners = SIGNALS.map(([name, code]) => {
+    const run = (): void => {
+      if (++times.count > 1 && name !== "SIGHUP") Deno.exit(code); // a closed terminal sends it more than once
+      signal(code);
+    };
+    return { name, run };
+  }).filter(({ name }) => Deno.build.os !== "windows" || name === "SIGINT");
+  const thrown = (event: ErrorEvent | PromiseRejectionEvent): void => {
+    event.preventDefault();
+    defect("reason" in event ? event.reason : event.error);
+  };
+  for (const { name, run } of listeners) Deno.addSignalListener(name, run);
+  globalThis.addEventListener("error", thrown);
+  globalThis.addEventListener("unhandledrejection", thrown);
+  globalThis.addEventListener("unload", last);
+  return () => {
+    for (const { name, run } of listeners) Deno.removeSignalListener(name, run);
+    globalThis.removeEventListener("error", thrown);
+    globalThis.removeEventListener("unhandledrejection", thrown);
+    globalThis.removeEventListener("unload", last);
+  };
+}
+
+/** Stops the program until the shell's `fg`. */
+export function suspend({ giveUp, take }: { readonly giveUp: () => void; readonly take: () => void }): void {
+  if (Deno.build.os === "windows") return;
+  giveUp();
+  const back = (): void => {
+    Deno.removeSignalListener("SIGCONT", back);
+    take();
+  };
+  Deno.addSignalListener("SIGCONT", back);
+  Deno.kill(Deno.pid, "SIGSTOP");
+}
+
+/** What is written to the terminal besides its picture. */
+export const TERMINAL_CODES = {
+  bell: "\x07",
+  mouseOn: "\x1b[?1000h\x1b[?1002h\x1b[?1006h",
+  mouseOff: "\x1b[?1006l\x1b[?1003l\x1b[?1002l\x1b[?1000l",
+} as const;

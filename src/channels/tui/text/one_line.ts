@@ -1,0 +1,54 @@
+import { stripTerminalSequences, truncateToWidth } from "@earendil-works/pi-tui";
+import { durationText, oneLine, visibleText } from "../../../domain/kit/text.ts";
+
+const UNITS = ["bytes", "KB", "MB", "GB"] as const;
+
+/** Numbers in few characters. */
+export const amounts = {
+  bytes(count: number): string {
+    let [size, unit] = [count, 0];
+    while (size >= 1000 && unit < UNITS.length - 1) [size, unit] = [size / 1000, unit + 1];
+    return unit === 0 ? `${count} ${count === 1 ? "byte" : "bytes"}` : `${size.toFixed(1)} ${UNITS[unit]}`;
+  },
+  count(number: number, noun: string): string {
+    return `${number.toLocaleString("en")} ${number === 1 ? noun : noun.replace(/y$/, "ie") + "s"}`;
+  },
+  tokens(count: number): string {
+    if (count < 1_000) return String(count);
+    return count < 1_000_000
+      ? `${(count / 1_000).toFixed(count < 10_000 ? 1 : 0)}k`
+      : `${(count / 1_000_000).toFixed(1)}M`;
+  },
+  dollars(usd: number): string {
+    return `$${usd.toFixed(usd < 1 ? 4 : 2)}`;
+  },
+  time: durationText,
+  cost(usd: number): string {
+    return usd === 0 ? "$0" : `$${usd.toFixed(usd < 0.01 ? 6 : 4)}`;
+  },
+} as const;
+
+const MOST = 500;
+
+/** Text from a model, a user or the database as one line, free of control sequences. */
+export function flat(text: string, limit = MOST): string {
+  return visibleText(oneLine(text.slice(0, limit * 4 + 1), limit).toWellFormed());
+}
+
+/** Unstyled text in at most this many columns, with … if it was cut; `pad` fills them. */
+export function fitted(
+  text: string,
+  { width, pad = false }: { readonly width: number; readonly pad?: boolean },
+): string {
+  return stripTerminalSequences(truncateToWidth(text, Math.max(0, width), "…", pad));
+}
+
+const sgr = (on: number, off: number) => (text: string): string => text === "" ? "" : `\x1b[${on}m${text}\x1b[${off}m`;
+
+/** Weights instead of colours: they work on any background, and without colours. */
+export const paint = {
+  bold: sgr(1, 22),
+  dim: sgr(2, 22),
+  italic: sgr(3, 23),
+  inverse: sgr(7, 27),
+} as const;
