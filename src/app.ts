@@ -1,12 +1,23 @@
+/** The program from its first line to its exit code. Only this file reads the environment. `main` gives the command line
+ * to `channels/cli/` with `services`: what a channel may ask for. Each service loads its code when it is first used, so
+ * that `vis --version` loads no more than a parser. Below `app/`, each folder begins with the file that is named here:
+ *
+ * - `session/open_session.ts`: a session, built part by part and closed in reverse
+ * - `settings/settings.ts`: flags, environment and files become settings; `config_admin.ts` is `vis config`
+ * - `providers/choose_providers.ts`: which provider and key serve, or the sentence that names what is missing
+ * - `extensions/extension_source.ts`: which extensions a session has; `extension_admin.ts` is `vis extensions`
+ * - `doctor/doctor.ts`: the checks of `vis doctor`; `services/serve.ts`: `vis serve` and what else runs until it is told
+ *   to stop; `terminal/deno_io.ts`: the terminal; `update/update.ts`: `vis update`; `otel/telemetry.ts`: traces */
+import { fileURLToPath } from "node:url";
 import type { SessionParts } from "./app/session/open_session.ts";
 import { PROCESS_LIMITS } from "./app/session/process_limits.ts";
 import type { Settings } from "./app/settings/settings.ts";
 import { DenoIo, dumbTerminal } from "./app/terminal/deno_io.ts";
-import { respawn } from "./app/terminal/respawn.ts";
-import { ownVersion } from "./app/update/own_version.ts";
+import { ownVersion } from "./app/update/version.ts";
 import type { OpenRequest, Services } from "./channels/channel.ts";
 import { messageOf, UsageError } from "./domain/errors.ts";
 import { isPostgres } from "./domain/kit/addresses.ts";
+import type { DatabaseCopyReport, DatabaseCopyRequest } from "./domain/records/database_maintenance.ts";
 import { logLevelOf } from "./domain/records/history.ts";
 
 type Extensions = Omit<SessionParts, "env">;
@@ -14,17 +25,33 @@ type Extensions = Omit<SessionParts, "env">;
 /** The only place that reads the environment. */
 const environment = (): Record<string, string> => Deno.env.toObject();
 
+/** Runs the program and ends the process with its exit code. */
+export async function main(args: readonly string[], extensions: Extensions): Promise<void> {
+  if (args[0] === "__sandbox_child") return await sandboxChild();
+  const env = environment();
+  for (const [name, value] of Object.entries(proxyVariables(env))) Deno.env.set(name, value);
+  const dumb = dumbTerminal(env) !== null;
+  const io = new DenoIo(args, { noColor: (env["NO_COLOR"] ?? "") !== "" || dumb, dumb });
+  if (env["VIS_LOG"]) {
+    const { startLogging } = await import("./logging/log.ts");
+    startLogging({ level: logLevelOf(env["VIS_LOG"]) ?? "warn", write: (line) => io.stderr(`${line}\n`) });
+  }
+  const { runCli } = await import("./channels/cli/cli.ts");
+  const code = await runCli(services(extensions, io), io).catch((error: unknown) => defect(error, { io, env }));
+  Deno.exit(io.exitCode(await written(code, io)));
+}
+
 /** Builds what a channel requests, on demand: `vis version` loads no database, provider or sandbox. */
 function services(extensions: Extensions, io: DenoIo): Services {
   return {
     version: ownVersion(),
     open: async (request) => {
-      const { openTraced } = await import("./app/session/open_traced.ts");
+      const { openTraced } = await import("./app/session/open_session.ts");
       return await openTraced(request, { env: environment(), version: ownVersion().vis, ...extensions });
     },
     replayPlace: async (request) => {
       const [{ replayPlace }, { visHome }] = await Promise.all([
-        import("./app/replay/replay_place.ts"),
+        import("./app/session/replay_place.ts"),
         import("./app/settings/settings.ts"),
       ]);
       return await replayPlace(request, { home: visHome(environment()) });
@@ -107,7 +134,6 @@ function careServices(extensions: Extensions): Care {
       return new SqliteMaintenance({ path: database });
     },
     copyDatabase: async (request) => {
-      const { copyDatabases } = await import("./app/services/copy_databases.ts");
       PROCESS_LIMITS.hold();
       return await copyDatabases(request, environment());
     },
@@ -118,7 +144,7 @@ function careServices(extensions: Extensions): Care {
     },
     approvalAdmin: async (request) => {
       const [{ AppApprovalAdmin }, { realFolder, visHome }] = await Promise.all([
-        import("./app/session/approval_admin.ts"),
+        import("./app/session/approvals.ts"),
         import("./app/settings/settings.ts"),
       ]);
       const workspace = await realFolder(request.cwd ?? Deno.cwd());
@@ -135,26 +161,35 @@ function careServices(extensions: Extensions): Care {
   };
 }
 
-/** Runs the program and ends the process with its exit code. */
-export async function main(args: readonly string[], extensions: Extensions): Promise<void> {
-  if (args[0] === "__sandbox_child") return await sandboxChild();
-  const env = environment();
-  if (Object.keys(env).some((name) => /^(?:https?|all)_proxy$/i.test(name))) await readProxies(env);
-  const dumb = dumbTerminal(env) !== null;
-  const io = new DenoIo(args, { noColor: (env["NO_COLOR"] ?? "") !== "" || dumb, dumb });
-  if (env["VIS_LOG"]) {
-    const { startLogging } = await import("./logging/log.ts");
-    startLogging({ level: logLevelOf(env["VIS_LOG"]) ?? "warn", write: (line) => io.stderr(`${line}\n`) });
-  }
-  const { runCli } = await import("./channels/cli/cli.ts");
-  const code = await runCli(services(extensions, io), io).catch((error: unknown) => defect(error, { io, env }));
-  Deno.exit(io.exitCode(await written(code, io)));
+/** Copies between two databases as their names on the command line say, with the password of the environment. */
+async function copyDatabases(
+  request: DatabaseCopyRequest,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<DatabaseCopyReport> {
+  const [{ copyStore }, { databaseOf }] = await Promise.all([
+    import("./persistence/copy_store.ts"),
+    import("./app/settings/settings.ts"),
+  ]);
+  const chosen = (flag: string) => {
+    if (flag === "") throw new UsageError("Cannot copy: the name of a database is empty");
+    return databaseOf({ flag, setting: null, env, home: null });
+  };
+  const [from, to] = [await chosen(request.from), await chosen(request.to)];
+  const password = from.databasePassword ?? to.databasePassword;
+  return await copyStore({ ...request, from: from.database, to: to.database, password });
 }
 
-/** Lets the runtime read the variables for proxies as other programs do. */
-async function readProxies(env: Readonly<Record<string, string>>): Promise<void> {
-  const { proxyVariables } = await import("./app/session/proxy_variables.ts");
-  for (const [name, value] of Object.entries(proxyVariables(env))) Deno.env.set(name, value);
+/** Runs this program again in the same terminal; resolves with its exit code. */
+async function respawn(args: readonly string[], env: Readonly<Record<string, string>>): Promise<number> {
+  const program = Deno.build.standalone ? Deno.execPath() : fileURLToPath(new URL("../bin/vis", import.meta.url));
+  const command = new Deno.Command(program, {
+    args: [...args],
+    env,
+    stdin: "null",
+    stdout: "inherit",
+    stderr: "inherit",
+  });
+  return (await command.spawn().status).code;
 }
 
 /** Resolves with the exit code once all output is written. */
@@ -189,4 +224,41 @@ function defect(
   io.stderr(`vis: ${message} (internal error: VIS_LOG=debug shows where; stored data is not affected)\n`);
   if (env["VIS_LOG"] && error instanceof Error) io.stderr(`${error.stack}\n`);
   return 1;
+}
+
+/** What the variables for proxies are to be set to, so that the runtime's `fetch` reads them as other programs do; {}
+ * without a proxy, or if nothing has to change. Call it before the first request.
+ *
+ * The runtime compares hosts with NO_PROXY in lower case only, knows neither ports nor `*.` nor brackets there, and
+ * takes `*` for names alone, not for addresses. So what it lacks is added; nothing is taken away. It also takes
+ * `http_proxy` for https addresses, which HTTP_PROXY prevents, and ignores a proxy whose login has no password. */
+export function proxyVariables(env: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string>> {
+  const isSet = (name: string): boolean => (env[name] ?? env[name.toLowerCase()] ?? "") !== "";
+  if (!PROXIES.some(isSet)) return {};
+  const names = PROXIES.flatMap((name) => [name, name.toLowerCase()]);
+  const logins = names.filter((name) => withPassword(env[name] ?? "") !== (env[name] ?? ""))
+    .map((name) => [name, withPassword(env[name] ?? "")]);
+  const small = withPassword(env["http_proxy"] ?? "");
+  const ofHttp = env["HTTP_PROXY"] === undefined && small !== "" ? { HTTP_PROXY: small } : {};
+  const given = env["NO_PROXY"] || env["no_proxy"] || "";
+  const entries = given.split(/[\s,]+/).filter((entry) => entry !== "");
+  const all = [...new Set(entries.flatMap((entry) => [entry, ...alsoMeant(entry.toLowerCase())]))].join(",");
+  return {
+    ...ofHttp,
+    ...Object.fromEntries(logins),
+    ...(all === "" || all === env["NO_PROXY"] ? {} : { NO_PROXY: all }),
+  };
+}
+
+const PROXIES = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"];
+
+function withPassword(proxy: string): string {
+  return proxy.replace(/^(\w+:\/\/[^:@/]+)@/, "$1:@");
+}
+
+function alsoMeant(entry: string): readonly string[] {
+  const [, bracketed, host = entry] = /^(?:\[([^\]:]*:[^\]]*:[^\]]*)\](?::\d+)?|([^:]*):\d+)$/.exec(entry) ?? [];
+  const plain = bracketed ?? host;
+  if (plain === "*") return ["*", "0.0.0.0/0", "::/0"];
+  return plain.startsWith("*.") ? [plain.slice(1)] : [plain];
 }

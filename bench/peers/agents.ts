@@ -1,6 +1,5 @@
 import { dirname, join } from "node:path";
-import type { Installed } from "./install.ts";
-import { VERSIONS } from "./install.ts";
+import { type Installed, VERSIONS } from "./install.ts";
 import type { Wire } from "./wires.ts";
 
 /** One run of an agent. */

@@ -1,5 +1,5 @@
 /** All that the executable loads to print its version. */
-import { ownVersion } from "../../src/app/update/own_version.ts";
+import { ownVersion } from "../../src/app/update/version.ts";
 import { versionLine } from "../../src/domain/version.ts";
 
 console.log(versionLine(ownVersion()));

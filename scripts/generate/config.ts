@@ -2,7 +2,7 @@
  * src/config/defaults.ts, so that a start without a file reads no schema. */
 import { readFile, writeFile } from "node:fs/promises";
 import * as shipped from "../../extensions/index.ts";
-import { settingsSectionsOf } from "../../src/app/settings/settings_sections_of.ts";
+import { settingsSectionsOf } from "../../src/app/settings/settings.ts";
 import { ConfigSchema } from "../../src/config/schema.ts";
 import { configJsonSchema, type ConfigSetting, settingList } from "../../src/config/setting_list.ts";
 import type { SettingsSection } from "../../src/domain/settings.ts";

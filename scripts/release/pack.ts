@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { zipSync } from "fflate";
 import { completionScript } from "../../src/channels/cli/completion/script.ts";
-import { ReleaseIndex } from "../../src/app/update/release_index.ts";
+import { ReleaseIndex } from "../../src/app/update/release.ts";
 import { ROOT } from "../_project.ts";
 import { publicKeyOf, signature, type SigningKey } from "./minisign.ts";
 import { debOf } from "./packages/deb.ts";

@@ -1,7 +1,6 @@
 import * as index from "../../extensions/index.ts";
-import { settingsSectionsOf } from "../../src/app/settings/settings_sections_of.ts";
+import { type Settings, settingsSectionsOf } from "../../src/app/settings/settings.ts";
 import { loadConfig } from "../../src/config/load.ts";
-import type { Settings } from "../../src/app/settings/settings.ts";
 
 /** Of a program that ships none. */
 export const NO_EXTENSIONS = { shipped: {}, described: {} };

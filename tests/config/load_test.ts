@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type ConfigSources, loadConfig } from "../../src/config/load.ts";
 import * as index from "../../extensions/index.ts";
-import { settingsSectionsOf } from "../../src/app/settings/settings_sections_of.ts";
+import { settingsSectionsOf } from "../../src/app/settings/settings.ts";
 import { ConfigError } from "../../src/domain/errors.ts";
 
 const sections = settingsSectionsOf(index);

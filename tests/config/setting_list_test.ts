@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { configJsonSchema, settingList, settingOf } from "../../src/config/setting_list.ts";
 import * as index from "../../extensions/index.ts";
-import { settingsSectionsOf } from "../../src/app/settings/settings_sections_of.ts";
+import { settingsSectionsOf } from "../../src/app/settings/settings.ts";
 
 const sections = settingsSectionsOf(index);
 const schema = await configJsonSchema(sections);

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:net";
 import { connect, type TLSSocket } from "node:tls";
-import type { Rig } from "../channels/http/_rig.ts";
-import { startRig, TOKEN } from "../channels/http/_rig.ts";
+import { type Rig, startRig, TOKEN } from "../channels/http/_rig.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
 import { until } from "../helpers/until.ts";
 

@@ -3,7 +3,7 @@ import { described } from "../../extensions/index.ts";
 import fs from "../../extensions/fs/mod.ts";
 import memo from "../../extensions/memo/mod.ts";
 import web from "../../extensions/web/mod.ts";
-import { withOffParts } from "../../src/app/extensions/with_off_parts.ts";
+import { withOffParts } from "../../src/app/extensions/extension_source.ts";
 import { DEFAULT_CONFIG } from "../../src/config/defaults.ts";
 import { type EngineOptions, startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";

@@ -1,6 +1,5 @@
 import { join } from "node:path";
-import type { EnvironmentView } from "@vis/extension";
-import { type GitSetting, parseGitConfig, smallTextFile } from "@vis/extension";
+import { type EnvironmentView, type GitSetting, parseGitConfig, smallTextFile } from "@vis/extension";
 import { isPlainConfig } from "./config_text.ts";
 import { plainReason } from "./git_error.ts";
 import { closestRepository, findRepository, inside, type Repository } from "./repository.ts";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { gzipSync } from "fflate";
-import { apparmorProfile } from "../../../src/app/doctor/whole_wall.ts";
+import { apparmorProfile } from "../../../src/app/doctor/walls.ts";
 import { joinBytes } from "../../../src/domain/kit/bytes.ts";
 import { type ArchiveOptions, type TarEntry, tarOf } from "../tar.ts";
 import { debianArchitecture } from "./debian_architecture.ts";

@@ -1,17 +1,30 @@
+import { dirname, join } from "node:path";
 import type { CheckResult, OpenRequest } from "../../channels/channel.ts";
 import { DEFAULT_CONFIG } from "../../config/defaults.ts";
-import { Cancelled, ConfigError } from "../../domain/errors.ts";
+import {
+  Cancelled,
+  ConfigError,
+  fileCode,
+  fileFault,
+  messageOf,
+  SettingError,
+  StoreError,
+  type StoreErrorCode,
+  UsageError,
+} from "../../domain/errors.ts";
+import { isPostgres } from "../../domain/kit/addresses.ts";
 import { abortable } from "../../domain/kit/concurrency.ts";
-import { runtimeSince } from "../services/runtime_since.ts";
+import { openStore } from "../../persistence/open_store.ts";
+import { loadModelData } from "../../providers/models/model_data.ts";
+import { AppExtensionAdmin } from "../extensions/extension_admin.ts";
+import { buildRouter, unpricedRoot } from "../providers/build_router.ts";
+import { AppProviderAdmin } from "../providers/provider_admin.ts";
+import { folderFault } from "../services/readiness.ts";
+import { telegramToken } from "../services/telegram.ts";
 import type { SessionParts } from "../session/open_session.ts";
 import { readSettings, type Settings } from "../settings/settings.ts";
-import { diagnoseCommands } from "./commands.ts";
-import { diagnoseDatabase } from "./database.ts";
-import { diagnoseExtensions } from "./extensions.ts";
-import { diagnoseProviders } from "./providers.ts";
-import { diagnoseSandbox } from "./sandbox.ts";
-import { diagnoseSettings, settingsFault } from "./settings.ts";
-import { diagnoseTelegram } from "./telegram.ts";
+import { runtimeSince } from "../update/version.ts";
+import { diagnoseCommands, diagnoseSandbox } from "./walls.ts";
 
 /** Checks what Vis needs on this machine and suggests a fix for each fault. Never throws for a fault that it can name;
  * if the settings cannot be used, it runs the checks that need none. Rejects with `UsageError` for an invalid
@@ -53,4 +66,260 @@ function checkRuntime(): CheckResult {
   const fix =
     "Runtimes before 2.8.1 have known permission bypasses. The other walls are not affected; install a newer build";
   return { name: "runtime", state: "warn", found, fix };
+}
+
+/** Why the settings cannot be used, and how to fix it. */
+export function settingsFault(error: ConfigError): CheckResult {
+  return { name: "configuration", state: "fail", found: error.message, fix: settingsFix(error) };
+}
+
+function settingsFix(error: ConfigError): string {
+  if (error instanceof SettingError) {
+    const project = error.project ? " --project" : "";
+    return `vis config unset${project} ${error.key} removes it; vis config schema shows what is allowed`;
+  }
+  if (error.code === "access") {
+    return "Make it readable for Vis or, if it is not the file of a project, set VIS_HOME to another folder";
+  }
+  if (error.code === "syntax") return "Fix the text of the file: it is JSON with comments";
+  return "vis help run lists the variables of the environment";
+}
+
+/** Checks where the settings come from, and whether others can read what only the user should. */
+async function diagnoseSettings({ home, layers }: Settings): Promise<readonly CheckResult[]> {
+  const files = layers.filter(({ layer }) => layer === "user" || layer === "project").map(({ where }) => where(""));
+  const found = files.length === 0 ? "no settings file; all defaults apply" : files.join(", ");
+  const checks: CheckResult[] = [{ name: "configuration", state: "ok", found, fix: "" }];
+  for (const note of layers.flatMap(({ ignored = [] }) => ignored)) {
+    checks.push({ name: "configuration", state: "warn", found: note, fix: "Remove it" });
+  }
+  if (home === null) {
+    const fix = "Set VIS_HOME to a folder that Vis may write";
+    return [...checks, { name: "home", state: "warn", found: "none", fix }];
+  }
+  checks.push(await diagnoseHome(home));
+  for (const name of ["auth.json", "server-token"]) {
+    const open = await openToOthers(join(home, name));
+    if (open !== "") {
+      checks.push({
+        name,
+        state: name === "auth.json" ? "fail" : "warn",
+        found: open,
+        fix: `chmod 600 ${join(home, name)}`,
+      });
+    }
+  }
+  return checks;
+}
+
+async function diagnoseHome(home: string): Promise<CheckResult> {
+  const name = "home";
+  const info = await Deno.stat(home).catch(() => null);
+  if (info === null) {
+    const why = folderFault(home);
+    if (why === "") return { name, state: "ok", found: `${home} (created when needed)`, fix: "" };
+    return { name, state: "fail", found: `${home} cannot be created: ${why}`, fix: "Set VIS_HOME to another one" };
+  }
+  if (!info.isDirectory) {
+    return { name, state: "fail", found: `${home} is not a folder`, fix: "Set VIS_HOME to another one" };
+  }
+  const probe = join(home, `.doctor-${crypto.randomUUID()}`);
+  try {
+    // Not empty: a full disk still accepts file names.
+    await Deno.writeTextFile(probe, " ".repeat(8192), { createNew: true });
+    return { name, state: "ok", found: home, fix: "" };
+  } catch (error) {
+    const fix = HOME_FIXES[fileCode(error)] ?? "Fix its owner and permissions, or set VIS_HOME to another";
+    return { name, state: "fail", found: `${home} cannot be written: ${fileFault(error)}`, fix };
+  } finally {
+    await Deno.remove(probe).catch(() => {});
+  }
+}
+
+const HOME_FIXES: Readonly<Record<string, string>> = {
+  ENOSPC: "Free some space on it",
+  EROFS: "Mount it for writing, or set VIS_HOME to another",
+};
+
+/** Describes the fault; "" for none. */
+async function openToOthers(path: string): Promise<string> {
+  const mode = await Deno.stat(path).then((info) => info.mode, () => null);
+  if (Deno.build.os === "windows" || mode === null || (mode & 0o077) === 0) return "";
+  return `${path} can be read by others (${(mode & 0o777).toString(8)})`;
+}
+
+const FIXES: Readonly<Record<StoreErrorCode, string>> = {
+  busy: "Another process is using it: try again when that has ended",
+  full: "Free some disk space; vis db prune and vis db vacuum help",
+  readonly: "Make the file and its folder writable, or use another database: --db, VIS_DB",
+  moved: "Leave the file and its log where they are while it is in use, and try again",
+  corrupt:
+    "Keep a copy of the file, then restore a backup with vis db restore PATH; or use another database: --db, VIS_DB",
+  newer: "Use the newer Vis, or use another database: --db, VIS_DB",
+  unavailable: "Use another database: --db, VIS_DB, VIS_DATABASE_URL",
+};
+
+const ROLE = "Connect as an ordinary role that owns the database: CREATE ROLE vis LOGIN, CREATE DATABASE vis OWNER vis";
+
+/** Checks whether the database can be opened and is consistent. A missing database is not a fault. */
+async function diagnoseDatabase(
+  { database, databasePassword }: Pick<Settings, "database" | "databasePassword">,
+): Promise<CheckResult> {
+  const name = "database";
+  if (database !== ":memory:" && !isPostgres(database) && !await exists(database)) {
+    const why = folderFault(dirname(database));
+    if (why !== "") return { name, state: "fail", found: `${database} cannot be created: ${why}`, fix: FIXES.readonly };
+    return { name, state: "ok", found: `${database} (created by the first request)`, fix: "" };
+  }
+  try {
+    const store = await openStore({ path: database, password: databasePassword });
+    try {
+      const problems = await store.check();
+      if (problems.length === 0) return { name, state: "ok", found: store.location, fix: "" };
+      if (isPostgres(database)) return { name, state: "warn", found: problems.join("; "), fix: ROLE };
+      return { name, state: "fail", found: problems.slice(0, 3).join("; "), fix: FIXES.corrupt };
+    } finally {
+      await store.close();
+    }
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    return { name, state: "fail", found: error.message, fix: FIXES[error.code] };
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return await Deno.lstat(path).then(() => true, (error) => !(error instanceof Deno.errors.NotFound));
+}
+
+const REACH_MS = 5_000;
+/** Services change their prices a few times a year. */
+const OLD_DAYS = 180;
+const NO_PROVIDER =
+  "vis auth login, or VIS_BASE_URL and VIS_MODEL for any OpenAI-compatible server; vis demo needs none";
+
+/** Checks whether a query could be served: requests the models of the current provider, and of the others that are
+ * configured or have a key. */
+async function diagnoseProviders(settings: Settings): Promise<readonly CheckResult[]> {
+  // An unusable key file affects all of them and is reported once.
+  const others = othersOf(settings).catch((error: unknown) => {
+    if (error instanceof ConfigError) return [];
+    throw error;
+  });
+  return [await rootOf(settings), ...await pricesOf(settings), ...await others];
+}
+
+/** The age of the bundled prices, and whether a limit of the cost refuses the model that would serve. */
+async function pricesOf(settings: Settings): Promise<readonly CheckResult[]> {
+  const name = "prices";
+  const router = await buildRouter(settings).catch((error: unknown) => {
+    if (error instanceof ConfigError) return null; // reported with the provider
+    throw error;
+  });
+  if (router === null) return [];
+  const fault = unpricedRoot(router, settings);
+  if (fault !== null) return [{ name, state: "fail", ...fault }];
+  const { date } = await loadModelData("anthropic");
+  const days = Math.floor((Date.now() - Date.parse(date)) / 86_400_000);
+  const found = `of ${date}, included in this version`;
+  if (days <= OLD_DAYS) return [{ name, state: "ok", found, fix: "" }];
+  return [{ name, state: "warn", found: `${found}: ${days} days old`, fix: "Update Vis (vis update)" }];
+}
+
+async function rootOf(settings: Settings): Promise<CheckResult> {
+  const name = "provider";
+  try {
+    const router = await buildRouter(settings);
+    const { provider, model } = router.current();
+    const at = (await addressOf(provider.name, settings)) ?? "";
+    const found = `${provider.name} ${model}${at === "" ? "" : `, ${at}`}`;
+    try {
+      const models = await provider.models({ signal: AbortSignal.timeout(REACH_MS) });
+      if (models.length === 0 || models.includes(model)) return { name, state: "ok", found, fix: "" };
+      const known = models.slice(0, 5).join(", ");
+      return { name, state: "warn", found: `${found}: the server does not list this model`, fix: `It has ${known}` };
+    } catch (error) {
+      const why = messageOf(error);
+      return { name, state: "fail", found: `${found}: ${why}`, fix: fixOf(provider.name, settings) };
+    }
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    // Without any provider Vis still shows and replays what is stored; a wrong provider is a fault.
+    if (error.code === "no_provider") return { name, state: "warn", found: error.problem, fix: NO_PROVIDER };
+    const fix = error.advice || "See vis providers";
+    return { name, state: "fail", found: error.problem, fix };
+  }
+}
+
+/** Where a provider's key goes, if a variable of the environment concerns it. */
+async function addressOf(name: string, settings: Settings): Promise<string | undefined> {
+  const keys = await new AppProviderAdmin(settings).keys();
+  return keys.find(({ provider }) => provider === name)?.address;
+}
+
+function fixOf(name: string, { config }: Settings): string {
+  const ownKey = config.baseUrl === null ? `vis auth login ${name}` : "VIS_API_KEY";
+  const address = config.baseUrl === null ? `the baseUrl of ${name} in config.jsonc` : "VIS_BASE_URL";
+  return `Start the server, or check ${address} and its key (${ownKey}); then run vis providers --check again`;
+}
+
+/** Fallback providers, and those that could be named. */
+async function othersOf(settings: Settings): Promise<readonly CheckResult[]> {
+  const admin = new AppProviderAdmin(settings);
+  const { providers } = await admin.providers({ check: true, signal: AbortSignal.timeout(2 * REACH_MS) });
+  return providers.filter(({ root }) => !root).map(({ name, key, reach }): CheckResult => {
+    const at = `provider: ${name}`;
+    if (key.fix !== "") return { name: at, state: "warn", found: "it has no key", fix: key.fix };
+    if (reach?.ok) return { name: at, state: "ok", found: reach.found, fix: "" };
+    const fix = `Requests work without it; check its address and key: vis auth login ${name}`;
+    return { name: at, state: "warn", found: reach?.found ?? "not checked", fix };
+  });
+}
+
+/** Checks whether every extension that is found loads. Untrusted ones of a project are not a fault. */
+async function diagnoseExtensions(settings: Settings, parts: SessionParts): Promise<readonly CheckResult[]> {
+  const name = "extensions";
+  try {
+    const all = await new AppExtensionAdmin(settings, parts).list();
+    const loaded = all.filter(({ state }) => state === "loaded");
+    const denied = (one: string): boolean => settings.config.extensions.deny.includes(one);
+    const faults = all.filter((one) =>
+      one.state !== "loaded" && !denied(one.name) && (one.path !== "" || one.state === "misconfigured")
+    );
+    return [
+      { name, state: "ok", found: `${loaded.length} load: ${loaded.map((one) => one.alias).join(", ")}`, fix: "" },
+      ...faults.map((one): CheckResult => ({
+        name: `extension: ${one.name}`,
+        state: "warn",
+        found: one.reason,
+        fix: one.state === "untrusted"
+          ? "Review it, then run vis extensions trust"
+          : one.state === "misconfigured"
+          ? "vis config explain extensions.config shows its settings"
+          : `vis extensions check ${one.path}; or exclude it: vis config set extensions.deny ${one.name}`,
+      })),
+    ];
+  } catch (error) {
+    if (!(error instanceof ConfigError) && !(error instanceof UsageError)) throw error;
+    return [{ name, state: "fail", found: error.message, fix: "vis extensions list shows each of them" }];
+  }
+}
+
+/** Checks whether the Telegram bot could be started and used; nothing is sent. */
+export async function diagnoseTelegram(settings: Settings): Promise<readonly CheckResult[]> {
+  const name = "telegram";
+  const { allow } = settings.config.telegram;
+  try {
+    const token = await telegramToken({}, settings);
+    if (token === null) {
+      if (allow.length === 0) return [{ name, state: "off", found: "not set up (vis auth login telegram)", fix: "" }];
+      const fix = "Save the token from @BotFather with vis auth login telegram";
+      return [{ name, state: "warn", found: "no token, although telegram.allow lists users", fix }];
+    }
+    const found = `token from ${token.from}, ${allow.length === 0 ? "nobody" : allow.length} allowed`;
+    if (allow.length > 0) return [{ name, state: "ok", found, fix: "" }];
+    return [{ name, state: "warn", found, fix: "vis telegram allow ID; the bot sends refused users their id" }];
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return [{ name, state: "fail", found: error.message, fix: "vis auth login telegram, or VIS_TELEGRAM_TOKEN" }];
+  }
 }

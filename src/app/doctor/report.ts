@@ -4,12 +4,11 @@ import { DEFAULT_CONFIG } from "../../config/defaults.ts";
 import { Cancelled, ConfigError, messageOf } from "../../domain/errors.ts";
 import type { SeatbeltWalls } from "../../processes/seatbelt_wall.ts";
 import type { SessionParts } from "../session/open_session.ts";
-import { programSettings } from "../settings/program_settings.ts";
+import { programSettings } from "../settings/programs.ts";
 import { type EnvironmentVariables, readSettings, type Settings } from "../settings/settings.ts";
-import { ownVersion } from "../update/own_version.ts";
-import { diagnoseCommands } from "./commands.ts";
-import { diagnoseSandbox } from "./sandbox.ts";
-import { settingsFault } from "./settings.ts";
+import { ownVersion } from "../update/version.ts";
+import { settingsFault } from "./doctor.ts";
+import { diagnoseCommands, diagnoseSandbox } from "./walls.ts";
 
 /** Folders of the system, whose paths say nothing about a user. */
 const SYSTEM = ["bin", "dev", "etc", "lib", "lib64", "nix", "opt", "proc", "run", "sbin", "sys", "usr", "System"];

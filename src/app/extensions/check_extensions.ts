@@ -15,8 +15,7 @@ import { signatureOf } from "../../extension/registry/signatures.ts";
 import { collectTests } from "../../extension/registry/testing.ts";
 import type { EnvironmentView, Extension } from "../../extension/spec.ts";
 import { undefinedNames } from "../../sandbox/child/syntax/modules.ts";
-import type { Settings } from "../settings/settings.ts";
-import type { ShippedParts } from "../settings/shipped_parts.ts";
+import type { Settings, ShippedParts } from "../settings/settings.ts";
 import { buildRegistry, folderOptionsOf } from "./extension_source.ts";
 import { TYPE_FILES } from "./new_extension.ts";
 

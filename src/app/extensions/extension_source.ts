@@ -1,19 +1,18 @@
-import { ConfigError, messageOf, SettingError } from "../../domain/errors.ts";
+import { isAbsolute, join, relative, resolve } from "node:path";
+import { ConfigError, messageOf, SettingError, UsageError } from "../../domain/errors.ts";
+import { nearestName } from "../../domain/kit/names.ts";
 import { discoverFolders, type FoundFolder } from "../../extension/loading/discover.ts";
 import { isWanted } from "../../extension/loading/is_wanted.ts";
 import type { LoadFolderOptions, LoadOptions, LoadReport, ShippedIndex } from "../../extension/loading/loader.ts";
 import type { ExtensionDescription } from "../../extension/registry/description.ts";
 import { type ExtensionSource, LazyRegistry } from "../../extension/registry/lazy_registry.ts";
+import type { OffPart } from "../../extension/registry/off_part.ts";
 import type { SettingSources } from "../../extension/registry/read_config.ts";
 import type { ExtensionRegistry } from "../../extension/registry/registry.ts";
 import type { Extension } from "../../extension/spec.ts";
 import { createLog } from "../../logging/log.ts";
-import type { Settings } from "../settings/settings.ts";
-import type { ShippedParts } from "../settings/shipped_parts.ts";
-import { isBelow } from "./is_below.ts";
-import { settingSecrets } from "./setting_secrets.ts";
-import { withOffParts } from "./with_off_parts.ts";
-import { join, resolve } from "node:path";
+import { settingSecrets } from "../settings/secret_references.ts";
+import type { Settings, ShippedParts } from "../settings/settings.ts";
 
 /** About when the first request of a query is sent; what is loaded later does not delay it. */
 const AFTER_START_MS = 40;
@@ -206,4 +205,63 @@ export async function folderOptionsOf({ home }: Pick<Settings, "home">): Promise
     readRealmModule: realmModuleReader(),
     trust: new TrustList(join(home, "trusted_extensions.json")),
   };
+}
+
+/** The source, which also says which shipped extensions the settings switch off, or do not let in. */
+export function withOffParts(
+  source: ExtensionSource,
+  { config, described }: Pick<Settings, "config"> & Pick<ShippedParts, "described">,
+): ExtensionSource {
+  const off = Object.entries(described).flatMap(([name, one]) =>
+    one && (one.howToEnable || !isWanted(name, one, config.extensions)) ? [offPart(name, one, config.extensions)] : []
+  );
+  if (off.length === 0) return source;
+  return {
+    activate: async (env, own) => {
+      const active = await source.activate(env, own);
+      const there = new Set(active.list.map(({ namespace }) => namespace));
+      return { ...active, off: off.filter(({ namespace }) => !there.has(namespace)) };
+    },
+    known: (envId) => source.known?.(envId) ?? [],
+    release: (envId) => source.release?.(envId),
+  };
+}
+
+function offPart(
+  name: string,
+  { namespace, functions, settings, howToEnable }: ExtensionDescription,
+  { allow, deny, config }: Settings["config"]["extensions"],
+): OffPart {
+  const isListed = (list: readonly string[]): boolean => list.includes(namespace) || list.includes(name);
+  const section = settings?.section ?? `extensions.config["${namespace}"]`;
+  const how = isListed(deny)
+    ? `remove ${name} from extensions.deny, or run without --no-extension ${name}`
+    : allow !== null && !isListed(allow)
+    ? `add ${name} to extensions.allow`
+    : (Object(config[namespace]).enabled === false ? undefined : howToEnable) ??
+      `vis config set ${section}.enabled true`;
+  return { namespace, alias: functions[0]?.split(".")[0] ?? name, functions, how };
+}
+
+/** Throws `UsageError` if an extension to leave out does not exist. The extensions in a folder are unknown until it is
+ * read: if there is a folder, every name may be valid. */
+export async function checkLeftOut(
+  names: readonly string[],
+  { settings, parts }: { readonly settings: Settings; readonly parts: Pick<ShippedParts, "shipped" | "described"> },
+): Promise<void> {
+  if (names.length === 0 || (await discoverFolders(settings)).length > 0) return;
+  const shipped = Object.keys(parts.shipped);
+  const known = [...shipped, ...shipped.flatMap((name) => parts.described[name]?.namespace ?? [])];
+  for (const name of names) {
+    if (known.includes(name)) continue;
+    const near = nearestName(name, known);
+    const hint = near === null ? `there are ${shipped.join(", ")}` : `did you mean ${near}?`;
+    throw new UsageError(`Cannot leave out ${name}: unknown extension; ${hint}`);
+  }
+}
+
+/** Whether a path is inside a folder, on every system; both must be absolute. */
+export function isBelow(path: string, folder: string): boolean {
+  const way = relative(folder, path);
+  return way !== "" && way !== ".." && !/^\.\.[\\/]/.test(way) && !isAbsolute(way);
 }

@@ -1,6 +1,6 @@
 import { basename, join } from "node:path";
-import types from "../../../docs/generated/vis-extension.d.ts" with { type: "text" };
 import testingTypes from "../../../docs/extensions/vis-extension-testing.d.ts" with { type: "text" };
+import types from "../../../docs/generated/vis-extension.d.ts" with { type: "text" };
 import { fileFault, UsageError } from "../../domain/errors.ts";
 
 /** The version whose types an editor loads; `z` of `@vis/extension` is the one in the program. */

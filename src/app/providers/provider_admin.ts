@@ -1,4 +1,8 @@
+import { join } from "node:path";
 import type { ProviderAdmin } from "../../channels/channel.ts";
+import { setInJsonc } from "../../config/edit_jsonc.ts";
+import { valueAt } from "../../config/layers.ts";
+import { parseJsonc } from "../../config/parse_jsonc.ts";
 import { Cancelled, ConfigError, messageOf, ProviderError, UsageError } from "../../domain/errors.ts";
 import type {
   KeyReport,
@@ -12,17 +16,23 @@ import type {
 import { BOT_LOGIN } from "../../domain/settings.ts";
 import type { CopilotEndpoints } from "../../providers/copilot/endpoints.ts";
 import type { Credentials } from "../../providers/credentials.ts";
+import { discoverLocal, type LocalAddress, usualAddresses } from "../../providers/models/discover.ts";
 import { loadModelData, type ModelData } from "../../providers/models/model_data.ts";
 import { PRESETS } from "../../providers/models/presets.ts";
-import { authReferences } from "../settings/auth_references.ts";
+import { readConfigFile, writeConfigFile } from "../settings/config_file.ts";
+import { authReferences } from "../settings/secret_references.ts";
 import type { Settings } from "../settings/settings.ts";
-import { addServer } from "./add_server.ts";
-import { credentialsOf } from "./build_router.ts";
-import { chooseProviders, type ChosenProviders, keyedNames } from "./choose_providers.ts";
-import { loginChoices } from "./login_choices.ts";
-import { capabilitiesOf, FREE_PRICE } from "./make_provider.ts";
-import { isProvider, keyAdvice, type ResolvedProvider, resolveProvider } from "./resolve_provider.ts";
-import { served, serviceReach } from "./served.ts";
+import { capabilitiesOf, credentialsOf, FREE_PRICE, makeProvider } from "./build_router.ts";
+import {
+  chooseProviders,
+  type ChosenProviders,
+  isProvider,
+  keyAdvice,
+  keyedNames,
+  type ResolvedProvider,
+  resolveProvider,
+  serverName,
+} from "./choose_providers.ts";
 
 const TRY_MS = 8_000;
 /** Shorter keys are masked completely. */
@@ -335,4 +345,85 @@ async function checkedAlone(
 
 function isRefused(error: unknown): boolean {
   return error instanceof ProviderError && error.code === "auth";
+}
+
+const REACH_MS = 5_000;
+
+/** Whether a service responds, and what it offers. */
+async function serviceReach(resolved: ResolvedProvider, signal: AbortSignal): Promise<ProviderReport["reach"]> {
+  try {
+    const models = await served(resolved, { signal });
+    return { ok: true, found: `${models.length} model${models.length === 1 ? "" : "s"}` };
+  } catch (error) {
+    if (signal.aborted) throw new Cancelled("Cancelled");
+    return { ok: false, found: messageOf(error) };
+  }
+}
+
+/** The models that a service offers. Rejects if it does not say so in time. */
+async function served(
+  resolved: ResolvedProvider,
+  { signal, withinMs = REACH_MS }: { readonly signal: AbortSignal; readonly withinMs?: number },
+): Promise<readonly string[]> {
+  if (resolved.need !== "optional" && resolved.key.value === null) {
+    throw new ConfigError(`No key: ${keyAdvice(resolved)}`);
+  }
+  const { provider } = await makeProvider(resolved, resolved.defaultModel ?? "");
+  const timeout = AbortSignal.timeout(withinMs);
+  try {
+    return await provider.models({ signal: AbortSignal.any([signal, timeout]) });
+  } catch (error) {
+    if (timeout.aborted && !signal.aborted) throw new ConfigError(`No answer for ${withinMs / 1000} s`);
+    throw error;
+  }
+}
+
+/** A person waits here, not a query: an idle server may take longer than a start could wait. */
+const PROBE_MS = 400;
+
+/** Login choices, servers on this machine first: these need no key. */
+export async function loginChoices(
+  names: readonly string[],
+  { config: { localServers, providers }, variable }: Pick<Settings, "config" | "variable">,
+  { addresses = usualAddresses(variable) }: { readonly addresses?: readonly LocalAddress[] | undefined } = {},
+): Promise<readonly LoginChoice[]> {
+  const servers = localServers ? await discoverLocal(addresses, { probeMs: PROBE_MS }) : [];
+  const found = servers.map(({ preset, title, baseUrl, models }): LoginChoice => {
+    const count = `${models.length} model${models.length === 1 ? "" : "s"}`;
+    return { name: preset, title: `${title} at ${new URL(baseUrl).host}, ${count}`, need: "optional" };
+  });
+  const stopped = Object.entries(PRESETS).flatMap(([name, { title, start }]): LoginChoice[] => {
+    if (start === undefined || !localServers || [...found, ...providers].some((one) => one.name === name)) return [];
+    return [{ name, title: `${title}, not running here`, need: "optional", start }];
+  });
+  const others = names.filter((name) => !found.some((one) => one.name === name)).map((name): LoginChoice => {
+    if (name === BOT_LOGIN) return { name, title: "the token of a bot, for vis telegram", need: "required" };
+    const entry = providers.find((one) => one.name === name);
+    const preset = PRESETS[entry?.preset ?? name];
+    return { name, title: preset?.title ?? "of your configuration", need: preset?.key ?? "required" };
+  });
+  return [...found, ...others, ...stopped];
+}
+
+/** Adds a server to `providers` of the user's configuration, or replaces the one of its name. Comments and order of the
+ * file stay. Resolves with its name. */
+export async function addServer(
+  { baseUrl, model }: { readonly baseUrl: string; readonly model: string },
+  { home }: Pick<Settings, "home">,
+): Promise<string> {
+  if (home === null) throw new ConfigError("Cannot find a home folder: set VIS_HOME to a folder that Vis may write");
+  const name = serverName(baseUrl);
+  const path = join(home, "config.jsonc");
+  const file = await readConfigFile(path);
+  const found = file === null ? [] : valueAt(parseJsonc(file), ["providers"]);
+  const providers: readonly unknown[] = Array.isArray(found) ? found : [];
+  const at = providers.findIndex((one) =>
+    typeof one === "object" && one !== null && "name" in one && one.name === name
+  );
+  const entry = { name, baseUrl, models: [{ name: model }] };
+  const change = providers.length === 0
+    ? { path: ["providers"], value: [entry] }
+    : { path: ["providers", String(at === -1 ? providers.length : at)], value: entry };
+  await writeConfigFile(path, { text: setInJsonc(file?.text ?? "", change), follow: true });
+  return name;
 }

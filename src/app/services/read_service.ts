@@ -1,9 +1,8 @@
 import type { OpenRequest, ServiceRequest } from "../../channels/channel.ts";
-import type { ShippedParts } from "../settings/shipped_parts.ts";
-import { type EnvironmentVariables, readSettings, type Settings } from "../settings/settings.ts";
-import { tryWalls } from "../session/try_walls.ts";
-import { UsageError } from "../../domain/errors.ts";
 import type { Config } from "../../config/schema.ts";
+import { UsageError } from "../../domain/errors.ts";
+import { tryWalls } from "../session/open_session.ts";
+import { type EnvironmentVariables, readSettings, type Settings, type ShippedParts } from "../settings/settings.ts";
 
 /** Describes the effect of the locked profile for the operator. */
 function lockedNote(
@@ -29,7 +28,7 @@ function lockedBy(
 }
 
 /** What a channel that serves others starts with. */
-export interface Service<R extends OpenRequest> {
+interface Service<R extends OpenRequest> {
   /** Includes the requirements of the profile. */
   readonly request: R;
   readonly settings: Settings;

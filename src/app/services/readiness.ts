@@ -1,15 +1,14 @@
-import { messageOf } from "../../domain/errors.ts";
-import { isPostgres } from "../../domain/kit/addresses.ts";
-import { folderFault } from "../settings/folder_fault.ts";
 import { access, constants, statfs } from "node:fs/promises";
 import { dirname } from "node:path";
+import { fileFault, messageOf } from "../../domain/errors.ts";
+import { isPostgres } from "../../domain/kit/addresses.ts";
 
 /** With less free space a query could not store its work. */
 const MIN_FREE_BYTES = 64 * 1024 * 1024;
 const GOOD_MS = 300_000;
 const BAD_MS = 5_000;
 
-export interface ReadinessParts {
+interface ReadinessParts {
   /** A path, ":memory:", or the URL of a server. */
   readonly database: string;
   /** Starts a sandbox with the required walls, and ends it. Rejects if that fails. */
@@ -24,7 +23,7 @@ export interface ReadinessParts {
 }
 
 /** The requirements of a query, by name: what is wrong, or "" if nothing is. */
-export type Readiness = () => Promise<Readonly<Record<"sandbox" | "disk" | "file", string>>>;
+type Readiness = () => Promise<Readonly<Record<"sandbox" | "disk" | "file", string>>>;
 
 /** Whether this machine can run queries now. A sandbox is tested at most once in five minutes while it works, and once
  * in five seconds while it does not; concurrent callers share one test. */
@@ -78,4 +77,29 @@ async function tryWriting(path: string): Promise<void> {
 async function freeAt(path: string): Promise<number> {
   const { bavail, bsize } = await statfs(path);
   return bavail * bsize;
+}
+
+/** Why nothing can be written to a folder, which may still have to be created; "" if it can. */
+export function folderFault(path: string): string {
+  try {
+    const folder = nearest(path);
+    if (!Deno.statSync(folder).isDirectory) return `${folder} is not a folder`;
+    // Tested by writing, since permissions do not apply to root and do not show a read-only disk. It is synchronous, so
+    // that nothing is left behind.
+    Deno.removeSync(Deno.makeTempDirSync({ dir: folder, prefix: ".vis-doctor-" }));
+    return "";
+  } catch (error) {
+    return fileFault(error);
+  }
+}
+
+/** The folder itself, or its nearest existing parent. */
+function nearest(path: string): string {
+  try {
+    Deno.statSync(path);
+    return path;
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound) || dirname(path) === path) throw error;
+    return nearest(dirname(path));
+  }
 }

@@ -1,26 +1,24 @@
 import type { RunningServer, ServeRequest, Session } from "../../channels/channel.ts";
+import type { OwnConnections } from "../../channels/http/connections.ts";
 import type { HttpParts } from "../../channels/http/env.ts";
 import { startHttp } from "../../channels/http/start_http.ts";
 import type { Config } from "../../config/schema.ts";
 import { ConfigError, fileFault } from "../../domain/errors.ts";
+import { isLoopback } from "../../domain/kit/addresses.ts";
 import type { ExtensionFacts, VersionFacts } from "../../domain/reports.ts";
 import { runUndo } from "../../domain/undo.ts";
 import { createLog } from "../../logging/log.ts";
+import type { PROC } from "../../processes/proc_files.ts";
 import { AppExtensionAdmin } from "../extensions/extension_admin.ts";
-import { wantedTelemetry } from "../otel/wanted_telemetry.ts";
 import { unpricedRoot } from "../providers/build_router.ts";
 import { AppProviderAdmin } from "../providers/provider_admin.ts";
-import type { SessionParts } from "../session/open_session.ts";
-import { openTraced } from "../session/open_traced.ts";
-import { tryWalls } from "../session/try_walls.ts";
+import { openTraced, type SessionParts, tryWalls, wantedTelemetry } from "../session/open_session.ts";
 import type { Settings } from "../settings/settings.ts";
-import { openNotes } from "./open_notes.ts";
-import { ownConnections } from "./own_connections.ts";
+import { runtimeSince } from "../update/version.ts";
 import { readService } from "./read_service.ts";
 import { readiness } from "./readiness.ts";
-import { runtimeSince } from "./runtime_since.ts";
 import { serverTokens } from "./server_tokens.ts";
-import type { TelegramHook } from "./telegram_hook.ts";
+import { type TelegramHook, telegramHook } from "./telegram.ts";
 
 const LIMITS = {
   bodyMs: 30_000,
@@ -47,7 +45,7 @@ export async function serve(
   const session = await openTraced({ ...request, node: true }, { ...parts, telemetry, version: version.vis });
   let bot: TelegramHook | null = null;
   try {
-    bot = await botOf(request, { settings, parts, session });
+    bot = await telegramHook(request, { settings, parts, session });
     const { conversations, workspace, provider, model } = session;
     const unpriced = unpricedRoot(conversations, settings, { serves: true });
     const server = startHttp({
@@ -96,16 +94,6 @@ function pricesNote(unpriced: ReturnType<typeof unpricedRoot>): readonly string[
   return unpriced === null ? [] : [`${unpriced.found}: ${unpriced.fix.replace(/^S/, "s")}`];
 }
 
-/** Telegram's code is only loaded if its webhook is served. */
-async function botOf(
-  request: ServeRequest,
-  rest: { readonly settings: Settings; readonly parts: SessionParts; readonly session: Session },
-): Promise<TelegramHook | null> {
-  if (rest.settings.config.telegram.webhookUrl === null) return null;
-  const { telegramHook } = await import("./telegram_hook.ts");
-  return await telegramHook(request, rest);
-}
-
 async function extensionsOf(
   { locked }: ServeRequest,
   { settings, parts }: { readonly settings: Settings; readonly parts: SessionParts },
@@ -148,4 +136,42 @@ function limitsOf({ requestsPerMinute: perMinute, burst, bodyMiB, shutdownMs }: 
   const rate = { perMinute, burst };
   const chunked = runtimeSince("2.8.0"); // earlier ones hide a Content-Length after Transfer-Encoding
   return { ...LIMITS, chunked, perToken: rate, perAddress: rate, bodyBytes: bodyMiB * 1024 * 1024, shutdownMs };
+}
+
+/** The second file is missing without IPv6. */
+const TABLES = ["/proc/net/tcp", "/proc/net/tcp6"];
+
+/** The connections of this process; null where the system has no table of them. Since 2.8 Deno does not abort the signal
+ * of a request whose body arrived after its headers (`wait_raw_response_ready` of its `ext/http`). */
+export function ownConnections(
+  { os, version }: { readonly os: string; readonly version: string } = {
+    os: Deno.build.os,
+    version: Deno.version.deno,
+  },
+): OwnConnections | null {
+  if (os !== "linux") return null;
+  let proc: typeof PROC | null = null;
+  return {
+    read: async () => {
+      const { PROC } = await import("../../processes/proc_files.ts");
+      proc = PROC;
+      return TABLES.map((path) => wholeOf(path, PROC)).join("\n");
+    },
+    end: (inodes) => proc?.endSockets(inodes),
+    missesLeaving: runtimeSince("2.8.0", version),
+  };
+}
+
+function wholeOf(path: string, files: { readWhole(path: string): string }): string {
+  try {
+    return files.readWhole(path);
+  } catch {
+    return "";
+  }
+}
+
+/** Notes for the operator about the host that a server listens on. */
+export function openNotes(host: string): readonly string[] {
+  if (isLoopback(host)) return [];
+  return [`other machines can reach ${host}, and tokens and texts are sent unencrypted: put a proxy with TLS in front`];
 }

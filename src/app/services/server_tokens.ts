@@ -1,13 +1,14 @@
-import { resolve } from "node:path";
+import { randomBytes } from "node:crypto";
+import { dirname, join, resolve } from "node:path";
 import type { ServeRequest } from "../../channels/channel.ts";
 import { oneToken, type TokenSource } from "../../channels/http/tokens.ts";
 import type { Config } from "../../config/schema.ts";
-import { ConfigError, UsageError } from "../../domain/errors.ts";
+import { ConfigError, fileFault, UsageError } from "../../domain/errors.ts";
+import { ensureFile, ensureFolder } from "../../domain/kit/files.ts";
 import { createLog } from "../../logging/log.ts";
 import type { EnvironmentVariables, Settings } from "../settings/settings.ts";
-import { serverToken, sharedFileNotes } from "./server_token.ts";
 
-export interface ServerTokens {
+interface ServerTokens {
   readonly source: TokenSource;
   /** Null if there is a list of tokens. */
   readonly token: string | null;
@@ -61,4 +62,81 @@ async function withSigned(source: TokenSource, { jwt, quota }: Config["server"])
   const { signedTokens } = await import("../../channels/http/signed_tokens.ts");
   const signed = signedTokens({ ...jwt, issuer, audience, quota, now: Date.now, log: createLog("http") });
   return { grants: () => source.grants(), fault: () => source.fault?.() ?? Promise.resolve(""), signed };
+}
+
+interface ServerToken {
+  readonly token: string;
+  /** Its source: a flag, a variable or a path. */
+  readonly from: string;
+  readonly notes: readonly string[];
+}
+
+/** The token that every request must carry: `--token`, `--token-file`, VIS_TOKEN, `server.tokenFile`, otherwise one
+ * that is generated once and kept in `$VIS_HOME/server-token`, which only its owner can read. Throws `ConfigError`
+ * for a token that could be guessed or cannot be sent. */
+export async function serverToken(
+  { token, tokenFile }: Pick<ServeRequest, "token" | "tokenFile">,
+  { env, settings }: { readonly env: EnvironmentVariables; readonly settings: Pick<Settings, "home" | "config"> },
+): Promise<ServerToken> {
+  if (token !== undefined) return told(token, "--token");
+  if (tokenFile === undefined && env["VIS_TOKEN"]) return told(env["VIS_TOKEN"], "VIS_TOKEN");
+  const named = tokenFile ?? settings.config.server.tokenFile;
+  if (named) return await fromFile(resolve(named));
+  if (settings.home === null) {
+    throw new ConfigError("Cannot save a token: there is no home folder, use --token-file or VIS_TOKEN");
+  }
+  return await fromFile(join(settings.home, "server-token"));
+}
+
+function told(token: string, from: string): ServerToken {
+  if (!/^[\x21-\x7e]{16,512}$/.test(token)) {
+    throw new ConfigError(`Cannot use the token of ${from}: it must have 16 to 512 visible ASCII characters`);
+  }
+  return { token, from, notes: [] };
+}
+
+async function fromFile(path: string): Promise<ServerToken> {
+  try {
+    return await read(path);
+  } catch (error) {
+    if (error instanceof ConfigError) throw error;
+    if (!(error instanceof Deno.errors.NotFound)) throw unusable(path, error);
+  }
+  return await make(path);
+}
+
+/** Writes the file atomically: a concurrent start reads all of it or makes its own. */
+async function make(path: string): Promise<ServerToken> {
+  const draft = `${path}.${randomBytes(6).toString("hex")}`;
+  try {
+    const token = randomBytes(32).toString("base64url");
+    await ensureFolder(dirname(path));
+    await ensureFile(draft);
+    await Deno.writeTextFile(draft, `${token}\n`, { create: false });
+    await Deno.link(draft, path);
+    return { token, from: path, notes: [] };
+  } catch (error) {
+    if (error instanceof Deno.errors.AlreadyExists) return await read(path); // another start was faster
+    throw unusable(path, error);
+  } finally {
+    await Deno.remove(draft).catch(() => {});
+  }
+}
+
+async function read(path: string): Promise<ServerToken> {
+  const text = await Deno.readTextFile(path);
+  return { ...told(text.trim(), path), notes: await sharedFileNotes(path) };
+}
+
+/** A note if others can read a file of tokens. */
+export async function sharedFileNotes(path: string): Promise<readonly string[]> {
+  const { mode } = await Deno.stat(path);
+  const isOpen = Deno.build.os !== "windows" && ((mode ?? 0) & 0o077) !== 0;
+  return isOpen ? [`${path} can be read by others: chmod 600 it`] : [];
+}
+
+function unusable(path: string, error: unknown): ConfigError {
+  return new ConfigError(
+    `Cannot use token file ${path}: ${fileFault(error)}; choose another with --token-file or VIS_TOKEN`,
+  );
 }

@@ -2,8 +2,7 @@ import type { OpenRequest, Peer, Session, SpeakRequest } from "../../channels/ch
 import { messageOf } from "../../domain/errors.ts";
 import type { VersionFacts } from "../../domain/reports.ts";
 import { createLog } from "../../logging/log.ts";
-import type { SessionParts } from "../session/open_session.ts";
-import { openTraced } from "../session/open_traced.ts";
+import { openTraced, type SessionParts } from "../session/open_session.ts";
 import { readSettings } from "../settings/settings.ts";
 
 type Parts = SessionParts & { readonly version: VersionFacts };

@@ -1,11 +1,15 @@
-import type { RunningBot, TelegramRequest } from "../../channels/channel.ts";
-import { openTelegram } from "../../channels/telegram/open_telegram.ts";
-import { ConfigError } from "../../domain/errors.ts";
+import type { OpenRequest, RunningBot, Session, TelegramRequest } from "../../channels/channel.ts";
+import { REAL_BOT_CLOCK } from "../../channels/telegram/bot_api.ts";
+import type { OpenedBot, OpenTelegramOptions } from "../../channels/telegram/open_telegram.ts";
+import { Cancelled, ConfigError } from "../../domain/errors.ts";
 import { isLoopback } from "../../domain/kit/addresses.ts";
+import { BOT_LOGIN } from "../../domain/settings.ts";
+import { createLog } from "../../logging/log.ts";
+import { credentialsOf } from "../providers/build_router.ts";
+import { AppProviderAdmin } from "../providers/provider_admin.ts";
 import { openSession, type SessionParts } from "../session/open_session.ts";
-import { botSettings } from "./bot_settings.ts";
+import { readSettings, type Settings } from "../settings/settings.ts";
 import { readService } from "./read_service.ts";
-import { telegramToken } from "./telegram_token.ts";
 
 const NO_TOKEN =
   "Cannot start the bot: there is no token; create one with @BotFather of Telegram and save it with vis auth " +
@@ -19,6 +23,7 @@ export async function telegram(given: TelegramRequest, parts: SessionParts): Pro
   const { telegram: config } = settings.config;
   const token = await telegramToken({ tokenFile }, settings);
   if (token === null) throw new ConfigError(NO_TOKEN);
+  const { openTelegram } = await import("../../channels/telegram/open_telegram.ts");
   const bot = await openTelegram({
     ...botSettings(request, { settings, parts }),
     ...{ deleteWebhook, signal },
@@ -46,4 +51,152 @@ function inTheClear(apiUrl: string): readonly string[] {
   const { protocol, hostname } = new URL(apiUrl);
   if (protocol === "https:" || isLoopback(hostname)) return [];
   return [`telegram.apiUrl is not https: the token is sent to ${hostname} unencrypted`];
+}
+
+/** Longest wait at startup, since Telegram may be unreachable then. */
+const FIRST_MS = 3_000;
+
+/** The bot behind a route of the HTTP channel. */
+export interface TelegramHook {
+  /** Path of the route, with its handler. */
+  readonly hooks: Readonly<Record<string, (request: Request) => Promise<Response>>>;
+  readonly notes: readonly string[];
+  close(): Promise<void>;
+}
+
+/** Starts the bot if `telegram.webhookUrl` is set; null if it is not. The hook owns its sessions with other models, but
+ * not `session`. Throws `ConfigError` if the token is missing or refused. */
+export async function telegramHook(
+  request: OpenRequest,
+  { settings, parts, session }: {
+    readonly settings: Settings;
+    readonly parts: SessionParts;
+    readonly session: Session;
+  },
+): Promise<TelegramHook | null> {
+  const { webhookUrl } = settings.config.telegram;
+  if (webhookUrl === null) return null;
+  const token = await telegramToken({}, settings);
+  if (token === null) throw new ConfigError("Cannot serve the bot: telegram.webhookUrl is set, and there is no token");
+  const path = new URL(webhookUrl).pathname;
+  if (path === "/") throw new ConfigError(`Cannot serve the bot at ${webhookUrl}: its address needs a path of its own`);
+  const abort = new AbortController();
+  const log = createLog("telegram");
+  const { openTelegram } = await import("../../channels/telegram/open_telegram.ts");
+  const starting = openTelegram({
+    ...botSettings(request, { settings, parts }),
+    ...{ webhookUrl, deleteWebhook: false, signal: abort.signal, token: token.token },
+    note: (text) => log.warn("telegram_note", { text }),
+    open: (model) =>
+      model === null
+        ? Promise.resolve({ ...session, close: () => Promise.resolve() })
+        : openSession({ ...request, model }, parts),
+  });
+  let bot: OpenedBot | null = null;
+  const failed = (error: unknown): void => log.error("telegram_ended", { error: String(error) });
+  const started = starting.then((opened) => {
+    bot = opened;
+    opened.ended.catch(failed);
+  });
+  started.catch((error: unknown) => error instanceof Cancelled ? undefined : failed(error));
+  const late = new AbortController();
+  await Promise.race([started, REAL_BOT_CLOCK.sleep(FIRST_MS, late.signal)]).finally(() => late.abort());
+  return {
+    hooks: { [path]: async (asked) => await bot?.receive(asked) ?? new Response("", { status: 503 }) },
+    notes: [`the bot of Telegram answers at ${webhookUrl}`],
+    close: async () => {
+      abort.abort();
+      await started.catch(() => {});
+      await bot?.close();
+    },
+  };
+}
+
+const VARIABLE = "VIS_TELEGRAM_TOKEN";
+
+interface TelegramToken {
+  readonly token: string;
+  /** A path or a variable. */
+  readonly from: string;
+}
+
+/** The bot's token: from the named file, from VIS_TELEGRAM_TOKEN, or saved by `vis auth login telegram`; null if there
+ * is none. Throws `ConfigError` for an invalid token, without showing it. */
+export async function telegramToken(
+  { tokenFile }: Pick<TelegramRequest, "tokenFile">,
+  settings: Pick<Settings, "home" | "variable">,
+): Promise<TelegramToken | null> {
+  if (tokenFile !== undefined) return checked(await ofFile(tokenFile), tokenFile);
+  const told = settings.variable(VARIABLE);
+  if (told !== null) return checked(told, VARIABLE);
+  const kept = await credentialsOf(settings).get(BOT_LOGIN);
+  return kept?.type === "key" ? checked(kept.key, "auth.json") : null;
+}
+
+function checked(token: string, from: string): TelegramToken {
+  if (/^\d{1,20}:[\w-]{20,200}$/.test(token)) return { token, from };
+  throw new ConfigError(
+    `Cannot use the token of ${from}: it must look like 123456:ABC…, as @BotFather sends it`,
+  );
+}
+
+async function ofFile(path: string): Promise<string> {
+  try {
+    return (await Deno.readTextFile(path)).trim();
+  } catch (error) {
+    throw new ConfigError(`Cannot read the token in ${path}: ${error instanceof Error ? error.name : "unknown"}`);
+  }
+}
+
+/** The list of allowed users is read again if it is older. */
+const ALLOWED_MS = 1_000;
+
+interface BotParts {
+  readonly settings: Settings;
+  readonly parts: Pick<SessionParts, "env" | "described" | "settings">;
+}
+
+/** The bot's part of the settings, for polling or a webhook. */
+function botSettings(
+  request: OpenRequest,
+  { settings, parts }: BotParts,
+): Pick<OpenTelegramOptions, "apiUrl" | "clock" | "log" | "shutdownMs" | "quota" | "models" | "allowed"> {
+  const { telegram, server } = settings.config;
+  return {
+    apiUrl: telegram.apiUrl,
+    clock: REAL_BOT_CLOCK,
+    log: createLog("telegram"),
+    shutdownMs: telegram.shutdownMs,
+    quota: server.quota,
+    models: request.locked ? null : () => modelNames(settings),
+    allowed: allowedOf(request, { settings, parts }),
+  };
+}
+
+/** The current list from the settings: changes apply without a restart. If it cannot be read, the previous list stays
+ * in effect. */
+function allowedOf(
+  request: OpenRequest,
+  { settings, parts }: BotParts,
+): () => Promise<readonly number[]> {
+  let known: readonly number[] = settings.config.telegram.allow;
+  let readAt = Date.now();
+  return async () => {
+    if (Date.now() - readAt < ALLOWED_MS) return known;
+    readAt = Date.now();
+    try {
+      known = (await readSettings(request, parts.env, parts)).config.telegram.allow;
+    } catch (error) {
+      createLog("telegram").warn("telegram_settings_not_read", { error: String(error) });
+    }
+    return known;
+  };
+}
+
+/** Names as accepted by `--model`, those of the default provider first. */
+async function modelNames(settings: Settings): Promise<readonly string[]> {
+  const reports = await new AppProviderAdmin(settings).models({ provider: null, signal: AbortSignal.timeout(10_000) });
+  return reports.flatMap(({ provider, models }, at) =>
+    models.map(({ name }) => at === 0 ? name : `${provider}/${name}`)
+  );
 }

@@ -1,12 +1,12 @@
+import { Buffer } from "node:buffer";
+import { createHash } from "node:crypto";
+import { z } from "zod";
 import type { Quota, TokenGrant, TokenSource } from "../../channels/http/tokens.ts";
 import { parseJsonc } from "../../config/parse_jsonc.ts";
 import { ConfigError, fileFault, messageOf } from "../../domain/errors.ts";
 import { DEFAULT_TENANT, TENANT_NAME, TENANT_RULE } from "../../domain/kit/ids.ts";
 import type { Log } from "../../logging/log.ts";
-import { sharedFileNotes } from "./server_token.ts";
-import { Buffer } from "node:buffer";
-import { createHash } from "node:crypto";
-import { z } from "zod";
+import { sharedFileNotes } from "./server_tokens.ts";
 
 /** How long a list counts as current. */
 const LOOK_AGAIN_MS = 1_000;

@@ -5,55 +5,23 @@ import { ConfigError } from "../../domain/errors.ts";
 import type { ApprovalRules } from "../../domain/query/approval.ts";
 import { Playback } from "../../domain/records/recording.ts";
 import type { EnvironmentParts } from "../../environment/environment_parts.ts";
-import type { UnwalledMode } from "../../extension/spawned.ts";
 import { createLog } from "../../logging/log.ts";
+import { startLogTable } from "../../logging/log_table.ts";
+import { openStore, type OpenStoreOptions } from "../../persistence/open_store.ts";
 import type { Store } from "../../persistence/store/store.ts";
 import { Router } from "../../providers/router/router.ts";
+import { NO_GRANTS } from "../../sandbox/grants.ts";
 import { openSandbox } from "../../sandbox/host/open_sandbox.ts";
 import { WorkFolder } from "../../sandbox/launch/work_folder.ts";
 import { missingWalls } from "../../sandbox/missing_walls.ts";
 import type { Sandbox, SandboxLimits, SandboxOptions } from "../../sandbox/sandbox.ts";
-import { checkLeftOut } from "../extensions/check_left_out.ts";
-import { extensionSource } from "../extensions/extension_source.ts";
+import { checkLeftOut, extensionSource } from "../extensions/extension_source.ts";
 import type { Telemetry } from "../otel/telemetry.ts";
 import { buildRouter } from "../providers/build_router.ts";
-import { programSettings } from "../settings/program_settings.ts";
-import { type EnvironmentVariables, readSettings, type Settings } from "../settings/settings.ts";
-import type { ShippedParts } from "../settings/shipped_parts.ts";
-import { openLoggedStore } from "./open_logged_store.ts";
+import { programSettings, programsOf } from "../settings/programs.ts";
+import { type EnvironmentVariables, readSettings, type Settings, type ShippedParts } from "../settings/settings.ts";
 import { PROCESS_LIMITS } from "./process_limits.ts";
 import { isAlive, ownSession } from "./process_owner.ts";
-
-/** `env.spawn` and `env.programWalls`; their code is loaded with the first call. */
-function commandWall(
-  settings: Settings,
-  { env, parts, mode }: {
-    readonly env: EnvironmentVariables;
-    readonly parts: Pick<ShippedParts, "described">;
-    readonly mode: UnwalledMode | undefined;
-  },
-): Required<Pick<EnvironmentParts, "spawn" | "programWalls">> {
-  const load = async () => (await import("../settings/open_programs.ts")).openPrograms(settings, { env, parts, mode });
-  let programs: ReturnType<typeof load> | null = null;
-  const ready = () => programs ??= load();
-  return {
-    spawn: async (workspace, argv, options, caller) => await (await ready()).spawn(workspace, argv, options, caller),
-    programWalls: async () => await (await ready()).walls(),
-  };
-}
-
-/** `env.obeyedPaths`; its code is loaded with the first change of a file. */
-function obeyedPaths(
-  env: EnvironmentVariables,
-  { home: visHome }: Pick<Settings, "home">,
-): NonNullable<EnvironmentParts["obeyedPaths"]> {
-  const user = { home: env["HOME"] || "/", visHome, env };
-  const load = async () => new (await import("../../processes/obeyed_paths.ts")).ObeyedPaths(user);
-  let obeyed: ReturnType<typeof load> | null = null;
-  return async (workspace, paths) => await (await (obeyed ??= load())).of(workspace, paths);
-}
-
-const NOTHING_RECORDED = { conversationId: "", title: "", workspace: "", createdAt: 0, queries: [] };
 
 export interface SessionParts extends ShippedParts {
   readonly env: EnvironmentVariables;
@@ -76,7 +44,7 @@ export async function openSession(request: OpenRequest, { env, telemetry, ...par
     const extensions = await extensionsOf(request, { settings, parts });
     const own = ownSession();
     const where = { ...settings, readOnly: locked?.writable === false };
-    const commands = locked ? {} : commandWall(settings, { env, parts, mode: request.shell });
+    const commands = locked ? {} : programsOf(settings, { env, described: parts.described, mode: request.shell });
     const node = await nodeOf(request, { store, router, owner: own.owner });
     const conversations = await conversationsOf(telemetry, {
       store,
@@ -120,6 +88,128 @@ export async function openSession(request: OpenRequest, { env, telemetry, ...par
   }
 }
 
+/** `openSession` with the given traces, or with those that the environment requests. Queued spans are sent when the
+ * session closes, or if it cannot be opened. */
+export async function openTraced(
+  request: OpenRequest,
+  { version, ...parts }: SessionParts & { readonly version: string },
+): Promise<Session> {
+  const telemetry = parts.telemetry ?? (request.browse ? null : await wantedTelemetry(parts.env, version));
+  if (telemetry === null) return await openSession(request, parts);
+  try {
+    const session = await openSession(request, { ...parts, telemetry });
+    return {
+      ...session,
+      close: async () => {
+        try {
+          await session.close();
+        } finally {
+          await telemetry.close();
+        }
+      },
+    };
+  } catch (error) {
+    await telemetry.close();
+    throw error;
+  }
+}
+
+/** Null if the environment requests no traces; the exporter is only loaded if it does. */
+export async function wantedTelemetry(env: EnvironmentVariables, version: string): Promise<Telemetry | null> {
+  if (!Object.keys(env).some((name) => /^OTEL_EXPORTER_OTLP_(TRACES_)?ENDPOINT$/.test(name))) return null;
+  const { openTelemetry } = await import("../otel/telemetry.ts");
+  return openTelemetry(env, { version });
+}
+
+/** Opens the store. From then on log entries go into its log table; closing it stores pending ones. */
+export async function openLoggedStore(options: OpenStoreOptions): Promise<Store> {
+  const store = await openStore(options);
+  const table = startLogTable({ write: (entries) => store.log(...entries) });
+  const close = store.close.bind(store);
+  return Object.assign(store, {
+    close: async (): Promise<void> => {
+      await table.close();
+      await close();
+    },
+  });
+}
+
+async function routerFor(
+  { browse = false, playback }: OpenRequest,
+  { settings, telemetry }: { readonly settings: Settings; readonly telemetry: Telemetry | null | undefined },
+): Promise<Router> {
+  if (!browse && !playback) {
+    if (!telemetry) return await buildRouter(settings);
+    const { tracedProvider } = await import("../otel/traced.ts");
+    return await buildRouter(settings, { wrap: (provider) => tracedProvider(provider, telemetry.tracer) });
+  }
+  const { replayProvider } = await import("../../providers/replay.ts");
+  const provider = replayProvider(playback ?? new Playback(NOTHING_RECORDED));
+  return new Router({ routes: [{ provider, model: provider.defaultModel }] });
+}
+
+/** Tracing code is only loaded if traces are requested. */
+async function conversationsOf(telemetry: Telemetry | null = null, parts: ConversationParts): Promise<Conversations> {
+  if (!telemetry) return new Conversations(parts);
+  const { tracedConversations } = await import("../otel/traced.ts");
+  return tracedConversations(parts, telemetry.tracer);
+}
+
+async function extensionsOf(
+  { extensionHome, extension = [], mcpServers }: OpenRequest,
+  { settings, parts }: { readonly settings: Settings; readonly parts: ShippedParts },
+): ReturnType<typeof extensionSource> {
+  const offered = mcpServers && Object.keys(mcpServers).length > 0 ? { mcpServers } : {};
+  const paths = extension.map((path) => resolve(path));
+  return await extensionSource({ ...settings, extensionHome, offered }, parts, { paths });
+}
+
+/** The code of nodes is only loaded where there can be several. */
+async function nodeOf(
+  { node = false }: OpenRequest,
+  { store, ...parts }: Pick<ConversationParts, "owner" | "store"> & { readonly router: Router },
+) {
+  const nothing = (): Promise<void> => Promise.resolve();
+  if (!node || !store.asNode) return { parts: {}, start: nothing, close: nothing };
+  const { openNode } = await import("../../conversation/nodes/node.ts");
+  return await openNode(store, { ...parts, log: createLog("node") });
+}
+
+/** The user's own commands around queries; their code is only loaded if there are any. */
+async function hooksOf(
+  { config: { hooks }, workspace }: Settings,
+  { spawn }: Pick<ConversationParts, "spawn">,
+): Promise<Pick<ConversationParts, "around">> {
+  if (!spawn || [hooks.request, hooks.edit, hooks.end].every((commands) => commands.length === 0)) return {};
+  const { userHooks } = await import("./user_hooks.ts");
+  return { around: userHooks({ hooks, workspace, spawn }) };
+}
+
+/** The user's lasting answers; their code is loaded with the first request for approval. */
+function approvalRules({ home }: Pick<Settings, "home">): { readonly approvalRules?: ApprovalRules } {
+  if (home === null) return {};
+  const load = async () => new (await import("./approvals.ts")).ApprovalFolder(home);
+  let rules: ReturnType<typeof load> | null = null;
+  const ready = () => rules ??= load();
+  return {
+    approvalRules: {
+      has: async (rule) => (await ready()).has(rule),
+      add: async (rule) => (await ready()).add(rule),
+    },
+  };
+}
+
+/** `env.obeyedPaths`; its code is loaded with the first change of a file. */
+function obeyedPaths(
+  env: EnvironmentVariables,
+  { home: visHome }: Pick<Settings, "home">,
+): NonNullable<EnvironmentParts["obeyedPaths"]> {
+  const user = { home: env["HOME"] || "/", visHome, env };
+  const load = async () => new (await import("../../processes/obeyed_paths.ts")).ObeyedPaths(user);
+  let obeyed: ReturnType<typeof load> | null = null;
+  return async (workspace, paths) => await (await (obeyed ??= load())).of(workspace, paths);
+}
+
 /** Says that commands run without a question, where the wall is not whole. */
 async function unwalledNotes(
   settings: Settings,
@@ -134,77 +224,19 @@ async function unwalledNotes(
   return [`Commands run without a question, and their wall is not whole: ${unwalled.reason} (shell.unwalled is run)`];
 }
 
-/** The code of nodes is only loaded where there can be several. */
-async function nodeOf(
-  { node = false }: OpenRequest,
-  { store, ...parts }: Pick<ConversationParts, "owner" | "store"> & { readonly router: Router },
-) {
-  const nothing = (): Promise<void> => Promise.resolve();
-  if (!node || !store.asNode) return { parts: {}, start: nothing, close: nothing };
-  const { openNode } = await import("../../conversation/nodes/node.ts");
-  return await openNode(store, { ...parts, log: createLog("node") });
-}
-
-async function extensionsOf(
-  { extensionHome, extension = [], mcpServers }: OpenRequest,
-  { settings, parts }: { readonly settings: Settings; readonly parts: ShippedParts },
-): ReturnType<typeof extensionSource> {
-  const offered = mcpServers && Object.keys(mcpServers).length > 0 ? { mcpServers } : {};
-  const paths = extension.map((path) => resolve(path));
-  return await extensionSource({ ...settings, extensionHome, offered }, parts, { paths });
-}
-
-/** The user's own commands around queries; their code is only loaded if there are any. */
-async function hooksOf(
-  { config: { hooks }, workspace }: Settings,
-  { spawn }: Pick<ConversationParts, "spawn">,
-): Promise<Pick<ConversationParts, "around">> {
-  if (!spawn || [hooks.request, hooks.edit, hooks.end].every((commands) => commands.length === 0)) return {};
-  const { userHooks } = await import("./user_hooks.ts");
-  return { around: userHooks({ hooks, workspace, spawn }) };
-}
-
-/** Tracing code is only loaded if traces are requested. */
-async function conversationsOf(telemetry: Telemetry | null = null, parts: ConversationParts): Promise<Conversations> {
-  if (!telemetry) return new Conversations(parts);
-  const { tracedConversations } = await import("../otel/traced_conversations.ts");
-  return tracedConversations(parts, telemetry.tracer);
-}
-
-async function routerFor(
-  { browse = false, playback }: OpenRequest,
-  { settings, telemetry }: { readonly settings: Settings; readonly telemetry: Telemetry | null | undefined },
-): Promise<Router> {
-  if (!browse && !playback) {
-    if (!telemetry) return await buildRouter(settings);
-    const { tracedProvider } = await import("../otel/traced_provider.ts");
-    return await buildRouter(settings, { wrap: (provider) => tracedProvider(provider, telemetry.tracer) });
-  }
-  const { replayProvider } = await import("../../providers/replay.ts");
-  const provider = replayProvider(playback ?? new Playback(NOTHING_RECORDED));
-  return new Router({ routes: [{ provider, model: provider.defaultModel }] });
-}
-
-/** The user's lasting answers; their code is loaded with the first request for approval. */
-function approvalRules({ home }: Pick<Settings, "home">): { readonly approvalRules?: ApprovalRules } {
-  if (home === null) return {};
-  const load = async () => new (await import("./approval_folder.ts")).ApprovalFolder(home);
-  let rules: ReturnType<typeof load> | null = null;
-  const ready = () => rules ??= load();
+function querySettings({ config, workspace }: Settings) {
+  const { iterations, ceiling, costUsd, tokens, wallMs, subcalls, depth } = config.budget;
+  const { timeoutMs, timeoutMinMs, timeoutMaxMs } = config.sandbox;
   return {
-    approvalRules: {
-      has: async (rule) => (await ready()).has(rule),
-      add: async (rule) => (await ready()).add(rule),
-    },
-  };
-}
-
-function limitsOf({ sandbox, context }: Settings["config"]): SandboxLimits {
-  return {
-    memoryBytes: sandbox.memoryMiB * 1024 * 1024,
-    outputBytes: 1024 * 1024,
-    graceMs: 500,
-    previewChars: context.previewChars,
+    budget: iterations,
+    ceiling,
+    limits: { costUsd, tokens, wallMs, subcalls },
+    depth,
+    approvals: config.approvals,
+    deadlines: { defaultMs: timeoutMs, minMs: timeoutMinMs, maxMs: timeoutMaxMs },
+    caps: config.context,
+    instructions: "",
+    machine: { cwd: workspace, platform: `${Deno.build.os} ${Deno.build.arch}` },
   };
 }
 
@@ -229,18 +261,28 @@ export async function startSandbox(
   );
 }
 
-function querySettings({ config, workspace }: Settings) {
-  const { iterations, ceiling, costUsd, tokens, wallMs, subcalls, depth } = config.budget;
-  const { timeoutMs, timeoutMinMs, timeoutMaxMs } = config.sandbox;
+function limitsOf({ sandbox, context }: Settings["config"]): SandboxLimits {
   return {
-    budget: iterations,
-    ceiling,
-    limits: { costUsd, tokens, wallMs, subcalls },
-    depth,
-    approvals: config.approvals,
-    deadlines: { defaultMs: timeoutMs, minMs: timeoutMinMs, maxMs: timeoutMaxMs },
-    caps: config.context,
-    instructions: "",
-    machine: { cwd: workspace, platform: `${Deno.build.os} ${Deno.build.arch}` },
+    memoryBytes: sandbox.memoryMiB * 1024 * 1024,
+    outputBytes: 1024 * 1024,
+    graceMs: 500,
+    previewChars: context.previewChars,
   };
 }
+
+/** Throws `ConfigError` if a wall does not work: a locked server that cannot run blocks must not start. */
+export async function tryWalls(
+  settings: Parameters<typeof startSandbox>[1],
+  { signal }: { readonly signal?: AbortSignal | undefined } = {},
+): Promise<void> {
+  const nothing = {
+    functions: [],
+    constants: {},
+    grants: NO_GRANTS,
+    onCall: () => Promise.resolve(null),
+    ...(signal ? { signal } : {}),
+  };
+  await (await startSandbox(nothing, settings)).close();
+}
+
+const NOTHING_RECORDED = { conversationId: "", title: "", workspace: "", createdAt: 0, queries: [] };

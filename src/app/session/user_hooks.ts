@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from "node:util";
 import type { ConversationParts } from "../../conversation/conversations.ts";
 import { messageOf } from "../../domain/errors.ts";
 import { abortable } from "../../domain/kit/concurrency.ts";
@@ -6,7 +7,6 @@ import { changedPath } from "../../domain/query/changed_files.ts";
 import { isChild } from "../../domain/query/query_event.ts";
 import type { QueryEvent, QueryResult } from "../../domain/query/query_schemas.ts";
 import type { Settings } from "../settings/settings.ts";
-import { stripVTControlCharacters } from "node:util";
 
 const TIMEOUT_MS = 60_000, USER_CHARS = 500, MODEL_CHARS = 1_000;
 

@@ -15,18 +15,15 @@ import { jsonOrUndefined } from "../../domain/kit/json.ts";
 import { nearestName } from "../../domain/kit/names.ts";
 import type { ConfigTrustFacts, SettingChange, SettingFacts } from "../../domain/reports.ts";
 import type { SettingsSection } from "../../domain/settings.ts";
-import { ConfigTrust } from "./config_trust.ts";
-import { settingsSectionsOf } from "./settings_sections_of.ts";
+import { ConfigTrust, findProjectConfig, readConfigFile, writeConfigFile } from "./config_file.ts";
 import {
   type EnvironmentVariables,
-  findProjectConfig,
-  readConfigFile,
   readSettings,
   realFolder,
+  settingsSectionsOf,
+  type ShippedParts,
   visHome,
 } from "./settings.ts";
-import type { ShippedParts } from "./shipped_parts.ts";
-import { writeConfigFile } from "./write_config_file.ts";
 
 interface Places {
   readonly home: string | null;

@@ -4,7 +4,6 @@ import { fileFault, OutputError, UsageError } from "../../domain/errors.ts";
 import type { Utf8Pieces } from "../../domain/kit/encoding.ts";
 import { unrefTimer } from "../../domain/kit/time.ts";
 import { PROCESS_LIMITS } from "../session/process_limits.ts";
-import { OutputQueue } from "./output_queue.ts";
 
 const MAX_STDIN_BYTES = 16 << 20;
 /** The shell's exit code for a program that ended because nothing read its output. */
@@ -88,8 +87,8 @@ export class DenoIo implements Io {
   async askLine(question: string, { typedNow = false } = {}): Promise<string> {
     if (!this.stdinIsTerminal) throw new UsageError("Cannot ask: there is no terminal");
     const [{ readFreshLine, readLine }, { dropTyped }] = await Promise.all([
-      import("./read_line.ts"),
-      import("./drop_typed.ts"),
+      import("./prompts.ts"),
+      import("./prompts.ts"),
     ]);
     const onInterrupt = (run: () => void) => this.onInterrupt(run);
     const terminal = { stdin: Deno.stdin, write: this.stderr, onInterrupt };
@@ -102,7 +101,7 @@ export class DenoIo implements Io {
     if (!this.stdinIsTerminal) {
       throw new UsageError("Cannot prompt for a key: no terminal; pipe the key in with --key-stdin");
     }
-    const { readSecret } = await import("./read_secret.ts");
+    const { readSecret } = await import("./prompts.ts");
     return await readSecret(question, { stdin: Deno.stdin, write: this.stderr });
   }
 
@@ -205,4 +204,48 @@ function encodingLines({ encoding, isGuess, replaced }: Utf8Pieces): readonly st
 function isOneFile(): boolean {
   const [out, err] = [fstatSync(DESCRIPTORS.stdout), fstatSync(DESCRIPTORS.stderr)];
   return out.dev === err.dev && out.ino === err.ino;
+}
+
+/** Writes to a pipe in order without blocking the program: a stalled reader does not keep signal handlers from
+ * running. */
+export class OutputQueue<T> {
+  readonly #write: (target: T, bytes: Uint8Array<ArrayBuffer>) => Promise<number>;
+  readonly #failed: (target: T, error: unknown) => void;
+  readonly #encoder = new TextEncoder();
+  #waiting: { readonly target: T; readonly texts: string[] }[] = [];
+  #writing: Promise<void> | null = null;
+
+  /** `failed` is called if a target accepts no more; the rest of that text is dropped. */
+  constructor({ write, failed }: {
+    readonly write: (target: T, bytes: Uint8Array<ArrayBuffer>) => Promise<number>;
+    readonly failed: (target: T, error: unknown) => void;
+  }) {
+    this.#write = write;
+    this.#failed = failed;
+  }
+
+  add(target: T, text: string): void {
+    const last = this.#waiting.at(-1);
+    if (last?.target === target) last.texts.push(text);
+    else this.#waiting.push({ target, texts: [text] });
+    this.#writing ??= this.#writeAll();
+  }
+
+  /** Null if nothing is queued, otherwise settles when the queue is empty. */
+  get busy(): Promise<void> | null {
+    return this.#writing;
+  }
+
+  async #writeAll(): Promise<void> {
+    for (let next = this.#waiting.shift(); next; next = this.#waiting.shift()) {
+      const { target, texts } = next;
+      const bytes = this.#encoder.encode(texts.join(""));
+      try {
+        for (let at = 0; at < bytes.length;) at += await this.#write(target, bytes.subarray(at));
+      } catch (error) {
+        this.#failed(target, error);
+      }
+    }
+    this.#writing = null;
+  }
 }

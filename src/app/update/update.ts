@@ -1,15 +1,11 @@
 import { createHash } from "node:crypto";
 import type { Config } from "../../config/schema.ts";
-import { Cancelled, ConfigError, UsageError } from "../../domain/errors.ts";
+import { Cancelled, ConfigError, fileFault, UsageError } from "../../domain/errors.ts";
 import { readForeignJson } from "../../domain/kit/json.ts";
 import type { InstalledRelease, UpdateRequest, VersionFacts } from "../../domain/reports.ts";
 import { readTar } from "../../extension/loading/read_tar.ts";
-import { compareVersions } from "./compare_versions.ts";
-import { installedBy } from "./installed_by.ts";
-import { ReleaseIndex } from "./release_index.ts";
-import { ReleasePlace } from "./release_place.ts";
-import { replaceProgram } from "./replace_program.ts";
-import { VerifyingKey } from "./verifying_key.ts";
+import { ReleaseIndex, ReleasePlace, VerifyingKey } from "./release.ts";
+import { compareVersions } from "./version.ts";
 
 const MIB = 1024 * 1024;
 const MAX_BYTES = { index: 4 * MIB, signature: 4096, archive: 256 * MIB, program: 512 * MIB };
@@ -119,4 +115,73 @@ function changesBetween(
     const version = HEADING.exec(section)?.[1];
     return version !== undefined && compareVersions(version, after) > 0 && compareVersions(version, upTo) <= 0;
   }).join("").trim();
+}
+
+/** The package manager that an executable belongs to, by its path, and how it is updated there. */
+export function installedBy(
+  path: string,
+  { container }: { readonly container: boolean },
+): { readonly by: string; readonly how: string } | null {
+  if (/[\\/]node_modules[\\/]/.test(path)) return { by: "npm", how: "npm install --global vis-agent@latest" };
+  if (/\/(?:Cellar|linuxbrew)\//.test(path)) return { by: "Homebrew", how: "brew upgrade vis-agent" };
+  if (path === "/usr/bin/vis") return { by: "a package", how: "sudo apt install ./vis-agent_VERSION_ARCHITECTURE.deb" };
+  if (container && path === "/usr/local/bin/vis") {
+    return { by: "a container image", how: "build the image from the new archive, and start it again" };
+  }
+  return null;
+}
+
+const IS_WINDOWS = Deno.build.os === "windows";
+
+/** Replaces an executable at once, after the new one has told its version. The one from before is kept with `.old` at
+ * the end of its name. After an error everything is as it was. Throws `UsageError`. */
+async function replaceProgram(
+  link: string,
+  bytes: Uint8Array,
+  { version }: { readonly version: string },
+): Promise<InstalledRelease> {
+  const path = await Deno.realPath(link);
+  const fresh = `${path}.${crypto.randomUUID()}${IS_WINDOWS ? ".exe" : ""}`;
+  try {
+    await write(fresh, bytes);
+    await tryOut(fresh, version);
+    const kept = `${path}.old`;
+    await swap({ path, fresh, kept });
+    return { path, kept };
+  } catch (error) {
+    await Deno.remove(fresh).catch(() => {});
+    if (error instanceof UsageError) throw error;
+    throw new UsageError(`Cannot replace ${path}: ${fileFault(error)}`);
+  }
+}
+
+async function write(path: string, bytes: Uint8Array): Promise<void> {
+  await Deno.writeFile(path, bytes, { mode: 0o755, createNew: true });
+  using file = await Deno.open(path);
+  await file.sync();
+}
+
+async function tryOut(path: string, version: string): Promise<void> {
+  const command = new Deno.Command(path, { args: ["version"], stdin: "null", stderr: "null" });
+  const { success, stdout } = await command.output();
+  const [name, found] = new TextDecoder().decode(stdout).trim().split(/\s/);
+  if (!success || name !== "vis" || found !== version) {
+    throw new UsageError(`Cannot update: the downloaded file does not run here as vis ${version}; nothing was changed`);
+  }
+}
+
+/** Windows does not replace a program that runs, but it renames it. */
+async function swap(
+  { path, fresh, kept }: { readonly path: string; readonly fresh: string; readonly kept: string },
+): Promise<void> {
+  const aside = `${fresh}.old`;
+  if (IS_WINDOWS) await Deno.rename(path, aside);
+  else await Deno.link(path, aside).catch(() => Deno.copyFile(path, aside));
+  try {
+    await Deno.rename(fresh, path);
+  } catch (error) {
+    await (IS_WINDOWS ? Deno.rename(aside, path) : Deno.remove(aside));
+    throw error;
+  }
+  await Deno.rename(aside, kept);
 }

@@ -1,15 +1,3 @@
-import { storedEvents } from "../../conversation/stored_events.ts";
-import { BusyError, faultOf } from "../../domain/errors.ts";
-import type { Approve } from "../../domain/query/approval.ts";
-import { type QueryReason, shownAnswer, stoppedText } from "../../domain/query/outcomes.ts";
-import { isChild } from "../../domain/query/query_event.ts";
-import { QueryProgress } from "../../domain/query/query_progress.ts";
-import type { QueryResult } from "../../domain/query/query_schemas.ts";
-import { shownRange } from "../../domain/query/stored_query.ts";
-import { askPermission } from "./ask_permission.ts";
-import { promptOf } from "./prompt_of.ts";
-import { messageChunk, SessionUpdates } from "./session_updates.ts";
-import { EditorSessions, type OpenSession, UNTITLED } from "./sessions.ts";
 import {
   agent,
   type AgentApp,
@@ -22,6 +10,18 @@ import {
   type SessionUpdate,
   type StopReason,
 } from "@agentclientprotocol/sdk";
+import { storedEvents } from "../../conversation/stored_events.ts";
+import { BusyError, faultOf } from "../../domain/errors.ts";
+import type { Approve } from "../../domain/query/approval.ts";
+import { type QueryReason, shownAnswer, stoppedText } from "../../domain/query/outcomes.ts";
+import { isChild } from "../../domain/query/query_event.ts";
+import { QueryProgress } from "../../domain/query/query_progress.ts";
+import type { QueryResult } from "../../domain/query/query_schemas.ts";
+import { shownRange } from "../../domain/query/stored_query.ts";
+import { askPermission } from "./ask_permission.ts";
+import { promptOf } from "./prompt_of.ts";
+import { messageChunk, SessionUpdates } from "./session_updates.ts";
+import { EditorSessions, type OpenSession, UNTITLED } from "./sessions.ts";
 
 const LISTED = 100;
 

@@ -1,5 +1,5 @@
-import { isAbsolute, join } from "node:path";
 import type { SessionUpdate, ToolCallContent } from "@agentclientprotocol/sdk";
+import { isAbsolute, join } from "node:path";
 import { clip, oneLine } from "../../domain/kit/text.ts";
 import { BlockTally } from "../../domain/query/calls.ts";
 import { delayLine, isChild } from "../../domain/query/query_event.ts";

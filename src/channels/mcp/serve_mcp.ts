@@ -1,9 +1,9 @@
-import { Readable, Writable } from "node:stream";
 import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/stdio";
+import { Readable, Writable } from "node:stream";
 import type { Log } from "../../logging/log.ts";
 import type { Peer } from "../channel.ts";
-import type { McpParts } from "./_tool_parts.ts";
 import { joinLines } from "./_join_lines.ts";
+import type { McpParts } from "./_tool_parts.ts";
 import { mcpServer } from "./mcp_server.ts";
 
 /** Speaks the Model Context Protocol on a pair of streams, until the client closes its end. */

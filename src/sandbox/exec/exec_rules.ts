@@ -1,6 +1,5 @@
-import type { GrantedPath } from "../confine/access.ts";
+import { type GrantedPath, NO_ACCESS } from "../confine/access.ts";
 import { type LandlockRules, type PathRule, rulesFor } from "../confine/landlock_rules.ts";
-import { NO_ACCESS } from "../confine/access.ts";
 import type { ExecPolicy } from "./exec_policy.ts";
 import { SHARED_MEMORY } from "./mounts.ts";
 

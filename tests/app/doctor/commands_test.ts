@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import * as index from "../../../extensions/index.ts";
-import { diagnoseCommands } from "../../../src/app/doctor/commands.ts";
+import { diagnoseCommands } from "../../../src/app/doctor/walls.ts";
 import { missing } from "../../processes/_place.ts";
 import { sample } from "../../extension/_sample.ts";
 import { settingsOf } from "../_settings.ts";

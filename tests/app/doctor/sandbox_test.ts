@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { diagnoseSandbox } from "../../../src/app/doctor/sandbox.ts";
+import { diagnoseSandbox } from "../../../src/app/doctor/walls.ts";
 import { DEFAULT_CONFIG } from "../../../src/config/defaults.ts";
 
 const ignore = Deno.build.os !== "linux";

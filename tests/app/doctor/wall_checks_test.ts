@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { wallChecks } from "../../../src/app/doctor/wall_checks.ts";
+import { wallChecks } from "../../../src/app/doctor/walls.ts";
 import type { WallProbe } from "../../../src/sandbox/host/probe_walls.ts";
 
 /** What a system without walls of the kernel gives. */

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { apparmorProfile, type MachineFacts, wholeWallFix } from "../../../src/app/doctor/whole_wall.ts";
+import { apparmorProfile, type MachineFacts, wholeWallFix } from "../../../src/app/doctor/walls.ts";
 
 const FILES = {
   "/proc/version": "Linux version 6.8.0-generic",

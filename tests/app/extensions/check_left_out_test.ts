@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { checkLeftOut } from "../../../src/app/extensions/check_left_out.ts";
+import { checkLeftOut } from "../../../src/app/extensions/extension_source.ts";
 import { UsageError } from "../../../src/domain/errors.ts";
 import { sample } from "../../extension/_sample.ts";
 import { settingsOf } from "../_settings.ts";

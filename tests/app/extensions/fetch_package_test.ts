@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { fetchPackage } from "../../../src/app/extensions/fetch_package.ts";
+import { fetchPackage } from "../../../src/app/extensions/extension_admin.ts";
 import { withFolder } from "../../helpers/with_folder.ts";
 
 const hashOf = (bytes: Uint8Array) => `sha512-${createHash("sha512").update(bytes).digest("base64")}`;
@@ -84,7 +84,7 @@ Deno.test("fetchPackage() says what to do where nothing listens, and where npm i
       /Cannot fetch http/,
     );
     const script = `import { fetchPackage } from ${
-      JSON.stringify(import.meta.resolve("../../../src/app/extensions/fetch_package.ts"))
+      JSON.stringify(import.meta.resolve("../../../src/app/extensions/extension_admin.ts"))
     };
       await fetchPackage("npm:a", {}).catch((error) => console.log(error.message));`;
     await Deno.writeTextFile(`${folder}/ask.ts`, script);

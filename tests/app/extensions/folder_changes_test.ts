@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { folderChanges } from "../../../src/app/extensions/folder_changes.ts";
+import { folderChanges } from "../../../src/app/extensions/extension_admin.ts";
 import { withFolder } from "../../helpers/with_folder.ts";
 
 Deno.test("folderChanges() gives the turn after files were changed, also in folders below, and ends when it is left", () =>

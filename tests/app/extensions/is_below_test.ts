@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { isBelow } from "../../../src/app/extensions/is_below.ts";
+import { isBelow } from "../../../src/app/extensions/extension_source.ts";
 
 Deno.test("isBelow() is for what is inside a folder, not for what begins alike", () => {
   assert.equal(isBelow("/w/.vis/extensions/a", "/w/.vis"), true);

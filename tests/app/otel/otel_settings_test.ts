@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { otelSettings } from "../../../src/app/otel/otel_settings.ts";
+import { otelSettings } from "../../../src/app/otel/telemetry.ts";
 
 const of = (env: Readonly<Record<string, string>>) => otelSettings(env, { version: "1" });
 

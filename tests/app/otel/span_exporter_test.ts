@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { otelSettings } from "../../../src/app/otel/otel_settings.ts";
+import { otelSettings } from "../../../src/app/otel/telemetry.ts";
 import { SpanExporter } from "../../../src/app/otel/span_exporter.ts";
 import { Tracer } from "../../../src/app/otel/tracer.ts";
 import { startCollector } from "./_collector.ts";

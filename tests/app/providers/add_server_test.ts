@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { addServer } from "../../../src/app/providers/add_server.ts";
-import { serverName } from "../../../src/app/providers/server_name.ts";
+import { addServer } from "../../../src/app/providers/provider_admin.ts";
+import { serverName } from "../../../src/app/providers/choose_providers.ts";
 import { withFolder } from "../../helpers/with_folder.ts";
 
 Deno.test("serverName() is the host of the address", () => {

@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import fc from "fast-check";
-import { buildRouter } from "../../../src/app/providers/build_router.ts";
+import { buildRouter, makeProvider } from "../../../src/app/providers/build_router.ts";
 import { chooseProviders } from "../../../src/app/providers/choose_providers.ts";
-import { makeProvider } from "../../../src/app/providers/make_provider.ts";
 import { AppProviderAdmin } from "../../../src/app/providers/provider_admin.ts";
 import { ConfigError } from "../../../src/domain/errors.ts";
 import { Credentials } from "../../../src/providers/credentials.ts";

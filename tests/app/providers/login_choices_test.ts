@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { loginChoices } from "../../../src/app/providers/login_choices.ts";
+import { loginChoices } from "../../../src/app/providers/provider_admin.ts";
 import { startOpenAiMock } from "../../helpers/wires/openai_mock.ts";
 import { settingsOf } from "../_settings.ts";
 

@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
-import { chooseProviders } from "../../../src/app/providers/choose_providers.ts";
-import { capabilitiesOf, makeProvider } from "../../../src/app/providers/make_provider.ts";
-import { type ResolvedProvider, resolveProvider } from "../../../src/app/providers/resolve_provider.ts";
+import {
+  chooseProviders,
+  type ResolvedProvider,
+  resolveProvider,
+} from "../../../src/app/providers/choose_providers.ts";
+import { capabilitiesOf, makeProvider } from "../../../src/app/providers/build_router.ts";
 import { Credentials } from "../../../src/providers/credentials.ts";
 import { loadModelData } from "../../../src/providers/models/model_data.ts";
 import { UNKNOWN_MODEL } from "../../../src/providers/provider.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { isProvider, keyAdvice, resolveProvider } from "../../../src/app/providers/resolve_provider.ts";
+import { isProvider, keyAdvice, resolveProvider } from "../../../src/app/providers/choose_providers.ts";
 import { Credentials } from "../../../src/providers/credentials.ts";
 import { settingsOf } from "../_settings.ts";
 

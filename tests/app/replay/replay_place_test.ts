@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { dirname, join } from "node:path";
-import { replayPlace, type ReplayPlaceParts } from "../../../src/app/replay/replay_place.ts";
 import { thisProcess } from "../../../src/app/session/process_owner.ts";
+import { replayPlace, type ReplayPlaceParts } from "../../../src/app/session/replay_place.ts";
 import { Cancelled, UsageError } from "../../../src/domain/errors.ts";
 import type { ReplayPlace, ReplayRequest } from "../../../src/domain/records/recording.ts";
 import { withFolder } from "../../helpers/with_folder.ts";

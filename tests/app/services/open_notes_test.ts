@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { openNotes } from "../../../src/app/services/open_notes.ts";
+import { openNotes } from "../../../src/app/services/serve.ts";
 
 Deno.test("openNotes() tells of a server that other machines reach", () => {
   assert.deepEqual([...openNotes("127.0.0.1"), ...openNotes("localhost")], []);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { ownConnections } from "../../../src/app/services/own_connections.ts";
+import { ownConnections } from "../../../src/app/services/serve.ts";
 
 const ON = { os: "linux" };
 

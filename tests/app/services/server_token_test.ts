@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { serverToken } from "../../../src/app/services/server_token.ts";
+import { serverToken } from "../../../src/app/services/server_tokens.ts";
 import { DEFAULT_CONFIG } from "../../../src/config/defaults.ts";
 import { withFolder } from "../../helpers/with_folder.ts";
 

@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { diagnoseTelegram } from "../../../src/app/doctor/telegram.ts";
+import { diagnoseTelegram } from "../../../src/app/doctor/doctor.ts";
 import { readSettings } from "../../../src/app/settings/settings.ts";
-import { telegram } from "../../../src/app/services/telegram.ts";
-import { telegramToken } from "../../../src/app/services/telegram_token.ts";
+import { telegram, telegramToken } from "../../../src/app/services/telegram.ts";
 import { FakeBotApi, TOKEN } from "../../channels/telegram/_fake_bot_api.ts";
 import { NO_EXTENSIONS } from "../_settings.ts";
 import { until } from "../../helpers/until.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { openLoggedStore } from "../../../src/app/session/open_logged_store.ts";
+import { openLoggedStore } from "../../../src/app/session/open_session.ts";
 import { createLog } from "../../../src/logging/log.ts";
 import { openStore } from "../../../src/persistence/open_store.ts";
 import { begun } from "../../conformance/store/fixtures.ts";

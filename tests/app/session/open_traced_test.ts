@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { described, live, shipped } from "../../../extensions/index.ts";
-import { openTraced } from "../../../src/app/session/open_traced.ts";
+import { openTraced } from "../../../src/app/session/open_session.ts";
 import { ConfigError } from "../../../src/domain/errors.ts";
 import { startOpenAiMock } from "../../helpers/wires/openai_mock.ts";
 import { replyJson } from "../../helpers/scripted_provider.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { proxyVariables } from "../../../src/app/session/proxy_variables.ts";
+import { proxyVariables } from "../../../src/app.ts";
 
 const HTTP_PROXY = "http://proxy.example:3128";
 

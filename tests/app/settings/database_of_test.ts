@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { databaseOf } from "../../../src/app/settings/database_of.ts";
+import { databaseOf } from "../../../src/app/settings/settings.ts";
 
 const choose = (parts: Partial<Parameters<typeof databaseOf>[0]>) =>
   databaseOf({ flag: undefined, setting: null, env: {}, home: "/home/ana/.vis", ...parts });

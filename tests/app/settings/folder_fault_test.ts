@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { folderFault } from "../../../src/app/settings/folder_fault.ts";
+import { folderFault } from "../../../src/app/services/readiness.ts";
 
 Deno.test("folderFault() finds what is there, or what it would be made in", async () => {
   const folder = await Deno.makeTempDir();

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import * as index from "../../../extensions/index.ts";
-import { lockSettings } from "../../../src/app/settings/lock_settings.ts";
+import { lockSettings } from "../../../src/app/settings/settings.ts";
 import { DEFAULT_CONFIG } from "../../../src/config/defaults.ts";
 
 Deno.test("lockSettings() asks for every wall, and loads what is listed alone without what must be switched on", () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import * as index from "../../../extensions/index.ts";
-import { programSettings } from "../../../src/app/settings/program_settings.ts";
+import { programSettings } from "../../../src/app/settings/programs.ts";
 import { settingsOf } from "../_settings.ts";
 
 const of = async (config: object) => programSettings(await settingsOf({ config }), index);

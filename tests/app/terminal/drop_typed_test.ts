@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { dropTyped } from "../../../src/app/terminal/drop_typed.ts";
+import { dropTyped } from "../../../src/app/terminal/prompts.ts";
 import { withFolder } from "../../helpers/with_folder.ts";
 
 Deno.test("dropTyped() says whether it could read what was typed", async () => {

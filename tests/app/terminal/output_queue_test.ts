@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { OutputQueue } from "../../../src/app/terminal/output_queue.ts";
+import { OutputQueue } from "../../../src/app/terminal/deno_io.ts";
 
 /** A queue to places that take so many bytes at once, each time they are let. */
 function rig({ atOnce = 1e9 }: { readonly atOnce?: number } = {}) {

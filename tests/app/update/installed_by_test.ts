@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { installedBy } from "../../../src/app/update/installed_by.ts";
+import { installedBy } from "../../../src/app/update/update.ts";
 
 Deno.test("installedBy() knows package managers by the path", () => {
   const by = (path: string, container = false) => installedBy(path, { container })?.by;

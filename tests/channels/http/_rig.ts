@@ -1,4 +1,4 @@
-import { ownConnections } from "../../../src/app/services/own_connections.ts";
+import { ownConnections } from "../../../src/app/services/serve.ts";
 import type { HttpLimits, HttpParts } from "../../../src/channels/http/env.ts";
 import { startHttp } from "../../../src/channels/http/start_http.ts";
 import { oneToken, type Quota, type TokenSource } from "../../../src/channels/http/tokens.ts";

@@ -3,8 +3,7 @@ import { Owners } from "../../../src/persistence/owners.ts";
 import { PostgresDatabase } from "../../../src/persistence/postgres/postgres_database.ts";
 import { postgresTests } from "../../helpers/postgres.ts";
 import { final, replyJson } from "../../helpers/scripted_provider.ts";
-import type { Rig } from "./_rig.ts";
-import { SSE } from "./_rig.ts";
+import { type Rig, SSE } from "./_rig.ts";
 import { type Named, startTenants, type TenantsRig } from "./_tenants_rig.ts";
 
 const ABSENT: Named = {

@@ -1,5 +1,4 @@
-import type { Terminal } from "@earendil-works/pi-tui";
-import { StdinBuffer } from "@earendil-works/pi-tui";
+import { StdinBuffer, type Terminal } from "@earendil-works/pi-tui";
 import xterm from "@xterm/headless";
 
 /** A terminal of a given size that exists in memory only: what is written to it is drawn by the same parser that a real

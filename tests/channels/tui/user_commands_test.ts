@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { runUserCommand } from "../../../src/app/terminal/run_user_command.ts";
+import { runUserCommand } from "../../../src/app/terminal/screen.ts";
 import { final, replyJson } from "../../helpers/scripted_provider.ts";
 import { withScreen } from "./_rig.ts";
 

@@ -3,8 +3,7 @@ import { type Actor, client, type Ongoing } from "./actor.ts";
 import type { Expected } from "./expected.ts";
 import { type Said, saidByRun, shownAs } from "./said.ts";
 import type { Schedule } from "./schedule.ts";
-import type { Meeting } from "./token_model.ts";
-import { requestOf, tokenOf } from "./token_model.ts";
+import { type Meeting, requestOf, tokenOf } from "./token_model.ts";
 import { viewOf } from "./view_of.ts";
 import { signal, signalTo } from "./world.ts";
 

@@ -2,9 +2,9 @@
  *
  *     deno run -A tests/helpers/wires/ask_provider_main.ts openai-chat http://127.0.0.1:8080/v1
  */
-import { proxyVariables } from "../../../src/app/session/proxy_variables.ts";
-import { createProvider } from "../../../src/providers/wire/create_provider.ts";
+import { proxyVariables } from "../../../src/app.ts";
 import type { WireProtocol } from "../../../src/providers/provider_options.ts";
+import { createProvider } from "../../../src/providers/wire/create_provider.ts";
 
 if (import.meta.main) {
   const [protocol, baseUrl] = Deno.args;

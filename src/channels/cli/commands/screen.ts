@@ -1,8 +1,8 @@
 import { Command } from "commander";
 import { UsageError } from "../../../domain/errors.ts";
 import type { Io, ScreenRequest, Services } from "../../channel.ts";
-import { FLAGS } from "../input/flags.ts";
 import { refuseEmpty } from "../input/arguments.ts";
+import { FLAGS } from "../input/flags.ts";
 import { welcome } from "./welcome.ts";
 
 /** Flags of `vis` without a command. */

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
+import { FLAGS } from "../input/flags.ts";
 import { action } from "./action.ts";
 import type { Context } from "./context.ts";
-import { FLAGS } from "../input/flags.ts";
 
 export function addConfig(program: Command, context: Context): void {
   const group = program.command("config").description(

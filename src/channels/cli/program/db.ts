@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from "commander";
+import { FLAGS } from "../input/flags.ts";
 import { action } from "./action.ts";
 import type { Context } from "./context.ts";
-import { FLAGS } from "../input/flags.ts";
 
 const DAY_MS = 86_400_000;
 

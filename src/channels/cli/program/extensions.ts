@@ -1,7 +1,7 @@
 import type { Command } from "commander";
+import { FLAGS } from "../input/flags.ts";
 import { action } from "./action.ts";
 import type { Context } from "./context.ts";
-import { FLAGS } from "../input/flags.ts";
 
 /** `vis extensions`: which extensions exist and which may load. */
 export function addExtensions(program: Command, context: Context): void {

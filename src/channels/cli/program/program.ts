@@ -1,3 +1,4 @@
+import { Command, Help, Option } from "commander";
 import { versionLine } from "../../../domain/version.ts";
 import { refuseEmpty } from "../input/arguments.ts";
 import { addApprovals } from "./approvals.ts";
@@ -17,7 +18,6 @@ import { addTelegram } from "./telegram.ts";
 import { addUndo } from "./undo.ts";
 import { addUpdate } from "./update.ts";
 import { addVars } from "./vars.ts";
-import { Command, Help, Option } from "commander";
 
 const AFTER = `
 Getting started:

@@ -1,8 +1,8 @@
 import { type Command } from "commander";
-import { positiveInteger } from "../input/arguments.ts";
-import type { Context } from "./context.ts";
-import { FLAGS } from "../input/flags.ts";
 import type { PromptFlags } from "../commands/prompt.ts";
+import { positiveInteger } from "../input/arguments.ts";
+import { FLAGS } from "../input/flags.ts";
+import type { Context } from "./context.ts";
 
 /** The command that shows what is sent to a model. */
 export function addPrompt(program: Command, { services, io, finish }: Context): void {

@@ -1,10 +1,10 @@
 import type { Command } from "commander";
 import type { OpenRequest } from "../../channel.ts";
-import { action } from "./action.ts";
-import type { Context } from "./context.ts";
+import type { NewMcpServer } from "../commands/mcp_servers.ts";
 import { collected, refuseWords } from "../input/arguments.ts";
 import { FLAGS } from "../input/flags.ts";
-import type { NewMcpServer } from "../commands/mcp_servers.ts";
+import { action } from "./action.ts";
+import type { Context } from "./context.ts";
 
 /** `vis mcp` and `vis acp`: for programs that start Vis and speak a protocol on its stdin and stdout. */
 export function addProtocols(program: Command, context: Context): void {

@@ -1,8 +1,8 @@
 import { type Command, Option } from "commander";
-import { collected, duration, parseDollars, positiveInteger } from "../input/arguments.ts";
-import type { Context } from "./context.ts";
-import { FLAGS } from "../input/flags.ts";
 import type { RunFlags } from "../commands/run.ts";
+import { collected, duration, parseDollars, positiveInteger } from "../input/arguments.ts";
+import { FLAGS } from "../input/flags.ts";
+import type { Context } from "./context.ts";
 
 /** `vis run` and `vis demo`. */
 export function addRun(program: Command, { services, io, finish }: Context): void {

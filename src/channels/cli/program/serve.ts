@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from "commander";
-import { addServiceFlags } from "./service_flags.ts";
 import { action } from "./action.ts";
 import type { Context } from "./context.ts";
+import { addServiceFlags } from "./service_flags.ts";
 
 /** `vis serve`: the HTTP channel. */
 export function addServe(program: Command, context: Context): void {

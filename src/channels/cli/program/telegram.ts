@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError } from "commander";
-import { addServiceFlags } from "./service_flags.ts";
+import { refuseWords } from "../input/arguments.ts";
 import { action } from "./action.ts";
 import type { Context } from "./context.ts";
-import { refuseWords } from "../input/arguments.ts";
+import { addServiceFlags } from "./service_flags.ts";
 
 /** `vis telegram`: the bot and the list of its users. */
 export function addTelegram(program: Command, context: Context): void {

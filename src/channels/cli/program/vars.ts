@@ -1,8 +1,8 @@
 import { Command } from "commander";
 import { positiveInteger } from "../input/arguments.ts";
+import { FLAGS } from "../input/flags.ts";
 import { action } from "./action.ts";
 import type { Context } from "./context.ts";
-import { FLAGS } from "../input/flags.ts";
 
 export function addVars(program: Command, context: Context): void {
   program.command("vars")

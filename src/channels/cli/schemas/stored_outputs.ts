@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { SearchHitSchema } from "../../schemas/search_hit_schema.ts";
 import * as database from "../../../domain/records/database_maintenance.ts";
+import { SearchHitSchema } from "../../schemas/search_hit_schema.ts";
 import { recordedQuery } from "./query_outputs.ts";
 
 const count = z.number().int().min(0);

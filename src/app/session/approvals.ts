@@ -4,8 +4,28 @@ import { z } from "zod";
 import { ConfigError, messageOf } from "../../domain/errors.ts";
 import { ensureFolder, plainTextFile, replaceFile } from "../../domain/kit/files.ts";
 import { DEFAULT_TENANT } from "../../domain/kit/ids.ts";
-import type { ApprovalRules } from "../../domain/query/approval.ts";
+import type { ApprovalAdmin, ApprovalRules } from "../../domain/query/approval.ts";
 import { type ApprovalRule, type KeptRule, KeptRuleSchema } from "../../domain/query/query_schemas.ts";
+
+/** Implements `vis approvals`. */
+export class AppApprovalAdmin implements ApprovalAdmin {
+  readonly #folder: ApprovalFolder | null;
+  readonly #workspace: string;
+
+  constructor({ home, workspace }: { readonly home: string | null; readonly workspace: string }) {
+    this.#folder = home === null ? null : new ApprovalFolder(home);
+    this.#workspace = workspace;
+  }
+
+  async list({ all }: { readonly all: boolean }): Promise<readonly KeptRule[]> {
+    const rules = await this.#folder?.all() ?? [];
+    return all ? rules : rules.filter(({ workspace }) => workspace === this.#workspace);
+  }
+
+  async remove(id: string): Promise<void> {
+    await this.#folder?.remove(id);
+  }
+}
 
 const Shape = KeptRuleSchema.omit({ id: true }).extend({ tenant: z.string().default(DEFAULT_TENANT) });
 

@@ -1,3 +1,11 @@
+import project from "../../../deno.json" with { type: "json" };
+import type { VersionFacts } from "../../domain/reports.ts";
+
+export function ownVersion(): VersionFacts {
+  const { deno, v8 } = Deno.version;
+  return { vis: project.version, deno, v8, compiled: Deno.build.standalone, target: Deno.build.target };
+}
+
 /** Negative if the first version is older, positive if it is newer. A version with a suffix (`1.2.0-rc.1`) is older than
  * the one without. */
 export function compareVersions(one: string, other: string): number {
@@ -13,4 +21,9 @@ export function compareVersions(one: string, other: string): number {
 function parts(version: string): { readonly numbers: readonly number[]; readonly suffix: string } {
   const [, numbers = "", suffix = ""] = /^(\d+\.\d+\.\d+)(.*)$/.exec(version) ?? [];
   return { numbers: numbers.split(".").map(Number), suffix };
+}
+
+/** Whether a version of Deno is at least this one; its pre-releases and builds count as the version itself. */
+export function runtimeSince(least: string, version: string = Deno.version.deno): boolean {
+  return compareVersions(version.replace(/[+-].*/, ""), least) >= 0;
 }

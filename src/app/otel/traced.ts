@@ -1,9 +1,9 @@
 import { type ConversationParts, Conversations } from "../../conversation/conversations.ts";
+import { Cancelled, ProviderError } from "../../domain/errors.ts";
 import { type Emit, isEnd } from "../../domain/query/query_event.ts";
-import type { QueryEvent, QueryResult } from "../../domain/query/query_schemas.ts";
-import { usageAttributes } from "./gen_ai.ts";
-import type { Span, SpanContext } from "./span.ts";
-import type { SpanParent, Tracer } from "./tracer.ts";
+import type { QueryEvent, QueryResult, Usage } from "../../domain/query/query_schemas.ts";
+import type { ModelEvent, ModelRequest, Provider } from "../../providers/provider.ts";
+import type { Attribute, Span, SpanContext, SpanParent, Tracer } from "./tracer.ts";
 
 /** Limit of the spans for blocks and calls of a query; the query's span counts the rest. */
 const MAX_TOOL_SPANS = 1_000;
@@ -143,5 +143,91 @@ function resultAttributes({ usage, costUsd, iterations, reason, confidence }: Qu
     "vis.iterations": iterations,
     "vis.confidence": confidence,
     "vis.cost_us_dollars": costUsd,
+  };
+}
+
+/** Wraps a provider with a span for every call. Spans contain no message text. */
+export function tracedProvider(provider: Provider, tracer: Tracer): Provider {
+  return {
+    name: provider.name,
+    defaultModel: provider.defaultModel,
+    models: (options) => provider.models(options),
+    capabilities: (model) => provider.capabilities(model),
+    stream: (request) => tracedStream(provider, { request, tracer }),
+  };
+}
+
+async function* tracedStream(
+  provider: Provider,
+  { request, tracer }: { readonly request: ModelRequest; readonly tracer: Tracer },
+): AsyncGenerator<ModelEvent> {
+  const span = tracer.start(`chat ${request.model}`, { kind: "client" });
+  const begun = performance.now();
+  span.set({
+    "gen_ai.operation.name": "chat",
+    "gen_ai.provider.name": providerName(provider.name),
+    "gen_ai.request.model": request.model,
+    "gen_ai.request.stream": true,
+  });
+  let isFirst = true;
+  try {
+    for await (const event of provider.stream(request)) {
+      if (isFirst) span.set({ "gen_ai.response.time_to_first_chunk": (performance.now() - begun) / 1000 });
+      isFirst = false;
+      if (event.type === "end") endOf(span, event);
+      yield event;
+    }
+  } catch (error) {
+    failed(span, error);
+    throw error;
+  } finally {
+    span.end();
+  }
+}
+
+function endOf(span: Span, { usage, model, finish }: Extract<ModelEvent, { type: "end" }>): void {
+  span.set({
+    ...usageAttributes(usage),
+    "gen_ai.response.model": model,
+    "gen_ai.response.finish_reasons": [finish],
+  });
+}
+
+function failed(span: Span, error: unknown): void {
+  if (error instanceof Cancelled) return void span.fail("cancelled", "Cancelled");
+  if (!(error instanceof ProviderError)) {
+    return void span.fail("defect", error instanceof Error ? error.name : "unknown");
+  }
+  span.fail(error.status === null ? error.code : String(error.status), error.code);
+}
+
+/** Names of OpenTelemetry's conventions for generative AI (semantic-conventions v1.45). */
+
+const PROVIDERS: Readonly<Record<string, string>> = {
+  gemini: "gcp.gemini",
+  google: "gcp.gemini",
+  vertex: "gcp.vertex_ai",
+  bedrock: "aws.bedrock",
+  azure: "azure.ai.openai",
+  mistral: "mistral_ai",
+  "openai-responses": "openai",
+  xai: "x_ai",
+};
+
+/** The provider's name in the conventions; its own name if they have none. */
+function providerName(name: string): string {
+  return PROVIDERS[name] ?? name;
+}
+
+/** Usage of a call or a query. */
+function usageAttributes(
+  { input, output, cached, cacheWrite = 0, reasoning }: Usage,
+): Record<string, Attribute> {
+  return {
+    "gen_ai.usage.input_tokens": input,
+    "gen_ai.usage.output_tokens": output,
+    ...(cached > 0 ? { "gen_ai.usage.cache_read.input_tokens": cached } : {}),
+    ...(cacheWrite > 0 ? { "gen_ai.usage.cache_creation.input_tokens": cacheWrite } : {}),
+    ...(reasoning > 0 ? { "gen_ai.usage.reasoning.output_tokens": reasoning } : {}),
   };
 }

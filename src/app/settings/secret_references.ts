@@ -1,6 +1,5 @@
 import { Credentials } from "../../providers/credentials.ts";
-import { authReferences } from "../settings/auth_references.ts";
-import type { Settings } from "../settings/settings.ts";
+import type { Settings } from "./settings.ts";
 
 /** `${GITHUB_TOKEN}` from the environment, `${auth:github}` from the file that `vis auth login` writes. */
 const REFERENCE = /\$\{(auth:)?([\w.-]+)\}/g;
@@ -18,4 +17,10 @@ export async function settingSecrets(
     return found?.type === "key" ? found.key : found?.githubToken;
   };
   return (given) => given.replace(REFERENCE, (whole, auth, name) => (auth ? keyOf(name) : variable(name)) ?? whole);
+}
+
+/** Names of the secrets that settings refer to as `${auth:NAME}`: keys that `vis auth login NAME` saves. */
+export function authReferences(settings: unknown): ReadonlySet<string> {
+  const text = JSON.stringify(settings) ?? "";
+  return new Set([...text.matchAll(/\$\{auth:([\w.-]+)\}/g)].map(([, name = ""]) => name));
 }

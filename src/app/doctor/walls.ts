@@ -1,0 +1,282 @@
+import type { CheckResult } from "../../channels/channel.ts";
+import { ConfigError, messageOf } from "../../domain/errors.ts";
+import { oneLine } from "../../domain/kit/text.ts";
+import { REAL_CLOCK } from "../../domain/kit/time.ts";
+import { answerInTime } from "../../extension/answer_in_time.ts";
+import { discoverFolders } from "../../extension/loading/discover.ts";
+import type { ProgramWalls, UnwalledMode } from "../../extension/spawned.ts";
+import type { DoctorContext } from "../../extension/spec.ts";
+import { AskedPrograms, type WallState } from "../../processes/asked/asked_programs.ts";
+import { landlockFault } from "../../processes/landlock_fault.ts";
+import { programWall } from "../../processes/program_wall.ts";
+import { probeWalls, type WallProbe } from "../../sandbox/host/probe_walls.ts";
+import type { WallName } from "../../sandbox/missing_walls.ts";
+import { buildRegistry } from "../extensions/extension_source.ts";
+import { tryWalls } from "../session/open_session.ts";
+import { programSettings } from "../settings/programs.ts";
+import type { EnvironmentVariables, Settings, ShippedParts } from "../settings/settings.ts";
+
+/** Checks what blocks will run in: a sandbox as configured, then each wall separately, behind the same launcher.
+ * `signal` ends the children; the results are then meaningless. */
+export async function diagnoseSandbox(
+  { config }: Pick<Settings, "config">,
+  { signal }: { readonly signal?: AbortSignal | undefined } = {},
+): Promise<readonly CheckResult[]> {
+  const name = "sandbox";
+  const { launcher, memoryMiB, require } = config.sandbox;
+  let probes: readonly WallProbe[];
+  try {
+    probes = await probeWalls({ launcher, signal });
+  } catch (error) {
+    const fix = launcher.length > 0
+      ? "Fix sandbox.launcher (vis config explain sandbox.launcher): no block can run until then"
+      : "No block can run until this is fixed";
+    return [{ name, state: "fail", found: `${carrier(launcher)}${messageOf(error)}`, fix }];
+  }
+  const walls = wallChecks(probes, { require, os: Deno.build.os });
+  try {
+    await tryWalls({ config }, { signal });
+    const found = `starts, ${memoryMiB} MiB for each conversation${
+      launcher.length > 0 ? `, behind ${shown(launcher)}` : ""
+    }`;
+    return [{ name, state: "ok", found, fix: "" }, ...walls];
+  } catch (error) {
+    const fix = error instanceof ConfigError
+      ? "Fix that wall, or remove it from sandbox.require"
+      : "No block can run until this is fixed: vis config list shows what sandbox.* is set to";
+    return [{ name, state: "fail", found: messageOf(error), fix }, ...walls];
+  }
+}
+
+function carrier(launcher: readonly string[]): string {
+  return launcher.length > 0 ? `${shown(launcher)}: ` : "";
+}
+
+function shown(launcher: readonly string[]): string {
+  return oneLine(launcher.join(" "), 60);
+}
+
+/** The state of the walls and its meaning: a wall that this system lacks is not a fault, unless the settings require
+ * it. */
+export function wallChecks(
+  probes: readonly WallProbe[],
+  { require, os }: { readonly require: readonly WallName[]; readonly os: typeof Deno.build.os },
+): readonly CheckResult[] {
+  const optional: readonly WallName[] = os === "linux" ? ["kernel"] : ["kernel", "process"];
+  return probes.map(({ wall, holds, found }) => {
+    const required = require.includes(wall);
+    const fix = holds ? "" : `${found.fix}${required ? "; sandbox.require names it, so no block runs" : ""}`;
+    const state = holds ? "ok" : optional.includes(wall) && !required ? "warn" : "fail";
+    return { name: `wall: ${wall}`, state, found: found.text, fix };
+  });
+}
+
+const TIMEOUT_MS = 10_000, EXTENSION_MS = 120_000;
+
+interface Options {
+  readonly parts: ShippedParts & { readonly env: EnvironmentVariables };
+  readonly signal?: AbortSignal | undefined;
+  /** That of the machine, unless a test sets another. */
+  readonly state?: () => Promise<WallState>;
+}
+
+/** Checks whether programs run behind their wall, and runs the extensions' own checks. `signal` ends whatever is
+ * running; nothing of it is left. */
+export async function diagnoseCommands(
+  settings: Settings,
+  { parts, signal, state }: Options,
+): Promise<readonly CheckResult[]> {
+  const workspace = await Deno.realPath(await Deno.makeTempDir({ prefix: "vis-doctor-" }));
+  const { env } = parts;
+  const wall = programWall({
+    private: { home: env["HOME"] || null, visHome: settings.home },
+    read: programSettings(settings, parts).read,
+    network: false,
+    secrets: settings.config.secrets,
+    env,
+  });
+  const unwalled = programSettings(settings, parts).unwalled;
+  const programs = new AskedPrograms({
+    wall,
+    mode: "run", // the user runs the checks
+    env,
+    visHome: settings.home,
+    vouches: () => false,
+    ...state ? { state } : {},
+  });
+  const ended = (own?: AbortSignal): { readonly signal?: AbortSignal } => {
+    const signals = [own, signal].filter((one) => one !== undefined);
+    return signals.length === 0 ? {} : { signal: AbortSignal.any(signals) };
+  };
+  const spawn: NonNullable<DoctorContext["spawn"]> = (argv, options) =>
+    programs.spawn(workspace, argv, { timeoutMs: TIMEOUT_MS, ...options, ...ended(options?.signal) });
+  const spawnInWorkspace: typeof spawn = (argv, options) =>
+    programs.spawn(settings.workspace, argv, { timeoutMs: TIMEOUT_MS, ...options, ...ended(options?.signal) });
+  try {
+    const fault = await faultOf(spawn);
+    const runs = fault === null && (unwalled !== "off" || (await programs.state()).whole);
+    const own = fault === null
+      ? await foundOf(programs, unwalled)
+      : { state: "warn", found: fault, fix: "No extension can run a program until this is fixed" } as const;
+    return [
+      { name: "commands", ...own },
+      ...await askExtensions(settings, {
+        parts,
+        spawn: runs ? spawn : null,
+        spawnInWorkspace: runs ? spawnInWorkspace : null,
+      }),
+    ];
+  } finally {
+    await Deno.remove(workspace, { recursive: true });
+  }
+}
+
+const UNWALLED: Readonly<Record<UnwalledMode, string>> = {
+  ask: "you are asked before each",
+  run: "they run without a question (shell.unwalled is run)",
+  off: "none runs (shell.unwalled is off, or sandbox.require has kernel)",
+};
+
+/** Whether the wall is whole; if not, why, what happens to commands, and what makes it whole. */
+async function foundOf(programs: AskedPrograms, mode: UnwalledMode): Promise<Omit<CheckResult, "name">> {
+  const state = await programs.state();
+  if (state.whole) {
+    return { state: "ok", found: `run behind a whole wall, with ${socketsOf(await programs.walls())}`, fix: "" };
+  }
+  const wall = state.some ? "their wall is not whole" : "they have no wall";
+  const fix = wholeWallFix(machineFacts(), { landlock: await landlockFault(), mode });
+  return { state: "warn", found: `${wall}: ${state.reason}; ${UNWALLED[mode]}`, fix };
+}
+
+function socketsOf({ loopback, unix, hides }: ProgramWalls): string {
+  const secrets = hides ? "secret files are hidden" : "secret files of the workspace can be read";
+  if (!loopback) return `no sockets; ${secrets}`;
+  return `${unix ? "their own network and unix sockets" : "their own network, without unix sockets"}; ${secrets}`;
+}
+
+/** Why no command runs; null if one does. */
+async function faultOf(spawn: NonNullable<DoctorContext["spawn"]>): Promise<string | null> {
+  try {
+    const { code, signal } = await spawn(["/bin/sh", "-c", "exit 0"], { loopback: "doctor" });
+    return code === 0 ? null : `Cannot run commands: /bin/sh ended with ${signal ?? code}`;
+  } catch (error) {
+    return messageOf(error);
+  }
+}
+
+async function askExtensions(
+  settings: Settings,
+  { parts, ...spawns }: { readonly parts: ShippedParts } & Pick<DoctorContext, "spawn" | "spawnInWorkspace">,
+): Promise<readonly CheckResult[]> {
+  const { loaded, registry } = await buildRegistry(settings, parts, {
+    folders: settings.home === null ? [] : await discoverFolders(settings),
+    off: true,
+  });
+  const { workspace, home } = settings;
+  const asked = loaded.map(async ({ namespace, doctor }): Promise<readonly CheckResult[]> => {
+    try {
+      const asked = () => doctor?.({ config: registry.configOf(namespace), ...spawns, workspace, home });
+      return await answerInTime(asked, { ms: EXTENSION_MS, clock: REAL_CLOCK }) ?? [];
+    } catch (error) {
+      const fix = "This is a fault of the extension; exclude it with extensions.deny";
+      return [{ name: `extension: ${namespace}`, state: "warn", found: messageOf(error), fix }];
+    }
+  });
+  return (await Promise.all(asked)).flat();
+}
+
+/** What decides whether programs get a whole wall on this machine. */
+export interface MachineFacts {
+  readonly os: typeof Deno.build.os;
+  /** Whose programs get the wall: the executable of Vis. */
+  readonly executable: string;
+  readonly isRoot: boolean;
+  /** Text of a file without blanks around it; "" if it cannot be read. */
+  readonly read: (path: string) => string;
+  readonly exists: (path: string) => boolean;
+}
+
+const MARKS_OF_CONTAINERS = ["/.dockerenv", "/run/.containerenv"];
+const SYSCTL = "/proc/sys";
+/** The least capable number that desktop systems use. */
+const NAMESPACES = 15_000;
+
+/** Facts of this machine. */
+function machineFacts(): MachineFacts {
+  return {
+    os: Deno.build.os,
+    executable: Deno.execPath(),
+    isRoot: Deno.uid() === 0,
+    read: (path) => {
+      try {
+        return Deno.readTextFileSync(path).trim();
+      } catch {
+        return "";
+      }
+    },
+    exists: (path) => {
+      try {
+        Deno.statSync(path);
+        return true;
+      } catch {
+        return false;
+      }
+    },
+  };
+}
+
+/** What makes the wall whole, as a sentence with a command; the first that is missing counts. */
+export function wholeWallFix(
+  facts: MachineFacts,
+  { landlock, mode }: {
+    /** Why the kernel lacks Landlock; null if it has it. */
+    readonly landlock: string | null;
+    readonly mode: UnwalledMode;
+  },
+): string {
+  const { os, read, exists, isRoot } = facts;
+  if (os === "windows") return "Run Vis in WSL 2, where the wall can be whole";
+  if (os !== "linux") return "Run Vis in a Linux virtual machine or container, where the wall can be whole";
+  if (/gvisor/i.test(read("/proc/version"))) {
+    return "gVisor has no Landlock: run the container by runc (--runtime=runc)";
+  }
+  if (landlock !== null) {
+    const modules = read("/sys/kernel/security/lsm");
+    return modules === "" || modules.split(",").includes("landlock")
+      ? "Use Linux 6.2 or later"
+      : `Boot with the kernel parameter lsm=landlock,${modules}`;
+  }
+  const isContainer = MARKS_OF_CONTAINERS.some(exists) || /docker|containerd|kubepods|lxc/.test(read("/proc/1/cgroup"));
+  if (isContainer) {
+    const flags = isRoot
+      ? "--cap-add SYS_ADMIN --security-opt apparmor=unconfined"
+      : "--security-opt seccomp=unconfined --security-opt apparmor=unconfined --security-opt systempaths=unconfined";
+    const unasked = "; if it is thrown away afterwards, vis config set shell.unwalled run asks nothing";
+    return `Start the container with ${flags}${mode === "ask" ? unasked : ""}`;
+  }
+  if (isRoot) return "Give Vis the capability CAP_SYS_ADMIN, or run it as an ordinary user";
+  if (read(`${SYSCTL}/user/max_user_namespaces`) === "0") return lasting("user.max_user_namespaces", `${NAMESPACES}`);
+  if (read(`${SYSCTL}/kernel/unprivileged_userns_clone`) === "0") {
+    return lasting("kernel.unprivileged_userns_clone", "1");
+  }
+  if (read(`${SYSCTL}/kernel/apparmor_restrict_unprivileged_userns`) === "1") {
+    const lines = apparmorProfile(facts.executable).trimEnd().split("\n").map((line) => `'${line}'`).join(" ");
+    const file = "/etc/apparmor.d/vis-agent";
+    return `Give Vis an AppArmor profile: printf '%s\\n' ${lines} | sudo tee ${file} && sudo apparmor_parser -r ${file}`;
+  }
+  return "vis logs says what the kernel refused (namespaces_given_up)";
+}
+
+/** Lets this executable make user namespaces, and changes nothing else. */
+export function apparmorProfile(executable: string): string {
+  return `abi <abi/4.0>,
+include <tunables/global>
+profile vis-agent ${/\s/.test(executable) ? `"${executable}"` : executable} flags=(unconfined) {
+  userns,
+}
+`;
+}
+
+function lasting(name: string, value: string): string {
+  return `Allow user namespaces: echo ${name}=${value} | sudo tee /etc/sysctl.d/60-vis.conf && sudo sysctl --system`;
+}

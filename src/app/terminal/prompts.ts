@@ -1,0 +1,147 @@
+import { closeSync, constants, openSync, readSync } from "node:fs";
+import { Cancelled } from "../../domain/errors.ts";
+
+/** A terminal that echoes and edits a line itself. */
+export interface LineTerminal {
+  readonly stdin: { read(into: Uint8Array): Promise<number | null> };
+  readonly write: (text: string) => void;
+  readonly onInterrupt: (run: () => void) => () => void;
+}
+
+/** Prompts for a line. Rejects with `Cancelled` on Ctrl-C, and on Ctrl-D before anything was typed. */
+export async function readLine(question: string, { stdin, write, onInterrupt }: LineTerminal): Promise<string> {
+  const { promise: interrupted, reject } = Promise.withResolvers<never>();
+  const stop = onInterrupt(() => reject(new Cancelled("Cancelled")));
+  write(question);
+  try {
+    return await Promise.race([lineOf(stdin), interrupted]);
+  } catch (error) {
+    write("\n");
+    throw error;
+  } finally {
+    stop();
+  }
+}
+
+/** Prompts for a line that begins with the code, which nobody could type before the question; ignores all others. */
+export async function readFreshLine(
+  question: string,
+  { code, ...terminal }: LineTerminal & { readonly code: string },
+): Promise<string> {
+  let line = await readLine(`${question}\nBegin with ${code}: `, terminal);
+  while (!line.startsWith(code)) line = await readLine(`Begin with ${code}: `, terminal);
+  return line.slice(code.length).trim();
+}
+
+async function lineOf(stdin: LineTerminal["stdin"]): Promise<string> {
+  const decoder = new TextDecoder();
+  const buffer = new Uint8Array(1024);
+  let text = "";
+  for (;;) {
+    const count = await stdin.read(buffer);
+    if (count === null && text === "") throw new Cancelled("Cancelled");
+    text += decoder.decode(buffer.subarray(0, count ?? 0), { stream: true });
+    const end = text.search(/[\r\n]/);
+    if (end >= 0 || count === null) return text.slice(0, end < 0 ? text.length : end).trim();
+  }
+}
+
+const CTRL_C = 3;
+const CTRL_D = 4;
+const BACKSPACE = [8, 127];
+const CTRL_U = 21;
+const ENTER = [10, 13];
+
+/** The parts of a terminal needed to type a secret. */
+export interface SecretTerminal {
+  readonly stdin: {
+    setRaw(on: boolean): void;
+    read(into: Uint8Array): Promise<number | null>;
+  };
+  readonly write: (text: string) => void;
+}
+
+/** Prompts for a line that is not echoed. Rejects with `Cancelled` on Ctrl-C. */
+export async function readSecret(question: string, { stdin, write }: SecretTerminal): Promise<string> {
+  write(question);
+  stdin.setRaw(true);
+  try {
+    return await typedLine(stdin);
+  } finally {
+    stdin.setRaw(false);
+    write("\n");
+  }
+}
+
+async function typedLine(stdin: SecretTerminal["stdin"]): Promise<string> {
+  const typed: number[] = [];
+  const buffer = new Uint8Array(1024);
+  for (;;) {
+    const count = await stdin.read(buffer);
+    for (const byte of buffer.subarray(0, count ?? 0)) {
+      if (byte === CTRL_C) throw new Cancelled("Cancelled");
+      if (ENTER.includes(byte) || byte === CTRL_D) return textOf(typed);
+      if (BACKSPACE.includes(byte)) typed.pop();
+      else if (byte === CTRL_U) typed.length = 0;
+      else if (byte >= 32) typed.push(byte);
+    }
+    if (count === null) return textOf(typed);
+  }
+}
+
+function textOf(bytes: readonly number[]): string {
+  // Terminals with bracketed paste send these around pasted text; the escape itself was left out above.
+  return new TextDecoder().decode(Uint8Array.from(bytes)).replace(/^\[200~|\[201~$/g, "").trim();
+}
+
+/** Of the standard input. */
+const STD_INPUT_HANDLE = -10;
+
+interface Options {
+  readonly os?: typeof Deno.build.os;
+  /** The terminal of this process; a test has another file. */
+  readonly device?: string;
+  /** The functions of Windows for its console. */
+  readonly console?: () => Console;
+}
+
+interface Console {
+  readonly GetStdHandle: (which: number) => Deno.PointerValue;
+  readonly FlushConsoleInputBuffer: (handle: Deno.PointerValue) => number;
+}
+
+/** Drops the lines that were typed on the terminal but not read yet. A line without its end stays in the editor of the
+ * terminal, where the user sees it. Returns false if nothing can be dropped here: whatever is read next may have been
+ * typed before. */
+export function dropTyped(
+  { os = Deno.build.os, device = "/dev/tty", console = windowsConsole }: Options = {},
+): boolean {
+  try {
+    if (os !== "windows") return readAll(device);
+    const { GetStdHandle, FlushConsoleInputBuffer } = console();
+    return FlushConsoleInputBuffer(GetStdHandle(STD_INPUT_HANDLE)) !== 0;
+  } catch {
+    return false;
+  }
+}
+
+function readAll(device: string): boolean {
+  const terminal = openSync(device, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
+  try {
+    const buffer = new Uint8Array(4096);
+    while (readSync(terminal, buffer) > 0);
+  } catch (error) {
+    // Nothing more is there.
+    if (!(error instanceof Error && "code" in error && error.code === "EAGAIN")) throw error;
+  } finally {
+    closeSync(terminal);
+  }
+  return true;
+}
+
+function windowsConsole(): Console {
+  return Deno.dlopen("kernel32.dll", {
+    GetStdHandle: { parameters: ["i32"], result: "pointer" },
+    FlushConsoleInputBuffer: { parameters: ["pointer"], result: "i32" },
+  }).symbols;
+}
