@@ -25,6 +25,8 @@ export interface Workspace {
  * after links are resolved, and TypeError for an invalid one. */
 export function confine(workspace: Workspace, path: string): WorkspacePath {
   const named = namedIn(workspace, path);
+  const inside = slashed(named), info = workspace.tree.lookUnlinked(inside);
+  if (info !== null) return { real: inside, path: inside, info };
   const { real, rest } = deepest(resolve(workspace.root, named), path);
   return placeAt(workspace, { named, path, absolute: rest === "" ? real : join(real, rest) });
 }
@@ -85,9 +87,9 @@ function placeAt(
 ): WorkspacePath {
   const inside = relative(root, absolute);
   if (!isInside(inside)) throw outside(path, root);
-  const real = inside.split(sep).join("/") || ".";
+  const real = slashed(inside);
   try {
-    return { real, path: named.split(sep).join("/") || ".", info: tree.look(real) };
+    return { real, path: slashed(named), info: tree.look(real) };
   } catch (error) {
     throw error instanceof Deno.errors.FilesystemLoop ? movedMeanwhile(path) : error;
   }
@@ -115,6 +117,11 @@ function isLink(path: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** A path relative to the workspace as its tree takes it. */
+function slashed(relation: string): string {
+  return (sep === "/" ? relation : relation.replaceAll(sep, "/")) || ".";
 }
 
 function isInside(relation: string): boolean {

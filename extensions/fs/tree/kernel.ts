@@ -76,9 +76,11 @@ const AT_SYMLINK_NOFOLLOW = 0x100;
 const AT_EMPTY_PATH = 0x1000;
 const STATX_BASIC_AND_BIRTH = 0xfff;
 const STATX_BYTES = 256;
-/** RESOLVE_NO_MAGICLINKS, NO_SYMLINKS and BENEATH. */
-const BENEATH = 0x02n | 0x04n | 0x08n;
+/** RESOLVE_NO_MAGICLINKS and NO_SYMLINKS; with BENEATH. */
+const UNLINKED = 0x02n | 0x04n, BENEATH = UNLINKED | 0x08n;
 const HOW_BYTES = 24;
+/** The kernel takes no path of over 4,096 bytes, and a character can be three. */
+const ONE_CALL_CHARS = 1300;
 const EINTR = 4, EAGAIN = 11, ERANGE = 34;
 const W_OK_AND_X_OK = 0b11, KEEP_SIZE = 1;
 const ATTRIBUTE_BYTES = 4096;
@@ -142,9 +144,24 @@ export class Kernel {
     }
   }
 
-  /** Opens a path from outside, following links. */
+  /** Opens a folder by its real path. Throws FilesystemLoop if a part of it has become a link. */
   openRoot(path: string): number {
-    return this.#open(AT_FDCWD, path, { flags: OPEN.path | OPEN.folder, resolve: 0n });
+    return this.#open(AT_FDCWD, path, { flags: OPEN.path | OPEN.folder, resolve: UNLINKED });
+  }
+
+  /** Opens what is below a folder by the folder's real path: like `openRoot` and `open`, in one call if possible. */
+  openBelow(root: string, path: string, { flags }: { readonly flags: number }): number {
+    const whole = path === "." ? root : `${root}/${path}`;
+    // Without links, only `..` can lead out of the folder.
+    if (whole.length < ONE_CALL_CHARS && !path.includes("..")) {
+      return this.#open(AT_FDCWD, whole, { flags, resolve: UNLINKED });
+    }
+    const folder = this.openRoot(root);
+    try {
+      return this.open(folder, path, { flags });
+    } finally {
+      this.close(folder);
+    }
   }
 
   /** Opens a path below a folder; links are refused. */
@@ -169,7 +186,7 @@ export class Kernel {
   }
 
   #how({ flags, mode, resolve }: { readonly flags: number; readonly mode: number; readonly resolve: bigint }): Bytes {
-    const key = resolve === BENEATH && mode === 0 ? flags : -1;
+    const key = mode === 0 ? Number(resolve) * 2 ** 32 + flags : -1;
     const known = this.#hows.get(key);
     if (known) return known;
     const how = new BigUint64Array([BigInt(flags | OPEN.closeOnExec), BigInt(mode), resolve]);

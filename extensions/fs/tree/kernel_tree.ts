@@ -53,6 +53,15 @@ export class KernelTree implements Tree, Disposable {
     return orNull(() => this.#with(path, OPEN.path | OPEN.noFollow, (at) => factsOf(this.#kernel.stat(at, null))));
   }
 
+  lookUnlinked(path: string): Facts | null {
+    try {
+      const facts = this.look(path);
+      return facts?.kind === "link" ? null : facts;
+    } catch {
+      return null;
+    }
+  }
+
   open(path: string): OpenFile {
     const flags = OPEN.nonBlocking | OPEN.noTerminal | OPEN.noFollow;
     const at = this.#openAt(path, flags);
@@ -90,12 +99,7 @@ export class KernelTree implements Tree, Disposable {
 
   #openAt(path: string, flags: number): number {
     if (this.#held !== null) return this.#kernel.open(this.#held, path, { flags });
-    const root = this.#kernel.openRoot(this.#root);
-    try {
-      return this.#kernel.open(root, path, { flags });
-    } finally {
-      this.#kernel.close(root);
-    }
+    return this.#kernel.openBelow(this.#root, path, { flags });
   }
 
   #with<Result>(path: string, flags: number, use: (at: number) => Result): Result {

@@ -29,6 +29,11 @@ export class PathTree implements Tree, Disposable {
     return lookAt(this.#real(path));
   }
 
+  /** Some file systems find an entry by other names than its own. */
+  lookUnlinked(): null {
+    return null;
+  }
+
   open(path: string): OpenFile {
     const file = Deno.openSync(this.#unlinked(path), { read: true });
     const facts = factsOf(file.statSync());

@@ -88,6 +88,9 @@ export interface OpenFolder extends Disposable {
 export interface Tree {
   /** Null if nothing is there. */
   look(path: string): Facts | null;
+  /** The same for a path that may lead over links. Null unless it is known that none does, the last part included, and
+   * that the entry has no other path. Never throws. */
+  lookUnlinked(path: string): Facts | null;
   open(path: string): OpenFile;
   /** Unsorted. Throws `FolderTooLarge` for a folder with more than can be listed. */
   entries(path: string): readonly FolderEntry[];

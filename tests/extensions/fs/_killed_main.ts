@@ -41,6 +41,7 @@ function countedTree(tree: Tree): Tree & Disposable {
     held: () => countedTree(tree),
     [Symbol.dispose]: () => {},
     look: (path) => tree.look(path),
+    lookUnlinked: (path) => tree.lookUnlinked(path),
     open: (path) => tree.open(path),
     entries: (path) => tree.entries(path),
     readLink: (path) => tree.readLink(path),

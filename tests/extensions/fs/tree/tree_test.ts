@@ -136,3 +136,36 @@ Deno.test("Kernel leaves no descriptor open, whatever fails", { ignore: !Kernel.
   assert.deepEqual(openBelow(workspace.root), []);
   assert.throws(() => kernel.open(kernel.openRoot("/"), "../etc", { flags: OPEN.path }));
 });
+
+Deno.test("KernelTree does not follow a root that has become a link", { ignore: !Kernel.shared() }, async () => {
+  await using workspace = await Workspace.with({ "a.txt": "a", "src/b.txt": "b" });
+  const root = `${workspace.root}/src`, tree = treeOf(root);
+  assert.equal(tree.look("b.txt")?.size, 1);
+  Deno.renameSync(root, `${workspace.root}/other`);
+  Deno.symlinkSync("other", root);
+  const calls = [
+    () => tree.look("b.txt"),
+    () => tree.open("b.txt"),
+    () => tree.entries("."),
+    () => tree.folder(".", () => {}),
+    () => tree.look(`${"long/".repeat(400)}b.txt`),
+  ];
+  for (const call of calls) assert.throws(call, Deno.errors.FilesystemLoop);
+  assert.equal(tree.lookUnlinked("b.txt"), null);
+});
+
+Deno.test(
+  "KernelTree knows of a path without links, and says nothing of any other",
+  { ignore: !Kernel.shared() },
+  async () => {
+    await using workspace = await Workspace.with({ "a.txt": "a", "src/b.txt": "b" });
+    Deno.symlinkSync("src", `${workspace.root}/link`);
+    Deno.symlinkSync("a.txt", `${workspace.root}/src/link`);
+    const tree = treeOf(workspace.root);
+    assert.equal(tree.lookUnlinked("src/b.txt")?.kind, "file");
+    assert.equal(tree.lookUnlinked(".")?.kind, "dir");
+    for (const path of ["link", "link/b.txt", "src/link", "none", "a.txt/x", "../a.txt"]) {
+      assert.equal(tree.lookUnlinked(path), null, path);
+    }
+  },
+);
