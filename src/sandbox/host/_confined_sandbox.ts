@@ -27,10 +27,10 @@ import { declaredNames } from "./_declared_names.ts";
 import { Heartbeat } from "./_heartbeat.ts";
 import { loadModules } from "./_load_modules.ts";
 import { readReady } from "./_ready.ts";
-import { Requests } from "./_requests.ts";
+import { ANSWER_MS, Requests } from "./_requests.ts";
 import { readRunReport } from "./_run_report.ts";
 
-const START_MS = 30_000, RENDER_MS = 60_000;
+const START_MS = 30_000;
 /** Larger values are acknowledged, so that not too many of them are in flight. */
 const QUIET_BYTES = 16 << 10;
 
@@ -155,7 +155,7 @@ export class ConfinedSandbox implements Sandbox {
 
   async render(template: string, { deadlineMs }: { readonly deadlineMs: number }): Promise<RenderReport> {
     const payload = encode(template, { maxBytes: MAX_PAYLOAD_BYTES });
-    const answered = await this.#requests.ask({ t: "render", deadlineMs }, payload, { ms: deadlineMs + RENDER_MS });
+    const answered = await this.#requests.ask({ t: "render", deadlineMs }, payload, { ms: deadlineMs + ANSWER_MS });
     return this.#read(() => readRenderReport(answered));
   }
 

@@ -2,7 +2,8 @@ import { SandboxEnded } from "../../domain/errors.ts";
 import type { ChildLink } from "./_child_link.ts";
 import { type Bytes, type Frame, FrameFields, type Header, ProtocolError, wireId } from "../protocol.ts";
 
-const ANSWER_MS = 60_000;
+/** How long a request takes at most, and a rendering beyond its own limit: large values take seconds on a busy machine. */
+export const ANSWER_MS = 15_000;
 /** Limit of one answer over all its frames: no valid answer exceeds a child's memory. */
 const MAX_ANSWER_BYTES = 2 ** 30;
 

@@ -60,8 +60,13 @@ export function readRunReport({ payloads, header }: AnswerFrames, observed: Obse
     madeFrom: madeFrom(fields.value["madeFrom"]),
     value,
     literal: fields.flag("literal"),
-    notes: fields.texts("notes", { items: 100, length: 10_000 }).map(cleanText),
+    notes: fields.texts("notes", { items: 100, length: 10_000 }).map(cleanNote),
   };
+}
+
+/** On one line: a list of notes shows each line as one. */
+function cleanNote(text: string): string {
+  return cleanText(text).replace(/\s*[\n\u2028\u2029]\s*/g, " ");
 }
 
 function clean(fields: FrameFields, name: string): string {

@@ -3,7 +3,7 @@ export const KNOWN: Readonly<Record<string, string>> = {
   "fixed names":
     "`undefined`, `NaN` and `Infinity` cannot be declared at top level, and `require` is undefined in place of absent",
   "prototypes":
-    "The prototypes of Array, Object and Promise cannot be extended, nor what a promise inherits be replaced in it",
+    "Classes of the language and their prototypes cannot be extended, nor what a promise inherits be replaced in it",
   "console": "console has no tables and groups",
   "type arguments": "Type arguments of a call that is not the whole expression are read as comparisons",
   "parameter properties": "Parameter properties are set after the fields of the class",

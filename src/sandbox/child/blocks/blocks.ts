@@ -4,6 +4,7 @@ import type { CompiledBlock } from "../compiler/messages.ts";
 import { type ThrownError, thrownError } from "../errors/thrown_error.ts";
 import { captured } from "../intrinsics/captured.ts";
 import { look } from "../intrinsics/look.ts";
+import { resetStackLimit } from "../realm/empty_realm.ts";
 import type { RunContext } from "../run/context.ts";
 import type { BlockParts } from "./parts.ts";
 import { sendReport } from "./send_report.ts";
@@ -42,8 +43,9 @@ interface Active {
   hides: readonly string[];
 }
 
-/** Limits for turns of background work while no block runs, and of a block's own handlers after its end. */
-const BACKGROUND_MS = 1000, AFTER_END_MS = 100;
+/** Limits for turns of background work, while no block runs and while another block does, and of a block's own handlers
+ * after its end. */
+const BACKGROUND_MS = 1000, BESIDE_MS = 400, AFTER_END_MS = 100;
 const NO_VALUE = undefined;
 
 /** Runs blocks, one at a time, and reports each once: its value, its error, its deadline or its cancellation. */
@@ -65,15 +67,16 @@ export class Blocks {
     return this.#lastId;
   }
 
-  /** How long the next turn may take. A block that is out of time is ended here too: turns that follow each other
+  /** How long a turn of this owner may take. A block that is out of time is ended here too: turns that follow each other
    * without a pause may delay its timer. */
-  limitMs(): number {
+  limitMs(owner: RunContext | null): number {
     const active = this.#active;
     if (!active) return BACKGROUND_MS;
-    this.#resume(active);
+    const isOwn = owner === active.context;
+    if (isOwn) this.#resume(active);
     const left = active.deadline - captured.now();
-    if (left <= 0) this.#end(active, { outcome: "timeout", value: NO_VALUE });
-    return active.ending ? AFTER_END_MS : left;
+    if (left <= 0 && active.pausedAt === null) this.#end(active, { outcome: "timeout", value: NO_VALUE });
+    return !isOwn ? BESIDE_MS : active.ending ? AFTER_END_MS : left;
   }
 
   /** Pauses the time of a block while it can wait only for calls with their own deadlines. */
@@ -89,8 +92,8 @@ export class Blocks {
   }
 
   /** Called when a turn was stopped at that limit. */
-  onStopped(): void {
-    const active = this.#active;
+  onStopped(owner: RunContext | null): void {
+    const active = this.#active?.context === owner ? this.#active : null;
     const outcome = active?.ending?.outcome;
     if (active && !outcome) return this.#end(active, { outcome: "timeout", value: NO_VALUE });
     if (active && outcome !== "timeout" && outcome !== "cancelled") {
@@ -98,6 +101,7 @@ export class Blocks {
       active.ending = { outcome: "timeout", value: NO_VALUE };
       return this.#abandon(active, "timeout");
     }
+    this.#stopWork(owner, "its block's background work did not pause"); // it would stop the next turns as well
     this.#parts.notes.add("Background work was stopped: it did not pause for too long");
   }
 
@@ -121,8 +125,9 @@ export class Blocks {
     this.#active = active;
     this.#lastId = run.id;
     output.begin();
+    resetStackLimit();
     this.#watch(active.deadline);
-    turns.soon(() => captured.context.run(context, () => this.#start(active)));
+    turns.soon(() => captured.context.run(context, () => this.#start(active)), context);
   }
 
   /** Whether nothing can happen before the main process answers a host call, or says that the block's time is up. */
@@ -152,7 +157,7 @@ export class Blocks {
       context.ended ||= why;
     });
     this.#contexts = new look.Set();
-    this.#parts.timers.stopAll(null);
+    this.#parts.timers.stop("all");
     this.#parts.calls.abort(null, `Cancelled: ${why}`);
     this.#parts.outside.abort(null, why);
   }
@@ -285,11 +290,16 @@ export class Blocks {
   }
 
   #abandon(active: Active, outcome: "timeout" | "cancelled"): void {
-    const why = outcome === "timeout" ? timeoutText(active.run.deadlineMs) : "Cancelled";
-    active.context.ended = why;
-    this.#parts.timers.stopAll(active.context);
-    this.#parts.calls.abort(active.context, why);
-    this.#parts.outside.abort(active.context, why);
+    this.#stopWork(active.context, outcome === "timeout" ? timeoutText(active.run.deadlineMs) : "Cancelled");
+  }
+
+  /** Ends what a block started, or what none did, and lets it start nothing more. */
+  #stopWork(owner: RunContext | null, why: string): void {
+    this.#parts.timers.stop(owner);
+    if (owner === null) return;
+    owner.ended = why;
+    this.#parts.calls.abort(owner, why);
+    this.#parts.outside.abort(owner, why);
   }
 
   #report(active: Active, ending: Ending): void {

@@ -112,15 +112,15 @@ class Child {
     const pipe = this.#pipe;
     const notes = new Notes();
     const turns = new TimedTasks({
-      limitMs: () => this.#blocks.limitMs(),
-      onStopped: () => this.#blocks.onStopped(),
+      limitMs: (owner) => this.#blocks.limitMs(owner),
+      onStopped: (owner) => this.#blocks.onStopped(owner),
       onLeft: () => this.#parts.calls.turnEnded(),
       onIdle: () => {
         this.#blocks.onIdle();
         pipe.readOn();
       },
     });
-    const soon = (task: () => void): void => turns.soon(task);
+    const soon = (task: () => void, owner: RunContext | null): void => turns.soon(task, owner);
     const afterwards = (task: () => void): void => turns.afterwards(task);
     const onError = (error: unknown): void => notes.add(strayText(error));
     const output = new Output({
@@ -163,7 +163,7 @@ class Child {
   #makeOwn(): Record<string, unknown> {
     const { turns, timers, output, outside, preview: show } = this.#parts;
     return {
-      ...realmGlobals(turns),
+      ...realmGlobals(turns, currentRun),
       ...grantedGlobals(outside, this.#start.setup.access),
       ...timers.functions,
       ...abortClasses((f, ms) => timers.setTimeout(f, ms)),

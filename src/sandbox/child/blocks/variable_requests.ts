@@ -5,6 +5,7 @@ import { bareList } from "../../codec/intrinsics.ts";
 import type { Bytes } from "../../protocol.ts";
 import { captured } from "../intrinsics/captured.ts";
 import { loadModule } from "./load_module.ts";
+import { ownData } from "../view/object_kind.ts";
 import type { BlockParts } from "./parts.ts";
 
 /** `id` is null if no answer is expected. */
@@ -36,6 +37,7 @@ type Render = Extract<VariableRequest, { t: "render" }>;
 
 /** Time limit for evaluating the sources of all restored variables. */
 const RESTORE_MS = 5000;
+const NO_FACTS = {};
 
 /** All requests of the main process about variables and modules, other than running blocks. */
 export class VariableRequests {
@@ -169,13 +171,12 @@ export class VariableRequests {
 
   #fail(id: string | null, error: unknown): void {
     if (id === null) return;
-    const text = (key: string, fallback: string): string => {
-      const value: unknown = error instanceof captured.Error ? captured.get(error, key) : undefined;
-      return typeof value === "string" ? value : fallback;
-    };
-    const tooLarge = error instanceof captured.Error && captured.get(error, "tooLarge") === true;
-    const body = { ok: false, error: { message: text("message", "Unknown failure"), tooLarge } };
-    this.#done(id, body);
+    const facts = typeof error === "object" && error !== null ? error : NO_FACTS;
+    const message = ownData(facts, "message"), tooLarge = ownData(facts, "tooLarge") === true;
+    this.#done(id, {
+      ok: false,
+      error: { message: typeof message === "string" ? message : "Unknown failure", tooLarge },
+    });
   }
 
   #done(id: string, body: object): void {

@@ -1,3 +1,4 @@
+import { intrinsics } from "../../codec/intrinsics.ts";
 import { captured } from "../intrinsics/captured.ts";
 import type { ChildAccess } from "../setup/child_access.ts";
 import type { OutsideWork } from "./outside_work.ts";
@@ -29,7 +30,7 @@ export function realmFiles(work: OutsideWork, { globals, workspace, env }: Child
     },
     writeFile: (path: unknown, bytes: unknown, options?: unknown) => {
       const copy: unknown = clone(bytes); // the current bytes
-      if (!(copy instanceof Uint8Array)) throw new captured.TypeError("Cannot write a file: no Uint8Array");
+      if (!isBytes(copy)) throw new captured.TypeError("Cannot write a file: no Uint8Array");
       const how = writeOptions(options);
       return once("write", path, (real) => writeFile(real, copy, how));
     },
@@ -41,6 +42,10 @@ export function realmFiles(work: OutsideWork, { globals, workspace, env }: Child
   }
   if (globals.includes("Deno.env.get")) given["env"] = environment(env);
   return captured.freeze(given);
+}
+
+function isBytes(value: unknown): value is Uint8Array<ArrayBuffer> {
+  return typeof value === "object" && value !== null && intrinsics.viewTag(value) === "Uint8Array";
 }
 
 function environment(env: ChildAccess["env"]): Plain {

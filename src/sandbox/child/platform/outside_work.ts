@@ -52,7 +52,7 @@ export class OutsideWork {
         if (ended) return;
         ended = true;
         look.setDelete(this.#work, work);
-        this.#options.soon(settle);
+        this.#options.soon(settle, run);
       };
       stop = (why) => {
         end(() => reject(setErrorFacts(error, { name: "AbortError", message: `Cannot ${what}: ${why}` })));

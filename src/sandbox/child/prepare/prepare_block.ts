@@ -109,7 +109,8 @@ export function prepareBlock(source: string, options: PrepareOptions): PreparedB
 }
 
 function tooLong(source: string, size: string): RefusedBlock {
-  const message = `The block is too long: it has ${size}; keep data in a file or a variable, and repeat with a loop`;
+  const message =
+    `The block is too long: it has ${size}; split it into several blocks, keep data in a file, or repeat with a loop`;
   const error = positionError({ name: "Refused", message }, { source, offset: 0 });
   return { ok: false, outcome: "refused", error, repaired: null };
 }

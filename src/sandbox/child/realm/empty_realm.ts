@@ -13,6 +13,7 @@ const ECMASCRIPT = new Set(
 /** Safe parts of Deno: checked by traversing values, getters, prototypes and symbols. Not Event, EventTarget and
  * AbortSignal, whose symbols lead to listeners and to Node's list of timers. */
 const WEB = ["structuredClone", "TextEncoder", "TextDecoder", "URL", "URLSearchParams", "atob", "btoa"];
+/** Half of the default ten are our frames below a block's, and awaiting code comes last. */
 const STACK_FRAMES = 24;
 /** Defined as `undefined`, and cannot be deleted: runtimes keep a second set of some of them that only scripts see. A
  * block may declare them. */
@@ -80,8 +81,7 @@ export function emptyRealm({ added, fixed }: RealmNames): string[] {
 
 /** Prevents a block from replacing what evaluation relies on. Never the prototypes that ordinary code assigns to. */
 function lock(): void {
-  // Half of the default ten are our frames below a block's, and awaiting code comes last.
-  Error.stackTraceLimit = STACK_FRAMES;
+  resetStackLimit();
   for (const name of ["prepareStackTrace", "captureStackTrace"]) {
     // A block's prepareStackTrace would receive call sites of our frames, with their functions and receivers.
     captured.defineProperty(Error, name, { value: undefined, writable: false, configurable: false });
@@ -95,14 +95,43 @@ function lock(): void {
     const value = Function.prototype[name];
     captured.defineProperty(Function.prototype, name, { value, writable: false, configurable: false });
   }
-  // A getter or an indexed setter there would receive internal objects whenever the runtime reads an absent option or
-  // appends to a list. Existing methods stay assignable; measured, arrays are as fast as before.
-  Object.preventExtensions(Object.prototype);
-  Object.preventExtensions(Array.prototype);
+  // A new getter or setter would run outside of a block's turn, or receive internal objects: when the runtime reads an
+  // absent option, appends to a list, or resolves a promise with an object (which reads "then"), and when `instanceof`
+  // asks a class. Existing methods stay assignable; measured, arrays are as fast as before.
+  for (const one of languageClasses()) {
+    Object.preventExtensions(one);
+    Object.preventExtensions(Reflect.get(one, "prototype") ?? one);
+  }
   for (const key of Reflect.ownKeys(Symbol)) {
     const value = captured.getOwnPropertyDescriptor(Symbol, key)?.value;
     if (typeof value === "symbol") {
       captured.defineProperty(Symbol, key, { value, writable: false, configurable: false });
     }
   }
+}
+
+/** Classes of the language, and the prototypes that have no name in the global. */
+function languageClasses(): readonly object[] {
+  const named = [...ECMASCRIPT].map((name): unknown => Reflect.get(globalThis, name)).filter((one) =>
+    typeof one === "function"
+  );
+  const functions = [async () => {}, function* () {}, async function* () {}];
+  const iterators = [[].values(), new Map().entries(), new Set().values(), ""[Symbol.iterator](), "a".matchAll(/a/g)];
+  const made = [...functions, ...functions.slice(1).map((f): unknown => f()), ...iterators];
+  return [...named, Object.getPrototypeOf(Uint8Array), ...made.map((one): unknown => Object.getPrototypeOf(one))]
+    .filter((one) => typeof one === "object" || typeof one === "function").filter((one) => one !== null);
+}
+
+/** A block may change how many frames an error names, for itself. */
+export function resetStackLimit(): void {
+  const own: PropertyDescriptor & { __proto__: null } = {
+    __proto__: null,
+    value: STACK_FRAMES,
+    writable: true,
+    enumerable: true,
+    configurable: false, // nothing could add it again
+  };
+  try {
+    captured.defineProperty(captured.Error, "stackTraceLimit", own);
+  } catch { /* a block has frozen it */ }
 }

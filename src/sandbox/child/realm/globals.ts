@@ -1,4 +1,6 @@
 import { captured } from "../intrinsics/captured.ts";
+import { look } from "../intrinsics/look.ts";
+import type { RunContext } from "../run/context.ts";
 
 type Plain = Record<string, unknown>;
 
@@ -10,7 +12,7 @@ function bare(members: Plain): Plain {
 
 export interface RealmTurns {
   /** Enters foreign code under a time limit. */
-  soon(task: () => void): void;
+  soon(task: () => void, owner: RunContext | null): void;
   /** Leaves foreign code first. */
   afterwards(task: () => void): void;
   /** An operation of the runtime has started or ended: `soon` follows without anything else. */
@@ -19,7 +21,7 @@ export interface RealmTurns {
 
 /** Replaces Deno's objects: the runtime's `performance`, `crypto` and FinalizationRegistry lead to objects that a block
  * must not reach, or run a block's code outside its time limit. */
-export function realmGlobals(turns: RealmTurns): Plain {
+export function realmGlobals(turns: RealmTurns, current: () => RunContext | null): Plain {
   const { subtle } = crypto;
   const digest = subtle.digest.bind(subtle);
   const getRandomValues = crypto.getRandomValues.bind(crypto);
@@ -28,12 +30,18 @@ export function realmGlobals(turns: RealmTurns): Plain {
   const NativeRegistry = FinalizationRegistry;
   const { register, unregister } = NativeRegistry.prototype;
 
-  const digestLater = (name: string, data: BufferSource): Promise<unknown> =>
+  /** The operation starts after this turn, so it is given text and the current bytes: reading an object may run code. */
+  const digestLater = (algorithm: unknown, data: BufferSource): Promise<unknown> =>
     new captured.Promise((resolve, reject) => {
-      const copy = clone(data); // the current bytes: the operation starts after this turn
+      const isObject = typeof algorithm === "object" && algorithm !== null;
+      const name = `${isObject ? captured.get(algorithm, "name") : algorithm}`, owner = current();
+      if (!look.isArrayBuffer(data) && !look.isView(data)) {
+        throw new captured.TypeError("Cannot digest this value: pass an ArrayBuffer or a view of one");
+      }
+      const copy = clone(data);
       const end = (settle: () => void): void => {
         turns.operations(-1);
-        turns.soon(settle);
+        turns.soon(settle, owner);
       };
       turns.operations(1);
       turns.afterwards(() => {
@@ -50,7 +58,8 @@ export function realmGlobals(turns: RealmTurns): Plain {
 
     constructor(cleanup: (held: unknown) => void) {
       if (typeof cleanup !== "function") throw new captured.TypeError("FinalizationRegistry needs a function");
-      this.#native = new NativeRegistry((held) => turns.soon(() => cleanup(held)));
+      const owner = current();
+      this.#native = new NativeRegistry((held) => turns.soon(() => cleanup(held), owner));
     }
 
     register(target: WeakKey, held: unknown, token?: WeakKey): void {
@@ -71,7 +80,7 @@ export function realmGlobals(turns: RealmTurns): Plain {
     crypto: bare({
       getRandomValues: (array: Uint8Array<ArrayBuffer>) => getRandomValues(array),
       randomUUID: () => randomUUID(),
-      subtle: bare({ digest: (name: string, data: BufferSource) => digestLater(name, data) }),
+      subtle: bare({ digest: (algorithm: unknown, data: BufferSource) => digestLater(algorithm, data) }),
     }),
     performance: bare({ now: () => captured.now() }),
     FinalizationRegistry: Registry,

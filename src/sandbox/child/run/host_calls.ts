@@ -42,7 +42,7 @@ export interface HostCallsOptions {
   /** Names of functions with their own deadlines. */
   readonly untimed: readonly string[];
   /** Enters foreign code: settling a promise runs the code that awaits it. */
-  readonly soon: (task: () => void) => void;
+  readonly soon: (task: () => void, owner: RunContext) => void;
   /** Whether foreign code is running: `turnEnded` follows, however it ends. */
   readonly inTurn: () => boolean;
   /** The run of the current code; null if no block started it. */
@@ -133,7 +133,8 @@ export class HostCalls {
       value = { name: "Error", message: `Cannot read the answer of ${call.name}: ${reasonOf(cause)}` };
       failed = true;
     }
-    this.#options.soon(() => failed ? call.reject(setErrorFacts(call.error, factsOf(value))) : call.resolve(value));
+    const settle = () => failed ? call.reject(setErrorFacts(call.error, factsOf(value))) : call.resolve(value);
+    this.#options.soon(settle, call.run);
   }
 
   /** Rejects the calls of the run, or of all runs, and tells the main process that their answers are not needed. */
@@ -168,7 +169,7 @@ export class HostCalls {
     this.#closed(call);
     if (!call.sent) this.#free(call); // its sending was cut off, so no answer will free it
     call.payload = null;
-    this.#options.soon(() => call.reject(setErrorFacts(call.error, { name: "Error", message: why })));
+    this.#options.soon(() => call.reject(setErrorFacts(call.error, { name: "Error", message: why })), call.run);
   }
 
   #closed(call: Call): void {

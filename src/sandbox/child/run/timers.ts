@@ -12,7 +12,7 @@ interface Timer {
 
 export interface TimersOptions {
   /** Enters foreign code: settling a promise runs the code that awaits it. */
-  readonly soon: (task: () => void) => void;
+  readonly soon: (task: () => void, owner: RunContext | null) => void;
   /** Leaves foreign code first. */
   readonly afterwards: (task: () => void) => void;
   readonly current: () => RunContext | null;
@@ -49,10 +49,10 @@ export class Timers {
     return this.#start({ f, ms, args: [], repeat: false });
   }
 
-  /** Stops the timers that the run started, or all of them. */
-  stopAll(run: RunContext | null): void {
+  /** Stops the timers that the run started (null: those that no block started), or all of them. */
+  stop(run: RunContext | null | "all"): void {
     for (const id in this.#live) {
-      if (run === null || this.#live[id]?.run === run) this.#stop(this.#live[id]?.id);
+      if (run === "all" || this.#live[id]?.run === run) this.#stop(this.#live[id]?.id);
     }
   }
 
@@ -70,7 +70,7 @@ export class Timers {
       if (!timer) return;
       if (ask.repeat) timer.handle = captured.setTimeout(fire, delay < 1 ? 1 : delay);
       else this.#stop(id);
-      this.#options.soon(() => captured.context.run(run, () => this.#call(f, ask.args)));
+      this.#options.soon(() => captured.context.run(run, () => this.#call(f, ask.args)), run);
     };
     const timer: Timer = { id, run, handle: null };
     this.#live[id] = timer;

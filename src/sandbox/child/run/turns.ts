@@ -1,33 +1,48 @@
 import { bareList } from "../../codec/intrinsics.ts";
 import { captured } from "../intrinsics/captured.ts";
+import type { RunContext } from "./context.ts";
 import { TimedEntry } from "./timed_entry.ts";
+
+interface Task {
+  readonly run: () => void;
+  /** The block that started it; null if none did. */
+  readonly owner: RunContext | null;
+}
 
 /** A plain queue: foreign code may have replaced the methods of Array. */
 class Tasks {
-  #tasks = bareList<() => void>();
+  #tasks = bareList<Task>();
   #next = 0;
 
   get waiting(): boolean {
     return this.#next < this.#tasks.length;
   }
 
-  add(run: () => void): void {
-    this.#tasks[this.#tasks.length] = run;
+  /** Of the next task. */
+  get owner(): RunContext | null {
+    return this.#tasks[this.#next]?.owner ?? null;
   }
 
-  /** Takes each task out before it runs, so that a stopped turn does not run it again. */
+  add(run: () => void, owner: RunContext | null = null): void {
+    this.#tasks[this.#tasks.length] = { run, owner };
+  }
+
+  /** Runs tasks up to the first one of another owner. Takes each out before it runs, so that a stopped turn does not run
+   * it again. */
   runAll(): void {
-    while (this.waiting) this.#tasks[this.#next++]!();
+    const { owner } = this;
+    while (this.waiting && this.owner === owner) this.#tasks[this.#next++]!.run();
+    if (this.waiting) return;
     this.#tasks = bareList();
     this.#next = 0;
   }
 }
 
 export interface TurnOptions {
-  /** How many milliseconds the next turn may take. */
-  readonly limitMs: () => number;
-  /** Called when a turn was stopped at its limit. */
-  readonly onStopped: () => void;
+  /** How many milliseconds a turn with tasks of this owner may take. */
+  readonly limitMs: (owner: RunContext | null) => number;
+  /** Called when such a turn was stopped at its limit. */
+  readonly onStopped: (owner: RunContext | null) => void;
   /** Called when foreign code has been left, however a turn ended. */
   readonly onLeft: () => void;
   /** Called when no turn waits. */
@@ -40,7 +55,7 @@ export interface TurnOptions {
 const SHORTEST_MS = 50;
 
 /** Tasks that enter foreign code, each turn under a time limit. Messages arrive inside a microtask, where nothing can
- * be drained, so a task runs in the next immediate. Tasks that wait together share one entry. */
+ * be drained, so a task runs in the next immediate. Tasks of one owner that wait together share one entry. */
 export class TimedTasks {
   readonly #entry = new TimedEntry();
   readonly #options: TurnOptions;
@@ -75,8 +90,8 @@ export class TimedTasks {
   }
 
   /** `run` must not throw. */
-  soon(run: () => void): void {
-    this.#tasks.add(run);
+  soon(run: () => void, owner: RunContext | null): void {
+    this.#tasks.add(run, owner);
     if (!this.#inside) this.#schedule();
   }
 
@@ -106,9 +121,10 @@ export class TimedTasks {
   #turn(): void {
     for (;;) {
       this.#scheduled = false;
-      const finished = this.#enter(this.#options.limitMs(), () => this.#tasks.runAll());
+      const { owner } = this.#tasks;
+      const finished = this.#enter(this.#options.limitMs(owner), () => this.#tasks.runAll());
       if (this.#tasks.waiting) this.#schedule();
-      if (!finished) this.#options.onStopped();
+      if (!finished) this.#options.onStopped(owner);
       if (this.#scheduled) return;
       this.#idle = true;
       this.#options.onIdle();

@@ -17,7 +17,7 @@ function refusal(source: string): string {
 }
 
 Deno.test("prepareBlock() refuses a block that is too long, and says why and what to do", () => {
-  const advice = "keep data in a file or a variable, and repeat with a loop";
+  const advice = "split it into several blocks, keep data in a file, or repeat with a loop";
   assert.equal(
     refusal(`const text = "${"x".repeat(256 << 10)}"`),
     `The block is too long: it has 262159 characters, 262144 at most; ${advice}`,
