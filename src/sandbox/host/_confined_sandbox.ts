@@ -27,7 +27,7 @@ import { declaredNames } from "./_declared_names.ts";
 import { Heartbeat } from "./_heartbeat.ts";
 import { loadModules } from "./_load_modules.ts";
 import { readReady } from "./_ready.ts";
-import { ANSWER_MS, Requests } from "./_requests.ts";
+import { REQUEST_MS, Requests } from "./_requests.ts";
 import { readRunReport } from "./_run_report.ts";
 
 const START_MS = 30_000;
@@ -155,7 +155,7 @@ export class ConfinedSandbox implements Sandbox {
 
   async render(template: string, { deadlineMs }: { readonly deadlineMs: number }): Promise<RenderReport> {
     const payload = encode(template, { maxBytes: MAX_PAYLOAD_BYTES });
-    const answered = await this.#requests.ask({ t: "render", deadlineMs }, payload, { ms: deadlineMs + ANSWER_MS });
+    const answered = await this.#requests.ask({ t: "render", deadlineMs }, payload, { ms: deadlineMs + REQUEST_MS });
     return this.#read(() => readRenderReport(answered));
   }
 

@@ -3,7 +3,7 @@ import type { ChildLink } from "./_child_link.ts";
 import { type Bytes, type Frame, FrameFields, type Header, ProtocolError, wireId } from "../protocol.ts";
 
 /** How long a request takes at most, and a rendering beyond its own limit: large values take seconds on a busy machine. */
-export const ANSWER_MS = 15_000;
+export const REQUEST_MS = 15_000;
 /** Limit of one answer over all its frames: no valid answer exceeds a child's memory. */
 const MAX_ANSWER_BYTES = 2 ** 30;
 
@@ -46,7 +46,11 @@ export class Requests {
     return { id, answer: promise };
   }
 
-  async ask(header: Header, payload?: Bytes, { ms = ANSWER_MS }: { readonly ms?: number } = {}): Promise<AnswerFrames> {
+  async ask(
+    header: Header,
+    payload?: Bytes,
+    { ms = REQUEST_MS }: { readonly ms?: number } = {},
+  ): Promise<AnswerFrames> {
     const { id, answer } = this.begin();
     this.#link.send({ ...header, id }, payload);
     return await this.within(answer, ms);
@@ -58,7 +62,7 @@ export class Requests {
     this.#link.sendLater({ ...header, id: null }, payload);
   }
 
-  async within<T>(answer: Promise<T>, ms = ANSWER_MS): Promise<T> {
+  async within<T>(answer: Promise<T>, ms = REQUEST_MS): Promise<T> {
     const timer = setTimeout(() => this.#link.kill(`it did not answer within ${ms / 1000} s`), ms);
     try {
       return await answer;
