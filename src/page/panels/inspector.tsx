@@ -1,18 +1,16 @@
 import type { ComponentChildren, JSX } from "preact";
-import { Button } from "../parts/button.tsx";
-import { coloured } from "../parts/coloured.tsx";
-import { CopyButton } from "../parts/copy_button.tsx";
-import { Pre } from "../parts/pre.tsx";
-import { Tabs } from "../parts/tabs.tsx";
-import { plural } from "../text/plural.ts";
-import { inApi, json } from "../store/api.ts";
-import type { ApiMessage, Iteration } from "../store/api_types.ts";
+import { durationText } from "../../domain/kit/text.ts";
+import type { ModelTrace } from "../../domain/query/model_call.ts";
+import type { BlockCall } from "../../domain/query/query_schemas.ts";
+import { Button, CopyButton, Tabs } from "../parts/controls.tsx";
+import { coloured, Pre } from "../parts/texts.tsx";
+import { plural } from "../parts/words.ts";
+import { type ApiMessage, inApi, type Iteration, json, type StepMetadata } from "../store/api.ts";
 import type { Turn } from "../store/turn.ts";
-import { view } from "../store/viewer.ts";
-import { StepFacts } from "./step_facts.tsx";
+import { view } from "./viewer.tsx";
 
 /** Goes to the step after or before the one that is shown. */
-export type StepBy = (by: number) => void;
+type StepBy = (by: number) => void;
 
 /** Shows everything about one iteration: what was sent, what came back, what it used and its context. */
 export async function inspect(turn: Turn, number: number): Promise<void> {
@@ -93,5 +91,107 @@ function reply({ response, thinking, blocks }: Iteration): ComponentChildren {
         </section>
       ))}
     </>
+  );
+}
+
+/** What an iteration used, and its context. */
+function StepFacts({ iteration }: { readonly iteration: Iteration }): JSX.Element {
+  const { traces, blocks, metadata, createdAt, error } = iteration;
+  const { extensions = [], notes = [] } = metadata;
+  const ran = blocks.map(({ result: { ms, outcome, calls } }, at) =>
+    `${at + 1}: ${outcome} · ${durationText(ms)}${called(calls)}`
+  );
+  return (
+    <>
+      <FactList title="Tokens and cost" rows={{ ...tokens(traces), Cost: cost(metadata.costUsd) }} />
+      <FactList
+        title="Time"
+        rows={{
+          Started: new Date(createdAt).toLocaleString(),
+          Model: traces.map(modelCall).join("\n") || "not called",
+          Blocks: ran.join("\n") || "none",
+          "Request size in bytes": metadata.requestBytes?.toLocaleString() ?? "unknown",
+        }}
+      />
+      <FactList title="Sandbox walls" rows={wallFacts(metadata)} />
+      <FactList title="Grants" rows={grantFacts(metadata)} />
+      <FactList
+        title="Context"
+        rows={{
+          Extensions: extensions.map(({ namespace, version }) => `${namespace} ${version}`).join(", ") || "none",
+          Budget: metadata.budget === undefined ? "unknown" : valueText(metadata.budget),
+          Repairs: traces.flatMap(({ repairs }) => repairs).join("; ") || "none",
+          ...(notes.length > 0 ? { Notes: notes.join("\n") } : {}),
+          ...(error ? { Reason: error } : {}),
+        }}
+      />
+    </>
+  );
+}
+
+function modelCall({ provider, model, ok, ms, status, error }: ModelTrace): string {
+  return `${provider} ${model} · ${durationText(ms)} · ${ok ? "ok" : error ?? status ?? "failed"}`;
+}
+
+function called(calls: readonly BlockCall[]): string {
+  if (calls.length === 0) return "";
+  const names = calls.slice(0, 5).map(({ name, ms, ok, outcome }) => {
+    return `${ok ? "" : "✗ "}${name} ${durationText(ms)}${outcome ? ` (${outcome})` : ""}`;
+  }).join(", ");
+  return ` · ${plural(calls.length, "call")}: ${names}${calls.length > 5 ? " …" : ""}`;
+}
+
+function tokens(traces: readonly ModelTrace[]): Readonly<Record<string, string>> {
+  const { usage } = traces.findLast(({ ok }) => ok) ?? {};
+  if (!usage) return { Tokens: "unknown" };
+  return {
+    Input: usage.input.toLocaleString(),
+    "Input, cached": usage.cached.toLocaleString(),
+    "Input, written to cache": (usage.cacheWrite ?? 0).toLocaleString(),
+    Output: usage.output.toLocaleString(),
+    "Output, reasoning": usage.reasoning.toLocaleString(),
+  };
+}
+
+function cost(usd: number | null | undefined): string {
+  return usd === null || usd === undefined ? "price unknown" : `$${usd.toFixed(6)}`;
+}
+
+function active(is: boolean): string {
+  return is ? "✓ active" : "✗ inactive";
+}
+
+function wallFacts({ walls }: StepMetadata): Readonly<Record<string, string>> {
+  if (!walls) return { Sandbox: "no code ran" };
+  const { landlock, seccomp } = walls.kernel;
+  return {
+    Realm: active(walls.realm),
+    Permissions: active(walls.permissions),
+    Process: active(walls.process),
+    "Kernel (files)": landlock > 0 ? `✓ active (Landlock ${landlock})` : active(false),
+    "Kernel (system calls)": active(seccomp),
+    ...(walls.failed.length > 0 ? { Problems: walls.failed.join("\n") } : {}),
+  };
+}
+
+function grantFacts({ grants }: StepMetadata): Readonly<Record<string, string>> {
+  const given = Object.entries(grants ?? {}).filter(([, list]) => list.length > 0);
+  if (given.length === 0) return { Granted: "nothing" };
+  return Object.fromEntries(given.map(([name, list]) => [name, list.join("\n")]));
+}
+
+function valueText(value: unknown): string {
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+}
+
+/** A titled list of names and what they are. */
+function FactList(
+  { title, rows }: { readonly title: string; readonly rows: Readonly<Record<string, string>> },
+): JSX.Element {
+  return (
+    <section>
+      <h3>{title}</h3>
+      <dl>{Object.entries(rows).map(([name, text]) => [<dt>{name}</dt>, <dd>{text}</dd>])}</dl>
+    </section>
   );
 }

@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { view } from "../store/viewer.ts";
+import { view } from "./viewer.tsx";
 
 const KEYS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "Request field": {

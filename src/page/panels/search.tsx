@@ -1,8 +1,7 @@
 import type { ComponentChildren, JSX } from "preact";
-import { json } from "../store/api.ts";
-import type { ApiSearchHit } from "../store/api_types.ts";
+import { type ApiSearchHit, json } from "../store/api.ts";
 import { elements } from "../store/elements.ts";
-import { view } from "../store/viewer.ts";
+import { view } from "./viewer.tsx";
 
 /** Searches all conversations. */
 export async function search(words: string): Promise<void> {

@@ -1,11 +1,10 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { Button } from "../parts/button.tsx";
-import { plural } from "../text/plural.ts";
-import { inApi, json } from "../store/api.ts";
-import type { ApiVersion, Variable } from "../store/api_types.ts";
-import { view } from "../store/viewer.ts";
-import { Version } from "./version.tsx";
+import { Button } from "../parts/controls.tsx";
+import { coloured, Pre, ShownDiff } from "../parts/texts.tsx";
+import { plural } from "../parts/words.ts";
+import { type ApiVersion, inApi, json, type Variable } from "../store/api.ts";
+import { view } from "./viewer.tsx";
 
 /** Most rows listed at once. */
 const ROWS = 200;
@@ -82,4 +81,39 @@ async function versions(conversation: string, name: string): Promise<JSX.Element
   const path = inApi("conversations", conversation, "variables", name);
   const { items } = await json<{ readonly items: readonly ApiVersion[] }>(path);
   return <>{items.toReversed().map((one) => <Version path={path} version={one} />)}</>;
+}
+
+/** One version of a variable; `path` is that of the variable in the API. */
+function Version(
+  { path, version: given }: { readonly path: string; readonly version: ApiVersion },
+): JSX.Element {
+  const { version, value, chars, shape, reason, code, createdAt } = given;
+  const [diff, show] = useState<JSX.Element | null>(null);
+  const cut = value !== null && (chars ?? 0) > value.length ? ` · first ${value.length} of ${chars} characters` : "";
+  const compare = async (): Promise<void> => show(await difference(`${path}/diff?from=${version - 1}&to=${version}`));
+  return (
+    <section>
+      <h3>
+        {`v${version} · ${new Date(createdAt).toLocaleString()}${cut} `}
+        {version > 1 && <Button class="quiet" run={compare}>{`compare with v${version - 1}`}</Button>}
+      </h3>
+      <Pre label="Value" text={reason || (value ?? shape)} />
+      {diff}
+      {code !== "" && (
+        <details class="made">
+          <summary>code that set it</summary>
+          <Pre label="Block" text={code} show={coloured} />
+        </details>
+      )}
+    </section>
+  );
+}
+
+async function difference(path: string): Promise<JSX.Element> {
+  try {
+    const { diff } = await json<{ readonly diff: { readonly text: string } }>(path);
+    return <ShownDiff label="Difference" text={diff.text} />;
+  } catch (error) {
+    return <p class="diff reason">{error instanceof Error ? error.message : String(error)}</p>;
+  }
 }

@@ -1,7 +1,7 @@
 import type { ComponentChildren, JSX } from "preact";
 import type { MarkdownBlock, MarkdownInline, MarkdownItem, MarkdownList, MarkdownTable } from "../../markdown/tree.ts";
-import { coloured } from "./coloured.tsx";
-import { Copyable } from "./copyable.tsx";
+import { Copyable } from "./controls.tsx";
+import { coloured } from "./texts.tsx";
 
 /** A Markdown text as elements. Its tree has no markup: HTML in it is text. */
 export function Markdown({ blocks }: { readonly blocks: readonly MarkdownBlock[] }): JSX.Element {

@@ -1,8 +1,6 @@
 import { signal } from "@preact/signals";
-import { inApi, json } from "./api.ts";
-import type { ApiConversationList, ApiListedConversation } from "./api_types.ts";
-import { drawn } from "./drawn.ts";
-import { elements } from "./elements.ts";
+import { type ApiConversationList, type ApiListedConversation, inApi, json } from "./api.ts";
+import { drawn, elements } from "./elements.ts";
 
 const PAGE = 50;
 
@@ -31,3 +29,16 @@ function show(open: boolean): void {
 
 /** The sidebar's list. `isOpen` matters on a narrow screen only. */
 export const conversationList = { items, next, isOpen, load, more, show };
+
+/** Other tabs of this server in the same browser. */
+const others = new BroadcastChannel("vis");
+
+/** Tells them that a conversation has changed, is new or was deleted. */
+export function tellTabs(): void {
+  others.postMessage({ changed: true });
+}
+
+/** Calls `changed` whenever one of them tells it. */
+export function onTabs(changed: () => void): void {
+  others.addEventListener("message", changed);
+}

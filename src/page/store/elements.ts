@@ -10,3 +10,9 @@ export const elements = {
   token: createRef<HTMLInputElement>(),
   viewer: createRef<HTMLDialogElement>(),
 };
+
+/** Resolves when what was changed before is in the document: components are drawn in a microtask. */
+export async function drawn(): Promise<void> {
+  await Promise.resolve();
+  await Promise.resolve();
+}

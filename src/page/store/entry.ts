@@ -1,8 +1,6 @@
 import { signal } from "@preact/signals";
 import { Refused } from "./api.ts";
-import { drawn } from "./drawn.ts";
-import { elements } from "./elements.ts";
-import { say } from "./status.ts";
+import { drawn, elements } from "./elements.ts";
 
 /** Whether the page is shown or asks for a token, with the reason if it is not the first time. */
 export const entry = signal<{ readonly shows: "nothing" | "token" | "page"; readonly why: string }>({
@@ -25,4 +23,12 @@ export async function guarded<T>(work: () => T | Promise<T>): Promise<T | undefi
     if (entry.value.shows === "page") say(message, { bad: true });
     else askToken(message);
   }
+}
+
+/** The line below the thread. */
+export const saidStatus = signal({ text: "", bad: false });
+
+/** One line about progress or an error. */
+export function say(text: string, { bad = false } = {}): void {
+  saidStatus.value = { text, bad };
 }

@@ -1,19 +1,22 @@
-import { batch, signal } from "@preact/signals";
+import { batch, effect, signal } from "@preact/signals";
 import type { ApprovalAnswer } from "../../domain/query/approval.ts";
-import { inApi, isMissing, json, request } from "./api.ts";
-import type { ApiConversation, ApiQuery, ConversationDetail } from "./api_types.ts";
-import { becomes } from "./becomes.ts";
-import { changes } from "./changes.ts";
-import { chosen, chosenWorkspace } from "./choices.ts";
-import { conversationList } from "./conversation_list.ts";
-import { drawn } from "./drawn.ts";
-import { guarded } from "./entry.ts";
+import {
+  type ApiConversation,
+  type ApiQuery,
+  type ConversationDetail,
+  inApi,
+  isMissing,
+  json,
+  type QueryPage,
+  request,
+  type UndoPreview,
+} from "./api.ts";
+import { conversationList, onTabs, tellTabs } from "./conversation_list.ts";
+import { drawn } from "./elements.ts";
+import { guarded, say } from "./entry.ts";
 import { queryEvents } from "./query_events.ts";
-import { say } from "./status.ts";
-import { storedConversation, storedQueries } from "./stored.ts";
-import { onTabs, tellTabs } from "./tabs.ts";
+import { chosen, chosenWorkspace } from "./server.ts";
 import { Turn } from "./turn.ts";
-import { unique } from "./unique.ts";
 
 const SSE = { accept: "text/event-stream" };
 
@@ -22,7 +25,7 @@ interface Facts extends ApiConversation {
 }
 
 /** The open conversation. */
-export class Thread {
+class Thread {
   readonly id = signal<string | null>(null);
   /** Null for a new conversation, and for one that could not be fetched. */
   readonly facts = signal<Facts | null>(null);
@@ -297,4 +300,67 @@ export class Thread {
     this.running.value = running;
     say(running ? "Working…" : "");
   }
+}
+
+/** The thread of this tab. */
+export const thread = new Thread();
+
+/** Queries that are fetched at a time. */
+const PAGE = 30;
+
+async function storedConversation(id: string): Promise<ConversationDetail> {
+  return await json(inApi("conversations", id));
+}
+
+/** The newest queries of a conversation, or the newest of as many of the oldest as `before` says. */
+async function storedQueries(
+  id: string,
+  { limit = PAGE, before = null }: { readonly limit?: number; readonly before?: number | null } = {},
+): Promise<QueryPage> {
+  const from = before === null ? "" : `&before=${before}`;
+  return await json(`${inApi("conversations", id, "queries")}?answers=tree&limit=${limit}${from}`);
+}
+
+const latest = signal<UndoPreview | null>(null);
+
+/** Fetches the latest file changes of a conversation that can be undone. */
+async function load(conversation: string): Promise<UndoPreview> {
+  return latest.value = await json<UndoPreview>(inApi("conversations", conversation, "undo"));
+}
+
+/** The same; none if the server changes no files. */
+async function look(conversation: string): Promise<void> {
+  await load(conversation).catch(() => latest.value = null);
+}
+
+/** Undoes the changes; resolves with the files that were restored, and those that were kept. */
+async function undo(
+  conversation: string,
+  { changes }: UndoPreview,
+): Promise<Pick<UndoPreview, "files" | "kept">> {
+  const body = { changes: changes.map(({ id }) => id) };
+  const { files, kept } = await json<UndoPreview>(inApi("conversations", conversation, "undo"), {
+    method: "POST",
+    body,
+  });
+  await load(conversation);
+  return { files, kept };
+}
+
+/** File changes of the open conversation. */
+export const changes = { latest, load, look, undo };
+
+/** Resolves when signals have made it true. Somebody else may have made it false again by then: look once more. */
+async function becomes(holds: () => boolean): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const stop = effect(() => {
+    if (holds()) resolve();
+  });
+  await promise;
+  stop();
+}
+
+/** Browsers offer no UUIDs away from loopback without TLS. */
+function unique(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

@@ -1,12 +1,11 @@
 import { signal } from "@preact/signals";
+import { durationText } from "../../domain/kit/text.ts";
 import type { ApprovalQuestion } from "../../domain/query/approval.ts";
+import { BlockTally } from "../../domain/query/calls.ts";
 import { isChild, isEnd } from "../../domain/query/query_event.ts";
-import { QueryProgress } from "../../domain/query/query_progress.ts";
-import type { QueryEvent } from "../../domain/query/query_schemas.ts";
-import type { ApiQuery, Iteration, TurnEnd } from "./api_types.ts";
-import { inApi, json, request } from "./api.ts";
-import { LiveStep } from "./shown_step.ts";
-import { BOX_STEPS, StepBox } from "./step_box.ts";
+import { QueryProgress, type Step, type StepChild, storedChildren } from "../../domain/query/query_progress.ts";
+import type { BlockResult, QueryEvent } from "../../domain/query/query_schemas.ts";
+import { type ApiQuery, inApi, type Iteration, json, request, type TurnEnd } from "./api.ts";
 
 /** Estimated height of a step before it is first shown. */
 const STEP_PX = 180;
@@ -14,7 +13,7 @@ const STEP_PX = 180;
 const made = { count: 0 };
 
 /** A message sent while the query ran. */
-export interface SentMeanwhile {
+interface SentMeanwhile {
   readonly text: string;
   /** The step that read it; null until one has. */
   readonly step: number | null;
@@ -179,5 +178,137 @@ export class Turn {
   async #load(after: number, limit: number): Promise<readonly Iteration[]> {
     const path = inApi("conversations", this.conversation, "queries", this.queryId ?? "", "iterations");
     return (await json<{ readonly items: readonly Iteration[] }>(`${path}?after=${after}&limit=${limit}`)).items;
+  }
+}
+
+/** One iteration as it is drawn. */
+export interface ShownStep {
+  readonly number: number;
+  readonly nudges: readonly string[];
+  readonly thinking: string;
+  readonly blocks: readonly {
+    readonly code: string;
+    /** False while the model is writing it. */
+    readonly whole: boolean;
+    readonly result: BlockResult | null;
+    /** What its calls did so far. */
+    readonly tally: BlockTally;
+    /** What it changed in files. */
+    readonly diffs: readonly string[];
+  }[];
+  readonly children: readonly StepChild[];
+  /** What it is doing, or how it ended. */
+  readonly line: string;
+  readonly reason: string | null;
+  /** While it runs, only the end of long texts is shown. */
+  readonly live: boolean;
+}
+
+/** A stored iteration. */
+export function shownStored({ iteration, thinking, blocks, traces, metadata, error }: Iteration): ShownStep {
+  const ms = [...traces, ...blocks.map(({ result }) => result)].reduce((sum, one) => sum + one.ms, 0);
+  const outcome = metadata.outcome ?? "running";
+  return {
+    number: iteration,
+    thinking,
+    blocks: blocks.map(({ code, result }, at) => {
+      const diffs = (metadata.diffs ?? []).filter(({ block }) => block === at).map(({ diff }) => diff);
+      return { code, result, whole: true, diffs, tally: BlockTally.of(result.calls) };
+    }),
+    ...{ nudges: [], children: storedChildren({ ...metadata }), reason: error, live: false },
+    line: endOf(outcome, ms),
+  };
+}
+
+function endOf(outcome: string, ms: number): string {
+  return outcome === "running" ? outcome : `${outcome} · ${durationText(ms)}`;
+}
+
+/** An iteration of a query that runs: what `QueryProgress` knows about it, and the line about what it is doing. */
+export class LiveStep {
+  /** Counts changes: the step itself is changed in place. */
+  readonly changes = signal(0);
+  readonly #step: Step;
+  readonly #nudges: string[] = [];
+  readonly #whole = new Set<number>();
+  #line = "";
+  #waits = false;
+
+  constructor(step: Step) {
+    this.#step = step;
+  }
+
+  get number(): number {
+    return this.#step.number;
+  }
+
+  get shown(): ShownStep {
+    const { number, thinking, children, reason } = this.#step;
+    const blocks = this.#step.blocks.map(({ code, result, diffs, tally }, at) => {
+      return { code, result, diffs, tally, whole: this.#whole.has(at) };
+    });
+    return { number, nudges: this.#nudges, thinking, blocks, children, line: this.#line, reason, live: true };
+  }
+
+  /** An event that `progress` has already taken. */
+  take(event: QueryEvent, progress: QueryProgress): void {
+    this.changes.value++;
+    if (event.parentQueryId !== undefined) return;
+    const waits = event.type === "retrying" || event.type === "waiting";
+    if (waits) this.#line = progress.doing;
+    else if (this.#waits) this.#line = "";
+    this.#waits = waits;
+    if (event.type === "block_started" || event.type === "block_finished") this.#whole.add(event.block);
+    if (event.type === "block_finished") this.#line = "";
+    if (event.type === "host_call" && event.phase === "start") this.#line = `${progress.doing} …`;
+    if (event.type === "nudge") this.#nudges.push(event.lines.join("\n").replaceAll("[system_nudge] ", ""));
+    if (event.type === "iteration_finished") this.#line = endOf(event.outcome, event.ms);
+  }
+}
+
+/** Steps in a box. */
+export const BOX_STEPS = 20;
+
+/** Some steps of a query, fetched when they come near the viewport. Until then they are a box of their height. */
+export class StepBox {
+  readonly items = signal<readonly Iteration[] | null>(null);
+  readonly fault = signal("");
+  readonly height;
+  #filling: Promise<void> | null = null;
+  readonly #load: (after: number, limit: number) => Promise<readonly Iteration[]>;
+
+  /** `from` is the number of steps before it; `load` returns the stored iterations after a number. */
+  constructor(
+    readonly from: number,
+    { height, load }: {
+      readonly height: number;
+      readonly load: (after: number, limit: number) => Promise<readonly Iteration[]>;
+    },
+  ) {
+    this.height = signal(height);
+    this.#load = load;
+  }
+
+  async fill(): Promise<void> {
+    await (this.#filling ??= this.#fetch());
+  }
+
+  /** Forgets the steps, which were drawn `height` pixels high. */
+  leave(height: number): void {
+    if (this.#filling === null) return;
+    this.#filling = null;
+    this.height.value = height;
+    this.items.value = null;
+    this.fault.value = "";
+  }
+
+  async #fetch(): Promise<void> {
+    try {
+      const items = await this.#load(this.from, BOX_STEPS);
+      if (this.#filling !== null) this.items.value = items; // otherwise it went out of view meanwhile
+    } catch (error) {
+      this.#filling = null;
+      this.fault.value = error instanceof Error ? error.message : String(error);
+    }
   }
 }

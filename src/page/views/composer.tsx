@@ -1,14 +1,13 @@
+import { signal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
-import { useLayoutEffect } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { requestOfImages } from "../../domain/query/stored_query.ts";
-import { Button } from "../parts/button.tsx";
-import { attach, attached } from "../store/attached.ts";
+import { Button } from "../parts/controls.tsx";
+import { plural } from "../parts/words.ts";
 import { elements } from "../store/elements.ts";
-import { guarded } from "../store/entry.ts";
-import { saidStatus, say } from "../store/status.ts";
-import { thread } from "../store/thread_shown.ts";
-import { AttachButton, AttachedImages } from "./attached_images.tsx";
-import { RequestOptions } from "./request_options.tsx";
+import { guarded, saidStatus, say } from "../store/entry.ts";
+import { choices, type LimitName, serverFacts } from "../store/server.ts";
+import { thread } from "../store/thread.ts";
 
 /** Where requests are written; `children` stand above it. */
 export function Composer({ children }: { readonly children: ComponentChildren }): JSX.Element {
@@ -106,4 +105,184 @@ async function send(): Promise<void> {
       throw error;
     }
   });
+}
+
+/** The images that go with the next request; one click removes one. */
+function AttachedImages(): JSX.Element | null {
+  if (attached.value.length === 0) return null;
+  return (
+    <ul id="attached" aria-label="Attached images">
+      {attached.value.map((image) => (
+        <li key={image.url}>
+          <Button run={() => detach(image)} aria-label={`Remove ${image.name}`}>{`${image.name} ×`}</Button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** Opens the browser's choice of files. */
+function AttachButton(): JSX.Element {
+  const files = useRef<HTMLInputElement>(null);
+  return (
+    <>
+      <input
+        type="file"
+        hidden
+        multiple
+        accept={IMAGE_TYPES}
+        ref={files}
+        onChange={({ currentTarget }) => {
+          const chosen = [...currentTarget.files ?? []];
+          currentTarget.value = ""; // the same file can be chosen again
+          void attach(chosen);
+        }}
+      />
+      <Button id="attach" title="Attach images" aria-label="Attach images" run={() => files.current?.click()}>+</Button>
+    </>
+  );
+}
+
+const MOST = 20;
+const MAX_BYTES = 5_000_000;
+const IMAGE_TYPES = "image/png,image/jpeg,image/gif,image/webp";
+
+interface AttachedImage {
+  readonly name: string;
+  /** A data URL. */
+  readonly url: string;
+}
+
+/** Images that go with the next request. */
+const attached = signal<readonly AttachedImage[]>([]);
+
+/** Attaches what can be sent and says why the rest cannot. False if none of the files is an image. */
+async function attach(files: readonly File[]): Promise<boolean> {
+  const images = files.filter(({ type }) => IMAGE_TYPES.split(",").includes(type));
+  for (const image of images) {
+    if (image.size > MAX_BYTES) say(`${image.name} is too large: images can have up to 5 MB`, { bad: true });
+    else add({ name: image.name, url: await dataUrl(image) });
+  }
+  return images.length > 0;
+}
+
+/** Others may have been attached while this one was read. */
+function add(image: AttachedImage): void {
+  if (attached.value.length >= MOST) say(`A request can have up to ${MOST} images`, { bad: true });
+  else attached.value = [...attached.value, image];
+}
+
+function detach(image: AttachedImage): void {
+  attached.value = attached.value.filter((one) => one !== image);
+}
+
+async function dataUrl(file: File): Promise<string> {
+  const reader = new FileReader();
+  const read = new Promise((resolve, reject) => {
+    reader.addEventListener("load", resolve);
+    reader.addEventListener("error", () => reject(new Error(`Cannot read ${file.name}`)));
+  });
+  reader.readAsDataURL(file);
+  await read;
+  return String(reader.result);
+}
+
+/** Limits of a request, each with its unit and the number of the API's units in it. */
+const LIMITS: readonly (readonly [LimitName, string, number])[] = [
+  ["maxIterations", "Steps", 1],
+  ["maxCostUsd", "US dollars", 1],
+  ["timeoutMs", "Minutes", 60_000],
+];
+
+/** Choices for the next requests: plan, model, workspace, limits. */
+function RequestOptions(): JSX.Element {
+  const { plan } = choices;
+  return (
+    <p class="hint">
+      <label title="Only reads, and answers with a plan">
+        <input type="checkbox" id="plan" checked={plan.value} onChange={() => plan.value = !plan.value} /> Plan only
+      </label>
+      <Models />
+      <Workspaces />
+      <Limits />
+      <span class="keys">Enter: send · Shift+Enter: new line · Esc: cancel</span>
+    </p>
+  );
+}
+
+function Models(): JSX.Element | null {
+  const { provider = "", model = "" } = serverFacts.about.value ?? {};
+  const usual = `${provider}/${model}`;
+  const others = serverFacts.models.value.filter((name) => name !== usual);
+  if (others.length === 0) return null;
+  return (
+    <Choice id="model" label="Model" chosen={choices.model.value} choose={(name) => choices.model.value = name}>
+      {[["", model], ...others.map((name) => [name, name] as const)]}
+    </Choice>
+  );
+}
+
+/** Only for a new conversation, of a server with several. */
+function Workspaces(): JSX.Element | null {
+  const [usual = "", ...others] = serverFacts.about.value?.workspaces ?? [];
+  if (others.length === 0 || thread.id.value !== null) return null;
+  const { workspace } = choices;
+  return (
+    <Choice id="workspace" label="Workspace" chosen={workspace.value} choose={(path) => workspace.value = path}>
+      {[["", usual], ...others.map((path) => [path, path] as const)]}
+    </Choice>
+  );
+}
+
+function Choice({ id, label, chosen, choose, children }: {
+  readonly id: string;
+  readonly label: string;
+  readonly chosen: string;
+  readonly choose: (value: string) => void;
+  /** Values and their names. */
+  readonly children: readonly (readonly [string, string])[];
+}): JSX.Element {
+  return (
+    <select id={id} aria-label={label} title={label} onChange={({ currentTarget }) => choose(currentTarget.value)}>
+      {children.map(([value, name]) => <option key={value} value={value} selected={value === chosen}>{name}</option>)}
+    </select>
+  );
+}
+
+function Limits(): JSX.Element {
+  const set = Object.keys(choices.limits.value).length;
+  return (
+    <details id="limits">
+      <summary>{set === 0 ? "Limits" : plural(set, "limit")}</summary>
+      <span>{LIMITS.map(([name, unit, size]) => <Limit name={name} unit={unit} size={size} />)}</span>
+    </details>
+  );
+}
+
+function Limit({ name, unit, size }: {
+  readonly name: LimitName;
+  readonly unit: string;
+  readonly size: number;
+}): JSX.Element {
+  const own = choices.limits.value[name];
+  const usual = serverFacts.about.value?.limits[name] ?? null;
+  const onChange = ({ currentTarget }: { readonly currentTarget: HTMLInputElement }): void => {
+    const { [name]: _before, ...others } = choices.limits.value;
+    const wanted = Number(currentTarget.value) * size;
+    const given = name === "maxCostUsd" ? wanted : Math.round(wanted);
+    choices.limits.value = given > 0 ? { ...others, [name]: given } : others;
+  };
+  return (
+    <label>
+      {`${unit} `}
+      <input
+        type="number"
+        min={0}
+        step="any"
+        placeholder={usual === null ? "no limit" : String(usual / size)}
+        value={own === undefined ? "" : own / size}
+        onChange={onChange}
+      />
+    </label>
+  );
 }

@@ -1,19 +1,19 @@
 import type { JSX } from "preact";
 import { useLayoutEffect } from "preact/hooks";
-import { Button } from "../parts/button.tsx";
-import { clean } from "../text/clean.ts";
-import { conversationList } from "../store/conversation_list.ts";
-import { entry } from "../store/entry.ts";
-import { thread } from "../store/thread_shown.ts";
+import { ask, AskDialog } from "../panels/ask.tsx";
 import { showGraph } from "../panels/graph.tsx";
 import { showVariables } from "../panels/variables.tsx";
-import { ActionsMenu } from "./actions.tsx";
-import { AskDialog } from "./ask_dialog.tsx";
+import { Viewer } from "../panels/viewer.tsx";
+import { Button } from "../parts/controls.tsx";
+import { clean } from "../parts/words.ts";
+import { type ApiConversation, inApi, json, request } from "../store/api.ts";
+import { conversationList, tellTabs } from "../store/conversation_list.ts";
+import { elements } from "../store/elements.ts";
+import { entry, guarded } from "../store/entry.ts";
+import { thread } from "../store/thread.ts";
 import { Composer } from "./composer.tsx";
-import { EntryView } from "./entry_view.tsx";
 import { Sidebar } from "./sidebar.tsx";
 import { Latest, ThreadView } from "./thread_view.tsx";
-import { Viewer } from "./viewer.tsx";
 
 interface PageProps {
   readonly enter: (token: string) => void;
@@ -87,4 +87,112 @@ function Branches(): JSX.Element {
       ))}
     </select>
   );
+}
+
+/** Asks for the token; `enter` receives it. */
+function EntryView({ enter }: { readonly enter: (token: string) => void }): JSX.Element {
+  const { shows, why } = entry.value;
+  const onSubmit = (event: Event): void => {
+    event.preventDefault();
+    enter(elements.token.current?.value.trim() ?? "");
+  };
+  return (
+    <main id="entry" hidden={shows !== "token"}>
+      <form onSubmit={onSubmit}>
+        <h1>Vis</h1>
+        <p id="entry-why">
+          {why === ""
+            ? ["Enter the access token. ", <code>vis serve</code>, " prints the file that contains it at start."]
+            : why}
+        </p>
+        <label for="token">Token</label>
+        <input id="token" type="password" autocomplete="off" spellcheck={false} required ref={elements.token} />
+        <button type="submit" class="primary">Open</button>
+      </form>
+    </main>
+  );
+}
+
+const FORMATS = { md: "Export as Markdown", html: "Export as HTML", json: "Export as archive" };
+
+/** The menu of the open conversation; `fresh` is called after a deletion. */
+function ActionsMenu({ fresh }: { readonly fresh: () => void }): JSX.Element {
+  useLayoutEffect(() => {
+    const onClick = ({ target }: Event): void => {
+      if (!elements.actions.current?.contains(target as Node)) close();
+    };
+    document.addEventListener("click", onClick);
+    return () => document.removeEventListener("click", onClick);
+  }, []);
+  const does = (run: () => Promise<void>) => () => {
+    close();
+    void guarded(run);
+  };
+  return (
+    <details id="actions" hidden={thread.facts.value === null} ref={elements.actions} onKeyDown={onKey}>
+      <summary aria-label="More actions" title="More">⋯</summary>
+      <div>
+        <Button id="rename" run={does(rename)}>Rename</Button>
+        <Button id="fork" run={does(forkLast)}>Fork</Button>
+        {Object.entries(FORMATS).map(([format, text]) => (
+          <Button
+            id={`export-${format}`}
+            run={does(() => download(format))}
+          >
+            {text}
+          </Button>
+        ))}
+        <Button id="delete" class="danger" run={does(() => remove(fresh))}>Delete</Button>
+      </div>
+    </details>
+  );
+}
+
+function close(): void {
+  if (elements.actions.current) elements.actions.current.open = false;
+}
+
+function onKey(event: KeyboardEvent): void {
+  const menu = elements.actions.current;
+  if (event.key !== "Escape" || !menu?.open) return;
+  event.stopPropagation();
+  close();
+  menu.querySelector("summary")?.focus();
+}
+
+function path(...parts: readonly string[]): string {
+  return inApi("conversations", thread.id.value ?? "", ...parts);
+}
+
+async function rename(): Promise<void> {
+  const value = clean(thread.title.value);
+  const title = (await ask("Title of the conversation", { value, verb: "Rename" }))?.trim();
+  if (!title) return;
+  thread.title.value = (await json<ApiConversation>(path(), { method: "PATCH", body: { title } })).title;
+  tellTabs();
+  await conversationList.load();
+}
+
+async function forkLast(): Promise<void> {
+  const last = thread.turns.value.at(-1);
+  if (last?.queryId) await thread.fork(last);
+}
+
+async function remove(fresh: () => void): Promise<void> {
+  const answer = await ask(`Delete “${thread.title.value}” with all its branches?`, { verb: "Delete" });
+  if (answer === null) return;
+  await request(path(), { method: "DELETE" });
+  fresh();
+  tellTabs();
+  await conversationList.load();
+}
+
+async function download(format: string): Promise<void> {
+  const response = await request(`${path("export")}?format=${format}`);
+  const href = URL.createObjectURL(await response.blob());
+  const link = document.createElement("a");
+  link.href = href;
+  link.download = `${clean(thread.title.value).slice(0, 60)}.${format}`;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(href), 10_000);
 }

@@ -1,16 +1,15 @@
 import { signal } from "@preact/signals";
 import type { JSX } from "preact";
-import { Button } from "../parts/button.tsx";
-import { plural } from "../text/plural.ts";
-import type { ApiListedConversation } from "../store/api_types.ts";
+import { showKeys } from "../panels/keys.tsx";
+import { search } from "../panels/search.tsx";
+import { Button } from "../parts/controls.tsx";
+import { plural } from "../parts/words.ts";
+import type { ApiListedConversation } from "../store/api.ts";
 import { conversationList } from "../store/conversation_list.ts";
 import { elements } from "../store/elements.ts";
 import { guarded } from "../store/entry.ts";
-import { serverFacts } from "../store/server_facts.ts";
-import { thread } from "../store/thread_shown.ts";
-import { showKeys } from "../panels/keys.tsx";
-import { search } from "../panels/search.tsx";
-import { toggleTheme } from "./theme.ts";
+import { serverFacts } from "../store/server.ts";
+import { thread } from "../store/thread.ts";
 
 const words = signal("");
 
@@ -106,4 +105,20 @@ function when(time: number): string {
   const date = new Date(time);
   const isToday = date.toDateString() === new Date().toDateString();
   return isToday ? date.toLocaleTimeString([], { timeStyle: "short" }) : date.toLocaleDateString();
+}
+
+const KEY = "vis-theme";
+
+/** Applies the theme that was chosen earlier in this browser. */
+export function applyTheme(): void {
+  const theme = localStorage.getItem(KEY);
+  if (theme) document.documentElement.dataset["theme"] = theme;
+}
+
+function toggleTheme(): void {
+  const { dataset } = document.documentElement;
+  const now = dataset["theme"] ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
+  const next = now === "dark" ? "light" : "dark";
+  dataset["theme"] = next;
+  localStorage.setItem(KEY, next);
 }

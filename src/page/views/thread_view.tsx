@@ -1,13 +1,11 @@
 import { signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useLayoutEffect } from "preact/hooks";
-import { Button } from "../parts/button.tsx";
-import { End } from "../parts/end.ts";
-import { drawn } from "../store/drawn.ts";
-import { elements } from "../store/elements.ts";
+import { Button } from "../parts/controls.tsx";
+import { drawn, elements } from "../store/elements.ts";
 import { guarded } from "../store/entry.ts";
-import { thread } from "../store/thread_shown.ts";
-import { Hello } from "./hello.tsx";
+import { thread } from "../store/thread.ts";
+import { putRequest } from "./composer.tsx";
 import { revealStep } from "./steps.tsx";
 import { TurnView } from "./turn.tsx";
 
@@ -82,4 +80,94 @@ export async function reveal(queryId: string, step: number): Promise<void> {
     await thread.more();
   }
   throw new Error("Cannot show this request: it is too far back");
+}
+
+const IDEAS = [
+  "What is in this folder, and what is each part for?",
+  "Find the longest functions and suggest which to split",
+  "Which dependencies are no longer used?",
+];
+
+/** Content of an empty conversation. Choosing an idea puts it into the input, to be edited or sent. */
+function Hello(): JSX.Element {
+  return (
+    <div class="hello">
+      <h2>What should Vis do?</h2>
+      <p>The model writes code and a sandbox runs it. Every step is visible; variables persist.</p>
+      <div class="ideas">
+        {IDEAS.map((text) => <Button class="idea" run={() => putRequest(text)}>{text}</Button>)}
+      </div>
+    </div>
+  );
+}
+
+/** Distance in pixels that still counts as the end. */
+const NEAR = 80;
+/** Time until an opened element is drawn. */
+const DRAWN_MS = 200;
+
+/** Keeps the end of a scrolling element in view while the user is there, and offers a way back to it. */
+class End {
+  /** Whether the end is too far away to be seen. */
+  readonly away = signal(false);
+  readonly node: HTMLElement;
+  readonly #runs: () => boolean;
+  #isAt = true;
+  #asked = false;
+  #top = 0;
+  /** Pixels below what was seen when `#top` was measured. */
+  #rest = 0;
+
+  /** `runs` reports whether more content is expected. */
+  constructor(node: HTMLElement, runs: () => boolean) {
+    this.node = node;
+    this.#runs = runs;
+    const opened = ({ target }: Event) => setTimeout(() => this.#opened(target as Element), DRAWN_MS);
+    node.addEventListener("scroll", () => this.#measure(), { passive: true });
+    node.addEventListener("toggle", opened, true);
+    new ResizeObserver(() => this.#isAt && !node.querySelector(".hello") && this.toEnd()).observe(node);
+  }
+
+  toEnd(): void {
+    this.node.scrollTop = this.node.scrollHeight;
+    this.#top = this.node.scrollTop;
+    this.#rest = 0;
+    this.#isAt = true;
+  }
+
+  /** Scrolls to the end if the user is there: once a frame, however often it is called. */
+  keepEnd(): void {
+    if (!this.#isAt || this.#asked) return;
+    this.#asked = true;
+    requestAnimationFrame(() => {
+      this.#asked = false;
+      if (this.#isAt) this.toEnd();
+    });
+  }
+
+  get #below(): number {
+    const { scrollHeight, scrollTop, clientHeight } = this.node;
+    return scrollHeight - scrollTop - clientHeight;
+  }
+
+  /** Only scrolling up leaves the end: more content may have been added below before the event of a scroll arrives. What
+   * changes the top, but not the distance to the end, is the browser: it keeps a text in place while others above it
+   * change their height. */
+  #measure(): void {
+    const top = this.node.scrollTop;
+    const below = this.#below;
+    if (below < 2) this.#isAt = true;
+    else if (top < this.#top && below > this.#rest) this.#isAt = false;
+    else if (top > this.#top && below < this.#rest && below < NEAR) this.#isAt = true;
+    this.#top = top;
+    this.#rest = below;
+    this.away.value = (!this.#isAt || !this.#runs()) && below >= this.node.clientHeight / 2;
+  }
+
+  /** An element that the user opens stays in view, wherever the end moves. The work of a running query opens
+   * automatically. */
+  #opened(target: Element): void {
+    if (target.closest(".running") === null && this.#below > NEAR) this.#isAt = false;
+    this.#measure();
+  }
 }

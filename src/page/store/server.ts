@@ -1,5 +1,22 @@
 import { signal } from "@preact/signals";
-import { serverFacts } from "./server_facts.ts";
+import { type ApiModelList, type ApiServer, json } from "./api.ts";
+
+const about = signal<ApiServer | null>(null);
+/** Names of all models, as "provider/name". */
+const models = signal<readonly string[]>([]);
+
+async function load(): Promise<void> {
+  about.value = await json<ApiServer>("/api/v1");
+}
+
+/** Providers may take a while to list their models, and may fail. */
+async function loadModels(): Promise<void> {
+  const { items } = await json<ApiModelList>("/api/v1/models");
+  models.value = items.flatMap(({ provider, models }) => models.map(({ name }) => `${provider}/${name}`));
+}
+
+/** The server that the page belongs to. */
+export const serverFacts = { about, models, load, loadModels };
 
 const LIMITS = ["maxIterations", "maxCostUsd", "timeoutMs"] as const;
 export type LimitName = typeof LIMITS[number];

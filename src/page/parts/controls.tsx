@@ -1,0 +1,104 @@
+import { type ButtonHTMLAttributes, type ComponentChildren, Fragment, type JSX } from "preact";
+import { useRef, useState } from "preact/hooks";
+
+interface ButtonProps extends Omit<ButtonHTMLAttributes, "onClick" | "label"> {
+  readonly run: () => unknown;
+  readonly children: ComponentChildren;
+}
+
+/** A button that is no part of a form. */
+export function Button({ run, children, ...given }: ButtonProps): JSX.Element {
+  return <button type="button" {...given} onClick={() => void run()}>{children}</button>;
+}
+
+const SHOWN_MS = 1500;
+
+/** Copies a text to the clipboard; `text` returns it on click. */
+export function CopyButton(
+  { text, ...given }: { readonly text: () => string; readonly class: string; readonly "aria-label"?: string },
+): JSX.Element {
+  const [label, show] = useState("copy");
+  const copy = async (): Promise<void> => {
+    show(await toClipboard(text()) ? "copied" : "copying failed");
+    setTimeout(() => show("copy"), SHOWN_MS);
+  };
+  return <button type="button" {...given} onClick={() => void copy()}>{label}</button>;
+}
+
+/** Browsers give pages no clipboard away from loopback without TLS, but still copy a selection. */
+async function toClipboard(text: string): Promise<boolean> {
+  try {
+    if (navigator.clipboard) return await navigator.clipboard.writeText(text).then(() => true);
+  } catch {
+    // Not allowed: falls back to the selection.
+  }
+  const area = document.createElement("textarea");
+  area.className = "unseen";
+  area.value = text;
+  (document.querySelector("dialog[open]") ?? document.body).append(area);
+  area.select();
+  const done = document.execCommand("copy");
+  area.remove();
+  return done;
+}
+
+interface CopyableProps {
+  readonly what: string;
+  /** The pre element. */
+  readonly children: ComponentChildren;
+}
+
+/** Code with a copy button in its corner. */
+export function Copyable({ what, children }: CopyableProps): JSX.Element {
+  const node = useRef<HTMLDivElement>(null);
+  const code = (): string => node.current?.querySelector("pre code")?.textContent ?? "";
+  return (
+    <div class="copyable" ref={node}>
+      {children}
+      <CopyButton text={code} class="copy" aria-label={`copy ${what}`} />
+    </div>
+  );
+}
+
+interface TabsProps {
+  readonly label: string;
+  /** Makes the content of each tab. */
+  readonly parts: Readonly<Record<string, () => ComponentChildren>>;
+}
+
+const STEPS: Readonly<Record<string, number>> = { ArrowRight: 1, ArrowLeft: -1 };
+
+/** Tabs, one visible at a time. */
+export function Tabs({ label, parts }: TabsProps): JSX.Element {
+  const names = Object.keys(parts);
+  const [chosen, choose] = useState(names[0] ?? "");
+  const list = useRef<HTMLDivElement>(null);
+  const onKey = (event: KeyboardEvent): void => {
+    const step = STEPS[event.key];
+    if (step === undefined) return;
+    event.stopPropagation();
+    const at = (names.indexOf(chosen) + step + names.length) % names.length;
+    choose(names[at] ?? chosen);
+    (list.current?.children[at] as HTMLElement | undefined)?.focus();
+  };
+  return (
+    <>
+      <div class="tabs" role="tablist" aria-label={label} ref={list} onKeyDown={onKey}>
+        {names.map((name) => (
+          <button
+            type="button"
+            role="tab"
+            aria-selected={name === chosen}
+            tabIndex={name === chosen ? 0 : -1}
+            onClick={() => choose(name)}
+          >
+            {name}
+          </button>
+        ))}
+      </div>
+      <div class="panel" role="tabpanel" tabIndex={0} aria-label={chosen}>
+        <Fragment key={chosen}>{parts[chosen]?.()}</Fragment>
+      </div>
+    </>
+  );
+}
