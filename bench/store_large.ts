@@ -1,9 +1,9 @@
 import { join } from "node:path";
-import type { Figure } from "./support/figure.ts";
-import { backupWhileWriting } from "./support/backup_run.ts";
 import { openStore } from "../src/persistence/open_store.ts";
-import type { Store } from "../src/persistence/store/store.ts";
+import type { Store } from "../src/persistence/store.ts";
 import { begun, newQuery, queryEnd } from "../tests/conformance/store/fixtures.ts";
+import { backupWhileWriting } from "./support/backup_run.ts";
+import type { Figure } from "./support/figure.ts";
 import { LargeConversation } from "./support/large_conversation.ts";
 import { writtenPages } from "./support/written_pages.ts";
 

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { openStore } from "../src/persistence/open_store.ts";
-import type { Store } from "../src/persistence/store/store.ts";
+import type { Store } from "../src/persistence/store.ts";
 import { begun } from "../tests/conformance/store/fixtures.ts";
 import { startEngine } from "../tests/helpers/engine.ts";
 import { noPostgres, startPostgres } from "../tests/helpers/postgres.ts";

@@ -1,5 +1,5 @@
 import { outcomeOf } from "../../src/domain/query/outcomes.ts";
-import type { Store } from "../../src/persistence/store/store.ts";
+import type { Store } from "../../src/persistence/store.ts";
 
 export interface Waste {
   readonly refusedFinals: number;

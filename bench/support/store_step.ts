@@ -1,4 +1,4 @@
-import type { Store } from "../../src/persistence/store/store.ts";
+import type { Store } from "../../src/persistence/store.ts";
 import { encode } from "../../src/sandbox/codec/codec.ts";
 import { block, image, iterationEnd, newIteration } from "../../tests/conformance/store/fixtures.ts";
 

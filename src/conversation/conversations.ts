@@ -17,9 +17,7 @@ import type { IterationRange, StoredQuery } from "../domain/query/stored_query.t
 import type { ConversationFilter, NewConversation, NewFork } from "../domain/records/conversations.ts";
 import type { PagedRecording, Recording } from "../domain/records/recording.ts";
 import { Environment } from "../environment/environment.ts";
-import type { Branch, BranchNode, ConversationStore } from "../persistence/store/conversation_store.ts";
-import type { StoredIteration } from "../persistence/store/iteration_store.ts";
-import type { Store } from "../persistence/store/store.ts";
+import type { Branch, BranchNode, ConversationStore, Store, StoredIteration } from "../persistence/store.ts";
 import type { ModelMessage } from "../providers/provider.ts";
 import type { ModelRoute } from "../providers/router/router.ts";
 import { PREFERENCES } from "../query/query_parts.ts";

@@ -4,7 +4,7 @@ import { Semaphore } from "../domain/kit/concurrency.ts";
 import type { ArchivePart } from "../domain/records/conversation_archive.ts";
 import { MAX_ARCHIVE_BYTES } from "../domain/records/conversations.ts";
 import type { PagedRecording } from "../domain/records/recording.ts";
-import type { Branch } from "../persistence/store/conversation_store.ts";
+import type { Branch } from "../persistence/store.ts";
 import { unnamedFile } from "./archive/long_strings.ts";
 
 /** Shorter exports are kept in memory. */

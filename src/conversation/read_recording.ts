@@ -10,9 +10,7 @@ import type {
   Recording,
 } from "../domain/records/recording.ts";
 import { valueOf } from "../environment/history/history.ts";
-import type { Branch } from "../persistence/store/conversation_store.ts";
-import type { StoredIteration } from "../persistence/store/iteration_store.ts";
-import type { Store } from "../persistence/store/store.ts";
+import type { Branch, Store, StoredIteration } from "../persistence/store.ts";
 import { parseReply } from "../prompt/reply/parse_reply.ts";
 import { ReplyStream } from "../prompt/reply/stream_reply.ts";
 

@@ -11,9 +11,7 @@ import type {
 } from "../domain/records/conversations.ts";
 import type { StateStore } from "../domain/records/extension_state.ts";
 import type { VariableDiff } from "../environment/history/version_diff.ts";
-import type { Branch } from "../persistence/store/conversation_store.ts";
-import type { Asked, QueryStore } from "../persistence/store/query_store.ts";
-import type { Store } from "../persistence/store/store.ts";
+import type { Asked, Branch, QueryStore, Store } from "../persistence/store.ts";
 import type { ArchiveCode } from "./archive/archive_code.ts";
 
 /** Larger values are described, not decoded. */

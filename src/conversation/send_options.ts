@@ -11,9 +11,7 @@ import {
   repeatInputVariables,
   type VariableSource,
 } from "../environment/input_variables.ts";
-import type { Branch } from "../persistence/store/conversation_store.ts";
-import type { Asked } from "../persistence/store/query_store.ts";
-import type { Store } from "../persistence/store/store.ts";
+import type { Asked, Branch, Store } from "../persistence/store.ts";
 import type { RequestExtras } from "../prompt/call_messages.ts";
 import { unpricedText } from "../providers/router/named_routes.ts";
 import type { ModelRoute, Router } from "../providers/router/router.ts";

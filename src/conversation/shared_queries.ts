@@ -1,7 +1,7 @@
 import type { ApprovalAnswer, ApprovalQuestion } from "../domain/query/approval.ts";
 import type { QueryEvent, QueryResult } from "../domain/query/query_schemas.ts";
 import type { InputVariable } from "../environment/input_variables.ts";
-import type { Branch } from "../persistence/store/conversation_store.ts";
+import type { Branch } from "../persistence/store.ts";
 import type { RunnerOptions } from "./query_runner.ts";
 import type { AskOptions } from "./send_options.ts";
 

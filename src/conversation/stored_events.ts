@@ -3,7 +3,7 @@ import { outcomeOf } from "../domain/query/outcomes.ts";
 import { Emitter } from "../domain/query/query_event.ts";
 import type { QueryEvent, QueryResult } from "../domain/query/query_schemas.ts";
 import type { EndedQuery, StoredQuery } from "../domain/query/stored_query.ts";
-import type { StoredIteration } from "../persistence/store/iteration_store.ts";
+import type { StoredIteration } from "../persistence/store.ts";
 
 /** Events rebuilt from a query's rows: whole texts instead of deltas, finished iterations, and the end if there is one.
  * The first event is `started`. */

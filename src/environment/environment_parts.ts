@@ -6,8 +6,7 @@ import type { ExtensionSource } from "../extension/registry/lazy_registry.ts";
 import type { ProgramWalls, SpawnCaller, Spawned, SpawnOptions } from "../extension/spawned.ts";
 import type { ChildOptions, ChildResult } from "../extension/spec.ts";
 import type { Log } from "../logging/log.ts";
-import type { Branch } from "../persistence/store/conversation_store.ts";
-import type { Store } from "../persistence/store/store.ts";
+import type { Branch, Store } from "../persistence/store.ts";
 import type { Router } from "../providers/router/router.ts";
 import type { Sandbox, SandboxOptions } from "../sandbox/sandbox.ts";
 

@@ -7,7 +7,7 @@ import type {
   StateVersion,
 } from "../domain/records/extension_state.ts";
 import type { OwnStore } from "../extension/own_store.ts";
-import type { LargeTextStore } from "../persistence/store/large_text_store.ts";
+import type { LargeTextStore } from "../persistence/store.ts";
 
 const MAX_KEY = 200, MAX_LIMIT = 1000, LIMIT = 100;
 const CONTROL = /\p{Cc}/u;

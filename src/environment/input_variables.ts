@@ -2,7 +2,7 @@ import { UsageError } from "../domain/errors.ts";
 import { Utf8Pieces } from "../domain/kit/encoding.ts";
 import { jsonOrUndefined } from "../domain/kit/json.ts";
 import type { VariableImage, VariableSummary } from "../domain/query/variable.ts";
-import type { LargeTextStore } from "../persistence/store/large_text_store.ts";
+import type { LargeTextStore } from "../persistence/store.ts";
 import { summarize } from "../sandbox/child/view/summary.ts";
 import { decode, encode } from "../sandbox/codec/codec.ts";
 

@@ -1,7 +1,7 @@
 import { clip } from "../domain/kit/text.ts";
 import type { FormerResult, FormerResults } from "../domain/query/block_result.ts";
 import type { BlockResult } from "../domain/query/query_schemas.ts";
-import type { Store } from "../persistence/store/store.ts";
+import type { Store } from "../persistence/store.ts";
 import type { BlockRun, RunReport, Sandbox } from "../sandbox/sandbox.ts";
 
 const HELD_CHARS = 120;

@@ -1,6 +1,6 @@
 import type { BlockResult } from "../domain/query/query_schemas.ts";
 import { SYSTEM_VARIABLES, type VariableImage } from "../domain/query/variable.ts";
-import type { VariableHead } from "../persistence/store/variable_store.ts";
+import type { VariableHead } from "../persistence/store.ts";
 
 const SYSTEM: ReadonlySet<string> = new Set(SYSTEM_VARIABLES);
 

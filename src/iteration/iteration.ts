@@ -5,7 +5,7 @@ import type { StepChild } from "../domain/query/query_progress.ts";
 import type { AnswerType, Confidence, Usage } from "../domain/query/query_schemas.ts";
 import type { Environment } from "../environment/environment.ts";
 import type { Log } from "../logging/log.ts";
-import type { IterationEnd, StoredBlock } from "../persistence/store/iteration_store.ts";
+import type { IterationEnd, StoredBlock } from "../persistence/store.ts";
 import type { CallPrefix } from "../prompt/call_messages.ts";
 import type { ContextParts, JournalEntry } from "../prompt/context/context_parts.ts";
 import type { Reply, ReplyFault } from "../prompt/reply/reply.ts";

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { clip } from "../domain/kit/text.ts";
 import { type IterationOutcome, outcomeOf } from "../domain/query/outcomes.ts";
-import type { StoredIteration } from "../persistence/store/iteration_store.ts";
+import type { StoredIteration } from "../persistence/store.ts";
 import type { ReplyBlock } from "../prompt/reply/reply.ts";
 import type { ModelMessage } from "../providers/provider.ts";
 import type { ModelCallOutcome } from "./ask_model.ts";

@@ -1,6 +1,9 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { Cancelled } from "../domain/errors.ts";
+import { blockResult } from "../domain/query/block_result.ts";
+import type { StoredBlock } from "../persistence/store.ts";
 import { callMessages } from "../prompt/call_messages.ts";
+import type { JournalEntry } from "../prompt/context/context_parts.ts";
 import type { Reply, ReplyBlock } from "../prompt/reply/reply.ts";
 import { askModel, type ModelCallOutcome } from "./ask_model.ts";
 import type {
@@ -13,9 +16,6 @@ import type {
 } from "./iteration.ts";
 import { Recorder } from "./recorder.ts";
 import { type Settled, settleFinal } from "./settle_final.ts";
-import { blockResult } from "../domain/query/block_result.ts";
-import type { StoredBlock } from "../persistence/store/iteration_store.ts";
-import type { JournalEntry } from "../prompt/context/context_parts.ts";
 
 /** Everything of it is stored. */
 const CANCELLED: Iterated = { result: { kind: "cancelled" }, store: async () => {} };

@@ -1,21 +1,33 @@
+import { sql } from "kysely";
 import { rename, stat } from "node:fs/promises";
-import { UsageError } from "../domain/errors.ts";
+import { Cancelled, UsageError } from "../domain/errors.ts";
 import { isPostgres } from "../domain/kit/addresses.ts";
-import type { DatabaseCopyReport, DatabaseCopyRequest } from "../domain/records/database_maintenance.ts";
-import { copyRows } from "./copy/copy_rows.ts";
-import { beginCopy } from "./copy/progress.ts";
-import type { Database } from "./database/database.ts";
-import { Damage } from "./schema/damage.ts";
-import { SqliteConnection } from "./sqlite/connection.ts";
-import { openExisting } from "./sqlite/existing_database.ts";
-import { openDatabase } from "./sqlite/open_database.ts";
-import { SqliteDatabase } from "./sqlite/sqlite_database.ts";
+import type {
+  DatabaseCopyProgress,
+  DatabaseCopyReport,
+  DatabaseCopyRequest,
+} from "../domain/records/database_maintenance.ts";
+import {
+  COPIED_TABLES,
+  type CopiedTableName,
+  countRows,
+  ofCopy,
+  type Place,
+  readRows,
+  rowsAtOnce,
+  unlike,
+  verifyRows,
+  writeRows,
+} from "./copied_rows.ts";
+import { Damage, type Database } from "./database.ts";
+import { openDatabase, openExisting } from "./sqlite/open_database.ts";
+import { SqliteConnection, SqliteDatabase, Transactions } from "./sqlite/sqlite_database.ts";
 import { toStoreError } from "./sqlite/store_error.ts";
-import { Transactions } from "./sqlite/transactions.ts";
+import { snakeCase } from "./tables.ts";
 
 const BUSY_MS = 10_000;
 
-export interface CopyStoreOptions extends DatabaseCopyRequest {
+interface CopyStoreOptions extends DatabaseCopyRequest {
   /** The password of the PostgreSQL database. */
   readonly password?: string | undefined;
 }
@@ -119,5 +131,153 @@ async function converted<T>(
     return await work();
   } catch (error) {
     throw toStoreError(error, location);
+  }
+}
+
+const ROWS_AT_ONCE = 100;
+const TABLES = Object.keys(COPIED_TABLES) as CopiedTableName[];
+
+interface CopyWork extends Pick<DatabaseCopyRequest, "signal" | "onProgress"> {
+  /** A transaction that reads one snapshot. */
+  readonly from: Database;
+  readonly to: Database;
+}
+
+/** Copies all rows from a mark on, compares every row with its source, and makes the copy usable. Returns the number of
+ * rows. */
+async function copyRows(start: CopyMark, work: CopyWork): Promise<number> {
+  const counts = new Map<CopiedTableName, number>();
+  for (const table of TABLES) counts.set(table, await countRows(work.from, table));
+  const of = [...counts.values()].reduce((sum, n) => sum + n, 0);
+  const done = TABLES.slice(0, start.table).reduce((sum, table) => sum + (counts.get(table) ?? 0), 0);
+  await copyFrom(start, { ...work, onRows: counter("copying", { rows: done, of }, work) });
+  await verifyAll(counts, { ...work, onRows: counter("verifying", { rows: 0, of }, work) });
+  await ofCopy(() => work.to.write(finish));
+  return of;
+}
+
+type Counted = CopyWork & { readonly onRows: (rows: number) => void };
+
+function counter(
+  step: DatabaseCopyProgress["step"],
+  { rows, of }: { readonly rows: number; readonly of: number },
+  { onProgress }: CopyWork,
+): (rows: number) => void {
+  const state = { rows };
+  return (more) => onProgress({ step, rows: Math.min(state.rows += more, of), of });
+}
+
+async function copyFrom(start: CopyMark, { from, to, signal, onRows }: Counted): Promise<void> {
+  let mark = start;
+  for (let table = TABLES[mark.table]; table !== undefined; table = TABLES[mark.table]) {
+    stopIf(signal);
+    const name = table;
+    const page = { table: name, after: mark.after, most: ROWS_AT_ONCE };
+    const rows = await readRows(from, { ...page, most: await rowsAtOnce(from, page) });
+    const last = rows.at(-1);
+    const [before, now] = [mark, last ? { ...mark, after: last.place } : { table: mark.table + 1, after: [] }];
+    await to.write(async (tx) => {
+      await advance(tx, { before, now });
+      await tx.deferReferences();
+      await writeRows(rows, { table: name, from, to: tx });
+    });
+    mark = now;
+    onRows(rows.length);
+  }
+}
+
+async function verifyAll(
+  counts: ReadonlyMap<CopiedTableName, number>,
+  { from, to, signal, onRows }: Counted,
+): Promise<void> {
+  for (const [table, count] of counts) {
+    if (await countRows(to, table) !== count) throw unlike(`the number of rows of ${snakeCase(table)}`);
+    for (let after: Place | undefined = []; after !== undefined;) {
+      stopIf(signal);
+      const page = { table, after, most: ROWS_AT_ONCE };
+      const most = Math.min(await rowsAtOnce(from, page), await rowsAtOnce(to, page));
+      const rows = await verifyRows({ from, to }, { ...page, most });
+      onRows(rows.length);
+      after = rows.at(-1)?.place;
+    }
+  }
+}
+
+function stopIf({ aborted }: AbortSignal): void {
+  if (aborted) throw new Cancelled("Cancelled; the same command continues the copy");
+}
+
+/** Makes what the database computes from all rows. */
+async function finish(tx: Database): Promise<void> {
+  if (tx.kind === "postgres") await setSequences(tx);
+  await endCopy(tx);
+}
+
+/** The next rows come after the copied ones. */
+async function setSequences(tx: Database): Promise<void> {
+  for (const [table, { order: [first] }] of Object.entries(COPIED_TABLES)) {
+    if (first !== "rowid" && first !== "id") continue;
+    const name = snakeCase(table);
+    await sql`SELECT setval(pg_get_serial_sequence(${name}, ${first}), max(${sql.raw(first)})) FROM ${sql.raw(name)}`
+      .execute(tx);
+  }
+  await sql`SELECT setval('activity', max(activity)) FROM conversation_soul WHERE activity > 0`.execute(tx);
+}
+
+/** Up to where the rows of a table have been copied. */
+interface CopyMark {
+  /** An index into the tables. */
+  readonly table: number;
+  readonly after: Place;
+}
+
+interface ProgressRow {
+  readonly source: string;
+  readonly mark: string;
+}
+
+const START: CopyMark = { table: 0, after: [] };
+
+/** Where a copy from `source` continues. Throws `UsageError` if the database has rows of its own. */
+async function beginCopy(
+  to: Database,
+  { source, location }: { readonly source: string; readonly location: string },
+): Promise<CopyMark> {
+  return await to.write(async (tx) => {
+    await sql`CREATE TABLE IF NOT EXISTS copy_progress (source text NOT NULL, mark text NOT NULL)`.execute(tx);
+    const { rows: [found] } = await sql<ProgressRow>`SELECT source, mark FROM copy_progress`.execute(tx);
+    if (found?.source === source) return JSON.parse(found.mark);
+    if (found) {
+      throw new UsageError(
+        `Cannot copy to ${location}: it has an unfinished copy of ${found.source}, finish that one or give an empty ` +
+          "database",
+      );
+    }
+    await refuseRows(tx, location);
+    await sql`INSERT INTO copy_progress VALUES (${source}, ${JSON.stringify(START)})`.execute(tx);
+    return START;
+  });
+}
+
+/** Records progress together with the rows, in their transaction. Throws `UsageError` if another process did so
+ * since. */
+async function advance(
+  tx: Database,
+  { before, now }: { readonly before: CopyMark; readonly now: CopyMark },
+): Promise<void> {
+  const { numAffectedRows } = await sql`UPDATE copy_progress SET mark = ${JSON.stringify(now)}
+    WHERE mark = ${JSON.stringify(before)}`.execute(tx);
+  if (numAffectedRows !== 1n) throw new UsageError("Cannot copy: another process copies into the same database");
+}
+
+/** Makes the database one that can be used. */
+async function endCopy(tx: Database): Promise<void> {
+  await sql`DROP TABLE copy_progress`.execute(tx);
+}
+
+async function refuseRows(tx: Database, location: string): Promise<void> {
+  for (const table of Object.keys(COPIED_TABLES) as CopiedTableName[]) {
+    const { rows: [row] } = await sql`SELECT 1 AS one FROM ${sql.raw(snakeCase(table))} LIMIT 1`.execute(tx);
+    if (row) throw new UsageError(`Cannot copy to ${location}: it has conversations already, give an empty database`);
   }
 }

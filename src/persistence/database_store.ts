@@ -3,43 +3,42 @@ import { DEFAULT_TENANT } from "../domain/kit/ids.ts";
 import type { ConversationMaintenance } from "../domain/records/conversations.ts";
 import type { StateStore } from "../domain/records/extension_state.ts";
 import type { Archive } from "../domain/records/history.ts";
-import { largePieces, putLarge } from "./content/large_text.ts";
-import { latestConversation, listConversations } from "./conversations/active_conversations.ts";
-import { branchTree, findBranch } from "./conversations/branch_rows.ts";
-import { ConversationRows } from "./conversations/conversations.ts";
-import { labelUse, queryByPrefix, readTurns, removeConversation, runningQuery } from "./conversations/maintenance.ts";
-import { searchRows } from "./conversations/search.ts";
-import { setTitle } from "./conversations/titles.ts";
-import type { Database } from "./database/database.ts";
-import { writeLogEntries } from "./logs/entry.ts";
-import { readLogs } from "./logs/reader.ts";
-import { dropLarge } from "./maintenance/drop_large.ts";
-import { Eraser } from "./maintenance/erase.ts";
+import { beginQuery, findRequestKey } from "./begin_query.ts";
+import { Children } from "./children.ts";
+import { largePieces, putLarge } from "./content.ts";
+import {
+  branchTree,
+  ConversationRows,
+  findBranch,
+  labelUse,
+  latestConversation,
+  listConversations,
+  queryByPrefix,
+  readTurns,
+  removeConversation,
+  runningQuery,
+  setTitle,
+} from "./conversations.ts";
+import type { Database } from "./database.ts";
+import { dropLarge, Eraser } from "./erasure.ts";
+import { addSteered, Iterations, readIterations, readSentMessages } from "./iterations.ts";
+import { readLogs, writeLogEntries } from "./logs.ts";
+import { sweepLost, takeOverRun } from "./lost_runs.ts";
 import { Owners } from "./owners.ts";
-import { beginQuery } from "./queries/begin_query.ts";
-import { Children } from "./queries/children.ts";
-import { endQuery, endWithIteration } from "./queries/end_query.ts";
-import { readExtras } from "./queries/extras.ts";
-import { readIterations } from "./queries/iteration_reader.ts";
-import { Iterations } from "./queries/iterations.ts";
-import { type IsAlive, renewLeases } from "./queries/leases.ts";
-import { previousTurn } from "./queries/previous_turn.ts";
-import { queriesOfBranch, queryById } from "./queries/queries.ts";
-import { findRequestKey } from "./queries/request_keys.ts";
-import { readSentMessages } from "./queries/sent_messages.ts";
-import { addSteered } from "./queries/steered.ts";
-import { sweepLost } from "./queries/sweep.ts";
-import { takeOverRun } from "./queries/take_over_run.ts";
-import { ExtensionStates } from "./states/extension_states.ts";
-import type { ChildStore } from "./store/child_store.ts";
-import type { ConversationStore } from "./store/conversation_store.ts";
-import type { IterationStore } from "./store/iteration_store.ts";
-import type { LargeTextStore } from "./store/large_text_store.ts";
-import type { QueryStore } from "./store/query_store.ts";
-import type { Store } from "./store/store.ts";
-import type { VariableStore } from "./store/variable_store.ts";
-import { readDependencies } from "./variables/dependencies.ts";
-import { VariableRows } from "./variables/variables.ts";
+import { endQuery, endWithIteration, previousTurn, queriesOfBranch, queryById, readExtras } from "./queries.ts";
+import { type IsAlive, renewLeases } from "./runs.ts";
+import { searchRows } from "./search.ts";
+import { ExtensionStates } from "./states.ts";
+import type {
+  ChildStore,
+  ConversationStore,
+  IterationStore,
+  LargeTextStore,
+  QueryStore,
+  Store,
+  VariableStore,
+} from "./store.ts";
+import { readDependencies, VariableRows } from "./variables.ts";
 
 /** Stores of tenants that are kept. */
 const MOST_VIEWS = 1000;
@@ -155,11 +154,11 @@ function conversationMaintenance({ db, all, eraser }: Parts): ConversationMainte
     labelUse: (since) => labelUse(all, since),
     turns: (branchId) => readTurns(db, branchId),
     exportConversation: async (conversationId, take) => {
-      const { exportConversation } = await import("./archive/export.ts");
+      const { exportConversation } = await import("./archive.ts");
       await db.readBeside((tx) => exportConversation(tx, { conversationId, take }));
     },
     importConversation: async (archive, to) => {
-      const { importConversation } = await import("./archive/import.ts");
+      const { importConversation } = await import("./archive.ts");
       return await importConversation(db, { archive, ...to });
     },
   };

@@ -1,11 +1,15 @@
+import type { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
+import { migrations } from "../../migrations/mod.ts";
 import { isPostgres } from "../domain/kit/addresses.ts";
-import { sqliteStore } from "./sqlite_store.ts";
-import { isBusy } from "./sqlite/error_kinds.ts";
-import { openDatabase } from "./sqlite/open_database.ts";
-import { toStoreError } from "./sqlite/store_error.ts";
-import type { ProcessOwner } from "./store/query_store.ts";
-import type { Store } from "./store/store.ts";
+import { DEFAULT_TENANT } from "../domain/kit/ids.ts";
+import { databaseStore, type DatabaseStoreOptions } from "./database_store.ts";
+import { quickCheck } from "./sqlite_check.ts";
+import { refuseNewer } from "./sqlite/migrate.ts";
+import { openDatabase, type OpenFiles } from "./sqlite/open_database.ts";
+import { SqliteConnection, SqliteDatabase, Transactions } from "./sqlite/sqlite_database.ts";
+import { isBusy, toStoreError } from "./sqlite/store_error.ts";
+import type { ProcessOwner, Store } from "./store.ts";
 
 export interface OpenStoreOptions {
   /** A file, ":memory:", or the `postgres://` URL of a database. */
@@ -26,7 +30,7 @@ export interface OpenStoreOptions {
 export async function openStore(options: OpenStoreOptions): Promise<Store> {
   const { path, now = Date.now, busyMs = 10_000, signal, isAlive = () => null } = options;
   if (isPostgres(path)) {
-    const { openPostgresStore } = await import("./postgres_store.ts");
+    const { openPostgresStore } = await import("./postgres/open_postgres.ts");
     return await openPostgresStore(path, { now, isAlive, startMs: busyMs, password: options.password });
   }
   const start = performance.now();
@@ -40,4 +44,28 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
     }
     await sleep(25, undefined, signal ? { signal } : {}).catch(() => signal?.throwIfAborted());
   }
+}
+
+interface StoreOptions extends Pick<DatabaseStoreOptions, "location" | "now" | "isAlive"> {
+  /** The database files, if any. */
+  readonly files?: OpenFiles | null;
+  /** How long to wait for another writing process. */
+  readonly busyMs: number;
+}
+
+/** The store in one SQLite database. It takes ownership of the database. */
+export function sqliteStore(database: DatabaseSync, options: StoreOptions): Store {
+  const { location, files = null, now, busyMs, isAlive } = options;
+  const connection = new SqliteConnection(database);
+  const transactions = new Transactions(connection, {
+    busyMs,
+    begun: refuseNewer(database, { files: migrations, path: location }),
+    committed: () => files?.check(),
+  });
+  const db = new SqliteDatabase(connection, { transactions, tenant: DEFAULT_TENANT });
+  return databaseStore(db, {
+    ...{ location, now, isAlive, busyMs, toStoreError },
+    check: () => quickCheck(db, location),
+    fileFault: () => files?.fault() ?? "",
+  });
 }

@@ -1,9 +1,7 @@
 import { BoundedMap } from "../domain/kit/bounded_map.ts";
 import type { StateStore } from "../domain/records/extension_state.ts";
-import type { Database } from "./database/database.ts";
-import { namedQuery } from "./database/named_query.ts";
-import type { Branch } from "./store/conversation_store.ts";
-import type { Store } from "./store/store.ts";
+import { type Database, namedQuery } from "./database.ts";
+import type { Branch, Store } from "./store.ts";
 
 const MOST_KNOWN = 10_000;
 

@@ -2,7 +2,7 @@ import { clip } from "../domain/kit/text.ts";
 import type { Environment } from "../environment/environment.ts";
 import type { ActiveExtensions } from "../extension/registry/registry.ts";
 import type { Log } from "../logging/log.ts";
-import type { PreviousTurn } from "../persistence/store/query_store.ts";
+import type { PreviousTurn } from "../persistence/store.ts";
 import type { ContextCaps, ContextParts } from "../prompt/context/context_parts.ts";
 import { renderVarIndex } from "../prompt/context/variable_index.ts";
 import { builtinNudges, extensionNudges, type NudgeWarning, type Repetition } from "../prompt/nudges.ts";

@@ -3,7 +3,7 @@ import type { QueryScope } from "../environment/environment_parts.ts";
 import { offLine } from "../extension/registry/off_part.ts";
 import type { ActiveExtensions } from "../extension/registry/registry.ts";
 import type { IterationFrame } from "../iteration/iteration.ts";
-import type { PreviousTurn } from "../persistence/store/query_store.ts";
+import type { PreviousTurn } from "../persistence/store.ts";
 import { callMessages, type CallPrefix, type RequestExtras } from "../prompt/call_messages.ts";
 import type { ContextParts } from "../prompt/context/context_parts.ts";
 import { Repetition } from "../prompt/nudges.ts";

@@ -2,12 +2,11 @@
  * name, the instructions of a plan, and the messages that the user sends while it runs. */
 
 import type { ApprovalRules } from "../domain/query/approval.ts";
-import type { Environment } from "../environment/environment.ts";
 import type { EnvironmentParts } from "../environment/environment_parts.ts";
+import type { Environment } from "../environment/environment.ts";
 import type { IterationFrame } from "../iteration/iteration.ts";
 import type { Log } from "../logging/log.ts";
-import type { ProcessOwner } from "../persistence/store/query_store.ts";
-import type { Store } from "../persistence/store/store.ts";
+import type { ProcessOwner, Store } from "../persistence/store.ts";
 import type { ContextCaps } from "../prompt/context/context_parts.ts";
 import type { PromptEnvironment } from "../prompt/system_prompt.ts";
 import type { ReasoningLevel } from "../providers/provider.ts";

@@ -68,15 +68,15 @@ Deno.test("brokenRule() extensions and the program meet in the spec alone", () =
   assert.match(check("extensions/index.ts", "extensions/fs/search/grep.ts")!, /may only import/);
   assert.match(check("extensions/index.ts", "src/extension/spec.ts")!, /may only import/);
   assert.match(check("extensions/fs/mod.ts", "extensions/git/mod.ts")!, /may only import/);
-  assert.match(check("extensions/fs/mod.ts", "src/persistence/store/store.ts")!, /src\/extension\/spec/);
+  assert.match(check("extensions/fs/mod.ts", "src/persistence/store.ts")!, /src\/extension\/spec/);
   assert.match(check("extensions/fs/mod.ts", "src/domain/errors.ts", { type: true })!, /may only import/);
   assert.match(check("src/environment/x.ts", "extensions/fs/mod.ts")!, /never imports extensions/);
 });
 
 Deno.test("brokenRule() persistence has two doors and private files stay in their folder", () => {
-  assert.equal(check("src/query/x.ts", "src/persistence/store/store.ts"), undefined);
+  assert.equal(check("src/query/x.ts", "src/persistence/store.ts"), undefined);
   assert.equal(check("src/app.ts", "src/persistence/open_store.ts"), undefined);
-  assert.match(check("src/app.ts", "src/persistence/sqlite_store.ts")!, /only src\/persistence\/store\/ and/);
+  assert.match(check("src/app.ts", "src/persistence/database_store.ts")!, /only src\/persistence\/store\.ts and/);
   assert.match(check("src/query/x.ts", "src/prompt/_parts.ts")!, /private to src\/prompt\//);
   assert.match(
     check("src/sandbox/host/open_sandbox.ts", "src/sandbox/child/_scope.ts")!,

@@ -21,7 +21,7 @@ async function makeTree(files: Readonly<Record<string, string>>): Promise<{ root
 const CLEAN = {
   "src/domain/a.ts": "export interface A {\n  readonly a: 1;\n}\n",
   "src/query/q.ts": 'import type { A } from "../domain/a.ts";\n\nexport function q(a: A): number {\n  return a.a;\n}\n',
-  "src/persistence/store/store.ts": "export interface Store {\n  readonly a: 1;\n}\n",
+  "src/persistence/store.ts": "export interface Store {\n  readonly a: 1;\n}\n",
   "src/extension/spec.ts": "export const spec = 1;\n",
   "src/channels/cli/cli.ts": "export const cli = 1;\n",
   "extensions/fs/mod.ts": 'import { spec } from "@vis/extension";\n\nexport default { spec };\n',
@@ -41,8 +41,7 @@ Deno.test("each forbidden import is seen, types, lazy ones and aliases too", asy
     "src/channels/http/two.ts": 'import { cli } from "../cli/cli.ts";\nexport const x = cli;\n',
     "src/sandbox/child/main.ts": 'import { A } from "../../domain/a.ts";\nexport type X = A;\n',
     "src/environment/ext.ts": 'import x from "../../extensions/fs/mod.ts";\nexport const y = x;\n',
-    "extensions/git/mod.ts":
-      'import type { Store } from "../../src/persistence/store/store.ts";\nexport type X = Store;\n',
+    "extensions/git/mod.ts": 'import type { Store } from "../../src/persistence/store.ts";\nexport type X = Store;\n',
   };
   await using tree = await makeTree({ ...CLEAN, ...broken });
   const seen = (await importProblems(tree.root)).map((problem) => problem.split(" -> ")[0]);

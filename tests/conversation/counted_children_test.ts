@@ -2,14 +2,14 @@
 import assert from "node:assert/strict";
 import rlm from "../../extensions/rlm/mod.ts";
 import { SandboxEnded } from "../../src/domain/errors.ts";
-import type { Branch } from "../../src/persistence/store/conversation_store.ts";
+import type { Branch } from "../../src/persistence/store.ts";
 import { openSandbox } from "../../src/sandbox/host/open_sandbox.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { FakeSandbox } from "../environment/_fakes.ts";
 import { type Engine, type EngineOptions, startEngine } from "../helpers/engine.ts";
 import { buildSandbox, isAlive } from "../helpers/sandbox.ts";
-import { until } from "../helpers/until.ts";
 import { final, replyJson, type ScriptedReply } from "../helpers/scripted_provider.ts";
+import { until } from "../helpers/until.ts";
 
 const COMPUTE = replyJson("const n = 3 + 4", { final: "It is seven" });
 

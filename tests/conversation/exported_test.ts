@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import type { Conversations } from "../../src/conversation/conversations.ts";
 import { type Exported, Exports } from "../../src/conversation/exported.ts";
 import { openStore } from "../../src/persistence/open_store.ts";
-import type { Branch } from "../../src/persistence/store/conversation_store.ts";
+import type { Branch } from "../../src/persistence/store.ts";
 import { begun, block, image, iterate, queryEnd } from "../conformance/store/fixtures.ts";
 import { archiveTextOf } from "../helpers/archive_of.ts";
 import { noise } from "../persistence/_filled.ts";

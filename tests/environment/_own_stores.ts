@@ -1,7 +1,7 @@
 import { ExtensionStore } from "../../src/environment/extension_store.ts";
 import type { OwnStore } from "../../src/extension/own_store.ts";
 import { openStore } from "../../src/persistence/open_store.ts";
-import type { Store } from "../../src/persistence/store/store.ts";
+import type { Store } from "../../src/persistence/store.ts";
 
 /** A database, and what extensions keep in it outside conversations. */
 export class OwnStores implements AsyncDisposable {

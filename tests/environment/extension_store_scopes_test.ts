@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { ExtensionStore } from "../../src/environment/extension_store.ts";
 import { openStore } from "../../src/persistence/open_store.ts";
-import { SqliteMaintenance } from "../../src/persistence/maintenance/sqlite_maintenance.ts";
-import { OwnStores } from "./_own_stores.ts";
+import { SqliteMaintenance } from "../../src/persistence/sqlite_maintenance.ts";
 import { withDatabase } from "../helpers/with_database.ts";
+import { OwnStores } from "./_own_stores.ts";
 
 Deno.test("env.store: state of a workspace is seen there only, and where it is named", async () => {
   await using stores = await OwnStores.open();

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { namesOf, VariableIndex } from "../../src/environment/variable_index.ts";
-import type { VariableHead } from "../../src/persistence/store/variable_store.ts";
+import type { VariableHead } from "../../src/persistence/store.ts";
 
 function head(name: string, code: string, kind: VariableHead["kind"] = "function"): VariableHead {
   const summary = { declaration: "function", type: kind, size: null, shape: name, inline: null, doc: "" };

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { VariableIndex } from "../../src/environment/variable_index.ts";
-import type { VariableHead } from "../../src/persistence/store/variable_store.ts";
+import type { VariableHead } from "../../src/persistence/store.ts";
 import { dataImage } from "./_fakes.ts";
 
 function head(name: string, fields: Partial<VariableHead> = {}): VariableHead {

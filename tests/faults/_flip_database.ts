@@ -1,7 +1,6 @@
-import type { Branch } from "../../src/persistence/store/conversation_store.ts";
-import type { Store } from "../../src/persistence/store/store.ts";
 import type { VariableImage } from "../../src/domain/query/variable.ts";
 import { openStore } from "../../src/persistence/open_store.ts";
+import type { Branch, Store } from "../../src/persistence/store.ts";
 import { encode } from "../../src/sandbox/codec/codec.ts";
 import {
   block,

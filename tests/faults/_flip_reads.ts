@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { BranchPoint } from "../../src/domain/records/conversations.ts";
 import type { StatePlace } from "../../src/domain/records/extension_state.ts";
-import type { Store } from "../../src/persistence/store/store.ts";
+import type { Store } from "../../src/persistence/store.ts";
 import { archiveTextOf } from "../helpers/archive_of.ts";
 import type { Filled } from "./_flip_database.ts";
 

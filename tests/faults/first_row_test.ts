@@ -3,11 +3,11 @@ import assert from "node:assert/strict";
 import fs from "../../extensions/fs/mod.ts";
 import { StoreError } from "../../src/domain/errors.ts";
 import { openStore } from "../../src/persistence/open_store.ts";
-import type { Store } from "../../src/persistence/store/store.ts";
+import type { Store } from "../../src/persistence/store.ts";
 import { startEngine } from "../helpers/engine.ts";
 import { buildSandbox } from "../helpers/sandbox.ts";
-import { until } from "../helpers/until.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
+import { until } from "../helpers/until.ts";
 import { inPlace } from "./_place.ts";
 
 type Methods = Partial<Pick<Store, "beginIteration" | "endIteration" | "endQuery">>;

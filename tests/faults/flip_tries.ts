@@ -2,7 +2,7 @@ import { copyFile, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { StoreError } from "../../src/domain/errors.ts";
 import { openStore } from "../../src/persistence/open_store.ts";
-import type { Store } from "../../src/persistence/store/store.ts";
+import type { Store } from "../../src/persistence/store.ts";
 import { type Filled, fillForFlips } from "./_flip_database.ts";
 import { type Flip, flips, pageKinds } from "./_flip_places.ts";
 import { allReads, bytesIn, digestOf, type Read } from "./_flip_reads.ts";

@@ -4,7 +4,7 @@ import type { ExportFormat } from "../../src/conversation/exported.ts";
 import type { ConversationArchive } from "../../src/domain/records/conversation_archive.ts";
 import type { ConversationMaintenance } from "../../src/domain/records/conversations.ts";
 import type { PagedRecording, Recording } from "../../src/domain/records/recording.ts";
-import type { Branch } from "../../src/persistence/store/conversation_store.ts";
+import type { Branch } from "../../src/persistence/store.ts";
 
 type Exporting = Pick<ConversationMaintenance, "exportConversation">;
 

@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
-import { collectContent } from "../../src/persistence/maintenance/collect_content.ts";
 import { isAlive } from "../../src/app/session/process_owner.ts";
 import { openStore } from "../../src/persistence/open_store.ts";
-import type { StoredIteration } from "../../src/persistence/store/iteration_store.ts";
-import type { Store } from "../../src/persistence/store/store.ts";
+import type { Store, StoredIteration } from "../../src/persistence/store.ts";
+import { collectContent } from "../../src/persistence/unused_content.ts";
 import { CALL } from "./kill_script.ts";
 
 /** What must be the same in every run of the script, interrupted or not; see "What a cut leaves" in

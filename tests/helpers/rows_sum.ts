@@ -1,6 +1,6 @@
 import { addUsage, NO_USAGE } from "../../src/domain/query/model_call.ts";
 import type { Usage } from "../../src/domain/query/query_schemas.ts";
-import type { Store } from "../../src/persistence/store/store.ts";
+import type { Store } from "../../src/persistence/store.ts";
 
 export interface RowsSum {
   readonly usage: Usage;

@@ -1,7 +1,7 @@
 /** `_denied_main.ts PATH COPY`: opens a database, backs it up and stores something, and says what became of each. */
 import { StoreError } from "../../src/domain/errors.ts";
 import { openStore } from "../../src/persistence/open_store.ts";
-import { SqliteMaintenance } from "../../src/persistence/maintenance/sqlite_maintenance.ts";
+import { SqliteMaintenance } from "../../src/persistence/sqlite_maintenance.ts";
 
 const [path = "", copy = ""] = Deno.args;
 

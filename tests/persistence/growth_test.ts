@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { openStore } from "../../src/persistence/open_store.ts";
-import type { Store } from "../../src/persistence/store/store.ts";
+import type { Store } from "../../src/persistence/store.ts";
 import { begun, block, image, iterationEnd, newIteration, utf8 } from "../conformance/store/fixtures.ts";
 import { withDatabasePath } from "./_temp_database.ts";
 

@@ -5,9 +5,9 @@ import { writeFile } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
 import { migrations } from "../../migrations/mod.ts";
 import { openStore } from "../../src/persistence/open_store.ts";
-import { SqliteMaintenance } from "../../src/persistence/maintenance/sqlite_maintenance.ts";
-import { schemaObjects } from "../../src/persistence/schema/schema_digest.ts";
+import { SqliteMaintenance } from "../../src/persistence/sqlite_maintenance.ts";
 import { migrate } from "../../src/persistence/sqlite/migrate.ts";
+import { schemaObjects } from "../../src/persistence/sqlite/schema_digest.ts";
 import { readsAs, unpacked } from "./_former.ts";
 import { withDatabasePath } from "./_temp_database.ts";
 

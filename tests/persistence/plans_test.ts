@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { migrations } from "../../migrations/mod.ts";
+import { sqliteStore } from "../../src/persistence/open_store.ts";
 import { migrate } from "../../src/persistence/sqlite/migrate.ts";
-import { sqliteStore } from "../../src/persistence/sqlite_store.ts";
-import type { Store } from "../../src/persistence/store/store.ts";
+import type { Store } from "../../src/persistence/store.ts";
 import { block, image, iterate, newIteration, newQuery, queryEnd } from "../conformance/store/fixtures.ts";
 
 /** The plans of every statement that some work on a store prepares, by SQL. */

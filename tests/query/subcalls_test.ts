@@ -4,7 +4,7 @@ import { ProviderError } from "../../src/domain/errors.ts";
 import { addUsage, NO_USAGE } from "../../src/domain/query/model_call.ts";
 import type { Usage } from "../../src/domain/query/query_schemas.ts";
 import type { StoredQuery } from "../../src/domain/query/stored_query.ts";
-import type { Store } from "../../src/persistence/store/store.ts";
+import type { Store } from "../../src/persistence/store.ts";
 import type { Provider } from "../../src/providers/provider.ts";
 import { type Engine, type EngineOptions, startEngine } from "../helpers/engine.ts";
 import { oracleProvider, type OracleScript } from "../helpers/oracle_provider.ts";

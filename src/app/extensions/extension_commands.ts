@@ -10,7 +10,7 @@ import type { OwnStore } from "../../extension/own_store.ts";
 import type { ExtensionRegistry } from "../../extension/registry/registry.ts";
 import type { CliCommand, Extension } from "../../extension/spec.ts";
 import { openStore } from "../../persistence/open_store.ts";
-import type { Store } from "../../persistence/store/store.ts";
+import type { Store } from "../../persistence/store.ts";
 import { programsOf } from "../settings/programs.ts";
 import type { EnvironmentVariables, Settings, ShippedParts } from "../settings/settings.ts";
 import { buildRegistry } from "./extension_source.ts";

@@ -1,6 +1,6 @@
 import { hostname } from "node:os";
 import process from "node:process";
-import type { ProcessOwner } from "../../persistence/store/query_store.ts";
+import type { ProcessOwner } from "../../persistence/store.ts";
 import { PROC } from "../../processes/proc_files.ts";
 import { MacProcesses } from "../../processes/seatbelt/process_tree.ts";
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { Cancelled, fileFault, UsageError } from "../../domain/errors.ts";
 import { PathMap, type ReplayPlace, type ReplayRequest } from "../../domain/records/recording.ts";
-import type { ProcessOwner } from "../../persistence/store/query_store.ts";
+import type { ProcessOwner } from "../../persistence/store.ts";
 import { removeTree } from "../../processes/folders.ts";
 import { isBelow } from "../extensions/extension_source.ts";
 import { realFolder } from "../settings/settings.ts";

@@ -3,8 +3,7 @@ import { withPatience } from "../../domain/kit/concurrency.ts";
 import { REAL_CLOCK } from "../../domain/kit/time.ts";
 import { beforeEpoch, isOwnEnd } from "../../domain/query/query_event.ts";
 import type { QueryEvent } from "../../domain/query/query_schemas.ts";
-import type { NodeStore, SharedEvent } from "../../persistence/store/node_store.ts";
-import type { Store } from "../../persistence/store/store.ts";
+import type { NodeStore, SharedEvent, Store } from "../../persistence/store.ts";
 import { endEvent } from "../stored_events.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 

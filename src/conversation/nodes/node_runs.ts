@@ -5,7 +5,7 @@ import type { QueryReason } from "../../domain/query/outcomes.ts";
 import { beforeEpoch, isOwnEnd } from "../../domain/query/query_event.ts";
 import type { QueryEvent } from "../../domain/query/query_schemas.ts";
 import type { Log } from "../../logging/log.ts";
-import type { ClaimedJob, NodeCommand, NodeStore } from "../../persistence/store/node_store.ts";
+import type { ClaimedJob, NodeCommand, NodeStore } from "../../persistence/store.ts";
 import { WaitingQuestions } from "../waiting_questions.ts";
 import { type Bell, LocalEvents, type Publisher } from "./node_events.ts";
 import { runJob, type RunJobParts } from "./run_job.ts";

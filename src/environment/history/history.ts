@@ -4,8 +4,7 @@ import { clip } from "../../domain/kit/text.ts";
 import { shownRange } from "../../domain/query/stored_query.ts";
 import { SYSTEM_VARIABLES, type VariableImage } from "../../domain/query/variable.ts";
 import type { BranchPoint } from "../../domain/records/conversations.ts";
-import type { Store } from "../../persistence/store/store.ts";
-import type { VariableVersion } from "../../persistence/store/variable_store.ts";
+import type { Store, VariableVersion } from "../../persistence/store.ts";
 import { decode } from "../../sandbox/codec/codec.ts";
 import type { VariableDiff } from "./version_diff.ts";
 

@@ -2,8 +2,7 @@ import { UsageError } from "../../domain/errors.ts";
 import type { SentMessage } from "../../domain/query/model_call.ts";
 import type { Dependency } from "../../domain/query/variable.ts";
 import type { LogFilter, LogRow, NewestQueries, SearchFilter, SearchHit } from "../../domain/records/history.ts";
-import type { Branch } from "../../persistence/store/conversation_store.ts";
-import type { Store } from "../../persistence/store/store.ts";
+import type { Branch, Store } from "../../persistence/store.ts";
 import { valueOf } from "./history.ts";
 import type * as history from "../../domain/records/history.ts";
 

@@ -1,8 +1,7 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
+import { setTimeout as sleep } from "node:timers/promises";
 import { settledWithin } from "../../domain/kit/time.ts";
-import type { Address } from "./address.ts";
-import { clientConfig } from "./client_config.ts";
+import { type Address, clientConfig } from "./server.ts";
 
 const AGAIN_MS = 250;
 /** How often a connection is tried on which nothing else is sent, and how long it may take to answer. */
@@ -20,9 +19,9 @@ interface Client {
 }
 
 /** Receives a notification, or null after a time in which some may have been missed. */
-export type Heard = (said: { readonly channel: string; readonly payload: string } | null) => void;
+type Heard = (said: { readonly channel: string; readonly payload: string } | null) => void;
 
-export interface PostgresListenerOptions {
+interface PostgresListenerOptions {
   readonly channels: readonly string[];
   readonly heard: Heard;
   readonly lookMs?: number;

@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { createHash } from "node:crypto";
-import { FORMER_POSTGRES_FIRST, FORMER_POSTGRES_NEWEST, UPGRADE_TO_V1 } from "./before_v1.ts";
+import { setTimeout as sleep } from "node:timers/promises";
 import { migrations } from "../../../migrations/postgres/mod.ts";
 import { StoreError } from "../../domain/errors.ts";
+import { FORMER_POSTGRES_FIRST, FORMER_POSTGRES_NEWEST, UPGRADE_TO_V1 } from "./before_v1.ts";
 import { isAborted } from "./postgres_error.ts";
 import type { Connection } from "./server.ts";
 

@@ -1,10 +1,19 @@
-import { type QueryResult, type RawBuilder, sql, type SqlBool } from "kysely";
+import {
+  type Dialect,
+  type Driver,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  type PrimitiveValueListNode,
+  type QueryResult,
+  type RawBuilder,
+  sql,
+  type SqlBool,
+} from "kysely";
+import { TakenOverError } from "../../domain/errors.ts";
 import { newId } from "../../domain/kit/ids.ts";
-import { Database, type HeldRun, type ResultRow, type RowChange } from "../database/database.ts";
-import { OwnDriver } from "../database/own_driver.ts";
-import { snakeCase } from "../schema/snake_case.ts";
-import { postgresDialect } from "./dialect.ts";
-import { HeldRuns } from "./held_runs.ts";
+import { Database, type HeldRun, OwnDriver, type ResultRow, type RowChange } from "../database.ts";
+import { snakeCase } from "../tables.ts";
 import { isAborted, isConflict, isLost, isReadOnly, isUnmarked, sqlState } from "./postgres_error.ts";
 import type { Connection, Server } from "./server.ts";
 import { PostgresTransaction, type TransactionOptions } from "./transaction.ts";
@@ -14,7 +23,7 @@ type Result = QueryResult<ResultRow>;
 /** How often something runs because something else was in its way. */
 const MOST_TRIES = 8;
 
-export interface PostgresDatabaseOptions {
+interface PostgresDatabaseOptions {
   readonly tenant: string | null;
   readonly transaction?: PostgresTransaction | null;
   readonly held?: HeldRuns;
@@ -251,4 +260,62 @@ async function undo(
 ): Promise<void> {
   const broken = isLost(error) || isReadOnly(error) || await transaction.rollback().then(() => false, () => true);
   connection.release(broken);
+}
+
+/** Kysely's PostgreSQL dialect on our own driver, with camel case for names. */
+function postgresDialect(driver: Driver): Dialect {
+  return {
+    createDriver: () => driver,
+    createQueryCompiler: () => new SnakeCaseCompiler(),
+    createAdapter: () => new PostgresAdapter(),
+    createIntrospector: (db) => new PostgresIntrospector(db),
+  };
+}
+
+class SnakeCaseCompiler extends PostgresQueryCompiler {
+  protected override sanitizeIdentifier(identifier: string): string {
+    return snakeCase(super.sanitizeIdentifier(identifier));
+  }
+
+  /** SQLite has empty lists, which nothing is in. */
+  protected override visitPrimitiveValueList(node: PrimitiveValueListNode): void {
+    if (node.values.length === 0) this.append("(NULL)");
+    else super.visitPrimitiveValueList(node);
+  }
+}
+
+interface Held {
+  readonly epoch: number;
+  /** Whether this process has stored the end, with which the job goes. */
+  over: boolean;
+}
+
+/** The runs that this process works on as a node, and under which epoch it took each. */
+class HeldRuns {
+  /** The id of this node; "" if it is not a node. */
+  node = "";
+  readonly #runs = new Map<string, Held>();
+
+  take(queryId: string, epoch: number): void {
+    this.#runs.set(queryId, { epoch, over: false });
+  }
+
+  /** Its end is stored. */
+  ended(queryId: string): void {
+    const held = this.#runs.get(queryId);
+    if (held) held.over = true;
+  }
+
+  /** Nothing of it runs here any more. Those that were lost stay: something of them may still write. */
+  forget(queryId: string): void {
+    if (this.#runs.get(queryId)?.over) this.#runs.delete(queryId);
+  }
+
+  /** Throws `TakenOverError` unless this node holds the run; `holder` is the node with the epoch, null without a job. */
+  check({ id, holder }: { readonly id: string; readonly holder: string | null }): void {
+    const held = this.#runs.get(id);
+    if (!held) return;
+    const isHeld = holder === null ? held.over : holder === `${this.node} ${held.epoch}`;
+    if (!isHeld) throw new TakenOverError(id);
+  }
 }

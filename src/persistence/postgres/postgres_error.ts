@@ -1,5 +1,5 @@
 import { BusyError, StoreError, type StoreErrorCode, UsageError } from "../../domain/errors.ts";
-import { Damage } from "../schema/damage.ts";
+import { Damage } from "../database.ts";
 
 /** SQLSTATE classes and codes (https://www.postgresql.org/docs/current/errcodes-appendix.html). */
 const RULES: readonly (readonly [RegExp, StoreErrorCode, string])[] = [

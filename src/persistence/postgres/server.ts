@@ -1,12 +1,12 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import type { QueryResult } from "kysely";
+import { readFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileCode, UsageError } from "../../domain/errors.ts";
 import { ownPatience, Semaphore } from "../../domain/kit/concurrency.ts";
+import { newId } from "../../domain/kit/ids.ts";
 import { settledWithin } from "../../domain/kit/time.ts";
-import { columnName } from "../schema/column_name.ts";
-import type { Address } from "./address.ts";
-import { clientConfig } from "./client_config.ts";
-import { LastWrite } from "./last_write.ts";
+import { columnName } from "../tables.ts";
 import { ConnectionLost, isLost, lostOr, mayReturn, sqlState, wordsOf } from "./postgres_error.ts";
 
 /** Connections of this process. A transaction has one; nothing waits for a second one while it has its own. */
@@ -92,7 +92,7 @@ class WriteQueued extends Error {
   readonly code = "55P03";
 }
 
-export interface ServerOptions {
+interface ServerOptions {
   /** How long a statement waits for a lost server. */
   readonly patienceMs: number;
   readonly silentMs?: number;
@@ -406,4 +406,151 @@ function bindable(value: unknown): unknown {
   if (value === null || typeof value === "number" || typeof value === "bigint" || Array.isArray(value)) return value;
   if (value instanceof Uint8Array) return value;
   throw new TypeError(`Cannot bind a value to a query: ${value instanceof Date ? "Date" : typeof value}`);
+}
+
+/** A statement with its values. */
+export interface Statement {
+  readonly text: string;
+  readonly parameters: readonly unknown[];
+}
+
+/** A run as it was read. */
+export interface SeenRun {
+  readonly id: string;
+  /** The version of its row. */
+  readonly version: string;
+  /** The node that has it, and under which epoch; null if none has. */
+  readonly holder: string | null;
+}
+
+interface Mark {
+  readonly mark: string;
+  /** The value that `vis.tenant` must have. */
+  readonly tenant: string;
+  /** The run that must still be as it was read. */
+  readonly run: SeenRun | null;
+}
+
+const RUN = `(SELECT true FROM query_state s WHERE s.id = $5 AND s.xmin::text = $6
+  AND (SELECT j.node_id || ' ' || j.epoch FROM job j WHERE j.query_id = s.id FOR SHARE) IS NOT DISTINCT FROM $7
+  FOR NO KEY UPDATE)`;
+
+/** The column takes no NULL, so that what must hold and does not undoes the transaction. */
+const put = (condition: string): string =>
+  `INSERT INTO last_write AS w (writer, mark) VALUES ($1, CASE WHEN ${condition} THEN $2 END)
+ON CONFLICT (writer) DO UPDATE SET written_at = excluded.written_at,
+  mark = CASE WHEN w.mark = $3 THEN excluded.mark END`;
+const PUT = put("current_setting('vis.tenant') = $4");
+const PUT_OF_RUN = put(`current_setting('vis.tenant') = $4 AND ${RUN}`);
+const SETTLE = `INSERT INTO last_write AS w (writer, mark) VALUES ($1, $2)
+ON CONFLICT (writer) DO UPDATE SET mark = CASE WHEN w.mark = $3 THEN excluded.mark ELSE w.mark END RETURNING mark`;
+/** Those of processes that were killed go too. */
+const FORGET = `DELETE FROM last_write WHERE writer = $1 OR written_at < clock_timestamp() - interval '1 day'`;
+
+/** The last transaction of a process. It writes one after the other, so that one row is enough for it: each transaction
+ * puts its mark in the place of the one before, and fails if it finds another one. */
+class LastWrite {
+  readonly #writer = newId();
+  /** The newest mark that is known to be stored. */
+  #known = "";
+
+  /** Whether a transaction is known to be stored. */
+  get isKnown(): boolean {
+    return this.#known !== "";
+  }
+
+  /** What each transaction stores. */
+  put({ mark, tenant, run }: Mark): Statement {
+    const parameters = [this.#writer, mark, this.#known, tenant];
+    if (run === null) return { text: PUT, parameters };
+    return { text: PUT_OF_RUN, parameters: [...parameters, run.id, run.version, run.holder] };
+  }
+
+  /** The transaction with this mark was committed. */
+  stored(mark: string): void {
+    this.#known = mark;
+  }
+
+  /** Reads the newest mark. One that has not arrived by then finds another mark than the one before it. */
+  settle(): Statement {
+    return { text: SETTLE, parameters: [this.#writer, newId(), this.#known] };
+  }
+
+  forget(): Statement {
+    return { text: FORGET, parameters: [this.#writer] };
+  }
+}
+
+const CONNECT_MS = 10_000;
+/** A connection over which nothing is sent, such as that of a listener, is noticed as lost by the system. */
+const KEEP_ALIVE_MS = 10_000;
+
+/** How every connection to a server is made. Poolers refuse settings of a session that they do not know. */
+export function clientConfig(
+  { host, port, user, database, password, tls }: Address,
+): Readonly<Record<string, unknown>> {
+  return {
+    ...{ host, port, user, database },
+    password: password ?? "",
+    ssl: tls && {
+      rejectUnauthorized: tls.verified,
+      ...(tls.authority === null ? {} : { ca: authorityIn(tls.authority) }),
+    },
+    connectionTimeoutMillis: CONNECT_MS,
+    application_name: `vis ${Deno.pid}`,
+    ...{ keepAlive: true, keepAliveInitialDelayMillis: KEEP_ALIVE_MS },
+  };
+}
+
+function authorityIn(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    throw new UsageError(`Cannot use the database URL: its sslrootcert ${path} cannot be read (${fileCode(error)})`, {
+      cause: error,
+    });
+  }
+}
+
+/** Where a PostgreSQL server is, from its URL. */
+export interface Address {
+  /** A name, a network address, or the folder of a socket. */
+  readonly host: string;
+  readonly port: number;
+  readonly user: string;
+  readonly database: string;
+  readonly password: string | undefined;
+  /** False for a connection without TLS. */
+  readonly tls: false | { readonly verified: boolean; readonly authority: string | null };
+  /** The URL without its password, for people. */
+  readonly shown: string;
+}
+
+const MODES = ["disable", "require", "verify-full"];
+
+/** Reads a `postgres://` URL. TLS is used and verified unless the server is on this machine or `sslmode` says
+ * otherwise. Throws `UsageError`. */
+export function readAddress(text: string, password?: string): Address {
+  // A URL needs a host, which a socket has in its query.
+  const url = URL.parse(text.replace(/^(postgres(?:ql)?:\/\/(?:[^@/?]*@)?)(?=\/|\?|$)/, "$1localhost"));
+  if (url === null || !/^postgres(ql)?:$/.test(url.protocol)) {
+    throw new UsageError("Cannot use the database URL: it is not of the form postgres://user@host:5432/name");
+  }
+  const host = url.searchParams.get("host") ?? url.hostname.replace(/^\[|\]$/g, "");
+  const isHere = host.startsWith("/") || /^(localhost|127\.\d+\.\d+\.\d+|::1)$/.test(host);
+  const mode = url.searchParams.get("sslmode") ?? (isHere ? "disable" : "verify-full");
+  if (!MODES.includes(mode)) {
+    throw new UsageError(`Cannot use the database URL: sslmode is ${mode}, and not one of ${MODES.join(", ")}`);
+  }
+  const database = decodeURIComponent(url.pathname.slice(1));
+  if (database === "") throw new UsageError("Cannot use the database URL: it names no database");
+  const user = decodeURIComponent(url.username) || "vis";
+  const port = Number(url.searchParams.get("port") ?? (url.port || 5432));
+  const authority = url.searchParams.get("sslrootcert");
+  return {
+    ...{ host, port, user, database },
+    password: password ?? (url.password === "" ? undefined : decodeURIComponent(url.password)),
+    tls: mode === "disable" ? false : { verified: mode === "verify-full", authority },
+    shown: `postgres://${user}@${host}${port === 5432 ? "" : `:${port}`}/${database}`,
+  };
 }

@@ -1,11 +1,12 @@
 import { createHash } from "node:crypto";
 import { DatabaseSync } from "node:sqlite";
-import { FORMER_FIRST, FORMER_SCHEMAS, upgradeToV1 } from "./before_v1.ts";
+import { migrations } from "../../../migrations/mod.ts";
 import { StoreError } from "../../domain/errors.ts";
 import { renameOver } from "../../domain/kit/files.ts";
+import { FORMER_FIRST, FORMER_SCHEMAS, upgradeToV1 } from "./before_v1.ts";
 import { copyDatabase } from "./copy_database.ts";
-import { isBusy } from "./error_kinds.ts";
-import { damaged, systemError } from "./store_error.ts";
+import { schemaDigest, schemaObjects } from "./schema_digest.ts";
+import { damaged, isBusy, systemError } from "./store_error.ts";
 
 export interface MigrationFile {
   readonly version: number;
@@ -19,7 +20,7 @@ const TABLE = `CREATE TABLE IF NOT EXISTS schema_migration (
 
 const OUR_TABLE = "conversation_soul";
 
-export interface MigrateOptions {
+interface MigrateOptions {
   readonly path: string;
   readonly now: () => number;
 }
@@ -165,4 +166,19 @@ async function keepCopy(path: string, version: number): Promise<void> {
 /** "" without a file. */
 function checksumOf(file: MigrationFile | undefined): string {
   return file === undefined ? "" : createHash("sha256").update(file.sql).digest("hex");
+}
+
+/** Describes every table, index, view and trigger that differs from what the migrations create. Additional ones are
+ * ignored. */
+export function schemaProblems(db: DatabaseSync, { version, former }: FoundSchema): readonly string[] {
+  const expected = former ? FORMER_SCHEMAS.get(version) : migrations[version - 1]?.schema;
+  if (schemaDigest(db) === expected) return [];
+  if (former) return [`A table, index, view or trigger is not the one of schema V${version}`];
+  using made = new DatabaseSync(":memory:");
+  for (const { sql } of migrations.slice(0, version)) made.exec(sql);
+  const found = schemaObjects(db);
+  return [...schemaObjects(made)].flatMap(([name, sql]) => {
+    if (!found.has(name)) return [`The ${name} is missing`];
+    return found.get(name) === sql ? [] : [`The ${name} is not the one of this schema`];
+  });
 }

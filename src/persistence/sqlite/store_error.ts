@@ -1,7 +1,6 @@
+import { accessSync, closeSync, constants, openSync, rmSync, statSync, writeSync } from "node:fs";
 import { BusyError, StoreError, type StoreErrorCode, UsageError } from "../../domain/errors.ts";
-import { Damage } from "../schema/damage.ts";
-import { isBusy } from "./error_kinds.ts";
-import { systemFault } from "./system_fault.ts";
+import { Damage } from "../database.ts";
 
 type Rule = readonly [pattern: RegExp, kind: StoreErrorCode, words: string];
 
@@ -130,4 +129,65 @@ function textOf(error: Error): string {
 
 function codeOf(error: Error): string {
   return "code" in error ? String(error.code) : "";
+}
+
+/** Whether SQLite refused because another connection holds the lock. */
+export function isBusy(error: unknown): boolean {
+  return says(error, /^database (table |schema )?is locked/);
+}
+
+/** Whether the file is too damaged to be used. */
+export function isDamaged(error: unknown): boolean {
+  return says(error, /not a database|malformed|corrupt|disk I\/O/);
+}
+
+/** Whether the file is something else. */
+export function isNoDatabase(error: unknown): boolean {
+  return says(error, /is not a database/);
+}
+
+/** Whether rows violate a rule of the schema; triggers name the table. */
+export function breaksRule(error: unknown): error is Error {
+  return says(error, /constraint failed|^expression_(state|dependency|soul):/);
+}
+
+/** Matches the message: `node:sqlite` has an error number for statements only, not for `exec` and opening. */
+function says(error: unknown, words: RegExp): boolean {
+  // deno-lint-ignore vis/no-message-parsing -- SQLite gives exec and opening no number
+  return error instanceof Error && words.test(error.message);
+}
+
+/** The space that SQLite may need at once in addition to what exists: for the file, its log, and the log's index. */
+const WRITTEN_BYTES = 256 * 1024;
+/** The number of files that it keeps open. */
+const OPEN_FILES = 4;
+/** Some disks do not support sparse files: there, writing at a later offset fills everything before it. */
+const FURTHEST_BYTES = 64 * 1024 * 1024;
+
+/** The system's message for what prevents writing next to a database, "" if nothing does. SQLite reports only that it
+ * could not open, read or write, so the same operations are tried on another file: closing a second descriptor of the
+ * database itself would release the locks that the process holds on it. */
+export function systemFault(path: string): string {
+  const probe = `${path}.probe-${crypto.randomUUID().slice(0, 8)}`;
+  const open: number[] = [];
+  try {
+    open.push(openSync(probe, "wx", 0o600));
+    while (open.length < OPEN_FILES) open.push(openSync(probe, "r+"));
+    const place = Math.min(FURTHEST_BYTES, Math.max(sizeOf(path), sizeOf(`${path}-wal`)));
+    for (let at = 0; at < WRITTEN_BYTES;) { // a disk that is nearly full writes only part of it
+      at += writeSync(open[0] ?? -1, new Uint8Array(WRITTEN_BYTES - at), 0, WRITTEN_BYTES - at, place + at);
+    }
+    accessSync(path, constants.W_OK);
+    return "";
+  } catch (error) {
+    const { code = "", message = "" }: { readonly code?: unknown; readonly message?: string } = Object(error);
+    return `${code} ${message}`;
+  } finally {
+    for (const descriptor of open) closeSync(descriptor);
+    rmSync(probe, { force: true });
+  }
+}
+
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }

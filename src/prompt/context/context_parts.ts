@@ -1,6 +1,6 @@
 import type { Config } from "../../config/schema.ts";
 import type { BlockResult } from "../../domain/query/query_schemas.ts";
-import type { VariableHead } from "../../persistence/store/variable_store.ts";
+import type { VariableHead } from "../../persistence/store.ts";
 
 /** One executed block as the journal shows it. */
 export interface JournalEntry {

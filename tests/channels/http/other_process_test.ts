@@ -1,12 +1,12 @@
 /** Two servers on one database that say they are different processes. */
 import assert from "node:assert/strict";
 import { openStore } from "../../../src/persistence/open_store.ts";
-import type { Store } from "../../../src/persistence/store/store.ts";
-import { final, replyJson, type ScriptedReply } from "../../helpers/scripted_provider.ts";
-import { withDatabase } from "../../helpers/with_database.ts";
+import type { Store } from "../../../src/persistence/store.ts";
 import { gated } from "../../e2e/page/_gate.ts";
-import { allEvents, type Rig, SSE, startRig } from "./_rig.ts";
+import { final, replyJson, type ScriptedReply } from "../../helpers/scripted_provider.ts";
 import { until } from "../../helpers/until.ts";
+import { withDatabase } from "../../helpers/with_database.ts";
+import { allEvents, type Rig, SSE, startRig } from "./_rig.ts";
 
 const KEY = { "idempotency-key": "k" };
 const REST = { ...KEY, "x-vis-resume": "true" };

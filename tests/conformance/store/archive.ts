@@ -1,12 +1,11 @@
 import assert from "node:assert/strict";
 import { readArchive } from "../../../src/conversation/archive/read_archive.ts";
 import type { ConversationArchive } from "../../../src/domain/records/conversation_archive.ts";
+import type { Branch, Store } from "../../../src/persistence/store.ts";
 import { encode } from "../../../src/sandbox/codec/codec.ts";
-import type { Branch } from "../../../src/persistence/store/conversation_store.ts";
-import type { Store } from "../../../src/persistence/store/store.ts";
+import { archiveOf } from "../../helpers/archive_of.ts";
 import { block, image, iterate, newIteration, newQuery, queryEnd, USAGE } from "./fixtures.ts";
 import type { StoreCase } from "./suite.ts";
-import { archiveOf } from "../../helpers/archive_of.ts";
 
 const PNG = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, ...new Uint8Array(3000).fill(7)]);
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Store } from "../../../src/persistence/store/store.ts";
+import type { Store } from "../../../src/persistence/store.ts";
 import { begun, block, image, iterate, newIteration, newQuery, queryEnd, USAGE } from "./fixtures.ts";
 import type { StoreCase } from "./suite.ts";
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { BusyError, TakenOverError } from "../../../src/domain/errors.ts";
-import type { Store } from "../../../src/persistence/store/store.ts";
+import type { Store } from "../../../src/persistence/store.ts";
+import { archiveOf } from "../../helpers/archive_of.ts";
 import { begun, block, image, iterate, iterationEnd, newIteration, newQuery, queryEnd, USAGE } from "./fixtures.ts";
 import type { StoreCase } from "./suite.ts";
-import { archiveOf } from "../../helpers/archive_of.ts";
 
 const OTHER = { host: "here", space: "another", pid: 4711, started: "99", session: 0 };
 const SILENCE_MS = 120_001;

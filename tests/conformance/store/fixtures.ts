@@ -1,10 +1,14 @@
 import { blockResult } from "../../../src/domain/query/block_result.ts";
 import type { BlockResult, QueryEnd, Usage } from "../../../src/domain/query/query_schemas.ts";
 import type { VariableImage } from "../../../src/domain/query/variable.ts";
-import type { Branch } from "../../../src/persistence/store/conversation_store.ts";
-import type { IterationEnd, NewIteration, StoredBlock } from "../../../src/persistence/store/iteration_store.ts";
-import type { NewQuery } from "../../../src/persistence/store/query_store.ts";
-import type { Store } from "../../../src/persistence/store/store.ts";
+import type {
+  Branch,
+  IterationEnd,
+  NewIteration,
+  NewQuery,
+  Store,
+  StoredBlock,
+} from "../../../src/persistence/store.ts";
 
 export const USAGE: Usage = { input: 100, output: 20, cached: 40, reasoning: 5, calls: 1 };
 export const OWNER = { host: "here", space: "boot 1", pid: 4711, started: "99", session: 0 };

@@ -1,7 +1,5 @@
 import assert from "node:assert/strict";
-import type { Branch } from "../../../src/persistence/store/conversation_store.ts";
-import type { IterationEnd } from "../../../src/persistence/store/iteration_store.ts";
-import type { Store } from "../../../src/persistence/store/store.ts";
+import type { Branch, IterationEnd, Store } from "../../../src/persistence/store.ts";
 import { begun, block, image, iterate, newQuery, queryEnd, utf8 } from "./fixtures.ts";
 import type { StoreCase } from "./suite.ts";
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import type { Store } from "../../../src/persistence/store/store.ts";
+import type { Store } from "../../../src/persistence/store.ts";
+import { archiveOf } from "../../helpers/archive_of.ts";
 import { begun, block, image, iterate, newIteration, newQuery, queryEnd, USAGE, utf8 } from "./fixtures.ts";
 import type { StoreCase } from "./suite.ts";
-import { archiveOf } from "../../helpers/archive_of.ts";
 
 const DAY_MS = 86_400_000;
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { blockResult } from "../../../src/domain/query/block_result.ts";
-import type { StoredBlock } from "../../../src/persistence/store/iteration_store.ts";
+import type { StoredBlock } from "../../../src/persistence/store.ts";
 import { begun, image, iterationEnd, newIteration, newQuery, queryEnd } from "./fixtures.ts";
 import type { StoreCase } from "./suite.ts";
 

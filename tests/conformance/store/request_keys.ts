@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { BusyError } from "../../../src/domain/errors.ts";
-import type { Branch } from "../../../src/persistence/store/conversation_store.ts";
-import type { Store } from "../../../src/persistence/store/store.ts";
+import type { Branch, Store } from "../../../src/persistence/store.ts";
 import { newQuery, queryEnd } from "./fixtures.ts";
 import type { StoreCase } from "./suite.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
+import type { Store } from "../../../src/persistence/store.ts";
 import { cpuMs } from "../../helpers/cpu_ms.ts";
 import { begun, block, image, iterate, newQuery, queryEnd } from "./fixtures.ts";
-import type { Store } from "../../../src/persistence/store/store.ts";
 import type { StoreCase } from "./suite.ts";
 
 const HOSTILE = [

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readArchive } from "../../../src/conversation/archive/read_archive.ts";
 import type { JsonValue } from "../../../src/domain/kit/json.ts";
 import type { StatePlace } from "../../../src/domain/records/extension_state.ts";
-import type { Store } from "../../../src/persistence/store/store.ts";
+import type { Store } from "../../../src/persistence/store.ts";
 import { archiveOf } from "../../helpers/archive_of.ts";
 import { begun, iterate, newQuery, queryEnd } from "./fixtures.ts";
 import type { StoreCase } from "./suite.ts";

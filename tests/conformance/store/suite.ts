@@ -1,12 +1,12 @@
-import type { Store } from "../../../src/persistence/store/store.ts";
+import type { Store } from "../../../src/persistence/store.ts";
 import { storeArchiveCases } from "./archive.ts";
 import { storeChildCases } from "./children.ts";
-import { storeLeaseCases } from "./leases.ts";
+import { storeConversationCases } from "./conversations.ts";
+import { storeExtrasCases } from "./extras.ts";
 import { storeFenceCases } from "./fence.ts";
 import { storeForkCases } from "./forks.ts";
-import { storeExtrasCases } from "./extras.ts";
-import { storeConversationCases } from "./conversations.ts";
 import { storeIterationCases } from "./iterations.ts";
+import { storeLeaseCases } from "./leases.ts";
 import { storeOrderCases } from "./order.ts";
 import { storePropertyCases } from "./properties.ts";
 import { storeQueryCases } from "./queries.ts";

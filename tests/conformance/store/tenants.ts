@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import type { Store } from "../../../src/persistence/store/store.ts";
+import type { Store } from "../../../src/persistence/store.ts";
+import { archiveOf } from "../../helpers/archive_of.ts";
 import {
   begun,
   block,
@@ -13,7 +14,6 @@ import {
   USAGE,
 } from "./fixtures.ts";
 import type { StoreCase } from "./suite.ts";
-import { archiveOf } from "../../helpers/archive_of.ts";
 
 const WORKSPACE = "/work";
 const CHAT = { channel: "telegram", externalId: "chat 7" };

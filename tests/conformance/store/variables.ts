@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { VariableImage } from "../../../src/domain/query/variable.ts";
-import type { Store } from "../../../src/persistence/store/store.ts";
+import type { Store } from "../../../src/persistence/store.ts";
 import { begun, block, image, iterate, utf8 } from "./fixtures.ts";
 import type { StoreCase } from "./suite.ts";
 

@@ -1,6 +1,6 @@
 import { Node } from "../../../src/conversation/nodes/node.ts";
-import type { Store } from "../../../src/persistence/store/store.ts";
 import { openStore } from "../../../src/persistence/open_store.ts";
+import type { Store } from "../../../src/persistence/store.ts";
 import { ASKING } from "../../helpers/asking_extension.ts";
 import { type Engine, type EngineOptions, startEngine } from "../../helpers/engine.ts";
 import type { Postgres } from "../../helpers/postgres.ts";

@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { openStore } from "../../../src/persistence/open_store.ts";
-import type { Branch } from "../../../src/persistence/store/conversation_store.ts";
-import type { Store } from "../../../src/persistence/store/store.ts";
-import type { StoredQuery } from "../../../src/domain/query/stored_query.ts";
-import { type MockOptions, type OpenAiMock, startOpenAiMock } from "../../helpers/wires/openai_mock.ts";
 import type { Launcher } from "../_launcher.ts";
+import type { StoredQuery } from "../../../src/domain/query/stored_query.ts";
+import { openStore } from "../../../src/persistence/open_store.ts";
+import type { Branch, Store } from "../../../src/persistence/store.ts";
+import { type MockOptions, type OpenAiMock, startOpenAiMock } from "../../helpers/wires/openai_mock.ts";
 
 export interface Ran {
   readonly code: number;

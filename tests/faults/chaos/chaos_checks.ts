@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { StoredQuery } from "../../../src/domain/query/stored_query.ts";
-import type { Store } from "../../../src/persistence/store/store.ts";
+import type { Store } from "../../../src/persistence/store.ts";
 import type { Invariants } from "./invariants.ts";
 import type { Talk } from "./talk.ts";
 

@@ -2,15 +2,15 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { migrations } from "../../../migrations/mod.ts";
-import { COPIED_TABLES, type CopiedTableName, UNCOPIED_TABLES } from "../../../src/persistence/copy/copied_tables.ts";
-import { COLUMNS } from "../../../src/persistence/schema/columns.ts";
+import { COPIED_TABLES, type CopiedTableName, UNCOPIED_TABLES } from "../../../src/persistence/copied_rows.ts";
+import { openStore } from "../../../src/persistence/open_store.ts";
 import {
+  COLUMNS,
   CONVERSATION_TABLE_NAMES,
   CONVERSATION_TABLES,
   SHARED_TABLES,
-} from "../../../src/persistence/schema/conversation_rows.ts";
-import { openStore } from "../../../src/persistence/open_store.ts";
-import { snakeCase } from "../../../src/persistence/schema/snake_case.ts";
+  snakeCase,
+} from "../../../src/persistence/tables.ts";
 import { type Postgres, postgresTests } from "../../helpers/postgres.ts";
 
 const test = await postgresTests();
@@ -48,7 +48,7 @@ test("every table is copied, or is known not to be", async (server) => {
   const known = [...Object.keys(COPIED_TABLES), ...UNCOPIED_TABLES].map(snakeCase);
   for (const found of [inSqlite(), await inPostgres(server)]) {
     const unknown = Object.keys(found).filter((table) => !known.includes(table));
-    assert.deepEqual(unknown, [], "decide in src/persistence/copy/copied_tables.ts whether they are copied");
+    assert.deepEqual(unknown, [], "decide in src/persistence/copied_rows.ts whether they are copied");
   }
 });
 
@@ -57,7 +57,7 @@ test("every table belongs to a conversation by its rows, or is known not to", as
   const schemas = [inSqlite(), await inPostgres(server)];
   for (const found of schemas) {
     const unknown = Object.keys(found).filter((table) => !known.includes(table));
-    assert.deepEqual(unknown, [], "say in src/persistence/schema/conversation_rows.ts which rows a conversation has");
+    assert.deepEqual(unknown, [], "say in src/persistence/tables.ts which rows a conversation has");
   }
   const all = schemas.flatMap((found) => Object.keys(found));
   assert.deepEqual(known.filter((table) => !all.includes(table)), []);

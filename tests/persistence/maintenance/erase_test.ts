@@ -5,9 +5,11 @@ import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 import fc from "fast-check";
+import { noise } from "../_filled.ts";
+import { withDatabasePath } from "../_temp_database.ts";
 import { openStore } from "../../../src/persistence/open_store.ts";
-import { SqliteMaintenance } from "../../../src/persistence/maintenance/sqlite_maintenance.ts";
-import type { Store } from "../../../src/persistence/store/store.ts";
+import { SqliteMaintenance } from "../../../src/persistence/sqlite_maintenance.ts";
+import type { Store } from "../../../src/persistence/store.ts";
 import {
   begun,
   block,
@@ -21,8 +23,6 @@ import {
   utf8,
 } from "../../conformance/store/fixtures.ts";
 import { type Postgres, postgresTests } from "../../helpers/postgres.ts";
-import { noise } from "../_filled.ts";
-import { withDatabasePath } from "../_temp_database.ts";
 
 const DELETER = fileURLToPath(new URL("_deleter.ts", import.meta.url));
 const MARK = "zqxjkvw";

@@ -6,8 +6,8 @@ import { filled, opened } from "../_filled.ts";
 import { withDatabasePath } from "../_temp_database.ts";
 import { writeConfigFile } from "../../../src/app/settings/config_file.ts";
 import { ensureFolder, replaceFile } from "../../../src/domain/kit/files.ts";
-import { SqliteMaintenance } from "../../../src/persistence/maintenance/sqlite_maintenance.ts";
 import { openStore } from "../../../src/persistence/open_store.ts";
+import { SqliteMaintenance } from "../../../src/persistence/sqlite_maintenance.ts";
 import { Credentials } from "../../../src/providers/credentials.ts";
 
 const SERVICE = { uid: 12_345, gid: 12_346 };

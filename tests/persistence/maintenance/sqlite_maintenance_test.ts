@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { openStore } from "../../../src/persistence/open_store.ts";
-import { SqliteMaintenance } from "../../../src/persistence/maintenance/sqlite_maintenance.ts";
-import type { Store } from "../../../src/persistence/store/store.ts";
-import { begun } from "../../conformance/store/fixtures.ts";
 import { encodings, filled, opened } from "../_filled.ts";
 import { withDatabasePath } from "../_temp_database.ts";
+import { openStore } from "../../../src/persistence/open_store.ts";
+import { SqliteMaintenance } from "../../../src/persistence/sqlite_maintenance.ts";
+import type { Store } from "../../../src/persistence/store.ts";
+import { begun } from "../../conformance/store/fixtures.ts";
 
 Deno.test("backup() copies what is there while the database is open, for the user alone", async () => {
   await withDatabasePath(async (path, folder) => {

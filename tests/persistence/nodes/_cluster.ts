@@ -1,11 +1,9 @@
-import { openNodeStore } from "../../../src/persistence/nodes/node_store.ts";
-import type { JobTimes } from "../../../src/persistence/nodes/job_queue.ts";
-import { openPostgres } from "../../../src/persistence/postgres/open_postgres.ts";
 import { databaseStore } from "../../../src/persistence/database_store.ts";
+import type { ResultRow } from "../../../src/persistence/database.ts";
+import { type JobTimes, openNodeStore } from "../../../src/persistence/nodes.ts";
+import { openPostgres } from "../../../src/persistence/postgres/open_postgres.ts";
 import type { PostgresDatabase } from "../../../src/persistence/postgres/postgres_database.ts";
-import type { ResultRow } from "../../../src/persistence/database/database.ts";
-import type { NodeStore } from "../../../src/persistence/store/node_store.ts";
-import type { Store } from "../../../src/persistence/store/store.ts";
+import type { NodeStore, Store } from "../../../src/persistence/store.ts";
 
 export interface TestNode extends AsyncDisposable {
   readonly name: string;

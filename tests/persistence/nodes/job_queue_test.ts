@@ -1,8 +1,8 @@
 /** Nodes on one database, on a real server. */
 import assert from "node:assert/strict";
 import { BusyError, StoreError, TakenOverError } from "../../../src/domain/errors.ts";
-import { checkRun, runningRun } from "../../../src/persistence/runs/fence.ts";
-import type { ClaimedJob, NewJob } from "../../../src/persistence/store/node_store.ts";
+import { checkRun, runningRun } from "../../../src/persistence/runs.ts";
+import type { ClaimedJob, NewJob } from "../../../src/persistence/store.ts";
 import { iterate, newIteration, newQuery, OWNER, queryEnd } from "../../conformance/store/fixtures.ts";
 import { postgresTests } from "../../helpers/postgres.ts";
 import { lapse, revive, type TestNode, testNode } from "./_cluster.ts";

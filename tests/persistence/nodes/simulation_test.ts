@@ -1,7 +1,7 @@
 /** Nodes that crash, stop for any time and continue, drain and come back, in an order that a seed decides. */
 import assert from "node:assert/strict";
 import { TakenOverError } from "../../../src/domain/errors.ts";
-import type { ClaimedJob } from "../../../src/persistence/store/node_store.ts";
+import type { ClaimedJob } from "../../../src/persistence/store.ts";
 import { newIteration, newQuery, OWNER, queryEnd } from "../../conformance/store/fixtures.ts";
 import { Random } from "../../faults/world/random.ts";
 import { postgresTests } from "../../helpers/postgres.ts";

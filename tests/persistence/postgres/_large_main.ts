@@ -2,12 +2,12 @@
  * database. `large_values_test.ts` runs it with the heap of the executable. Prints how many bytes were compared. */
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
+import { noise } from "../_filled.ts";
 import { copyStore } from "../../../src/persistence/copy_store.ts";
 import { openStore } from "../../../src/persistence/open_store.ts";
-import type { Store } from "../../../src/persistence/store/store.ts";
+import type { Store } from "../../../src/persistence/store.ts";
 import { encode } from "../../../src/sandbox/codec/codec.ts";
 import { begun, block, image, iterate } from "../../conformance/store/fixtures.ts";
-import { noise } from "../_filled.ts";
 
 const [url = "", other = "", file = ""] = Deno.args;
 const LARGEST = 60_000_000, TEXT_CHARS = 20_000_000;

@@ -3,9 +3,8 @@ import assert from "node:assert/strict";
 import { StoreError } from "../../../src/domain/errors.ts";
 import { withPatience } from "../../../src/domain/kit/concurrency.ts";
 import { openStore } from "../../../src/persistence/open_store.ts";
-import { readAddress } from "../../../src/persistence/postgres/address.ts";
 import { PostgresDatabase } from "../../../src/persistence/postgres/postgres_database.ts";
-import { Server } from "../../../src/persistence/postgres/server.ts";
+import { readAddress, Server } from "../../../src/persistence/postgres/server.ts";
 import { postgresTests } from "../../helpers/postgres.ts";
 
 const test = await postgresTests();

@@ -1,17 +1,16 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { fileURLToPath } from "node:url";
-import { COMPILED_HEAP_MIB } from "../../../scripts/flags.ts";
-import { Content } from "../../../src/persistence/content/content.ts";
-import { openStore } from "../../../src/persistence/open_store.ts";
-import { readAddress } from "../../../src/persistence/postgres/address.ts";
-import { PostgresDatabase } from "../../../src/persistence/postgres/postgres_database.ts";
-import { Server } from "../../../src/persistence/postgres/server.ts";
-import { begun, block, image, iterate, queryEnd } from "../../conformance/store/fixtures.ts";
-import { postgresTests } from "../../helpers/postgres.ts";
 import { noise } from "../_filled.ts";
-import { archiveOf } from "../../helpers/archive_of.ts";
 import { withDatabasePath } from "../_temp_database.ts";
+import { COMPILED_HEAP_MIB } from "../../../scripts/flags.ts";
+import { Content } from "../../../src/persistence/content.ts";
+import { openStore } from "../../../src/persistence/open_store.ts";
+import { PostgresDatabase } from "../../../src/persistence/postgres/postgres_database.ts";
+import { readAddress, Server } from "../../../src/persistence/postgres/server.ts";
+import { begun, block, image, iterate, queryEnd } from "../../conformance/store/fixtures.ts";
+import { archiveOf } from "../../helpers/archive_of.ts";
+import { postgresTests } from "../../helpers/postgres.ts";
 
 const MAIN = fileURLToPath(new URL("_large_main.ts", import.meta.url));
 const MIB = 1 << 20;

@@ -1,11 +1,10 @@
 /** What becomes of a transaction whose connection is lost while it is committed, on a real server. */
 import assert from "node:assert/strict";
 import { openStore } from "../../../src/persistence/open_store.ts";
-import { readAddress } from "../../../src/persistence/postgres/address.ts";
 import { PostgresDatabase } from "../../../src/persistence/postgres/postgres_database.ts";
 import { isLost } from "../../../src/persistence/postgres/postgres_error.ts";
-import { Server } from "../../../src/persistence/postgres/server.ts";
-import { runningRun } from "../../../src/persistence/runs/fence.ts";
+import { readAddress, Server } from "../../../src/persistence/postgres/server.ts";
+import { runningRun } from "../../../src/persistence/runs.ts";
 import { begun } from "../../conformance/store/fixtures.ts";
 import { postgresTests } from "../../helpers/postgres.ts";
 import { type Relay, relay } from "./_relayed.ts";

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { openStore } from "../../../src/persistence/open_store.ts";
-import { readAddress } from "../../../src/persistence/postgres/address.ts";
 import { PostgresDatabase } from "../../../src/persistence/postgres/postgres_database.ts";
-import { Server } from "../../../src/persistence/postgres/server.ts";
+import { readAddress, Server } from "../../../src/persistence/postgres/server.ts";
 import { type Postgres, postgresTests } from "../../helpers/postgres.ts";
 
 const test = await postgresTests({ settings: ["synchronous_commit = on"] });

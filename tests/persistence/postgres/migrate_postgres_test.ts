@@ -1,12 +1,11 @@
 import assert from "node:assert/strict";
-import { FORMER_POSTGRES_FIRST } from "../../../src/persistence/postgres/before_v1.ts";
+import { readsAs, unpacked } from "../_former.ts";
 import { migrations } from "../../../migrations/postgres/mod.ts";
 import { openStore } from "../../../src/persistence/open_store.ts";
-import { readAddress } from "../../../src/persistence/postgres/address.ts";
+import { FORMER_POSTGRES_FIRST } from "../../../src/persistence/postgres/before_v1.ts";
 import { PostgresDatabase } from "../../../src/persistence/postgres/postgres_database.ts";
-import { Server } from "../../../src/persistence/postgres/server.ts";
+import { readAddress, Server } from "../../../src/persistence/postgres/server.ts";
 import { type Postgres, postgresTests } from "../../helpers/postgres.ts";
-import { readsAs, unpacked } from "../_former.ts";
 
 const test = await postgresTests();
 

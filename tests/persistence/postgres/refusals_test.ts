@@ -3,10 +3,9 @@ import assert from "node:assert/strict";
 import { problemOf } from "../../../src/channels/http/problem.ts";
 import { StoreError } from "../../../src/domain/errors.ts";
 import { openStore } from "../../../src/persistence/open_store.ts";
-import { readAddress } from "../../../src/persistence/postgres/address.ts";
 import { PostgresDatabase } from "../../../src/persistence/postgres/postgres_database.ts";
 import { toPostgresError } from "../../../src/persistence/postgres/postgres_error.ts";
-import { Server } from "../../../src/persistence/postgres/server.ts";
+import { readAddress, Server } from "../../../src/persistence/postgres/server.ts";
 import { type Postgres, postgresTests } from "../../helpers/postgres.ts";
 
 const test = await postgresTests();

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
-import { readAddress } from "../../../src/persistence/postgres/address.ts";
 import { isLost } from "../../../src/persistence/postgres/postgres_error.ts";
-import { Server } from "../../../src/persistence/postgres/server.ts";
+import { readAddress, Server } from "../../../src/persistence/postgres/server.ts";
 
 /** A message of PostgreSQL's protocol (https://www.postgresql.org/docs/current/protocol-message-formats.html). */
 function message(type: string, body: string): string {

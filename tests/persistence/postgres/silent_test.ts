@@ -2,11 +2,10 @@
 import assert from "node:assert/strict";
 import { withPatience } from "../../../src/domain/kit/concurrency.ts";
 import { openStore } from "../../../src/persistence/open_store.ts";
-import { readAddress } from "../../../src/persistence/postgres/address.ts";
 import { PostgresListener } from "../../../src/persistence/postgres/listener.ts";
 import { PostgresDatabase } from "../../../src/persistence/postgres/postgres_database.ts";
 import { isLost, toPostgresError } from "../../../src/persistence/postgres/postgres_error.ts";
-import { Server } from "../../../src/persistence/postgres/server.ts";
+import { readAddress, Server } from "../../../src/persistence/postgres/server.ts";
 import { postgresTests } from "../../helpers/postgres.ts";
 import { type Relay, relay } from "./_relayed.ts";
 

@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { countStatements } from "../../../bench/support/counted_statements.ts";
 import { openStore } from "../../../src/persistence/open_store.ts";
-import { readAddress } from "../../../src/persistence/postgres/address.ts";
 import { PostgresDatabase } from "../../../src/persistence/postgres/postgres_database.ts";
-import { Server } from "../../../src/persistence/postgres/server.ts";
+import { readAddress, Server } from "../../../src/persistence/postgres/server.ts";
 import { startEngine } from "../../helpers/engine.ts";
 import { postgresTests } from "../../helpers/postgres.ts";
 import { buildSandbox } from "../../helpers/sandbox.ts";

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { StoreError, UsageError } from "../../../src/domain/errors.ts";
-import { readAddress } from "../../../src/persistence/postgres/address.ts";
 import { toPostgresError } from "../../../src/persistence/postgres/postgres_error.ts";
-import { Server } from "../../../src/persistence/postgres/server.ts";
+import { readAddress, Server } from "../../../src/persistence/postgres/server.ts";
 import { noPostgres, type Postgres, postgresTests } from "../../helpers/postgres.ts";
 
 const folder = Deno.makeTempDirSync({ prefix: "vis-tls-" });

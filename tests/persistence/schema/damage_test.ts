@@ -2,13 +2,13 @@
 import assert from "node:assert/strict";
 import { copyFile, readFile, rm, writeFile } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
+import { withDatabasePath } from "../_temp_database.ts";
 import { readArchive } from "../../../src/conversation/archive/read_archive.ts";
 import { StoreError, UsageError } from "../../../src/domain/errors.ts";
 import { openStore } from "../../../src/persistence/open_store.ts";
-import { SqliteMaintenance } from "../../../src/persistence/maintenance/sqlite_maintenance.ts";
+import { SqliteMaintenance } from "../../../src/persistence/sqlite_maintenance.ts";
 import { encode } from "../../../src/sandbox/codec/codec.ts";
 import { begun, block, image, iterate, queryEnd } from "../../conformance/store/fixtures.ts";
-import { withDatabasePath } from "../_temp_database.ts";
 import { archiveTextOf } from "../../helpers/archive_of.ts";
 
 async function filled(path: string): Promise<string> {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
-import { headerDamage } from "../../../src/persistence/sqlite/file_header.ts";
+import { headerDamage } from "../../../src/persistence/sqlite/damaged_file.ts";
 
 const ROUNDS = 300;
 

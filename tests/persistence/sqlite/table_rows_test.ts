@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { open, stat } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
-import { SqliteMaintenance } from "../../../src/persistence/maintenance/sqlite_maintenance.ts";
-import { tableRows } from "../../../src/persistence/sqlite/table_rows.ts";
 import { filled, opened } from "../_filled.ts";
 import { withDatabasePath } from "../_temp_database.ts";
+import { SqliteMaintenance } from "../../../src/persistence/sqlite_maintenance.ts";
+import { tableRows } from "../../../src/persistence/sqlite/sqlite_database.ts";
 
 const PAGE = 4096;
 

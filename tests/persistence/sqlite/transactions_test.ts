@@ -1,11 +1,10 @@
 /** Transactions on one connection: what fails is undone as a whole, and nobody is told before it is stored. */
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
-import type { Database } from "../../../src/persistence/database/database.ts";
-import { Transactions } from "../../../src/persistence/sqlite/transactions.ts";
-import { SqliteDatabase } from "../../../src/persistence/sqlite/sqlite_database.ts";
-import { SqliteConnection } from "../../../src/persistence/sqlite/connection.ts";
+import { withDatabasePath } from "../_temp_database.ts";
+import type { Database } from "../../../src/persistence/database.ts";
 import { openStore } from "../../../src/persistence/open_store.ts";
+import { SqliteConnection, SqliteDatabase, Transactions } from "../../../src/persistence/sqlite/sqlite_database.ts";
 import {
   begun,
   block,
@@ -15,7 +14,6 @@ import {
   newQuery,
   queryEnd,
 } from "../../conformance/store/fixtures.ts";
-import { withDatabasePath } from "../_temp_database.ts";
 
 interface Opened {
   readonly db: SqliteDatabase;

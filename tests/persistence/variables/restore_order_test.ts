@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { restoreOrder } from "../../../src/persistence/variables/restore_order.ts";
+import { restoreOrder } from "../../../src/persistence/variables.ts";
 import { cpuMs } from "../../helpers/cpu_ms.ts";
 
 function order(spec: string): string {

@@ -1,0 +1,488 @@
+import { sql } from "kysely";
+import { Buffer } from "node:buffer";
+import { createHash } from "node:crypto";
+import { UsageError } from "../domain/errors.ts";
+import { newId } from "../domain/kit/ids.ts";
+import {
+  ARCHIVE_FORMAT,
+  ARCHIVE_VERSION,
+  type ArchivePart,
+  type ConversationArchive,
+} from "../domain/records/conversation_archive.ts";
+import type { ContentSource, ImportReport } from "../domain/records/conversations.ts";
+import { Content, contentPieces, putLarge } from "./content.ts";
+import { type Database, insertRow, toJson } from "./database.ts";
+import { moveToFront } from "./runs.ts";
+import { columnName, COLUMNS, isOfConversation, snakeCase } from "./tables.ts";
+
+const PREFIX = "sha256:";
+/** A text or value that is longer is among the contents, wherever the database has it. */
+const INLINE_CHARS = 1024;
+
+/** How an archive stores the cells of a table. Cells that are not named here are stored as they are. */
+export interface CellKinds {
+  /** Texts that may be in `content`. */
+  readonly texts?: readonly string[];
+  /** JSON that may be in `content`. */
+  readonly json?: readonly string[];
+  /** JSON that is always in its column. */
+  readonly plainJson?: readonly string[];
+  /** Bytes that may be in `content`. */
+  readonly bytes?: readonly string[];
+  /** The same with JSON in UTF-8. */
+  readonly jsonBytes?: readonly string[];
+}
+
+/** The tables of an archive, in an order in which referenced tables come first. */
+export const ARCHIVE_TABLES = {
+  conversationSoul: { json: ["metadata"] },
+  conversationState: { texts: ["title"], plainJson: ["metadata"] },
+  querySoul: { texts: ["title"], json: ["metadata"] },
+  queryState: { texts: ["promptEnrichment", "subtitle", "runLabel"], json: ["metadata"] },
+  iteration: {
+    texts: ["llmSystemPrompt", "llmUserPrompt", "llmResponse", "llmThinking", "llmError"],
+    json: ["llmTraces", "metadata"],
+  },
+  expressionSoul: { plainJson: ["metadata"] },
+  expressionState: { texts: ["stdout", "stderr"], json: ["metadata"], bytes: ["result"], jsonBytes: ["error"] },
+  expressionDependency: { plainJson: ["metadata"] },
+  scopeChange: {},
+  extensionState: { texts: ["value"] },
+  childBranch: {},
+  subCall: { texts: ["prompt", "reply", "error"], plainJson: ["usage"] },
+} as const satisfies Readonly<Record<string, CellKinds>>;
+
+/** Cells that locate a row in this database; an import computes them again. */
+const OWN: ReadonlySet<string> = new Set([
+  "activity",
+  "tenant",
+  "queries",
+  "number",
+  "runs",
+]);
+
+type ArchiveTable = keyof typeof ARCHIVE_TABLES;
+export type Row = Readonly<Record<string, unknown>>;
+
+/** The cells of a row that go into an archive. */
+function archived(table: ArchiveTable, row: Row): Row {
+  return Object.fromEntries(COLUMNS[table].filter((column) => !OWN.has(column)).map((column) => [column, row[column]]));
+}
+
+/** Converts a row of the database to its form in an archive. Its JSON must be loaded into `content`; `refer` receives
+ * what its other cells refer to. */
+function toArchiveRow(
+  row: Row,
+  { kinds, content, refer, adopt }: {
+    readonly kinds: CellKinds;
+    readonly content: Content;
+    readonly refer: (hash: string) => void;
+    /** Returns the hash of a long cell. */
+    readonly adopt: (column: string, bytes: Uint8Array) => string;
+  },
+): Row {
+  const named = (hash: string) => {
+    refer(hash);
+    return { content: hash };
+  };
+  const reference = (cell: string) => named(cell.slice(PREFIX.length));
+  const parse = (text: string): unknown => JSON.parse(text);
+  const { large }: { readonly large?: string } = kinds.bytes === undefined
+    ? {}
+    : JSON.parse(content.text(String(row["metadata"])));
+  return Object.fromEntries(
+    Object.entries(row).map(([column, cell]) => {
+      if (cell === null) return [column, column === "result" && large !== undefined ? reference(large) : cell];
+      const has = (columns: readonly string[] = []) => columns.includes(column);
+      if (has(kinds.texts) && isReference(cell)) return [column, reference(cell)];
+      if (has(kinds.texts) && typeof cell === "string" && cell.length > INLINE_CHARS) {
+        return [column, named(adopt(column, new TextEncoder().encode(cell)))];
+      }
+      if (has(kinds.bytes) && cell instanceof Uint8Array && cell.length > INLINE_CHARS) {
+        return [column, named(adopt(column, cell))];
+      }
+      if (has(kinds.json) && typeof cell === "string") return [column, parse(content.text(cell))];
+      if (has(kinds.plainJson) && typeof cell === "string") return [column, parse(cell)];
+      if (has(kinds.bytes)) {
+        return [column, isReference(cell) ? reference(cell) : { base64: bytesOf(cell).toString("base64") }];
+      }
+      if (has(kinds.jsonBytes)) {
+        return [column, parse(Buffer.from(isReference(cell) ? content.bytes(cell) : bytesOf(cell)).toString())];
+      }
+      return [column, cell];
+    }),
+  );
+}
+
+/** What must be loaded before rows of a table are converted for an archive. */
+function jsonCells(rows: readonly Row[], { json = [], jsonBytes = [] }: CellKinds): unknown[] {
+  return rows.flatMap((row) => [...json, ...jsonBytes].map((column) => row[column]));
+}
+
+/** Converts a row of an archive to the cells of the database. `bytesIn` returns the bytes for a hash; `before` is the
+ * cell of the previous version. */
+async function fromArchiveRow(
+  row: Row,
+  { kinds, content, bytesIn, before }: {
+    readonly kinds: CellKinds;
+    readonly content: Content;
+    readonly bytesIn: (hash: string) => Uint8Array;
+    readonly before: Uint8Array | string | null;
+  },
+): Promise<Row> {
+  const cells: Record<string, unknown> = {};
+  for (const [column, cell] of Object.entries(row)) {
+    const has = (columns: readonly string[] = []) => columns.includes(column);
+    const stored = async (): Promise<unknown> => {
+      if (cell === null) return null;
+      if (has(kinds.texts)) {
+        return await content.putText(typeof cell === "string" ? cell : textOf(bytesIn(hashIn(cell))));
+      }
+      if (has(kinds.json)) return await content.putText(toJson(cell as Row));
+      if (has(kinds.plainJson)) return toJson(cell as Row);
+      if (has(kinds.bytes)) return await content.putBytes(valueOf(cell as Value, bytesIn), before);
+      if (has(kinds.jsonBytes)) return await content.putBytes(Buffer.from(toJson(cell as Row)));
+      return cell;
+    };
+    cells[column] = await stored();
+  }
+  return cells;
+}
+
+/** Decodes the bytes of a text that may be in `content`. */
+function textOf(bytes: Uint8Array): string {
+  return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
+}
+
+type Value = { readonly base64: string } | { readonly content: string };
+
+function valueOf(cell: Value, bytesIn: (hash: string) => Uint8Array): Uint8Array {
+  return "content" in cell ? bytesIn(cell.content) : new Uint8Array(Buffer.from(cell.base64, "base64"));
+}
+
+function hashIn(cell: unknown): string {
+  return (cell as { readonly content: string }).content;
+}
+
+function isReference(cell: unknown): cell is string {
+  return typeof cell === "string" && cell.startsWith(PREFIX);
+}
+
+/** The bytes of a cell that is not a reference. */
+function bytesOf(cell: unknown): Buffer {
+  return cell instanceof Uint8Array ? Buffer.from(cell) : Buffer.from(String(cell));
+}
+
+const ROWS_AT_ONCE = 20;
+
+/** The order of the rows of a table `t`, and the column that identifies one. */
+interface Order {
+  readonly by: string;
+  readonly key: string;
+}
+
+const STORED: Order = { by: "t.rowid", key: "id" };
+const ORDER: { readonly [T in ArchiveTable]?: Order } = {
+  conversationState: { by: "t.version", key: "id" },
+  expressionState: { by: "t.expression_soul_id, t.version", key: "id" },
+  scopeChange: { by: "t.id", key: "id" },
+  childBranch: { by: "t.rowid", key: "conversation_state_id" },
+};
+
+/** A cell whose text or value an archive has among its contents, though the database has it in its row. */
+interface LongCell {
+  readonly table: ArchiveTable;
+  readonly key: unknown;
+  readonly column: string;
+}
+
+/** Gives `take` all rows of a conversation and then what they refer to, of which a few are in memory at a time. Run it
+ * in a transaction, so that everything is from one moment. Throws `Damage`, possibly after some parts. */
+export async function exportConversation(
+  db: Database,
+  { conversationId, take }: {
+    readonly conversationId: string;
+    readonly take: (part: ArchivePart) => Promise<void>;
+  },
+): Promise<void> {
+  const wanted = new Set<string>();
+  const inRows = new Map<string, LongCell>();
+  await take({ format: ARCHIVE_FORMAT, version: ARCHIVE_VERSION });
+  for (const table of Object.keys(ARCHIVE_TABLES) as ArchiveTable[]) {
+    await take({ table });
+    for await (const { row, content } of rowsOf(db, { table, conversationId })) {
+      const adopt = (column: string, bytes: Uint8Array): string => {
+        const hash = createHash("sha256").update(bytes).digest("hex");
+        inRows.set(hash, { table, key: row[camelKey(table)], column });
+        return hash;
+      };
+      const kinds: CellKinds = ARCHIVE_TABLES[table];
+      const refer = (hash: string) => wanted.add(hash);
+      const given = settled(table, toArchiveRow(archived(table, row), { kinds, content, refer, adopt }));
+      if (table === "querySoul") { for (const hash of imagesOf(given)) refer(hash); }
+      await take({ row: given });
+    }
+  }
+  for (const sha256 of [...wanted].sort()) {
+    const cell = inRows.get(sha256);
+    const pieces = () => cell === undefined ? contentPieces(db, PREFIX + sha256) : longCellBytes(db, cell);
+    await take({ sha256, pieces });
+  }
+}
+
+/** The rows of a table in order, a few at a time, with what converts them loaded. */
+async function* rowsOf(
+  db: Database,
+  { table, conversationId }: { readonly table: ArchiveTable; readonly conversationId: string },
+): AsyncGenerator<{ readonly row: Row; readonly content: Content }> {
+  const { by, key } = ORDER[table] ?? STORED;
+  const name = sql.raw(snakeCase(table));
+  const { rows: keys } = await sql<{ key: string | number }>`SELECT t.${sql.raw(key)} AS key FROM ${name} t
+    WHERE ${isOfConversation(table, conversationId)} ORDER BY ${sql.raw(by)}`.execute(db);
+  for (let from = 0; from < keys.length; from += ROWS_AT_ONCE) {
+    const some = keys.slice(from, from + ROWS_AT_ONCE).map((one) => one.key);
+    const { rows } = await sql<Row>`SELECT t.* FROM ${name} t
+      WHERE t.${sql.raw(key)} IN (${sql.join(some)}) ORDER BY ${sql.raw(by)}`.execute(db);
+    // One for each page: what it loads stays in memory.
+    const content = new Content(db);
+    await content.load(jsonCells(rows, ARCHIVE_TABLES[table]));
+    for (const row of rows) yield { row, content };
+  }
+}
+
+function keyOf(table: ArchiveTable): string {
+  return (ORDER[table] ?? STORED).key;
+}
+
+function camelKey(table: ArchiveTable): string {
+  return columnName(keyOf(table));
+}
+
+async function* longCellBytes(db: Database, { table, key, column }: LongCell): AsyncGenerator<Uint8Array> {
+  const { rows: [row] } = await sql<{ cell: unknown }>`SELECT ${sql.raw(snakeCase(column))} AS cell
+    FROM ${sql.raw(snakeCase(table))} WHERE ${sql.raw(keyOf(table))} = ${key}`.execute(db);
+  const cell = row?.cell;
+  yield cell instanceof Uint8Array ? cell : new TextEncoder().encode(String(cell));
+}
+
+/** Settles rows that were still running, since nothing runs when the file is read. Earlier versions stored the owner
+ * process with a query. */
+function settled(table: ArchiveTable, row: Row): Row {
+  if (table !== "queryState" && table !== "iteration") return row;
+  const status = row["status"] === "running" ? "interrupted" : row["status"];
+  if (table === "iteration") return { ...row, status };
+  const { owner: _owner, ...metadata } = row["metadata"] as Row;
+  return { ...row, status, metadata };
+}
+
+function imagesOf(query: Row): readonly string[] {
+  const { images = [] } = query["metadata"] as { readonly images?: readonly { readonly content?: string }[] };
+  return images.flatMap(({ content }) => content === undefined ? [] : [content.slice(PREFIX.length)]);
+}
+
+const PIECE_BYTES = 4 << 20;
+
+/** `Store.importConversation`: one transaction. */
+export async function importConversation(
+  db: Database,
+  { archive, workspace, contents = contentsByHash(archive.contents) }: {
+    readonly archive: ConversationArchive;
+    readonly workspace: string;
+    readonly contents?: ContentSource;
+  },
+): Promise<ImportReport> {
+  const { tables } = archive;
+  const ids = newIds(tables);
+  const places = placesOf(tables, db.ownTenant);
+  const bytesIn = (hash: string): Uint8Array => contents.get(hash) ?? missing(`text ${hash}`);
+  try {
+    await db.write(async (tx) => {
+      await tx.deferReferences();
+      const content = new Content(tx);
+      for (const [name, kinds] of Object.entries(ARCHIVE_TABLES) as [ArchiveTable, CellKinds][]) {
+        const results = new Map<unknown, Uint8Array | string | null>();
+        for (const given of ordered(name, tables)) {
+          const row = await ownRow(name, { row: given, ids, content, workspace, bytesIn });
+          const soul = row["expressionSoulId"];
+          const before = results.get(soul) ?? null;
+          const cells = await cellsOf(row, { kinds, content, bytesIn, before, contents, large: largeOf(name, given) });
+          if (soul !== undefined) results.set(soul, cells["result"] as Uint8Array | string | null);
+          // The archive was checked against the columns of the table that each group of rows is named after.
+          await insertRow(tx, name, { ...cells, ...places.get(String(given["id"])) } as never);
+        }
+      }
+      const conversationId = ids.get(tables.conversationSoul[0]?.id ?? "") ?? missing("conversation");
+      await moveToFront(tx, { conversationId, activity: 0, metadata: null });
+    });
+  } catch (error) {
+    throw contradiction(db, error) ?? error;
+  }
+  const [soul] = tables.conversationSoul;
+  return { conversationId: ids.get(soul?.id ?? "") ?? missing("conversation"), ids };
+}
+
+/** The cells of branches and queries that count the rows below them, by the id in the file. */
+function placesOf(
+  { conversationSoul, conversationState, querySoul, queryState }: ConversationArchive["tables"],
+  tenant: string,
+): ReadonlyMap<string, Row> {
+  const places = new Map<string, Row>(conversationSoul.map(({ id }) => [id, { activity: 0, tenant }]));
+  const runs = new Map<string, number>();
+  for (const { querySoulId, version } of queryState) {
+    runs.set(querySoulId, Math.max(runs.get(querySoulId) ?? 0, version + 1));
+  }
+  for (const { id } of conversationState) {
+    const queries = querySoul.filter(({ conversationStateId }) => conversationStateId === id);
+    queries.forEach((query, number) => places.set(query.id, { number, runs: runs.get(query.id) ?? 0 }));
+    places.set(id, { queries: queries.length });
+  }
+  return places;
+}
+
+/** New ids sort in the order of the old ones. */
+function newIds(tables: ConversationArchive["tables"]): ReadonlyMap<string, string> {
+  const old = Object.values(tables).flatMap((rows) => rows.flatMap((row) => "id" in row ? [row.id] : []));
+  if (new Set(old).size < old.length) throw new UsageError("Cannot import conversation: two rows have the same id");
+  return new Map(old.sort().map((id) => [id, newId()]));
+}
+
+function contentsByHash(contents: ConversationArchive["contents"]): ContentSource {
+  const found = new Map<string, Uint8Array<ArrayBuffer>>();
+  for (const one of contents) {
+    const bytes = "text" in one
+      ? new TextEncoder().encode(one.text)
+      : new Uint8Array(Buffer.concat(one.base64.map((piece) => Buffer.from(piece, "base64"))));
+    if (createHash("sha256").update(bytes).digest("hex") !== one.sha256) {
+      throw new UsageError(`Cannot import conversation: text ${one.sha256} was changed: its hash does not match`);
+    }
+    found.set(one.sha256, bytes);
+  }
+  return { get: (hash) => found.get(hash), pieces: (hash) => [found.get(hash) ?? missing(`text ${hash}`)] };
+}
+
+/** Rows are stored in the order of the file, which is the order in which they were first stored; versions are grouped
+ * by variable there. */
+function ordered(name: ArchiveTable, tables: ConversationArchive["tables"]): readonly Row[] {
+  if (name !== "expressionState") return tables[name];
+  const places = new Map(tables.iteration.map(({ id }, at) => [id, at]));
+  const place = (id: string): number => places.get(id) ?? places.size;
+  return tables[name].toSorted((a, b) => place(a.iterationId) - place(b.iterationId) || (a.id < b.id ? -1 : 1));
+}
+
+interface Given {
+  readonly row: Row;
+  readonly ids: ReadonlyMap<string, string>;
+  readonly content: Content;
+  readonly workspace: string;
+  readonly bytesIn: (hash: string) => Uint8Array;
+}
+
+/** Converts a row to one of this database: with new ids and this workspace, and without the chat that it came from. */
+async function ownRow(table: ArchiveTable, given: Given): Promise<Row> {
+  const { row, ids } = given;
+  const own = (id: unknown): string => ids.get(String(id)) ?? missing(`row ${id}`);
+  const renewed = Object.fromEntries(
+    Object.entries(row).map((
+      [column, cell],
+    ) => [column, cell !== null && (column === "id" || column.endsWith("Id")) ? own(cell) : cell]),
+  );
+  const metadata = row["metadata"];
+  if (typeof metadata !== "object" || metadata === null) return renewed;
+  return { ...renewed, metadata: await ownMetadata(table, { ...given, metadata: { ...metadata }, own }) };
+}
+
+async function ownMetadata(
+  table: ArchiveTable,
+  { metadata, own, content, workspace, bytesIn }: Given & {
+    readonly metadata: Row;
+    readonly own: (id: unknown) => string;
+  },
+): Promise<Row> {
+  const renewed = (key: string) => typeof metadata[key] === "string" ? { [key]: own(metadata[key]) } : {};
+  switch (table) {
+    case "conversationSoul": {
+      const { externalId: _chat, ...rest } = metadata;
+      return { ...rest, workspace };
+    }
+    case "conversationState": {
+      const fork = metadata["fork"] as Row | undefined;
+      if (!fork) return metadata;
+      return { ...metadata, fork: { ...fork, queryId: own(fork["queryId"]), soulId: own(fork["soulId"]) } };
+    }
+    case "querySoul": {
+      const images = metadata["images"] as readonly Row[] | undefined;
+      if (!images) return metadata;
+      const stored: Row[] = [];
+      for (const image of images) stored.push(await ownImage(image, { content, bytesIn }));
+      return { ...metadata, images: stored };
+    }
+    case "expressionSoul":
+      return { ...metadata, ...renewed("inheritedFrom") };
+    case "expressionDependency":
+      return { ...metadata, ...renewed("iteration") };
+    case "expressionState":
+      return { ...metadata, ...renewed("block") };
+    default:
+      return metadata;
+  }
+}
+
+async function ownImage(image: Row, { content, bytesIn }: Pick<Given, "content" | "bytesIn">): Promise<Row> {
+  const reference = image["content"];
+  if (typeof reference !== "string") return image;
+  const cell = await content.putApart(bytesIn(reference.slice("sha256:".length)));
+  const { mediaType } = image;
+  return typeof cell === "string"
+    ? { mediaType, content: cell }
+    : { mediaType, base64: Buffer.from(cell).toString("base64") };
+}
+
+/** For a version whose text is too large to pass around: the hash of the text. */
+function largeOf(table: ArchiveTable, row: Row): string | null {
+  if (table !== "expressionState") return null;
+  const { large } = row["metadata"] as { readonly large?: string };
+  return large?.slice("sha256:".length) ?? null;
+}
+
+async function cellsOf(
+  row: Row,
+  { large, contents, ...how }: Parameters<typeof fromArchiveRow>[1] & {
+    readonly large: string | null;
+    readonly contents: ContentSource;
+  },
+): Promise<Row> {
+  if (large === null) return await fromArchiveRow(row, how);
+  const { result: _result, ...rest } = row;
+  const result = how.content.largeCell(await putLarge(how.content.db, pieces(contents.pieces(large))));
+  return { ...await fromArchiveRow(rest, how), result };
+}
+
+/** The same bytes in pieces of a size that does not depend on the archive. */
+async function* pieces(source: Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const whole = new Uint8Array(PIECE_BYTES);
+  let filled = 0;
+  for (const piece of source) {
+    for (let from = 0; from < piece.length;) {
+      const part = piece.subarray(from, from + PIECE_BYTES - filled);
+      whole.set(part, filled);
+      filled += part.length;
+      from += part.length;
+      if (filled < PIECE_BYTES) continue;
+      yield whole.slice();
+      filled = 0;
+    }
+  }
+  if (filled > 0) yield whole.slice(0, filled);
+}
+
+function missing(what: string): never {
+  throw new UsageError(`Cannot import conversation: ${what} is missing in the file`);
+}
+
+/** The error for rows that violate a rule of the schema. */
+function contradiction(db: Database, error: unknown): UsageError | null {
+  if (error instanceof UsageError || !db.breaksRule(error)) return null;
+  return new UsageError(`Cannot import conversation: its rows contradict each other (${error.message})`, {
+    cause: error,
+  });
+}

@@ -1,0 +1,165 @@
+import { type Expression, type ExpressionBuilder, sql, type SqlBool } from "kysely";
+import { UsageError } from "../domain/errors.ts";
+import { newId } from "../domain/kit/ids.ts";
+import type { BranchPoint, NewFork } from "../domain/records/conversations.ts";
+import { Content } from "./content.ts";
+import { Damage, type Database, fromJson, insertRow, namedQuery, toJson } from "./database.ts";
+import type { DatabaseSchema } from "./tables.ts";
+
+/** The point at which a branch left its parent; `conversation_state.metadata.fork`. */
+export interface ForkPoint {
+  /** The run (`query_state.id`) and the query (`query_soul`) at which the fork was made. */
+  readonly queryId: string;
+  readonly soulId: string;
+  /** Stored in archives. */
+  readonly soulCreatedAt: number;
+  /** The last iteration that the branch has (0-based). -1 if it has no iteration of this query, and then not the query
+   * either. */
+  readonly position: number;
+}
+
+/** A branch as a descendant sees it: all of it, or the part that existed at the fork. */
+export interface BranchSegment {
+  readonly branchId: string;
+  readonly until: ForkPoint | null;
+}
+
+const parentOf = namedQuery((db, { branchId }: { readonly branchId: string }) =>
+  db.selectFrom("conversationState as b").select(["b.parentStateId", "b.metadata"]).where("b.id", "=", branchId)
+);
+
+/** A branch and its ancestors, the branch first. */
+export async function readLineage(
+  db: Database,
+  branchId: string,
+): Promise<readonly [BranchSegment, ...BranchSegment[]]> {
+  const lineage: [BranchSegment, ...BranchSegment[]] = [{ branchId, until: null }];
+  const met = new Set([branchId]);
+  for (let id: string = branchId;;) {
+    const [row] = await parentOf(db, { branchId: id });
+    if (row === undefined && lineage.length > 1) throw new Damage(`branch ${id}, which others left, is missing`);
+    const parent = row?.parentStateId;
+    const { fork } = fromJson<{ readonly fork: ForkPoint }>(row?.metadata ?? null);
+    if (!parent || !fork || met.has(parent)) return lineage;
+    lineage.push({ branchId: parent, until: fork });
+    met.add(parent);
+    id = parent;
+  }
+}
+
+/** A moment of a branch as a fork there would see it. */
+export async function readLineageAt(
+  db: Database,
+  { parentId, ...until }: ForkPoint & { readonly parentId: string },
+): Promise<readonly [BranchSegment, ...BranchSegment[]]> {
+  const [{ branchId }, ...ancestors] = await readLineage(db, parentId);
+  return [{ branchId, until }, ...ancestors];
+}
+
+type Condition = Expression<SqlBool>;
+type Joined = DatabaseSchema & { q: DatabaseSchema["querySoul"]; s: DatabaseSchema["queryState"] };
+
+/** Selects the runs that a segment shows: of a retried query the newest run, and of the fork's query the run of the
+ * fork. A child query's branch begins with rows of a run in its parent's. `s` and `q` are `query_state` and
+ * `query_soul`. */
+export function isShownRun<D extends Joined>(
+  on: ExpressionBuilder<D, "q" | "s">,
+  { branchId, until }: BranchSegment,
+): Condition {
+  const eb = on as unknown as ExpressionBuilder<Joined, "q" | "s">;
+  const newest = eb.or([
+    sql<boolean>`${sql.ref("s.version")} = ${sql.ref("q.runs")} - 1`,
+    eb("q.conversationStateId", "<>", branchId),
+  ]);
+  if (until === null) return newest;
+  const before = eb("q.rowid", "<", eb.selectFrom("querySoul as u").select("u.rowid").where("u.id", "=", until.soulId));
+  return eb.or([eb.and([newest, before]), ...(until.position < 0 ? [] : [eb("s.id", "=", until.queryId)])]);
+}
+
+type Positioned = { readonly i: { readonly position: number } };
+
+/** Selects the iterations that a segment shows; `i` is `iteration`, or another table with the position of an iteration
+ * in run `s`. */
+export function isShownIteration<D extends Joined & Positioned>(
+  on: ExpressionBuilder<D, "q" | "s" | "i">,
+  segment: BranchSegment,
+): Condition {
+  const eb = on as unknown as ExpressionBuilder<Joined & Positioned, "q" | "s" | "i">;
+  const shown = isShownRun(eb, segment);
+  const { until } = segment;
+  if (until === null) return shown;
+  return eb.and([shown, eb.or([eb("s.id", "<>", until.queryId), eb("i.position", "<=", until.position)])]);
+}
+
+/** Adds a branch that continues from a point of another one; copies nothing. Returns its id. Throws `UsageError` if the
+ * point does not exist or is still running. */
+export function createFork(
+  db: Database,
+  { fork, now }: { readonly fork: NewFork; readonly now: number },
+): Promise<string> {
+  return db.write(async (tx) => {
+    const { parentId, ...point } = await readPoint(tx, { ...fork, action: "fork at" });
+    const parent = await tx.selectFrom("conversationState").select(["conversationSoulId", "title"])
+      .where("id", "=", parentId).executeTakeFirstOrThrow();
+    const newest = await tx.selectFrom("conversationState").select((s) => s.fn.max("version").as("version"))
+      .where("conversationSoulId", "=", parent.conversationSoulId).executeTakeFirst();
+    const id = newId();
+    const title = fork.title === undefined ? parent.title : await new Content(tx).putText(fork.title);
+    await insertRow(tx, "conversationState", {
+      id,
+      conversationSoulId: parent.conversationSoulId,
+      parentStateId: parentId,
+      title,
+      version: (newest?.version ?? 0) + 1,
+      metadata: toJson({ fork: point }),
+      createdAt: now,
+      queries: 0,
+    });
+    return id;
+  });
+}
+
+type Point = ForkPoint & { readonly parentId: string };
+
+/** Reads the rows of a moment. Throws `UsageError` if it does not exist or is still running; `action` names what is
+ * then impossible. */
+export async function readPoint(
+  tx: Database,
+  { queryId, position, action }: BranchPoint & { readonly action: "fork at" | "show" },
+): Promise<Point> {
+  const query = await tx.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
+    .select(["s.status", "q.id as soulId", "q.createdAt as soulCreatedAt", "q.conversationStateId as parentId"])
+    .where("s.id", "=", queryId).executeTakeFirst();
+  if (!query) throw new UsageError(`Cannot ${action} query ${queryId}: no query has this id`);
+  const { status, ...facts } = query;
+  const rows = await tx.selectFrom("iteration").select(["position", "status"])
+    .where("queryStateId", "=", queryId).orderBy("position").execute();
+  const last = rows.at(-1)?.position ?? -1;
+  const at = position ?? last;
+  if (at === -1) return { ...facts, queryId, position: -1 };
+  const row = rows.find((one) => one.position === at);
+  if (!row) {
+    const known = last < 0 ? "it has none" : `it has 1 to ${last + 1}`;
+    throw new UsageError(`Cannot ${action} iteration ${at + 1} of query ${queryId}: ${known}`);
+  }
+  if (row.status === "running" || (position === null && status === "running")) {
+    throw new UsageError(`Cannot ${action} iteration ${at + 1} of query ${queryId}: it is still running`);
+  }
+  return { ...facts, queryId, position: at };
+}
+
+const numberOfQuery = namedQuery((db, { soulId }: { readonly soulId: string }) =>
+  db.selectFrom("querySoul as q").select("q.number").where("q.id", "=", soulId)
+);
+
+const countOfBranch = namedQuery((db, { branchId }: { readonly branchId: string }) =>
+  db.selectFrom("conversationState as b").select("b.queries").where("b.id", "=", branchId)
+);
+
+/** The number of queries that a segment shows. */
+export async function queriesIn(db: Database, { branchId, until }: BranchSegment): Promise<number> {
+  if (until === null) return (await countOfBranch(db, { branchId }))[0]?.queries ?? 0;
+  const [row] = await numberOfQuery(db, { soulId: until.soulId });
+  if (!row) throw new Damage(`query ${until.queryId}, which a branch begins at, is missing`);
+  return until.position < 0 ? row.number : row.number + 1;
+}

@@ -1,0 +1,398 @@
+import type { QueryCreator } from "kysely";
+import { createHash } from "node:crypto";
+import { crc32 } from "node:zlib";
+import { BusyError } from "../domain/errors.ts";
+import { joinBytes } from "../domain/kit/bytes.ts";
+import { newId } from "../domain/kit/ids.ts";
+import { jsonOrUndefined } from "../domain/kit/json.ts";
+import { applyDelta, chunks, deltaOf, stepsOf } from "./content_pieces.ts";
+import { Damage, type Database, namedChange } from "./database.ts";
+import type { DatabaseSchema } from "./tables.ts";
+
+const PREFIX = "sha256:";
+const INLINE_BYTES = 1024;
+const CHUNKED_BYTES = 64 * 1024;
+/** Larger values are not compared with their previous version. */
+const DELTA_BYTES = 1 << 20;
+const READ_AT_ONCE = 200;
+/** On PostgreSQL, longer values are in pieces: no statement is long, and no row. */
+const LONG_BYTES = 1 << 20, PIECE_BYTES = 256 * 1024, SENT_AT_ONCE = 16;
+const PUT_LONG = `INSERT INTO long_value AS v (hash) VALUES ($1) ON CONFLICT (hash) DO UPDATE SET hash = v.hash
+RETURNING (xmax = 0) AS is_new`;
+const PUT_PIECE = "INSERT INTO long_value_piece (hash, position, bytes) VALUES ($1, $2, $3)";
+const NO_DELTA = { base: null, steps: null, spent: null };
+
+const insertContent = namedChange((db, row: DatabaseSchema["content"]) =>
+  db.insertInto("content").values(row).onConflict((conflict) =>
+    // PostgreSQL locks the row of a conflict only if it changes it: nobody must remove it before it is used here.
+    db.kind === "postgres"
+      ? conflict.column("hash").doUpdateSet((row) => ({ hash: row.ref("excluded.hash") }))
+      : conflict.doNothing()
+  )
+);
+
+/** Stores long texts and values once each in the table `content`, within the transaction that uses them. Content is
+ * verified against its hash when it is read. Lone surrogates become U+FFFD, since the database holds UTF-8. */
+export class Content {
+  /** The connection or transaction to use. */
+  readonly db: Database;
+  /** By hash; null if the stored bytes have another hash. */
+  readonly #known = new Map<string, Uint8Array<ArrayBuffer> | null>();
+  readonly #references = new WeakMap<Uint8Array, string>();
+
+  constructor(db: Database) {
+    this.db = db;
+  }
+
+  /** The cell for a text: the text itself, or a reference if it is long, looks like one, or has a NUL (at which
+   * `node:sqlite` cuts off a text that it reads). */
+  async putText(text: string): Promise<string> {
+    const odd = text.startsWith(PREFIX) || text.includes("\0");
+    if (!odd && (this.db.kind === "postgres" || text.length * 3 <= INLINE_BYTES)) return text;
+    const bytes = new TextEncoder().encode(text);
+    return !odd && bytes.length <= INLINE_BYTES ? text : await this.#put(bytes);
+  }
+
+  /** The cell for a BLOB column: the bytes, or a reference as text. `before` is the cell of the value that they were
+   * made from: if the difference is much smaller, only it is stored. */
+  async putBytes(bytes: Uint8Array, before: Uint8Array | string | null = null): Promise<Uint8Array | string> {
+    if (this.db.kind === "sqlite") return await this.putApart(bytes, before);
+    return bytes.length > LONG_BYTES ? await this.#putLong(bytes) : bytes;
+  }
+
+  /** The same for bytes that are part of a text, which would make it long. */
+  async putApart(bytes: Uint8Array, before: Uint8Array | string | null = null): Promise<Uint8Array | string> {
+    return bytes.length <= INLINE_BYTES ? bytes : await this.#put(bytes, before);
+  }
+
+  /** The cell of a BLOB column for a text that `putLarge` stored. PostgreSQL has no text in it, and the metadata of the
+   * variable names it. */
+  largeCell(reference: string): string | null {
+    return this.db.kind === "sqlite" ? reference : null;
+  }
+
+  /** Preloads what these cells refer to, in few queries; `text` and `bytes` then return it. */
+  async load(cells: Iterable<unknown>): Promise<void> {
+    const wanted = new Set<string>();
+    for (const cell of cells) {
+      if (typeof cell !== "string" || !cell.startsWith(PREFIX)) continue;
+      const hash = cell.slice(PREFIX.length);
+      if (!this.#known.has(hash)) wanted.add(hash);
+    }
+    if (wanted.size === 0) return;
+    const read = await this.#read([...wanted]);
+    for (const hash of wanted) {
+      const bytes = read.get(hash);
+      if (bytes) this.#known.set(hash, hashOf(bytes) === hash ? bytes : null);
+    }
+  }
+
+  /** The bytes as stored, without a check of their hash. */
+  async #read(hashes: readonly string[]): Promise<Map<string, Uint8Array<ArrayBuffer>>> {
+    const rows = await this.#rows(hashes);
+    const deltas = rows.filter(({ encoding }) => encoding === "delta");
+    const found = await this.#joined(rows);
+    const bases = new Set(deltas.flatMap(({ base }) => base === null || found.has(base) ? [] : base));
+    for (const [hash, bytes] of await this.#joined(await this.#rows([...bases]))) found.set(hash, bytes);
+    for (const { hash, base, steps, bytes } of deltas) {
+      const from = found.get(base ?? "");
+      const whole = from && attempt(() => applyDelta(from, { steps: stepsOf(steps), literals: bytes }));
+      if (whole) found.set(hash, whole);
+    }
+    if (this.db.kind === "sqlite") return found;
+    for (const hash of hashes) {
+      if (found.has(hash)) continue;
+      const pieces = await this.db.run("SELECT bytes FROM long_value_piece WHERE hash = $1 ORDER BY position", [hash]);
+      // The column has bytes.
+      if (pieces.length > 0) found.set(hash, joinBytes(pieces.map(({ bytes }) => bytes as Uint8Array)));
+    }
+    return found;
+  }
+
+  /** Joins rows that are not differences. */
+  async #joined(rows: readonly Row[]): Promise<Map<string, Uint8Array<ArrayBuffer>>> {
+    const found = new Map<string, Uint8Array<ArrayBuffer>>();
+    for (const { encoding, hash, bytes } of rows) {
+      if (encoding === "raw") found.set(hash, bytes);
+      if (encoding !== "chunks") continue;
+      const pieces = attempt(() => pieceHashes(bytes)) ?? [];
+      const parts = new Map((await this.#rows([...new Set(pieces)])).map((row) => [row.hash, row.bytes]));
+      found.set(hash, joinBytes(pieces.flatMap((piece) => parts.get(piece) ?? [])));
+    }
+    return found;
+  }
+
+  /** The text of a loaded cell. */
+  text(cell: string): string {
+    return cell.startsWith(PREFIX) ? decode(this.#loaded(cell)) : cell;
+  }
+
+  /** The bytes of a loaded cell; the same object for the same reference. */
+  bytes(cell: Uint8Array | string): Uint8Array<ArrayBuffer> {
+    if (typeof cell === "string") return this.#loaded(cell);
+    if (this.db.kind === "sqlite" || cell.length <= INLINE_BYTES) return owned(cell);
+    return this.#loaded(this.adopt(cell));
+  }
+
+  /** Keeps bytes that are in their column as if they were in `content`. Returns the reference. */
+  adopt(bytes: Uint8Array): string {
+    const hash = hashOf(bytes);
+    if (!this.#known.get(hash)) this.#known.set(hash, owned(bytes));
+    return PREFIX + hash;
+  }
+
+  /** Whether something is loaded. */
+  has(hash: string): boolean {
+    return this.#known.has(hash);
+  }
+
+  #loaded(reference: string): Uint8Array<ArrayBuffer> {
+    const found = this.#known.get(reference.slice(PREFIX.length));
+    if (found) return found;
+    throw new Damage(`content ${reference} is ${found === null ? "not what was stored" : "missing"}`);
+  }
+
+  async #put(bytes: Uint8Array, before: Uint8Array | string | null = null): Promise<string> {
+    const known = this.#references.get(bytes);
+    if (known !== undefined) return known;
+    const hash = hashOf(bytes);
+    if (typeof before !== "string" || !await this.#putDelta(hash, bytes, before)) {
+      if (bytes.length <= (this.db.kind === "sqlite" ? CHUNKED_BYTES : LONG_BYTES)) {
+        await insertContent(this.db, { ...NO_DELTA, hash, encoding: "raw", bytes });
+      } else if ((await this.#rows([hash])).length === 0) await this.#putChunks(hash, bytes);
+    }
+    const reference = PREFIX + hash;
+    this.#references.set(bytes, reference);
+    return reference;
+  }
+
+  /** All differences refer to one base, so that reading takes one step. Once they are together as long as the base, a
+   * new base is stored. That keeps the size of n versions near the minimum. */
+  async #putDelta(hash: string, bytes: Uint8Array, before: string): Promise<boolean> {
+    if (bytes.length > DELTA_BYTES) return false;
+    const [row] = await this.#rows([before.slice(PREFIX.length)]);
+    if (row === undefined || row.hash === hash) return row !== undefined;
+    if (row.encoding === "chunks" && !await this.#isSmall(pieceHashes(row.bytes))) return false;
+    const base = row.base ?? row.hash;
+    // A base with another hash would do as well: the result is verified against its own hash.
+    const from = (await this.#read([base])).get(base);
+    if (from === undefined) return false;
+    const delta = deltaOf(from, bytes);
+    if (delta === null) return false;
+    const steps = JSON.stringify(delta.steps);
+    const spent = (row.spent ?? 0) + delta.literals.length + steps.length;
+    if (spent > from.length) return false;
+    await insertContent(this.db, { hash, encoding: "delta", bytes: delta.literals, base, steps, spent });
+    return true;
+  }
+
+  async #isSmall(pieces: readonly string[]): Promise<boolean> {
+    if (pieces.length > READ_AT_ONCE) return false;
+    const sizes = await this.db.selectFrom("content").select((c) => c.fn<number>("length", ["bytes"]).as("size"))
+      .where("hash", "in", pieces).execute();
+    return sizes.reduce((sum, { size }) => sum + size, 0) <= DELTA_BYTES;
+  }
+
+  async #putChunks(hash: string, bytes: Uint8Array): Promise<void> {
+    const pieces = chunks(bytes);
+    const hashes = pieces.map(hashOf);
+    for (const [at, piece] of pieces.entries()) {
+      await insertContent(this.db, { ...NO_DELTA, hash: hashes[at] ?? "", encoding: "raw", bytes: piece });
+    }
+    const list = new TextEncoder().encode(JSON.stringify(hashes));
+    await insertContent(this.db, { ...NO_DELTA, hash, encoding: "chunks", bytes: list });
+  }
+
+  /** Stores a value in a table of PostgreSQL whose rows go with the last row that refers to them. */
+  async #putLong(bytes: Uint8Array): Promise<string> {
+    const hash = hashOf(bytes);
+    // The row is locked either way, so that no other transaction removes it.
+    const [row] = await this.db.run(PUT_LONG, [hash]);
+    for (let from = 0, at = 0; row?.["isNew"] && from < bytes.length; from += PIECE_BYTES, at++) {
+      const piece = [hash, at, bytes.subarray(from, from + PIECE_BYTES)];
+      // Some are on their way at a time.
+      if (at % SENT_AT_ONCE === 0) await this.db.run(PUT_PIECE, piece);
+      else await this.db.store(PUT_PIECE, piece);
+    }
+    return PREFIX + hash;
+  }
+
+  async #rows(hashes: readonly string[]): Promise<Row[]> {
+    const found: Row[] = [];
+    for (let i = 0; i < hashes.length; i += READ_AT_ONCE) {
+      const some = hashes.slice(i, i + READ_AT_ONCE);
+      const rows = await this.db.selectFrom("content").selectAll().where("hash", "in", some).execute();
+      for (const row of rows) found.push({ ...row, bytes: owned(row.bytes) });
+    }
+    return found;
+  }
+}
+
+interface Row extends Readonly<DatabaseSchema["content"]> {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+function hashOf(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("hex");
+}
+
+/** Undefined if damaged JSON or steps cannot be used. */
+function attempt<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch {
+    return undefined;
+  }
+}
+
+/** Keeps a byte order mark at the start: it belongs to the text. */
+function decode(bytes: Uint8Array): string {
+  return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
+}
+
+function pieceHashes(bytes: Uint8Array): string[] {
+  const list: unknown = JSON.parse(decode(bytes));
+  return Array.isArray(list) ? list.map(String) : [];
+}
+
+/** SQLite returns unshared buffers; the typings do not state this. */
+function owned(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  return bytes.buffer instanceof ArrayBuffer ? bytes as Uint8Array<ArrayBuffer> : new Uint8Array(bytes);
+}
+
+/** The CRC-32 of a value, for the metadata of its row. A longer one is compared with its hash. */
+export interface ValueCheck {
+  readonly crc?: number;
+}
+
+export function checkOf(bytes: Uint8Array): ValueCheck {
+  return bytes.length === 0 || bytes.length > INLINE_BYTES ? {} : { crc: crc32(bytes) };
+}
+
+/** Throws `Damage` for a value that is not what was stored. */
+export function compareValue(bytes: Uint8Array, { crc }: ValueCheck, what: string): void {
+  if (crc !== undefined && crc32(bytes) !== crc) throw new Damage(`${what} is not what was stored`);
+}
+
+type PieceRow = Pick<DatabaseSchema["content"], "hash" | "encoding" | "bytes">;
+
+/** Stores a text in `content` piece by piece, so that memory holds one piece at a time. Returns the reference of the
+ * whole. With `claimedAt`, what is stored is claimed from the same moment on until `releaseClaim`: nothing that is
+ * erased meanwhile has it. */
+export async function putLarge(
+  db: Database,
+  pieces: AsyncIterable<Uint8Array>,
+  { claimedAt }: { readonly claimedAt?: number | undefined } = {},
+): Promise<string> {
+  const whole = createHash("sha256");
+  const hashes: string[] = [];
+  const put = newId();
+  // The same bytes may be stored in another encoding, but readers of this one support only raw pieces in a list.
+  const insert = async (row: PieceRow, others: readonly DatabaseSchema["content"]["encoding"][]) => {
+    if (claimedAt === undefined) return await insertPiece(db, row, others).execute();
+    const claim = { put, reference: PREFIX + row.hash, claimedAt };
+    const claims = (db: QueryCreator<DatabaseSchema>) =>
+      db.insertInto("claim").values(claim).onConflict((on) => on.columns(["put", "reference"]).doNothing());
+    // One statement, so that other writes need not wait for it.
+    if (db.kind === "postgres") return await insertPiece(db.with("claimed", claims), row, others).execute();
+    await db.write(async (tx) => {
+      await insertPiece(tx, row, others).execute();
+      await claims(tx).execute();
+    });
+  };
+  const unclaim = async (kept: string | null) => {
+    if (claimedAt === undefined) return;
+    const claims = db.deleteFrom("claim").where("put", "=", put);
+    await (kept === null ? claims : claims.where("reference", "<>", kept)).execute();
+  };
+  try {
+    for await (const bytes of pieces) {
+      whole.update(bytes);
+      const hash = createHash("sha256").update(bytes).digest("hex");
+      hashes.push(hash);
+      await insert({ hash, encoding: "raw", bytes }, ["chunks", "delta"]);
+    }
+    const hash = whole.digest("hex");
+    const list = new TextEncoder().encode(JSON.stringify(hashes));
+    await insert({ hash, encoding: "chunks", bytes: list }, ["delta"]);
+    await unclaim(PREFIX + hash);
+    return PREFIX + hash;
+  } catch (error) {
+    await unclaim(null).catch(() => {});
+    throw error;
+  }
+}
+
+function insertPiece(
+  db: QueryCreator<DatabaseSchema>,
+  given: PieceRow,
+  others: readonly DatabaseSchema["content"]["encoding"][],
+) {
+  const row = { ...given, base: null, steps: null, spent: null };
+  return db.insertInto("content").values(row).onConflict((on) =>
+    on.column("hash").doUpdateSet(row).where("content.encoding", "in", others)
+  );
+}
+
+interface Named {
+  readonly name: string;
+  readonly large: string;
+}
+
+/** Ends one claim on a text, in the transaction that stores a row that refers to it. */
+export async function releaseClaim(tx: Database, { name, large }: Named): Promise<void> {
+  const hash = large.slice(PREFIX.length);
+  // Claims end by themselves after a day.
+  const stored = await tx.selectFrom("content").select("hash").where("hash", "=", hash).executeTakeFirst();
+  if (!stored) throw new BusyError(`Cannot store ${name}: its text was erased meanwhile, send the request again`);
+  const oldest = tx.selectFrom("claim").select("put").where("reference", "=", large).orderBy("put").limit(1);
+  await tx.deleteFrom("claim").where("reference", "=", large).where("put", "=", oldest).execute();
+}
+
+/** The pieces of such a text in order, each read on demand. Throws `Damage` before it yields a piece whose hash is
+ * wrong, and after the last piece if the hash of the whole is wrong. */
+export async function* largePieces(db: Database, large: string): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  const expected = large.slice(PREFIX.length);
+  const { encoding, bytes } = await read(db, expected);
+  const whole = createHash("sha256");
+  for (const hash of encoding === "raw" ? [expected] : listOf(bytes)) {
+    const piece = encoding === "raw" ? bytes : (await read(db, hash)).bytes;
+    if (createHash("sha256").update(piece).digest("hex") !== hash) throw changed(hash);
+    whole.update(piece);
+    yield piece;
+  }
+  if (whole.digest("hex") !== expected) throw changed(expected);
+}
+
+async function read(db: Database, hash: string) {
+  const row = await db.selectFrom("content").select(["encoding", "bytes"]).where("hash", "=", hash).executeTakeFirst();
+  if (!row) throw new Damage(`content ${PREFIX}${hash} is missing`);
+  return { encoding: row.encoding, bytes: new Uint8Array(row.bytes) };
+}
+
+function listOf(bytes: Uint8Array): readonly string[] {
+  const list = jsonOrUndefined(new TextDecoder().decode(bytes));
+  return Array.isArray(list) ? list.map(String) : [];
+}
+
+function changed(hash: string): Damage {
+  return new Damage(`content ${PREFIX}${hash} is not what was stored`);
+}
+
+/** How a content is stored; null if there is none. */
+export async function encodingOf(db: Database, reference: string): Promise<"raw" | "chunks" | "delta" | null> {
+  const row = await db.selectFrom("content").select("encoding").where("hash", "=", reference.slice(PREFIX.length))
+    .executeTakeFirst();
+  return row?.encoding ?? null;
+}
+
+/** The bytes of a content, verified, a piece at a time. */
+export async function* contentPieces(db: Database, reference: string): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  const encoding = await encodingOf(db, reference);
+  if (encoding === "delta" || encoding === null) {
+    // A long value of PostgreSQL is elsewhere.
+    const content = new Content(db);
+    await content.load([reference]);
+    yield content.bytes(reference);
+  } else yield* largePieces(db, reference);
+}

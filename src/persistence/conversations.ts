@@ -1,0 +1,453 @@
+import { type RawBuilder, sql } from "kysely";
+import { BusyError, UsageError } from "../domain/errors.ts";
+import { together } from "../domain/kit/concurrency.ts";
+import { newId } from "../domain/kit/ids.ts";
+import { oneLine } from "../domain/kit/text.ts";
+import type {
+  ConversationFilter,
+  ConversationSummary,
+  ExternalChat,
+  LabelUse,
+  NewConversation,
+  NewFork,
+  QueryIterations,
+} from "../domain/records/conversations.ts";
+import {
+  type BranchSegment,
+  createFork,
+  type ForkPoint,
+  isShownIteration,
+  isShownRun,
+  readLineage,
+} from "./branches.ts";
+import { Content } from "./content.ts";
+import {
+  Damage,
+  type Database,
+  fromJson,
+  idsWith,
+  insertRow,
+  isSeen,
+  namedQuery,
+  toJson,
+  updateRow,
+} from "./database.ts";
+import { noteErasable } from "./erasure.ts";
+import { nextActivity } from "./runs.ts";
+import type { Branch, BranchNode } from "./store.ts";
+import { CONVERSATION_TABLE_NAMES, CONVERSATION_TABLES, isOfConversation, snakeCase } from "./tables.ts";
+
+/** The rows of `conversation_soul` and `conversation_state`. */
+export class ConversationRows {
+  readonly #db: Database;
+  readonly #now: () => number;
+
+  constructor(db: Database, now: () => number) {
+    this.#db = db;
+    this.#now = now;
+  }
+
+  create(facts: NewConversation): Promise<Branch> {
+    return this.#db.write((tx) => this.#insert(tx, facts));
+  }
+
+  async ensure(facts: NewConversation & ExternalChat): Promise<Branch> {
+    const made = await this.#db.write(async (tx) => {
+      await tx.lock(`chat ${facts.channel} ${facts.externalId}`);
+      return await externalIn(tx, facts) === null ? await this.#insert(tx, facts) : null;
+    });
+    return made ?? await this.findExternal(facts) ?? await this.ensure(facts); // it was deleted in the meantime
+  }
+
+  async findExternal(chat: ExternalChat): Promise<Branch | null> {
+    const id = await externalIn(this.#db, chat);
+    return id === null ? null : await findBranch(this.#db, id);
+  }
+
+  async fork(fork: NewFork): Promise<Branch> {
+    const id = await createFork(this.#db, { fork, now: this.#now() });
+    const branch = await findBranch(this.#db, id);
+    if (!branch) throw new Error(`Cannot find branch ${id}, which was just made`);
+    return branch;
+  }
+
+  async #insert(
+    tx: Database,
+    { title, channel, workspace, externalId, untitled = false }: NewConversation,
+  ): Promise<Branch> {
+    const content = new Content(tx);
+    const createdAt = this.#now();
+    const [conversationId, branchId] = [newId(), newId()];
+    const tenant = tx.ownTenant;
+    const metadata = toJson({ channel, workspace, ...(externalId === undefined ? {} : { externalId }) });
+    const soul = {
+      id: conversationId,
+      metadata: await content.putText(metadata),
+      createdAt,
+      activity: await nextActivity(tx),
+      tenant,
+    };
+    await insertRow(tx, "conversationSoul", soul);
+    await insertRow(tx, "conversationState", {
+      id: branchId,
+      conversationSoulId: conversationId,
+      parentStateId: null,
+      title: await content.putText(title),
+      version: 0,
+      metadata: toJson(untitled ? { titledBy: "nobody" } : {}),
+      createdAt,
+      queries: 0,
+    });
+    return { conversationId, branchId, tenant, title: title.toWellFormed(), workspace, createdAt };
+  }
+}
+
+/** `conversation_soul.metadata`. */
+interface SoulMetadata {
+  readonly channel: string;
+  readonly workspace: string;
+  readonly externalId: string;
+}
+
+const ID_CHARS = 36;
+const MIN_PREFIX = 8;
+
+const newestBranchOf = namedQuery((db, { conversationId }: { readonly conversationId: string }) =>
+  newestBranches(db).where("c.id", "=", conversationId)
+);
+
+const branchById = namedQuery((db, { branchId }: { readonly branchId: string }) =>
+  allBranches(db).where("b.id", "=", branchId)
+);
+
+/** `Store.findConversation`. */
+export async function findBranch(db: Database, conversationId: string): Promise<Branch | null> {
+  const from = conversationId.toLowerCase();
+  if (from.length < MIN_PREFIX) return null;
+  if (from.length === ID_CHARS) {
+    const [rows, branches] = await together([
+      newestBranchOf(db, { conversationId: from }),
+      branchById(db, { branchId: from }),
+    ]);
+    const seen = [...rows, ...branches].filter(({ tenant }) => db.tenant === null || tenant === db.tenant);
+    return (await readBranches(db, seen))[0] ?? null;
+  }
+  const souls = await idsWith(db, { table: "conversationSoul", prefix: from });
+  if (souls.length === 1) return (await newestBranchesOf(db, souls))[0] ?? null;
+  if (souls.length > 1) return null;
+  // Branches of child queries cannot be found by their ids.
+  const where = sql<boolean>`${db.jsonText("t.metadata", "child")} IS NULL`;
+  const ids = await idsWith(db, { table: "conversationState", prefix: from, where });
+  if (ids.length !== 1) return null;
+  const [branch] = await readBranches(db, await allBranches(db).where("b.id", "in", ids).execute());
+  if (!branch) throw new Damage(`branch ${ids[0]} or its conversation is missing`);
+  return branch;
+}
+
+/** `Store.branches`. */
+export async function branchTree(db: Database, conversationId: string): Promise<readonly BranchNode[]> {
+  const rows = await allBranches(db).where("c.id", "=", conversationId)
+    .select(["b.parentStateId", "b.queries"]).orderBy("b.version").execute();
+  const branches = await readBranches(db, rows);
+  return branches.map((branch, at) => {
+    const { branchMetadata = null, queries = 0 } = rows[at] ?? {};
+    const { fork } = fromJson<{ readonly fork: ForkPoint }>(branchMetadata);
+    const point = fork ? { queryId: fork.queryId, position: fork.position } : null;
+    return { ...branch, queries, parentBranchId: rows[at]?.parentStateId ?? null, fork: point };
+  });
+}
+
+/** The newest branches of these conversations, in the order of `ids`. */
+async function newestBranchesOf(db: Database, ids: readonly string[]): Promise<readonly Branch[]> {
+  const found = await readBranches(db, await newestBranches(db).where("c.id", "in", ids).execute());
+  const branches = new Map(found.map((branch) => [branch.conversationId, branch]));
+  return ids.map((id) => {
+    const branch = branches.get(id);
+    if (branch) return branch;
+    throw new Damage(`conversation ${id} is missing`);
+  });
+}
+
+/** These conversations with their newest branch and the status of each branch's newest query, which is the running one
+ * if any. */
+async function branchesWithQueries(
+  db: Database,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, Branch & Omit<ConversationSummary, "place">>> {
+  const rows = await allBranches(db).where("c.id", "in", ids)
+    .leftJoin(
+      "querySoul as q",
+      (join) => join.onRef("q.conversationStateId", "=", "b.id").on("q.number", "=", sql<number>`b.queries - 1`),
+    )
+    .leftJoin(
+      "queryState as r",
+      (join) => join.onRef("r.querySoulId", "=", "q.id").on("r.version", "=", sql<number>`q.runs - 1`),
+    )
+    .select(["b.queries", "q.createdAt as askedAt", "q.rowid as place", "r.status"])
+    .orderBy("b.version").execute();
+  const byConversation = Map.groupBy(rows, ({ conversationId }) => conversationId);
+  const newest = [...byConversation.values()].flatMap((of) => of.slice(-1));
+  return new Map((await readBranches(db, newest)).map((branch) => {
+    const of = byConversation.get(branch.conversationId) ?? [];
+    const asked = of.toSorted((a, b) => (b.place ?? 0) - (a.place ?? 0))[0]?.askedAt;
+    const queries = of.reduce((sum, one) => sum + one.queries, 0);
+    const running = of.some(({ status }) => status === "running");
+    return [branch.conversationId, { ...branch, queries, running, activeAt: asked ?? branch.createdAt }];
+  }));
+}
+
+/** Each conversation with its newest branch, without those of child queries. */
+function newestBranches(db: Database) {
+  return allBranches(db).where((on) =>
+    on(
+      "b.version",
+      "=",
+      on.selectFrom("conversationState as n").select((n) => n.fn.max("n.version").as("newest"))
+        .whereRef("n.conversationSoulId", "=", "c.id")
+        .where("n.id", "not in", on.selectFrom("childBranch").select("conversationStateId")),
+    )
+  );
+}
+
+/** Every branch except those of child queries. */
+function allBranches(db: Database) {
+  return db.selectFrom("conversationSoul as c")
+    .innerJoin("conversationState as b", "b.conversationSoulId", "c.id")
+    .where((on) => on("b.id", "not in", on.selectFrom("childBranch").select("conversationStateId")))
+    .select(["c.id as conversationId", "b.id as branchId", "b.title", "b.createdAt", "c.metadata", "c.tenant"])
+    .select("b.metadata as branchMetadata");
+}
+
+async function readBranches(
+  db: Database,
+  rows: readonly {
+    readonly conversationId: string;
+    readonly branchId: string;
+    readonly title: string | null;
+    readonly createdAt: number;
+    readonly metadata: string | null;
+    readonly tenant: string;
+  }[],
+): Promise<Branch[]> {
+  const content = new Content(db);
+  await content.load(rows.flatMap((row) => [row.title, row.metadata]));
+  return rows.map(({ conversationId, branchId, tenant, title, createdAt, metadata }) => ({
+    conversationId,
+    branchId,
+    tenant,
+    title: content.text(title ?? ""),
+    workspace: fromJson<SoulMetadata>(content.text(metadata ?? "{}")).workspace ?? "",
+    createdAt,
+  }));
+}
+
+/** Whether conversation `c` has a query. */
+const ASKED = sql<boolean>`EXISTS (
+  SELECT 1 FROM conversation_state s WHERE s.conversation_soul_id = c.id AND s.queries > 0)`;
+
+/** `Store.latestConversation`. */
+export function latestConversation(db: Database, workspace: string): Promise<Branch | null> {
+  return db.read(async (tx) => {
+    const found = await byActivity(tx).where(has(tx, "c", { workspace })).where(ASKED).limit(1).execute();
+    return (await newestBranchesOf(tx, found.map(({ id }) => id)))[0] ?? null;
+  });
+}
+
+/** `Store.listConversations`. */
+export function listConversations(
+  db: Database,
+  { limit, after, channel, workspace }: ConversationFilter,
+): Promise<readonly (Branch & ConversationSummary)[]> {
+  return db.read(async (tx) => {
+    const all = byActivity(tx).limit(Math.max(0, Math.floor(limit)));
+    const mine = channel === undefined ? all : all.where(has(tx, "c", { channel }));
+    const rows = workspace === undefined ? mine : mine.where(has(tx, "c", { workspace }));
+    const found = await (after === undefined ? rows : rows.where("c.activity", "<", after)).execute();
+    const listed = await branchesWithQueries(tx, found.map(({ id }) => id));
+    return found.map(({ id, activity }) => {
+      const one = listed.get(id);
+      if (one) return { ...one, place: activity };
+      throw new Damage(`conversation ${id} is missing`);
+    });
+  });
+}
+
+/** Orders by last use, newest first. A page does not read the conversations after it. */
+function byActivity(db: Database) {
+  return db.selectFrom("conversationSoul as c").select(["c.id", "c.activity"]).where(isSeen(db, "c.tenant"))
+    .orderBy("c.activity", "desc");
+}
+
+const TITLE_CHARS = 100;
+
+/** The origin of a branch's title, in `conversation_state.metadata`; absent if the title is from the request. */
+interface TitleMetadata {
+  readonly titledBy?: "nobody" | "user" | "model";
+}
+
+interface Titled {
+  readonly title: string;
+  readonly metadata: TitleMetadata;
+}
+
+/** `Store.setTitle`. */
+export function setTitle(db: Database, { branchId, title }: { branchId: string; title: string }): Promise<void> {
+  return db.write(async (tx) => {
+    const before = await read(tx, branchId);
+    if (!before) throw new UsageError(`Cannot rename branch ${branchId}: no branch has this id`);
+    await write(tx, { branchId, title, metadata: { ...before.metadata, titledBy: "user" } });
+  });
+}
+
+/** The cells of a branch with this metadata that give it the title of its first request; none if it has a title. */
+export async function titleFromRequest(
+  content: Content,
+  { metadata, text }: { readonly metadata: string | null; readonly text: string },
+): Promise<{ readonly title?: string; readonly metadata?: string }> {
+  const { titledBy, ...rest } = fromJson<TitleMetadata>(metadata);
+  if (titledBy !== "nobody") return {};
+  return { title: await content.putText(oneLine(text, TITLE_CHARS)), metadata: toJson(rest) };
+}
+
+const titleOfBranch = namedQuery((db, { branchId }: { readonly branchId: string }) =>
+  db.selectFrom("conversationState as b").select(["b.title", "b.metadata"]).where("b.id", "=", branchId)
+    .forNoKeyUpdate("b")
+);
+
+async function read(tx: Database, branchId: string): Promise<Titled | null> {
+  const [row] = await titleOfBranch(tx, { branchId });
+  if (!row) return null;
+  const content = new Content(tx);
+  await content.load([row.title]);
+  return { title: content.text(row.title ?? ""), metadata: fromJson<TitleMetadata>(row.metadata) };
+}
+
+async function write(
+  tx: Database,
+  { branchId, title, metadata }: Titled & { readonly branchId: string },
+): Promise<void> {
+  const cells = { title: await new Content(tx).putText(title), metadata: toJson({ ...metadata }) };
+  await updateRow(tx, "conversationState", { id: branchId, changes: cells });
+}
+
+/** Whether the stored metadata of conversation `alias` contains these values. */
+export function has(
+  db: Database,
+  ...[alias, wanted]: readonly [string, Readonly<Record<string, string>>]
+): RawBuilder<boolean> {
+  const equal = Object.entries(wanted).map(([key, value]) => sql`${db.jsonText(`${alias}.metadata`, key)} = ${value}`);
+  return sql<boolean>`(${sql.join(equal, sql` AND `)})`;
+}
+
+/** Finds the conversation of a chat. */
+async function externalIn(db: Database, { channel, externalId }: ExternalChat): Promise<string | null> {
+  const chat = db.kind === "sqlite"
+    ? has(db, "s", { channel, externalId })
+    : sql`s.external_id = ${externalId} AND ${has(db, "s", { channel })}`;
+  const { rows: [found] } = await sql<{ id: string }>`SELECT s.id FROM conversation_soul s
+    WHERE ${chat} AND ${isSeen(db, "s.tenant")}
+    ORDER BY s.rowid LIMIT 1`.execute(db);
+  return found?.id ?? null;
+}
+
+/** `ConversationMaintenance.deleteConversation`. What its rows referred to is noted in the same transaction. */
+export function removeConversation(db: Database, conversationId: string): Promise<void> {
+  return db.write(async (tx) => {
+    // No query begins meanwhile.
+    await tx.selectFrom("conversationState").select("id").where("conversationSoulId", "=", conversationId)
+      .forNoKeyUpdate().execute();
+    if (await runningQuery(tx, conversationId) !== null) {
+      throw new BusyError(`Cannot delete conversation ${conversationId}: a query is running in it`);
+    }
+    await noteErasable(tx, conversationId);
+    if (tx.kind === "postgres") await removeRemaining(tx, conversationId);
+    const { numDeletedRows } = await leavingNothing(
+      tx,
+      () => tx.deleteFrom("conversationSoul").where("id", "=", conversationId).executeTakeFirstOrThrow(),
+    );
+    if (numDeletedRows === 0n) {
+      throw new UsageError(`Cannot delete conversation ${conversationId}: no conversation has this id`);
+    }
+  });
+}
+
+/** SQLite would leave the bytes of deleted rows in its pages, and their words in the search index until that is merged. */
+async function leavingNothing<T>(tx: Database, work: () => Promise<T>): Promise<T> {
+  if (tx.kind === "postgres") return await work();
+  const set = (on: 0 | 1) => tx.run(`INSERT INTO search (search, rank) VALUES ('secure-delete', ${on})`, []);
+  await tx.run("PRAGMA secure_delete = ON", []);
+  try {
+    await set(1);
+    const done = await work();
+    await set(0);
+    return done;
+  } finally {
+    await tx.run("PRAGMA secure_delete = OFF", []);
+  }
+}
+
+/** Removes the rows of the conversation that no foreign key removes. */
+async function removeRemaining(tx: Database, conversationId: string): Promise<void> {
+  for (const table of CONVERSATION_TABLE_NAMES) {
+    if (!CONVERSATION_TABLES[table].stays) continue;
+    await sql`DELETE FROM ${sql.raw(snakeCase(table))} t WHERE ${isOfConversation(table, conversationId)}`.execute(tx);
+  }
+}
+
+/** `ConversationMaintenance.findQuery`. */
+export async function queryByPrefix(db: Database, prefix: string): Promise<string | null> {
+  const from = prefix.toLowerCase();
+  if (from.length < MIN_PREFIX) return null;
+  const [id = null, other] = await idsWith(db, { table: "queryState", prefix: from });
+  return other === undefined ? id : null;
+}
+
+/** `ConversationMaintenance.labelUse`. */
+export async function labelUse(db: Database, since: number): Promise<readonly LabelUse[]> {
+  const { rows } = await sql<LabelUse>`
+    SELECT ${db.wholeText("s.run_label")} AS label, count(*) AS queries,
+      coalesce(sum(CAST(${db.jsonText("s.metadata", "costUsd")} AS double precision)), 0.0) AS "costUsd"
+    FROM query_state s
+    WHERE s.created_at >= ${since} AND s.run_label IS NOT NULL GROUP BY 1`
+    .execute(db);
+  return rows;
+}
+
+/** `ConversationMaintenance.turns`. */
+export function readTurns(db: Database, branchId: string): Promise<readonly QueryIterations[]> {
+  return db.read(async (tx) => {
+    const turns: QueryIterations[] = [];
+    for (const segment of (await readLineage(tx, branchId)).toReversed()) {
+      turns.push(...await turnsOf(tx, segment));
+    }
+    return turns;
+  });
+}
+
+/** The running query of the user; child queries run within it. */
+export async function runningQuery(db: Database, conversationId: string): Promise<string | null> {
+  const found = await db.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
+    .innerJoin("conversationState as b", "b.id", "q.conversationStateId")
+    .leftJoin("childBranch as c", "c.conversationStateId", "b.id").select("s.id")
+    .where("s.status", "=", "running").where("b.conversationSoulId", "=", conversationId)
+    .where("c.depth", "is", null).limit(1).executeTakeFirst();
+  return found?.id ?? null;
+}
+
+/** The runs that a segment shows, with the number of their shown iterations. */
+async function turnsOf(tx: Database, segment: BranchSegment): Promise<readonly QueryIterations[]> {
+  return await tx.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
+    .leftJoin(
+      tx.selectFrom("iteration as i").innerJoin("queryState as s", "s.id", "i.queryStateId")
+        .innerJoin("querySoul as q", "q.id", "s.querySoulId")
+        .where("q.conversationStateId", "=", segment.branchId).where((on) => isShownIteration(on, segment))
+        .select((i) => ["i.queryStateId", i.fn.countAll<number>().as("shown")])
+        .groupBy("i.queryStateId")
+        .as("n"),
+      "n.queryStateId",
+      "s.id",
+    )
+    .select((on) => ["s.id as queryId", on.fn.coalesce("n.shown", on.lit(0)).as("iterations")])
+    .where("q.conversationStateId", "=", segment.branchId).where((on) => isShownRun(on, segment))
+    .orderBy("q.number").execute();
+}

@@ -1,0 +1,298 @@
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  type Insertable,
+  Kysely,
+  type QueryResult,
+  type RawBuilder,
+  sql,
+  type SqlBool,
+  type Updateable,
+} from "kysely";
+import { DEFAULT_TENANT } from "../domain/kit/ids.ts";
+import { type DatabaseSchema, snakeCase } from "./tables.ts";
+
+export type ResultRow = Readonly<Record<string, unknown>>;
+
+export interface RowChange {
+  readonly id: string;
+  readonly changes: ResultRow;
+}
+
+/** A run, as it was read. */
+export interface HeldRun {
+  readonly id: string;
+  /** `Database.holderOf`. */
+  readonly holder: string | null;
+  /** `Database.versionOf`. */
+  readonly version?: string | null;
+}
+
+/** What queries are built on: a database, or a transaction in it. Everything that the databases do differently is
+ * here; all other code runs on each of them. */
+export abstract class Database extends Kysely<DatabaseSchema> {
+  abstract readonly kind: "sqlite" | "postgres";
+  /** Whose rows are seen; null for those of all tenants. */
+  abstract readonly tenant: string | null;
+
+  constructor(dialect: Dialect) {
+    super({ dialect });
+  }
+
+  /** The tenant of what is created. */
+  get ownTenant(): string {
+    return this.tenant ?? DEFAULT_TENANT;
+  }
+
+  /** The same database as another tenant sees it. */
+  abstract of(tenant: string | null): Database;
+  /** Runs SQL that a Kysely builder has compiled and returns its rows. */
+  abstract run(sql: string, parameters: readonly unknown[]): readonly ResultRow[] | Promise<readonly ResultRow[]>;
+  /** Runs a statement whose rows nobody needs. A transaction need not wait for it: if it fails, so does what follows it
+   * there, with the same error. */
+  abstract store(sql: string, parameters: readonly unknown[]): void | Promise<void>;
+  /** Inserts a row; a transaction need not wait for it either. */
+  abstract insert(table: string, cells: ResultRow): void | Promise<void>;
+  /** Changes cells of the row with an id, in the same way. */
+  abstract update(table: string, change: RowChange): void | Promise<void>;
+  /** Runs a transaction that writes: all of `work` is stored when this resolves, nothing of it when it rejects. It may
+   * run more than once, so it must not depend on what it did before. */
+  abstract write<T>(work: (tx: Database) => Promise<T>): Promise<T>;
+
+  /** The same for what a run of this process stores: the run must be read with `versionOf`. Nothing is stored if it has
+   * changed since, so that its reads need no locks. */
+  writeRun<T>(work: (tx: Database) => Promise<T>): Promise<T> {
+    return this.write(work);
+  }
+
+  /** Runs reads on one snapshot. */
+  abstract read<T>(work: (tx: Database) => Promise<T>): Promise<T>;
+
+  /** The same for reads that take long: on a connection of their own, if this database can have another one. */
+  readBeside<T>(work: (tx: Database) => Promise<T>): Promise<T> {
+    return this.read(work);
+  }
+
+  /** Makes other transactions that lock the same name wait for the end of this one. */
+  abstract lock(name: string): Promise<void>;
+
+  /** The node that has a run, and under which epoch, for the statement that reads the run at the beginning of each of its
+   * writes: if it is locked, no node takes it until the transaction ends. `id` is the column with its id. */
+  holderOf(_id: string, _isLocked = true): RawBuilder<string | null> {
+    return sql<null>`NULL`;
+  }
+
+  /** The version of the row of a run, which is read as `run`. */
+  versionOf(_run: string): RawBuilder<string | null> {
+    return sql<null>`NULL`;
+  }
+
+  /** Throws `TakenOverError` if this process ran it as a node and another node has taken it. With a version, what is
+   * stored from now on depends on it. */
+  checkHolder(_run: HeldRun): void {}
+
+  /** This process has stored the end of a run. */
+  ended(_queryId: string): void {}
+
+  /** From now on, rows of this transaction may refer to rows that it inserts later. */
+  abstract deferReferences(): Promise<void>;
+  /** Whether rows violate a rule of the schema. */
+  abstract breaksRule(error: unknown): error is Error;
+  /** The text of a cell, which may be in `content`. */
+  abstract wholeText(cell: string): RawBuilder<string | null>;
+  /** The text at a key of the JSON in a cell, which may be in `content`; NULL if there is none. */
+  abstract jsonText(cell: string, key: string): RawBuilder<string | null>;
+  /** Whether the text of a column is in a JSON list. */
+  abstract isListed(column: string, json: string): RawBuilder<SqlBool>;
+  /** Stores pending writes and closes the connection. */
+  abstract close(): Promise<void>;
+}
+
+/** Stands for a value by name while its query is compiled. */
+class Parameter {
+  constructor(readonly name: string) {}
+}
+
+/** A query whose values have names. Kysely builds it once for each kind of database, because that takes longer than
+ * SQLite takes to run it, so `build` must not depend on the values themselves. */
+export function namedQuery<V extends object, R>(
+  build: Build<V, R>,
+): (db: Database, values: V) => Promise<readonly R[]> {
+  const bound = binder(build);
+  return async (db, values) => {
+    const { sql, parameters } = bound(db, values);
+    // The builder that made the text guarantees the shape of its rows.
+    return await db.run(sql, parameters) as readonly R[];
+  };
+}
+
+/** The same for a change whose rows nobody needs. */
+export function namedChange<V extends object>(build: Build<V, unknown>): (db: Database, values: V) => Promise<void> {
+  const bound = binder(build);
+  return async (db, values) => {
+    const { sql, parameters } = bound(db, values);
+    await db.store(sql, parameters);
+  };
+}
+
+type Build<V, R> = (db: Database, values: V) => { compile(): CompiledQuery<R> };
+
+function binder<V extends object>(build: Build<V, unknown>) {
+  const built: { [K in Database["kind"]]?: CompiledQuery } = {};
+  return (db: Database, values: V) => {
+    const { sql, parameters } = built[db.kind] ??= build(db, parametersFor(values)).compile();
+    return {
+      sql,
+      parameters: parameters.map((one) => one instanceof Parameter ? Reflect.get(values, one.name) : one),
+    };
+  };
+}
+
+function parametersFor<V extends object>(values: V): V {
+  // `build` only passes them on, and nothing but their names is read.
+  return Object.fromEntries(Object.keys(values).map((name) => [name, new Parameter(name)])) as unknown as V;
+}
+
+/** Inserts one row. No column may be undefined. */
+export async function insertRow<T extends keyof DatabaseSchema & string>(
+  db: Database,
+  table: T,
+  row: Insertable<DatabaseSchema[T]>,
+): Promise<void> {
+  await db.insert(table, row as ResultRow);
+}
+
+/** Changes cells of the row with this id. */
+export async function updateRow<T extends keyof DatabaseSchema & string>(
+  db: Database,
+  table: T,
+  change: { readonly id: string; readonly changes: Updateable<DatabaseSchema[T]> },
+): Promise<void> {
+  await db.update(table, change as RowChange);
+}
+
+/** Whether `db` sees rows of the tenant that a column or another expression names. It is no equality for SQLite, which
+ * would otherwise find all rows of the tenant and sort them, where an index has them in order. */
+export function isSeen(db: Database, expression: string): RawBuilder<boolean> {
+  if (db.tenant === null) return sql<boolean>`true`;
+  const equal = sql<boolean>`${sql.raw(expression)} = ${db.tenant}`;
+  return db.kind === "sqlite" ? sql<boolean>`(${equal}) IS TRUE` : equal;
+}
+
+type Table = "conversationSoul" | "conversationState" | "queryState";
+
+const OF_BRANCH = "FROM conversation_soul c JOIN conversation_state b ON b.conversation_soul_id = c.id";
+/** The tenant of a row `t`. */
+const TENANTS: Readonly<Record<Table, string>> = {
+  conversationSoul: "t.tenant",
+  conversationState: "(SELECT c.tenant FROM conversation_soul c WHERE c.id = t.conversation_soul_id)",
+  queryState: `(SELECT c.tenant ${OF_BRANCH} JOIN query_soul q ON q.conversation_state_id = b.id
+    WHERE q.id = t.query_soul_id)`,
+};
+
+/** At most two ids with this prefix. */
+export async function idsWith(
+  db: Database,
+  { table, prefix, where = sql<boolean>`true` }: {
+    readonly table: Table;
+    readonly prefix: string;
+    /** A condition on `t`. */
+    readonly where?: RawBuilder<boolean>;
+  },
+): Promise<readonly string[]> {
+  // Ids are hexadecimal digits and dashes, all of which sort before "~".
+  const { rows } = await sql<{ id: string }>`SELECT t.id FROM ${sql.raw(`${snakeCase(table)} t`)}
+    WHERE t.id >= ${prefix} AND t.id < ${`${prefix}~`} AND ${where} AND ${isSeen(db, TENANTS[table])} LIMIT 2`
+    .execute(db);
+  return rows.map(({ id }) => id);
+}
+
+/** JSON for the database: lone surrogates and NUL are escaped, so every text in it is preserved exactly. */
+export function toJson(value: Readonly<Record<string, unknown>> | readonly unknown[]): string {
+  return JSON.stringify(value);
+}
+
+/** The object in a metadata cell. This folder is the only writer, so `T` is what it wrote. A field that an older
+ * version did not write is missing, hence Partial. */
+export function fromJson<T extends object>(cell: string | null): Partial<T> {
+  return cell === null ? {} : JSON.parse(cell) as Partial<T>;
+}
+
+/** Text for a column that is searched and never moved to `content`. Lone surrogates and NUL, which such a column cannot
+ * return, become U+FFFD; the exact text is then kept in the row's metadata. */
+export function searchText(text: string): string {
+  return text.toWellFormed().replaceAll("\0", "\ufffd");
+}
+
+/** Data that was read differs from what was stored. The store turns it into a `StoreError` of kind corrupt. */
+export class Damage extends Error {
+  override readonly name = "Damage";
+
+  /** `what` completes the sentence "the database is damaged: …". */
+  constructor(readonly what: string) {
+    super(`The database is damaged: ${what}`);
+  }
+}
+
+type Result = QueryResult<Record<string, unknown>>;
+type RunQuery = (sql: string, parameters: readonly unknown[]) => Result | Promise<Result>;
+
+/** Who may use the one connection of a database. */
+interface Turns {
+  take(): Promise<void>;
+  pass(): void;
+}
+
+/** Runs Kysely's queries with a function. */
+export class OwnDriver implements Driver {
+  readonly #connection: DatabaseConnection;
+  readonly #turns: Turns | null;
+
+  /** Without `turns`, the caller already holds a connection, or the function takes one. */
+  constructor(run: RunQuery, turns: Turns | null = null) {
+    this.#connection = {
+      // Kysely's types, which name the columns, guarantee the shape of the rows.
+      executeQuery: async <R>({ sql, parameters }: CompiledQuery) => await run(sql, parameters) as QueryResult<R>,
+      streamQuery: () => {
+        throw new Error("Cannot stream a query: every result is bounded here");
+      },
+    };
+    this.#turns = turns;
+  }
+
+  init(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  async acquireConnection(): Promise<DatabaseConnection> {
+    await this.#turns?.take();
+    return this.#connection;
+  }
+
+  releaseConnection(): Promise<void> {
+    this.#turns?.pass();
+    return Promise.resolve();
+  }
+
+  beginTransaction(): Promise<void> {
+    return refused();
+  }
+
+  commitTransaction(): Promise<void> {
+    return refused();
+  }
+
+  rollbackTransaction(): Promise<void> {
+    return refused();
+  }
+
+  destroy(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
+function refused(): Promise<never> {
+  return Promise.reject(new Error("Cannot begin a transaction of Kysely: the database has its own"));
+}

@@ -1,0 +1,290 @@
+import { sql } from "kysely";
+import { BusyError, TakenOverError } from "../domain/errors.ts";
+import { addUsage, type ModelTrace, NO_USAGE } from "../domain/query/model_call.ts";
+import type { QueryEnd, Usage } from "../domain/query/query_schemas.ts";
+import type { SteeredMessage } from "../domain/query/stored_query.ts";
+import { queriesIn } from "./branches.ts";
+import { Content } from "./content.ts";
+import {
+  Damage,
+  type Database,
+  fromJson,
+  type HeldRun,
+  insertRow,
+  namedChange,
+  namedQuery,
+  toJson,
+  updateRow,
+} from "./database.ts";
+import type { ProcessOwner } from "./store.ts";
+import type { DatabaseSchema } from "./tables.ts";
+
+type Row = HeldRun & Pick<DatabaseSchema["queryState"], "status" | "metadata">;
+
+/** A process that takes a branch over ends the branch's run as lost, in the transaction that takes the lease. A run's
+ * row thus shows whether its process still holds the branch, and each write of a run checks it in the same transaction.
+ * A node that takes a run over continues it; then its job shows who runs it. Throws `TakenOverError` for a run that this
+ * process no longer has. */
+export async function checkFence(db: Database, { status, metadata, ...run }: Row): Promise<void> {
+  db.checkHolder(run);
+  if (status === "running") return;
+  const content = new Content(db);
+  await content.load([metadata]);
+  const { reason } = fromJson<QueryMetadata>(metadata === null ? null : content.text(metadata));
+  if (reason === "process_lost") throw new TakenOverError(run.id);
+}
+
+const runToWrite = namedQuery((db, { queryId }: { readonly queryId: string }) =>
+  db.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
+    .select(["s.id", "s.status", "s.metadata", "q.conversationStateId as branchId"]).where("s.id", "=", queryId)
+    .select([db.holderOf("s.id", false).as("holder"), db.versionOf("s").as("version")])
+);
+
+/** The run that an iteration is written for, in `Database.writeRun`. Throws if it has ended. */
+export async function runningRun(
+  tx: Database,
+  queryId: string,
+): Promise<{ readonly branchId: string; readonly metadata: string | null }> {
+  const [row] = await runToWrite(tx, { queryId });
+  if (!row) throw new Error(`Cannot store an iteration of query ${queryId}: it does not exist`);
+  await checkFence(tx, row);
+  if (row.status !== "running") throw new Error(`Cannot store an iteration of query ${queryId}: it has ended`);
+  return row;
+}
+
+/** The same check for what a run writes besides its iterations, possibly after its end. */
+export async function checkRun(
+  tx: Database,
+  { queryId, iterationId }: { readonly queryId?: string | null; readonly iterationId?: string | null },
+): Promise<void> {
+  if (!queryId && !iterationId) return;
+  const runs = tx.selectFrom("queryState as s").select(["s.id", "s.status", "s.metadata"])
+    .select(tx.holderOf("s.id").as("holder")).forShare("s");
+  const row =
+    await (iterationId
+      ? runs.innerJoin("iteration as i", "i.queryStateId", "s.id").where("i.id", "=", iterationId)
+      : runs.where("s.id", "=", queryId ?? "")).executeTakeFirst();
+  if (row) await checkFence(tx, row);
+}
+
+/** True, false, or null if this process cannot tell. */
+export type IsAlive = (owner: ProcessOwner) => boolean | null;
+
+/** Four heartbeats of a process that cannot be checked from here. */
+const STALE_MS = 120_000;
+
+const OWNER = ["host", "space", "pid", "started", "session"] as const;
+
+/** Leases a branch to a process, in the transaction that begins a query. Throws `BusyError` while another live process
+ * holds it. First calls `endLeft` with the owner of what was left running on the branch: a process that no longer
+ * exists, or this one if it could not store the end. Returns whether there was one. */
+export async function takeLease(
+  tx: Database,
+  { branchId, owner, holder, isAlive, now, endLeft }: {
+    readonly branchId: string;
+    readonly owner: ProcessOwner;
+    /** The process that holds it now. */
+    readonly holder: ProcessOwner | null;
+    readonly isAlive: IsAlive;
+    readonly now: number;
+    readonly endLeft: (left: { readonly owner: ProcessOwner; readonly gone: boolean }) => Promise<void>;
+  },
+): Promise<boolean> {
+  if (holder) {
+    const gone = !isSame(holder, owner);
+    const isBusy = gone && (await hasJob(tx, branchId) || await isAliveNow(tx, { owner: holder, isAlive, now }));
+    if (isBusy) {
+      const { pid, host } = holder;
+      throw new BusyError(`Conversation is busy: a query runs in it in another process (${pid} on ${host})`);
+    }
+    await endLeft({ owner: holder, gone });
+    await dropLease(tx, branchId);
+  }
+  await putLease(tx, { branchId, owner, now });
+  return holder !== null;
+}
+
+/** Whether a run of this branch is one that another node will continue if its own is lost. */
+async function hasJob(tx: Database, branchId: string): Promise<boolean> {
+  if (tx.kind !== "postgres") return false;
+  const { rows } = await sql`
+    SELECT FROM job j JOIN query_state s ON s.id = j.query_id
+    WHERE j.conversation_state_id = ${branchId} AND s.status = 'running'`.execute(tx);
+  return rows.length > 0;
+}
+
+/** Leases a branch that nobody holds any more. */
+export async function putLease(
+  tx: Database,
+  { branchId, owner, now }: { readonly branchId: string; readonly owner: ProcessOwner; readonly now: number },
+): Promise<void> {
+  const { host, space, pid, started, session } = owner;
+  const held = { conversationStateId: branchId, host, space, pid, started, session };
+  await insertRow(tx, "lease", { ...held, acquiredAt: now, heartbeatAt: now });
+}
+
+const deleteLease = namedChange((db, { branchId }: { readonly branchId: string }) =>
+  db.deleteFrom("lease").where("conversationStateId", "=", branchId)
+);
+
+/** Nobody holds the branch from now on. */
+export async function dropLease(tx: Database, branchId: string): Promise<void> {
+  await deleteLease(tx, { branchId });
+}
+
+/** Reports that a process is alive, for those that cannot check. Returns the branches that it holds. */
+export async function renewLeases(
+  db: Database,
+  { owner, now }: { readonly owner: ProcessOwner; readonly now: number },
+): Promise<readonly string[]> {
+  const { host, space, pid, started, session } = owner;
+  const held = await db.updateTable("lease").set({ heartbeatAt: now })
+    .where("host", "=", host).where("space", "=", space).where("pid", "=", pid).where("started", "=", started)
+    .where("session", "=", session).returning("conversationStateId as branchId").execute();
+  return held.map(({ branchId }) => branchId);
+}
+
+/** Whether a process that holds leases is alive. A process that cannot be checked from here counts as alive while it
+ * reports: its newest heartbeat applies to all of its leases. A heartbeat far in the future does not count either,
+ * because the clock was set back after it. */
+export async function isAliveNow(
+  db: Database,
+  { owner, isAlive, now }: { readonly owner: ProcessOwner; readonly isAlive: IsAlive; readonly now: number },
+): Promise<boolean> {
+  const seen = isAlive(owner);
+  if (seen !== null) return seen;
+  const { host, space, pid, started } = owner;
+  const { newest } = await db.selectFrom("lease").select((lease) => lease.fn.max("heartbeatAt").as("newest"))
+    .where("host", "=", host).where("space", "=", space).where("pid", "=", pid).where("started", "=", started)
+    .executeTakeFirstOrThrow();
+  return newest !== null && Math.abs(now - newest) < STALE_MS;
+}
+
+export function isSame(one: ProcessOwner, other: ProcessOwner): boolean {
+  return OWNER.every((key) => one[key] === other[key]);
+}
+
+/** The process that holds a branch. */
+export const holderOf = namedQuery((db, { branchId }: { readonly branchId: string }) =>
+  db.selectFrom("lease").select(OWNER).where("conversationStateId", "=", branchId)
+);
+
+/** `query_state.metadata`. */
+export interface QueryMetadata extends Omit<QueryEnd, "status"> {
+  /** Usage of all calls, failed ones included, by "provider/model". */
+  readonly byModel: Readonly<Record<string, Usage>>;
+  readonly steered: readonly SteeredMessage[];
+}
+
+/** Changes the metadata of a query in the transaction `db`. */
+export async function changeQueryMetadata(
+  db: Database,
+  { queryId, change, cell }: {
+    readonly queryId: string;
+    /** The metadata as it was read. */
+    readonly cell: string | null;
+    readonly change: (before: Partial<QueryMetadata>) => Partial<QueryMetadata>;
+  },
+): Promise<void> {
+  const content = new Content(db);
+  await content.load([cell]);
+  const before = fromJson<QueryMetadata>(cell === null ? null : content.text(cell));
+  const metadata = await content.putText(toJson({ ...before, ...change(before) }));
+  if (metadata !== cell) {
+    await updateRow(db, "queryState", { id: queryId, changes: { metadata } });
+  }
+}
+
+/** Adds the usage of more calls to the usage by model. */
+export function addTraces(
+  byModel: Readonly<Record<string, Usage>>,
+  traces: readonly ModelTrace[],
+): Readonly<Record<string, Usage>> {
+  const sums = new Map(Object.entries(byModel));
+  for (const { provider, model, usage } of traces) {
+    if (usage) sums.set(`${provider}/${model}`, addUsage(sums.get(`${provider}/${model}`) ?? NO_USAGE, usage));
+  }
+  return Object.fromEntries(sums);
+}
+
+/** The newest run of a branch's own queries. It always belongs to the last query. Throws `Damage` if it is missing. */
+export async function newestRun(db: Database, branchId: string): Promise<{ readonly id: string } | null> {
+  const number = await queriesIn(db, { branchId, until: null }) - 1;
+  if (number < 0) return null;
+  const [run] = await runOfQuery(db, { branchId, number });
+  if (!run) throw new Damage(`query ${number + 1} of branch ${branchId} is missing`);
+  return run;
+}
+
+const runOfQuery = namedQuery((db, { branchId, number }: { readonly branchId: string; readonly number: number }) =>
+  db.selectFrom("querySoul as q").innerJoin("queryState as s", "s.querySoulId", "q.id").select("s.id")
+    .where("q.conversationStateId", "=", branchId).where("q.number", "=", number)
+    .where("s.version", "=", sql<number>`q.runs - 1`)
+);
+
+type Found = Pick<DatabaseSchema["iteration"], "id" | "status" | "metadata" | "position">;
+
+const newestOf = namedQuery((db, { queryId }: { readonly queryId: string }) =>
+  db.selectFrom("iteration as i").select(["i.id", "i.status", "i.metadata", "i.position"])
+    .where("i.queryStateId", "=", queryId).orderBy("i.position", "desc").limit(1)
+);
+
+/** The newest iteration of a run. */
+export async function lastIteration(db: Database, queryId: string): Promise<Found | null> {
+  return (await newestOf(db, { queryId }))[0] ?? null;
+}
+
+const THINKINGS = 2;
+
+interface Wanted {
+  readonly queryId: string;
+  /** The position at which iterations no longer count. */
+  readonly until: number;
+}
+
+const thinkingsBefore = namedQuery((db, { queryId, until }: Wanted) =>
+  db.selectFrom("iteration as i").select("i.llmThinking").where("i.queryStateId", "=", queryId)
+    .where("i.position", "<", until).where("i.llmThinking", "<>", "").orderBy("i.position", "desc").limit(THINKINGS)
+);
+
+/** The two newest thinkings of a run, oldest first. */
+export async function newestThinkings(content: Content, { queryId, until }: Wanted): Promise<string[]> {
+  const before = Math.min(until, Number.MAX_SAFE_INTEGER);
+  const rows = await thinkingsBefore(content.db, { queryId, until: before });
+  const cells = rows.map(({ llmThinking }) => llmThinking ?? "").reverse();
+  await content.load(cells);
+  return cells.map((cell) => content.text(cell));
+}
+
+/** The activity number of the next conversation or query. */
+export async function nextActivity(tx: Database): Promise<number> {
+  if (tx.kind === "postgres") {
+    const { rows: [sequence] } = await sql<{ next: number }>`SELECT nextval('activity') AS next`.execute(tx);
+    return sequence?.next ?? 1;
+  }
+  const { newest } = await tx.selectFrom("conversationSoul").select((c) => c.fn.max("activity").as("newest"))
+    .executeTakeFirstOrThrow();
+  return (newest ?? 0) + 1;
+}
+
+/** In PostgreSQL: the sequence knows the number of the conversation at the front. */
+const TO_FRONT = `UPDATE conversation_soul SET activity = nextval('activity')
+  WHERE id = $1 AND activity <> (SELECT last_value FROM activity)`;
+
+/** Moves the conversation of a branch to the front of the list; an imported one has no place in it yet. Not for a child
+ * query, which is part of its parent. Writes nothing if the conversation is already at the front. */
+export async function moveToFront(
+  tx: Database,
+  { conversationId: id, activity, metadata }: {
+    readonly conversationId: string;
+    readonly activity: number;
+    /** That of the branch. */
+    readonly metadata: string | null;
+  },
+): Promise<void> {
+  if (fromJson<{ readonly child: boolean }>(metadata).child) return;
+  if (tx.kind === "postgres") return await tx.store(TO_FRONT, [id]);
+  const next = await nextActivity(tx);
+  if (activity !== 0 && activity >= next - 1) return;
+  await updateRow(tx, "conversationSoul", { id, changes: { activity: next } });
+}

@@ -1,0 +1,376 @@
+import { type RawBuilder, sql } from "kysely";
+import { DatabaseSync } from "node:sqlite";
+import type { SearchFilter, SearchHit, SearchKind } from "../domain/records/history.ts";
+import { type BranchSegment, readLineage } from "./branches.ts";
+import { Content } from "./content.ts";
+import { Damage, type Database, fromJson, isSeen } from "./database.ts";
+import type { QueryMetadata } from "./runs.ts";
+import { WORDS } from "./search_words.ts";
+
+/** More words than anyone types; longer input is cut, so that search time is bounded. */
+const MAX_WORDS = 32;
+const MAX_WORD_CHARS = 200;
+/** Ranking reads every text that contains the words. If there are more, only the newest are ranked. */
+const MAX_RANKED = 5000;
+
+/** Characters of scripts that are written without spaces, or whose words have endings attached. */
+const UNSPACED =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
+
+/** The lowest and the highest code point of such characters, and of a few others. */
+const FIRST_UNSPACED = "\u0e00", LAST = "\u{10ffff}";
+
+const KINDS: Readonly<Record<string, SearchKind>> = {
+  query: "request",
+  steered: "request",
+  expr: "code",
+  answer: "answer",
+};
+const FIELDS: Readonly<Record<SearchKind, readonly string[]>> = {
+  request: ["query", "steered"],
+  code: ["expr"],
+  answer: ["answer"],
+};
+
+/** `Archive.search`. Nothing in the text is interpreted as query syntax. */
+export async function searchRows(
+  db: Database,
+  { text, filter }: { readonly text: string; readonly filter: SearchFilter },
+): Promise<readonly SearchHit[]> {
+  const all = [...wordsOf(text)];
+  const inside = all.filter((word) => UNSPACED.test(word));
+  const words = new Set(all.filter((word) => !UNSPACED.test(word)));
+  if (all.length === 0 || !(filter.limit >= 1)) return [];
+  const joined = words.size === 0 ? new Map() : await joinedTerms(db, [...words]);
+  const query = phrases(words.difference(joined));
+  const match = inside.length === 0 ? matchIn(db, { words, joined }) : matchInside(db, { words, joined, inside });
+  return await db.read(async (tx) => {
+    const lineage = filter.branchId === undefined ? null : await readLineage(tx, filter.branchId);
+    const marks = {
+      query,
+      inside: [...inside, ...joined.keys()],
+      // PostgreSQL finds words without their accents.
+      isExact: db.kind === "sqlite" && joined.size === 0,
+    };
+    return await found(tx, { marks, match, filter, lineage });
+  });
+}
+
+/** The terms of the index in which a token of a word is next to characters of scripts that are written without spaces,
+ * by token, by word. */
+type Joined = ReadonlyMap<string, ReadonlyMap<string, readonly string[]>>;
+
+/** Finds the words that the index has within other terms, since spaces alone do not end a word there. */
+async function joinedTerms(db: Database, words: readonly string[]): Promise<Joined> {
+  const found = new Map<string, ReadonlyMap<string, readonly string[]>>();
+  const termsWith = await termReader(db);
+  for (const word of words) {
+    const ofWord = new Map<string, readonly string[]>();
+    for (const token of WORDS.of(word)) {
+      const terms = (await termsWith(token)).filter((term) => hasPart(term, token));
+      if (terms.length > 0) ofWord.set(token, terms);
+    }
+    if (ofWord.size > 0) found.set(word, ofWord);
+  }
+  return found;
+}
+
+function hasPart(term: string, token: string): boolean {
+  const parts = term.split(UNSPACED).filter((part) => part !== "");
+  return parts.length > 0 && UNSPACED.test(term) &&
+    parts.some((part) => part === token || WORDS.of(part).some((one) => one === token));
+}
+
+/** Returns what reads the terms of the index that have a token in them. In SQLite, it reads all terms if one begins with
+ * a character of such a script, else those that begin with the token. */
+async function termReader(db: Database): Promise<(token: string) => Promise<readonly string[]>> {
+  const read = async (query: RawBuilder<{ readonly term: string }>) => {
+    return (await query.execute(db)).rows.map(({ term }) => term);
+  };
+  if (db.kind === "postgres") {
+    return (token) =>
+      read(sql`SELECT DISTINCT term FROM search s, unnest(tsvector_to_array(s.words)) term
+        WHERE has_unspaced(s.words) AND ${isSeen(db, "s.tenant")} AND strpos(term, ${token}) > 0`);
+  }
+  await db.run("CREATE VIRTUAL TABLE IF NOT EXISTS temp.search_term USING fts5vocab(main, search, instance)", []);
+  await db.run("CREATE VIRTUAL TABLE IF NOT EXISTS temp.search_word USING fts5vocab(main, search, row)", []);
+  const [unspaced] = await db.run("SELECT 1 FROM temp.search_word WHERE term >= ? LIMIT 1", [FIRST_UNSPACED]);
+  return (token) =>
+    read(
+      unspaced
+        ? sql`SELECT term FROM temp.search_word WHERE instr(term, ${token}) > 0`
+        : sql`SELECT term FROM temp.search_word WHERE term > ${token} AND term <= ${token + LAST}`,
+    );
+}
+
+async function found(
+  db: Database,
+  { marks, match, filter, lineage }: {
+    readonly marks: Omit<Parameters<typeof snippetsOf>[1], "hits">;
+    readonly match: Match;
+    readonly filter: SearchFilter;
+    readonly lineage: readonly BranchSegment[] | null;
+  },
+): Promise<readonly SearchHit[]> {
+  const { rows } = await sql<Omit<SearchHit, "kind" | "snippet"> & { readonly branchId: string | null }>`
+    SELECT s.owner_table, s.owner_id, s.field, b.conversation_soul_id AS conversation_id, b.id AS branch_id, b.title,
+      coalesce(r.id, (SELECT n.id FROM query_state n WHERE n.query_soul_id = q.id ORDER BY n.version DESC LIMIT 1), '')
+        AS query_id,
+      i.id AS iteration_id, i.position, v.name AS variable, coalesce(e.created_at, r.created_at, q.created_at) AS at
+    FROM search s
+    LEFT JOIN expression_state e ON s.field = 'expr' AND e.id = s.owner_id
+    LEFT JOIN expression_soul v ON v.id = e.expression_soul_id
+    LEFT JOIN iteration i ON i.id = e.iteration_id
+    LEFT JOIN query_state r ON r.id = CASE WHEN s.field IN ('answer', 'steered') THEN s.owner_id ELSE i.query_state_id END
+    LEFT JOIN query_soul q ON q.id = CASE s.field WHEN 'query' THEN s.owner_id ELSE r.query_soul_id END
+    LEFT JOIN conversation_state b ON b.id = q.conversation_state_id
+    LEFT JOIN conversation_soul c ON c.id = b.conversation_soul_id
+    WHERE ${match.where} AND ${isOwn(db)} AND ${await bound(db, match, filter)} AND ${conditions(filter)}
+      AND (${lineage ? sql.join(lineage.map(shownIn), sql` OR `) : sql`true`})
+    ORDER BY ${match.order} LIMIT ${sql.lit(Math.floor(filter.limit))}`.execute(db);
+  const content = new Content(db);
+  await content.load(rows.map(({ title }) => title));
+  const snippets = await snippetsOf(db, { hits: rows, ...marks });
+  return rows.map((row, at) => ({
+    kind: KINDS[row.field] ?? "code",
+    ...row,
+    title: content.text(row.title ?? ""),
+    snippet: snippets[at] ?? "",
+  }));
+}
+
+interface Match {
+  /** Conditions and order of `s`, which is `search`. */
+  readonly where: RawBuilder<unknown>;
+  readonly order: RawBuilder<unknown>;
+  /** Whether the order is that of rank, for which every match is read. */
+  readonly isRanked: boolean;
+}
+
+interface Wanted {
+  readonly words: ReadonlySet<string>;
+  readonly joined: Joined;
+}
+
+function matchIn(db: Database, { words, joined }: Wanted): Match {
+  if (db.kind === "sqlite") return matchInFile({ words, joined });
+  const wanted = sql`CAST(${WORDS.query([...words], joined)} AS tsquery)`;
+  // A text that is long for its matches is worth less.
+  return {
+    where: sql`s.words @@ ${wanted} AND ${isSeen(db, "s.tenant")}`,
+    order: sql`ts_rank(s.words, ${wanted}, 1) DESC, s.rowid DESC`,
+    isRanked: true,
+  };
+}
+
+/** Words that are next to others without a space are found by the texts that have them, newest first. */
+function matchInFile({ words, joined }: Wanted): Match {
+  const plain = phrases(words.difference(joined));
+  const also = [...joined].map(([word, terms]) => {
+    const all = sql.join([...new Set([...terms.values()].flat())]);
+    const isWhole = terms.size === 1 && WORDS.of(word).length === 1;
+    return sql`(s.rowid IN (SELECT rowid FROM search WHERE search MATCH ${phrases(new Set([word]))})
+      OR s.rowid IN (SELECT doc FROM temp.search_term WHERE term IN (${all}))
+        AND (${isWhole ? sql`true` : sql`instr(lower(s.text), lower(${word})) > 0`}))`;
+  });
+  const isRanked = plain !== "";
+  return {
+    where: sql.join([...(isRanked ? [sql`search MATCH ${plain}`] : []), ...also], sql` AND `),
+    order: isRanked ? sql`s.rank` : sql`s.rowid DESC`,
+    isRanked,
+  };
+}
+
+/** Words of scripts that are written without spaces are looked for inside of texts: all texts are read, since the index
+ * has only whole runs of such characters. */
+function matchInside(
+  db: Database,
+  { words, joined, inside }: Wanted & { readonly inside: readonly string[] },
+): Match {
+  const others = words.size === 0 ? null : matchIn(db, { words, joined });
+  const has = db.kind === "sqlite"
+    ? inside.map((word) => sql`instr(lower(s.text), lower(${word})) > 0`)
+    : inside.flatMap((word) =>
+      WORDS.of(word).map((part) =>
+        sql`EXISTS (SELECT 1 FROM unnest(tsvector_to_array(s.words)) one WHERE strpos(one, ${part}) > 0)`
+      )
+    );
+  const tenant = isSeen(db, "s.tenant");
+  return {
+    where: sql.join([...(others ? [others.where] : db.kind === "sqlite" ? [] : [tenant]), ...has], sql` AND `),
+    order: others?.order ?? sql`s.rowid DESC`,
+    isRanked: others?.isRanked ?? false,
+  };
+}
+
+function wordsOf(text: string): ReadonlySet<string> {
+  const words = new Set<string>();
+  for (const [word] of text.slice(0, MAX_WORDS * 1000).toWellFormed().replaceAll("\0", " ").matchAll(/\S+/g)) {
+    // A word in which the tokenizer finds no token would match nothing.
+    if (/[\p{L}\p{N}\p{Co}]/u.test(word)) words.add(word.slice(0, MAX_WORD_CHARS).toWellFormed());
+    if (words.size === MAX_WORDS) break;
+  }
+  return words;
+}
+
+/** Each word as a phrase: quotes remove any special meaning. */
+function phrases(words: ReadonlySet<string>): string {
+  return [...words].map((word) => `"${word.replaceAll('"', '""')}"`).join(" ");
+}
+
+function isOwn(db: Database) {
+  return sql`c.id IS NOT NULL AND ${isSeen(db, "c.tenant")}`;
+}
+
+/** With a filter, all matches are read, so that old ones are found too; and in SQLite if there are several tenants, of
+ * which the index knows nothing. */
+async function bound(
+  db: Database,
+  ...[match, { conversationId, branchId, kind, since, until }]: readonly [Match, SearchFilter]
+) {
+  const isFiltered = [conversationId, branchId, kind, since, until].some((one) => one !== undefined);
+  if (isFiltered || !match.isRanked) return sql`true`;
+  if (db.kind === "sqlite" && db.tenant !== null && await hasOthers(db, db.tenant)) return sql`true`;
+  return sql`s.rowid >= coalesce((
+    SELECT s.rowid FROM search s WHERE ${match.where} ORDER BY s.rowid DESC LIMIT 1 OFFSET ${MAX_RANKED - 1}
+  ), 0)`;
+}
+
+async function hasOthers(db: Database, tenant: string): Promise<boolean> {
+  const { rows } = await sql`SELECT 1 FROM conversation_soul WHERE tenant < ${tenant} OR tenant > ${tenant} LIMIT 1`
+    .execute(db);
+  return rows.length > 0;
+}
+
+function conditions({ conversationId, kind, since, until }: SearchFilter) {
+  const at = sql`coalesce(e.created_at, r.created_at, q.created_at)`;
+  return sql.join([
+    sql`true`,
+    ...(conversationId === undefined ? [] : [sql`b.conversation_soul_id = ${conversationId}`]),
+    ...(kind === undefined ? [] : [sql`s.field IN (${sql.join(FIELDS[kind])})`]),
+    ...(since === undefined ? [] : [sql`${at} >= ${since}`]),
+    ...(until === undefined ? [] : [sql`${at} < ${until}`]),
+  ], sql` AND `);
+}
+
+/** Of the query at which a branch left its parent, an answer counts only if no later iteration led to it. */
+function shownIn({ branchId, until }: BranchSegment) {
+  if (until === null) return sql`b.id = ${branchId}`;
+  const { soulId, queryId, position } = until;
+  const isRun = sql`coalesce(r.id = ${queryId}, ${position >= 0 ? sql`true` : sql`false`})`;
+  const isAfter = sql`coalesce(i.position > ${position}, EXISTS (
+    SELECT 1 FROM iteration l WHERE l.query_state_id = r.id AND l.position > ${position}))`;
+  return sql`(b.id = ${branchId} AND (q.rowid < (SELECT rowid FROM query_soul WHERE id = ${soulId})
+    OR q.id = ${soulId} AND ${isRun} AND NOT ${isAfter}))`;
+}
+
+const SNIPPET_TOKENS = 16;
+const SNIPPET_CHARS = 40;
+
+type Found = Pick<SearchHit, "ownerTable" | "ownerId" | "field" | "queryId">;
+
+interface TextRow {
+  readonly id: string;
+  readonly queryId: string;
+  readonly text: string | null;
+  readonly metadata: string | null;
+}
+
+/** The rows of queries. */
+const runs = (ids: readonly string[]) =>
+  sql`SELECT r.id, r.id AS query_id, NULL AS text, r.metadata FROM query_state r
+  JOIN query_soul q ON q.id = r.query_soul_id JOIN conversation_state b ON b.id = q.conversation_state_id
+  JOIN conversation_soul c ON c.id = b.conversation_soul_id
+  WHERE r.id IN (${sql.join(ids)})`;
+
+/** Where the texts of each field are stored. */
+const SOURCES = {
+  expr: {
+    table: "expression_state",
+    rows: (ids: readonly string[]) =>
+      sql`SELECT e.id, r.id AS query_id, e.expr AS text, NULL AS metadata FROM expression_state e
+      JOIN expression_soul v ON v.id = e.expression_soul_id JOIN iteration i ON i.id = e.iteration_id
+      JOIN query_state r ON r.id = i.query_state_id JOIN query_soul q ON q.id = r.query_soul_id
+      JOIN conversation_state b ON b.id = q.conversation_state_id
+      JOIN conversation_soul c ON c.id = b.conversation_soul_id
+      WHERE e.id IN (${sql.join(ids)})`,
+  },
+  answer: { table: "query_state", rows: runs },
+  steered: { table: "query_state", rows: runs },
+  query: {
+    table: "query_soul",
+    rows: (ids: readonly string[]) =>
+      sql`SELECT q.id, r.id AS query_id, q.query AS text, NULL AS metadata FROM query_soul q
+      JOIN query_state r ON r.query_soul_id = q.id AND r.version = q.runs - 1
+      JOIN conversation_state b ON b.id = q.conversation_state_id
+      JOIN conversation_soul c ON c.id = b.conversation_soul_id
+      WHERE q.id IN (${sql.join(ids)})`,
+  },
+} as const;
+
+/** The snippets of hits, made from the texts in the tables, because the copies in the search index are not verified.
+ * Throws `Damage` if such a text is missing or does not contain the words of `query`. */
+async function snippetsOf(
+  db: Database,
+  { hits, query, inside, isExact }: {
+    readonly hits: readonly Found[];
+    readonly query: string;
+    /** Words that are anywhere in a text. */
+    readonly inside: readonly string[];
+    /** Whether a text has them as they are written, and not in another form. */
+    readonly isExact: boolean;
+  },
+): Promise<readonly string[]> {
+  const texts = new Map<string, string>();
+  for (const [field, { table, rows }] of Object.entries(SOURCES)) {
+    const wanted = hits.filter((hit) => hit.field === field && hit.ownerTable === table);
+    if (wanted.length === 0) continue;
+    const { rows: found } = await (rows(wanted.map(({ ownerId }) => ownerId)) as ReturnType<typeof sql<TextRow>>)
+      .execute(db);
+    const content = new Content(db);
+    await content.load(found.map(({ metadata }) => metadata));
+    for (const { id, queryId, text, metadata } of found) {
+      texts.set(`${field} ${id} ${queryId}`, text ?? partOf(content.text(metadata ?? "{}"), field));
+    }
+  }
+  const found = hits.map((hit) => texts.get(`${hit.field} ${hit.ownerId} ${hit.queryId}`) ?? lost());
+  if (inside.length === 0) return marked(found, query);
+  return found.map((text) => markedInside(text, { inside, isExact }));
+}
+
+/** The surroundings of the first of these words, with each of them marked. */
+function markedInside(
+  text: string,
+  { inside, isExact }: { readonly inside: readonly string[]; readonly isExact: boolean },
+): string {
+  const any = new RegExp(inside.map((word) => RegExp.escape(word)).join("|"), "giu");
+  const at = text.search(any);
+  if (at < 0 && isExact) lost();
+  const from = Math.max(0, at - SNIPPET_CHARS), to = Math.max(at, 0) + 2 * SNIPPET_CHARS;
+  const shown = text.slice(from, to).toWellFormed().replace(any, (word) => `[${word}]`);
+  return `${from > 0 ? "…" : ""}${shown}${to < text.length ? "…" : ""}`;
+}
+
+/** The answer of a query, or what the user sent while it ran, from its metadata. */
+function partOf(metadata: string, field: string): string {
+  const { answer = "", steered = [] } = fromJson<Pick<QueryMetadata, "answer" | "steered">>(metadata);
+  return field === "answer" ? answer : steered.map(({ text }) => text).join("\n");
+}
+
+/** Marks the words with an index of these texts alone, which matches as the large one does. */
+function marked(texts: readonly string[], query: string): readonly string[] {
+  if (texts.length === 0) return [];
+  using db = new DatabaseSync(":memory:");
+  db.exec("CREATE VIRTUAL TABLE hit USING fts5(text, tokenize = 'porter unicode61 remove_diacritics 2')");
+  const insert = db.prepare("INSERT INTO hit (rowid, text) VALUES (?, ?)");
+  texts.forEach((text, at) => insert.run(at + 1, text));
+  const rows = db.prepare(
+    `SELECT rowid AS at, snippet(hit, 0, '[', ']', '…', ${SNIPPET_TOKENS}) AS snippet FROM hit WHERE hit MATCH ?`,
+  ).all(query);
+  const snippets = new Map(rows.map(({ at, snippet }) => [Number(at) - 1, String(snippet)]));
+  return texts.map((_, at) => snippets.get(at) ?? lost());
+}
+
+function lost(): never {
+  throw new Damage("the search index is not of the texts that are stored");
+}

@@ -1,0 +1,488 @@
+/** The store: everything that Vis remembers. Code outside of this folder takes the interfaces below and opens a store with
+ * `open_store.ts`; `sqlite_maintenance.ts` and `copy_store.ts` are behind `vis db`. All other files are private.
+ *
+ * How to read the folder: `database_store.ts` names the function behind each method. Each topic is one file, with what is
+ * written and what is read: conversations, queries, iterations, variables, children, states, logs, search, nodes.
+ * `runs.ts` says which process may write a query, `lost_runs.ts` what becomes of a query whose process is gone.
+ * `tables.ts` describes the tables, and `content.ts` stores long texts and values once. `database.ts` is what all
+ * statements are built on, and `sqlite/` and `postgres/` are the two databases. `erasure.ts` removes what a deleted
+ * conversation leaves. */
+import type { Image } from "../domain/images.ts";
+import type { ApprovalQuestion } from "../domain/query/approval.ts";
+import type { ModelTrace, SentMessage, SubCall } from "../domain/query/model_call.ts";
+import type { QueryStatus } from "../domain/query/outcomes.ts";
+import type { BlockResult, QueryEnd, Usage } from "../domain/query/query_schemas.ts";
+import type { IterationRange, KeyedRequest, StoredQuery } from "../domain/query/stored_query.ts";
+import type { Dependency, VariableImage, VariableSummary } from "../domain/query/variable.ts";
+import type {
+  BranchPoint,
+  ConversationFilter,
+  ConversationMaintenance,
+  ConversationSummary,
+  ExternalChat,
+  NewChildBranch,
+  NewConversation,
+  NewFork,
+} from "../domain/records/conversations.ts";
+import type { StateStore } from "../domain/records/extension_state.ts";
+import type { Archive, LogEntry, NewestQueries } from "../domain/records/history.ts";
+
+/** All of Vis's memory. Every method may reject with `StoreError`, and then has written nothing. A query's writes are
+ * refused with `TakenOverError` once another process has ended that query as lost. `app.ts` owns the store and closes
+ * it last. Blocks and variables are read back exactly as written; in other texts a lone surrogate comes back as
+ * U+FFFD. */
+export interface Store
+  extends
+    ConversationStore,
+    ConversationMaintenance,
+    QueryStore,
+    IterationStore,
+    VariableStore,
+    ChildStore,
+    LargeTextStore,
+    Archive {
+  /** The location of the database: a path or ":memory:". */
+  readonly location: string;
+  /** Whose rows it shows, as if there were no others; null for those of all tenants. What is created is the tenant's,
+   * or the default one's. Only the sum of what labels used, leases and the log concern every tenant. */
+  readonly tenant: string | null;
+  /** The same store as another tenant sees it. */
+  of(tenant: string | null): Store;
+  /** The state that extensions keep. */
+  readonly states: StateStore;
+  /** Makes this process one of the nodes that share the database; null for a database that one machine has. */
+  readonly asNode: ((id: string) => Promise<NodeStore>) | null;
+  /** Quick structural check of the file, or of the rights of the role in PostgreSQL. Returns descriptions of the
+   * problems, or an empty list. */
+  check(): Promise<readonly string[]>;
+  /** What happened to the files since they were opened, and what to do about it; "" while writes still reach them. */
+  fileFault(): string;
+  /** Why nothing can be stored now; "" if it can. A server is asked to store something, and has some seconds for it. */
+  writeFault(): Promise<string>;
+  /** Adds entries to the log table in one transaction. Never rejects. */
+  log(...entries: readonly LogEntry[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** One branch of a conversation: a row of `conversation_state`. */
+export interface Branch {
+  readonly conversationId: string;
+  readonly branchId: string;
+  /** Whose conversation it is. */
+  readonly tenant: string;
+  readonly title: string;
+  /** Real path of the workspace that the conversation belongs to. */
+  readonly workspace: string;
+  readonly createdAt: number;
+}
+
+/** A branch within the tree of its conversation. */
+export interface BranchNode extends Branch {
+  readonly parentBranchId: string | null;
+  /** Null for the first branch. */
+  readonly fork: { readonly queryId: string; readonly position: number } | null;
+  /** Number of its own queries, without those of its ancestors. */
+  readonly queries: number;
+}
+
+/** Conversations and their branches. */
+export interface ConversationStore {
+  createConversation(facts: NewConversation): Promise<Branch>;
+  /** The newest branch of the conversation with this id, the branch with this id, or null. A unique prefix of at least
+   * 8 characters is enough. */
+  findConversation(conversationId: string): Promise<Branch | null>;
+  /** The newest branch of a chat's conversation, or null. */
+  findExternal(chat: ExternalChat): Promise<Branch | null>;
+  /** The same, but creates the conversation if there is none. Concurrent calls get the same one. */
+  ensureConversation(facts: NewConversation & ExternalChat): Promise<Branch>;
+  /** The conversation of this workspace that has the newest query, or null. */
+  latestConversation(workspace: string): Promise<Branch | null>;
+  listConversations(options: ConversationFilter): Promise<readonly (Branch & ConversationSummary)[]>;
+  /** Creates a branch that continues from a point of another one: it sees the queries up to that point and the
+   * variables as they were then. Copies nothing; both branches stay readable and are independent. Throws `UsageError`
+   * if the point does not exist or is still running. */
+  fork(fork: NewFork): Promise<Branch>;
+  /** All branches of a conversation, oldest first, without those of child queries. */
+  branches(conversationId: string): Promise<readonly BranchNode[]>;
+}
+
+/** Identifies the process, or its part, that runs a query, so that other processes can tell whether it still exists. */
+export interface ProcessOwner {
+  readonly host: string;
+  /** The space in which `pid` is valid: hosts may share a name, and one host may run several containers. */
+  readonly space: string;
+  readonly pid: number;
+  /** Start time of the process in clock ticks since boot ("" if unknown), because pids are reused. */
+  readonly started: string;
+  /** The part of the process, each with its own environments; 0 for the process itself. */
+  readonly session: number;
+}
+
+export interface NewQuery extends KeyedRequest {
+  /** The id under which it was accepted; a new one if omitted. */
+  readonly queryId?: string | undefined;
+  readonly branchId: string;
+  readonly text: string;
+  readonly provider: string;
+  readonly model: string;
+  /** The caller's instructions for this run. */
+  readonly promptEnrichment: string;
+  readonly runLabel: string | null;
+  readonly owner: ProcessOwner;
+  readonly images?: readonly Image[];
+  /** The JSON Schema that the answer must satisfy, as text. */
+  readonly answerSchema?: string | null;
+  readonly askedAs?: Asked | null;
+  /** The earlier run of the same query that this one replaces. From now on, readers of the branch see the variables as
+   * they were before that run. */
+  readonly retryOf?: string;
+}
+
+/** How the protocol of a client put a request: data that is kept to be given back, and has no effect. */
+export type Asked = Readonly<Record<string, unknown>>;
+
+/** What a request contains besides its text. */
+export interface QueryExtras {
+  readonly images: readonly Image[];
+  readonly answerSchema: string | null;
+  /** Additional instructions for this run; "" if there are none. */
+  readonly instructions: string;
+  readonly askedAs: Asked | null;
+}
+
+/** The handover: what the previous query left. */
+export interface PreviousTurn {
+  readonly queryId: string;
+  readonly text: string;
+  /** At most the last two, oldest first. */
+  readonly thinkings: readonly string[];
+  readonly answer: string;
+  readonly status: QueryStatus;
+  /** The notes of its result; omitted if there are none. */
+  readonly notes?: readonly string[];
+  /** Number of images that came with the request; omitted if there were none. */
+  readonly images?: number;
+  /** Blocks of an iteration that was interrupted before its end was stored; omitted if there are none. */
+  readonly pending?: readonly string[];
+}
+
+/** What a query that another process began has used up. */
+export interface LeftQuery {
+  readonly usage: Usage;
+  readonly costUsd: number | null;
+  /** Child queries and plain model calls of its blocks. */
+  readonly subcalls: number;
+}
+
+export interface EndOfIteration {
+  readonly iterationId: string;
+  readonly iteration: IterationEnd;
+}
+
+/** Queries, their runs, and the leases of the processes that run them. */
+export interface QueryStore {
+  /** Stores the query as running and leases its branch to its process. Returns its id (`query_state.id`). Throws
+   * `BusyError` while another live process holds the branch, and `UsageError` for a retry of a query that is not the
+   * last of its branch or is still running. */
+  beginQuery(query: NewQuery): Promise<string>;
+  /** Adds what the user sent while the query ran, before a call shows it. Throws if the query has ended. */
+  addSteered(queryId: string, sent: { readonly iteration: number; readonly texts: readonly string[] }): Promise<void>;
+  /** Ends a query once; a second call changes nothing. `last` is the end of its last iteration, which is stored in the
+   * same transaction. Refuses "done" if an iteration has not ended. */
+  endQuery(queryId: string, end: QueryEnd, last?: EndOfIteration): Promise<void>;
+  /** What a request with this key has started. Looks in the conversation of this branch, whichever branch the request
+   * named. Null if there is none within the last day. */
+  keyedQuery(
+    branchId: string,
+    key: string,
+  ): Promise<{ readonly queryId: string; readonly fingerprint: string } | null>;
+  query(queryId: string): Promise<StoredQuery | null>;
+  queryExtras(queryId: string): Promise<QueryExtras>;
+  /** Oldest first; queries of ancestors up to the fork come before the branch's own. A query that was retried appears
+   * once, with its newest run. Each call reads everything that it returns, texts included. */
+  queries(branchId: string, options?: NewestQueries): Promise<readonly StoredQuery[]>;
+  previousTurn(branchId: string, beforeQueryId: string): Promise<PreviousTurn | null>;
+  /** Ends every running query whose process no longer exists as interrupted (process_lost), with its running
+   * iterations. `alive` decides whether a process exists; the default is the one that the store was opened with.
+   * Returns the number of queries ended. */
+  sweepLost(alive?: (owner: ProcessOwner) => boolean | null): Promise<number>;
+  /** Makes this process the one that continues a running query, whoever ran it: ends its last iteration if that was
+   * under way, and the queries below it. Null if the query has ended, now or before: a final that was accepted is its
+   * end. The caller knows that the process before can write nothing more. */
+  takeOver(queryId: string, owner: ProcessOwner): Promise<LeftQuery | null>;
+  /** Reports that a process that runs queries is alive, for processes that cannot check. Called twice a minute. Returns
+   * the branches that the process still holds; the others were taken over. */
+  renewLeases(owner: ProcessOwner): Promise<readonly string[]>;
+}
+
+/** What is known once a reply is complete and before its blocks run. */
+export interface NewIteration {
+  readonly queryId: string;
+  /** 0-based. */
+  readonly position: number;
+  readonly systemPrompt: string;
+  /** The message list that was sent, as JSON. */
+  readonly userPrompt: string;
+  readonly provider: string;
+  readonly model: string;
+  readonly response: string;
+  readonly thinking: string;
+  /** Every attempt at the model call. */
+  readonly traces: readonly ModelTrace[];
+  readonly modelMs: number;
+  /** Source texts of the blocks that are about to run. */
+  readonly blocks: readonly string[];
+  /** What the query has spent so far, this reply included. */
+  readonly spent?: Pick<IterationEnd["totals"], "usage" | "costUsd">;
+  /** Versions that no block made: input of the query, as of this iteration. They are stored with its row. */
+  readonly given?: readonly VariableImage[];
+  /** Stored with that of `endIteration`, and until then with `pendingBlocks`, the source texts of the blocks. */
+  readonly metadata: Readonly<Record<string, unknown>>;
+}
+
+export interface StoredBlock {
+  readonly code: string;
+  readonly result: BlockResult;
+  readonly reads: readonly string[];
+  /** By variable: what it was made from, where that is known better than by `reads`. */
+  readonly madeFrom?: ReadonlyMap<string, readonly string[]>;
+  readonly literal: boolean;
+  /** The value as codec bytes if it is kept, else null. */
+  readonly value: Uint8Array<ArrayBuffer> | null;
+  /** Versions that this block made. */
+  readonly saved: readonly VariableImage[];
+}
+
+export interface IterationEnd {
+  readonly status: "done" | "error" | "interrupted";
+  readonly blocks: readonly StoredBlock[];
+  /** User variables that left the scope in this iteration, and those that came back. */
+  readonly scopes?: { readonly forgotten: readonly string[]; readonly live: readonly string[] };
+  /** Versions of `$query`, `$reasoning` and `$answer`: name and text. */
+  readonly system: readonly { readonly name: string; readonly text: string }[];
+  readonly error: string | null;
+  readonly empty: boolean;
+  /** Running totals of the query so far, merged into its metadata. */
+  readonly totals: { readonly iterations: number; readonly usage: Usage; readonly costUsd: number | null };
+  /** Merged into the iteration's metadata: outcome, refusal, attempts line, budget after it … */
+  readonly metadata: Readonly<Record<string, unknown>>;
+}
+
+export interface StoredIteration
+  extends Pick<NewIteration, "queryId" | "position" | "thinking" | "response" | "traces" | "metadata"> {
+  readonly iterationId: string;
+  readonly status: QueryStatus | "running";
+  readonly error: string | null;
+  /** Empty while the iteration runs, and if it was interrupted before its end was stored. */
+  readonly blocks: readonly StoredBlock[];
+  /** What the user sent while the query ran, and the call of this iteration showed. */
+  readonly steered: readonly string[];
+  readonly createdAt: number;
+}
+
+/** Iterations and their blocks. */
+export interface IterationStore {
+  /** Stores one row with status running, the reply and the blocks. Returns its id. */
+  beginIteration(iteration: NewIteration): Promise<string>;
+  /** Stores blocks, variables, edges, system variables and totals in one transaction. An iteration ends once: a second
+   * call throws. */
+  endIteration(iterationId: string, end: IterationEnd): Promise<void>;
+  /** Records a model call that returned no reply: one row with status error, in one transaction. */
+  failIteration(
+    iteration: Omit<NewIteration, "response" | "blocks">,
+    end: Omit<IterationEnd, "blocks" | "status" | "empty"> & { readonly error: string },
+  ): Promise<string>;
+  iterations(queryId: string, range?: IterationRange): Promise<readonly StoredIteration[]>;
+  /** The messages that were sent for the iteration in this row (0-based); null if there is none. */
+  sentMessages(queryId: string, position: number): Promise<readonly SentMessage[] | null>;
+}
+
+/** The newest version of a variable of a branch, without its value. */
+export interface VariableHead {
+  readonly name: string;
+  readonly kind: VariableImage["kind"];
+  /** Number of versions. The model sees it as `v3`. */
+  readonly versions: number;
+  readonly scope: "live" | "forgotten" | "system";
+  readonly summary: VariableSummary;
+  readonly reason: string;
+  /** The block that defined the variable. */
+  readonly code: string;
+  readonly createdAt: number;
+}
+
+export interface VariableVersion {
+  /** 1-based. */
+  readonly version: number;
+  /** For a system variable, `source` is its text and `bytes` is empty. */
+  readonly image: VariableImage;
+  readonly code: string;
+  readonly createdAt: number;
+}
+
+/** The variables of a branch, and what they were made from. */
+export interface VariableStore {
+  /** Every variable of the branch, newest first, system variables included. With `at`, as a fork at that moment would
+   * see them. */
+  variables(branchId: string, at?: BranchPoint): Promise<readonly VariableHead[]>;
+  /** For each variable, the variables of the branch that the blocks that made it have read. */
+  dependencies(branchId: string): Promise<readonly Dependency[]>;
+  /** Newest versions of the live user variables, in the order in which they must be restored. */
+  liveImages(branchId: string, at?: BranchPoint): Promise<readonly VariableImage[]>;
+  /** The variables that a run received as input, in that order. */
+  givenImages(queryId: string): Promise<readonly VariableImage[]>;
+  /** Oldest first: all versions, or the `newest` ones. Empty if no variable has that name. */
+  variableVersions(
+    branchId: string,
+    name: string,
+    options?: { readonly newest?: number; readonly at?: BranchPoint },
+  ): Promise<readonly VariableVersion[]>;
+  /** Changes the scope at the newest moment of the branch. If `queryId` is set, that run makes the change. */
+  setScope(
+    branchId: string,
+    change: { readonly names: readonly string[]; readonly scope: "live" | "forgotten"; readonly queryId?: string },
+  ): Promise<void>;
+}
+
+/** What the blocks of an iteration started: child queries and plain model calls. */
+export interface ChildStore {
+  /** Creates a branch that is not listed among the conversations. */
+  createChildBranch(child: NewChildBranch): Promise<Branch>;
+  /** The child queries that an iteration started, oldest first. */
+  childQueries(iterationId: string): Promise<readonly (StoredQuery & { readonly depth: number })[]>;
+  recordSubCall(call: SubCall): Promise<void>;
+  /** Oldest first. */
+  subCalls(iterationId: string): Promise<readonly (SubCall & { readonly createdAt: number })[]>;
+}
+
+/** Texts and other bytes that are too large to be read at once. */
+export interface LargeTextStore {
+  /** Stores bytes piece by piece. Returns the reference that names them from then on. They are kept until the variable
+   * that has them is stored, for a day at most. With `isOwn`, each piece begins with a random number: no other text has
+   * it, and it is kept anyway. */
+  putLarge(pieces: AsyncIterable<Uint8Array>, options?: { readonly isOwn?: boolean }): Promise<string>;
+  /** The same pieces in order, each read on demand. */
+  largePieces(large: string): AsyncIterable<Uint8Array<ArrayBuffer>>;
+  /** Removes bytes of which no piece is part of anything else, as when each piece begins with a random number. Does
+   * nothing if they are gone. */
+  dropLarge(large: string): Promise<void>;
+}
+
+/** A request that is accepted for whichever node takes it. */
+export interface NewJob extends KeyedRequest {
+  /** The id that its query will have. */
+  readonly queryId: string;
+  readonly branchId: string;
+  readonly request: Uint8Array;
+  /** Refuse it while anything else runs or waits in its branch. */
+  readonly refuseWhenBusy: boolean;
+}
+
+/** A request that this node has taken. */
+export interface ClaimedJob {
+  readonly queryId: string;
+  readonly branchId: string;
+  /** Null if it is long: `NodeStore.request` reads it. */
+  readonly request: Uint8Array<ArrayBuffer> | null;
+  /** 1 for the first node that runs it. */
+  readonly epoch: number;
+  /** Whether its query is stored, so that this node continues it. */
+  readonly begun: boolean;
+  /** Whether the node that ran it before was lost. */
+  readonly lost: boolean;
+  /** How many nodes were lost while they ran it, one after the other in the same iteration. */
+  readonly losses: number;
+  /** Time since it began, without that in which it waited for the user. */
+  readonly elapsedMs: number;
+}
+
+/** A request that runs or waits on any node. */
+export interface SharedJob {
+  readonly queryId: string;
+  readonly branchId: string;
+  /** 0 until a node has taken it. */
+  readonly epoch: number;
+  readonly questions: readonly ApprovalQuestion[];
+}
+
+/** An event of a query. Numbers have gaps where another node continued the query. */
+export interface SharedEvent {
+  readonly queryId: string;
+  readonly number: number;
+  /** JSON. */
+  readonly body: string;
+}
+
+/** A message to the node that runs a query. */
+export interface NodeCommand {
+  readonly id: string;
+  readonly queryId: string;
+  readonly kind: "steer" | "cancel" | "answer";
+  readonly body: string;
+}
+
+/** What nodes tell each other: a request can be taken (`queryId` is ""), a query has events, a query has a command or the
+ * outcome of one. */
+export interface NodeNews {
+  readonly about: "job" | "event" | "command";
+  readonly queryId: string;
+}
+
+/** The queue that the nodes of a database share, and what they tell each other. One object is one node. */
+export interface NodeStore {
+  /** Listens and reports for the first time. `heard` receives null after a time in which something may have been
+   * missed. */
+  join(heard: (news: NodeNews | null) => void): Promise<void>;
+  /** Called when nothing runs here any more. */
+  leave(): Promise<void>;
+  /** The request is accepted once this resolves. Throws `BusyError` for a branch that must be free and is not, and for
+   * a key that another request has. */
+  accept(job: NewJob): Promise<void>;
+  /** Takes requests that wait, and those of nodes that no longer report; those of a branch in their order, one at a
+   * time. `running` are the branches on which this node still works. */
+  claim(most: number, running: readonly string[]): Promise<readonly ClaimedJob[]>;
+  /** A long request that this node has taken. */
+  request(queryId: string): Promise<Uint8Array<ArrayBuffer>>;
+  /** Reports that this node is alive. Returns the epochs of the jobs that it holds, by query; all others are lost. */
+  beat(): Promise<ReadonlyMap<string, number>>;
+  /** Leaves a job to any node, after a pause. Nothing happens if this node no longer holds it. */
+  release(job: Pick<ClaimedJob, "queryId" | "epoch">, afterMs?: number): Promise<void>;
+  /** Nothing of a run is under way here any more. */
+  settled(queryId: string): void;
+  /** Removes a request that no node has begun. False if there is none. */
+  withdraw(queryId: string): Promise<boolean>;
+  /** Removes a request of this node that cannot begin. */
+  refuse(job: Pick<ClaimedJob, "queryId" | "epoch">): Promise<void>;
+  /** From now on no request waits for this node, and it takes none. */
+  drain(): Promise<void>;
+  /** From now on nothing waits for a lost server any more: what needs it rejects. */
+  giveUp(): void;
+  /** The number of requests that wait, and for how long the oldest has. */
+  waiting(): Promise<{ readonly depth: number; readonly oldestMs: number }>;
+  job(queryId: string): Promise<SharedJob | null>;
+  /** The query that runs in a branch, on any node. */
+  runningJob(branchId: string): Promise<string | null>;
+  /** Of all branches of a conversation, oldest first. */
+  jobs(conversationId: string): Promise<readonly SharedJob[]>;
+  /** The questions of a run that wait for the user; its time stands still while there are any. */
+  setQuestions(
+    job: Pick<ClaimedJob, "queryId" | "epoch">,
+    questions: readonly ApprovalQuestion[],
+  ): Promise<void>;
+  /** Stores events of any queries and tells those who follow them. Repeating it changes nothing. */
+  publish(events: readonly SharedEvent[]): Promise<void>;
+  /** At most 500, in order. */
+  eventsAfter(queryId: string, number: number): Promise<readonly SharedEvent[]>;
+  /** The numbers of the oldest and newest event that are kept; null if there is none. */
+  eventRange(queryId: string): Promise<{ readonly oldest: number; readonly newest: number } | null>;
+  /** Removes events and commands that are older, and nodes that have not reported since. */
+  trim(olderMs: number): Promise<void>;
+  /** False if the query has ended. */
+  send(command: NodeCommand): Promise<boolean>;
+  /** The commands for these queries that were not carried out, oldest first. */
+  commands(queryIds: readonly string[]): Promise<readonly NodeCommand[]>;
+  /** `done` is false for what came too late. */
+  settle(command: Pick<NodeCommand, "id" | "queryId">, done: boolean): Promise<void>;
+  /** Null while it waits; false if the query ended before. */
+  outcome(id: string): Promise<boolean | null>;
+}
