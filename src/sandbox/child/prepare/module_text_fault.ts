@@ -8,6 +8,10 @@ interface Fault {
 
 /** A file may be a module, or a script of Node or of a page. */
 const KINDS = ["module", "commonjs", "script"] as const;
+/** After the colon of a name of JSX, the stripper reads no dash: `<a:b-c d:e-f={1}/>`. */
+const DASHED = /([\w$]:[\w$]+)((?:-+[\w$]+)+)/g;
+/** A letter for the parsers, which looks like a dash and is in no code. */
+const DASH = "\ua7f7";
 
 /** The first fault of a file of JavaScript or TypeScript; null if one of the parsers that know its kind reads it. None
  * of them knows every version of the language, so that only what all refuse is a fault. */
@@ -15,6 +19,7 @@ export function moduleTextFault(path: string, text: string, loadSucrase: () => S
   const isTyped = /\.[cm]?tsx?$/i.test(path);
   const plain = isTyped ? null : scriptFault(text);
   // Newer than the parsers, and like another import in all else.
+  text = text.replace(DASHED, (_, name: string, rest: string) => name + rest.replaceAll("-", DASH));
   text = text.replace(/^(\s*import\s+)(?:defer|source)(?=\s+[*\w{])(?!\s+from\b)/gm, "$1");
   if (!isTyped && plain === null) return null;
   // In a file of JSX, what is no JavaScript may be right.
@@ -77,5 +82,5 @@ function strippedFault(text: string, run: () => unknown): Fault | null {
 function faultOf({ message }: Error): Fault | null {
   // deno-lint-ignore vis/no-message-parsing -- there is no other text of the fault
   const [, what, line] = /^(?:Error transforming .*?: )?(.*?)\s*\((\d+):\d+\)$/s.exec(message) ?? [];
-  return what === undefined ? null : { line: Number(line), message: what };
+  return what === undefined ? null : { line: Number(line), message: what.replaceAll(DASH, "-") };
 }
