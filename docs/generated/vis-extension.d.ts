@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: e04f1af10ab0be97c699aa0063de678950e1248edb6bda09c466c61d15338142
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 87e9d8107e55fa78c9e3f72f82f07cdf631f947e42ca5043f21ff41c557cae2e
 import { z } from 'zod';
 
 /** How a call turned out that returned. */
@@ -198,13 +198,15 @@ export interface Spawned {
   /** 128 plus the number of the signal if one ended it. */
   readonly code: number;
   readonly signal: string | null;
+  /** UTF-8, in which bytes of other encodings are U+FFFD. A whole output in another encoding is decoded by its byte order
+   * mark or a guess, which a note names. The same for `stderr`. */
   readonly stdout: string;
   readonly stderr: string;
   readonly ms: number;
   readonly timedOut: boolean;
   /** Whether an output was longer than `maxBytes`. */
   readonly truncated: boolean;
-  /** What Vis did afterwards, in sentences: leftover processes that were ended. */
+  /** What Vis did, in sentences: leftover processes that were ended, an encoding that was guessed. */
   readonly notes: readonly string[];
   /** After a program that could change the repository: what git runs or obeys there now and did not before. */
   readonly obeyed?: readonly string[];

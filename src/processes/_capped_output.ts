@@ -1,4 +1,6 @@
 import { ByteBuffer, joinBytes } from "../domain/kit/bytes.ts";
+import { decodeText } from "../domain/kit/encoding.ts";
+import type { Spawned } from "../extension/spawned.ts";
 
 /** Keeps the beginning and the end of an output and counts what is between, so that memory use is bounded. */
 export class CappedOutput {
@@ -28,15 +30,38 @@ export class CappedOutput {
 
   /** Invalid UTF-8 and characters that were cut become U+FFFD. */
   text(): string {
+    return new TextDecoder().decode(this.bytes());
+  }
+
+  /** With a line in place of what was left out. */
+  bytes(): Uint8Array<ArrayBuffer> {
     this.#trim();
     const gap = this.#dropped > 0
       ? new TextEncoder().encode(`\n[${this.#dropped} bytes left out]\n`)
       : new Uint8Array();
-    return new TextDecoder().decode(joinBytes([this.#head.bytes, gap, this.#tail.bytes]));
+    return joinBytes([this.#head.bytes, gap, this.#tail.bytes]);
   }
 
   #trim(): void {
     this.#dropped += Math.max(0, this.#tail.length - this.#half);
     this.#tail.keepLast(this.#half);
   }
+}
+
+/** What the result of a program has of its outputs. An encoding other than UTF-8 is guessed only for all that a program
+ * wrote before it ended by itself: of a part, the next one could show another encoding. */
+export function outputsOf(
+  outputs: Readonly<Record<"stdout" | "stderr", CappedOutput>>,
+  { cut }: { /** Whether something ended the program. */ readonly cut: boolean },
+): Pick<Spawned, "stdout" | "stderr" | "truncated" | "notes"> {
+  const notes: string[] = [];
+  const read = (name: "stdout" | "stderr"): string => {
+    const output = outputs[name];
+    const decoded = cut || output.truncated ? null : decodeText(output.bytes());
+    if (decoded === null || decoded.encoding === "utf-8") return output.text();
+    notes.push(`${name} is read as ${decoded.encoding}${decoded.isGuess ? ", a guess" : ""}`);
+    return decoded.text;
+  };
+  const [stdout, stderr] = [read("stdout"), read("stderr")];
+  return { stdout, stderr, truncated: outputs.stdout.truncated || outputs.stderr.truncated, notes };
 }

@@ -4,7 +4,7 @@ import type { Spawned, SpawnOptions } from "../extension/spawned.ts";
 import { SAID } from "../sandbox/exec/exec_policy.ts";
 import type { Plan } from "../sandbox/exec/plan.ts";
 import type { ChildProgram } from "../sandbox/launch/start_child.ts";
-import { CappedOutput } from "./_capped_output.ts";
+import { CappedOutput, outputsOf } from "./_capped_output.ts";
 import { childrenOf, descendants } from "./_process_table.ts";
 import { PROC } from "./proc_files.ts";
 import { heard, readOutputs } from "./_program_streams.ts";
@@ -134,14 +134,14 @@ export class ConfinedProcess {
   #result(status: Deno.CommandStatus): Spawned {
     const ran = this.#said.has(SAID.begun);
     const signal = SIGNALS.get(Number(this.#said.get(SAID.signal))) ?? status.signal;
+    const outputs = outputsOf({ stdout: this.#stdout, stderr: this.#stderr }, { cut: !ran || signal !== null });
     return {
       ...ran ? { code: status.code, signal } : KILLED, // of a signal, as in shells: 128 and its number
-      stdout: this.#stdout.text(),
-      stderr: ran ? this.#stderr.text() : "",
+      ...outputs,
+      stderr: ran ? outputs.stderr : "",
       ms: Math.round(performance.now() - this.#begun),
       timedOut: this.#timedOut,
-      truncated: this.#stdout.truncated || this.#stderr.truncated,
-      notes: this.#notes,
+      notes: [...this.#notes, ...outputs.notes],
     };
   }
 

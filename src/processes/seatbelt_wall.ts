@@ -3,6 +3,7 @@ import { delimiter, isAbsolute, join, resolve } from "node:path";
 import { messageOf } from "../domain/errors.ts";
 import type { ProgramWalls, Spawned, SpawnOptions } from "../extension/spawned.ts";
 import type { GrantedPath } from "../sandbox/confine/access.ts";
+import { outputsOf } from "./_capped_output.ts";
 import { CommandFolder } from "./_command_folder.ts";
 import { deviceNodes, machinePath } from "./_open_paths.ts";
 import {
@@ -332,7 +333,7 @@ async function runProgram(argv: readonly string[], options: RunOptions): Promise
     }),
   ];
   const streams = new ProgramStreams(process, { ...options, mark });
-  const outputs = streams.start();
+  const drained = streams.start();
   const status = await process.status;
   clearTimeout(timer);
   clearTimeout(grace);
@@ -340,23 +341,23 @@ async function runProgram(argv: readonly string[], options: RunOptions): Promise
   unheard.forEach((end) => end());
   const left = await tree.ended();
   if (left > 0 && !timedOut && !stop?.aborted) notes.push(`${left} processes that were left running were ended`);
-  await outputs();
+  await drained();
   signal?.throwIfAborted();
-  const stderr = streams.stderr.text();
   if (!streams.marked && !timedOut && !stop?.aborted) {
     throw new Error(
-      `Cannot run ${name}: ${stderr.trim() || `sandbox-exec ended with ${status.signal ?? status.code}`}`,
+      `Cannot run ${name}: ${
+        streams.stderr.text().trim() || `sandbox-exec ended with ${status.signal ?? status.code}`
+      }`,
     );
   }
+  const outputs = outputsOf(streams, { cut: status.signal !== null });
   return {
     code: status.code,
     signal: status.signal,
-    stdout: streams.stdout.text(),
-    stderr,
+    ...outputs,
     ms: Math.round(performance.now() - begun),
     timedOut,
-    truncated: streams.stdout.truncated || streams.stderr.truncated,
-    notes,
+    notes: [...notes, ...outputs.notes],
   };
 }
 

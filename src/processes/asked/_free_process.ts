@@ -1,5 +1,5 @@
 import { delimiter, isAbsolute } from "node:path";
-import { CappedOutput } from "../_capped_output.ts";
+import { CappedOutput, outputsOf } from "../_capped_output.ts";
 import { CommandFolder } from "../_command_folder.ts";
 import { MAX_BYTES, TIMEOUT_MS } from "../_program_call.ts";
 import { heard, readOutputs, writeInput } from "../_program_streams.ts";
@@ -84,12 +84,9 @@ async function runIn(cwd: string, argv: readonly string[], options: FreeProcessO
   return {
     code: status.code,
     signal: status.signal,
-    stdout: kept.stdout.text(),
-    stderr: kept.stderr.text(),
+    ...outputsOf(kept, { cut: status.signal !== null }),
     ms: Math.round(performance.now() - begun),
     timedOut: end.timedOut,
-    truncated: kept.stdout.truncated || kept.stderr.truncated,
-    notes: [],
   };
 }
 

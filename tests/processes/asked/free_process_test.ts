@@ -57,6 +57,19 @@ Deno.test("runFree() keeps the beginning and the end of a long output", async ()
   assert.match(stdout, /^1\n2\n[^]*bytes left out[^]*\n100000\n$/);
 });
 
+Deno.test("runFree() guesses the encoding of a whole output, and of no part of one", async () => {
+  const line = "Gr\\366\\337e und \\334berma\\337", latin = `printf '${line}\\n'`;
+  const { stdout, stderr, notes } = await run(`${latin}; printf '\\377\\376a\\0b\\0' >&2`);
+  assert.deepEqual([stdout, stderr], ["Größe und Übermaß\n", "ab"]);
+  assert.deepEqual(notes, ["stdout is read as windows-1252, a guess", "stderr is read as utf-16le"]);
+  for (const [text, options] of [[latin, { maxBytes: 10 }], [`${latin}; kill -9 $$`, {}]] as const) {
+    const part = await run(text, options);
+    assert.match(part.stdout, /^Gr\ufffd/);
+    assert.deepEqual(part.notes, []);
+  }
+  assert.equal((await run("printf 'a\\0\\351'")).stdout, "a\0\ufffd");
+});
+
 Deno.test("systemCommand() gives a command line to PowerShell on Windows, and refuses what batch files reinterpret", () => {
   assert.deepEqual(systemCommand(["/bin/sh", "-c", "npm test"], "darwin"), ["/bin/sh", "-c", "npm test"]);
   assert.deepEqual(systemCommand(["/bin/sh", "-c", "npm test"], "windows"), [
