@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 87e9d8107e55fa78c9e3f72f82f07cdf631f947e42ca5043f21ff41c557cae2e
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 3f44c611e29f71f02d956e9e6e5fe490d06f5874bfbc38b045ad87d8bf95b29d
 import { z } from 'zod';
 
 /** How a call turned out that returned. */
@@ -154,6 +154,9 @@ export interface SpawnOptions {
   readonly timeoutMs?: number;
   /** Limit for each of the two outputs, whose beginning and end are kept. 1 MiB if absent. */
   readonly maxBytes?: number;
+  /** Decodes an output in another encoding than UTF-8 by its byte order mark or by a guess, if all of it is there; a note
+   * of the result names the encoding. Otherwise, bytes that are not UTF-8 are U+FFFD. */
+  readonly guessEncoding?: boolean;
   /** Ends the program as the time limit does; `spawn` then rejects with the reason. */
   readonly signal?: AbortSignal;
   /** Sends SIGTERM, and kills the program two seconds later; `spawn` resolves with how it ended. */
@@ -198,8 +201,6 @@ export interface Spawned {
   /** 128 plus the number of the signal if one ended it. */
   readonly code: number;
   readonly signal: string | null;
-  /** UTF-8, in which bytes of other encodings are U+FFFD. A whole output in another encoding is decoded by its byte order
-   * mark or a guess, which a note names. The same for `stderr`. */
   readonly stdout: string;
   readonly stderr: string;
   readonly ms: number;

@@ -12,7 +12,10 @@ export async function run(
   command: ShellCommand,
   options: ShellRunOptions = {},
 ): Promise<unknown> {
-  const { notes, ...result } = await (await allowed(env, command, options))(spawnOptions(options));
+  const { notes, ...result } = await (await allowed(env, command, options))({
+    ...spawnOptions(options),
+    guessEncoding: true,
+  });
   const hint = wallHint(env, `${result.stderr}\n${result.stdout}`);
   return { ...result, ...(hint === null ? {} : { hint }), ...(notes.length > 0 ? { notes } : {}) };
 }

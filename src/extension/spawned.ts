@@ -14,6 +14,9 @@ export interface SpawnOptions {
   readonly timeoutMs?: number;
   /** Limit for each of the two outputs, whose beginning and end are kept. 1 MiB if absent. */
   readonly maxBytes?: number;
+  /** Decodes an output in another encoding than UTF-8 by its byte order mark or by a guess, if all of it is there; a note
+   * of the result names the encoding. Otherwise, bytes that are not UTF-8 are U+FFFD. */
+  readonly guessEncoding?: boolean;
   /** Ends the program as the time limit does; `spawn` then rejects with the reason. */
   readonly signal?: AbortSignal;
   /** Sends SIGTERM, and kills the program two seconds later; `spawn` resolves with how it ended. */
@@ -56,8 +59,6 @@ export interface Spawned {
   /** 128 plus the number of the signal if one ended it. */
   readonly code: number;
   readonly signal: string | null;
-  /** UTF-8, in which bytes of other encodings are U+FFFD. A whole output in another encoding is decoded by its byte order
-   * mark or a guess, which a note names. The same for `stderr`. */
   readonly stdout: string;
   readonly stderr: string;
   readonly ms: number;

@@ -48,16 +48,16 @@ export class CappedOutput {
   }
 }
 
-/** What the result of a program has of its outputs. An encoding other than UTF-8 is guessed only for all that a program
- * wrote before it ended by itself: of a part, the next one could show another encoding. */
+/** What the result of a program has of its outputs. An encoding is guessed only for all that a program wrote before it
+ * ended by itself: more of an output could show another one. */
 export function outputsOf(
   outputs: Readonly<Record<"stdout" | "stderr", CappedOutput>>,
-  { cut }: { /** Whether something ended the program. */ readonly cut: boolean },
+  { guess, wasEnded }: { readonly guess: boolean; /** Not by itself. */ readonly wasEnded: boolean },
 ): Pick<Spawned, "stdout" | "stderr" | "truncated" | "notes"> {
   const notes: string[] = [];
   const read = (name: "stdout" | "stderr"): string => {
     const output = outputs[name];
-    const decoded = cut || output.truncated ? null : decodeText(output.bytes());
+    const decoded = !guess || wasEnded || output.truncated ? null : decodeText(output.bytes());
     if (decoded === null || decoded.encoding === "utf-8") return output.text();
     notes.push(`${name} is read as ${decoded.encoding}${decoded.isGuess ? ", a guess" : ""}`);
     return decoded.text;

@@ -41,6 +41,7 @@ export interface ConfinedProcessOptions {
   readonly input: NonNullable<SpawnOptions["input"]> | null;
   readonly maxBytes: number;
   readonly onOutput: NonNullable<SpawnOptions["onOutput"]> | null;
+  readonly guessEncoding: boolean;
 }
 
 /** Nothing ran, since the namespaces of the program could not be made. */
@@ -134,7 +135,10 @@ export class ConfinedProcess {
   #result(status: Deno.CommandStatus): Spawned {
     const ran = this.#said.has(SAID.begun);
     const signal = SIGNALS.get(Number(this.#said.get(SAID.signal))) ?? status.signal;
-    const outputs = outputsOf({ stdout: this.#stdout, stderr: this.#stderr }, { cut: !ran || signal !== null });
+    const outputs = outputsOf({ stdout: this.#stdout, stderr: this.#stderr }, {
+      guess: this.#options.guessEncoding,
+      wasEnded: !ran || signal !== null,
+    });
     return {
       ...ran ? { code: status.code, signal } : KILLED, // of a signal, as in shells: 128 and its number
       ...outputs,

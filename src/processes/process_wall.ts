@@ -202,6 +202,7 @@ export class ProcessWall {
       const process = new ConfinedProcess(plan, {
         launcher: this.#options.launcher ?? { path: machine.program.path, args: [] },
         ...{ argv, env, cwd: policy.cwd, whole: isWhole, input, maxBytes, onOutput },
+        guessEncoding: options.guessEncoding ?? false,
       });
       fixed?.began(process.pid);
       const left = network === "private" ? this.#namespaces.began(loopback ?? "", process.pid) : () => {};

@@ -167,6 +167,7 @@ export class SeatbeltWall {
         env: variables,
         input,
         maxBytes,
+        guessEncoding: options.guessEncoding ?? false,
         onOutput,
         timeoutMs,
         signal,
@@ -295,6 +296,7 @@ interface RunOptions {
   readonly env: Readonly<Record<string, string>>;
   readonly input: NonNullable<SpawnOptions["input"]> | null;
   readonly maxBytes: number;
+  readonly guessEncoding: boolean;
   readonly onOutput: NonNullable<SpawnOptions["onOutput"]> | null;
   readonly timeoutMs: number;
 }
@@ -350,7 +352,7 @@ async function runProgram(argv: readonly string[], options: RunOptions): Promise
       }`,
     );
   }
-  const outputs = outputsOf(streams, { cut: status.signal !== null });
+  const outputs = outputsOf(streams, { guess: options.guessEncoding, wasEnded: status.signal !== null });
   return {
     code: status.code,
     signal: status.signal,

@@ -102,7 +102,8 @@ Deno.test("ProcessWall.spawn() keeps begin and end of a flood", { ignore }, asyn
     assert.ok(truncated && stdout.length < 1100);
     assert.match(stdout, /^begin\n\0+\n\[\d+ bytes left out\]\n\0+end\n$/);
     assert.ok(heldBytes() - before < 80 << 20);
-    const latin = await wall.spawn(workspace, sh("printf 'Gr\\366\\337e'; printf 'f\\374r' >&2"));
+    const print = sh("printf 'Gr\\366\\337e'; printf 'f\\374r' >&2");
+    const latin = await wall.spawn(workspace, print, { guessEncoding: true });
     assert.deepEqual([latin.stdout, latin.stderr], ["Größe", "für"]);
     assert.deepEqual(latin.notes, ["stdout", "stderr"].map((one) => `${one} is read as windows-1252, a guess`));
   });

@@ -3,6 +3,7 @@ import { Git } from "../program/git.ts";
 import { gitSays } from "../program/git_error.ts";
 import { missingFile } from "./missing_file.ts";
 import { pathArguments } from "../program/paths.ts";
+import { FileLines, type KeptLine, noteGuesses } from "../output/file_text.ts";
 import { nameOf } from "../output/quoted_name.ts";
 import { RecordReader } from "../output/record_reader.ts";
 import { checkedRef, refError } from "../program/refs.ts";
@@ -37,7 +38,6 @@ interface CommitFacts {
 }
 
 const MAX_LINES = 2_000;
-const MAX_LINE = 1_000;
 
 /** `git.blame` */
 export async function blame(
@@ -48,7 +48,7 @@ export async function blame(
   const where = ref === undefined ? [] : [checkedRef(ref)];
   const git = await Git.of(env);
   const report = new BlameReport(path);
-  const reader = new RecordReader((line) => report.line(line));
+  const reader = new RecordReader((line, bytes) => report.line(line, bytes));
   const range = from === 1 && to === undefined ? [] : [`-L${from},${to ?? ""}`];
   const { code, stderr } = await git.run(
     ["blame", "--porcelain", "--no-textconv", ...range, ...where, ...pathArguments(path)],
@@ -62,13 +62,16 @@ export async function blame(
     }
     throw await refError(git, { cannot, stderr, refs: where });
   }
+  const guess = report.decode();
+  if (guess !== null) noteGuesses(env, [[path, guess]]);
   return report.result;
 }
 
 class BlameReport {
   readonly #path: string;
   readonly #commits = new Map<string, CommitFacts>();
-  readonly #origins: (Origin & { to: number; cut?: true; readonly lines: string[] })[] = [];
+  readonly #origins: (Omit<Origin, "text" | "cut" | "to"> & { to: number; readonly lines: KeptLine[] })[] = [];
+  readonly #texts = new FileLines();
   #hash = "";
   #line = 0;
   #kept = 0;
@@ -79,12 +82,21 @@ class BlameReport {
   }
 
   get result(): { readonly origins: readonly Origin[]; readonly left: number } {
-    const origins = this.#origins.map(({ lines, ...origin }) => ({ ...origin, text: lines.join("\n") }));
+    const origins = this.#origins.map(({ lines, ...origin }) => ({
+      ...origin,
+      text: lines.map(({ text }) => text).join("\n"),
+      ...(lines.some(({ isCut }) => isCut) ? { cut: true as const } : {}),
+    }));
     return { origins, left: this.#left };
   }
 
-  line(line: string): void {
-    if (line.startsWith("\t")) return this.#text(line.slice(1));
+  /** Decodes what is not UTF-8, once all lines were read; returns the encoding that was guessed. */
+  decode(): string | null {
+    return this.#texts.decode();
+  }
+
+  line(line: string, bytes: Uint8Array): void {
+    if (line.startsWith("\t")) return this.#text(bytes.subarray(1));
     const [, hash, at] = /^([0-9a-f]{40}|[0-9a-f]{64}) \d+ (\d+)/.exec(line) ?? [];
     if (hash !== undefined) {
       this.#hash = hash;
@@ -102,29 +114,26 @@ class BlameReport {
     else if (key === "filename") facts.path = nameOf(value);
   }
 
-  #text(text: string): void {
+  #text(bytes: Uint8Array): void {
     if (this.#kept >= MAX_LINES) return void this.#left++;
     this.#kept++;
-    const line = text.length > MAX_LINE ? `${text.slice(0, MAX_LINE)}…` : text;
     const hash = /^0+$/.test(this.#hash) ? null : this.#hash;
     const facts = this.#commits.get(this.#hash);
     const last = this.#origins.at(-1);
-    const cut = line === text ? {} : { cut: true as const };
     if (last?.hash === hash && last.to === this.#line - 1) {
       last.to = this.#line;
-      last.lines.push(line);
-      Object.assign(last, cut);
+      this.#keep(last.lines, bytes);
     } else if (facts) {
       const { path, ...said } = facts;
       const place = { from: this.#line, to: this.#line, hash };
-      this.#origins.push({
-        ...place,
-        ...said,
-        ...(path === this.#path ? {} : { path }),
-        text: "",
-        lines: [line],
-        ...cut,
-      });
+      const lines: KeptLine[] = [];
+      this.#origins.push({ ...place, ...said, ...(path === this.#path ? {} : { path }), lines });
+      this.#keep(lines, bytes);
     }
+  }
+
+  #keep(lines: KeptLine[], bytes: Uint8Array): void {
+    const at = lines.length;
+    this.#texts.add(bytes, (line) => lines[at] = line);
   }
 }

@@ -1,4 +1,5 @@
 import type { EnvironmentView } from "@vis/extension";
+import { noteGuesses } from "../output/file_text.ts";
 import { Git } from "../program/git.ts";
 import { pathArguments } from "../program/paths.ts";
 import { type Diff, PatchReader } from "../output/patch_reader.ts";
@@ -46,7 +47,7 @@ export async function diff(env: EnvironmentView, options: DiffOptions = {}): Pro
   const refs = [from, to].filter((ref) => ref !== undefined).map((ref) => checkedRef(ref));
   const git = await Git.of(env);
   const patch = new PatchReader({ files: MAX_FILES, chars: maxChars });
-  const reader = new RecordReader((line) => patch.line(line));
+  const reader = new RecordReader((line, bytes) => patch.line(line, bytes));
   const { code, stderr } = await git.run(
     [
       "diff",
@@ -60,6 +61,7 @@ export async function diff(env: EnvironmentView, options: DiffOptions = {}): Pro
   );
   reader.end();
   if (code !== 0) throw await refError(git, { cannot: "Cannot compare", stderr, refs });
+  noteGuesses(env, patch.decode());
   return await withoutNewSecrets(git, { diff: patch.diff, env });
 }
 

@@ -1,9 +1,10 @@
-import type { EnvironmentView } from "@vis/extension";
+import { ByteBuffer, type EnvironmentView } from "@vis/extension";
 import { type Commit, COMMIT_FORMAT, commitOf } from "../output/commit_fields.ts";
 import { PATCH_ARGUMENTS } from "./diff.ts";
 import { Git } from "../program/git.ts";
 import { plainReason } from "../program/git_error.ts";
 import { missingFile } from "./missing_file.ts";
+import { fileText, noteGuesses, wholeCharacters } from "../output/file_text.ts";
 import { type Diff, PatchReader } from "../output/patch_reader.ts";
 import { columns, nameOf } from "../output/quoted_name.ts";
 import { RecordReader } from "../output/record_reader.ts";
@@ -38,6 +39,12 @@ export type GitObject =
     readonly message: string;
   };
 
+interface Wanted {
+  readonly env: EnvironmentView;
+  readonly hash: string;
+  readonly maxChars: number;
+}
+
 const MAX_CHARS = 400_000, MAX_FILES = 300, MAX_ENTRIES = 2_000;
 const NUL = 0, NEWLINE = 10;
 
@@ -50,8 +57,8 @@ export async function show(env: EnvironmentView, ref = "HEAD", options: ShowOpti
   });
   const [type = "", hash = "", size = ""] = stdout.trim().split(" ");
   const { maxChars = MAX_CHARS } = options;
-  if (type === "commit") return await showCommit(git, { hash, maxChars, context: options.context ?? 3 });
-  if (type === "blob") return await showFile(git, { hash, bytes: Number(size), maxChars });
+  if (type === "commit") return await showCommit(git, { env, hash, maxChars, context: options.context ?? 3 });
+  if (type === "blob") return await showFile(git, { env, name, hash, bytes: Number(size), maxChars });
   if (type === "tree") return await showFolder(git, hash);
   if (type === "tag") return await showTag(git, hash);
   throw await missing(git, name);
@@ -59,12 +66,12 @@ export async function show(env: EnvironmentView, ref = "HEAD", options: ShowOpti
 
 async function showCommit(
   git: Git,
-  { hash, maxChars, context }: { readonly hash: string; readonly maxChars: number; readonly context: number },
+  { env, hash, maxChars, context }: Wanted & { readonly context: number },
 ): Promise<GitObject> {
   const patch = new PatchReader({ files: MAX_FILES, chars: maxChars });
   let commit: Commit | null = null;
-  const reader = new RecordReader((record) => {
-    if (commit !== null) return patch.line(record);
+  const reader = new RecordReader((record, bytes) => {
+    if (commit !== null) return patch.line(record, bytes);
     commit = commitOf(record);
     reader.endWith(NEWLINE);
   }, { separator: NUL });
@@ -74,26 +81,29 @@ async function showCommit(
   });
   reader.end();
   if (code !== 0 || commit === null) throw new Error(`Cannot show ${hash}: ${plainReason(stderr)}`);
+  noteGuesses(env, patch.decode());
   return { kind: "commit", ...(commit as Commit), ...patch.diff };
 }
 
 async function showFile(
   git: Git,
-  { hash, bytes, maxChars }: { readonly hash: string; readonly bytes: number; readonly maxChars: number },
+  { env, name, hash, bytes, maxChars }: Wanted & { readonly name: string; readonly bytes: number },
 ): Promise<GitObject> {
-  const parts: Uint8Array[] = [];
-  let length = 0;
+  const kept = new ByteBuffer();
   const { code, stderr } = await git.run(["cat-file", "blob", hash], {
-    take: (chunk) => {
-      const kept = chunk.subarray(0, Math.max(0, maxChars - length));
-      length += kept.length;
-      if (kept.length > 0) parts.push(kept);
-    },
+    take: (chunk) => kept.push(chunk.subarray(0, maxChars - kept.length)),
   });
   if (code !== 0) throw new Error(`Cannot show ${hash}: ${plainReason(stderr)}`);
-  const decoder = new TextDecoder();
-  const text = parts.map((part) => decoder.decode(part, { stream: true })).join("");
-  return { kind: "file", hash, bytes, text: text.includes("\0") ? null : text, left: bytes - length };
+  const isCut = kept.length < bytes;
+  const whole = isCut ? wholeCharacters(kept.bytes) : kept.bytes;
+  const found = fileText(whole);
+  if (found === null) return { kind: "file", hash, bytes, text: null, left: bytes - kept.length };
+  if (found.guess !== null) {
+    noteGuesses(env, [[name, found.guess]]);
+    return { kind: "file", hash, bytes, text: found.text, left: bytes - whole.length };
+  }
+  const text = new TextDecoder().decode(kept.bytes, { stream: isCut });
+  return { kind: "file", hash, bytes, text, left: bytes - kept.length };
 }
 
 async function showFolder(git: Git, hash: string): Promise<GitObject> {

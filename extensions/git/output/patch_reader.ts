@@ -1,3 +1,4 @@
+import { FileLines, type KeptLine } from "./file_text.ts";
 import { nameOf } from "./quoted_name.ts";
 
 export interface DiffHunk {
@@ -33,7 +34,12 @@ export interface Diff {
 }
 
 interface OpenHunk extends Omit<DiffHunk, "text"> {
-  readonly lines: string[];
+  readonly lines: Line[];
+}
+
+interface Line {
+  kept: KeptLine;
+  readonly isChange: boolean;
 }
 
 interface OpenFile {
@@ -49,9 +55,9 @@ interface OpenFile {
   /** 2 for a merge, whose lines have two marks. */
   readonly marks: 1 | 2;
   readonly hunks: OpenHunk[];
+  readonly texts: FileLines;
 }
 
-const MAX_LINE = 1000;
 const HUNK = /^@@+ -(\d+)(?:,(\d+))? (?:-\d+(?:,\d+)? )*\+(\d+)(?:,(\d+))? @@+ ?(.*)$/s;
 
 /** Lines of each older side: two of them in a merge. */
@@ -85,8 +91,19 @@ export class PatchReader {
     };
   }
 
-  line(line: string): void {
-    if (this.#file && (this.#new > 0 || this.#old.some((count) => count > 0))) return this.#content(this.#file, line);
+  /** Decodes what is not UTF-8, once all lines were read; returns the paths of these files with the encodings that were
+   * guessed. */
+  decode(): readonly (readonly [path: string, guess: string])[] {
+    return this.#files.flatMap(({ path, texts }) => {
+      const guess = texts.decode();
+      return guess === null ? [] : [[path, guess] as const];
+    });
+  }
+
+  line(line: string, bytes: Uint8Array = new TextEncoder().encode(line)): void {
+    if (this.#file && (this.#new > 0 || this.#old.some((count) => count > 0))) {
+      return this.#content(this.#file, line, bytes);
+    }
     if (line.startsWith("diff --")) return this.#begin(line);
     const [, unmerged] = /^\* Unmerged path (.*)$/s.exec(line) ?? [];
     if (unmerged !== undefined) return this.#open({ path: nameOf(unmerged), status: "conflict", marks: 1 });
@@ -112,6 +129,7 @@ export class PatchReader {
       newMode: "",
       left: 0,
       hunks: [],
+      texts: new FileLines(),
     };
     this.#hunk = null;
     this.#total.files++;
@@ -133,7 +151,7 @@ export class PatchReader {
     }
   }
 
-  #content(file: OpenFile, line: string): void {
+  #content(file: OpenFile, line: string, bytes: Uint8Array): void {
     if (line.startsWith("\\")) return;
     const marks = line.slice(0, file.marks);
     const isOld = marks.includes("-");
@@ -143,10 +161,10 @@ export class PatchReader {
     if (isNew) this.#count(file, "added");
     if (isOld) this.#count(file, "deleted");
     if (this.#chars < this.#limits.chars && this.#hunk) {
-      const kept = line.length > MAX_LINE ? `${line.slice(0, MAX_LINE)}…` : line;
-      this.#chars += kept.length + 1;
-      this.#hunk.lines.push(kept);
-      if (kept !== line && (isNew || isOld)) file.left++;
+      const open: Line = { kept: { text: "", isCut: false }, isChange: isNew || isOld };
+      file.texts.add(bytes, (kept) => open.kept = kept);
+      this.#chars += open.kept.text.length + 1;
+      this.#hunk.lines.push(open);
     } else if (isNew || isOld) file.left++;
   }
 
@@ -183,6 +201,7 @@ function sameName(pair: string): string {
 }
 
 function fileDiff({ path, from, status, added, deleted, binary, oldMode, newMode, left, hunks }: OpenFile): FileDiff {
+  const cut = hunks.flatMap(({ lines }) => lines).filter(({ kept, isChange }) => isChange && kept.isCut).length;
   return {
     path,
     ...(from === null ? {} : { from }),
@@ -191,7 +210,7 @@ function fileDiff({ path, from, status, added, deleted, binary, oldMode, newMode
     deleted,
     ...(binary ? { binary: true } : {}),
     ...(newMode === "" ? {} : { mode: `${oldMode} → ${newMode}` }),
-    hunks: hunks.map(({ lines, ...hunk }) => ({ ...hunk, text: lines.join("\n") })),
-    ...(left > 0 ? { left } : {}),
+    hunks: hunks.map(({ lines, ...hunk }) => ({ ...hunk, text: lines.map(({ kept }) => kept.text).join("\n") })),
+    ...(left + cut > 0 ? { left: left + cut } : {}),
   };
 }

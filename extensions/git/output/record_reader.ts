@@ -4,14 +4,17 @@ const NEWLINE = 10;
 /** Limit of one record; the rest is dropped, so that long lines take no memory. */
 const MAX_RECORD = 256 << 10;
 
-/** Splits a byte stream into records and passes them on as text. */
+/** Splits a byte stream into records and passes them on as text, in which bytes that are not UTF-8 are U+FFFD. */
 export class RecordReader {
-  readonly #take: (record: string) => void;
+  readonly #take: (record: string, bytes: Uint8Array) => void;
   readonly #record = new ByteBuffer();
   #separator: number;
 
   /** The separator is a byte, by default a line feed. */
-  constructor(take: (record: string) => void, { separator = NEWLINE }: { readonly separator?: number } = {}) {
+  constructor(
+    take: (record: string, bytes: Uint8Array) => void,
+    { separator = NEWLINE }: { readonly separator?: number } = {},
+  ) {
     this.#take = take;
     this.#separator = separator;
   }
@@ -41,8 +44,8 @@ export class RecordReader {
   }
 
   #flush(): void {
-    const text = new TextDecoder().decode(this.#record.bytes);
+    const { bytes } = this.#record;
     this.#record.clear();
-    this.#take(text);
+    this.#take(new TextDecoder().decode(bytes), bytes);
   }
 }

@@ -14,7 +14,8 @@ const INHERITED =
     .split(" ");
 
 export interface FreeProcessOptions
-  extends Pick<SpawnOptions, "env" | "input" | "timeoutMs" | "maxBytes" | "signal" | "stop" | "onOutput"> {
+  extends
+    Pick<SpawnOptions, "env" | "input" | "timeoutMs" | "maxBytes" | "signal" | "stop" | "onOutput" | "guessEncoding"> {
   /** Real path; null for an empty folder of its own. */
   readonly cwd: string | null;
   /** The environment of Vis. */
@@ -34,7 +35,8 @@ export async function runFree(argv: readonly string[], options: FreeProcessOptio
 }
 
 async function runIn(cwd: string, argv: readonly string[], options: FreeProcessOptions): Promise<Spawned> {
-  const { input, own, timeoutMs = TIMEOUT_MS, maxBytes = MAX_BYTES, signal, stop, onOutput } = options;
+  const { input, own, timeoutMs = TIMEOUT_MS, maxBytes = MAX_BYTES, signal, stop, onOutput, guessEncoding = false } =
+    options;
   signal?.throwIfAborted();
   const [program = "", ...args] = systemCommand(argv);
   const inherited = INHERITED.flatMap((name) => own[name] === undefined ? [] : [[name, own[name]]]);
@@ -84,7 +86,7 @@ async function runIn(cwd: string, argv: readonly string[], options: FreeProcessO
   return {
     code: status.code,
     signal: status.signal,
-    ...outputsOf(kept, { cut: status.signal !== null }),
+    ...outputsOf(kept, { guess: guessEncoding, wasEnded: status.signal !== null }),
     ms: Math.round(performance.now() - begun),
     timedOut: end.timedOut,
   };

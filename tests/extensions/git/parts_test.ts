@@ -106,6 +106,39 @@ Deno.test("PatchReader takes no line of a file for a header", () => {
   assert.deepEqual(total, { files: 2, added: 2, deleted: 1 });
 });
 
+Deno.test("PatchReader decodes the lines of each file together, and guesses only what is not UTF-8", () => {
+  const patch = new PatchReader({ files: 10, chars: 100_000 });
+  const bytes = (text: string) => Uint8Array.from(text, (char) => char.charCodeAt(0));
+  // Of Shift_JIS, the second byte of a character can be that of a letter.
+  const japanese = "\x93\xfa\x96\x7b\x8c\xea\x82\xcc\x83\x65\x83\x4c\x83\x58\x83\x67",
+    long = `${japanese} `.repeat(500);
+  const head = (
+    name: string,
+    counts: string,
+  ) => [`diff --git a/${name} b/${name}`, `--- a/${name}`, `+++ b/${name}`, counts];
+  const lines = [
+    ...head("latin", "@@ -1,2 +1,2 @@"),
+    " f\xfcr",
+    "-Gr\xf6\xdfe",
+    "+Gr\xc3\xb6\xc3\x9fe", // now UTF-8
+    ...head("jis", "@@ -0,0 +1,2 @@"),
+    `+${japanese}`,
+    `+${long}`,
+    ...head("broken", "@@ -0,0 +1 @@"),
+    "+\xc3\xa4\xc3\xb6\xc3\xbc\xc3\x9f \xff",
+  ];
+  const reader = new RecordReader((line, raw) => patch.line(line, raw));
+  reader.push(bytes(lines.join("\n")));
+  reader.end();
+  assert.deepEqual(patch.decode(), [["latin", "windows-1252"], ["jis", "shift_jis"]]);
+  const [latin, jis, broken] = patch.diff.files;
+  assert.equal(latin?.hunks[0]?.text, " für\n-Größe\n+Größe");
+  const text = "日本語のテキスト";
+  assert.equal(jis?.hunks[0]?.text, `+${text}\n${`+${`${text} `.repeat(500)}`.slice(0, 1000)}…`);
+  assert.equal(jis?.left, 1);
+  assert.equal(broken?.hunks[0]?.text, "+äöüß \ufffd");
+});
+
 Deno.test(
   "the functions are there wherever git is on the machine, the prompt where there is a repository",
   { ignore },

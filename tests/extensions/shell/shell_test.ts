@@ -34,11 +34,13 @@ Deno.test("shell.run() runs a text by a shell, a list as it is, and gives failur
   await run(view(undefined, asked), ["git", "log"], { stdin: "x", env: { A: "1" } });
   assert.deepEqual(asked, [[["/bin/sh", "-c", "npm test"], {
     timeoutMs: 5,
+    guessEncoding: true,
     hideSecrets: HIDE,
     loopback: "c",
   }], [["git", "log"], {
     input: "x",
     env: { A: "1" },
+    guessEncoding: true,
     hideSecrets: HIDE,
     loopback: "c",
   }]]);

@@ -58,16 +58,18 @@ Deno.test("runFree() keeps the beginning and the end of a long output", async ()
 });
 
 Deno.test("runFree() guesses the encoding of a whole output, and of no part of one", async () => {
+  const guess = { guessEncoding: true };
   const line = "Gr\\366\\337e und \\334berma\\337", latin = `printf '${line}\\n'`;
-  const { stdout, stderr, notes } = await run(`${latin}; printf '\\377\\376a\\0b\\0' >&2`);
+  const { stdout, stderr, notes } = await run(`${latin}; printf '\\377\\376a\\0b\\0' >&2`, guess);
   assert.deepEqual([stdout, stderr], ["Größe und Übermaß\n", "ab"]);
   assert.deepEqual(notes, ["stdout is read as windows-1252, a guess", "stderr is read as utf-16le"]);
-  for (const [text, options] of [[latin, { maxBytes: 10 }], [`${latin}; kill -9 $$`, {}]] as const) {
+  const parts = [[latin, { ...guess, maxBytes: 10 }], [`${latin}; kill -9 $$`, guess], [latin, {}]] as const;
+  for (const [text, options] of parts) {
     const part = await run(text, options);
     assert.match(part.stdout, /^Gr\ufffd/);
     assert.deepEqual(part.notes, []);
   }
-  assert.equal((await run("printf 'a\\0\\351'")).stdout, "a\0\ufffd");
+  assert.equal((await run("printf 'a\\0\\351'", guess)).stdout, "a\0\ufffd");
 });
 
 Deno.test("systemCommand() gives a command line to PowerShell on Windows, and refuses what batch files reinterpret", () => {

@@ -197,6 +197,28 @@ Deno.test("git.* with names that are not UTF-8, or hold anything else", { ignore
   });
 });
 
+Deno.test("git.show(), diff() and blame() decode files by a guess, which a note names", { ignore }, async () => {
+  await repository(async ({ env, workspace, git }) => {
+    const notes: string[] = [], noting = { ...env, note: (text: string) => void notes.push(text) };
+    const latin = (text: string) => Uint8Array.from(text, (char) => char.charCodeAt(0));
+    await Deno.writeFile(`${workspace}/l.txt`, latin("Größe\nund Übermaß\n"));
+    await git("add", ".");
+    await git("commit", "-q", "-m", "latin");
+    await Deno.writeFile(`${workspace}/l.txt`, latin("Grüße\nund Übermaß\n"));
+    const { files } = await diff(noting);
+    assert.equal(files[0]?.hunks[0]?.text, "-Größe\n+Grüße\n und Übermaß");
+    const whole = await show(noting, "HEAD:l.txt"), part = await show(noting, "HEAD:l.txt", { maxChars: 8 });
+    assert.deepEqual(whole.kind === "file" && [whole.text, whole.left], ["Größe\nund Übermaß\n", 0]);
+    assert.deepEqual(part.kind === "file" && [part.text, part.left], ["Größe\n", 12]);
+    const shown = await show(noting);
+    assert.equal(shown.kind === "commit" && shown.files[0]?.hunks[0]?.text, "+Größe\n+und Übermaß");
+    assert.deepEqual((await blame(noting, "l.txt")).origins.map(({ text }) => text), ["Grüße", "und Übermaß"]);
+    const said = (path: string) => `${path} is read as windows-1252: a guess`;
+    const object = said("HEAD:l.txt"), file = said("l.txt");
+    assert.deepEqual(notes, [file, object, object, file, file]);
+  });
+});
+
 Deno.test("git.* with a submodule", { ignore }, async () => {
   await repository(async ({ env, git, write }) => {
     await git("init", "-q", "sub");
