@@ -1,9 +1,9 @@
 import { join } from "node:path";
-import { ROOT } from "../scripts/_project.ts";
 import { realm, shipped } from "../extensions/index.ts";
-import { loadShipped } from "../src/extension/loading/loader.ts";
-import { ExtensionRegistry } from "../src/extension/registry/registry.ts";
-import { defineExtension, fn, type FunctionOptions, z } from "../src/extension/spec.ts";
+import { ROOT } from "../scripts/_project.ts";
+import { loadShipped } from "../src/extension/loader.ts";
+import { ExtensionRegistry } from "../src/extension/registry.ts";
+import { defineExtension, fn, type FunctionOptions, z } from "../src/extension/mod.ts";
 import type { Figure } from "./support/figure.ts";
 
 const RUNS = 9;

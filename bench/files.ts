@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import fs from "../extensions/fs/mod.ts";
-import type { EnvironmentView, FunctionSymbol } from "../src/extension/spec.ts";
+import type { EnvironmentView, FunctionSymbol } from "../src/extension/mod.ts";
 import { testSandbox } from "../tests/helpers/sandbox.ts";
 import type { Figure } from "./support/figure.ts";
 import { largeTree } from "./support/large_tree.ts";

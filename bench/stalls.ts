@@ -2,7 +2,7 @@ import { join } from "node:path";
 import fs from "../extensions/fs/mod.ts";
 import { pageMarkdown } from "../extensions/web/page_markdown.ts";
 import { JsonTooLarge, readForeignJson } from "../src/domain/kit/json.ts";
-import { testExtension } from "../src/extension/registry/testing.ts";
+import { testExtension } from "../src/extension/testing.ts";
 import { parseReply } from "../src/prompt/reply/parse_reply.ts";
 import type { Figure } from "./support/figure.ts";
 

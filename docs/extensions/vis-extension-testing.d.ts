@@ -1,4 +1,4 @@
-/** Types of @vis/extension/testing: those of src/extension/registry/testing.ts. */
+/** Types of @vis/extension/testing: those of src/extension/testing.ts. */
 import type { EnvironmentView, Extension, NudgeContext } from "@vis/extension";
 
 /** Registers a test, for `vis extensions test` and for `deno test`: it fails if `run` throws or rejects. */

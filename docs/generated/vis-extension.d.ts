@@ -1,26 +1,6 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 3f44c611e29f71f02d956e9e6e5fe490d06f5874bfbc38b045ad87d8bf95b29d
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: af546e951a011875974b94757b976396ac4a3565173bfe90b379b1aa28311cc9
 import { z } from 'zod';
 
-/** How a call turned out that returned. */
-export interface CallOutcome {
-  /** A few words for people who watch: "12 passed", "exit code 1". */
-  readonly text: string;
-  /** False if it did not do what it was called for; true if absent. */
-  readonly ok?: boolean;
-  /** What it printed, of which people see the end if it failed. */
-  readonly output?: string;
-}
-/** What calls of a function do, for people who watch: "reading src/app.ts", "read 3 files". */
-export interface CallAction {
-  /** "reading" */
-  readonly doing: string;
-  /** "read" */
-  readonly done: string;
-  /** What calls are counted in: "files". */
-  readonly things: string;
-  /** How many of the arguments say what a call is about; 1 if absent. */
-  readonly named?: number;
-}
 /** Any value that JSON can express. */
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
   readonly [key: string]: JsonValue;
@@ -48,78 +28,6 @@ export declare class JsonMeter {
 }
 /** Parses JSON that somebody else wrote. Throws JsonTooLarge before anything is built from it, else as JSON.parse. */
 export declare function readForeignJson(text: string, limits?: JsonLimits): unknown;
-/** One version of a state. */
-export interface StateVersion {
-  /** 1-based; increases with each change, including deletions. */
-  readonly version: number;
-  /** Undefined if it was deleted. */
-  readonly value: JsonValue | undefined;
-  /** Milliseconds since the epoch. */
-  readonly at: number;
-}
-export interface StateEntry {
-  readonly key: string;
-  readonly version: number;
-  readonly at: number;
-}
-export interface FoundState extends StateEntry {
-  readonly value: JsonValue;
-  /** Null for global state. */
-  readonly conversationId: string | null;
-}
-/** `workspace` names another workspace than that of the conversation, by its real path. */
-export type Scoped = Readonly<{
-  scope?: "conversation" | "workspace" | "global";
-  workspace?: string;
-}>;
-/** `env.store`: JSON under keys of up to 200 characters. It belongs to this conversation unless `scope` is "workspace",
- * for all conversations there, or "global". A command has no conversation, so that it names one of the others. Each
- * change creates a version, and the last 1000 versions of a key are kept; a value has at most 1 MiB of JSON, a scope at
- * most 10 000 keys. A fork sees the state of its conversation at the time it was made. Rejects with TypeError if the
- * value is not JSON, and with the limit that was exceeded. */
-export interface OwnStore {
-  /** With `ifVersion` it rejects if another version is the newest; 0 means that the key must not exist. Writing the
-   * same value creates no version. */
-  put(key: string, value: JsonValue, options?: Scoped & {
-    readonly ifVersion?: number;
-  }): Promise<{
-    version: number;
-  }>;
-  /** Undefined if there is no such key. */
-  get(key: string, options?: Scoped & {
-    readonly version?: number;
-  }): Promise<JsonValue | undefined>;
-  /** Newest first; a version without a value is a deletion. 100 by default. */
-  history(key: string, options?: Scoped & {
-    readonly limit?: number;
-  }): Promise<readonly StateVersion[]>;
-  /** Sorted by key; 100 by default. */
-  list(options?: Scoped & {
-    readonly prefix?: string;
-    readonly limit?: number;
-  }): Promise<readonly StateEntry[]>;
-  /** Newest values of all conversations and of the global scope, or with `scope: "workspace"` of that, most recently
-   * changed first; 100 by default. `where` matches values at a path: `{"job.state": "open"}`. */
-  query(options?: {
-    readonly scope?: "workspace";
-    readonly workspace?: string;
-    readonly conversationId?: string | null;
-    readonly prefix?: string;
-    readonly where?: Readonly<Record<string, string | number | boolean | null>>;
-    /** Milliseconds since the epoch. */
-    readonly since?: number;
-    readonly limit?: number;
-  }): Promise<readonly FoundState[]>;
-  /** False if there was none. Only a conversation keeps the versions of a deleted key. */
-  delete(key: string, options?: Scoped): Promise<boolean>;
-  /** Stores bytes of any size and returns a reference to be put into a value: `vis db prune` removes bytes that no value
-   * refers to. */
-  putBytes(bytes: Uint8Array | AsyncIterable<Uint8Array>): Promise<string>;
-  /** The bytes of a reference in pieces, each read on demand. Throws if they are gone or damaged. */
-  bytes(reference: string): AsyncIterable<Uint8Array<ArrayBuffer>>;
-  /** Removes bytes that no value refers to any more. */
-  dropBytes(reference: string): Promise<void>;
-}
 /** What a call asks the user to allow, because its grant does not cover it. */
 export interface ApprovalRequest {
   /** What would be done, as a phrase after "Allow Vis to": "run npm ci with network". */
@@ -140,130 +48,45 @@ export interface Approval {
   /** Why not, for the model; "" if it is allowed. */
   readonly reason: string;
 }
-/** Options of `env.spawn`. */
-export interface SpawnOptions {
-  /** Relative to the workspace and inside it; defaults to the workspace. Null starts the program in its temporary home
-   * folder, and leaves folders of the workspace out of its PATH and of the variables of toolchains. */
-  readonly cwd?: string | null;
-  /** Added to the few variables that every program gets. */
-  readonly env?: Readonly<Record<string, string>>;
-  /** Standard input; empty if absent. A stream is read as fast as the program consumes it; when it ends, so does the
-   * input. */
-  readonly input?: string | ReadableStream<Uint8Array<ArrayBuffer>>;
-  /** 120 000 if absent. When the program ends, so does everything that it started. */
-  readonly timeoutMs?: number;
-  /** Limit for each of the two outputs, whose beginning and end are kept. 1 MiB if absent. */
-  readonly maxBytes?: number;
-  /** Decodes an output in another encoding than UTF-8 by its byte order mark or by a guess, if all of it is there; a note
-   * of the result names the encoding. Otherwise, bytes that are not UTF-8 are U+FFFD. */
-  readonly guessEncoding?: boolean;
-  /** Ends the program as the time limit does; `spawn` then rejects with the reason. */
-  readonly signal?: AbortSignal;
-  /** Sends SIGTERM, and kills the program two seconds later; `spawn` resolves with how it ended. */
-  readonly stop?: AbortSignal;
-  /** Receives output as it arrives, in addition to what the result keeps. Must not throw. The callee owns the bytes. */
-  readonly onOutput?: (output: "stdout" | "stderr", bytes: Uint8Array<ArrayBuffer>) => void;
-  /** "call" if absent: the program ends with the call. With "conversation" it runs until the conversation is closed. */
-  readonly lifetime?: "call" | "conversation";
-  /** How to report the program to the user if it ends with a run that lasts for one request only. */
-  readonly title?: string;
-  /** Absolute paths that the program may change, instead of the workspace. It may always change its temporary folder.
-   * Repositories and `.vis` in them stay as they are, except those that are named here: `.git`, or paths in it. */
-  readonly write?: readonly string[];
-  /** Absolute paths that stay as they are even there. */
-  readonly keep?: readonly string[];
-  /** The program brings files into the workspace: others that can change files there pause meanwhile. One that could then
-   * change what git or Vis obey is ended, and a note of the result says so. */
-  readonly pauses?: boolean;
-  /** Absolute paths that it may read and execute, in addition to the usual ones. */
-  readonly read?: readonly string[];
-  /** Full TCP access or no network; overrides the configuration for commands. */
-  readonly network?: boolean;
-  /** The program does not see the secret files of the workspace, except these paths relative to it: it reads
-   * `instead` in their place. Only where it can have a file system of its own. */
-  readonly hideSecrets?: {
-    readonly except: readonly string[];
-    readonly instead: string;
-  };
-  /** True if the user has answered for this program already: by naming it in the settings, or a question of the
-   * extension. Only shipped extensions may say so. Has a meaning only where the wall is not whole. */
-  readonly answered?: boolean;
-  /** Rejects instead of running the program behind less than the whole wall. */
-  readonly whole?: boolean;
-  /** Called when the program begins, after any question. */
-  readonly onBegin?: () => void;
-  /** Without TCP access: programs with the same text here share a network of their own that has only a loopback, where
-   * the machine can have one. */
-  readonly loopback?: string;
+/** How a call turned out that returned. */
+export interface CallOutcome {
+  /** A few words for people who watch: "12 passed", "exit code 1". */
+  readonly text: string;
+  /** False if it did not do what it was called for; true if absent. */
+  readonly ok?: boolean;
+  /** What it printed, of which people see the end if it failed. */
+  readonly output?: string;
 }
-/** How a program ended. A program that failed is a result; `spawn` rejects only if none ran. */
-export interface Spawned {
-  /** 128 plus the number of the signal if one ended it. */
-  readonly code: number;
-  readonly signal: string | null;
-  readonly stdout: string;
-  readonly stderr: string;
-  readonly ms: number;
-  readonly timedOut: boolean;
-  /** Whether an output was longer than `maxBytes`. */
-  readonly truncated: boolean;
-  /** What Vis did, in sentences: leftover processes that were ended, an encoding that was guessed. */
-  readonly notes: readonly string[];
-  /** After a program that could change the repository: what git runs or obeys there now and did not before. */
-  readonly obeyed?: readonly string[];
+/** What calls of a function do, for people who watch: "reading src/app.ts", "read 3 files". */
+export interface CallAction {
+  /** "reading" */
+  readonly doing: string;
+  /** "read" */
+  readonly done: string;
+  /** What calls are counted in: "files". */
+  readonly things: string;
+  /** How many of the arguments say what a call is about; 1 if absent. */
+  readonly named?: number;
 }
-/** What the wall leaves to programs in this run. */
-export interface ProgramWalls {
-  readonly network: boolean;
-  /** Whether every part of the wall is there: namespaces, a read-only repository, Landlock, a filter of system calls. */
-  readonly whole: boolean;
-  /** Why it is not; "" if it is. */
-  readonly reason: string;
-  /** Without TCP access: whether programs can have a loopback of their own. */
-  readonly loopback: boolean;
-  /** Whether they can have unix sockets in their folders. */
-  readonly unix: boolean;
-  /** Whether secret files of the workspace can be hidden from them. */
-  readonly hides: boolean;
-  /** Folders of PATH that programs cannot read, and so do not have in theirs. */
-  readonly leftOut: readonly string[];
-  /** Absent if the wall is whole. `some`: programs run behind the part of it that there is. */
-  readonly unwalled?: {
-    readonly mode: "ask" | "run";
-    readonly reason: string;
-    readonly some: boolean;
-  };
+/** One version of a state. */
+export interface StateVersion {
+  /** 1-based; increases with each change, including deletions. */
+  readonly version: number;
+  /** Undefined if it was deleted. */
+  readonly value: JsonValue | undefined;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
 }
-/** Runs a program behind the kernel wall. Where that is not whole, the user is asked first, unless a setting says
- * otherwise. Rejects if the program may not run. */
-export type Spawn = (argv: readonly string[], options?: SpawnOptions) => Promise<Spawned>;
-/** What a command of an extension gets. */
-export interface CliContext {
-  print(text: string): void;
-  /** Asks for a line. Rejects where nobody can be asked, and if the user cancels. */
-  ask(question: string): Promise<string>;
-  readonly workspace: string;
-  readonly home: string | null;
-  readonly config: unknown;
-  /** The state that the extension keeps for all conversations, or for those of this workspace. */
-  readonly store: OwnStore;
-  /** Runs a program in the workspace, behind the kernel wall as in a conversation. It ends with the command. Absent in
-   * tests. */
-  readonly spawn?: Spawn;
+export interface StateEntry {
+  readonly key: string;
+  readonly version: number;
+  readonly at: number;
 }
-declare const REALM_SCRIPTS: unique symbol;
-/** An extension in the registry: optional keys have their defaults, `prompt` is a function. */
-export interface NormalExtension extends Extension {
-  readonly group: string;
-  readonly subgroup: string;
-  readonly requires: readonly string[];
-  readonly activate: (env: EnvironmentView) => unknown;
-  readonly prompt: (env: EnvironmentView) => string | Promise<string>;
-  readonly symbols: NonNullable<Extension["symbols"]>;
-  readonly [REALM_SCRIPTS]?: Readonly<Record<string, string>>;
+export interface FoundState extends StateEntry {
+  readonly value: JsonValue;
+  /** Null for global state. */
+  readonly conversationId: string | null;
 }
-/** Checks everything that does not depend on other extensions. Throws TypeError that names key and extension. */
-declare function validateExtension(spec: Extension): NormalExtension;
 /** A message as it was sent to a model. */
 export interface SentMessage {
   readonly role: "system" | "user";
@@ -424,6 +247,219 @@ export interface LogEntry {
   /** Milliseconds since the epoch; by default, the time at which it is stored. */
   readonly at?: number;
 }
+/** Options of `env.spawn`. */
+export interface SpawnOptions {
+  /** Relative to the workspace and inside it; defaults to the workspace. Null starts the program in its temporary home
+   * folder, and leaves folders of the workspace out of its PATH and of the variables of toolchains. */
+  readonly cwd?: string | null;
+  /** Added to the few variables that every program gets. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Standard input; empty if absent. A stream is read as fast as the program consumes it; when it ends, so does the
+   * input. */
+  readonly input?: string | ReadableStream<Uint8Array<ArrayBuffer>>;
+  /** 120 000 if absent. When the program ends, so does everything that it started. */
+  readonly timeoutMs?: number;
+  /** Limit for each of the two outputs, whose beginning and end are kept. 1 MiB if absent. */
+  readonly maxBytes?: number;
+  /** Decodes an output in another encoding than UTF-8 by its byte order mark or by a guess, if all of it is there; a note
+   * of the result names the encoding. Otherwise, bytes that are not UTF-8 are U+FFFD. */
+  readonly guessEncoding?: boolean;
+  /** Ends the program as the time limit does; `spawn` then rejects with the reason. */
+  readonly signal?: AbortSignal;
+  /** Sends SIGTERM, and kills the program two seconds later; `spawn` resolves with how it ended. */
+  readonly stop?: AbortSignal;
+  /** Receives output as it arrives, in addition to what the result keeps. Must not throw. The callee owns the bytes. */
+  readonly onOutput?: (output: "stdout" | "stderr", bytes: Uint8Array<ArrayBuffer>) => void;
+  /** "call" if absent: the program ends with the call. With "conversation" it runs until the conversation is closed. */
+  readonly lifetime?: "call" | "conversation";
+  /** How to report the program to the user if it ends with a run that lasts for one request only. */
+  readonly title?: string;
+  /** Absolute paths that the program may change, instead of the workspace. It may always change its temporary folder.
+   * Repositories and `.vis` in them stay as they are, except those that are named here: `.git`, or paths in it. */
+  readonly write?: readonly string[];
+  /** Absolute paths that stay as they are even there. */
+  readonly keep?: readonly string[];
+  /** The program brings files into the workspace: others that can change files there pause meanwhile. One that could then
+   * change what git or Vis obey is ended, and a note of the result says so. */
+  readonly pauses?: boolean;
+  /** Absolute paths that it may read and execute, in addition to the usual ones. */
+  readonly read?: readonly string[];
+  /** Full TCP access or no network; overrides the configuration for commands. */
+  readonly network?: boolean;
+  /** The program does not see the secret files of the workspace, except these paths relative to it: it reads
+   * `instead` in their place. Only where it can have a file system of its own. */
+  readonly hideSecrets?: {
+    readonly except: readonly string[];
+    readonly instead: string;
+  };
+  /** True if the user has answered for this program already: by naming it in the settings, or a question of the
+   * extension. Only shipped extensions may say so. Has a meaning only where the wall is not whole. */
+  readonly answered?: boolean;
+  /** Rejects instead of running the program behind less than the whole wall. */
+  readonly whole?: boolean;
+  /** Called when the program begins, after any question. */
+  readonly onBegin?: () => void;
+  /** Without TCP access: programs with the same text here share a network of their own that has only a loopback, where
+   * the machine can have one. */
+  readonly loopback?: string;
+}
+/** How a program ended. A program that failed is a result; `spawn` rejects only if none ran. */
+export interface Spawned {
+  /** 128 plus the number of the signal if one ended it. */
+  readonly code: number;
+  readonly signal: string | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly ms: number;
+  readonly timedOut: boolean;
+  /** Whether an output was longer than `maxBytes`. */
+  readonly truncated: boolean;
+  /** What Vis did, in sentences: leftover processes that were ended, an encoding that was guessed. */
+  readonly notes: readonly string[];
+  /** After a program that could change the repository: what git runs or obeys there now and did not before. */
+  readonly obeyed?: readonly string[];
+}
+/** What the wall leaves to programs in this run. */
+export interface ProgramWalls {
+  readonly network: boolean;
+  /** Whether every part of the wall is there: namespaces, a read-only repository, Landlock, a filter of system calls. */
+  readonly whole: boolean;
+  /** Why it is not; "" if it is. */
+  readonly reason: string;
+  /** Without TCP access: whether programs can have a loopback of their own. */
+  readonly loopback: boolean;
+  /** Whether they can have unix sockets in their folders. */
+  readonly unix: boolean;
+  /** Whether secret files of the workspace can be hidden from them. */
+  readonly hides: boolean;
+  /** Folders of PATH that programs cannot read, and so do not have in theirs. */
+  readonly leftOut: readonly string[];
+  /** Absent if the wall is whole. `some`: programs run behind the part of it that there is. */
+  readonly unwalled?: {
+    readonly mode: "ask" | "run";
+    readonly reason: string;
+    readonly some: boolean;
+  };
+}
+/** Runs a program behind the kernel wall. Where that is not whole, the user is asked first, unless a setting says
+ * otherwise. Rejects if the program may not run. */
+export type Spawn = (argv: readonly string[], options?: SpawnOptions) => Promise<Spawned>;
+/** A bundle of functions, constants, prompt and nudge. docs/extensions.md explains every key. */
+export interface Extension {
+  /** Unique; used for replacement and by `requires`. */
+  readonly namespace: string;
+  /** All symbols are under it: `search.find`. */
+  readonly alias: {
+    readonly ns: string;
+    readonly alias: string;
+  };
+  readonly doc: string;
+  readonly group?: string;
+  readonly subgroup?: string;
+  readonly version: string;
+  readonly author?: string;
+  readonly license?: string;
+  readonly requires?: readonly string[];
+  /** Called for each query; a falsy result, or a promise of one, leaves out symbols, prompt and nudge. */
+  readonly activate?: (env: EnvironmentView) => unknown;
+  /** Of shipped extensions: what the user does so that `activate` lets it in. The prompt says it while it is left out. */
+  readonly howToEnable?: string;
+  readonly prompt?: string | ((env: EnvironmentView) => string | Promise<string>);
+  /** A sample step and the answer that follows. The prompt shows that of the first active extension that has one. */
+  readonly example?: ReplyExample;
+  readonly nudge?: (ctx: NudgeContext) => string | null;
+  /** Called for each query, before `activate`: more extensions for this conversation, such as aliases from settings. */
+  readonly extend?: (env: EnvironmentView) => readonly Extension[] | Promise<readonly Extension[]>;
+  /** Most used first: if there are many, the prompt shows the first ones in full and only names the rest. */
+  readonly symbols?: readonly (FunctionSymbol | ValueSymbol)[];
+  /** How many symbols the prompt shows in full, 12 by default; it only names the rest. */
+  readonly shown?: number;
+  /** Platform globals for the realm, such as "fetch"; each needs a matching `allow`, and each `allow` a global. */
+  readonly globals?: readonly string[];
+  /** Import names for the realm, each mapped to a self-contained file of the extension's folder, as "./stats.ts". */
+  readonly modules?: Readonly<Record<string, string>>;
+  /** Grants to the sandbox itself; most extensions need none. */
+  readonly allow?: Partial<Readonly<Record<"net" | "read" | "write" | "env", readonly string[]>>>;
+  /** Default of its setting `enabled`; on if `extensions.allow` names it, never in the locked profile. Absent: always on. */
+  readonly onByDefault?: boolean;
+  /** What the locked profile loads of it for a read-only workspace: everything, or the listed functions with a prompt
+   * that names no others. If absent, nothing of a shipped extension is loaded. */
+  readonly readOnly?: true | Readonly<{
+    symbols: readonly string[];
+    prompt: string;
+  }>;
+  /** Schema of its section in `extensions.config`; `env.config` is the parsed result. */
+  readonly config?: z.ZodType;
+  /** Commands that it adds to `vis`. */
+  readonly cli?: readonly CliCommand[];
+  /** Called by `vis doctor`, even while the extension is off. */
+  readonly doctor?: (context: DoctorContext) => readonly DoctorCheck[] | Promise<readonly DoctorCheck[]>;
+}
+/** Reasoning, a block with its estimated time, and an answer that uses the variables of the block. */
+export type ReplyExample = Readonly<{
+  thinking: string;
+  code: string;
+  timeMs: number;
+  answer: string;
+}>;
+export type FunctionSymbol = FunctionOptions & Readonly<{
+  kind: "function";
+  name: string;
+  fn: HostFunction;
+}>;
+export type ValueSymbol = Readonly<{
+  kind: "value";
+  name: string;
+  value: unknown;
+  doc: string;
+}>;
+export interface FunctionOptions {
+  readonly doc: string;
+  /** A zod tuple, validated before the call and printed as the signature; `.describe("path")` names an item. */
+  readonly args: z.ZodType;
+  /** The TypeScript type that the promise resolves to. */
+  readonly returns: string;
+  /** Generated from the argument list if absent. */
+  readonly examples?: readonly string[];
+  /** It has a time limit of its own and does not count against the block's time. */
+  readonly untimed?: boolean;
+  /** Whether it changes nothing that lasts and may be called for a plan; by default, what `readOnly` loads. */
+  readonly reads?: boolean;
+  /** What a call does, for people who watch; "called search.find" if absent. */
+  readonly action?: CallAction;
+  /** How a call turned out, in a few words for people who watch, from its result: "12 passed". With `ok: false`
+   * instead of a plain text, the call is shown as failed, with the end of `output`. */
+  readonly outcome?: (result: any) => string | CallOutcome;
+  /** Bytes that a call may hold in memory while it runs, for one that holds many: calls wait until theirs fit. */
+  readonly room?: number | ((...args: readonly unknown[]) => number);
+  readonly before?: Before;
+  readonly after?: After;
+  readonly onError?: OnError;
+}
+/** A host function: gets the call's environment, then the model's arguments. If it throws, the model sees the message. */
+export type HostFunction = (env: EnvironmentView, ...args: any[]) => unknown;
+export type Call = {
+  readonly env: EnvironmentView;
+  readonly fn: HostFunction;
+  readonly args: readonly unknown[];
+};
+export type Changes = Partial<Call> & {
+  readonly result?: unknown;
+  readonly error?: unknown;
+};
+export type Before = (input: Call) => Changes | Promise<unknown>;
+export type After = (input: Call & {
+  readonly result: unknown;
+}) => Changes | Promise<unknown>;
+export type OnError = (input: Call & {
+  readonly error: unknown;
+}) => Changes | Promise<unknown>;
+export declare function fn(name: string, run: HostFunction, options: FunctionOptions): FunctionSymbol;
+export declare function value(name: string, constant: unknown, options: {
+  readonly doc: string;
+}): ValueSymbol;
+/** What an extension sees, read-only: docs/extensions.md. A key marked `?` is absent where its part is, as in a test. */
+export type EnvironmentView = ConversationKeys & QueryKeys;
 /** Keys that exist for the whole life of an environment. Objects are snapshots of the current state. */
 export interface ConversationKeys {
   readonly envId: string;
@@ -558,6 +594,130 @@ export interface CustomBinding {
   readonly by: string;
   readonly preview: string;
 }
+/** `workspace` names another workspace than that of the conversation, by its real path. */
+export type Scoped = Readonly<{
+  scope?: "conversation" | "workspace" | "global";
+  workspace?: string;
+}>;
+/** `env.store`: JSON under keys of up to 200 characters. It belongs to this conversation unless `scope` is "workspace",
+ * for all conversations there, or "global". A command has no conversation, so that it names one of the others. Each
+ * change creates a version, and the last 1000 versions of a key are kept; a value has at most 1 MiB of JSON, a scope at
+ * most 10 000 keys. A fork sees the state of its conversation at the time it was made. Rejects with TypeError if the
+ * value is not JSON, and with the limit that was exceeded. */
+export interface OwnStore {
+  /** With `ifVersion` it rejects if another version is the newest; 0 means that the key must not exist. Writing the
+   * same value creates no version. */
+  put(key: string, value: JsonValue, options?: Scoped & {
+    readonly ifVersion?: number;
+  }): Promise<{
+    version: number;
+  }>;
+  /** Undefined if there is no such key. */
+  get(key: string, options?: Scoped & {
+    readonly version?: number;
+  }): Promise<JsonValue | undefined>;
+  /** Newest first; a version without a value is a deletion. 100 by default. */
+  history(key: string, options?: Scoped & {
+    readonly limit?: number;
+  }): Promise<readonly StateVersion[]>;
+  /** Sorted by key; 100 by default. */
+  list(options?: Scoped & {
+    readonly prefix?: string;
+    readonly limit?: number;
+  }): Promise<readonly StateEntry[]>;
+  /** Newest values of all conversations and of the global scope, or with `scope: "workspace"` of that, most recently
+   * changed first; 100 by default. `where` matches values at a path: `{"job.state": "open"}`. */
+  query(options?: {
+    readonly scope?: "workspace";
+    readonly workspace?: string;
+    readonly conversationId?: string | null;
+    readonly prefix?: string;
+    readonly where?: Readonly<Record<string, string | number | boolean | null>>;
+    /** Milliseconds since the epoch. */
+    readonly since?: number;
+    readonly limit?: number;
+  }): Promise<readonly FoundState[]>;
+  /** False if there was none. Only a conversation keeps the versions of a deleted key. */
+  delete(key: string, options?: Scoped): Promise<boolean>;
+  /** Stores bytes of any size and returns a reference to be put into a value: `vis db prune` removes bytes that no value
+   * refers to. */
+  putBytes(bytes: Uint8Array | AsyncIterable<Uint8Array>): Promise<string>;
+  /** The bytes of a reference in pieces, each read on demand. Throws if they are gone or damaged. */
+  bytes(reference: string): AsyncIterable<Uint8Array<ArrayBuffer>>;
+  /** Removes bytes that no value refers to any more. */
+  dropBytes(reference: string): Promise<void>;
+}
+export interface NudgeContext {
+  readonly environment: EnvironmentView;
+  /** How many iterations of the budget are used, 0-based. */
+  readonly iteration: number;
+  readonly currentMaxIterations: number;
+  /** The blocks that ran last; null before the first one and after a restart. */
+  readonly prevExpressions: readonly PrevExpression[] | null;
+  /** The iteration of `prevExpressions`, 0-based; -1 if that is null. */
+  readonly prevIteration: number;
+  readonly userVarCount: number;
+}
+/** `result` is the value, read when it is used; undefined if there is none or it is not data. */
+export type PrevExpression = Readonly<Record<"code" | "preview" | "stdout" | "stderr", string>> & Readonly<{
+  result: unknown;
+  error?: string;
+  executionTimeMs: number;
+  timedOut: boolean;
+  repaired: boolean;
+}>;
+export interface DoctorContext {
+  /** The extension's section of the configuration, as parsed by `config`. */
+  readonly config: unknown;
+  /** Runs a program in an empty folder, behind the kernel wall and without network; null if programs cannot run here. */
+  readonly spawn: Spawn | null;
+  /** The same in the workspace, as in a conversation. */
+  readonly spawnInWorkspace: Spawn | null;
+  readonly workspace: string;
+  readonly home: string | null;
+}
+/** A line of `vis doctor`. Unless `state` is "ok", `fix` says what to do. */
+export type DoctorCheck = Readonly<{
+  name: string;
+  state: "ok" | "warn" | "fail";
+  found: string;
+  fix: string;
+}>;
+/** `vis reindex DOCS --limit 5`: required keys of `args` are positional, optional ones are flags. */
+export interface CliCommand {
+  readonly name: string;
+  readonly doc: string;
+  readonly args?: z.ZodObject;
+  /** Returns the exit code; 0 if it returns nothing. */
+  readonly run: (args: any, context: CliContext) => number | void | Promise<number | void>;
+}
+/** What a command of an extension gets. */
+export interface CliContext {
+  print(text: string): void;
+  /** Asks for a line. Rejects where nobody can be asked, and if the user cancels. */
+  ask(question: string): Promise<string>;
+  readonly workspace: string;
+  readonly home: string | null;
+  readonly config: unknown;
+  /** The state that the extension keeps for all conversations, or for those of this workspace. */
+  readonly store: OwnStore;
+  /** Runs a program in the workspace, behind the kernel wall as in a conversation. It ends with the command. Absent in
+   * tests. */
+  readonly spawn?: Spawn;
+}
+declare const REALM_SCRIPTS: unique symbol;
+/** An extension in the registry: optional keys have their defaults, `prompt` is a function. */
+export interface NormalExtension extends Extension {
+  readonly group: string;
+  readonly subgroup: string;
+  readonly requires: readonly string[];
+  readonly activate: (env: EnvironmentView) => unknown;
+  readonly prompt: (env: EnvironmentView) => string | Promise<string>;
+  readonly symbols: NonNullable<Extension["symbols"]>;
+  readonly [REALM_SCRIPTS]?: Readonly<Record<string, string>>;
+}
+/** Checks everything that does not depend on other extensions, and fills in optional keys. Throws TypeError that names key and extension. */
+declare function validateExtension(spec: Extension): NormalExtension;
 /** Runs tasks while their amounts together are at most `limit`, in the order of their requests. An amount is 1 by
  * default, so that a limit of 1 makes a mutex; it may also be bytes. One above the limit counts as the limit and runs
  * alone. */
@@ -705,166 +865,6 @@ export interface SchemaTextOptions {
 /** Converts a JSON Schema to a TypeScript type; bounded for any schema. A type that JSON Schema cannot express names
  * itself with `tsType`. */
 export declare function schemaText(schema: unknown, { root, notes }?: SchemaTextOptions): string;
-/** What an extension sees, read-only: docs/extensions.md. A key marked `?` is absent where its part is, as in a test. */
-export type EnvironmentView = ConversationKeys & QueryKeys;
-export interface NudgeContext {
-  readonly environment: EnvironmentView;
-  /** How many iterations of the budget are used, 0-based. */
-  readonly iteration: number;
-  readonly currentMaxIterations: number;
-  /** The blocks that ran last; null before the first one and after a restart. */
-  readonly prevExpressions: readonly PrevExpression[] | null;
-  /** The iteration of `prevExpressions`, 0-based; -1 if that is null. */
-  readonly prevIteration: number;
-  readonly userVarCount: number;
-}
-/** `result` is the value, read when it is used; undefined if there is none or it is not data. */
-export type PrevExpression = Readonly<Record<"code" | "preview" | "stdout" | "stderr", string>> & Readonly<{
-  result: unknown;
-  error?: string;
-  executionTimeMs: number;
-  timedOut: boolean;
-  repaired: boolean;
-}>;
-/** A host function: gets the call's environment, then the model's arguments. If it throws, the model sees the message. */
-export type HostFunction = (env: EnvironmentView, ...args: any[]) => unknown;
-export type Call = {
-  readonly env: EnvironmentView;
-  readonly fn: HostFunction;
-  readonly args: readonly unknown[];
-};
-export type Changes = Partial<Call> & {
-  readonly result?: unknown;
-  readonly error?: unknown;
-};
-export type Before = (input: Call) => Changes | Promise<unknown>;
-export type After = (input: Call & {
-  readonly result: unknown;
-}) => Changes | Promise<unknown>;
-export type OnError = (input: Call & {
-  readonly error: unknown;
-}) => Changes | Promise<unknown>;
-export interface FunctionOptions {
-  readonly doc: string;
-  /** A zod tuple, validated before the call and printed as the signature; `.describe("path")` names an item. */
-  readonly args: z.ZodType;
-  /** The TypeScript type that the promise resolves to. */
-  readonly returns: string;
-  /** Generated from the argument list if absent. */
-  readonly examples?: readonly string[];
-  /** It has a time limit of its own and does not count against the block's time. */
-  readonly untimed?: boolean;
-  /** Whether it changes nothing that lasts and may be called for a plan; by default, what `readOnly` loads. */
-  readonly reads?: boolean;
-  /** What a call does, for people who watch; "called search.find" if absent. */
-  readonly action?: CallAction;
-  /** How a call turned out, in a few words for people who watch, from its result: "12 passed". With `ok: false`
-   * instead of a plain text, the call is shown as failed, with the end of `output`. */
-  readonly outcome?: (result: any) => string | CallOutcome;
-  /** Bytes that a call may hold in memory while it runs, for one that holds many: calls wait until theirs fit. */
-  readonly room?: number | ((...args: readonly unknown[]) => number);
-  readonly before?: Before;
-  readonly after?: After;
-  readonly onError?: OnError;
-}
-export type FunctionSymbol = FunctionOptions & Readonly<{
-  kind: "function";
-  name: string;
-  fn: HostFunction;
-}>;
-export type ValueSymbol = Readonly<{
-  kind: "value";
-  name: string;
-  value: unknown;
-  doc: string;
-}>;
-/** A bundle of functions, constants, prompt and nudge. docs/extensions.md explains every key. */
-export interface Extension {
-  /** Unique; used for replacement and by `requires`. */
-  readonly namespace: string;
-  /** All symbols are under it: `search.find`. */
-  readonly alias: {
-    readonly ns: string;
-    readonly alias: string;
-  };
-  readonly doc: string;
-  readonly group?: string;
-  readonly subgroup?: string;
-  readonly version: string;
-  readonly author?: string;
-  readonly license?: string;
-  readonly requires?: readonly string[];
-  /** Called for each query; a falsy result, or a promise of one, leaves out symbols, prompt and nudge. */
-  readonly activate?: (env: EnvironmentView) => unknown;
-  /** Of shipped extensions: what the user does so that `activate` lets it in. The prompt says it while it is left out. */
-  readonly howToEnable?: string;
-  readonly prompt?: string | ((env: EnvironmentView) => string | Promise<string>);
-  /** A sample step and the answer that follows. The prompt shows that of the first active extension that has one. */
-  readonly example?: ReplyExample;
-  readonly nudge?: (ctx: NudgeContext) => string | null;
-  /** Called for each query, before `activate`: more extensions for this conversation, such as aliases from settings. */
-  readonly extend?: (env: EnvironmentView) => readonly Extension[] | Promise<readonly Extension[]>;
-  /** Most used first: if there are many, the prompt shows the first ones in full and only names the rest. */
-  readonly symbols?: readonly (FunctionSymbol | ValueSymbol)[];
-  /** How many symbols the prompt shows in full, 12 by default; it only names the rest. */
-  readonly shown?: number;
-  /** Platform globals for the realm, such as "fetch"; each needs a matching `allow`, and each `allow` a global. */
-  readonly globals?: readonly string[];
-  /** Import names for the realm, each mapped to a self-contained file of the extension's folder, as "./stats.ts". */
-  readonly modules?: Readonly<Record<string, string>>;
-  /** Grants to the sandbox itself; most extensions need none. */
-  readonly allow?: Partial<Readonly<Record<"net" | "read" | "write" | "env", readonly string[]>>>;
-  /** Default of its setting `enabled`; on if `extensions.allow` names it, never in the locked profile. Absent: always on. */
-  readonly onByDefault?: boolean;
-  /** What the locked profile loads of it for a read-only workspace: everything, or the listed functions with a prompt
-   * that names no others. If absent, nothing of a shipped extension is loaded. */
-  readonly readOnly?: true | Readonly<{
-    symbols: readonly string[];
-    prompt: string;
-  }>;
-  /** Schema of its section in `extensions.config`; `env.config` is the parsed result. */
-  readonly config?: z.ZodType;
-  /** Commands that it adds to `vis`. */
-  readonly cli?: readonly CliCommand[];
-  /** Called by `vis doctor`, even while the extension is off. */
-  readonly doctor?: (context: DoctorContext) => readonly DoctorCheck[] | Promise<readonly DoctorCheck[]>;
-}
-/** Reasoning, a block with its estimated time, and an answer that uses the variables of the block. */
-export type ReplyExample = Readonly<{
-  thinking: string;
-  code: string;
-  timeMs: number;
-  answer: string;
-}>;
-export interface DoctorContext {
-  /** The extension's section of the configuration, as parsed by `config`. */
-  readonly config: unknown;
-  /** Runs a program in an empty folder, behind the kernel wall and without network; null if programs cannot run here. */
-  readonly spawn: NonNullable<ConversationKeys["spawn"]> | null;
-  /** The same in the workspace, as in a conversation. */
-  readonly spawnInWorkspace: NonNullable<ConversationKeys["spawn"]> | null;
-  readonly workspace: string;
-  readonly home: string | null;
-}
-/** A line of `vis doctor`. Unless `state` is "ok", `fix` says what to do. */
-export type DoctorCheck = Readonly<{
-  name: string;
-  state: "ok" | "warn" | "fail";
-  found: string;
-  fix: string;
-}>;
-/** `vis reindex DOCS --limit 5`: required keys of `args` are positional, optional ones are flags. */
-export interface CliCommand {
-  readonly name: string;
-  readonly doc: string;
-  readonly args?: z.ZodObject;
-  /** Returns the exit code; 0 if it returns nothing. */
-  readonly run: (args: any, context: CliContext) => number | void | Promise<number | void>;
-}
-export declare function fn(name: string, run: HostFunction, options: FunctionOptions): FunctionSymbol;
-export declare function value(name: string, constant: unknown, options: {
-  readonly doc: string;
-}): ValueSymbol;
 /** Validates an extension and fills in its optional keys. Throws TypeError that names the key and the extension. */
 export declare function defineExtension(spec: Extension): NormalExtension;
 

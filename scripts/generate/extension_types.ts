@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { ROOT } from "../_project.ts";
 import { run } from "../_run.ts";
 
-const ENTRY = "src/extension/spec.ts";
+const ENTRY = "src/extension/mod.ts";
 export const EXTENSION_TYPES = "docs/generated/vis-extension.d.ts";
 /** Tools of the Node world, used from a folder of their own: they look for packages in node_modules. */
 const TOOLS = ["typescript@5.9.3", "dts-bundle-generator@9.5.1", "zod@4.6.7"];

@@ -3,16 +3,13 @@
  * same prompt everywhere) or live (what depends on the conversation is in a module that loads quickly). */
 import { readFileSync } from "node:fs";
 import { readdir, readFile, writeFile } from "node:fs/promises";
-import {
-  type DescribedSettings,
-  type ExtensionDescription,
-  PROMPT_PLACE,
-} from "../../src/extension/registry/description.ts";
-import { REALM_SCRIPTS, withScripts } from "../../src/extension/realm_scripts.ts";
-import { unshownLines } from "../../src/extension/registry/prompt_block.ts";
-import { settingMarks } from "../../src/extension/registry/setting_marks.ts";
-import { ExtensionRegistry } from "../../src/extension/registry/registry.ts";
-import { type EnvironmentView, type Extension, validate } from "../../src/extension/spec.ts";
+import { withScripts } from "../../src/extension/import_folder.ts";
+import { type DescribedSettings, type ExtensionDescription, PROMPT_PLACE } from "../../src/extension/lazy_registry.ts";
+import { unshownLines } from "../../src/extension/prompt_block.ts";
+import { settingMarks } from "../../src/extension/read_config.ts";
+import { ExtensionRegistry } from "../../src/extension/registry.ts";
+import { type EnvironmentView, type Extension, validate } from "../../src/extension/mod.ts";
+import { REALM_SCRIPTS } from "../../src/extension/validate.ts";
 import { realmModuleReader } from "../../src/sandbox/modules/realm_module.ts";
 
 const FOLDER = new URL("../../extensions/", import.meta.url);

@@ -1,8 +1,6 @@
-import type { CallOutcome } from "../domain/query/calls.ts";
 import { HostCallError } from "../domain/errors.ts";
-import { type CallAction, calledAction, type HostCallEvent } from "../domain/query/calls.ts";
-import { offReason } from "../extension/registry/off_part.ts";
-import type { ActiveExtensions } from "../extension/registry/registry.ts";
+import { type CallAction, calledAction, type CallOutcome, type HostCallEvent } from "../domain/query/calls.ts";
+import { type ActiveExtensions, offReason } from "../extension/active.ts";
 import type { EnvironmentView } from "../extension/spec.ts";
 import type { HostCall } from "../sandbox/sandbox.ts";
 import { BUILTIN_NAMES, type BuiltinSource, callBuiltin } from "./builtins.ts";

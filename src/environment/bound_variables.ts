@@ -1,12 +1,11 @@
 import { SYSTEM_VARIABLES, type VariableImage } from "../domain/query/variable.ts";
-import type { CustomBinding } from "../extension/environment_keys.ts";
-import { TAKEN_NAMES } from "../extension/taken_names.ts";
+import { type CustomBinding, TAKEN_NAMES } from "../extension/spec.ts";
 import { LANGUAGE_NAMES } from "../sandbox/child/syntax/analysis.ts";
 import { summarize } from "../sandbox/child/view/summary.ts";
-import { encode } from "../sandbox/codec/codec.ts";
 import { CodecError } from "../sandbox/codec/codec_error.ts";
-import type { InputVariables } from "./input_variables.ts";
+import { encode } from "../sandbox/codec/codec.ts";
 import { valueOf } from "./history/history.ts";
+import type { InputVariables } from "./input_variables.ts";
 import type { SandboxSession } from "./sandbox_session.ts";
 import type { ScopeChanges } from "./scope_changes.ts";
 import type { VariableIndex } from "./variable_index.ts";

@@ -13,7 +13,7 @@
 import { Cancelled, SandboxEnded } from "../domain/errors.ts";
 import { newId } from "../domain/kit/ids.ts";
 import type { VariableImage } from "../domain/query/variable.ts";
-import type { ActiveExtensions, ExtensionFault } from "../extension/registry/registry.ts";
+import type { ActiveExtensions, ExtensionFault } from "../extension/active.ts";
 import type { EnvironmentView } from "../extension/spec.ts";
 import type { Branch, Store, VariableHead } from "../persistence/store.ts";
 import type { BlockRun, HostCall, RenderReport, RunReport, Sandbox, Walls } from "../sandbox/sandbox.ts";

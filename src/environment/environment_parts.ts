@@ -1,10 +1,9 @@
 import type { Approval, ApprovalRequest } from "../domain/query/approval.ts";
 import type { HostCallEvent } from "../domain/query/calls.ts";
 import type { AnswerType, Confidence } from "../domain/query/query_schemas.ts";
-import type { ObeyedPath } from "../extension/environment_keys.ts";
-import type { ExtensionSource } from "../extension/registry/lazy_registry.ts";
+import type { ExtensionSource } from "../extension/active.ts";
 import type { ProgramWalls, SpawnCaller, Spawned, SpawnOptions } from "../extension/spawned.ts";
-import type { ChildOptions, ChildResult } from "../extension/spec.ts";
+import type { ChildOptions, ChildResult, ObeyedPath } from "../extension/spec.ts";
 import type { Log } from "../logging/log.ts";
 import type { Branch, Store } from "../persistence/store.ts";
 import type { Router } from "../providers/router/router.ts";

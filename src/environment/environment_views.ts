@@ -1,17 +1,15 @@
+import type { ActiveExtensions, OwnKeys } from "../extension/active.ts";
 import type { SpawnCaller } from "../extension/spawned.ts";
-import type { EnvironmentView } from "../extension/spec.ts";
-import type { ActiveExtensions } from "../extension/registry/registry.ts";
+import type { EnvironmentView, RouterFacts } from "../extension/spec.ts";
+import type { Router } from "../providers/router/router.ts";
 import type { BoundVariables } from "./bound_variables.ts";
 import type { ConversationPrograms } from "./conversation_programs.ts";
 import type { EnvironmentParts, QueryScope } from "./environment_parts.ts";
-import type { OwnKeys } from "../extension/registry/own_view.ts";
 import { ExtensionStore } from "./extension_store.ts";
+import { StoredHistory } from "./history/stored_history.ts";
 import { initialNames } from "./realm.ts";
 import { sourceFault } from "./source_fault.ts";
-import { StoredHistory } from "./history/stored_history.ts";
 import type { VariableIndex } from "./variable_index.ts";
-import type { RouterFacts } from "../extension/environment_keys.ts";
-import type { Router } from "../providers/router/router.ts";
 
 /** What extensions see of the router; `root` overrides it if the query has its own. */
 function routerFacts(

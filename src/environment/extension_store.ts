@@ -6,7 +6,7 @@ import type {
   StateStore,
   StateVersion,
 } from "../domain/records/extension_state.ts";
-import type { OwnStore } from "../extension/own_store.ts";
+import type { OwnStore } from "../extension/spec.ts";
 import type { LargeTextStore } from "../persistence/store.ts";
 
 const MAX_KEY = 200, MAX_LIMIT = 1000, LIMIT = 100;

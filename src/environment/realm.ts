@@ -1,8 +1,8 @@
-import type { ActiveExtensions } from "../extension/registry/registry.ts";
+import { SYSTEM_VARIABLES } from "../domain/query/variable.ts";
+import type { ActiveExtensions } from "../extension/active.ts";
+import type { Log } from "../logging/log.ts";
 import type { FailedModule, SandboxOptions } from "../sandbox/sandbox.ts";
 import { BUILTIN_NAMES } from "./builtins.ts";
-import { SYSTEM_VARIABLES } from "../domain/query/variable.ts";
-import type { Log } from "../logging/log.ts";
 
 /** What the active extensions add to a sandbox, besides the built-in functions. */
 export function realmParts(

@@ -1,4 +1,4 @@
-import type { SourceFault } from "../extension/environment_keys.ts";
+import type { SourceFault } from "../extension/spec.ts";
 import { sucraseText } from "../sandbox/modules/sucrase_text.ts";
 
 const MAX_CHARS = 1 << 20;

@@ -1,74 +1,10 @@
-/** Everything that an extension may import. */
-import { z } from "zod";
-import type { CallOutcome } from "../domain/query/calls.ts";
-import type { CallAction } from "../domain/query/calls.ts";
-import type { CliContext } from "./cli_context.ts";
-import { type NormalExtension, validateExtension } from "./validate_extension.ts";
-import type * as keys from "./environment_keys.ts";
-
-export { validateExtension as validate, z };
-export * from "./kit.ts";
-
-/** What an extension sees, read-only: docs/extensions.md. A key marked `?` is absent where its part is, as in a test. */
-export type EnvironmentView = keys.ConversationKeys & keys.QueryKeys;
-export type { CallOutcome };
-export type { CliContext } from "./cli_context.ts";
-export type { ChildOptions, ChildResult } from "./environment_keys.ts";
-
-export interface NudgeContext {
-  readonly environment: EnvironmentView;
-  /** How many iterations of the budget are used, 0-based. */
-  readonly iteration: number;
-  readonly currentMaxIterations: number;
-  /** The blocks that ran last; null before the first one and after a restart. */
-  readonly prevExpressions: readonly PrevExpression[] | null;
-  /** The iteration of `prevExpressions`, 0-based; -1 if that is null. */
-  readonly prevIteration: number;
-  readonly userVarCount: number;
-}
-
-/** `result` is the value, read when it is used; undefined if there is none or it is not data. */
-type PrevExpression =
-  & Readonly<Record<"code" | "preview" | "stdout" | "stderr", string>>
-  & Readonly<{ result: unknown; error?: string; executionTimeMs: number; timedOut: boolean; repaired: boolean }>;
-
-/** A host function: gets the call's environment, then the model's arguments. If it throws, the model sees the message. */
-// deno-lint-ignore no-explicit-any
-export type HostFunction = (env: EnvironmentView, ...args: any[]) => unknown;
-
-type Call = { readonly env: EnvironmentView; readonly fn: HostFunction; readonly args: readonly unknown[] };
-type Changes = Partial<Call> & { readonly result?: unknown; readonly error?: unknown };
-export type Before = (input: Call) => Changes | Promise<unknown>;
-export type After = (input: Call & { readonly result: unknown }) => Changes | Promise<unknown>;
-export type OnError = (input: Call & { readonly error: unknown }) => Changes | Promise<unknown>;
-
-export interface FunctionOptions {
-  readonly doc: string;
-  /** A zod tuple, validated before the call and printed as the signature; `.describe("path")` names an item. */
-  readonly args: z.ZodType;
-  /** The TypeScript type that the promise resolves to. */
-  readonly returns: string;
-  /** Generated from the argument list if absent. */
-  readonly examples?: readonly string[];
-  /** It has a time limit of its own and does not count against the block's time. */
-  readonly untimed?: boolean;
-  /** Whether it changes nothing that lasts and may be called for a plan; by default, what `readOnly` loads. */
-  readonly reads?: boolean;
-  /** What a call does, for people who watch; "called search.find" if absent. */
-  readonly action?: CallAction;
-  /** How a call turned out, in a few words for people who watch, from its result: "12 passed". With `ok: false`
-   * instead of a plain text, the call is shown as failed, with the end of `output`. */
-  // deno-lint-ignore no-explicit-any
-  readonly outcome?: (result: any) => string | CallOutcome;
-  /** Bytes that a call may hold in memory while it runs, for one that holds many: calls wait until theirs fit. */
-  readonly room?: number | ((...args: readonly unknown[]) => number);
-  readonly before?: Before;
-  readonly after?: After;
-  readonly onError?: OnError;
-}
-
-export type FunctionSymbol = FunctionOptions & Readonly<{ kind: "function"; name: string; fn: HostFunction }>;
-export type ValueSymbol = Readonly<{ kind: "value"; name: string; value: unknown; doc: string }>;
+import type { z } from "zod";
+import type { JsonValue } from "../domain/kit/json.ts";
+import type { Approval, ApprovalRequest } from "../domain/query/approval.ts";
+import type { CallAction, CallOutcome } from "../domain/query/calls.ts";
+import type { FoundState, StateEntry, StateVersion } from "../domain/records/extension_state.ts";
+import type { HistoryReader } from "../domain/records/history.ts";
+import type { ProgramWalls, Spawn } from "./spawned.ts";
 
 /** A bundle of functions, constants, prompt and nudge. docs/extensions.md explains every key. */
 export interface Extension {
@@ -119,13 +55,236 @@ export interface Extension {
 /** Reasoning, a block with its estimated time, and an answer that uses the variables of the block. */
 export type ReplyExample = Readonly<{ thinking: string; code: string; timeMs: number; answer: string }>;
 
+export type FunctionSymbol = FunctionOptions & Readonly<{ kind: "function"; name: string; fn: HostFunction }>;
+export type ValueSymbol = Readonly<{ kind: "value"; name: string; value: unknown; doc: string }>;
+
+export interface FunctionOptions {
+  readonly doc: string;
+  /** A zod tuple, validated before the call and printed as the signature; `.describe("path")` names an item. */
+  readonly args: z.ZodType;
+  /** The TypeScript type that the promise resolves to. */
+  readonly returns: string;
+  /** Generated from the argument list if absent. */
+  readonly examples?: readonly string[];
+  /** It has a time limit of its own and does not count against the block's time. */
+  readonly untimed?: boolean;
+  /** Whether it changes nothing that lasts and may be called for a plan; by default, what `readOnly` loads. */
+  readonly reads?: boolean;
+  /** What a call does, for people who watch; "called search.find" if absent. */
+  readonly action?: CallAction;
+  /** How a call turned out, in a few words for people who watch, from its result: "12 passed". With `ok: false`
+   * instead of a plain text, the call is shown as failed, with the end of `output`. */
+  // deno-lint-ignore no-explicit-any
+  readonly outcome?: (result: any) => string | CallOutcome;
+  /** Bytes that a call may hold in memory while it runs, for one that holds many: calls wait until theirs fit. */
+  readonly room?: number | ((...args: readonly unknown[]) => number);
+  readonly before?: Before;
+  readonly after?: After;
+  readonly onError?: OnError;
+}
+
+/** A host function: gets the call's environment, then the model's arguments. If it throws, the model sees the message. */
+// deno-lint-ignore no-explicit-any
+export type HostFunction = (env: EnvironmentView, ...args: any[]) => unknown;
+
+type Call = { readonly env: EnvironmentView; readonly fn: HostFunction; readonly args: readonly unknown[] };
+type Changes = Partial<Call> & { readonly result?: unknown; readonly error?: unknown };
+export type Before = (input: Call) => Changes | Promise<unknown>;
+export type After = (input: Call & { readonly result: unknown }) => Changes | Promise<unknown>;
+export type OnError = (input: Call & { readonly error: unknown }) => Changes | Promise<unknown>;
+
+export function fn(name: string, run: HostFunction, options: FunctionOptions): FunctionSymbol {
+  return { kind: "function", name, fn: run, ...options };
+}
+
+export function value(name: string, constant: unknown, options: { readonly doc: string }): ValueSymbol {
+  return { kind: "value", name, value: constant, doc: options.doc };
+}
+
+/** What an extension sees, read-only: docs/extensions.md. A key marked `?` is absent where its part is, as in a test. */
+export type EnvironmentView = ConversationKeys & QueryKeys;
+
+/** Keys that exist for the whole life of an environment. Objects are snapshots of the current state. */
+export interface ConversationKeys {
+  readonly envId: string;
+  readonly conversationId: string;
+  /** The branch of the conversation that is running. */
+  readonly branchId: string;
+  /** Whose conversation it is: nothing here reaches those of others. */
+  readonly tenant?: string;
+  /** 0 at top level. */
+  readonly depth: number;
+  /** Real path of the workspace. */
+  readonly workspace: string;
+  /** Read access to everything stored. */
+  readonly db?: HistoryReader;
+  /** Storage of this extension; no other extension can reach it. */
+  readonly store?: OwnStore;
+  readonly router?: RouterFacts;
+  /** Names in the realm that the user did not declare. */
+  readonly initialNames?: ReadonlySet<string>;
+  readonly varIndex?: VarIndexFacts;
+  /** All extensions available here, in install order. */
+  readonly extensions?: readonly { readonly namespace: string; readonly version: string; readonly active: boolean }[];
+  /** Live variables that extensions have bound, newest first. */
+  readonly customBindings?: readonly CustomBinding[];
+  /** Reads the value of a variable, by default up to 1 MiB in codec bytes. Rejects if the value is not data. */
+  readonly readVar?: (name: string, options?: { readonly maxBytes?: number }) => Promise<unknown>;
+  /** Binds data to a variable: in the sandbox immediately, in the database with the current iteration or else the next
+   * one. */
+  readonly bindVar?: (name: string, value: unknown) => Promise<void>;
+  /** Rebuilds the index for the next model call. `bindVar` does this automatically. */
+  readonly bumpVarIndex?: () => void;
+  /** Vis's own folder, one for each tenant, or null if there is none. */
+  readonly home?: string | null;
+  /** Aborts when the conversation is closed; `log`, in calls, writes a line to Vis's log. */
+  readonly closed?: AbortSignal;
+  readonly log?: (text: string) => void;
+  /** Its section of the configuration, parsed by its `config`. */
+  readonly config?: unknown;
+  /** Adds an extension to this conversation only, starting with the next query; `load` takes a namespace or a folder. */
+  readonly register?: (extension: Extension) => void;
+  readonly load?: (ref: string) => Promise<Extension>;
+  /** The only way to start a process. It runs behind the kernel wall and ends with the call, or, outside a call, with
+   * the query. */
+  readonly spawn?: Spawn;
+  /** What `spawn` leaves to programs; rejects with the reason if none can run. */
+  readonly programWalls?: () => Promise<ProgramWalls>;
+  /** Patterns of files that may hold keys, for `isSecretFile`: reading one needs the user's approval. */
+  readonly secrets?: readonly string[];
+  /** Which of these paths, relative to the workspace and without links, git or Vis would later run or read as settings.
+   * Changing one needs the user's approval. */
+  readonly obeyedPaths?: (paths: readonly string[]) => Promise<readonly ObeyedPath[]>;
+  /** Whether the conversation is closed after this query: `vis run`, and child queries. */
+  readonly endsWithQuery?: boolean;
+}
+
+/** Keys that are absent while no query runs. */
+export interface QueryKeys {
+  /** Aborts at the block's deadline or when the query ends. */
+  readonly signal?: AbortSignal;
+  readonly maxIterations?: number;
+  /** Row of the iteration that is running or ran last; null at the start of the query. */
+  readonly currentIterationId?: string | null;
+  /** Row of the user's query, in its child queries too. */
+  readonly userQueryId?: string;
+  /** Row of the iteration that made the call; child queries only. */
+  readonly parentIterationId?: string;
+  /** One plain model call, which counts against the query's limits. Rejects if the call fails. Present in calls and
+   * hooks. */
+  readonly ask?: (prompt: string, options?: { readonly model?: string; readonly system?: string }) => Promise<string>;
+  /** Asks the user, who can allow it once, for the conversation or for the workspace, or refuse it. Resolves without a
+   * question if a lasting answer allows it, and with a refusal if nobody can be asked. Time limits stand still. Present in
+   * calls of functions that are `untimed`. */
+  readonly approve?: (request: ApprovalRequest) => Promise<Approval>;
+  /** Tells the model something in its next message, once, besides the result of a call. Present in calls. */
+  readonly note?: (text: string) => void;
+  /** Tells the user something beside the answer, once. Present in calls. */
+  readonly warn?: (text: string) => void;
+  /** The first fault of a JSON, JavaScript or TypeScript file by its name and text; null if it parses, and for others.
+   * Present in calls. */
+  readonly sourceFault?: (path: string, text: string) => Promise<SourceFault | null>;
+  /** Runs a query inside this one, with its own sandbox and copies of `vars`. Rejects if it cannot start. Present in
+   * calls and hooks. */
+  readonly runChild?: (task: string, options?: ChildOptions) => Promise<ChildResult>;
+}
+
+/** `reason` completes "which": "git runs by the setting core.hooksPath". `running` names a command that could change the
+ * path as well, once it is replaced; null if there is none. */
+export type ObeyedPath = Readonly<{ path: string; reason: string; running: string | null }>;
+/** `line` is 1-based. */
+export type SourceFault = Readonly<{ line: number; message: string }>;
+export type ChildOptions = Readonly<{ vars?: readonly string[]; model?: string; maxIterations?: number }>;
+export type ChildResult = Readonly<Record<"status" | "reason" | "answer", string>>;
+
+export interface RouterFacts {
+  readonly providers: readonly { readonly name: string; readonly models: readonly string[] }[];
+  /** The route that serves the query unless it fails. */
+  readonly root: { readonly provider: string; readonly model: string };
+}
+
+export interface VarIndexFacts {
+  /** As last sent to the model; "" before the first time. */
+  readonly index: string;
+  /** The revision of `index`, and the current revision of the variables. They differ when the index is stale. */
+  readonly revision: number;
+  readonly currentRevision: number;
+}
+
+export interface CustomBinding {
+  readonly name: string;
+  /** Namespace of the extension that bound it. */
+  readonly by: string;
+  readonly preview: string;
+}
+
+/** `workspace` names another workspace than that of the conversation, by its real path. */
+type Scoped = Readonly<{ scope?: "conversation" | "workspace" | "global"; workspace?: string }>;
+
+/** `env.store`: JSON under keys of up to 200 characters. It belongs to this conversation unless `scope` is "workspace",
+ * for all conversations there, or "global". A command has no conversation, so that it names one of the others. Each
+ * change creates a version, and the last 1000 versions of a key are kept; a value has at most 1 MiB of JSON, a scope at
+ * most 10 000 keys. A fork sees the state of its conversation at the time it was made. Rejects with TypeError if the
+ * value is not JSON, and with the limit that was exceeded. */
+export interface OwnStore {
+  /** With `ifVersion` it rejects if another version is the newest; 0 means that the key must not exist. Writing the
+   * same value creates no version. */
+  put(key: string, value: JsonValue, options?: Scoped & { readonly ifVersion?: number }): Promise<{ version: number }>;
+  /** Undefined if there is no such key. */
+  get(key: string, options?: Scoped & { readonly version?: number }): Promise<JsonValue | undefined>;
+  /** Newest first; a version without a value is a deletion. 100 by default. */
+  history(key: string, options?: Scoped & { readonly limit?: number }): Promise<readonly StateVersion[]>;
+  /** Sorted by key; 100 by default. */
+  list(
+    options?: Scoped & { readonly prefix?: string; readonly limit?: number },
+  ): Promise<readonly StateEntry[]>;
+  /** Newest values of all conversations and of the global scope, or with `scope: "workspace"` of that, most recently
+   * changed first; 100 by default. `where` matches values at a path: `{"job.state": "open"}`. */
+  query(options?: {
+    readonly scope?: "workspace";
+    readonly workspace?: string;
+    readonly conversationId?: string | null;
+    readonly prefix?: string;
+    readonly where?: Readonly<Record<string, string | number | boolean | null>>;
+    /** Milliseconds since the epoch. */
+    readonly since?: number;
+    readonly limit?: number;
+  }): Promise<readonly FoundState[]>;
+  /** False if there was none. Only a conversation keeps the versions of a deleted key. */
+  delete(key: string, options?: Scoped): Promise<boolean>;
+  /** Stores bytes of any size and returns a reference to be put into a value: `vis db prune` removes bytes that no value
+   * refers to. */
+  putBytes(bytes: Uint8Array | AsyncIterable<Uint8Array>): Promise<string>;
+  /** The bytes of a reference in pieces, each read on demand. Throws if they are gone or damaged. */
+  bytes(reference: string): AsyncIterable<Uint8Array<ArrayBuffer>>;
+  /** Removes bytes that no value refers to any more. */
+  dropBytes(reference: string): Promise<void>;
+}
+
+export interface NudgeContext {
+  readonly environment: EnvironmentView;
+  /** How many iterations of the budget are used, 0-based. */
+  readonly iteration: number;
+  readonly currentMaxIterations: number;
+  /** The blocks that ran last; null before the first one and after a restart. */
+  readonly prevExpressions: readonly PrevExpression[] | null;
+  /** The iteration of `prevExpressions`, 0-based; -1 if that is null. */
+  readonly prevIteration: number;
+  readonly userVarCount: number;
+}
+
+/** `result` is the value, read when it is used; undefined if there is none or it is not data. */
+type PrevExpression =
+  & Readonly<Record<"code" | "preview" | "stdout" | "stderr", string>>
+  & Readonly<{ result: unknown; error?: string; executionTimeMs: number; timedOut: boolean; repaired: boolean }>;
+
 export interface DoctorContext {
   /** The extension's section of the configuration, as parsed by `config`. */
   readonly config: unknown;
   /** Runs a program in an empty folder, behind the kernel wall and without network; null if programs cannot run here. */
-  readonly spawn: NonNullable<keys.ConversationKeys["spawn"]> | null;
+  readonly spawn: Spawn | null;
   /** The same in the workspace, as in a conversation. */
-  readonly spawnInWorkspace: NonNullable<keys.ConversationKeys["spawn"]> | null;
+  readonly spawnInWorkspace: Spawn | null;
   readonly workspace: string;
   readonly home: string | null;
 }
@@ -143,15 +302,26 @@ export interface CliCommand {
   readonly run: (args: any, context: CliContext) => number | void | Promise<number | void>;
 }
 
-export function fn(name: string, run: HostFunction, options: FunctionOptions): FunctionSymbol {
-  return { kind: "function", name, fn: run, ...options };
+/** What a command of an extension gets. */
+export interface CliContext {
+  print(text: string): void;
+  /** Asks for a line. Rejects where nobody can be asked, and if the user cancels. */
+  ask(question: string): Promise<string>;
+  readonly workspace: string;
+  readonly home: string | null;
+  readonly config: unknown;
+  /** The state that the extension keeps for all conversations, or for those of this workspace. */
+  readonly store: OwnStore;
+  /** Runs a program in the workspace, behind the kernel wall as in a conversation. It ends with the command. Absent in
+   * tests. */
+  readonly spawn?: Spawn;
 }
 
-export function value(name: string, constant: unknown, options: { readonly doc: string }): ValueSymbol {
-  return { kind: "value", name, value: constant, doc: options.doc };
-}
-
-/** Validates an extension and fills in its optional keys. Throws TypeError that names the key and the extension. */
-export function defineExtension(spec: Extension): NormalExtension {
-  return validateExtension(spec);
-}
+/** Names that every sandbox has, and reserved words. No alias or module may use them. */
+export const TAKEN_NAMES: ReadonlySet<string> = new Set(
+  ("answer conversationCode conversationHistory doc forget print printed requestMoreIterations restoreVar results shape " +
+    "varDiff varHistory vars vis console globalThis undefined Infinity NaN Math JSON Intl Reflect Atomics crypto performance " +
+    "await break case catch class const continue debugger default delete do else enum export extends false finally for " +
+    "function if implements import in instanceof interface let new null package private protected public return static " +
+    "super switch this throw true try typeof var void while with yield arguments eval").split(" "),
+);

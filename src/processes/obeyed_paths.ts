@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { ObeyedPath } from "../extension/environment_keys.ts";
-import { ClaimCache, entryKind, GIT, isFile, plainName, stepsTo, type UserFolders } from "./_obeyed_by.ts";
+import type { ObeyedPath } from "../extension/spec.ts";
 import { commandIn } from "./_fixed_paths.ts";
+import { ClaimCache, entryKind, GIT, isFile, plainName, stepsTo, type UserFolders } from "./_obeyed_by.ts";
 import { holds } from "./_wall_paths.ts";
 
 /** Says which paths git runs or reads by a setting, or git or Vis by a link. */

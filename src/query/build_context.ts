@@ -1,6 +1,6 @@
 import { clip } from "../domain/kit/text.ts";
 import type { Environment } from "../environment/environment.ts";
-import type { ActiveExtensions } from "../extension/registry/registry.ts";
+import type { ActiveExtensions } from "../extension/active.ts";
 import type { Log } from "../logging/log.ts";
 import type { PreviousTurn } from "../persistence/store.ts";
 import type { ContextCaps, ContextParts } from "../prompt/context/context_parts.ts";

@@ -1,7 +1,6 @@
 import type { Emitter } from "../domain/query/query_event.ts";
 import type { QueryScope } from "../environment/environment_parts.ts";
-import { offLine } from "../extension/registry/off_part.ts";
-import type { ActiveExtensions } from "../extension/registry/registry.ts";
+import { type ActiveExtensions, offLine } from "../extension/active.ts";
 import type { IterationFrame } from "../iteration/iteration.ts";
 import type { PreviousTurn } from "../persistence/store.ts";
 import { callMessages, type CallPrefix, type RequestExtras } from "../prompt/call_messages.ts";

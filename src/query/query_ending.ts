@@ -2,7 +2,7 @@ import { messageOf, StoreError, TakenOverError } from "../domain/errors.ts";
 import { clip, durationText, oneLine } from "../domain/kit/text.ts";
 import { type QueryReason, reasonAdvice, statusOf } from "../domain/query/outcomes.ts";
 import type { QueryResult } from "../domain/query/query_schemas.ts";
-import { messageWithLine } from "../extension/loading/source_line.ts";
+import { messageWithLine } from "../extension/active.ts";
 import type { IterationFault } from "../iteration/iteration.ts";
 import type { BegunQuery } from "./prepare.ts";
 import type { QueryLoop } from "./query_loop.ts";

@@ -71,9 +71,9 @@ function brokenExtensionWall({ from, to }: Import): string | undefined {
       : `${from} may only import mod.ts, live.ts and settings.ts of extensions/<name>/`;
   }
   const own = from.split("/").slice(0, 2).join("/") + "/";
-  return to === "src/extension/spec.ts" || to.startsWith(own)
+  return to === "src/extension/mod.ts" || to.startsWith(own)
     ? undefined
-    : `${own} may only import itself and src/extension/spec.ts`;
+    : `${own} may only import itself and src/extension/mod.ts`;
 }
 
 function brokenWall({ from, to, type }: Import): string | undefined {

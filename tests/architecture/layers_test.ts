@@ -60,15 +60,15 @@ Deno.test("brokenRule() a channel knows the conversation layer and no other chan
 });
 
 Deno.test("brokenRule() extensions and the program meet in the spec alone", () => {
-  assert.equal(check("extensions/fs/mod.ts", "src/extension/spec.ts"), undefined);
+  assert.equal(check("extensions/fs/mod.ts", "src/extension/mod.ts"), undefined);
   assert.equal(check("extensions/fs/mod.ts", "extensions/fs/search/grep.ts"), undefined);
   assert.equal(check("extensions/index.ts", "extensions/fs/mod.ts"), undefined);
   assert.equal(check("extensions/index.ts", "extensions/memo/live.ts"), undefined);
   assert.match(check("extensions/index.ts", "extensions/memo/notes.ts")!, /may only import/);
   assert.match(check("extensions/index.ts", "extensions/fs/search/grep.ts")!, /may only import/);
-  assert.match(check("extensions/index.ts", "src/extension/spec.ts")!, /may only import/);
+  assert.match(check("extensions/index.ts", "src/extension/mod.ts")!, /may only import/);
   assert.match(check("extensions/fs/mod.ts", "extensions/git/mod.ts")!, /may only import/);
-  assert.match(check("extensions/fs/mod.ts", "src/persistence/store.ts")!, /src\/extension\/spec/);
+  assert.match(check("extensions/fs/mod.ts", "src/persistence/store.ts")!, /src\/extension\/mod/);
   assert.match(check("extensions/fs/mod.ts", "src/domain/errors.ts", { type: true })!, /may only import/);
   assert.match(check("src/environment/x.ts", "extensions/fs/mod.ts")!, /never imports extensions/);
 });

@@ -22,7 +22,7 @@ const CLEAN = {
   "src/domain/a.ts": "export interface A {\n  readonly a: 1;\n}\n",
   "src/query/q.ts": 'import type { A } from "../domain/a.ts";\n\nexport function q(a: A): number {\n  return a.a;\n}\n',
   "src/persistence/store.ts": "export interface Store {\n  readonly a: 1;\n}\n",
-  "src/extension/spec.ts": "export const spec = 1;\n",
+  "src/extension/mod.ts": "export const spec = 1;\n",
   "src/channels/cli/cli.ts": "export const cli = 1;\n",
   "extensions/fs/mod.ts": 'import { spec } from "@vis/extension";\n\nexport default { spec };\n',
 };

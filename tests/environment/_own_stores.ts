@@ -1,5 +1,5 @@
 import { ExtensionStore } from "../../src/environment/extension_store.ts";
-import type { OwnStore } from "../../src/extension/own_store.ts";
+import type { OwnStore } from "../../src/extension/mod.ts";
 import { openStore } from "../../src/persistence/open_store.ts";
 import type { Store } from "../../src/persistence/store.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import type { ConversationKeys, QueryKeys } from "../../src/extension/environment_keys.ts";
-import { type EnvironmentView, type Extension, fn, z } from "../../src/extension/spec.ts";
-import { ExtensionRegistry } from "../../src/extension/registry/registry.ts";
+import { type EnvironmentView, type Extension, fn, z } from "../../src/extension/mod.ts";
+import { ExtensionRegistry } from "../../src/extension/registry.ts";
+import type { ConversationKeys, QueryKeys } from "../../src/extension/spec.ts";
 import { recordingLog, sample } from "../extension/_sample.ts";
 import { startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { Cancelled } from "../../src/domain/errors.ts";
 import { Environment } from "../../src/environment/environment.ts";
-import { ExtensionRegistry } from "../../src/extension/registry/registry.ts";
+import { ExtensionRegistry } from "../../src/extension/registry.ts";
 import { createLog } from "../../src/logging/log.ts";
 import { openStore } from "../../src/persistence/open_store.ts";
 import { type Engine, startEngine } from "../helpers/engine.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { defineExtension } from "../../src/extension/spec.ts";
+import { defineExtension } from "../../src/extension/mod.ts";
 import { openSandbox } from "../../src/sandbox/host/open_sandbox.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { startEngine } from "../helpers/engine.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { BlockResult } from "../../src/domain/query/query_schemas.ts";
-import { defineExtension, fn, z } from "../../src/extension/spec.ts";
+import { defineExtension, fn, z } from "../../src/extension/mod.ts";
 import { openSandbox } from "../../src/sandbox/host/open_sandbox.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { type Engine, type EngineOptions, startEngine } from "../helpers/engine.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { realmScripts } from "../../src/extension/realm_scripts.ts";
-import { type Extension, validate } from "../../src/extension/spec.ts";
+import { realmScripts } from "../../src/extension/import_folder.ts";
+import { type Extension, validate } from "../../src/extension/mod.ts";
 import { realmModuleReader } from "../../src/sandbox/modules/realm_module.ts";
 import { sample } from "../extension/_sample.ts";
 import { startEngine } from "../helpers/engine.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type EnvironmentView, type Extension, fn, z } from "../../src/extension/spec.ts";
+import { type EnvironmentView, type Extension, fn, z } from "../../src/extension/mod.ts";
 import { AskedPrograms } from "../../src/processes/asked/asked_programs.ts";
 import { startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";

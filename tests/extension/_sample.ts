@@ -6,7 +6,7 @@ import {
   type FunctionOptions,
   type HostFunction,
   z,
-} from "../../src/extension/spec.ts";
+} from "../../src/extension/mod.ts";
 
 export interface LogEntry {
   readonly level: keyof Log;

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { fileURLToPath } from "node:url";
 import { join } from "node:path";
-import { loadShipped } from "../../src/extension/loading/loader.ts";
-import { ExtensionRegistry } from "../../src/extension/registry/registry.ts";
-import { optionsIn, write } from "../extension/loading/_folders.ts";
+import { loadShipped } from "../../src/extension/loader.ts";
+import { ExtensionRegistry } from "../../src/extension/registry.ts";
+import { OwnStores } from "../environment/_own_stores.ts";
+import { optionsIn, write } from "../extension/_folders.ts";
+import { recordingLog, VIEW } from "../extension/_sample.ts";
 import { startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
-import { OwnStores } from "../environment/_own_stores.ts";
 import { withFolder } from "../helpers/with_folder.ts";
-import { recordingLog, VIEW } from "../extension/_sample.ts";
 
 const EXAMPLES = fileURLToPath(new URL("../../docs/extensions/examples/", import.meta.url));
 

@@ -1,4 +1,4 @@
-import { type EnvironmentView, type Extension, fn, z } from "../../src/extension/spec.ts";
+import { type EnvironmentView, type Extension, fn, z } from "../../src/extension/mod.ts";
 
 /** `asking.open(scope, what, why, lasting)` needs the user's approval, and gives the answer back. */
 export const ASKING: Extension = {

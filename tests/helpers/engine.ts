@@ -3,9 +3,9 @@ import { type ConversationParts, Conversations } from "../../src/conversation/co
 import type { AskOptions } from "../../src/conversation/send_options.ts";
 import type { ApprovalRules } from "../../src/domain/query/approval.ts";
 import type { QueryEvent, QueryResult } from "../../src/domain/query/query_schemas.ts";
-import type { ExtensionSource } from "../../src/extension/registry/lazy_registry.ts";
-import { ExtensionRegistry } from "../../src/extension/registry/registry.ts";
-import type { Extension } from "../../src/extension/spec.ts";
+import type { ExtensionSource } from "../../src/extension/active.ts";
+import { ExtensionRegistry } from "../../src/extension/registry.ts";
+import type { Extension } from "../../src/extension/mod.ts";
 import type { Log } from "../../src/logging/log.ts";
 import { openStore } from "../../src/persistence/open_store.ts";
 import type { Branch, ProcessOwner, Store } from "../../src/persistence/store.ts";

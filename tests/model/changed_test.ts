@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { FsPlaces } from "../../extensions/fs/fs_places.ts";
 import { UNDO_ARGUMENTS, undoCli } from "../../extensions/fs/undo_cli.ts";
 import { ChangedFiles } from "../../src/domain/query/changed_files.ts";
-import { ExtensionRegistry } from "../../src/extension/registry/registry.ts";
+import { ExtensionRegistry } from "../../src/extension/registry.ts";
 import { startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
 import { withFolder } from "../helpers/with_folder.ts";

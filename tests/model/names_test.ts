@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import memo from "../../extensions/memo/mod.ts";
 import rlm from "../../extensions/rlm/mod.ts";
 import type { QueryEvent } from "../../src/domain/query/query_schemas.ts";
-import type { Extension } from "../../src/extension/spec.ts";
+import type { Extension } from "../../src/extension/mod.ts";
 import { startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
 import { withFolder } from "../helpers/with_folder.ts";

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { described, realm } from "../../extensions/index.ts";
-import table from "../../extensions/tabular/mod.ts";
-import { realmScripts } from "../../src/extension/realm_scripts.ts";
-import { validate } from "../../src/extension/spec.ts";
+import { realmScripts } from "../../src/extension/import_folder.ts";
+import { validate } from "../../src/extension/mod.ts";
 import { startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
+import table from "../../extensions/tabular/mod.ts";
 
 Deno.test("blocks read and write CSV, make tables and format numbers without await", async () => {
   const extension = realmScripts(validate(table), realm.tabular);

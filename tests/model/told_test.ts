@@ -11,7 +11,7 @@ import { makeTheme } from "../../src/channels/tui/text/theme.ts";
 import { storedEvents } from "../../src/conversation/stored_events.ts";
 import { blockLine, QueryProgress, type StepBlock } from "../../src/domain/query/query_progress.ts";
 import type { QueryEvent } from "../../src/domain/query/query_schemas.ts";
-import { defineExtension, fn, z } from "../../src/extension/spec.ts";
+import { defineExtension, fn, z } from "../../src/extension/mod.ts";
 import { LiveStep } from "../../src/page/store/turn.ts";
 import { fakeIo } from "../channels/cli/_fakes.ts";
 import { madeText } from "../helpers/archive_of.ts";

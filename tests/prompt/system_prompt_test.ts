@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { offLine } from "../../src/extension/registry/off_part.ts";
 import { described } from "../../extensions/index.ts";
+import { offLine } from "../../src/extension/active.ts";
 import { callMessages, NO_EXTRAS } from "../../src/prompt/call_messages.ts";
 import { assembleSystemPrompt } from "../../src/prompt/system_prompt.ts";
 import { parts } from "./_parts.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { ApprovalFolder } from "../../src/app/session/approvals.ts";
 import type { ApprovalAnswer, ApprovalQuestion, Approve } from "../../src/domain/query/approval.ts";
 import type { Decision } from "../../src/domain/query/outcomes.ts";
-import { type EnvironmentView, type Extension, fn, z } from "../../src/extension/spec.ts";
+import { type EnvironmentView, type Extension, fn, z } from "../../src/extension/mod.ts";
 import { startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
 import { withFolder } from "../helpers/with_folder.ts";

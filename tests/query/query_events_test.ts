@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { z } from "zod";
 import type { QueryEvent } from "../../src/domain/query/query_schemas.ts";
-import { type Extension, fn } from "../../src/extension/spec.ts";
+import { type Extension, fn } from "../../src/extension/mod.ts";
 import { startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
 

@@ -1,5 +1,5 @@
 import { type Kernel, OPEN } from "./kernel.ts";
-import { Pace } from "../../../src/extension/spec.ts";
+import { Pace } from "@vis/extension";
 import { nameText } from "./name_text.ts";
 import {
   type Attributes,

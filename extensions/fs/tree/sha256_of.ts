@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { Pace } from "../../../src/extension/spec.ts";
+import { Pace } from "@vis/extension";
 
 const SLICE = 1024 * 1024;
 

@@ -13,15 +13,10 @@ import type {
   TrustFacts,
 } from "../../domain/reports.ts";
 import type { SettingsSection } from "../../domain/settings.ts";
-import { discoverFolders, type FoundFolder } from "../../extension/loading/discover.ts";
-import {
-  type ExtensionFolder,
-  extensionOfFiles,
-  readExtensionFolder,
-} from "../../extension/loading/extension_folder.ts";
-import { isWanted } from "../../extension/loading/is_wanted.ts";
-import type { Skipped } from "../../extension/loading/loader.ts";
-import { readTar } from "../../extension/loading/read_tar.ts";
+import { discoverFolders, type FoundFolder, isWanted } from "../../extension/discover.ts";
+import { type ExtensionFolder, extensionOfFiles, readExtensionFolder } from "../../extension/folder.ts";
+import type { Skipped } from "../../extension/loader.ts";
+import { readTar } from "../../extension/read_tar.ts";
 import type { Extension } from "../../extension/spec.ts";
 import {
   type EnvironmentVariables,

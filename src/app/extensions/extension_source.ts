@@ -1,14 +1,12 @@
 import { isAbsolute, join, relative, resolve } from "node:path";
 import { ConfigError, messageOf, SettingError, UsageError } from "../../domain/errors.ts";
 import { nearestName } from "../../domain/kit/names.ts";
-import { discoverFolders, type FoundFolder } from "../../extension/loading/discover.ts";
-import { isWanted } from "../../extension/loading/is_wanted.ts";
-import type { LoadFolderOptions, LoadOptions, LoadReport, ShippedIndex } from "../../extension/loading/loader.ts";
-import type { ExtensionDescription } from "../../extension/registry/description.ts";
-import { type ExtensionSource, LazyRegistry } from "../../extension/registry/lazy_registry.ts";
-import type { OffPart } from "../../extension/registry/off_part.ts";
-import type { SettingSources } from "../../extension/registry/read_config.ts";
-import type { ExtensionRegistry } from "../../extension/registry/registry.ts";
+import type { ExtensionSource, OffPart } from "../../extension/active.ts";
+import { discoverFolders, type FoundFolder, isWanted } from "../../extension/discover.ts";
+import { type ExtensionDescription, LazyRegistry } from "../../extension/lazy_registry.ts";
+import type { LoadFolderOptions, LoadOptions, LoadReport, ShippedIndex } from "../../extension/loader.ts";
+import type { SettingSources } from "../../extension/read_config.ts";
+import type { ExtensionRegistry } from "../../extension/registry.ts";
 import type { Extension } from "../../extension/spec.ts";
 import { createLog } from "../../logging/log.ts";
 import { settingSecrets } from "../settings/secret_references.ts";
@@ -129,8 +127,8 @@ export async function buildRegistry(
   { folders, off = false }: { readonly folders: readonly FoundFolder[]; readonly off?: boolean },
 ): Promise<LoadReport & { readonly registry: ExtensionRegistry }> {
   const [{ ExtensionRegistry }, { loadShipped }, folderOptions] = await Promise.all([
-    import("../../extension/registry/registry.ts"),
-    import("../../extension/loading/loader.ts"),
+    import("../../extension/registry.ts"),
+    import("../../extension/loader.ts"),
     folders.length > 0 ? folderOptionsOf(settings) : null,
   ]);
   const log = createLog("extension");
@@ -182,7 +180,7 @@ async function loadOne(
   if (!ref.includes("/")) throw new Error(`Cannot load ${ref}: no such extension; a folder has a slash in its path`);
   const path = await Deno.realPath(resolve(settings.workspace, ref));
   const own = settings.home !== null && isBelow(path, join(settings.home, "extensions"));
-  const { loadShipped } = await import("../../extension/loading/loader.ts");
+  const { loadShipped } = await import("../../extension/loader.ts");
   const folderOptions = options.folderOptions ?? await folderOptionsOf(settings);
   const folders: FoundFolder[] = [{ place: own ? "home" : "project", path }];
   const found = await loadShipped({}, { ...options, folders, folderOptions });
@@ -197,7 +195,7 @@ export async function folderOptionsOf({ home }: Pick<Settings, "home">): Promise
   const [{ moduleReader }, { realmModuleReader }, { TrustList }] = await Promise.all([
     import("../../sandbox/modules/read_module.ts"),
     import("../../sandbox/modules/realm_module.ts"),
-    import("../../extension/loading/trust_list.ts"),
+    import("../../extension/folder.ts"),
   ]);
   return {
     cache: join(home, "cache", "extensions"),

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import type { ConfigFile, ProjectFile } from "../../config/layers.ts";
 import { ConfigError, fileFault, messageOf } from "../../domain/errors.ts";
 import { ensureFolder, plainTextFile, replaceFile } from "../../domain/kit/files.ts";
-import type { TrustList } from "../../extension/loading/trust_list.ts";
+import type { TrustList } from "../../extension/folder.ts";
 
 /** Null if there is none, or nothing in it. */
 export async function readConfigFile(path: string): Promise<ConfigFile | null> {
@@ -65,9 +65,7 @@ export class ConfigTrust {
   #list(): Promise<TrustList> | null {
     const path = this.#path;
     if (path === null) return null;
-    return this.#opened ??= import("../../extension/loading/trust_list.ts").then(({ TrustList }) =>
-      new TrustList(path)
-    );
+    return this.#opened ??= import("../../extension/folder.ts").then(({ TrustList }) => new TrustList(path));
   }
 
   /** Rejects with `ConfigError` if the list itself cannot be read. */

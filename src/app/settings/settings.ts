@@ -5,8 +5,8 @@ import { loadConfig, type LoadedConfig } from "../../config/load.ts";
 import { SettingsSections } from "../../config/settings_sections.ts";
 import { ConfigError, messageOf, UsageError } from "../../domain/errors.ts";
 import { isPostgres } from "../../domain/kit/addresses.ts";
-import type { RealmIndex, ShippedIndex } from "../../extension/loading/loader.ts";
-import type { DescribedIndex, LiveIndex, SettingsIndex } from "../../extension/registry/description.ts";
+import type { DescribedIndex, LiveIndex, SettingsIndex } from "../../extension/lazy_registry.ts";
+import type { RealmIndex, ShippedIndex } from "../../extension/loader.ts";
 import { findProjectConfig, readConfigFile } from "./config_file.ts";
 
 export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;

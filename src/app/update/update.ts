@@ -3,7 +3,7 @@ import type { Config } from "../../config/schema.ts";
 import { Cancelled, ConfigError, fileFault, UsageError } from "../../domain/errors.ts";
 import { readForeignJson } from "../../domain/kit/json.ts";
 import type { InstalledRelease, UpdateRequest, VersionFacts } from "../../domain/reports.ts";
-import { readTar } from "../../extension/loading/read_tar.ts";
+import { readTar } from "../../extension/read_tar.ts";
 import { ReleaseIndex, ReleasePlace, VerifyingKey } from "./release.ts";
 import { compareVersions } from "./version.ts";
 

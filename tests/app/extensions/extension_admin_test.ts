@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import * as index from "../../../extensions/index.ts";
 import { join } from "node:path";
+import { settingsOf } from "../_settings.ts";
 import { AppExtensionAdmin } from "../../../src/app/extensions/extension_admin.ts";
 import { extensionSource } from "../../../src/app/extensions/extension_source.ts";
 import { UsageError } from "../../../src/domain/errors.ts";
-import { fn, z } from "../../../src/extension/spec.ts";
-import { manifestOf, moduleOf, write } from "../../extension/loading/_folders.ts";
+import { fn, z } from "../../../src/extension/mod.ts";
+import { manifestOf, moduleOf, write } from "../../extension/_folders.ts";
 import { sample, twice } from "../../extension/_sample.ts";
-import { settingsOf } from "../_settings.ts";
 import { withFolder } from "../../helpers/with_folder.ts";
 
 const say = fn("say", () => "hi", { doc: "Says hi.", args: z.tuple([]), returns: "string" });

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { extensionCommands } from "../../../src/app/extensions/extension_commands.ts";
-import { type Extension, z } from "../../../src/extension/spec.ts";
-import { manifestOf, moduleOf, write } from "../../extension/loading/_folders.ts";
-import { sample } from "../../extension/_sample.ts";
 import { settingsOf } from "../_settings.ts";
+import { extensionCommands } from "../../../src/app/extensions/extension_commands.ts";
+import { type Extension, z } from "../../../src/extension/mod.ts";
+import { manifestOf, moduleOf, write } from "../../extension/_folders.ts";
+import { sample } from "../../extension/_sample.ts";
 import { withFolder } from "../../helpers/with_folder.ts";
 
 const NOTE: NonNullable<Extension["cli"]>[number] = {

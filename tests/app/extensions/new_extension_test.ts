@@ -43,7 +43,7 @@ Deno.test("the types of @vis/extension/testing in a new folder are those of its 
     await Deno.writeTextFile(
       file,
       [
-        `import type * as Source from ${at("extension/registry/testing.ts")};`,
+        `import type * as Source from ${at("extension/testing.ts")};`,
         `import type * as Types from ${at("../docs/extensions/vis-extension-testing.d.ts")};`,
         "type Own = Pick<typeof Source, keyof typeof Types>;",
         "export const same = (own: Own): typeof Types => own;",

@@ -5,7 +5,7 @@ import { AppConfigAdmin } from "../../../src/app/settings/config_admin.ts";
 import { readSettings } from "../../../src/app/settings/settings.ts";
 import { ConfigError, UsageError } from "../../../src/domain/errors.ts";
 import type { SettingsSection } from "../../../src/domain/settings.ts";
-import { z } from "../../../src/extension/spec.ts";
+import { z } from "../../../src/extension/mod.ts";
 
 interface Place {
   readonly home: string;

@@ -1,9 +1,9 @@
 import { dirname, join } from "node:path";
 import fs from "../../../extensions/fs/mod.ts";
 import { HostCallError } from "../../../src/domain/errors.ts";
-import { ExtensionRegistry } from "../../../src/extension/registry/registry.ts";
 import { sourceFault } from "../../../src/environment/source_fault.ts";
-import type { EnvironmentView } from "../../../src/extension/spec.ts";
+import { ExtensionRegistry } from "../../../src/extension/registry.ts";
+import type { EnvironmentView } from "../../../src/extension/mod.ts";
 
 const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 

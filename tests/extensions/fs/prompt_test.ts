@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { shipped } from "../../../extensions/index.ts";
-import { loadShipped } from "../../../src/extension/loading/loader.ts";
-import { ExtensionRegistry } from "../../../src/extension/registry/registry.ts";
+import { loadShipped } from "../../../src/extension/loader.ts";
+import { ExtensionRegistry } from "../../../src/extension/registry.ts";
 
 const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 const ENV = { envId: "e", conversationId: "c", branchId: "b", depth: 0, workspace: "/work" };

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { SECRET_PATTERNS } from "../../../src/domain/kit/patterns.ts";
-import type { EnvironmentView } from "../../../src/extension/spec.ts";
+import type { EnvironmentView } from "../../../src/extension/mod.ts";
 import { Workspace } from "./_workspace.ts";
 
 interface Asked {

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { EnvironmentView } from "../../../src/extension/spec.ts";
+import type { EnvironmentView } from "../../../src/extension/mod.ts";
 import { ProcessWall } from "../../../src/processes/process_wall.ts";
 
 const linux = Deno.build.os === "linux";

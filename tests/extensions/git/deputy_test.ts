@@ -15,7 +15,7 @@ import { status } from "../../../extensions/git/commands/status.ts";
 import { switchTo } from "../../../extensions/git/commands/switch.ts";
 import { tag } from "../../../extensions/git/commands/tag.ts";
 import { changeWorktree, listWorktrees } from "../../../extensions/git/commands/worktree.ts";
-import type { EnvironmentView } from "../../../src/extension/spec.ts";
+import type { EnvironmentView } from "../../../src/extension/mod.ts";
 import { ATTACKS, clear, prepare, ran } from "./_attacks.ts";
 import { missing, repository, type TestRepository } from "./_repository.ts";
 

@@ -11,7 +11,7 @@ import { reset } from "../../../extensions/git/commands/reset.ts";
 import { show } from "../../../extensions/git/commands/show.ts";
 import { switchTo } from "../../../extensions/git/commands/switch.ts";
 import { changeWorktree } from "../../../extensions/git/commands/worktree.ts";
-import type { EnvironmentView } from "../../../src/extension/spec.ts";
+import type { EnvironmentView } from "../../../src/extension/mod.ts";
 import { missing, repository } from "./_repository.ts";
 
 const ignore = missing !== "";

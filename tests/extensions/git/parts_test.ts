@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
-import { isPlainConfig } from "../../../extensions/git/program/config_text.ts";
-import { parseGitConfig } from "../../../src/domain/kit/git_config.ts";
-import live, { hasGit } from "../../../extensions/git/live.ts";
-import git from "../../../extensions/git/mod.ts";
 import { PatchReader } from "../../../extensions/git/output/patch_reader.ts";
 import { isPrinted, nameOf, printedName } from "../../../extensions/git/output/quoted_name.ts";
 import { RecordReader } from "../../../extensions/git/output/record_reader.ts";
+import { isPlainConfig } from "../../../extensions/git/program/config_text.ts";
 import { overridesOf, SAFE_ARGUMENTS } from "../../../extensions/git/program/safe_config.ts";
-import { ExtensionRegistry } from "../../../src/extension/registry/registry.ts";
+import { parseGitConfig } from "../../../src/domain/kit/git_config.ts";
+import { ExtensionRegistry } from "../../../src/extension/registry.ts";
 import { missing, repository } from "./_repository.ts";
+import live, { hasGit } from "../../../extensions/git/live.ts";
+import git from "../../../extensions/git/mod.ts";
 
 const ignore = missing !== "";
 

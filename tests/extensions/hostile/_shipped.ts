@@ -8,7 +8,7 @@ import rlm from "../../../extensions/rlm/mod.ts";
 import shell from "../../../extensions/shell/mod.ts";
 import skills from "../../../extensions/skills/mod.ts";
 import web from "../../../extensions/web/mod.ts";
-import type { Extension } from "../../../src/extension/spec.ts";
+import type { Extension } from "../../../src/extension/mod.ts";
 
 /** Those with functions of the main process. */
 export const SHIPPED: readonly Extension[] = [debug, fs, git, history, mcp, memo, rlm, shell, skills, web];

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { ExtensionRegistry } from "../../../src/extension/registry/registry.ts";
-import { HostCallError } from "../../../src/domain/errors.ts";
 import { COMPILED_HEAP_MIB, V8_FLAGS } from "../../../scripts/flags.ts";
+import { HostCallError } from "../../../src/domain/errors.ts";
+import { ExtensionRegistry } from "../../../src/extension/registry.ts";
 import { baseRuntime } from "../../helpers/base_runtime.ts";
 import { HOSTILE_BLOCKS } from "./_blocks.ts";
 import { SHIPPED } from "./_shipped.ts";

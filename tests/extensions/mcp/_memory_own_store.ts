@@ -1,4 +1,4 @@
-import type { OwnStore } from "../../../src/extension/own_store.ts";
+import type { OwnStore } from "../../../src/extension/mod.ts";
 
 /** `env.store` of an extension that keeps the newest values in memory; other methods are absent. */
 export function memoryOwnStore(kept: Map<string, unknown> = new Map()): OwnStore {

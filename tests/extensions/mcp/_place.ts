@@ -1,15 +1,16 @@
 import { join } from "node:path";
 import mcp from "../../../extensions/mcp/mod.ts";
 import assert from "node:assert/strict";
+import { ROOT } from "../../../scripts/_project.ts";
 import type { Approval, ApprovalRequest } from "../../../src/domain/query/approval.ts";
 import { ConversationPrograms } from "../../../src/environment/conversation_programs.ts";
-import { type ActiveExtensions, ExtensionRegistry } from "../../../src/extension/registry/registry.ts";
-import type { EnvironmentView } from "../../../src/extension/spec.ts";
+import type { ActiveExtensions } from "../../../src/extension/active.ts";
+import { ExtensionRegistry } from "../../../src/extension/registry.ts";
+import type { EnvironmentView } from "../../../src/extension/mod.ts";
 import { ProcessWall } from "../../../src/processes/process_wall.ts";
-import { memoryOwnStore } from "./_memory_own_store.ts";
-import { ROOT } from "../../../scripts/_project.ts";
-import { withFolder } from "../../helpers/with_folder.ts";
 import { type LogEntry, recordingLog, VIEW } from "../../extension/_sample.ts";
+import { withFolder } from "../../helpers/with_folder.ts";
+import { memoryOwnStore } from "./_memory_own_store.ts";
 
 /** Why no program can run here, "" where one can. */
 export const missing = Deno.build.os === "linux" ? "" : "needs Linux";

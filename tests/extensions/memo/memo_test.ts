@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import memo from "../../../extensions/memo/mod.ts";
-import { ExtensionRegistry } from "../../../src/extension/registry/registry.ts";
-import type { OwnStore } from "../../../src/extension/own_store.ts";
-import { recordingLog, VIEW } from "../../extension/_sample.ts";
+import { ExtensionRegistry } from "../../../src/extension/registry.ts";
+import type { OwnStore } from "../../../src/extension/mod.ts";
 import { OwnStores } from "../../environment/_own_stores.ts";
+import { recordingLog, VIEW } from "../../extension/_sample.ts";
 
 interface Note {
   readonly id: string;

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { runAll } from "../../../extensions/rlm/ask.ts";
 import { mapChunks, reduceChunks } from "../../../extensions/rlm/chunks.ts";
-import { ExtensionRegistry } from "../../../src/extension/registry/registry.ts";
-import type { ChildOptions, EnvironmentView } from "../../../src/extension/spec.ts";
+import type { ChildOptions, EnvironmentView } from "../../../src/extension/mod.ts";
+import { ExtensionRegistry } from "../../../src/extension/registry.ts";
 import rlm from "../../../extensions/rlm/mod.ts";
 
 const VIEW: EnvironmentView = { envId: "e", conversationId: "c", branchId: "b", depth: 0, workspace: "/w" };

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { jobsOf } from "../../../extensions/shell/jobs.ts";
 import { start } from "../../../extensions/shell/start.ts";
-import type { EnvironmentView } from "../../../src/extension/spec.ts";
+import type { EnvironmentView } from "../../../src/extension/mod.ts";
 import { until } from "../../helpers/until.ts";
 import { ATTACKS } from "../../processes/_attacks.ts";
 import { missing, type Place, place } from "../../processes/_place.ts";

@@ -4,7 +4,7 @@ import live from "../../../extensions/shell/live.ts";
 import { run } from "../../../extensions/shell/run.ts";
 import { start } from "../../../extensions/shell/start.ts";
 import { refusedBy } from "../../../extensions/shell/rules.ts";
-import type { EnvironmentView } from "../../../src/extension/spec.ts";
+import type { EnvironmentView } from "../../../src/extension/mod.ts";
 
 const RESULT = { code: 1, signal: null, stdout: "", stderr: "", ms: 1, timedOut: false, truncated: false };
 

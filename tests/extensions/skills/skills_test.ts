@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import skills from "../../../extensions/skills/mod.ts";
-import { ExtensionRegistry } from "../../../src/extension/registry/registry.ts";
-import { write } from "../../extension/loading/_folders.ts";
+import { ExtensionRegistry } from "../../../src/extension/registry.ts";
+import { write } from "../../extension/_folders.ts";
 import { recordingLog, VIEW } from "../../extension/_sample.ts";
 import { withFolder } from "../../helpers/with_folder.ts";
 

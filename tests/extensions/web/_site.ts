@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import type { Outside } from "../../../extensions/web/open_connection.ts";
-import type { EnvironmentView } from "../../../src/extension/spec.ts";
+import type { EnvironmentView } from "../../../src/extension/mod.ts";
 
 /** What a server got before it answered: the head's lines and the body. */
 export interface Seen {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import web from "../../../extensions/web/mod.ts";
-import { ExtensionRegistry } from "../../../src/extension/registry/registry.ts";
+import { ExtensionRegistry } from "../../../src/extension/registry.ts";
 import { recordingLog, VIEW } from "../../extension/_sample.ts";
 
 const { signal } = new AbortController();

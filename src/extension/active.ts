@@ -1,0 +1,203 @@
+import { ENDED, messageOf } from "../domain/errors.ts";
+import type { Clock } from "../domain/kit/time.ts";
+import type { CallAction, CallOutcome } from "../domain/query/calls.ts";
+import type { EnvironmentView, NudgeContext, ReplyExample } from "./spec.ts";
+
+/** What knows which extensions are active in a query: the registry itself, or this stand-in for it. */
+export interface ExtensionSource {
+  activate(env: EnvironmentView, own?: OwnKeys): Promise<ActiveExtensions>;
+  /** All extensions of an environment, active or not. */
+  known?(envId: string): readonly { readonly namespace: string; readonly version: string }[];
+  /** Called when the environment is closed. */
+  release?(envId: string): void;
+}
+
+/** What the active extensions contribute to one query. */
+export interface ActiveExtensions {
+  /** In install order. */
+  readonly list: readonly { readonly namespace: string; readonly version: string }[];
+  /** "search.find" */
+  readonly functions: readonly string[];
+  /** What calls do, by the names of functions that say it. */
+  readonly actions: Readonly<Record<string, CallAction>>;
+  /** The functions with their own time limit. */
+  readonly untimed: readonly string[];
+  /** The functions that change nothing that lasts. */
+  readonly reads: readonly string[];
+  /** "alias.name" to its constant. */
+  readonly constants: Readonly<Record<string, unknown>>;
+  /** The union of their grants, in the shape of the sandbox's `Grants`. */
+  readonly grants: Readonly<Record<"net" | "read" | "write" | "env", readonly string[]>>;
+  /** Platform globals that they need. */
+  readonly globals: readonly string[];
+  /** Scripts of their modules, by their names in the realm. */
+  readonly modules: Readonly<Record<string, string>>;
+  /** One per extension, ordered by group and subgroup, to be joined by blank lines. */
+  readonly blocks: readonly string[];
+  /** The sample reply for the prompt: from the first extension that has one. */
+  readonly example?: ReplyExample | undefined;
+  /** Shipped extensions that the settings switch off. */
+  readonly off?: readonly OffPart[];
+  /** What threw since the query began. */
+  readonly faults?: () => readonly ExtensionFault[];
+  /** Never throw; null if there is nothing to say now. */
+  readonly nudges: readonly { readonly namespace: string; nudge(ctx: NudgeContext): Promise<string | null> }[];
+  /** Rejects only with HostCallError. */
+  call(name: string, args: readonly unknown[], options: FunctionCallOptions): Promise<unknown>;
+  /** Text about "search.find", or about all of "search"; null if it is not active. */
+  doc(name: string): string | null;
+}
+
+export interface FunctionCallOptions {
+  readonly env: EnvironmentView;
+  readonly signal: AbortSignal;
+  /** Gets how the call turned out, if its function says so. */
+  readonly told?: (outcome: CallOutcome) => void;
+}
+
+/** A part of an extension that threw in a query, which went on without it. */
+export interface ExtensionFault {
+  readonly namespace: string;
+  /** "warn" for what the extension tells the user itself. */
+  readonly phase: string;
+  readonly error: unknown;
+}
+
+/** An extension that exists and is switched off. */
+export interface OffPart {
+  readonly namespace: string;
+  readonly alias: string;
+  /** "search.find" */
+  readonly functions: readonly string[];
+  /** What the user does to switch it on. */
+  readonly how: string;
+}
+
+/** One line for the prompt; "" if nothing is off. */
+export function offLine(off: readonly OffPart[]): string {
+  if (off.length === 0) return "";
+  return `Off; tell the user if one would help: ${off.map(({ alias, how }) => `${alias} (${how})`).join(", ")}`;
+}
+
+/** Why a function, or a whole alias, cannot be used; null if it belongs to nothing that is off. */
+export function offReason(name: string, off: readonly OffPart[]): string | null {
+  const found = off.find(({ alias }) => name === alias || name.startsWith(`${alias}.`));
+  return found ? `${found.alias} is off; the user switches it on: ${found.how}` : null;
+}
+
+/** What one extension contributes to a query; one with settings may stand for several. */
+export type Part = Omit<ActiveExtensions, "call">;
+
+/** What several extensions contribute, in their order. */
+export function joinParts(parts: readonly Part[], call: ActiveExtensions["call"]): ActiveExtensions {
+  const union = (key: keyof ActiveExtensions["grants"]): readonly string[] => [
+    ...new Set(parts.flatMap(({ grants }) => grants[key])),
+  ];
+  return {
+    list: parts.flatMap(({ list }) => list),
+    functions: parts.flatMap(({ functions }) => functions),
+    actions: Object.assign({}, ...parts.map(({ actions }) => actions)),
+    untimed: parts.flatMap(({ untimed }) => untimed),
+    reads: parts.flatMap(({ reads }) => reads),
+    constants: Object.assign({}, ...parts.map(({ constants }) => constants)),
+    grants: { net: union("net"), read: union("read"), write: union("write"), env: union("env") },
+    globals: [...new Set(parts.flatMap(({ globals }) => globals))],
+    modules: Object.assign({}, ...parts.map(({ modules }) => modules)),
+    blocks: parts.flatMap(({ blocks }) => blocks),
+    example: parts.find(({ example }) => example)?.example,
+    nudges: parts.flatMap(({ nudges }) => nudges),
+    faults: () => parts.flatMap(({ faults }) => faults?.() ?? []),
+    call,
+    doc: (name) => parts.reduce<string | null>((found, part) => found ?? part.doc(name), null),
+  };
+}
+
+/** The keys of an environment that belong to one extension, by its namespace. */
+export type OwnKeys = (namespace: string, call?: OwnCall) => Partial<EnvironmentView>;
+
+export interface OwnCall {
+  readonly signal: AbortSignal;
+  /** Whether the function has a time limit of its own. */
+  readonly untimed: boolean;
+}
+
+/** The live view plus some keys for one call, such as its signal. Not a copy: the keys of any view object are read on
+ * access, since they change. Read-only. */
+export function callView(env: EnvironmentView, own: Partial<EnvironmentView>): EnvironmentView {
+  const read = (key: PropertyKey): unknown => {
+    if (Object.hasOwn(own, key)) return Reflect.get(own, key);
+    const found: unknown = Reflect.get(env, key, env);
+    return typeof found === "function" ? found.bind(env) : found;
+  };
+  const has = (key: PropertyKey): boolean => Object.hasOwn(own, key) || Reflect.has(env, key);
+  return new Proxy<EnvironmentView>(Object.create(null), {
+    get: (_target, key) => read(key),
+    has: (_target, key) => has(key),
+    ownKeys: () => [...new Set([...keysOf(env), ...Reflect.ownKeys(own)])],
+    getOwnPropertyDescriptor: (_target, key) =>
+      has(key) ? { value: read(key), enumerable: true, configurable: true } : undefined,
+    set: () => false,
+    defineProperty: () => false,
+    deleteProperty: () => false,
+    preventExtensions: () => false,
+    setPrototypeOf: () => false,
+  });
+}
+
+/** Includes inherited keys: what all calls of an environment share is created once. */
+function keysOf(env: EnvironmentView): string[] {
+  const keys: string[] = [];
+  for (const key in env) keys.push(key);
+  return keys;
+}
+
+/** What a row of the log belongs to. */
+export function scopeOf(
+  { conversationId, currentIterationId: iterationId }: EnvironmentView,
+): { readonly conversationId: string; readonly iterationId?: string } {
+  return { conversationId, ...(iterationId ? { iterationId } : {}) };
+}
+
+export const ANSWER_MS = 30_000;
+/** `extend` may start servers, and the longest start that settings allow is ten minutes. */
+export const EXTEND_MS = 630_000;
+
+/** An extension returned a promise that did not settle in time. */
+export class TookTooLong extends Error {
+  constructor(ms: number) {
+    super(
+      `Cannot wait over ${ms / 1000} s: its promise did not settle; correct it, or exclude it with extensions.deny`,
+    );
+  }
+}
+
+/** Asks an extension, which may return a promise that never settles. Its work then continues. */
+export async function answerInTime<T>(
+  ask: () => T,
+  { clock, ms = ANSWER_MS }: { readonly clock: Pick<Clock, "sleep">; readonly ms?: number },
+): Promise<Awaited<T>> {
+  const answer = ask();
+  if (typeof Object(answer).then !== "function") return await answer;
+  const over = new AbortController();
+  const limit = clock.sleep(ms, over.signal).then((): never => {
+    throw new TookTooLong(ms);
+  });
+  try {
+    return await Promise.race([answer, limit]);
+  } finally {
+    over.abort(ENDED);
+  }
+}
+
+/** Copies of folders are named by hash and format (import_folder.ts), their modules by path. */
+const OWN_FRAME = /\/[0-9a-f]{64}-\d+(?:-tests)?\/([^\n()]+?)\.mjs:(\d+):\d+/;
+
+/** The message of an error, with the line of the extension's own code that was running: `x is not defined (mod.ts:7)`. */
+export function messageWithLine(error: unknown): string {
+  let place = "";
+  for (let at = error; at instanceof Error; at = at.cause) {
+    const [, path, line] = OWN_FRAME.exec(at.stack ?? "") ?? [];
+    if (path !== undefined) place = ` (${path}:${line})`;
+  }
+  return `${messageOf(error)}${place}`;
+}

@@ -1,0 +1,212 @@
+import { fileFault, messageOf } from "../domain/errors.ts";
+import { ensureFolder, firstEntries, plainTextFile, replaceFile } from "../domain/kit/files.ts";
+import { createHash } from "node:crypto";
+import { dirname, join } from "node:path";
+import { z } from "zod";
+
+/** Snapshot of an extension's folder, so that the bytes that are loaded are the bytes that were hashed. */
+export interface ExtensionFolder {
+  readonly path: string;
+  /** Path in the folder, with forward slashes, to content; sorted. */
+  readonly files: ReadonlyMap<string, Uint8Array>;
+  /** SHA-256 over paths and bytes of all files. */
+  readonly hash: string;
+  readonly entries: readonly ManifestEntry[];
+}
+
+const MAX_FILES = 2_000;
+const MAX_BYTES = 32 * 1024 * 1024;
+const MAX_DEPTH = 16;
+/** Version control changes this folder on its own; nothing in it is loaded. */
+const LEFT_OUT = ".git";
+
+/** Reads a whole folder. Throws Error if it is too large, contains a link or a special file, or has no valid manifest. */
+export async function readExtensionFolder(path: string): Promise<ExtensionFolder> {
+  const info = await Deno.lstat(path).catch((error: unknown) => error);
+  if (info instanceof Error) throw refused(path, fileFault(info));
+  if (!(await Deno.lstat(path)).isDirectory) throw refused(path, "it is not a folder");
+  const reader = new FolderReader(path);
+  await reader.read("", 0);
+  return extensionOfFiles(path, reader.files);
+}
+
+/** Does the same for files that are already in memory; `path` is for messages. */
+export function extensionOfFiles(path: string, unsorted: ReadonlyMap<string, Uint8Array>): ExtensionFolder {
+  const files = new Map([...unsorted].sort(([a], [b]) => a < b ? -1 : 1));
+  const manifest = files.get("vis.json");
+  if (!manifest) throw refused(path, "it has no vis.json");
+  const entries = entriesOf(path, manifest);
+  const absent = entries.find(({ entry }) => !files.has(entry));
+  if (absent) throw refused(path, `vis.json names ${absent.entry}, which does not exist`);
+  return { path, files, hash: hashOf(files), entries };
+}
+
+function entriesOf(path: string, manifest: Uint8Array): readonly ManifestEntry[] {
+  try {
+    return readManifest(new TextDecoder("utf-8", { fatal: true }).decode(manifest));
+  } catch (error) {
+    throw refused(path, messageOf(error));
+  }
+}
+
+function refused(path: string, why: string): Error {
+  return new Error(`Cannot use extension folder ${path}: ${why}`);
+}
+
+class FolderReader {
+  readonly files = new Map<string, Uint8Array>();
+  readonly #root: string;
+  #bytes = 0;
+  #names = 0;
+
+  constructor(root: string) {
+    this.#root = root;
+  }
+
+  async read(folder: string, depth: number): Promise<void> {
+    if (depth > MAX_DEPTH) throw refused(this.#root, `it is nested deeper than ${MAX_DEPTH} folders`);
+    const { entries, hasMore } = await firstEntries(join(this.#root, folder), { most: MAX_FILES });
+    this.#names += entries.length;
+    if (hasMore || this.#names > MAX_FILES) {
+      throw refused(this.#root, `it has more than ${MAX_FILES} files and folders`);
+    }
+    for (const { name } of entries) {
+      if (name === LEFT_OUT) continue;
+      const inside = folder === "" ? name : `${folder}/${name}`;
+      const info = await Deno.lstat(join(this.#root, inside));
+      if (info.isDirectory) await this.read(inside, depth + 1);
+      else if (info.isFile) await this.#take(inside, info.size);
+      else throw refused(this.#root, `${inside} is ${info.isSymlink ? "a link" : "not a plain file"}`);
+    }
+  }
+
+  async #take(inside: string, size: number): Promise<void> {
+    this.#bytes += size;
+    if (this.#bytes > MAX_BYTES) throw refused(this.#root, `it has more than ${MAX_BYTES / 1024 / 1024} MiB`);
+    this.files.set(inside, await Deno.readFile(join(this.#root, inside)));
+  }
+}
+
+/** Each path and content is preceded by its length, so that no two folders produce the same bytes. */
+function hashOf(files: ReadonlyMap<string, Uint8Array>): string {
+  const hash = createHash("sha256");
+  for (const [path, bytes] of files) {
+    const name = new TextEncoder().encode(path);
+    hash.update(`${name.length}:`).update(name).update(`${bytes.length}:`).update(bytes);
+  }
+  return hash.digest("hex");
+}
+
+/** One extension of a folder, as described by `vis.json`. */
+export interface ManifestEntry {
+  readonly namespace: string;
+  readonly version: string;
+  /** Path of its module in the folder. */
+  readonly entry: string;
+  readonly requires: readonly string[];
+  readonly allow: Readonly<Record<"net" | "read" | "write" | "env", readonly string[]>>;
+}
+
+const MAX_CHARS = 64 * 1024;
+const word = z.string().max(200);
+const words = z.array(word).max(100).default([]);
+const Shape = z.strictObject({
+  extensions: z.array(z.strictObject({
+    namespace: word.regex(/^[A-Za-z][\w-]*(?:\.[A-Za-z][\w-]*)*$/, 'must look like "com.acme.search"'),
+    version: word.regex(/^\d+\.\d+\.\d+(?:[-+][\w.+-]+)?$/, 'must look like "1.0.0"'),
+    entry: word.refine(isInside, 'must be a path of a file in the folder, such as "mod.ts"')
+      .refine((path) => /\.m?[jt]s$/.test(path), "must end in .ts, .mts, .js or .mjs"),
+    requires: words,
+    allow: z.strictObject({ net: words, read: words, write: words, env: words }).prefault({}),
+    static: z.boolean().optional(),
+    live: word.refine(isInside, "must be a path of a file in the folder").optional(),
+    settings: word.refine(isInside, "must be a path of a file in the folder").optional(),
+    section: word.optional(),
+  })).min(1, "names no extension").max(50),
+});
+
+/** Parses `vis.json`. Throws Error that names the wrong key. */
+export function readManifest(text: string): readonly ManifestEntry[] {
+  if (text.length > MAX_CHARS) throw new Error(`Cannot use vis.json: ${text.length} characters, over ${MAX_CHARS}`);
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new Error(`Cannot use vis.json: ${messageOf(error)}`);
+  }
+  const checked = Shape.safeParse(value);
+  if (checked.success) return unique(checked.data.extensions);
+  const [issue] = checked.error.issues;
+  throw new Error(`Cannot use vis.json: ${issue?.path.join(".") || "the file"}: ${issue?.message ?? "is wrong"}`);
+}
+
+function unique(entries: readonly ManifestEntry[]): readonly ManifestEntry[] {
+  const names = entries.map(({ namespace }) => namespace);
+  const twice = names.find((name, at) => names.indexOf(name) !== at);
+  if (twice !== undefined) throw new Error(`Cannot use vis.json: extensions: ${twice} is listed twice`);
+  return entries;
+}
+
+function isInside(path: string): boolean {
+  return path !== "" && !/[\\:\0]/.test(path) && path.split("/").every((part) => !["", ".", ".."].includes(part));
+}
+
+const TrustedShape = z.object({
+  trusted: z.array(z.object({
+    /** Real path of the folder. */
+    path: z.string(),
+    hash: z.string(),
+    namespaces: z.array(z.string()).readonly(),
+    /** ISO 8601 */
+    at: z.string(),
+  })),
+});
+
+export type Trusted = Readonly<z.infer<typeof TrustedShape>["trusted"][number]>;
+
+/** Project folders whose extensions the user allowed to load, each with the hash that was shown. */
+export class TrustList {
+  readonly #file: string;
+
+  constructor(file: string) {
+    this.#file = file;
+  }
+
+  /** Empty if there is no list. Throws Error if the file is not a valid list. */
+  async all(): Promise<readonly Trusted[]> {
+    let text: string;
+    try {
+      text = await plainTextFile(this.#file);
+    } catch (error) {
+      if (error instanceof Deno.errors.NotFound) return [];
+      throw error;
+    }
+    try {
+      return TrustedShape.parse(JSON.parse(text)).trusted;
+    } catch {
+      throw new Error(`Cannot read ${this.#file}: it is not a list of trusted extensions`);
+    }
+  }
+
+  /** Whether exactly this content of the folder was allowed. */
+  async has(path: string, hash: string): Promise<boolean> {
+    return (await this.all()).some((one) => one.path === path && one.hash === hash);
+  }
+
+  /** Replaces what was allowed for the folder before. */
+  async add(one: Trusted): Promise<void> {
+    await this.#write([...(await this.all()).filter(({ path }) => path !== one.path), one]);
+  }
+
+  async remove(path: string): Promise<boolean> {
+    const all = await this.all();
+    const rest = all.filter((one) => one.path !== path);
+    if (rest.length < all.length) await this.#write(rest);
+    return rest.length < all.length;
+  }
+
+  async #write(trusted: readonly Trusted[]): Promise<void> {
+    await ensureFolder(dirname(this.#file));
+    await replaceFile(this.#file, `${JSON.stringify({ trusted }, null, 2)}\n`);
+  }
+}

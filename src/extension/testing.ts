@@ -1,0 +1,93 @@
+import { ExtensionRegistry } from "./registry.ts";
+import type { EnvironmentView, Extension, NudgeContext } from "./spec.ts";
+
+/** Helpers for tests of an extension, as `@vis/extension/testing`: what a query and the model would get of it. */
+/** A test that a file registered. */
+export interface OwnTest {
+  readonly name: string;
+  readonly run: () => unknown;
+}
+
+/** Where tests are registered; `deno test` collects its own. */
+const COLLECTING: { into: OwnTest[] | null } = { into: null };
+
+/** Registers a test, for `vis extensions test` and for `deno test`: it fails if `run` throws or rejects. */
+export function test(name: string, run: () => unknown): void {
+  if (COLLECTING.into) COLLECTING.into.push({ name, run });
+  else Deno.test(name, async () => void await run());
+}
+
+/** The tests that are registered while `load` runs. */
+export async function collectTests(load: () => Promise<void>): Promise<readonly OwnTest[]> {
+  const found: OwnTest[] = COLLECTING.into = [];
+  try {
+    await load();
+    return found;
+  } finally {
+    COLLECTING.into = null;
+  }
+}
+
+export interface TestOptions {
+  /** Keys of the environment; those that are absent are as in a conversation in the folder "/". */
+  readonly env?: Partial<EnvironmentView>;
+  /** Its section of the configuration. */
+  readonly config?: unknown;
+  /** Extensions that it requires. */
+  readonly others?: readonly Extension[];
+  /** Receives what the extension would log. */
+  readonly log?: (event: string, data: Readonly<Record<string, unknown>>) => void;
+}
+
+export interface TestedExtension {
+  /** What `activate` decided. */
+  readonly isActive: boolean;
+  /** What the model reads about it. */
+  readonly prompt: string;
+  /** Calls a function as a block would, by the name that it has there ("search.find"): with the checks of its arguments
+   * and its hooks. Rejects with the error that the model would see. */
+  call(name: string, ...args: readonly unknown[]): Promise<unknown>;
+  /** What `doc` shows of a function, or of all of it; null if there is no such name. */
+  doc(name: string): string | null;
+  /** Its line for the next context, or null. */
+  nudge(context?: Partial<NudgeContext>): Promise<string | null>;
+}
+
+const NOWHERE: EnvironmentView = {
+  envId: "test",
+  conversationId: "test",
+  branchId: "test",
+  depth: 0,
+  workspace: "/",
+  maxIterations: 4,
+};
+
+/** Registers an extension as a session would. Rejects if it is invalid, or its section of the configuration is. */
+export async function testExtension(
+  extension: Extension,
+  { env = {}, config, others = [], log = () => {} }: TestOptions = {},
+): Promise<TestedExtension> {
+  const registry = new ExtensionRegistry({
+    log: { debug: () => {}, info: log, warn: log, error: log },
+    config: config === undefined ? {} : { [extension.namespace]: config },
+  });
+  for (const one of [...others, extension]) registry.register(one);
+  const view = { ...NOWHERE, ...env };
+  const active = await registry.activate(view);
+  const own = active.nudges.find(({ namespace }) => namespace === extension.namespace);
+  const iteration = {
+    iteration: 0,
+    currentMaxIterations: 4,
+    prevExpressions: null,
+    prevIteration: -1,
+    userVarCount: 0,
+  };
+  return {
+    isActive: active.list.some(({ namespace }) => namespace === extension.namespace),
+    prompt: active.doc(extension.alias.alias)?.split("\n").slice(1).join("\n") ?? "",
+    call: (name, ...args) =>
+      active.call(name, args, { env: view, signal: view.signal ?? new AbortController().signal }),
+    doc: (name) => active.doc(name),
+    nudge: async (context = {}) => await own?.nudge({ ...iteration, environment: view, ...context }) ?? null,
+  };
+}

@@ -1,0 +1,49 @@
+import { readTar } from "../../src/extension/read_tar.ts";
+import assert from "node:assert/strict";
+
+/** One entry of a tar archive. */
+function entry(path: string, { text = "", type = "0" } = {}): string {
+  const field = (value: string, length: number) => value.padEnd(length, "\0");
+  const size = text.length.toString(8).padStart(11, "0");
+  const head = field(path, 100) + field("0000644", 8) + field("0", 8) + field("0", 8) + field(size, 12) +
+    field("0", 12) + field("", 8) + field(type, 1);
+  return field(head, 512) + field(text, Math.ceil(text.length / 512) * 512);
+}
+const archive = (...entries: string[]) => new TextEncoder().encode(entries.join("") + "\0".repeat(1024));
+
+Deno.test("readTar() takes the files, without the folder that holds all of them", async () => {
+  const bytes = archive(
+    entry("package/", { type: "5" }),
+    entry("package/vis.json", { text: "{}" }),
+    entry("package/a/b.ts", { text: "x" }),
+  );
+  const texts = (files: ReadonlyMap<string, Uint8Array>) =>
+    [...files].map(([path, content]) => [path, new TextDecoder().decode(content)]);
+  assert.deepEqual(texts(await readTar(bytes)), [["vis.json", "{}"], ["a/b.ts", "x"]]);
+  const zipped = new Blob([bytes]).stream().pipeThrough(new CompressionStream("gzip"));
+  assert.deepEqual(texts(await readTar(new Uint8Array(await new Response(zipped).arrayBuffer()))), [
+    ["vis.json", "{}"],
+    ["a/b.ts", "x"],
+  ]);
+  assert.deepEqual([...(await readTar(archive(entry("vis.json"), entry("b/x")))).keys()], ["vis.json", "b/x"]);
+});
+
+for (
+  const [what, bytes, expected] of [
+    ["a path that climbs", archive(entry("../x")), /"\.\.\/x" is not a path inside/],
+    ["an absolute path", archive(entry("/etc/x")), /is not a path inside/],
+    ["a symbolic link", archive(entry("a", { type: "2" })), /a is not a plain file/],
+    ["a hard link", archive(entry("a", { type: "1" })), /a is not a plain file/],
+    ["a device", archive(entry("a", { type: "3" })), /a is not a plain file/],
+    ["what is cut off", archive(entry("a", { text: "x".repeat(600) })).slice(0, 700), /it is cut off/],
+    ["what is no archive", new TextEncoder().encode("PK\u0003\u0004"), /it is not a tar archive/],
+  ] as const
+) {
+  Deno.test(`readTar() refuses ${what}`, () => assert.rejects(readTar(bytes), expected));
+}
+
+Deno.test("readTar() refuses what unpacks to more than it may", async () => {
+  const zeros = new Blob([new Uint8Array(1 << 20).fill(1)]);
+  const bomb = new Blob(Array.from({ length: 70 }, () => zeros)).stream().pipeThrough(new CompressionStream("gzip"));
+  await assert.rejects(readTar(new Uint8Array(await new Response(bomb).arrayBuffer())), /unpacks to more than 64 MiB/);
+});
