@@ -1,9 +1,9 @@
 import { Buffer } from "node:buffer";
 import { BusyError, fileFault, UsageError } from "../domain/errors.ts";
 import { Semaphore } from "../domain/kit/concurrency.ts";
-import type { ArchivePart } from "../domain/records/conversation_archive.ts";
 import { MAX_ARCHIVE_BYTES } from "../domain/records/conversations.ts";
 import type { PagedRecording } from "../domain/records/recording.ts";
+import type { ArchivePart } from "../persistence/archive_schema.ts";
 import type { Branch } from "../persistence/store.ts";
 import { unnamedFile } from "./archive/long_strings.ts";
 

@@ -3,149 +3,109 @@ import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { UsageError } from "../domain/errors.ts";
 import { newId } from "../domain/kit/ids.ts";
-import {
-  ARCHIVE_FORMAT,
-  ARCHIVE_VERSION,
-  type ArchivePart,
-  type ConversationArchive,
-} from "../domain/records/conversation_archive.ts";
 import type { ContentSource, ImportReport } from "../domain/records/conversations.ts";
+import { ARCHIVE_FORMAT, ARCHIVE_VERSION, type ArchivePart, type ConversationArchive } from "./archive_schema.ts";
 import { Content, contentPieces, putLarge } from "./content.ts";
 import { type Database, insertRow, toJson } from "./database.ts";
 import { moveToFront } from "./runs.ts";
-import { columnName, COLUMNS, isOfConversation, snakeCase } from "./tables.ts";
+import {
+  ARCHIVED_TABLES,
+  archivedColumns,
+  type ArchivedTable,
+  columnName,
+  columnsOf,
+  columnsOfKind,
+  isOfConversation,
+  snakeCase,
+} from "./tables.ts";
 
 const PREFIX = "sha256:";
 /** A text or value that is longer is among the contents, wherever the database has it. */
 const INLINE_CHARS = 1024;
 
-/** How an archive stores the cells of a table. Cells that are not named here are stored as they are. */
-export interface CellKinds {
-  /** Texts that may be in `content`. */
-  readonly texts?: readonly string[];
-  /** JSON that may be in `content`. */
-  readonly json?: readonly string[];
-  /** JSON that is always in its column. */
-  readonly plainJson?: readonly string[];
-  /** Bytes that may be in `content`. */
-  readonly bytes?: readonly string[];
-  /** The same with JSON in UTF-8. */
-  readonly jsonBytes?: readonly string[];
-}
-
-/** The tables of an archive, in an order in which referenced tables come first. */
-export const ARCHIVE_TABLES = {
-  conversationSoul: { json: ["metadata"] },
-  conversationState: { texts: ["title"], plainJson: ["metadata"] },
-  querySoul: { texts: ["title"], json: ["metadata"] },
-  queryState: { texts: ["promptEnrichment", "subtitle", "runLabel"], json: ["metadata"] },
-  iteration: {
-    texts: ["llmSystemPrompt", "llmUserPrompt", "llmResponse", "llmThinking", "llmError"],
-    json: ["llmTraces", "metadata"],
-  },
-  expressionSoul: { plainJson: ["metadata"] },
-  expressionState: { texts: ["stdout", "stderr"], json: ["metadata"], bytes: ["result"], jsonBytes: ["error"] },
-  expressionDependency: { plainJson: ["metadata"] },
-  scopeChange: {},
-  extensionState: { texts: ["value"] },
-  childBranch: {},
-  subCall: { texts: ["prompt", "reply", "error"], plainJson: ["usage"] },
-} as const satisfies Readonly<Record<string, CellKinds>>;
-
-/** Cells that locate a row in this database; an import computes them again. */
-const OWN: ReadonlySet<string> = new Set([
-  "activity",
-  "tenant",
-  "queries",
-  "number",
-  "runs",
-]);
-
-type ArchiveTable = keyof typeof ARCHIVE_TABLES;
 export type Row = Readonly<Record<string, unknown>>;
 
 /** The cells of a row that go into an archive. */
-function archived(table: ArchiveTable, row: Row): Row {
-  return Object.fromEntries(COLUMNS[table].filter((column) => !OWN.has(column)).map((column) => [column, row[column]]));
+function archived(table: ArchivedTable, row: Row): Row {
+  return Object.fromEntries(archivedColumns(table).map((column) => [column, row[column]]));
 }
 
 /** Converts a row of the database to its form in an archive. Its JSON must be loaded into `content`; `refer` receives
  * what its other cells refer to. */
 function toArchiveRow(
   row: Row,
-  { kinds, content, refer, adopt }: {
-    readonly kinds: CellKinds;
+  { table, content, refer, adopt }: {
+    readonly table: ArchivedTable;
     readonly content: Content;
     readonly refer: (hash: string) => void;
     /** Returns the hash of a long cell. */
     readonly adopt: (column: string, bytes: Uint8Array) => string;
   },
 ): Row {
+  const columns = columnsOf(table);
   const named = (hash: string) => {
     refer(hash);
     return { content: hash };
   };
   const reference = (cell: string) => named(cell.slice(PREFIX.length));
-  const parse = (text: string): unknown => JSON.parse(text);
-  const { large }: { readonly large?: string } = kinds.bytes === undefined
-    ? {}
-    : JSON.parse(content.text(String(row["metadata"])));
-  return Object.fromEntries(
-    Object.entries(row).map(([column, cell]) => {
-      if (cell === null) return [column, column === "result" && large !== undefined ? reference(large) : cell];
-      const has = (columns: readonly string[] = []) => columns.includes(column);
-      if (has(kinds.texts) && isReference(cell)) return [column, reference(cell)];
-      if (has(kinds.texts) && typeof cell === "string" && cell.length > INLINE_CHARS) {
-        return [column, named(adopt(column, new TextEncoder().encode(cell)))];
-      }
-      if (has(kinds.bytes) && cell instanceof Uint8Array && cell.length > INLINE_CHARS) {
-        return [column, named(adopt(column, cell))];
-      }
-      if (has(kinds.json) && typeof cell === "string") return [column, parse(content.text(cell))];
-      if (has(kinds.plainJson) && typeof cell === "string") return [column, parse(cell)];
-      if (has(kinds.bytes)) {
-        return [column, isReference(cell) ? reference(cell) : { base64: bytesOf(cell).toString("base64") }];
-      }
-      if (has(kinds.jsonBytes)) {
-        return [column, parse(Buffer.from(isReference(cell) ? content.bytes(cell) : bytesOf(cell)).toString())];
-      }
-      return [column, cell];
-    }),
-  );
-}
-
-/** What must be loaded before rows of a table are converted for an archive. */
-function jsonCells(rows: readonly Row[], { json = [], jsonBytes = [] }: CellKinds): unknown[] {
-  return rows.flatMap((row) => [...json, ...jsonBytes].map((column) => row[column]));
+  const { large }: { readonly large?: string } = table === "expressionState"
+    ? JSON.parse(content.text(String(row["metadata"])))
+    : {};
+  const given = (column: string, cell: unknown): unknown => {
+    if (cell === null) return column === "result" && large !== undefined ? reference(large) : cell;
+    switch (columns[column]?.kind) {
+      case "long":
+        if (isReference(cell)) return reference(cell);
+        return String(cell).length > INLINE_CHARS ? named(adopt(column, new TextEncoder().encode(String(cell)))) : cell;
+      case "json":
+        return JSON.parse(content.text(String(cell)));
+      case "plainJson":
+        return JSON.parse(String(cell));
+      case "bytes":
+        if (isReference(cell)) return reference(cell);
+        return cell instanceof Uint8Array && cell.length > INLINE_CHARS
+          ? named(adopt(column, cell))
+          : { base64: bytesOf(cell).toString("base64") };
+      case "jsonBytes":
+        return JSON.parse(Buffer.from(isReference(cell) ? content.bytes(cell) : bytesOf(cell)).toString());
+      default:
+        return cell;
+    }
+  };
+  return Object.fromEntries(Object.entries(row).map(([column, cell]) => [column, given(column, cell)]));
 }
 
 /** Converts a row of an archive to the cells of the database. `bytesIn` returns the bytes for a hash; `before` is the
  * cell of the previous version. */
 async function fromArchiveRow(
   row: Row,
-  { kinds, content, bytesIn, before }: {
-    readonly kinds: CellKinds;
+  { table, content, bytesIn, before }: {
+    readonly table: ArchivedTable;
     readonly content: Content;
     readonly bytesIn: (hash: string) => Uint8Array;
     readonly before: Uint8Array | string | null;
   },
 ): Promise<Row> {
-  const cells: Record<string, unknown> = {};
-  for (const [column, cell] of Object.entries(row)) {
-    const has = (columns: readonly string[] = []) => columns.includes(column);
-    const stored = async (): Promise<unknown> => {
-      if (cell === null) return null;
-      if (has(kinds.texts)) {
+  const columns = columnsOf(table);
+  const stored = async (column: string, cell: unknown): Promise<unknown> => {
+    if (cell === null) return null;
+    switch (columns[column]?.kind) {
+      case "long":
         return await content.putText(typeof cell === "string" ? cell : textOf(bytesIn(hashIn(cell))));
-      }
-      if (has(kinds.json)) return await content.putText(toJson(cell as Row));
-      if (has(kinds.plainJson)) return toJson(cell as Row);
-      if (has(kinds.bytes)) return await content.putBytes(valueOf(cell as Value, bytesIn), before);
-      if (has(kinds.jsonBytes)) return await content.putBytes(Buffer.from(toJson(cell as Row)));
-      return cell;
-    };
-    cells[column] = await stored();
-  }
+      case "json":
+        return await content.putText(toJson(cell as Row));
+      case "plainJson":
+        return toJson(cell as Row);
+      case "bytes":
+        return await content.putBytes(valueOf(cell as Value, bytesIn), before);
+      case "jsonBytes":
+        return await content.putBytes(Buffer.from(toJson(cell as Row)));
+      default:
+        return cell;
+    }
+  };
+  const cells: Record<string, unknown> = {};
+  for (const [column, cell] of Object.entries(row)) cells[column] = await stored(column, cell);
   return cells;
 }
 
@@ -182,7 +142,7 @@ interface Order {
 }
 
 const STORED: Order = { by: "t.rowid", key: "id" };
-const ORDER: { readonly [T in ArchiveTable]?: Order } = {
+const ORDER: { readonly [T in ArchivedTable]?: Order } = {
   conversationState: { by: "t.version", key: "id" },
   expressionState: { by: "t.expression_soul_id, t.version", key: "id" },
   scopeChange: { by: "t.id", key: "id" },
@@ -191,7 +151,7 @@ const ORDER: { readonly [T in ArchiveTable]?: Order } = {
 
 /** A cell whose text or value an archive has among its contents, though the database has it in its row. */
 interface LongCell {
-  readonly table: ArchiveTable;
+  readonly table: ArchivedTable;
   readonly key: unknown;
   readonly column: string;
 }
@@ -208,7 +168,7 @@ export async function exportConversation(
   const wanted = new Set<string>();
   const inRows = new Map<string, LongCell>();
   await take({ format: ARCHIVE_FORMAT, version: ARCHIVE_VERSION });
-  for (const table of Object.keys(ARCHIVE_TABLES) as ArchiveTable[]) {
+  for (const table of ARCHIVED_TABLES) {
     await take({ table });
     for await (const { row, content } of rowsOf(db, { table, conversationId })) {
       const adopt = (column: string, bytes: Uint8Array): string => {
@@ -216,9 +176,8 @@ export async function exportConversation(
         inRows.set(hash, { table, key: row[camelKey(table)], column });
         return hash;
       };
-      const kinds: CellKinds = ARCHIVE_TABLES[table];
       const refer = (hash: string) => wanted.add(hash);
-      const given = settled(table, toArchiveRow(archived(table, row), { kinds, content, refer, adopt }));
+      const given = settled(table, toArchiveRow(archived(table, row), { table, content, refer, adopt }));
       if (table === "querySoul") { for (const hash of imagesOf(given)) refer(hash); }
       await take({ row: given });
     }
@@ -233,7 +192,7 @@ export async function exportConversation(
 /** The rows of a table in order, a few at a time, with what converts them loaded. */
 async function* rowsOf(
   db: Database,
-  { table, conversationId }: { readonly table: ArchiveTable; readonly conversationId: string },
+  { table, conversationId }: { readonly table: ArchivedTable; readonly conversationId: string },
 ): AsyncGenerator<{ readonly row: Row; readonly content: Content }> {
   const { by, key } = ORDER[table] ?? STORED;
   const name = sql.raw(snakeCase(table));
@@ -245,16 +204,17 @@ async function* rowsOf(
       WHERE t.${sql.raw(key)} IN (${sql.join(some)}) ORDER BY ${sql.raw(by)}`.execute(db);
     // One for each page: what it loads stays in memory.
     const content = new Content(db);
-    await content.load(jsonCells(rows, ARCHIVE_TABLES[table]));
+    const converted = columnsOfKind(table, "json", "jsonBytes");
+    await content.load(rows.flatMap((row) => converted.map((column) => row[column])));
     for (const row of rows) yield { row, content };
   }
 }
 
-function keyOf(table: ArchiveTable): string {
+function keyOf(table: ArchivedTable): string {
   return (ORDER[table] ?? STORED).key;
 }
 
-function camelKey(table: ArchiveTable): string {
+function camelKey(table: ArchivedTable): string {
   return columnName(keyOf(table));
 }
 
@@ -267,7 +227,7 @@ async function* longCellBytes(db: Database, { table, key, column }: LongCell): A
 
 /** Settles rows that were still running, since nothing runs when the file is read. Earlier versions stored the owner
  * process with a query. */
-function settled(table: ArchiveTable, row: Row): Row {
+function settled(table: ArchivedTable, row: Row): Row {
   if (table !== "queryState" && table !== "iteration") return row;
   const status = row["status"] === "running" ? "interrupted" : row["status"];
   if (table === "iteration") return { ...row, status };
@@ -299,13 +259,20 @@ export async function importConversation(
     await db.write(async (tx) => {
       await tx.deferReferences();
       const content = new Content(tx);
-      for (const [name, kinds] of Object.entries(ARCHIVE_TABLES) as [ArchiveTable, CellKinds][]) {
+      for (const name of ARCHIVED_TABLES) {
         const results = new Map<unknown, Uint8Array | string | null>();
         for (const given of ordered(name, tables)) {
           const row = await ownRow(name, { row: given, ids, content, workspace, bytesIn });
           const soul = row["expressionSoulId"];
           const before = results.get(soul) ?? null;
-          const cells = await cellsOf(row, { kinds, content, bytesIn, before, contents, large: largeOf(name, given) });
+          const cells = await cellsOf(row, {
+            table: name,
+            content,
+            bytesIn,
+            before,
+            contents,
+            large: largeOf(name, given),
+          });
           if (soul !== undefined) results.set(soul, cells["result"] as Uint8Array | string | null);
           // The archive was checked against the columns of the table that each group of rows is named after.
           await insertRow(tx, name, { ...cells, ...places.get(String(given["id"])) } as never);
@@ -362,7 +329,7 @@ function contentsByHash(contents: ConversationArchive["contents"]): ContentSourc
 
 /** Rows are stored in the order of the file, which is the order in which they were first stored; versions are grouped
  * by variable there. */
-function ordered(name: ArchiveTable, tables: ConversationArchive["tables"]): readonly Row[] {
+function ordered(name: ArchivedTable, tables: ConversationArchive["tables"]): readonly Row[] {
   if (name !== "expressionState") return tables[name];
   const places = new Map(tables.iteration.map(({ id }, at) => [id, at]));
   const place = (id: string): number => places.get(id) ?? places.size;
@@ -378,7 +345,7 @@ interface Given {
 }
 
 /** Converts a row to one of this database: with new ids and this workspace, and without the chat that it came from. */
-async function ownRow(table: ArchiveTable, given: Given): Promise<Row> {
+async function ownRow(table: ArchivedTable, given: Given): Promise<Row> {
   const { row, ids } = given;
   const own = (id: unknown): string => ids.get(String(id)) ?? missing(`row ${id}`);
   const renewed = Object.fromEntries(
@@ -392,7 +359,7 @@ async function ownRow(table: ArchiveTable, given: Given): Promise<Row> {
 }
 
 async function ownMetadata(
-  table: ArchiveTable,
+  table: ArchivedTable,
   { metadata, own, content, workspace, bytesIn }: Given & {
     readonly metadata: Row;
     readonly own: (id: unknown) => string;
@@ -438,7 +405,7 @@ async function ownImage(image: Row, { content, bytesIn }: Pick<Given, "content" 
 }
 
 /** For a version whose text is too large to pass around: the hash of the text. */
-function largeOf(table: ArchiveTable, row: Row): string | null {
+function largeOf(table: ArchivedTable, row: Row): string | null {
   if (table !== "expressionState") return null;
   const { large } = row["metadata"] as { readonly large?: string };
   return large?.slice("sha256:".length) ?? null;

@@ -35,7 +35,7 @@ import {
 import { noteErasable } from "./erasure.ts";
 import { nextActivity } from "./runs.ts";
 import type { Branch, BranchNode } from "./store.ts";
-import { CONVERSATION_TABLE_NAMES, CONVERSATION_TABLES, isOfConversation, snakeCase } from "./tables.ts";
+import { isOfConversation, snakeCase, STAYING_TABLES } from "./tables.ts";
 
 /** The rows of `conversation_soul` and `conversation_state`. */
 export class ConversationRows {
@@ -388,8 +388,7 @@ async function leavingNothing<T>(tx: Database, work: () => Promise<T>): Promise<
 
 /** Removes the rows of the conversation that no foreign key removes. */
 async function removeRemaining(tx: Database, conversationId: string): Promise<void> {
-  for (const table of CONVERSATION_TABLE_NAMES) {
-    if (!CONVERSATION_TABLES[table].stays) continue;
+  for (const table of STAYING_TABLES) {
     await sql`DELETE FROM ${sql.raw(snakeCase(table))} t WHERE ${isOfConversation(table, conversationId)}`.execute(tx);
   }
 }

@@ -1,46 +1,9 @@
 import { sql } from "kysely";
 import { Buffer } from "node:buffer";
 import { StoreError } from "../domain/errors.ts";
-import { ARCHIVE_TABLES, type CellKinds } from "./archive.ts";
 import { Content, contentPieces, encodingOf, largePieces, putLarge } from "./content.ts";
 import { Damage, type Database, insertRow } from "./database.ts";
-import { COLUMNS, snakeCase, type UserTable } from "./tables.ts";
-
-interface CopiedTable extends CellKinds {
-  /** The columns that order its rows, so that a row comes after those that it refers to. */
-  readonly order: readonly string[];
-}
-
-const STORED = ["rowid"];
-
-const TABLES = {
-  conversationSoul: { ...ARCHIVE_TABLES.conversationSoul, order: STORED },
-  // A branch has a higher version than the one that it was forked from.
-  conversationState: { ...ARCHIVE_TABLES.conversationState, order: ["version", "id"] },
-  querySoul: { ...ARCHIVE_TABLES.querySoul, order: STORED },
-  queryState: { ...ARCHIVE_TABLES.queryState, order: STORED },
-  iteration: { ...ARCHIVE_TABLES.iteration, order: STORED },
-  expressionSoul: { ...ARCHIVE_TABLES.expressionSoul, order: STORED },
-  expressionState: { ...ARCHIVE_TABLES.expressionState, order: STORED },
-  expressionDependency: { ...ARCHIVE_TABLES.expressionDependency, order: STORED },
-  childBranch: { ...ARCHIVE_TABLES.childBranch, order: STORED },
-  subCall: { ...ARCHIVE_TABLES.subCall, order: STORED },
-  scopeChange: { ...ARCHIVE_TABLES.scopeChange, order: ["id"] },
-  extensionState: { ...ARCHIVE_TABLES.extensionState, order: STORED },
-  requestKey: { order: ["conversationStateId", "key"] },
-  log: { json: ["data"], order: STORED },
-} as const satisfies Readonly<Record<UserTable, CopiedTable>>;
-
-export type CopiedTableName = keyof typeof TABLES;
-
-/** The tables that are copied to another database, in an order in which referenced tables come first. */
-export const COPIED_TABLES: Readonly<Record<CopiedTableName, CopiedTable>> = TABLES;
-
-/** The tables that are not copied: a copy makes them again, or they belong to the processes of a database. */
-export const UNCOPIED_TABLES = [
-  ...["content", "search", "searchEntry", "lease", "longValue", "longValuePiece"],
-  ...["node", "job", "warm", "event", "command", "lastWrite", "erasure", "claim"],
-] as const;
+import { columnsOf, columnsOfKind, orderOf, snakeCase, type UserTable } from "./tables.ts";
 
 /** The cells by which a row is found, in the order of its table; empty before the first row. */
 export type Place = readonly (string | number)[];
@@ -60,16 +23,11 @@ interface CopiedRow {
 }
 
 interface Page {
-  readonly table: CopiedTableName;
+  readonly table: UserTable;
   readonly after: Place;
   readonly most: number;
 }
 
-/** Cells with a text of any length that is never in `content`. */
-const WHOLE_TEXTS: Partial<Readonly<Record<CopiedTableName, readonly string[]>>> = {
-  querySoul: ["query"],
-  expressionState: ["expr"],
-};
 /** So many bytes of rows are in memory at a time, if a row is not longer. */
 const PAGE_BYTES = 8 << 20;
 
@@ -78,7 +36,7 @@ export async function readRows(db: Database, { table, after, most }: Page): Prom
   const { columns, from } = pageOf(table, after);
   const { rows } = await sql<Row>`SELECT ${columns}, t.* FROM ${sql.raw(snakeCase(table))} t
     WHERE ${from} ORDER BY ${columns} LIMIT ${most}`.execute(db);
-  const { order } = COPIED_TABLES[table];
+  const order = orderOf(table);
   return rows.map((row) => ({
     place: order.map((column) => row[column] as string | number),
     plain: () => plainRow(db, table, row),
@@ -88,8 +46,7 @@ export async function readRows(db: Database, { table, after, most }: Page): Prom
 /** How many of the next rows are read at once; at least one. */
 export async function rowsAtOnce(db: Database, { table, after, most }: Page): Promise<number> {
   const { columns, from } = pageOf(table, after);
-  const { texts = [], json = [], bytes = [], jsonBytes = [] } = COPIED_TABLES[table];
-  const long = [...texts, ...json, ...bytes, ...jsonBytes, ...WHOLE_TEXTS[table] ?? []].map(snakeCase);
+  const long = columnsOfKind(table, "searched", "long", "json", "bytes", "jsonBytes").map(snakeCase);
   if (long.length === 0) return most;
   const length = (column: string) =>
     db.kind === "postgres" ? `octet_length(${column})` : `length(CAST(${column} AS BLOB))`;
@@ -103,31 +60,31 @@ export async function rowsAtOnce(db: Database, { table, after, most }: Page): Pr
   return Math.max(1, found?.n ?? 0);
 }
 
-function pageOf(table: CopiedTableName, after: Place) {
-  const columns = sql.raw(COPIED_TABLES[table].order.map(snakeCase).join(", "));
+function pageOf(table: UserTable, after: Place) {
+  const columns = sql.raw(orderOf(table).map(snakeCase).join(", "));
   return { columns, from: after.length === 0 ? sql`true` : sql`(${columns}) > (${sql.join(after)})` };
 }
 
 /** How many rows a table has. */
-export async function countRows(db: Database, table: CopiedTableName): Promise<number> {
+export async function countRows(db: Database, table: UserTable): Promise<number> {
   const { rows: [found] } = await sql<{ n: number }>`SELECT count(*) AS n FROM ${sql.raw(snakeCase(table))}`.execute(
     db,
   );
   return found?.n ?? 0;
 }
 
-async function plainRow(db: Database, table: CopiedTableName, row: Row): Promise<PlainRow> {
-  const { texts = [], json = [], bytes = [], jsonBytes = [], order } = COPIED_TABLES[table];
-  const [textual, binary] = [new Set([...texts, ...json]), new Set([...bytes, ...jsonBytes])];
+async function plainRow(db: Database, table: UserTable, row: Row): Promise<PlainRow> {
+  const textual = new Set(columnsOfKind(table, "long", "json"));
+  const binary = new Set(columnsOfKind(table, "bytes", "jsonBytes"));
   // One for each row: what it loads stays in memory.
   const content = new Content(db);
   await content.load([...textual].map((column) => row[column]));
-  const large = bytes.length === 0 ? null : largeOf(content.text(String(row["metadata"] ?? "{}")));
+  const large = table !== "expressionState" ? null : largeOf(content.text(String(row["metadata"] ?? "{}")));
   await content.load(
     [...binary].filter((column) => large === null || column !== "result").map((column) => row[column]),
   );
   const cells: Record<string, unknown> = {};
-  for (const column of new Set([...order, ...COLUMNS[table]])) {
+  for (const column of new Set([...orderOf(table), ...Object.keys(columnsOf(table))])) {
     if (column === "tenant" && !isOwner(table, row)) continue;
     const cell = row[column];
     if (typeof cell === "string" && textual.has(column)) cells[column] = content.text(cell);
@@ -139,7 +96,7 @@ async function plainRow(db: Database, table: CopiedTableName, row: Row): Promise
 }
 
 /** Other rows have the tenant of the conversation that they belong to. */
-function isOwner(table: CopiedTableName, row: Row): boolean {
+function isOwner(table: UserTable, row: Row): boolean {
   return table === "conversationSoul" || (table === "extensionState" && row["conversationStateId"] === null);
 }
 
@@ -151,7 +108,7 @@ function largeOf(metadata: string): string | null {
 /** Stores rows that were read from another database, with what they refer to. */
 export async function writeRows(
   rows: readonly CopiedRow[],
-  { table, from, to }: { readonly table: CopiedTableName; readonly from: Database; readonly to: Database },
+  { table, from, to }: { readonly table: UserTable; readonly from: Database; readonly to: Database },
 ): Promise<void> {
   for (const { plain } of rows) {
     const row = await plain();
@@ -168,15 +125,15 @@ export async function writeRows(
 
 async function storedCells(
   { cells }: PlainRow,
-  { table, content }: { readonly table: CopiedTableName; readonly content: Content },
+  { table, content }: { readonly table: UserTable; readonly content: Content },
 ): Promise<Record<string, unknown>> {
-  const { texts = [], json = [] } = COPIED_TABLES[table];
+  const textual = columnsOfKind(table, "long", "json");
   const stored: Record<string, unknown> = {};
   for (const [column, cell] of Object.entries(cells)) {
     if (cell instanceof Uint8Array) {
       stored[column] = await content.putBytes(cell, await before(content.db, cells, column));
     } else if (typeof cell !== "string") stored[column] = cell;
-    else stored[column] = texts.includes(column) || json.includes(column) ? await content.putText(cell) : cell;
+    else stored[column] = textual.includes(column) ? await content.putText(cell) : cell;
   }
   return stored;
 }

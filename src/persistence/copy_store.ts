@@ -7,23 +7,12 @@ import type {
   DatabaseCopyReport,
   DatabaseCopyRequest,
 } from "../domain/records/database_maintenance.ts";
-import {
-  COPIED_TABLES,
-  type CopiedTableName,
-  countRows,
-  ofCopy,
-  type Place,
-  readRows,
-  rowsAtOnce,
-  unlike,
-  verifyRows,
-  writeRows,
-} from "./copied_rows.ts";
+import { countRows, ofCopy, type Place, readRows, rowsAtOnce, unlike, verifyRows, writeRows } from "./copied_rows.ts";
 import { Damage, type Database } from "./database.ts";
 import { openDatabase, openExisting } from "./sqlite/open_database.ts";
 import { SqliteConnection, SqliteDatabase, Transactions } from "./sqlite/sqlite_database.ts";
 import { toStoreError } from "./sqlite/store_error.ts";
-import { snakeCase } from "./tables.ts";
+import { orderOf, snakeCase, USER_TABLES, type UserTable } from "./tables.ts";
 
 const BUSY_MS = 10_000;
 
@@ -135,8 +124,6 @@ async function converted<T>(
 }
 
 const ROWS_AT_ONCE = 100;
-const TABLES = Object.keys(COPIED_TABLES) as CopiedTableName[];
-
 interface CopyWork extends Pick<DatabaseCopyRequest, "signal" | "onProgress"> {
   /** A transaction that reads one snapshot. */
   readonly from: Database;
@@ -146,10 +133,10 @@ interface CopyWork extends Pick<DatabaseCopyRequest, "signal" | "onProgress"> {
 /** Copies all rows from a mark on, compares every row with its source, and makes the copy usable. Returns the number of
  * rows. */
 async function copyRows(start: CopyMark, work: CopyWork): Promise<number> {
-  const counts = new Map<CopiedTableName, number>();
-  for (const table of TABLES) counts.set(table, await countRows(work.from, table));
+  const counts = new Map<UserTable, number>();
+  for (const table of USER_TABLES) counts.set(table, await countRows(work.from, table));
   const of = [...counts.values()].reduce((sum, n) => sum + n, 0);
-  const done = TABLES.slice(0, start.table).reduce((sum, table) => sum + (counts.get(table) ?? 0), 0);
+  const done = USER_TABLES.slice(0, start.table).reduce((sum, table) => sum + (counts.get(table) ?? 0), 0);
   await copyFrom(start, { ...work, onRows: counter("copying", { rows: done, of }, work) });
   await verifyAll(counts, { ...work, onRows: counter("verifying", { rows: 0, of }, work) });
   await ofCopy(() => work.to.write(finish));
@@ -169,7 +156,7 @@ function counter(
 
 async function copyFrom(start: CopyMark, { from, to, signal, onRows }: Counted): Promise<void> {
   let mark = start;
-  for (let table = TABLES[mark.table]; table !== undefined; table = TABLES[mark.table]) {
+  for (let table = USER_TABLES[mark.table]; table !== undefined; table = USER_TABLES[mark.table]) {
     stopIf(signal);
     const name = table;
     const page = { table: name, after: mark.after, most: ROWS_AT_ONCE };
@@ -187,7 +174,7 @@ async function copyFrom(start: CopyMark, { from, to, signal, onRows }: Counted):
 }
 
 async function verifyAll(
-  counts: ReadonlyMap<CopiedTableName, number>,
+  counts: ReadonlyMap<UserTable, number>,
   { from, to, signal, onRows }: Counted,
 ): Promise<void> {
   for (const [table, count] of counts) {
@@ -215,7 +202,8 @@ async function finish(tx: Database): Promise<void> {
 
 /** The next rows come after the copied ones. */
 async function setSequences(tx: Database): Promise<void> {
-  for (const [table, { order: [first] }] of Object.entries(COPIED_TABLES)) {
+  for (const table of USER_TABLES) {
+    const [first] = orderOf(table);
     if (first !== "rowid" && first !== "id") continue;
     const name = snakeCase(table);
     await sql`SELECT setval(pg_get_serial_sequence(${name}, ${first}), max(${sql.raw(first)})) FROM ${sql.raw(name)}`
@@ -276,7 +264,7 @@ async function endCopy(tx: Database): Promise<void> {
 }
 
 async function refuseRows(tx: Database, location: string): Promise<void> {
-  for (const table of Object.keys(COPIED_TABLES) as CopiedTableName[]) {
+  for (const table of USER_TABLES) {
     const { rows: [row] } = await sql`SELECT 1 AS one FROM ${sql.raw(snakeCase(table))} LIMIT 1`.execute(tx);
     if (row) throw new UsageError(`Cannot copy to ${location}: it has conversations already, give an empty database`);
   }

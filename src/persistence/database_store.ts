@@ -1,6 +1,5 @@
 import { BoundedMap } from "../domain/kit/bounded_map.ts";
 import { DEFAULT_TENANT } from "../domain/kit/ids.ts";
-import type { ConversationMaintenance } from "../domain/records/conversations.ts";
 import type { StateStore } from "../domain/records/extension_state.ts";
 import type { Archive } from "../domain/records/history.ts";
 import { beginQuery, findRequestKey } from "./begin_query.ts";
@@ -31,6 +30,7 @@ import { searchRows } from "./search.ts";
 import { ExtensionStates } from "./states.ts";
 import type {
   ChildStore,
+  ConversationMaintenance,
   ConversationStore,
   IterationStore,
   LargeTextStore,

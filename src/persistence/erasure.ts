@@ -6,13 +6,7 @@ import { unrefTimer } from "../domain/kit/time.ts";
 import type { Database } from "./database.ts";
 import { SqliteConnection, Transactions } from "./sqlite/sqlite_database.ts";
 import { isBusy } from "./sqlite/store_error.ts";
-import {
-  CONVERSATION_TABLE_NAMES,
-  CONVERSATION_TABLES,
-  type ConversationTableName,
-  isOfConversation,
-  snakeCase,
-} from "./tables.ts";
+import { type ConversationTableName, isOfConversation, REFERRING_TABLES, snakeCase } from "./tables.ts";
 
 const PREFIX = "sha256:";
 const REFERENCE = /sha256:([0-9a-f]{64})/g;
@@ -28,9 +22,6 @@ const TRIES = 3;
 /** How many contents of a transaction may be before or after one of them. */
 const NEAR = 50;
 const ORPHAN_BYTES = 1 << 20;
-
-/** The tables in which a row can refer to content. */
-const REFERRING = CONVERSATION_TABLE_NAMES.filter((table) => CONVERSATION_TABLES[table].refers);
 
 /** JSON that names content within its text: images, large texts, bytes that extensions store. */
 const NESTED: readonly (readonly [table: ConversationTableName, column: string])[] = [
@@ -132,7 +123,7 @@ export async function noteErasable(db: Database, conversationId: string): Promis
     return rows.map(({ cell }) => String(cell));
   };
   if (db.kind === "sqlite") {
-    for (const table of REFERRING) {
+    for (const table of REFERRING_TABLES) {
       for (const column of await columnsOf(db, table)) {
         for (const cell of await read(table, `t.${column}`, isReference(`t.${column}`))) {
           named.add(cell.slice(PREFIX.length));
@@ -342,7 +333,7 @@ class Scan {
     const { last } = db.prepare("SELECT coalesce(max(rowid), 0) AS last FROM conversation_soul").get() ?? {};
     this.#conversations = [Number(last), this.#conversationsUpTo(Number(last))];
     this.#running = db.prepare("SELECT id FROM query_state WHERE status = 'running'").all().map(({ id }) => String(id));
-    this.#tables = [...REFERRING.map(snakeCase), "content"].map((table) => {
+    this.#tables = [...REFERRING_TABLES.map(snakeCase), "content"].map((table) => {
       const info = db.prepare("SELECT name, type FROM pragma_table_info(?)").all(table);
       const columns = info.filter(({ type }) => type === "TEXT" || type === "BLOB").map(({ name }) => String(name));
       const [key = "rowid"] = columns;

@@ -11,7 +11,7 @@ import { type FoundSchema, schemaProblems } from "./sqlite/migrate.ts";
 import { openExisting } from "./sqlite/open_database.ts";
 import { tableRows } from "./sqlite/sqlite_database.ts";
 import { isBusy, systemError, toStoreError } from "./sqlite/store_error.ts";
-import { COLUMNS, snakeCase, type UserTable } from "./tables.ts";
+import { columnsOf, snakeCase, type UserTable } from "./tables.ts";
 import { markContent } from "./unused_content.ts";
 
 /** At most this many problems of a kind are listed individually. */
@@ -207,7 +207,7 @@ type Referring = Exclude<UserTable, "log">;
 function contentUsers(db: DatabaseSync, hash: string): string {
   const found = new Set<string>();
   for (const [table, column] of referringColumns(db)) {
-    const [first] = COLUMNS[table];
+    const [first = ""] = Object.entries(columnsOf(table)).flatMap(([name, { kind }]) => kind === "place" ? [] : [name]);
     // Metadata may refer to it within its JSON.
     const where = column === "metadata" ? `instr("${column}", ?) > 0` : `"${column}" = 'sha256:' || ?`;
     const rows = db.prepare(

@@ -16,16 +16,20 @@ import type { IterationRange, KeyedRequest, StoredQuery } from "../domain/query/
 import type { Dependency, VariableImage, VariableSummary } from "../domain/query/variable.ts";
 import type {
   BranchPoint,
+  ContentSource,
   ConversationFilter,
-  ConversationMaintenance,
   ConversationSummary,
   ExternalChat,
+  ImportReport,
+  LabelUse,
   NewChildBranch,
   NewConversation,
   NewFork,
+  QueryIterations,
 } from "../domain/records/conversations.ts";
 import type { StateStore } from "../domain/records/extension_state.ts";
 import type { Archive, LogEntry, NewestQueries } from "../domain/records/history.ts";
+import type { ArchivePart, ConversationArchive } from "./archive_schema.ts";
 
 /** All of Vis's memory. Every method may reject with `StoreError`, and then has written nothing. A query's writes are
  * refused with `TakenOverError` once another process has ended that query as lost. `app.ts` owns the store and closes
@@ -62,6 +66,36 @@ export interface Store
   /** Adds entries to the log table in one transaction. Never rejects. */
   log(...entries: readonly LogEntry[]): Promise<void>;
   close(): Promise<void>;
+}
+
+/** Operations on whole conversations; part of the store. */
+export interface ConversationMaintenance {
+  /** Sets the user's title, which only the user can replace. */
+  setTitle(branchId: string, title: string): Promise<void>;
+  /** Deletes the conversation. Rejects with `BusyError` while a query runs in it. Texts and values that nothing refers
+   * to any more are removed directly afterwards; `close` waits for that. */
+  deleteConversation(conversationId: string): Promise<void>;
+  /** The run of a user's query that is running in it, in any process; null if there is none. */
+  runningQuery(conversationId: string): Promise<string | null>;
+  /** The run of the query whose id starts with this prefix; null if there is none, or more than one. */
+  findQuery(prefix: string): Promise<string | null>;
+  /** Usage by queries that have a label and started since then, without child queries. */
+  labelUse(since: number): Promise<readonly LabelUse[]>;
+  /** Like `Store.queries`, but without reading them. */
+  turns(branchId: string): Promise<readonly QueryIterations[]>;
+  /** Gives `take` everything that is stored about it, as one snapshot. A running query is exported as interrupted.
+   * Damage may be found after some parts were given. */
+  exportConversation(conversationId: string, take: (part: ArchivePart) => Promise<void>): Promise<void>;
+  /** Stores a whole archive under new ids, or nothing. The file is not trusted about what may be accessed here: its
+   * conversation belongs to this workspace and to no chat. Rejects with `UsageError` if rows contradict each other. */
+  importConversation(
+    archive: ConversationArchive,
+    options: {
+      readonly workspace: string;
+      /** The contents, if those of the archive are not in memory. */
+      readonly contents?: ContentSource;
+    },
+  ): Promise<ImportReport>;
 }
 
 /** One branch of a conversation: a row of `conversation_state`. */

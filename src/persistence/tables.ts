@@ -1,311 +1,73 @@
 import { type Generated, type GeneratedAlways, type RawBuilder, sql, type SqlBool } from "kysely";
 
-/** Increases from row to row: the order in which rows were stored, independent of the clock. `selectAll` leaves it
- * out. */
-interface Stored {
-  readonly rowid: GeneratedAlways<number>;
+/** What a column holds.
+ * - `id`: a UUIDv7, of its row or of another one. `time`: milliseconds since the epoch. `place`: the order of rows.
+ * - `text`: a short text. `searched`: a text of any length that is always in its column, because it is searched.
+ * - `long`, `json`: a text, or JSON, that is in `content` if it is long. `plainJson`: JSON that is always in its column.
+ * - `bytes`, `jsonBytes`: a value, or JSON in UTF-8, as bytes, or a reference to `content` as text. */
+type Kind =
+  | ("id" | "time" | "place" | "integer" | "real")
+  | ("text" | "searched" | "long" | "json" | "plainJson" | "bytes" | "jsonBytes");
+
+export interface TableColumn<T = unknown, K extends Kind = Kind> {
+  readonly kind: K;
+  readonly nullable?: true;
+  /** Whether the database fills it in a row that leaves it out. */
+  readonly filled?: true;
+  /** Whether it locates a row in this database: an archive leaves it out, and an import computes it again. */
+  readonly local?: true;
+  /** The values that the schema allows. */
+  readonly oneOf?: readonly string[];
+  /** The smallest number that the schema allows. */
+  readonly atLeast?: number;
+  /** The type of its cells, for the compiler. */
+  readonly cell?: T;
 }
 
-/** The tables of the migrations in camel case; the dialects translate the names both ways. */
-export interface DatabaseSchema {
-  readonly content: {
-    hash: string;
-    encoding: "raw" | "chunks" | "delta";
-    bytes: Uint8Array;
-    base: string | null;
-    steps: string | null;
-    spent: number | null;
-  };
-  readonly conversationSoul: {
-    id: string;
-    metadata: string | null;
-    createdAt: number;
-    /** Increases with each conversation and each query of a user: the conversation with the highest number was used
-     * last. */
-    activity: number;
-    tenant: string;
-  };
-  readonly conversationState: {
-    id: string;
-    conversationSoulId: string;
-    parentStateId: string | null;
-    title: string | null;
-    version: number;
-    metadata: string | null;
-    createdAt: number;
-    queries: Generated<number>;
-  };
-  readonly lease: {
-    conversationStateId: string;
-    host: string;
-    space: Generated<string>;
-    pid: number;
-    started: string;
-    session: Generated<number>;
-    acquiredAt: number;
-    heartbeatAt: number;
-  };
-  readonly querySoul: Stored & {
-    id: string;
-    conversationStateId: string;
-    title: string | null;
-    query: string | null;
-    metadata: string | null;
-    createdAt: number;
-    number: number;
-    runs: number;
-  };
-  readonly queryState: Stored & {
-    id: string;
-    querySoulId: string;
-    forkedFromQueryStateId: string | null;
-    version: number;
-    llmProvider: string | null;
-    llmRootModel: string | null;
-    promptEnrichment: string | null;
-    subtitle: string | null;
-    runLabel: string | null;
-    status: RunStatus;
-    metadata: string | null;
-    createdAt: number;
-  };
-  readonly iteration: Stored & {
-    id: string;
-    queryStateId: string;
-    position: number;
-    status: RunStatus;
-    llmSystemPrompt: string | null;
-    llmUserPrompt: string | null;
-    llmProvider: string | null;
-    llmModel: string | null;
-    llmResponse: string | null;
-    llmTraces: string | null;
-    llmFullDurationMs: number | null;
-    llmThinking: string | null;
-    llmError: string | null;
-    llmReturnedEmptyExpressions: number;
-    metadata: string | null;
-    createdAt: number;
-    finishedAt: number | null;
-  };
-  readonly expressionSoul: Stored & {
-    id: string;
-    conversationStateId: string;
-    kind: "var" | "call" | "literal";
-    stateMode: "stateless" | "stateful";
-    name: string | null;
-    metadata: string | null;
-    createdAt: number;
-  };
-  readonly expressionDependency: Stored & {
-    id: string;
-    conversationStateId: string;
-    downstreamExpressionSoulId: string;
-    upstreamExpressionSoulId: string;
-    metadata: string | null;
-    createdAt: number;
-  };
-  readonly expressionState: Stored & {
-    id: string;
-    expressionSoulId: string;
-    iterationId: string;
-    version: number;
-    success: number;
-    expr: string | null;
-    /** Bytes, or a reference as text. */
-    result: Uint8Array | string | null;
-    error: Uint8Array | string | null;
-    stdout: string | null;
-    stderr: string | null;
-    durationMs: number | null;
-    metadata: string | null;
-    createdAt: number;
-  };
-  readonly scopeChange: {
-    id: Generated<number>;
-    expressionSoulId: string;
-    queryStateId: string | null;
-    position: number;
-    scope: "live" | "forgotten";
-    createdAt: number;
-  };
-  readonly extensionState: Stored & {
-    id: string;
-    namespace: string;
-    conversationStateId: string | null;
-    queryStateId: string | null;
-    position: number;
-    key: string;
-    version: number;
-    value: string | null;
-    createdAt: number;
-    /** Of global state. In SQLite, that of a branch has none but the one of its conversation. */
-    tenant: Generated<string | null>;
-  };
-  readonly requestKey: {
-    conversationStateId: string;
-    key: string;
-    fingerprint: string;
-    queryStateId: string;
-    createdAt: number;
-  };
-  readonly childBranch: Stored & {
-    conversationStateId: string;
-    iterationId: string;
-    depth: number;
-    createdAt: number;
-  };
-  readonly subCall: Stored & {
-    id: string;
-    iterationId: string;
-    llmProvider: string;
-    llmModel: string;
-    prompt: string;
-    reply: string | null;
-    error: string | null;
-    usage: string;
-    costUsd: number | null;
-    durationMs: number;
-    createdAt: number;
-  };
-  readonly erasure: { hash: string };
-  readonly claim: { put: string; reference: string; claimedAt: number };
-  readonly log: {
-    id: string;
-    level: string;
-    event: string;
-    data: string | null;
-    conversationSoulId: string | null;
-    conversationStateId: string | null;
-    querySoulId: string | null;
-    queryStateId: string | null;
-    iterationId: string | null;
-    expressionSoulId: string | null;
-    expressionStateId: string | null;
-    createdAt: number;
-  };
+const id: TableColumn<string, "id"> = { kind: "id" };
+const time: TableColumn<number, "time"> = { kind: "time" };
+const place: TableColumn<Generated<number>, "place"> = { kind: "place", filled: true };
+const integer: TableColumn<number, "integer"> = { kind: "integer" };
+const real: TableColumn<number, "real"> = { kind: "real" };
+const text: TableColumn<string, "text"> = { kind: "text" };
+const searched: TableColumn<string, "searched"> = { kind: "searched" };
+const long: TableColumn<string, "long"> = { kind: "long" };
+const json: TableColumn<string, "json"> = { kind: "json" };
+const plainJson: TableColumn<string, "plainJson"> = { kind: "plainJson" };
+const bytes: TableColumn<Uint8Array | string, "bytes"> = { kind: "bytes" };
+const jsonBytes: TableColumn<Uint8Array | string, "jsonBytes"> = { kind: "jsonBytes" };
+
+function atLeast(least: number): TableColumn<number, "integer"> {
+  return { kind: "integer", atLeast: least };
 }
 
-/** The four statuses of queries and iterations. */
-type RunStatus = "running" | "done" | "error" | "interrupted";
+function oneOf<T extends string>(...values: readonly T[]): TableColumn<T, "text"> {
+  return { kind: "text", oneOf: values };
+}
 
-/** The columns of the tables with what users made, as they are in every database: those that an archive and a copy
- * have. They leave out the numbers by which a database orders rows. */
-export const COLUMNS = {
-  conversationSoul: ["id", "metadata", "createdAt", "activity", "tenant"],
-  conversationState: [
-    "id",
-    "conversationSoulId",
-    "parentStateId",
-    "title",
-    "version",
-    "metadata",
-    "createdAt",
-    "queries",
-  ],
-  querySoul: ["id", "conversationStateId", "title", "query", "metadata", "createdAt", "number", "runs"],
-  queryState: [
-    "id",
-    "querySoulId",
-    "forkedFromQueryStateId",
-    "version",
-    "llmProvider",
-    "llmRootModel",
-    "promptEnrichment",
-    "subtitle",
-    "runLabel",
-    "status",
-    "metadata",
-    "createdAt",
-  ],
-  iteration: [
-    "id",
-    "queryStateId",
-    "position",
-    "status",
-    "llmSystemPrompt",
-    "llmUserPrompt",
-    "llmProvider",
-    "llmModel",
-    "llmResponse",
-    "llmTraces",
-    "llmFullDurationMs",
-    "llmThinking",
-    "llmError",
-    "llmReturnedEmptyExpressions",
-    "metadata",
-    "createdAt",
-    "finishedAt",
-  ],
-  expressionSoul: ["id", "conversationStateId", "kind", "stateMode", "name", "metadata", "createdAt"],
-  expressionState: [
-    "id",
-    "expressionSoulId",
-    "iterationId",
-    "version",
-    "success",
-    "expr",
-    "result",
-    "error",
-    "stdout",
-    "stderr",
-    "durationMs",
-    "metadata",
-    "createdAt",
-  ],
-  expressionDependency: [
-    "id",
-    "conversationStateId",
-    "downstreamExpressionSoulId",
-    "upstreamExpressionSoulId",
-    "metadata",
-    "createdAt",
-  ],
-  scopeChange: ["expressionSoulId", "queryStateId", "position", "scope", "createdAt"],
-  extensionState: [
-    "id",
-    "namespace",
-    "conversationStateId",
-    "queryStateId",
-    "position",
-    "key",
-    "version",
-    "value",
-    "createdAt",
-    "tenant",
-  ],
-  requestKey: ["conversationStateId", "key", "fingerprint", "queryStateId", "createdAt"],
-  childBranch: ["conversationStateId", "iterationId", "depth", "createdAt"],
-  subCall: [
-    "id",
-    "iterationId",
-    "llmProvider",
-    "llmModel",
-    "prompt",
-    "reply",
-    "error",
-    "usage",
-    "costUsd",
-    "durationMs",
-    "createdAt",
-  ],
-  log: [
-    "id",
-    "level",
-    "event",
-    "data",
-    "conversationSoulId",
-    "conversationStateId",
-    "querySoulId",
-    "queryStateId",
-    "iterationId",
-    "expressionSoulId",
-    "expressionStateId",
-    "createdAt",
-  ],
-} as const satisfies { readonly [T in keyof DatabaseSchema]?: readonly (keyof DatabaseSchema[T])[] };
+function orNull<T, K extends Kind>({ kind, ...facts }: TableColumn<T, K>): TableColumn<T | null, K> {
+  return { kind, ...facts, nullable: true } as TableColumn<T | null, K>;
+}
 
-export type UserTable = keyof typeof COLUMNS;
+function filled<T, K extends Kind>({ kind, ...facts }: TableColumn<T, K>): TableColumn<Generated<T>, K> {
+  return { kind, ...facts, filled: true } as TableColumn<Generated<T>, K>;
+}
+
+function local<T, K extends Kind>(column: TableColumn<T, K>): TableColumn<T, K> & { readonly local: true } {
+  return { ...column, local: true };
+}
+
+interface TableDescription {
+  readonly columns: Readonly<Record<string, TableColumn>>;
+  /** The table whose rows its rows are part of. */
+  readonly within?: string;
+  /** The rows of the table `t` that belong to the conversation `$id`; omitted if conversations share the table. */
+  readonly rows?: string;
+  /** For what users made: the columns that order its rows, so that a row comes after those that it refers to. */
+  readonly order?: readonly string[];
+  /** Whether an archive of a conversation has it. */
+  readonly archived?: true;
+}
 
 const BRANCHES = "SELECT id FROM conversation_state WHERE conversation_soul_id = $id";
 const QUERIES = `SELECT id FROM query_soul WHERE conversation_state_id IN (${BRANCHES})`;
@@ -316,60 +78,334 @@ const OF_BRANCH = `t.conversation_state_id IN (${BRANCHES})`;
 const OF_VARIABLE = `t.expression_soul_id IN (${SOULS})`;
 const OF_QUERY = `t.query_id IN (${RUNS})`;
 
-interface ConversationTable {
-  /** The rows of the table `t` that belong to the conversation `$id`. */
-  readonly rows: string;
-  /** Whether a row can refer to content. */
-  readonly refers?: true;
-  /** Whether a row stays when the conversation is deleted, since no foreign key leads to it. Only PostgreSQL has such
-   * tables. */
-  readonly stays?: true;
-}
+const STORED = ["rowid"] as const;
+const STATUS = oneOf("running", "done", "error", "interrupted");
 
-const TABLES = {
-  conversationSoul: { rows: "t.id = $id", refers: true },
-  conversationState: { rows: "t.conversation_soul_id = $id", refers: true },
-  lease: { rows: OF_BRANCH },
-  querySoul: { rows: OF_BRANCH, refers: true },
-  queryState: { rows: `t.query_soul_id IN (${QUERIES})`, refers: true },
-  iteration: { rows: `t.query_state_id IN (${RUNS})`, refers: true },
-  expressionSoul: { rows: OF_BRANCH, refers: true },
-  expressionState: { rows: OF_VARIABLE, refers: true },
-  expressionDependency: { rows: OF_BRANCH, refers: true },
-  scopeChange: { rows: OF_VARIABLE },
-  extensionState: { rows: OF_BRANCH, refers: true },
-  requestKey: { rows: OF_BRANCH },
-  childBranch: { rows: OF_BRANCH },
-  subCall: { rows: `t.iteration_id IN (${ITERATIONS})`, refers: true },
+/** The one description of the tables, in an order in which a table comes after those that it refers to. It gives the
+ * types of statements, the rows of a conversation, what an archive and a copy have, and how a cell is checked. The
+ * migrations make the tables; a test compares both schemas with it. Names are in camel case, in the database in snake
+ * case. */
+export const TABLES = {
+  conversationSoul: {
+    rows: "t.id = $id",
+    order: STORED,
+    archived: true,
+    columns: {
+      id,
+      metadata: orNull(json),
+      createdAt: time,
+      /** Increases with each conversation and each query of a user: the conversation with the highest number was used
+       * last. */
+      activity: local(integer),
+      tenant: local(text),
+    },
+  },
+  conversationState: {
+    within: "conversationSoul",
+    rows: "t.conversation_soul_id = $id",
+    // A branch has a higher version than the one that it was forked from.
+    order: ["version", "id"],
+    archived: true,
+    columns: {
+      id,
+      conversationSoulId: id,
+      parentStateId: orNull(id),
+      title: orNull(long),
+      version: atLeast(0),
+      metadata: orNull(plainJson),
+      createdAt: time,
+      queries: local(filled(integer)),
+    },
+  },
+  querySoul: {
+    within: "conversationState",
+    rows: OF_BRANCH,
+    order: STORED,
+    archived: true,
+    columns: {
+      id,
+      conversationStateId: id,
+      title: orNull(long),
+      query: orNull(searched),
+      metadata: orNull(json),
+      createdAt: time,
+      number: local(integer),
+      runs: local(integer),
+    },
+  },
+  queryState: {
+    within: "querySoul",
+    rows: `t.query_soul_id IN (${QUERIES})`,
+    order: STORED,
+    archived: true,
+    columns: {
+      id,
+      querySoulId: id,
+      forkedFromQueryStateId: orNull(id),
+      version: atLeast(0),
+      llmProvider: orNull(text),
+      llmRootModel: orNull(text),
+      promptEnrichment: orNull(long),
+      subtitle: orNull(long),
+      runLabel: orNull(long),
+      status: STATUS,
+      metadata: orNull(json),
+      createdAt: time,
+    },
+  },
+  iteration: {
+    within: "queryState",
+    rows: `t.query_state_id IN (${RUNS})`,
+    order: STORED,
+    archived: true,
+    columns: {
+      id,
+      queryStateId: id,
+      position: atLeast(0),
+      status: STATUS,
+      llmSystemPrompt: orNull(long),
+      llmUserPrompt: orNull(long),
+      llmProvider: orNull(text),
+      llmModel: orNull(text),
+      llmResponse: orNull(long),
+      llmTraces: orNull(json),
+      llmFullDurationMs: orNull(atLeast(0)),
+      llmThinking: orNull(long),
+      llmError: orNull(long),
+      llmReturnedEmptyExpressions: integer,
+      metadata: orNull(json),
+      createdAt: time,
+      finishedAt: orNull(time),
+    },
+  },
+  expressionSoul: {
+    within: "conversationState",
+    rows: OF_BRANCH,
+    order: STORED,
+    archived: true,
+    columns: {
+      id,
+      conversationStateId: id,
+      kind: oneOf("var", "call", "literal"),
+      stateMode: oneOf("stateless", "stateful"),
+      name: orNull(text),
+      metadata: orNull(plainJson),
+      createdAt: time,
+    },
+  },
+  expressionState: {
+    within: "iteration",
+    rows: OF_VARIABLE,
+    order: STORED,
+    archived: true,
+    columns: {
+      id,
+      expressionSoulId: id,
+      iterationId: id,
+      version: atLeast(0),
+      success: integer,
+      expr: orNull(searched),
+      result: orNull(bytes),
+      error: orNull(jsonBytes),
+      stdout: orNull(long),
+      stderr: orNull(long),
+      durationMs: orNull(atLeast(0)),
+      metadata: orNull(json),
+      createdAt: time,
+    },
+  },
+  expressionDependency: {
+    within: "conversationState",
+    rows: OF_BRANCH,
+    order: STORED,
+    archived: true,
+    columns: {
+      id,
+      conversationStateId: id,
+      downstreamExpressionSoulId: id,
+      upstreamExpressionSoulId: id,
+      metadata: orNull(plainJson),
+      createdAt: time,
+    },
+  },
+  scopeChange: {
+    within: "expressionSoul",
+    rows: OF_VARIABLE,
+    order: ["id"],
+    archived: true,
+    columns: {
+      id: place,
+      expressionSoulId: id,
+      queryStateId: orNull(id),
+      position: atLeast(-1),
+      scope: oneOf("live", "forgotten"),
+      createdAt: time,
+    },
+  },
+  extensionState: {
+    within: "conversationState",
+    rows: OF_BRANCH,
+    order: STORED,
+    archived: true,
+    columns: {
+      id,
+      namespace: text,
+      conversationStateId: orNull(id),
+      queryStateId: orNull(id),
+      position: atLeast(-1),
+      key: text,
+      version: atLeast(1),
+      value: orNull(long),
+      createdAt: time,
+      /** The tenant of global state; state of a branch uses that of its conversation. */
+      tenant: local(filled(orNull(text))),
+    },
+  },
+  childBranch: {
+    within: "conversationState",
+    rows: OF_BRANCH,
+    order: STORED,
+    archived: true,
+    columns: { conversationStateId: id, iterationId: id, depth: atLeast(1), createdAt: time },
+  },
+  subCall: {
+    within: "iteration",
+    rows: `t.iteration_id IN (${ITERATIONS})`,
+    order: STORED,
+    archived: true,
+    columns: {
+      id,
+      iterationId: id,
+      llmProvider: text,
+      llmModel: text,
+      prompt: long,
+      reply: orNull(long),
+      error: orNull(long),
+      usage: plainJson,
+      costUsd: orNull(real),
+      durationMs: atLeast(0),
+      createdAt: time,
+    },
+  },
+  requestKey: {
+    within: "conversationState",
+    rows: OF_BRANCH,
+    order: ["conversationStateId", "key"],
+    columns: { conversationStateId: id, key: text, fingerprint: text, queryStateId: id, createdAt: time },
+  },
   log: {
     rows: `t.conversation_soul_id = $id OR t.conversation_state_id IN (${BRANCHES}) OR t.query_state_id IN (${RUNS})`,
-    refers: true,
+    order: STORED,
+    columns: {
+      id,
+      level: oneOf("trace", "debug", "info", "warn", "error", "fatal"),
+      event: text,
+      data: orNull(json),
+      conversationSoulId: orNull(id),
+      conversationStateId: orNull(id),
+      querySoulId: orNull(id),
+      queryStateId: orNull(id),
+      iterationId: orNull(id),
+      expressionSoulId: orNull(id),
+      expressionStateId: orNull(id),
+      createdAt: time,
+    },
   },
+  lease: {
+    within: "conversationState",
+    rows: OF_BRANCH,
+    columns: {
+      conversationStateId: id,
+      host: text,
+      space: filled(text),
+      pid: integer,
+      started: text,
+      session: filled(integer),
+      acquiredAt: time,
+      heartbeatAt: time,
+    },
+  },
+  content: {
+    columns: {
+      hash: text,
+      encoding: oneOf("raw", "chunks", "delta"),
+      bytes: { kind: "bytes" } as TableColumn<Uint8Array, "bytes">,
+      base: orNull(text),
+      steps: orNull(text),
+      spent: orNull(integer),
+    },
+  },
+  erasure: { columns: { hash: text } },
+  claim: { columns: { put: text, reference: text, claimedAt: time } },
+} as const satisfies Readonly<Record<string, TableDescription>>;
+
+/** Tables of PostgreSQL that only statements of several nodes use, with their rows of a conversation; `stays` if no
+ * foreign key removes these. */
+const NODE_TABLES = {
   job: { rows: OF_BRANCH },
   warm: { rows: OF_BRANCH, stays: true },
   event: { rows: OF_QUERY, stays: true },
   command: { rows: OF_QUERY, stays: true },
-} as const satisfies Readonly<Record<string, ConversationTable>>;
-
-export type ConversationTableName = keyof typeof TABLES;
-
-/** Every table with rows that belong to one conversation. */
-export const CONVERSATION_TABLES: Readonly<Record<ConversationTableName, ConversationTable>> = TABLES;
-
-export const CONVERSATION_TABLE_NAMES = Object.keys(TABLES) as readonly ConversationTableName[];
+} as const satisfies Readonly<Record<string, { readonly rows: string; readonly stays?: true }>>;
 
 /** The other tables: triggers maintain them, conversations share them by hash, or they belong to processes. */
-export const SHARED_TABLES = [
-  ...["search", "searchEntry"],
-  ...["content", "longValue", "longValuePiece", "erasure", "claim"],
-  ...["node", "lastWrite"],
-] as const;
+export const OTHER_TABLES = ["search", "searchEntry", "longValue", "longValuePiece", "node", "lastWrite"] as const;
 
-/** Whether a row of the table, which the statement calls `t`, belongs to a conversation. */
-export function isOfConversation(table: ConversationTableName, conversationId: string): RawBuilder<SqlBool> {
-  const [first = "", ...rest] = CONVERSATION_TABLES[table].rows.split("$id");
-  const parts = rest.map((part) => sql`${conversationId}${sql.raw(part)}`);
-  return sql<SqlBool>`(${sql.raw(first)}${sql.join(parts, sql``)})`;
+type Tables = typeof TABLES;
+type TableName = keyof Tables;
+
+type CellsOf<C> = { -readonly [N in keyof C]: C[N] extends TableColumn<infer T> ? T : never };
+/** Increases from row to row: the order in which rows were stored, independent of the clock. `selectAll` leaves it
+ * out. */
+type StoredOf<T> = T extends { readonly order: typeof STORED } ? { readonly rowid: GeneratedAlways<number> } : unknown;
+
+/** The tables for Kysely. */
+export type DatabaseSchema = { readonly [T in TableName]: CellsOf<Tables[T]["columns"]> & StoredOf<Tables[T]> };
+
+/** A table with what users made, which a copy has. */
+export type UserTable = { [T in TableName]: Tables[T] extends { readonly order: unknown } ? T : never }[TableName];
+/** A table that an archive has. */
+export type ArchivedTable = { [T in TableName]: Tables[T] extends { readonly archived: true } ? T : never }[TableName];
+
+const described: Readonly<Record<TableName, TableDescription>> = TABLES;
+const names = Object.keys(TABLES) as readonly TableName[];
+
+type Replaced<V, By> = null extends V ? By | null : By;
+type Given<C, Long, Bytes> = C extends TableColumn<infer V, infer K>
+  ? K extends "long" ? Replaced<V, Long> : K extends "bytes" ? Replaced<V, Bytes> : V
+  : never;
+
+/** A row of an archive, with the forms that a long text and a value have there. */
+export type ArchivedRow<T extends ArchivedTable, Long, Bytes> = {
+  -readonly [
+    C in keyof Tables[T]["columns"] as Tables[T]["columns"][C] extends
+      { readonly local: true } | { readonly kind: "place" } ? never
+      : C
+  ]: Given<Tables[T]["columns"][C], Long, Bytes>;
+};
+
+export const USER_TABLES = names.filter((name): name is UserTable => described[name].order !== undefined);
+export const ARCHIVED_TABLES = names.filter((name): name is ArchivedTable => described[name].archived === true);
+
+/** A table in the order of its rows. */
+export function orderOf(table: UserTable): readonly string[] {
+  return described[table].order ?? [];
+}
+
+/** The columns of a table by name. */
+export function columnsOf(table: TableName): Readonly<Record<string, TableColumn>> {
+  return described[table].columns;
+}
+
+/** The columns of these kinds. */
+export function columnsOfKind(table: TableName, ...kinds: readonly Kind[]): readonly string[] {
+  return Object.entries(columnsOf(table)).filter(([, { kind }]) => kinds.includes(kind)).map(([name]) => name);
+}
+
+/** The columns that an archive has of a table. */
+export function archivedColumns(table: ArchivedTable): readonly string[] {
+  return Object.entries(columnsOf(table)).filter(([, { kind, local: isLocal }]) => kind !== "place" && !isLocal)
+    .map(([name]) => name);
 }
 
 /** There are as many as the schema has. */
@@ -396,4 +432,39 @@ export function columnName(name: string): string {
     CAMEL_NAMES.set(name, found);
   }
   return found;
+}
+
+/** The table that the rows of another one are part of, both in the database's names. */
+export const WITHIN: ReadonlyMap<string, string> = new Map(names.flatMap((name) => {
+  const { within } = described[name];
+  return within === undefined ? [] : [[snakeCase(name), snakeCase(within)] as const];
+}));
+
+type Owned = { [T in TableName]: Tables[T] extends { readonly rows: string } ? T : never }[TableName];
+export type ConversationTableName = Owned | keyof typeof NODE_TABLES;
+
+const rowsIn: Readonly<Partial<Record<ConversationTableName, string>>> = Object.fromEntries(
+  Object.entries({ ...described, ...NODE_TABLES }).flatMap(([name, { rows }]) =>
+    rows === undefined ? [] : [[name, rows]]
+  ),
+);
+
+/** Every table with rows that belong to one conversation. */
+export const CONVERSATION_TABLES = Object.keys(rowsIn) as readonly ConversationTableName[];
+
+/** Tables with rows that stay when their conversation is deleted, since no foreign key leads to it. */
+export const STAYING_TABLES = Object.entries(NODE_TABLES).filter(([, table]) => "stays" in table)
+  .map(([name]) => name as keyof typeof NODE_TABLES);
+
+/** The tables of a conversation in which a row can refer to content. */
+export const REFERRING_TABLES = names.filter((name): name is Owned =>
+  described[name].rows !== undefined &&
+  columnsOfKind(name, "long", "json", "plainJson", "bytes", "jsonBytes").length > 0
+);
+
+/** Whether a row of the table, which the statement calls `t`, belongs to a conversation. */
+export function isOfConversation(table: ConversationTableName, conversationId: string): RawBuilder<SqlBool> {
+  const [first = "", ...rest] = (rowsIn[table] ?? "").split("$id");
+  const parts = rest.map((part) => sql`${conversationId}${sql.raw(part)}`);
+  return sql<SqlBool>`(${sql.raw(first)}${sql.join(parts, sql``)})`;
 }

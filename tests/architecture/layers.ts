@@ -70,6 +70,7 @@ export const WALLS: readonly Wall[] = [
 export const DOORS: Readonly<Record<string, readonly string[]>> = {
   "src/persistence/": [
     "src/persistence/store.ts",
+    "src/persistence/archive_schema.ts",
     "src/persistence/open_store.ts",
     "src/persistence/sqlite_maintenance.ts",
     "src/persistence/copy_store.ts",

@@ -1,10 +1,9 @@
 import { writeArchive } from "../../src/conversation/archive/archive_text.ts";
 import type { Conversations } from "../../src/conversation/conversations.ts";
 import type { ExportFormat } from "../../src/conversation/exported.ts";
-import type { ConversationArchive } from "../../src/domain/records/conversation_archive.ts";
-import type { ConversationMaintenance } from "../../src/domain/records/conversations.ts";
 import type { PagedRecording, Recording } from "../../src/domain/records/recording.ts";
-import type { Branch } from "../../src/persistence/store.ts";
+import type { ConversationArchive } from "../../src/persistence/archive_schema.ts";
+import type { Branch, ConversationMaintenance } from "../../src/persistence/store.ts";
 
 type Exporting = Pick<ConversationMaintenance, "exportConversation">;
 

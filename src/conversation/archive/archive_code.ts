@@ -1,5 +1,5 @@
-import type { ConversationArchive } from "../../domain/records/conversation_archive.ts";
 import { UsageError } from "../../domain/errors.ts";
+import type { ConversationArchive } from "../../persistence/archive_schema.ts";
 import { restoredFault } from "../../sandbox/child/prepare/restored_fault.ts";
 
 type Tables = ConversationArchive["tables"];

@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { visibleText } from "../../domain/kit/text.ts";
-import type { ArchivePart, ConversationArchive } from "../../domain/records/conversation_archive.ts";
+import type { ArchivePart, ConversationArchive } from "../../persistence/archive_schema.ts";
 import { createHash } from "node:crypto";
 
 /** A multiple of 3, so that a piece is base64 by itself. */

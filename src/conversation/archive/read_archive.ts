@@ -5,13 +5,13 @@ import { z } from "zod";
 import { UsageError } from "../../domain/errors.ts";
 import { jsonOrUndefined, JsonTooLarge, readForeignJson } from "../../domain/kit/json.ts";
 import { clip } from "../../domain/kit/text.ts";
+import type { ContentSource } from "../../domain/records/conversations.ts";
 import {
   ARCHIVE_FORMAT,
   ARCHIVE_VERSION,
   type ConversationArchive,
   conversationArchive,
-} from "../../domain/records/conversation_archive.ts";
-import type { ContentSource } from "../../domain/records/conversations.ts";
+} from "../../persistence/archive_schema.ts";
 import { decode } from "../../sandbox/codec/codec.ts";
 import { ArchiveDigest } from "./archive_text.ts";
 import type { LongStrings } from "./long_strings.ts";

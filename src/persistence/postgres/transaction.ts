@@ -2,7 +2,7 @@ import type { QueryResult } from "kysely";
 import { Buffer } from "node:buffer";
 import type { ResultRow } from "../database.ts";
 import { PUT_ENTRY, searchEntries } from "../search_words.ts";
-import { snakeCase } from "../tables.ts";
+import { snakeCase, WITHIN } from "../tables.ts";
 import { type Connection, type QueryOptions, referenceBytes, type SeenRun, type Statement } from "./server.ts";
 
 type Result = QueryResult<ResultRow>;
@@ -192,24 +192,6 @@ const CHANGE = /^\s*(?:insert into|update|delete from)\s+"?(\w+)/i;
 /** How a statement begins that has parts with names, which others can join. */
 const WITH = /^\s*with\s+(?!recursive\b)/i;
 
-/** The table that the rows of another one must belong to by a policy of the server, which does not see rows of its own
- * statement. */
-const WITHIN: Readonly<Record<string, string>> = {
-  conversation_state: "conversation_soul",
-  lease: "conversation_state",
-  query_soul: "conversation_state",
-  query_state: "query_soul",
-  iteration: "query_state",
-  expression_soul: "conversation_state",
-  expression_dependency: "conversation_state",
-  expression_state: "iteration",
-  child_branch: "conversation_state",
-  sub_call: "iteration",
-  scope_change: "expression_soul",
-  extension_state: "conversation_state",
-  request_key: "conversation_state",
-};
-
 /** Changes of a transaction that nobody waits for. They are sent as one statement, which changes a table once: no change
  * in it sees another one. */
 class WriteBatch {
@@ -219,7 +201,7 @@ class WriteBatch {
   insert({ table, cells, then = "" }: NewRow): boolean {
     const columns = Object.keys(cells).sort();
     const known = this.#changes.get(table);
-    if (this.#hasNew(WITHIN[table])) return false;
+    if (this.#hasNew(WITHIN.get(table))) return false;
     if (known === undefined) {
       this.#changes.set(table, { columns, then, rows: [cells] });
       return true;
@@ -234,11 +216,12 @@ class WriteBatch {
   /** Adds another change. Returns false, and adds nothing, if it must come after those that wait. */
   change(statement: Statement): boolean {
     const table = changedTable(statement.text);
-    if (this.#changes.has(table) || this.#hasNew(WITHIN[table])) return false;
+    if (this.#changes.has(table) || this.#hasNew(WITHIN.get(table))) return false;
     this.#changes.set(table, statement);
     return true;
   }
 
+  /** Whether rows wait of a table that others are part of. A policy of the server does not see rows of its own statement. */
   #hasNew(table = ""): boolean {
     return "rows" in (this.#changes.get(table) ?? {});
   }

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { archiveCode } from "../../../src/conversation/archive/archive_code.ts";
 import { UsageError } from "../../../src/domain/errors.ts";
-import type { ConversationArchive } from "../../../src/domain/records/conversation_archive.ts";
+import type { ConversationArchive } from "../../../src/persistence/archive_schema.ts";
+import { archiveOf } from "../../helpers/archive_of.ts";
 import { startEngine } from "../../helpers/engine.ts";
 import { replyJson } from "../../helpers/scripted_provider.ts";
-import { archiveOf } from "../../helpers/archive_of.ts";
 
 const BLOCKS = [
   "const rows = [1]; function twice(n: number) { return 2 * n }; const late = async () => 1",

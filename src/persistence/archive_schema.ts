@@ -1,7 +1,15 @@
 import { z } from "zod";
-import { QUERY_REASONS } from "../query/outcomes.ts";
-import { toldOfCall } from "../query/query_schemas.ts";
-import { SYSTEM_VARIABLES } from "../query/variable.ts";
+import { QUERY_REASONS } from "../domain/query/outcomes.ts";
+import { toldOfCall } from "../domain/query/query_schemas.ts";
+import { SYSTEM_VARIABLES } from "../domain/query/variable.ts";
+import {
+  ARCHIVED_TABLES,
+  archivedColumns,
+  type ArchivedRow,
+  type ArchivedTable,
+  columnsOf,
+  type TableColumn,
+} from "./tables.ts";
 
 export const ARCHIVE_FORMAT = "vis conversation";
 export const ARCHIVE_VERSION = 2;
@@ -17,11 +25,12 @@ const time = z.int().min(0).max(LATEST);
 const count = z.int().min(0).max(1e9);
 const amount = z.number().min(0).max(1e15);
 /** `{content}` is the hash of a long text in `contents`. */
-const text = z.union([z.string(), z.strictObject({ content: z.string().regex(HASH) })]).nullable();
+const text = z.union([z.string(), z.strictObject({ content: z.string().regex(HASH) })]);
 const bytes = z.union([
   z.strictObject({ base64: z.base64().max(4096) }),
   z.strictObject({ content: z.string().regex(HASH) }),
-]).nullable();
+]);
+const flag = z.int().min(0).max(1);
 const words = z.array(z.string());
 
 const usage = z.looseObject({
@@ -115,81 +124,37 @@ const blockError = z.looseObject({
   stack: z.string(),
 }).partial();
 
-const tables = z.strictObject({
-  conversationSoul: z.array(z.strictObject({
-    id,
-    metadata: z.looseObject({ channel: z.string().max(200), workspace: z.string() }),
-    createdAt: time,
-  })).length(1),
-  conversationState: z.array(z.strictObject({
-    id,
-    conversationSoulId: id,
-    parentStateId: id.nullable(),
-    title: text,
-    version: count,
+/** The cells that an archive has in another form than their column: JSON, and texts that only some values may have. */
+const CELLS = {
+  conversationSoul: { metadata: z.looseObject({ channel: z.string().max(200), workspace: z.string() }) },
+  conversationState: {
     metadata: z.object({
       fork: z.object({ queryId: id, soulId: id, soulCreatedAt: time, position: z.int().min(-1).max(1e9) }).optional(),
       child: z.boolean().optional(),
       titledBy: z.enum(["nobody", "user", "model"]).optional(),
     }),
-    createdAt: time,
-  })),
-  querySoul: z.array(z.strictObject({
-    id,
-    conversationStateId: id,
-    title: text,
-    query: z.string().nullable(),
+  },
+  querySoul: {
     metadata: z.looseObject({
       query: z.string().optional(),
       images: z.array(image).max(20).optional(),
       answerSchema: z.string().optional(),
       askedAs: z.record(z.string(), z.unknown()).optional(),
     }),
-    createdAt: time,
-  })),
-  queryState: z.array(z.strictObject({
-    id,
-    querySoulId: id,
-    forkedFromQueryStateId: id.nullable(),
-    version: count,
-    llmProvider: z.string().nullable(),
-    llmRootModel: z.string().nullable(),
-    promptEnrichment: text,
-    subtitle: text,
-    runLabel: text,
+  },
+  queryState: { status: z.enum(ENDED), metadata: runMetadata },
+  iteration: {
     status: z.enum(ENDED),
-    metadata: runMetadata,
-    createdAt: time,
-  })),
-  iteration: z.array(z.strictObject({
-    id,
-    queryStateId: id,
-    position: count,
-    status: z.enum(ENDED),
-    llmSystemPrompt: text,
-    llmUserPrompt: text,
-    llmProvider: z.string().nullable(),
-    llmModel: z.string().nullable(),
-    llmResponse: text,
     llmTraces: z.array(trace).nullable(),
-    llmFullDurationMs: count.nullable(),
-    llmThinking: text,
-    llmError: text,
-    llmReturnedEmptyExpressions: z.int().min(0).max(1),
+    llmReturnedEmptyExpressions: flag,
     metadata: z.looseObject({
       outcome: z.string(),
       notes: words,
       budget: z.number().nullable(),
       pendingBlocks: words,
     }).partial(),
-    createdAt: time,
-    finishedAt: time.nullable(),
-  })),
-  expressionSoul: z.array(z.strictObject({
-    id,
-    conversationStateId: id,
-    kind: z.enum(["var", "call", "literal"]),
-    stateMode: z.enum(["stateless", "stateful"]),
+  },
+  expressionSoul: {
     name: z.union([z.enum(SYSTEM_VARIABLES), z.string().max(500).regex(NAME)]).nullable(),
     metadata: z.object({
       scope: z.literal("system").optional(),
@@ -197,71 +162,70 @@ const tables = z.strictObject({
       before: count.optional(),
       index: count.optional(),
     }),
-    createdAt: time,
-  })),
-  expressionState: z.array(z.strictObject({
-    id,
-    expressionSoulId: id,
-    iterationId: id,
-    version: count,
-    success: z.int().min(0).max(1),
-    expr: z.string().nullable(),
-    result: bytes,
+  },
+  expressionState: {
+    success: flag,
     error: blockError.nullable(),
-    stdout: text,
-    stderr: text,
-    durationMs: count.nullable(),
     metadata: z.union([blockMetadata, variableMetadata]),
-    createdAt: time,
-  })),
-  expressionDependency: z.array(z.strictObject({
-    id,
-    conversationStateId: id,
-    downstreamExpressionSoulId: id,
-    upstreamExpressionSoulId: id,
-    metadata: z.object({ iteration: id.optional() }),
-    createdAt: time,
-  })),
-  /** In order. */
-  scopeChange: z.array(z.strictObject({
-    expressionSoulId: id,
-    queryStateId: id.nullable(),
-    position: z.int().min(-1).max(1e9),
-    scope: z.enum(["live", "forgotten"]),
-    createdAt: time,
-  })),
-  /** What extensions store for the conversation. */
-  extensionState: z.array(z.strictObject({
-    id,
+  },
+  expressionDependency: { metadata: z.object({ iteration: id.optional() }) },
+  scopeChange: {},
+  extensionState: {
     namespace: z.string().min(1).max(200),
     conversationStateId: id,
-    queryStateId: id.nullable(),
-    position: z.int().min(-1).max(1e9),
     key: z.string().min(1).max(200),
-    version: z.int().min(1).max(1e9),
-    value: text,
-    createdAt: time,
-  })),
-  childBranch: z.array(z.strictObject({
-    conversationStateId: id,
-    iterationId: id,
-    depth: z.int().min(1).max(1000),
-    createdAt: time,
-  })),
-  subCall: z.array(z.strictObject({
-    id,
-    iterationId: id,
-    llmProvider: z.string(),
-    llmModel: z.string(),
-    prompt: text.unwrap(),
-    reply: text,
-    error: text,
-    usage,
-    costUsd: amount.nullable(),
-    durationMs: count,
-    createdAt: time,
-  })),
-});
+  },
+  childBranch: { depth: z.int().min(1).max(1000) },
+  subCall: { usage },
+} satisfies { readonly [T in ArchivedTable]: { readonly [C in string]?: z.ZodType } };
+
+/** All other cells are as their column says. A cell that may be NULL may be left out, since columns come with versions
+ * of the program. */
+function cellOf({ kind, nullable, oneOf, atLeast = 0 }: TableColumn): z.ZodType {
+  const cell = (): z.ZodType => {
+    switch (kind) {
+      case "id":
+        return id;
+      case "time":
+        return time;
+      case "integer":
+        return z.int().min(atLeast).max(1e9);
+      case "real":
+        return amount;
+      case "long":
+        return text;
+      case "bytes":
+        return bytes;
+      case "text":
+      case "searched":
+        return oneOf ? z.enum(oneOf) : z.string();
+      default:
+        throw new Error(`Cannot check a cell of kind ${kind}: src/persistence/archive_schema.ts has no schema of it`);
+    }
+  };
+  return nullable ? cell().nullable().default(null) : cell();
+}
+
+function rowsOf(table: ArchivedTable): z.ZodType {
+  const columns = columnsOf(table);
+  const own: Readonly<Record<string, z.ZodType>> = CELLS[table];
+  const cells = archivedColumns(table).map((name) => [name, own[name] ?? cellOf(columns[name] ?? { kind: "text" })]);
+  const rows = z.array(z.strictObject(Object.fromEntries(cells)));
+  return table === "conversationSoul" ? rows.length(1) : rows;
+}
+
+type Cells<T extends ArchivedTable> = Omit<
+  ArchivedRow<T, string | { readonly content: string }, { readonly base64: string } | { readonly content: string }>,
+  keyof typeof CELLS[T]
+>;
+type Rows = {
+  [T in ArchivedTable]:
+    (Cells<T> & { [C in keyof typeof CELLS[T]]: z.infer<Extract<typeof CELLS[T][C], z.ZodType>> })[];
+};
+
+const tables = z.strictObject(
+  Object.fromEntries(ARCHIVED_TABLES.map((table) => [table, rowsOf(table)])),
+) as unknown as z.ZodType<Rows>;
 
 const content = z.union([
   z.strictObject({ sha256: z.string().regex(HASH), text: z.string() }),
