@@ -56,7 +56,11 @@ const RULES: readonly Rule[] = [
   ],
   [/EISDIR|is a directory/i, "unavailable", "it is a folder, choose a file with --db"],
   [/ENOTDIR|EEXIST|not a directory/i, "unavailable", "a part of its path is not a folder, give another file with --db"],
-  [/constraint failed/, "unavailable", "a row would break a rule of the schema"],
+  [
+    /constraint failed/,
+    "unavailable",
+    "a row would break a rule of the schema, vis db check says whether the file is damaged",
+  ],
   [/not open|already been destroyed/, "unavailable", "it was closed"],
 ];
 

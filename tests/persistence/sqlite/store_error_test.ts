@@ -30,6 +30,16 @@ for (const [code, message, kind] of CASES) {
   });
 }
 
+Deno.test("toStoreError() a broken rule may be damage, and the error names the check", () => {
+  const cause = Object.assign(new Error("UNIQUE constraint failed: query.id"), { code: "ERR_SQLITE_ERROR" });
+  const error = toStoreError(cause, "/x");
+  assert.ok(error instanceof StoreError);
+  assert.match(
+    error.message,
+    /: a row would break a rule of the schema, vis db check says whether the file is damaged$/,
+  );
+});
+
 Deno.test("toStoreError() leaves alone what the database did not cause", () => {
   for (const error of [new TypeError("x is not a function"), new StoreError("Cannot", "full"), "text", undefined]) {
     assert.equal(toStoreError(error, "/x"), error);
