@@ -3,14 +3,11 @@
 import { readFile, writeFile } from "node:fs/promises";
 import project from "../../deno.json" with { type: "json" };
 import type { Io, Services } from "../../src/channels/channel.ts";
-import {
-  type DescribedCommand,
-  describedCommands,
-  type DescribedRow,
-} from "../../src/channels/cli/manual/described_command.ts";
-import { manPage } from "../../src/channels/cli/manual/man_page.ts";
-import { MANUAL_FACTS } from "../../src/channels/cli/manual/manual_facts.ts";
-import { outputSchemas } from "../../src/channels/cli/schemas/output_schemas.ts";
+import { type DescribedCommand, describedCommands, type DescribedRow } from "../../src/channels/cli/manual.ts";
+import { manPage } from "../../src/channels/cli/manual.ts";
+import { EXIT_CODES } from "../../src/channels/cli/exit_codes.ts";
+import { MANUAL_FACTS } from "../../src/channels/cli/manual.ts";
+import { outputSchemas } from "../../src/channels/cli/output_schemas.ts";
 import { buildProgram } from "../../src/channels/cli/program/program.ts";
 
 const FOLDER = new URL("../../docs/generated/", import.meta.url);
@@ -44,7 +41,7 @@ function page(commands: readonly DescribedCommand[]): string {
     ]),
     "## Exit codes",
     "",
-    ...table(["code", "means"], MANUAL_FACTS.exits),
+    ...table(["code", "means"], EXIT_CODES),
     "## Environment",
     "",
     ...table(["variable", "what"], MANUAL_FACTS.variables),

@@ -56,7 +56,7 @@ export const WALLS: readonly Wall[] = [
     may: [
       `src/channels/${name}/`,
       "src/channels/channel.ts",
-      "src/channels/schemas/",
+      "src/channels/search_hit_schema.ts",
       "src/conversation/",
       "src/domain/",
       "src/logging/",

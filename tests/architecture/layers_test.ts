@@ -52,7 +52,7 @@ Deno.test("brokenRule() a channel knows the conversation layer and no other chan
   const channel = "src/channels/http/routes.ts";
   assert.equal(check(channel, "src/conversation/conversations.ts"), undefined);
   assert.equal(check(channel, "src/channels/channel.ts"), undefined);
-  assert.equal(check(channel, "src/channels/schemas/search_hit_schema.ts"), undefined);
+  assert.equal(check(channel, "src/channels/search_hit_schema.ts"), undefined);
   assert.equal(check(channel, "src/config/schema.ts", { type: true }), undefined);
   assert.match(check(channel, "src/config/schema.ts")!, /import type/);
   assert.match(check(channel, "src/query/run_query.ts", { type: true })!, /may only import/);

@@ -3,7 +3,7 @@ import fs from "../../extensions/fs/mod.ts";
 import rlm from "../../extensions/rlm/mod.ts";
 import { SessionUpdates } from "../../src/channels/acp/session_updates.ts";
 import { Progress } from "../../src/channels/cli/ask/progress.ts";
-import { Trace } from "../../src/channels/cli/ask/trace.ts";
+import { Trace } from "../../src/channels/cli/ask/run_query_command.ts";
 import { progressView } from "../../src/channels/telegram/answer_messages.ts";
 import { StepEntry, storedStep } from "../../src/channels/tui/entries/step_entry.ts";
 import { DEFAULT_PREFS } from "../../src/channels/tui/prefs.ts";

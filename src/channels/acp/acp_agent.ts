@@ -2,24 +2,35 @@ import {
   agent,
   type AgentApp,
   type AgentContext,
+  type ContentBlock,
   type ListSessionsRequest,
   type ListSessionsResponse,
   methods,
+  type PermissionOptionKind,
   PROTOCOL_VERSION,
   RequestError,
+  type RequestPermissionResponse,
   type SessionUpdate,
   type StopReason,
+  type ToolCallContent,
 } from "@agentclientprotocol/sdk";
+import type { AskOptions } from "../../conversation/send_options.ts";
 import { storedEvents } from "../../conversation/stored_events.ts";
-import { BusyError, faultOf } from "../../domain/errors.ts";
-import type { Approve } from "../../domain/query/approval.ts";
-import { type QueryReason, shownAnswer, stoppedText } from "../../domain/query/outcomes.ts";
+import { BusyError, faultOf, UsageError } from "../../domain/errors.ts";
+import type { Image } from "../../domain/images.ts";
+import { abortable } from "../../domain/kit/concurrency.ts";
+import {
+  approvalBeginning,
+  approvalChoices,
+  approvalTitle,
+  approvalWhy,
+  type Approve,
+} from "../../domain/query/approval.ts";
+import { type Decision, type QueryReason, shownAnswer, stoppedText } from "../../domain/query/outcomes.ts";
 import { isChild } from "../../domain/query/query_event.ts";
 import { QueryProgress } from "../../domain/query/query_progress.ts";
 import type { QueryResult } from "../../domain/query/query_schemas.ts";
-import { shownRange } from "../../domain/query/stored_query.ts";
-import { askPermission } from "./ask_permission.ts";
-import { promptOf } from "./prompt_of.ts";
+import { requestOfImages, shownRange } from "../../domain/query/stored_query.ts";
 import { messageChunk, SessionUpdates } from "./session_updates.ts";
 import { EditorSessions, type OpenSession, UNTITLED } from "./sessions.ts";
 
@@ -196,5 +207,101 @@ async function list(sessions: EditorSessions, { cwd, cursor }: ListSessionsReque
       updatedAt: new Date(one.activeAt).toISOString(),
     })),
     ...(last ? { nextCursor: String(last.place) } : {}),
+  };
+}
+
+type Resource = Extract<ContentBlock, { readonly type: "resource" }>;
+type Source = NonNullable<AskOptions["context"]>;
+
+interface Prompt {
+  readonly request: string;
+  readonly images: readonly Image[];
+  /** Texts that the editor sent along, by variable name. */
+  readonly variables: Readonly<Record<string, Source>>;
+}
+
+/** Turns an editor's prompt into a request. Embedded resources become variables that the request names, so that a large
+ * file is not repeated in every call. Throws `UsageError` for an unsupported kind of content. */
+function promptOf(blocks: readonly ContentBlock[]): Prompt {
+  const texts: string[] = [];
+  const images: Image[] = [];
+  const variables: Record<string, Source> = {};
+  for (const block of blocks) {
+    if (block.type === "text") texts.push(block.text);
+    else if (block.type === "resource_link") texts.push(`${block.title ?? block.name} (${block.uri})`);
+    else if (block.type === "image") images.push(imageOf(block.data, block.mimeType));
+    else if (block.type === "resource") texts.push(embedded(block, { images, variables }));
+    else throw new UsageError(`Cannot accept a prompt with ${block.type}: Vis reads text, images and resources`);
+  }
+  return { request: requestOfImages(texts.join("\n").trim(), images), images, variables };
+}
+
+function embedded(
+  { resource }: Resource,
+  { images, variables }: { readonly images: Image[]; readonly variables: Record<string, Source> },
+): string {
+  if ("text" in resource) {
+    const name = freeName(resource.uri, variables);
+    variables[name] = {
+      label: resource.uri,
+      json: false,
+      encoding: "utf-8",
+      pieces: ReadableStream.from([new TextEncoder().encode(resource.text)]),
+    };
+    return `${resource.uri} (its text is the variable ${name})`;
+  }
+  if (!resource.mimeType?.startsWith("image/")) {
+    throw new UsageError(`Cannot accept ${resource.uri}: it is ${resource.mimeType ?? "binary"}, not text or an image`);
+  }
+  images.push(imageOf(resource.blob, resource.mimeType));
+  return resource.uri;
+}
+
+function imageOf(base64: string, mediaType: string): Image {
+  try {
+    return { kind: "bytes", mediaType, bytes: Uint8Array.from(atob(base64), (char) => char.charCodeAt(0)) };
+  } catch {
+    throw new UsageError("Cannot accept an image of the prompt: its data is not base64");
+  }
+}
+
+/** "file:///a/my-file.ts" becomes the variable my_file_ts; the next one of that name becomes my_file_ts2. */
+function freeName(uri: string, taken: Readonly<Record<string, Source>>): string {
+  const last = uri.replace(/[?#].*$/, "").split("/").findLast((part) => part !== "") ?? "";
+  const name = `${last.replace(/%[0-9a-f]{2}|[^\w]/gi, "_").slice(0, 40)}`.replace(/^(?=\d|$)/, "file_");
+  let at = 1;
+  const numbered = (): string => at === 1 ? name : `${name}${at}`;
+  while (Object.hasOwn(taken, numbered())) at++;
+  return numbered();
+}
+
+const KINDS: Readonly<Record<Decision, PermissionOptionKind>> = {
+  once: "allow_once",
+  conversation: "allow_always",
+  workspace: "allow_always",
+  no: "reject_once",
+};
+
+/** Asks by the editor's own request for permission. Rejects if the editor has none; nothing is allowed then. */
+function askPermission(client: AgentContext, sessionId: string): Approve {
+  return async (question, signal) => {
+    const choices = approvalChoices(question);
+    const title = approvalTitle(question);
+    // An editor may show only a part of a long title.
+    const texts = [approvalBeginning(question) === "" ? "" : title, approvalWhy(question)];
+    const content = texts.filter((text) => text !== "").map((text): ToolCallContent => ({
+      type: "content",
+      content: { type: "text", text },
+    }));
+    const asking: Promise<RequestPermissionResponse> = client.request(methods.client.session.requestPermission, {
+      sessionId,
+      toolCall: { toolCallId: question.id, title, status: "pending", content },
+      options: choices.map(({ decision, text }) => ({ optionId: decision, name: text, kind: KINDS[decision] })),
+    });
+    asking.catch(() => {}); // where the signal comes first
+    const { outcome } = await abortable(asking, signal);
+    const chosen = outcome.outcome === "selected" ? outcome.optionId : "no";
+    const { decision } = choices.find((one) => one.decision === chosen) ?? { decision: "no" };
+    return { decision, reason: "" };
   };
 }

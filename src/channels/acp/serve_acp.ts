@@ -1,7 +1,6 @@
-import { ndJsonStream } from "@agentclientprotocol/sdk";
+import { type AnyMessage, ndJsonStream, type Stream } from "@agentclientprotocol/sdk";
 import type { Peer } from "../channel.ts";
 import { acpAgent } from "./acp_agent.ts";
-import { answeredStream } from "./answered_stream.ts";
 import { EditorSessions, type Open } from "./sessions.ts";
 
 /** Speaks the Agent Client Protocol on a pair of streams, until the editor closes its end. */
@@ -21,4 +20,55 @@ export function serveAcp(
       await sessions.close();
     },
   };
+}
+
+type Id = string | number | null;
+
+/** A stream whose input ends only once every request that came in is answered. A program that writes its requests and
+ * closes its end at once still gets the answers. Nobody replies to questions after that, so each is answered with an
+ * error here. */
+function answeredStream({ readable, writable }: Stream): Stream {
+  const open = new Set<Id>(), asked = new Set<Id>();
+  const answers = Promise.withResolvers<void>();
+  let input: TransformStreamDefaultController<AnyMessage> | null = null, ended = false;
+  const refuse = (id: Id): void => {
+    asked.delete(id);
+    input?.enqueue({ jsonrpc: "2.0", id, error: { code: -32603, message: "The client has closed its input" } });
+  };
+  const incoming = new TransformStream<AnyMessage, AnyMessage>({
+    start: (controller) => void (input = controller),
+    transform: (message, controller) => {
+      if (isRequest(message)) open.add(message.id);
+      else if ("id" in message) asked.delete(message.id);
+      controller.enqueue(message);
+    },
+    flush: async () => {
+      ended = true;
+      for (const id of asked) refuse(id);
+      if (open.size > 0) await answers.promise;
+    },
+  });
+  const output = writable.getWriter();
+  const outgoing = new WritableStream<AnyMessage>({
+    write: async (message) => {
+      if (isRequest(message)) asked.add(message.id);
+      // What cannot be written breaks the connection, which then has nothing left to answer.
+      await output.write(message).catch((error: unknown) => {
+        answers.resolve();
+        throw error;
+      });
+      if (isRequest(message)) {
+        if (ended) refuse(message.id);
+      } else if ("id" in message && open.delete(message.id) && ended && open.size === 0) answers.resolve();
+    },
+    close: () => output.close(),
+    abort: (reason) => output.abort(reason),
+  });
+  return { readable: readable.pipeThrough(incoming), writable: outgoing };
+}
+
+/** Whether it gets an answer under its id. One that only looks like a request is refused under the id null. */
+function isRequest(message: AnyMessage): message is Extract<AnyMessage, { readonly method: string }> & { id: Id } {
+  return message.jsonrpc === "2.0" && "method" in message && typeof message.method === "string" &&
+    "id" in message && (message.id === null || typeof message.id === "string" || typeof message.id === "number");
 }

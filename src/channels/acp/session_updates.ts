@@ -5,7 +5,6 @@ import { BlockTally } from "../../domain/query/calls.ts";
 import { delayLine, isChild } from "../../domain/query/query_event.ts";
 import { blockLine } from "../../domain/query/query_progress.ts";
 import type { BlockResult, QueryEvent } from "../../domain/query/query_schemas.ts";
-import { type EditedText, editedTexts } from "./edited_texts.ts";
 
 const RESULT_CHARS = 8_000;
 
@@ -137,4 +136,29 @@ function fenced(content: string, language = ""): string {
   const longest = Math.max(2, ...(content.match(/`+/g) ?? []).map((run) => run.length));
   const fence = "`".repeat(longest + 1);
   return `${fence}${language}\n${content}\n${fence}`;
+}
+
+/** A place in a file, as it was and as it is. */
+interface EditedText {
+  readonly path: string;
+  /** 1-based; where the place begins now. */
+  readonly line: number;
+  /** Null for a new file. */
+  readonly before: string | null;
+  readonly after: string;
+}
+
+/** The places that a unified diff of one file changes. */
+function editedTexts(diff: string): readonly EditedText[] {
+  const [head = "", ...hunks] = diff.split(/^(?=@@ )/m);
+  const [, before = "", after = ""] = /^--- (.*)\n\+\+\+ (.*)$/m.exec(head) ?? [];
+  const path = (after === "/dev/null" ? before : after).replace(/^[ab]\//, "");
+  if (path === "") return [];
+  return hunks.map((hunk) => {
+    const [place = "", ...lines] = hunk.replace(/\n$/, "").split("\n");
+    const line = Math.max(1, Number(/\+(\d+)/.exec(place)?.[1] ?? 1));
+    const kept = (sign: string): string =>
+      lines.filter((one) => one.startsWith(sign) || one.startsWith(" ")).map((one) => `${one.slice(1)}\n`).join("");
+    return { path, line, before: before === "/dev/null" ? null : kept("-"), after: kept("+") };
+  });
 }

@@ -2,7 +2,6 @@ import { type McpServer, RequestError } from "@agentclientprotocol/sdk";
 import type { Conversation } from "../../conversation/conversations.ts";
 import { UsageError } from "../../domain/errors.ts";
 import type { OpenRequest, Session } from "../channel.ts";
-import { offeredServers } from "./servers_of.ts";
 
 export const UNTITLED = "New session";
 
@@ -21,7 +20,7 @@ export interface OpenSession {
 }
 
 /** How an editor identifies a session. */
-export interface SessionRequest {
+interface SessionRequest {
   /** Absolute; the working folder of the process if omitted. */
   readonly cwd?: string;
   readonly mcpServers?: readonly McpServer[] | undefined;
@@ -132,4 +131,33 @@ export class EditorSessions {
     for (const opening of this.#folders.values()) await (await opening.catch(() => null))?.close();
     this.#folders.clear();
   }
+}
+
+type Servers = Readonly<Record<string, object>>;
+
+/** The servers that an editor offers, as settings: a program or an address by name. Their programs run behind the same
+ * wall as all others, but with the network and the workspace, since the user configured them in the editor. */
+function offeredServers(offered: readonly McpServer[]): Servers {
+  const servers = new Map<string, object>();
+  for (const server of offered) servers.set(freeName(server.name, servers), settingsOf(server));
+  return Object.fromEntries(servers);
+}
+
+function settingsOf(server: McpServer): object {
+  if (!("type" in server)) {
+    return { command: server.command, args: server.args, env: record(server.env), network: true, write: ["."] };
+  }
+  if (server.type === "http") return { url: server.url, headers: record(server.headers) };
+  throw new UsageError(`Cannot use MCP server ${server.name}: Vis speaks stdio and HTTP, not ${server.type}`);
+}
+
+function freeName(given: string, taken: ReadonlyMap<string, object>): string {
+  const name = given.replace(/[^\w-]/g, "_").replace(/^(?![A-Za-z])/, "mcp_").slice(0, 38);
+  let at = 1;
+  while (taken.has(at === 1 ? name : `${name}${at}`)) at++;
+  return at === 1 ? name : `${name}${at}`;
+}
+
+function record(pairs: readonly { readonly name: string; readonly value: string }[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(pairs.map(({ name, value }) => [name, value]));
 }

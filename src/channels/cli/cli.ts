@@ -1,14 +1,19 @@
+/** The command line. `runCli` reads the words of the user, runs one command and resolves with its exit code.
+ *
+ * - `program/program.ts` declares every command: its flags, its help and the code that runs it. A file for each heading
+ *   of the help has its commands; `command.ts` has what they share. It is the source of help, completions and manual.
+ * - `commands/` runs them, a file for each, loaded when it is used: a start without a command loads a parser only.
+ * - `ask/` shows a query while it runs, and prints its answer.
+ * - `output.ts` prints what a command found; `exit_codes.ts` has the exit codes; `output_schemas.ts` describes JSON.
+ * - `completion/` and `manual.ts` are made from the program. */
 import { type Command, CommanderError } from "commander";
 import { messageOf } from "../../domain/errors.ts";
 import { nearestName } from "../../domain/kit/names.ts";
 import { visibleText } from "../../domain/kit/text.ts";
 import type { Io, Services } from "../channel.ts";
-import { interrupt } from "./input/interrupt.ts";
-import { isRequest } from "./input/is_request.ts";
-import { describeError } from "./output/exit_code.ts";
-import { jsonText } from "./output/json_text.ts";
+import { describeError } from "./exit_codes.ts";
+import { interrupt, jsonText } from "./output.ts";
 import { buildProgram, COMMANDS } from "./program/program.ts";
-import { OTHER_WORDS, spelled } from "./program/spelled.ts";
 
 /** The default command of each group. */
 const DEFAULTS: Readonly<Record<string, string>> = {
@@ -102,4 +107,44 @@ function jsonFormat(args: readonly string[]): "json" | "jsonl" | null {
   const output = at < 0 ? told.find((word) => word.startsWith("--output="))?.slice("--output=".length) : told[at + 1];
   if (output === "jsonl") return "jsonl";
   return output === "json" || told.includes("--json") ? "json" : null;
+}
+
+/** Words that people type for commands of other names. */
+const ALIASES: Readonly<Record<string, readonly string[]>> = {
+  login: ["auth", "login"],
+  logout: ["auth", "logout"],
+  history: ["conversations", "list"],
+  export: ["conversations", "export"],
+};
+
+/** Every word that `spelled` knows besides the commands. */
+const OTHER_WORDS: readonly string[] = [...Object.keys(ALIASES), "resume"];
+
+/** Also one that is too short or in capitals: it is not found, which costs nothing, and no model is asked. */
+const ID = /^(?=.*\d)[0-9a-f-]{4,}$/i;
+const PRINT: readonly string[] = ["-p", "--print"];
+
+/** The arguments as the program spells them: with the command for an alias, and `run` for `-p`. `commands` are the names
+ * that the program has. */
+export function spelled(args: readonly string[], commands: readonly string[]): readonly string[] {
+  const [first = "", ...rest] = args;
+  if (commands.includes(first)) return args;
+  if (first === "resume") {
+    const [id = "", ...more] = rest;
+    return ID.test(id) ? ["--conversation", id, ...more] : ["-c", ...rest];
+  }
+  const alias = Object.hasOwn(ALIASES, first) ? ALIASES[first] : undefined;
+  if (alias) return [...alias, ...rest];
+  const end = args.includes("--") ? args.indexOf("--") : args.length;
+  if (!args.slice(0, end).some((arg) => PRINT.includes(arg))) return args;
+  return ["run", ...args.filter((arg, at) => at >= end || !PRINT.includes(arg))];
+}
+
+/** Whether arguments that begin with no command are a request in plain words: a text with spaces, or several words of
+ * which the first is not close to a command. A word alone is rather a command that does not exist. */
+export function isRequest(args: readonly string[], commands: readonly string[]): boolean {
+  const [first = ""] = args;
+  if (/\s/.test(first.trim())) return true;
+  const words = args.filter((arg) => !arg.startsWith("-"));
+  return words.length > 1 && nearestName(first, commands) === null;
 }

@@ -1,10 +1,11 @@
+import { McpServer, ResourceTemplate } from "@modelcontextprotocol/server";
 import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/stdio";
+import { Buffer } from "node:buffer";
 import { Readable, Writable } from "node:stream";
+import { UsageError } from "../../domain/errors.ts";
 import type { Log } from "../../logging/log.ts";
 import type { Peer } from "../channel.ts";
-import { joinLines } from "./_join_lines.ts";
-import type { McpParts } from "./_tool_parts.ts";
-import { mcpServer } from "./mcp_server.ts";
+import { addAskTools, addReadTools, type McpParts } from "./tools.ts";
 
 /** Speaks the Model Context Protocol on a pair of streams, until the client closes its end. */
 export function serveMcp(
@@ -32,4 +33,79 @@ export function serveMcp(
     ended: ended.promise,
     close: () => server.close(),
   };
+}
+
+const INSTRUCTIONS = "Vis is an agent with its own sandbox and a memory of its own. Use `ask` for a task, `continue` " +
+  "for what follows from it, and `search` and `variables` to look at what was found before: these cost nothing.";
+
+/** Vis as a server of the Model Context Protocol, for one connection. */
+export function mcpServer({ version, ...parts }: McpParts & { readonly version: string }): McpServer {
+  const server = new McpServer({ name: "vis", title: "Vis", version }, { instructions: INSTRUCTIONS });
+  addAskTools(server, parts);
+  addReadTools(server, parts);
+  addConversationResources(server, parts);
+  return server;
+}
+
+const LISTED = 50;
+const MEDIA_TYPE = "text/markdown";
+/** A resource is one message, in memory here and in the client. */
+const MOST_CHARS = 8_000_000;
+
+const addressOf = (id: string): string => `vis://conversations/${id}`;
+
+/** Conversations as resources, so that users of a client can attach one: requests, code, results and answers. */
+function addConversationResources(server: McpServer, parts: McpParts): void {
+  const template = new ResourceTemplate(addressOf("{id}"), {
+    list: async () => {
+      const { conversations } = await parts.open();
+      const listed = await conversations.list({ limit: LISTED });
+      return {
+        resources: listed.filter(({ queries }) => queries > 0).map(({ conversationId, title }) => {
+          return { uri: addressOf(conversationId), name: title || conversationId, mimeType: MEDIA_TYPE };
+        }),
+      };
+    },
+  });
+  const facts = {
+    title: "Conversations of Vis",
+    description: "One conversation with everything that was asked, run and answered",
+    mimeType: MEDIA_TYPE,
+  };
+  server.registerResource("conversation", template, facts, async (uri, { id }) => {
+    const { conversations } = await parts.open();
+    const branch = await conversations.byId(String(id));
+    const { exportMarkdown } = await import("../../conversation/export/markdown.ts");
+    const pieces: string[] = [];
+    let chars = 0;
+    for await (const piece of exportMarkdown(await conversations.paged(branch))) {
+      chars += piece.length;
+      if (chars > MOST_CHARS) {
+        throw new UsageError(
+          `Cannot read conversation: its Markdown has more than ${MOST_CHARS} characters, use vis conversations export`,
+        );
+      }
+      pieces.push(piece);
+    }
+    const text = pieces.join("");
+    return { contents: [{ uri: uri.href, mimeType: MEDIA_TYPE, text }] };
+  });
+}
+
+const NEWLINE = 10;
+
+/** Passes bytes on in pieces that end with a line. Whoever reads them need not join a long line from its pieces again
+ * with each that comes. */
+function joinLines(): TransformStream<Uint8Array, Uint8Array> {
+  let begun: Uint8Array[] = [];
+  return new TransformStream({
+    transform: (bytes, controller) => {
+      const end = bytes.lastIndexOf(NEWLINE) + 1;
+      if (end > 0) {
+        controller.enqueue(Buffer.concat([...begun, bytes.subarray(0, end)]));
+        begun = [];
+      }
+      if (end < bytes.length) begun.push(bytes.slice(end));
+    },
+  });
 }

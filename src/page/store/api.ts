@@ -103,7 +103,7 @@ export function inApi(...parts: readonly string[]): string {
 
 /** What the API returns, as far as the page reads it: the schemas of the server and the types behind them. */
 import type { z } from "zod";
-import type { SearchHitSchema } from "../../channels/schemas/search_hit_schema.ts";
+import type { SearchHitSchema } from "../../channels/search_hit_schema.ts";
 import type { BlockDiff } from "../../domain/query/calls.ts";
 import type { ModelTrace } from "../../domain/query/model_call.ts";
 import type { BlockResult, Usage } from "../../domain/query/query_schemas.ts";

@@ -1,5 +1,5 @@
 import { Client, InMemoryTransport } from "@modelcontextprotocol/client";
-import { mcpServer } from "../../../src/channels/mcp/mcp_server.ts";
+import { mcpServer } from "../../../src/channels/mcp/serve_mcp.ts";
 import { type Engine, startEngine } from "../../helpers/engine.ts";
 import type { ScriptedReply } from "../../helpers/scripted_provider.ts";
 

@@ -1,15 +1,23 @@
+import pc from "picocolors";
 import type { AskOptions } from "../../../conversation/send_options.ts";
+import { abortable } from "../../../domain/kit/concurrency.ts";
 import { visibleText } from "../../../domain/kit/text.ts";
+import {
+  type ApprovalAnswer,
+  approvalBeginning,
+  approvalChoices,
+  type ApprovalQuestion,
+  approvalTitle,
+  approvalWhy,
+  type Approve,
+} from "../../../domain/query/approval.ts";
 import { hasAnswer, stoppedText } from "../../../domain/query/outcomes.ts";
+import { isChild } from "../../../domain/query/query_event.ts";
 import type { QueryEvent, QueryResult } from "../../../domain/query/query_schemas.ts";
 import type { Io } from "../../channel.ts";
-import { interrupt } from "../input/interrupt.ts";
-import { exitCodeOf } from "../output/exit_code.ts";
-import { jsonText } from "../output/json_text.ts";
-import { printedAnswer } from "../output/printed_answer.ts";
-import { terminalApproval } from "./ask_approval.ts";
+import { exitCodeOf } from "../exit_codes.ts";
+import { interrupt, jsonText } from "../output.ts";
 import { Progress } from "./progress.ts";
-import { Trace } from "./trace.ts";
 
 export interface QueryCommandFlags {
   readonly output: "text" | "json" | "jsonl";
@@ -96,4 +104,112 @@ function summary(result: QueryResult): string {
   else if (costUsd > 0) parts.push(`$${costUsd.toFixed(4)}`);
   const notes = reason === "unstored" ? result.notes.slice(0, -1) : result.notes;
   return [parts.join(" · "), ...notes].join("\n");
+}
+
+/** Asks on the terminal; undefined if there is none, so that nobody is asked. */
+function terminalApproval(io: Io): Approve | undefined {
+  if (!io.stdinIsTerminal || !io.stderrIsTerminal) return undefined;
+  return async (question, signal) =>
+    answerOf(await abortable(io.askLine(questionText(question), { typedNow: true }), signal), question);
+}
+
+function questionText(question: ApprovalQuestion): string {
+  const more = [approvalWhy(question), approvalBeginning(question)];
+  const choices = approvalChoices(question).map(({ key, text }) => `  ${key}  ${text}`);
+  return [
+    approvalTitle(question),
+    ...more.filter((text) => text !== "").map((text) => `  ${text}`),
+    ...choices,
+    "Answer with a letter, or say why not: ",
+  ].join("\n");
+}
+
+/** Anything that is not one of the choices is a refusal with its reason, and so is an empty line. */
+export function answerOf(line: string, question: Pick<ApprovalQuestion, "scope" | "lasting">): ApprovalAnswer {
+  const typed = line.trim().toLowerCase();
+  const word = { yes: "y", always: "a", conversation: "c", no: "n" }[typed] ?? typed;
+  const chosen = approvalChoices(question).find(({ key }) => key === word);
+  if (chosen) return { decision: chosen.decision, reason: "" };
+  return { decision: "no", reason: line.trim() };
+}
+
+/** Adds the details of `--trace` to a query's progress on stderr: thinking, calls of blocks, tokens and time of each
+ * iteration, nudges. `line` writes one line. */
+export class Trace {
+  readonly #color: ReturnType<typeof pc.createColors>;
+  readonly #line: (text: string) => void;
+  #thinking = "";
+
+  constructor(io: Pick<Io, "stderrColor">, line: (text: string) => void) {
+    this.#color = pc.createColors(io.stderrColor);
+    this.#line = line;
+  }
+
+  show(event: QueryEvent): void {
+    if (event.type === "thinking") {
+      this.#thinking += event.delta;
+      return;
+    }
+    this.#flush();
+    const at = `${isChild(event) ? "↳ " : ""}[${event.iteration ?? 0}]`;
+    switch (event.type) {
+      case "host_call":
+        if (event.phase === "end") {
+          const outcome = event.outcome ? ` · ${event.outcome}` : "";
+          this.#say(`    ${event.name} ${event.ok ? "✓" : "✗"} ${Math.round(event.ms ?? 0)} ms${outcome}`);
+        }
+        return;
+      case "nudge":
+        for (const line of event.lines) this.#say(`${at} nudge: ${line}`);
+        return;
+      case "usage":
+        return this.#say(`${at} ${event.usage.input} in + ${event.usage.output} out tokens`);
+      case "iteration_finished":
+        return this.#say(`${at} ${event.outcome} after ${Math.round(event.ms)} ms`);
+      default:
+        return;
+    }
+  }
+
+  /** Thinking is written whole, before what follows it. */
+  #flush(): void {
+    const text = this.#thinking.trim();
+    this.#thinking = "";
+    if (text !== "") { for (const line of text.split("\n")) this.#say(`~ ${line}`); }
+  }
+
+  #say(text: string): void {
+    this.#line(this.#color.dim(visibleText(text)));
+  }
+}
+
+/** Lines that mean something in Markdown and nothing else in an answer. */
+const MARKED = /^(?:#{1,6} |```|\||[-*] |\d+\. )/m;
+const MAX_MARKDOWN = 100_000;
+/** Some terminals report no width. */
+const MIN_WIDTH = 24;
+const MAX_WIDTH = 120;
+
+/** An answer as it is written to stdout: drawn on a terminal if it is Markdown, exactly as it is elsewhere. Ends its
+ * line. */
+export async function printedAnswer(
+  { answer, answerType }: Pick<QueryResult, "answer" | "answerType">,
+  { stdoutIsTerminal, stdoutColor, columns }: Pick<Io, "stdoutIsTerminal" | "stdoutColor" | "columns">,
+): Promise<string> {
+  if (!stdoutIsTerminal) return ended(answer);
+  if (answerType !== "markdown" && !MARKED.test(answer) || answer.length > MAX_MARKDOWN) {
+    return ended(visibleText(answer));
+  }
+  const [{ parseMarkdown }, { markdownLines }, { terminalPaint }] = await Promise.all([
+    import("../../../markdown/parse_markdown.ts"),
+    import("../../../markdown/terminal/markdown_lines.ts"),
+    import("../../../markdown/terminal/paint.ts"),
+  ]);
+  const paint = terminalPaint({ color: stdoutColor, weights: stdoutColor });
+  const width = Math.min(Math.max(MIN_WIDTH, columns()), MAX_WIDTH);
+  return ended(markdownLines(parseMarkdown(answer, { clean: visibleText }), { width, paint }).join("\n"));
+}
+
+function ended(text: string): string {
+  return text.endsWith("\n") ? text : `${text}\n`;
 }

@@ -1,7 +1,7 @@
 import { UsageError } from "../../../domain/errors.ts";
 import type { KeptRule } from "../../../domain/query/query_schemas.ts";
-import type { CommandInput } from "../input/command_input.ts";
-import { printReport } from "../output/print_report.ts";
+import { printReport } from "../output.ts";
+import type { CommandInput } from "../program/command.ts";
 
 export interface ApprovalsFlags {
   readonly all: boolean;

@@ -1,13 +1,12 @@
 import { Cancelled, ConfigError, UsageError } from "../../../domain/errors.ts";
 import { oneLine, visibleText } from "../../../domain/kit/text.ts";
-import type { KeyReport, ProviderReport } from "../../../domain/reports.ts";
+import type { KeyReport, LoginChoice, ProviderReport } from "../../../domain/reports.ts";
 import { BOT_LOGIN } from "../../../domain/settings.ts";
-import type { ProviderAdmin } from "../../channel.ts";
-import type { CommandInput } from "../input/command_input.ts";
-import { interrupt } from "../input/interrupt.ts";
-import { printReport } from "../output/print_report.ts";
+import type { Io, ProviderAdmin } from "../../channel.ts";
+import { interrupt, printReport } from "../output.ts";
+import type { CommandInput } from "../program/command.ts";
 
-/** Refused keys before giving up. */
+/** Refused keys and unusable answers before giving up. */
 const TRIES = 3;
 
 type Place = Pick<CommandInput<unknown>, "services" | "io">;
@@ -67,7 +66,6 @@ async function nameOf(
   { admin, services, io, keyStdin }: Login & { readonly keyStdin: boolean },
 ): Promise<string | null> {
   if (given === undefined) return await choose({ admin, services, io });
-  const { ANOTHER } = await import("./choose_login.ts");
   if (given !== ANOTHER.name || admin.loginNames().includes(given)) return given;
   if (keyStdin || !io.stdinIsTerminal || !io.stderrIsTerminal) {
     throw new UsageError("Cannot add a server: its address is asked on a terminal; without one, set VIS_BASE_URL");
@@ -76,7 +74,6 @@ async function nameOf(
 }
 
 async function another({ admin, services, io }: Login): Promise<null> {
-  const { promptServer } = await import("./prompt_server.ts");
   const added = await promptServer(io, admin);
   io.stderr(`vis: added ${visibleText(added)}\n`);
   await sayNext(added, { admin: await services.providerAdmin({}), services, io });
@@ -88,7 +85,6 @@ async function choose({ admin, services, io }: Login): Promise<string | null> {
   if (!io.stdinIsTerminal || !io.stderrIsTerminal) {
     throw new UsageError(`Cannot log in: specify a provider, one of ${admin.loginNames().join(", ")}`);
   }
-  const { ANOTHER, chooseLogin } = await import("./choose_login.ts");
   const { name, need, start } = await chooseLogin([...await admin.loginChoices(), ANOTHER], io);
   if (name === ANOTHER.name) return await another({ admin, services, io });
   if (start !== undefined) {
@@ -196,4 +192,81 @@ function line({ provider, shown, from, address = "", need, fix }: KeyReport): st
     ? from === "" ? "not needed" : `from ${from}`
     : "none";
   return `${provider.padEnd(18)} ${state}${address === "" ? "" : `; ${address}`}`;
+}
+
+/** The choice of a server that is not in the list. */
+const ANOTHER: LoginChoice = { name: "other", title: "another OpenAI-compatible server", need: "optional" };
+
+/** Lists the choices and prompts for a number or a name; a unique prefix is enough. Rejects with `Cancelled` like
+ * `Io.askLine`, and with `UsageError` after three invalid answers. */
+export async function chooseLogin(choices: readonly LoginChoice[], io: Io): Promise<LoginChoice> {
+  const width = Math.max(...choices.map(({ name }) => name.length));
+  const lines = choices.map(({ name, title, need, start }, at) => {
+    const key = start !== undefined || name === ANOTHER.name
+      ? ""
+      : need === "optional"
+      ? " (no key needed)"
+      : need === "device-login"
+      ? " (in the browser)"
+      : "";
+    return `${String(at + 1).padStart(3)}  ${name.padEnd(width)}  ${title}${key}`;
+  });
+  io.stderr(`Which provider do you want to use?\n\n${lines.map(visibleText).join("\n")}\n\n`);
+  for (let time = 0; time < TRIES; time++) {
+    const answer = (await io.askLine("Number or name (Ctrl-C to quit): ")).toLowerCase();
+    const found = pick(answer, choices);
+    if (found) return found;
+    if (answer !== "") io.stderr(`vis: no such provider: ${visibleText(answer)}\n`);
+  }
+  throw new UsageError(`Cannot log in: specify a provider, one of ${choices.map(({ name }) => name).join(", ")}`);
+}
+
+function pick(answer: string, choices: readonly LoginChoice[]): LoginChoice | undefined {
+  if (answer === "") return undefined;
+  if (/^\d+$/.test(answer)) return choices[Number(answer) - 1];
+  const begun = choices.filter(({ name }) => name.startsWith(answer));
+  return choices.find(({ name }) => name === answer) ?? (begun.length === 1 ? begun[0] : undefined);
+}
+
+/** More models are not listed. */
+const LISTED = 12;
+
+/** Prompts for the address, the key and the model of a server with OpenAI's chat format, and saves them. Resolves with
+ * the server's name. */
+async function promptServer(io: Io, admin: ProviderAdmin): Promise<string> {
+  const baseUrl = await address(io);
+  for (let time = 1;; time++) {
+    const key = (await io.askSecret("Key (Enter if it needs none): ")).trim();
+    using interrupted = interrupt(io);
+    const { models, problem, refused } = await admin.tryServer({ baseUrl, key }, interrupted.signal);
+    if (!refused || time === TRIES) {
+      if (problem !== "") io.stderr(`vis: could not list its models: ${visibleText(oneLine(problem, 200))}\n`);
+      return await admin.addServer({ baseUrl, key, model: await modelOf(models, io) });
+    }
+    io.stderr(`vis: ${key === "" ? "the server needs a key" : "the server rejected this key"}\n`);
+  }
+}
+
+async function address(io: Io): Promise<string> {
+  for (let time = 1;; time++) {
+    const text = (await io.askLine("Address, such as http://127.0.0.1:8080/v1: ")).trim().replace(/\/+$/, "");
+    if (URL.canParse(text) && /^https?:/.test(text)) return text;
+    if (time === TRIES) throw new UsageError("Cannot add a server without its address");
+    io.stderr("vis: an address starts with http:// or https://\n");
+  }
+}
+
+async function modelOf(models: readonly string[], io: Io): Promise<string> {
+  const [first = ""] = models;
+  if (models.length === 1) return first;
+  if (models.length > 0) {
+    const more = models.length > LISTED ? `, and ${models.length - LISTED} more` : "";
+    io.stderr(`It offers ${visibleText(models.slice(0, LISTED).join(", "))}${more}\n`);
+  }
+  const told = first === "" ? "Model: " : `Model (Enter for ${visibleText(oneLine(first, 80))}): `;
+  for (let time = 0; time < TRIES; time++) {
+    const model = (await io.askLine(told)).trim() || first;
+    if (model !== "") return model;
+  }
+  throw new UsageError("Cannot add a server without the name of a model");
 }

@@ -2,8 +2,8 @@ import pc from "picocolors";
 import { oneLine, visibleText } from "../../../domain/kit/text.ts";
 import type { SettingChange, SettingFacts } from "../../../domain/reports.ts";
 import type { ConfigAdmin, Io } from "../../channel.ts";
-import type { CommandInput } from "../input/command_input.ts";
-import { jsonText } from "../output/json_text.ts";
+import { jsonText } from "../output.ts";
+import type { CommandInput } from "../program/command.ts";
 
 /** Secrets arrive already masked. */
 type Input<Flags = unknown> = CommandInput<Flags & { readonly json: boolean; readonly cwd?: string }>;

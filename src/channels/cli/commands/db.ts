@@ -1,7 +1,11 @@
 import { durationText, localTime, oneLine } from "../../../domain/kit/text.ts";
-import type { DatabaseMaintenance, DatabaseStats } from "../../../domain/records/database_maintenance.ts";
-import type { StoredCommand } from "../input/command_input.ts";
-import { printReport } from "../output/print_report.ts";
+import type {
+  DatabaseCopyProgress,
+  DatabaseMaintenance,
+  DatabaseStats,
+} from "../../../domain/records/database_maintenance.ts";
+import { interrupt, printReport } from "../output.ts";
+import type { CommandInput, StoredCommand } from "../program/command.ts";
 
 type Input = StoredCommand<{ readonly json: boolean }>;
 
@@ -113,4 +117,32 @@ function day(ms: number): string {
 
 function counted(n: number, one: string): string {
   return `${n} ${n === 1 ? one : one.endsWith("y") ? `${one.slice(0, -1)}ies` : `${one}s`}`;
+}
+
+const CLEAR_LINE = "\r\x1b[K";
+
+/** `vis db copy`. Shows its progress on a terminal. After Ctrl-C, the same command continues. */
+export async function copyDatabaseCommand(
+  from: string,
+  to: string,
+  { services, io, flags }: CommandInput<{ readonly json: boolean }>,
+): Promise<number> {
+  using interrupted = interrupt(io);
+  const show = (text: string) => io.stderrIsTerminal && io.stderr(CLEAR_LINE + text);
+  try {
+    const { signal } = interrupted;
+    const report = await services.copyDatabase({ from, to, signal, onProgress: (progress) => show(lineOf(progress)) });
+    show("");
+    const { rows, ms } = report;
+    return printReport(report, [
+      `Copied ${report.from} to ${report.to}: ${rows} rows, each compared, in ${durationText(ms)}`,
+    ], { io, flags });
+  } catch (error) {
+    show("");
+    throw error;
+  }
+}
+
+function lineOf({ step, rows, of }: DatabaseCopyProgress): string {
+  return `${step === "copying" ? "Copying" : "Comparing"} row ${rows} of ${of}`;
 }

@@ -1,9 +1,8 @@
 import pc from "picocolors";
 import { visibleText } from "../../../domain/kit/text.ts";
 import type { CheckResult, Io } from "../../channel.ts";
-import type { CommandInput } from "../input/command_input.ts";
-import { interrupt } from "../input/interrupt.ts";
-import { jsonText } from "../output/json_text.ts";
+import { interrupt, jsonText } from "../output.ts";
+import type { CommandInput } from "../program/command.ts";
 
 interface Flags {
   readonly db?: string;

@@ -1,7 +1,7 @@
 import { UsageError } from "../../../domain/errors.ts";
 import type { ExtensionAdmin, ExtensionCheck, ExtensionFacts, TrustFacts } from "../../../domain/reports.ts";
-import type { CommandInput } from "../input/command_input.ts";
-import { printReport } from "../output/print_report.ts";
+import { printReport } from "../output.ts";
+import type { CommandInput } from "../program/command.ts";
 
 type Input<Flags = unknown> = CommandInput<Flags & { readonly json: boolean; readonly cwd?: string }>;
 

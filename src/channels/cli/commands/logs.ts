@@ -2,10 +2,9 @@ import { DEFAULT_TENANT } from "../../../domain/kit/ids.ts";
 import { clip, localTime, oneLine, visibleText } from "../../../domain/kit/text.ts";
 import { REAL_CLOCK } from "../../../domain/kit/time.ts";
 import type { LogEntry, LogRow } from "../../../domain/records/history.ts";
-import { browse } from "../conversations/browse.ts";
-import type { CommandInput } from "../input/command_input.ts";
-import { interrupt } from "../input/interrupt.ts";
-import { jsonText } from "../output/json_text.ts";
+import { interrupt, jsonText } from "../output.ts";
+import type { CommandInput } from "../program/command.ts";
+import { browse } from "./with_session.ts";
 
 export interface LogsFlags {
   readonly level: LogEntry["level"];

@@ -2,9 +2,8 @@ import { UsageError } from "../../../domain/errors.ts";
 import { nearestName } from "../../../domain/kit/names.ts";
 import { visibleText } from "../../../domain/kit/text.ts";
 import type { ConfigAdmin } from "../../channel.ts";
-import type { CommandInput } from "../input/command_input.ts";
-import { interrupt } from "../input/interrupt.ts";
-import { printReport } from "../output/print_report.ts";
+import { interrupt, printReport } from "../output.ts";
+import type { CommandInput } from "../program/command.ts";
 
 export interface McpServersFlags {
   readonly cwd?: string | undefined;

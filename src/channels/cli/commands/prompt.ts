@@ -4,9 +4,9 @@ import { visibleText } from "../../../domain/kit/text.ts";
 import type { SentMessage } from "../../../domain/query/model_call.ts";
 import { shownRange } from "../../../domain/query/stored_query.ts";
 import type { Io, OpenRequest, Session } from "../../channel.ts";
-import { withSession } from "../conversations/browse.ts";
-import type { CommandInput } from "../input/command_input.ts";
-import { jsonText } from "../output/json_text.ts";
+import { jsonText } from "../output.ts";
+import type { CommandInput } from "../program/command.ts";
+import { withSession } from "./with_session.ts";
 
 export interface PromptFlags extends OpenRequest {
   readonly conversation?: string | undefined;

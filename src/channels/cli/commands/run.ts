@@ -1,17 +1,19 @@
+import { basename } from "node:path";
 import type { Conversation } from "../../../conversation/conversations.ts";
+import { readImageFile } from "../../../conversation/read_image_file.ts";
 import type { AskOptions, AskTarget } from "../../../conversation/send_options.ts";
-import { UsageError } from "../../../domain/errors.ts";
+import { Cancelled, fileFault, messageOf, UsageError } from "../../../domain/errors.ts";
+import { type Image, readImage } from "../../../domain/images.ts";
+import { ByteBuffer } from "../../../domain/kit/bytes.ts";
+import { abortable } from "../../../domain/kit/concurrency.ts";
+import { decodeText } from "../../../domain/kit/encoding.ts";
 import { oneLine, visibleText } from "../../../domain/kit/text.ts";
 import type { QueryResult } from "../../../domain/query/query_schemas.ts";
 import type { OpenRequest, Session } from "../../channel.ts";
 import type { Progress } from "../ask/progress.ts";
 import { type QueryCommandFlags, runQueryCommand } from "../ask/run_query_command.ts";
-import { withSession } from "../conversations/browse.ts";
-import type { CommandInput } from "../input/command_input.ts";
-import { readContextArgument } from "../input/context_argument.ts";
-import { forkPoint } from "../input/fork_at.ts";
-import { readImageArgument } from "../input/image_argument.ts";
-import { readSchema } from "../input/read_schema.ts";
+import type { CommandInput } from "../program/command.ts";
+import { forkPoint, withSession } from "./with_session.ts";
 
 export interface RunFlags extends OpenRequest, QueryCommandFlags {
   readonly continue?: boolean | undefined;
@@ -93,7 +95,7 @@ async function targetOf({ conversations, workspace }: Session, flags: RunFlags):
 async function traceOf({ queryId, conversationId }: QueryResult, { conversations }: Session): Promise<object | null> {
   const { queries } = await conversations.recording(await conversations.byId(conversationId));
   const query = queries.find((one) => one.queryId === queryId);
-  return query ? (await import("../output/printable_query.ts")).printableQuery(query) : null;
+  return query ? (await import("./conversations.ts")).printableQuery(query) : null;
 }
 
 async function announce(
@@ -110,4 +112,118 @@ async function announce(
   const of = `${session.provider} ${session.model} · conversation ${branch.conversationId.slice(0, 13)}`;
   progress.line(`vis · ${of}${resumed.length > 0 ? ` · ${resumed.length} earlier` : ""}`);
   for (const note of session.notes ?? []) progress.line(`vis · ${visibleText(oneLine(note, 300))}`);
+}
+
+export interface RetryFlags extends OpenRequest, QueryCommandFlags {
+  /** 1-based; the last one if omitted. */
+  readonly query?: number | undefined;
+}
+
+/** `vis conversations retry`: runs a query again from the state before it, in a fork if other queries follow it. Shows
+ * it like `vis run`. */
+export async function retryCommand(
+  id: string,
+  { services, io, flags }: CommandInput<RetryFlags>,
+): Promise<number> {
+  return await withSession(services.open(flags), async (session) => {
+    const { conversations } = session;
+    const branch = await conversations.byId(id);
+    const queries = await conversations.queries(branch);
+    const query = queries.at(flags.query === undefined ? -1 : flags.query - 1);
+    if (!query) {
+      throw new UsageError(`Cannot retry request ${flags.query ?? 1}: the conversation has ${queries.length}`);
+    }
+    return await runQueryCommand({
+      io,
+      flags,
+      schema: false,
+      begin: async (options, progress) => {
+        const which = `request ${queries.indexOf(query) + 1} of ${branch.conversationId.slice(0, 13)}`;
+        if (!flags.quiet) {
+          progress.line(`vis · ${session.provider} ${session.model} · retrying ${which}`);
+          progress.line(visibleText(oneLine(query.text, 200)));
+        }
+        return await conversations.retry(query.queryId, { ...options, seenFrom: branch });
+      },
+    });
+  });
+}
+
+/** The file of `--context`, opened when it is read. Throws `UsageError` if the file does not exist. The signal ends the
+ * wait for a pipe that nobody writes to. */
+export async function readContextArgument(
+  path: string,
+): Promise<(signal: AbortSignal | undefined) => NonNullable<AskOptions["context"]>> {
+  const found = await Deno.stat(path).catch(() => null);
+  if (!found) throw new UsageError(`Cannot use --context: ${path} does not exist`);
+  if (found.isDirectory) throw new UsageError(`Cannot use --context: ${path} is a folder`);
+  return (signal) => ({ label: basename(path), json: /\.json$/i.test(path), pieces: untilAborted(path, signal) });
+}
+
+async function* untilAborted(path: string, signal: AbortSignal | undefined): AsyncGenerator<Uint8Array> {
+  const pieces = piecesOfInput(path);
+  for (;;) {
+    const { value, done } = await abortable(pieces.next(), signal).catch((error: unknown) => {
+      if (signal?.aborted) throw new Cancelled("Cancelled while waiting for the context");
+      throw new UsageError(`Cannot read ${path}: ${fileFault(error)}`);
+    });
+    if (done) return;
+    yield value;
+  }
+}
+
+const MAX_BYTES = 4_000_000;
+
+/** Reads the JSON of a schema file; the schema itself is validated when the query begins. Throws `UsageError`. */
+export async function readSchema(path: string): Promise<unknown> {
+  const text = await textOf(path);
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new UsageError(
+      `Cannot use schema ${path}: it is not JSON (${oneLine(messageOf(error), 200)})`,
+    );
+  }
+}
+
+async function textOf(path: string): Promise<string> {
+  try {
+    const bytes = new ByteBuffer();
+    for await (const piece of piecesOfInput(path)) {
+      bytes.push(piece);
+      if (bytes.length > MAX_BYTES) {
+        throw new UsageError(`Cannot use schema ${path}: it has over ${MAX_BYTES} bytes, the limit`);
+      }
+    }
+    return decodeText(bytes.bytes)?.text ?? "";
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    throw new UsageError(`Cannot read schema ${path}: ${fileFault(error)}`);
+  }
+}
+
+/** An image from the command line: a file, or an http, https or `data:` URL. Throws `UsageError`. */
+export async function readImageArgument(given: string): Promise<Image> {
+  if (/^(?:https?|data):/i.test(given)) return readImage(given, given.slice(0, 80));
+  return await readImageFile(given);
+}
+
+const PIECE = 1 << 20;
+
+/** The bytes of a file that the user named, which may be a pipe. Opening a pipe that nobody writes to would stop the
+ * process, so that no signal ends it: it is opened for writing too until its first bytes arrive. */
+async function* piecesOfInput(path: string): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  const { isFifo } = await Deno.lstat(path);
+  let writer = isFifo ? await Deno.open(path, { read: true, write: true }) : null;
+  try {
+    using file = await Deno.open(path);
+    const buffer = new Uint8Array(PIECE);
+    for (let got = await file.read(buffer); got !== null; got = await file.read(buffer)) {
+      writer?.close();
+      writer = null;
+      yield buffer.slice(0, got);
+    }
+  } finally {
+    writer?.close();
+  }
 }

@@ -1,9 +1,8 @@
 import { Command } from "commander";
 import { UsageError } from "../../../domain/errors.ts";
+import { visibleText } from "../../../domain/kit/text.ts";
 import type { Io, ScreenRequest, Services } from "../../channel.ts";
-import { refuseEmpty } from "../input/arguments.ts";
-import { FLAGS } from "../input/flags.ts";
-import { welcome } from "./welcome.ts";
+import { FLAGS, refuseEmpty } from "../program/command.ts";
 
 /** Flags of `vis` without a command. */
 const SCREEN_FLAGS = [
@@ -61,4 +60,24 @@ function parsed(args: readonly string[], io: Io): ScreenRequest {
     throw new UsageError("Cannot continue two conversations: use only one of -c and --conversation");
   }
   return request;
+}
+
+/** `vis` without a terminal: the first steps if nothing is configured, otherwise an overview. Resolves with the exit
+ * code. */
+async function welcome(
+  { services, io, help }: { readonly services: Services; readonly io: Io; readonly help: () => void },
+): Promise<number> {
+  const admin = await services.providerAdmin({});
+  const { providers, problem, notes } = await admin.providers({ check: false, signal: new AbortController().signal });
+  if (problem !== "" && providers.length === 0) {
+    io.stdout(`${visibleText(problem)}\n\nvis help lists all commands.\n`);
+    return 0;
+  }
+  help();
+  const root = providers.find((one) => one.root);
+  const uses = root ? [`uses ${root.name}${root.model === null ? "" : ` ${root.model}`}: vis run "…"`] : [];
+  for (const line of [...uses, ...notes, ...problem === "" ? [] : [problem]]) {
+    io.stderr(`vis · ${visibleText(line)}\n`);
+  }
+  return 0;
 }

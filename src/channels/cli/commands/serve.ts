@@ -1,8 +1,8 @@
 import { aborted } from "../../../domain/kit/concurrency.ts";
 import { visibleText } from "../../../domain/kit/text.ts";
-import type { ServeRequest } from "../../channel.ts";
-import type { CommandInput } from "../input/command_input.ts";
-import { interrupt } from "../input/interrupt.ts";
+import type { ServeRequest, SpeakRequest } from "../../channel.ts";
+import { interrupt } from "../output.ts";
+import type { CommandInput } from "../program/command.ts";
 
 /** `vis serve`: listens until it is interrupted. The token is only shown on a terminal. Resolves with the exit code. */
 export async function serveCommand(
@@ -29,4 +29,16 @@ async function checkServer({ services, io, flags }: CommandInput<ServeRequest>):
   if (problem === "") io.stdout(`${url} responds\n`);
   else io.stderr(`vis · Cannot reach ${url}: ${problem}\n`);
   return problem === "" ? 0 : 1;
+}
+
+/** `vis mcp` and `vis acp`: serves one client on stdin and stdout until it leaves. Resolves with the exit code. */
+export async function speakCommand(
+  { services, io, flags }: CommandInput<Omit<SpeakRequest, "onNote">>,
+): Promise<number> {
+  if (io.stdinIsTerminal) io.stderr(`vis · waiting for a client on stdin (see vis ${flags.protocol} --help)\n`);
+  using interrupted = interrupt(io);
+  const peer = await services.speak({ ...flags, onNote: (text) => io.stderr(`vis: ${text}\n`) });
+  await Promise.race([peer.ended, aborted(interrupted.signal)]);
+  await peer.close();
+  return 0;
 }

@@ -2,8 +2,8 @@ import { Cancelled, ConfigError } from "../../../domain/errors.ts";
 import { aborted } from "../../../domain/kit/concurrency.ts";
 import { visibleText } from "../../../domain/kit/text.ts";
 import type { TelegramRequest } from "../../channel.ts";
-import type { CommandInput } from "../input/command_input.ts";
-import { interrupt } from "../input/interrupt.ts";
+import { interrupt } from "../output.ts";
+import type { CommandInput } from "../program/command.ts";
 
 type TelegramFlags = Omit<TelegramRequest, "onNote" | "signal">;
 

@@ -2,10 +2,10 @@ import { UsageError } from "../../../domain/errors.ts";
 import { localTime, visibleText } from "../../../domain/kit/text.ts";
 import { type FileChange, keptText, runUndo, undoCuts, type UndoReport } from "../../../domain/undo.ts";
 import type { Io } from "../../channel.ts";
-import { browse } from "../conversations/browse.ts";
-import type { StoredCommand } from "../input/command_input.ts";
-import { diffLines } from "../output/diff_lines.ts";
-import { jsonText } from "../output/json_text.ts";
+import { jsonText } from "../output.ts";
+import type { StoredCommand } from "../program/command.ts";
+import { diffLines } from "./diff_lines.ts";
+import { browse } from "./with_session.ts";
 
 export interface UndoFlags {
   readonly list: boolean;

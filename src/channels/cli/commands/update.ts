@@ -1,7 +1,7 @@
 import { visibleText } from "../../../domain/kit/text.ts";
 import type { FoundRelease } from "../../../domain/reports.ts";
-import type { CommandInput } from "../input/command_input.ts";
-import { interrupt } from "../input/interrupt.ts";
+import { interrupt } from "../output.ts";
+import type { CommandInput } from "../program/command.ts";
 
 export interface UpdateFlags {
   readonly from?: string;

@@ -5,9 +5,9 @@ import { readable } from "../../../domain/kit/json.ts";
 import { clip, localTime, oneLine } from "../../../domain/kit/text.ts";
 import type { BranchPoint } from "../../../domain/records/conversations.ts";
 import type { Io, Session } from "../../channel.ts";
-import { browse } from "../conversations/browse.ts";
-import type { CommandInput } from "../input/command_input.ts";
-import { printReport } from "../output/print_report.ts";
+import { printReport } from "../output.ts";
+import type { CommandInput } from "../program/command.ts";
+import { browse } from "./with_session.ts";
 
 const SHOWN_CHARS = 20_000;
 const LISTED_CHARS = 2_000;

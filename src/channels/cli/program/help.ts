@@ -3,13 +3,18 @@ import { UsageError } from "../../../domain/errors.ts";
 import { nearestName } from "../../../domain/kit/names.ts";
 import { visibleText } from "../../../domain/kit/text.ts";
 import type { Shell } from "../completion/script.ts";
-import { FLAGS } from "../input/flags.ts";
-import { jsonText } from "../output/json_text.ts";
-import { action } from "./action.ts";
-import type { Context } from "./context.ts";
+import { jsonText } from "../output.ts";
+import { action, type CommandGroup, type Context, FLAGS } from "./command.ts";
+
+export const HELP: CommandGroup = {
+  heading: "Help:",
+  parts: [
+    { names: ["doctor", "completions", "version"], add: addHelp },
+  ],
+};
 
 /** `vis doctor`, `vis completions`, `vis version` and `vis help`. */
-export function addHelp(program: Command, context: Context): void {
+function addHelp(program: Command, context: Context): void {
   const { services, io } = context;
   program.command("doctor")
     .description(
@@ -57,12 +62,12 @@ function addHelpItself(program: Command, { services, io }: Context): void {
     .action(async (words: string[], flags: { man?: boolean; schema?: boolean }) => {
       const path = named(words.filter((word) => !word.startsWith("-")), program);
       if (flags.schema) {
-        const { outputSchemas } = await import("../schemas/output_schemas.ts");
+        const { outputSchemas } = await import("../output_schemas.ts");
         const name = path.map((command) => command.name()).join(" ");
         return io.stdout(jsonText(schemaOf(name, outputSchemas()), { indent: 2 }));
       }
       if (flags.man) {
-        const { manPage } = await import("../manual/man_page.ts");
+        const { manPage } = await import("../manual.ts");
         return io.stdout(manPage(program, services.version.vis));
       }
       if (path.length === 0) await addFromExtensions(program, services);

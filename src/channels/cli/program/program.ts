@@ -1,23 +1,11 @@
 import { Command, Help, Option } from "commander";
 import { versionLine } from "../../../domain/version.ts";
-import { refuseEmpty } from "../input/arguments.ts";
-import { addApprovals } from "./approvals.ts";
-import { addConfig } from "./config.ts";
-import type { Context } from "./context.ts";
-import { addConversations } from "./conversations.ts";
-import { addDb } from "./db.ts";
-import { addExtensions } from "./extensions.ts";
-import { addHelp } from "./help.ts";
-import { addPrompt } from "./prompt.ts";
-import { addProtocols } from "./protocols.ts";
-import { addProviders } from "./providers.ts";
-import { addRun } from "./run.ts";
-import { addSearch } from "./search.ts";
-import { addServe } from "./serve.ts";
-import { addTelegram } from "./telegram.ts";
-import { addUndo } from "./undo.ts";
-import { addUpdate } from "./update.ts";
-import { addVars } from "./vars.ts";
+import { ASK } from "./ask.ts";
+import { type CommandGroup, type Context, refuseEmpty } from "./command.ts";
+import { HELP } from "./help.ts";
+import { REVIEW } from "./review.ts";
+import { SERVE } from "./serve.ts";
+import { SET_UP } from "./set_up.ts";
 
 const AFTER = `
 Getting started:
@@ -32,34 +20,15 @@ interactive mode on a terminal; its options are -c, --conversation ID, --model,
 --provider, --db and --cwd. vis "…" asks there, in a pipe like vis run; -p means
 vis run everywhere. Also known: login, logout, history, export, resume [ID].`;
 
-interface Part {
-  readonly group: string;
-  readonly names: readonly string[];
-  readonly add: (program: Command, context: Context) => void;
-}
-
-/** In the order of the help. Names that are not listed, such as `help` itself, need all parts. */
-const PARTS: readonly Part[] = [
-  { group: "Ask:", names: ["run", "demo"], add: addRun },
-  { group: "Review:", names: ["conversations", "replay"], add: addConversations },
-  { group: "Review:", names: ["vars"], add: addVars },
-  { group: "Review:", names: ["prompt"], add: addPrompt },
-  { group: "Review:", names: ["search", "logs"], add: addSearch },
-  { group: "Review:", names: ["undo"], add: addUndo },
-  { group: "Set up:", names: ["providers", "models", "auth"], add: addProviders },
-  { group: "Set up:", names: ["config"], add: addConfig },
-  { group: "Set up:", names: ["extensions"], add: addExtensions },
-  { group: "Set up:", names: ["approvals"], add: addApprovals },
-  { group: "Set up:", names: ["db"], add: addDb },
-  { group: "Set up:", names: ["update", "upgrade"], add: addUpdate },
-  { group: "Serve:", names: ["serve"], add: addServe },
-  { group: "Serve:", names: ["telegram"], add: addTelegram },
-  { group: "Serve:", names: ["mcp", "acp"], add: addProtocols },
-  { group: "Help:", names: ["doctor", "completions", "version"], add: addHelp },
-];
+/** In the order of the help. */
+const GROUPS: readonly CommandGroup[] = [ASK, REVIEW, SET_UP, SERVE, HELP];
 
 /** The names of all commands. */
-export const COMMANDS: readonly string[] = [...PARTS.flatMap(({ names }) => names), "help", "__complete"];
+export const COMMANDS: readonly string[] = [
+  ...GROUPS.flatMap(({ parts }) => parts.flatMap(({ names }) => names)),
+  "help",
+  "__complete",
+];
 
 /** Commands that print one JSON object per line instead of a single value. */
 const LINES: readonly string[] = ["logs"];
@@ -86,10 +55,11 @@ export function buildProgram(context: Context, { only }: { readonly only?: strin
       getErrHasColors: () => io.stderrColor,
       getOutHasColors: () => io.stdoutColor,
     });
-  const part = PARTS.find(({ names }) => only !== undefined && names.includes(only));
-  for (const { group, add } of part ? [part] : PARTS) {
-    program.commandsGroup(group);
-    add(program, context);
+  const isWanted = ({ names }: CommandGroup["parts"][number]) => only !== undefined && names.includes(only);
+  const isOne = GROUPS.some(({ parts }) => parts.some(isWanted));
+  for (const { heading, parts } of GROUPS) {
+    program.commandsGroup(heading);
+    for (const part of parts) if (!isOne || isWanted(part)) part.add(program, context);
   }
   evenOutputs(program);
   program.hook("preAction", (_, acting) => refuseEmpty(acting));

@@ -1,10 +1,19 @@
-import { type Command, InvalidArgumentError } from "commander";
-import { action } from "./action.ts";
-import type { Context } from "./context.ts";
-import { addServiceFlags } from "./service_flags.ts";
+import { type Command, InvalidArgumentError, Option } from "commander";
+import type { OpenRequest } from "../../channel.ts";
+import type { NewMcpServer } from "../commands/mcp_servers.ts";
+import { action, collected, type CommandGroup, type Context, FLAGS, refuseWords } from "./command.ts";
+
+export const SERVE: CommandGroup = {
+  heading: "Serve:",
+  parts: [
+    { names: ["serve"], add: addServe },
+    { names: ["telegram"], add: addTelegram },
+    { names: ["mcp", "acp"], add: addProtocols },
+  ],
+};
 
 /** `vis serve`: the HTTP channel. */
-export function addServe(program: Command, context: Context): void {
+function addServe(program: Command, context: Context): void {
   const serve = program.command("serve")
     .description(
       "serve the web page, the HTTP API and an OpenAI-compatible API; the first line of stdout is the URL",
@@ -19,11 +28,11 @@ export function addServe(program: Command, context: Context): void {
     .option("--tokens <file>", "file with several tokens and their scopes, expiry times and quotas")
     .option("--check", "start nothing: exit with 0 if the server at this host and port responds, and 1 if not");
   addServiceFlags(serve)
-    .addHelpText("after", EXAMPLES)
+    .addHelpText("after", SERVE_EXAMPLES)
     .action(action(context, async () => (await import("../commands/serve.ts")).serveCommand));
 }
 
-const EXAMPLES = `
+const SERVE_EXAMPLES = `
 Examples:
   vis serve                                  open the printed URL in a browser
   vis serve --port 0 --cwd ~/project         on a free port
@@ -42,4 +51,177 @@ function port(text: string): number {
     throw new InvalidArgumentError("It must be a whole number from 0 to 65535");
   }
   return n;
+}
+
+/** `vis telegram`: the bot and the list of its users. */
+function addTelegram(program: Command, context: Context): void {
+  const load = async () => await import("../commands/telegram.ts");
+  const group = program.command("telegram")
+    .description("run a Telegram bot; the first line of stdout is its address")
+    .option("--token-file <file>", "file with the bot's token (VIS_TELEGRAM_TOKEN; vis auth login telegram saves one)")
+    .option("--delete-webhook", "delete the bot's webhook, which prevents polling");
+  addServiceFlags(group)
+    .addHelpText("after", TELEGRAM_EXAMPLES)
+    .action(action(context, async () => (await load()).telegramCommand));
+  refuseWords(group).command("allow")
+    .description("allow users and groups to use the bot; a running bot applies it at once")
+    .argument("<id...>", "ids that the bot sends to users it refuses; ids of groups start with -", ids)
+    .action(action(context, async () => (await load()).allowUsers));
+  group.command("disallow")
+    .description("remove users and groups from the list")
+    .argument("<id...>", "ids of users and groups", ids)
+    .action(action(context, async () => (await load()).disallowUsers));
+}
+
+const TELEGRAM_EXAMPLES = `
+Examples:
+  vis auth login telegram          save the token from @BotFather
+  vis telegram --cwd ~/project
+  vis telegram allow 123456789     the bot sends refused users their id
+
+Only users and groups in telegram.allow may use the bot. /model chooses another
+model for a chat. After Ctrl-C or SIGTERM running requests may finish
+(telegram.shutdownMs); interrupted ones resume at the next start.`;
+
+function ids(text: string, before: number[] | undefined): number[] {
+  const id = Number(text);
+  if (!/^-?[1-9]\d{0,15}$/.test(text) || !Number.isSafeInteger(id)) {
+    throw new InvalidArgumentError("It must be a number, such as 123456789 or -1001234567890");
+  }
+  return [...before ?? [], id];
+}
+
+/** `vis mcp` and `vis acp`: for programs that start Vis and speak a protocol on its stdin and stdout. */
+function addProtocols(program: Command, context: Context): void {
+  const mcp = addProtocol(program, {
+    ...context,
+    protocol: "mcp",
+    doc: "serve an MCP client on stdin and stdout, with the tools ask, continue, search, conversations and " +
+      "variables; or manage servers that Vis uses: add, list, remove, login, logout",
+    examples: MCP,
+  });
+  addMcpServers(refuseWords(mcp), context);
+  addProtocol(program, {
+    ...context,
+    protocol: "acp",
+    doc: "serve an editor that speaks the Agent Client Protocol on stdin and stdout",
+    examples: ACP,
+  });
+}
+
+function addProtocol(
+  program: Command,
+  { services, io, finish, protocol, doc, examples }: Context & {
+    readonly protocol: "mcp" | "acp";
+    readonly doc: string;
+    readonly examples: string;
+  },
+): Command {
+  return program.command(protocol)
+    .description(doc)
+    .option(...FLAGS.model)
+    .option(...FLAGS.provider)
+    .option(...FLAGS.db)
+    .option(...FLAGS.shell)
+    .option(...FLAGS.cwd)
+    .addHelpText("after", examples)
+    .action(async (flags: OpenRequest) => {
+      const { speakCommand } = await import("../commands/serve.ts");
+      finish(await speakCommand({ services, io, flags: { ...flags, protocol } }));
+    });
+}
+
+/** Servers that Vis uses. */
+function addMcpServers(mcp: Command, context: Context): void {
+  const { services, io, finish } = context;
+  const load = async () => await import("../commands/mcp_servers.ts");
+  const sub = (name: string, description: string): Command =>
+    mcp.command(name).description(description).option("--json", "print JSON", false);
+  sub("add", "add a server for Vis to use: a program or an address")
+    .argument("<name>", "letters, digits, - and _")
+    .argument("<command-or-url>", "a program on the path or absolute, or an https address")
+    .argument("[args...]", "arguments of the program, after --; ${workspace} is the folder that Vis works in")
+    .option(
+      "--env <name=value>",
+      "a variable for the program, such as 'TOKEN=${auth:github}'; repeatable",
+      collected,
+      [],
+    )
+    .option("--header <name: value>", "a header of each request; repeatable", collected, [])
+    .option("--read <path>", "an additional absolute path that the program may read; repeatable", collected, [])
+    .option("--write <path>", "a path that the program may change; repeatable", collected, [])
+    .option("--network", "let the program use the network", false)
+    .option("--force", "replace a server of this name", false)
+    .option("--no-check", "add it without starting it")
+    .addHelpText("after", MCP_ADD)
+    .action(async (name: string, command: string, args: string[], flags: NewMcpServer) => {
+      finish(await (await load()).addMcpServer({ name, command, args }, { services, io, flags }));
+    });
+  sub("list", "list the servers that Vis uses, and start each to see whether it answers")
+    .option("--no-check", "do not start them")
+    .action(action(context, async () => (await load()).listMcpServers));
+  sub("remove", "remove a server that Vis uses").argument("<name>")
+    .action(action(context, async () => (await load()).removeMcpServer));
+  addMcpLogins(mcp, context);
+}
+
+function addMcpLogins(mcp: Command, { services, io, finish }: Context): void {
+  const run = async (words: readonly string[]): Promise<void> => {
+    const { mcpLoginCommand } = await import("../commands/mcp_servers.ts");
+    finish(await mcpLoginCommand(words, { services, io }));
+  };
+  mcp.command("login")
+    .description("log in to a server with a browser")
+    .argument("<name>")
+    .option("--paste", "prompt for the address that the browser was sent to; for a browser on another machine", false)
+    .action(async (name: string, { paste }: { readonly paste: boolean }) => {
+      await run(["mcp-login", name, ...(paste ? ["--paste"] : [])]);
+    });
+  mcp.command("logout").description("delete the login of a server").argument("<name>").action(async (name: string) => {
+    await run(["mcp-logout", name]);
+  });
+}
+
+const MCP_ADD = `
+Examples:
+  vis mcp add files -- mcp-server-filesystem '\${workspace}'
+  vis mcp add docs --network -- npx -y @acme/docs-mcp
+  vis mcp add github https://api.githubcopilot.com/mcp/ \\
+    --header 'Authorization: Bearer \${auth:github}'
+
+The server is started once, to see whether it answers.
+Programs run in the sandbox of commands. A token can be referred to as
+\${auth:NAME}: save it afterwards with vis auth login NAME.`;
+
+const MCP = `
+Most clients are configured like this:
+  { "mcpServers": {
+      "vis": { "command": "vis", "args": ["mcp", "--cwd", "/path/to/it"] } } }
+
+Protocol messages go to stdout, everything else to stderr. The server stops when
+the client closes the connection. The subcommands manage servers that Vis uses.`;
+
+const ACP = `
+Editors are configured in their own settings, for example:
+  { "agent_servers": { "Vis": { "command": "vis", "args": ["acp"] } } }
+
+Each session of the editor is a conversation in the folder that the editor
+specifies. Protocol messages go to stdout, everything else to stderr. The agent
+stops when the editor closes the connection.`;
+
+/** Flags of a command that keeps running and serves others: its profile and what its sessions use. */
+function addServiceFlags(command: Command): Command {
+  return command
+    .addOption(
+      new Option(
+        "--profile <name>",
+        "locked requires every sandbox wall and allows no commands, no project settings, only listed extensions and a read-only workspace, with quotas (VIS_PROFILE)",
+      ).choices(["open", "locked"]),
+    )
+    .option("--writable", "let extensions write to the workspace in the locked profile")
+    .option(...FLAGS.model)
+    .option(...FLAGS.provider)
+    .option(...FLAGS.db)
+    .option(...FLAGS.shell)
+    .option("--cwd <dir>", "workspace folder of new conversations (default: current folder)");
 }

@@ -2,7 +2,7 @@ import { type Context, Hono } from "hono";
 import { z } from "zod";
 import { readImage } from "../../../domain/images.ts";
 import { settledWithin } from "../../../domain/kit/time.ts";
-import { SearchHitSchema } from "../../schemas/search_hit_schema.ts";
+import { SearchHitSchema } from "../../search_hit_schema.ts";
 import type { Env, HttpParts } from "../env.ts";
 import { Problem } from "../problem.ts";
 import { describeIn, findConversation, inConversation, validJson, validQuery } from "../route.ts";

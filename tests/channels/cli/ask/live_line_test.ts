@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { LiveLine } from "../../../../src/channels/cli/ask/live_line.ts";
+import { LiveLine } from "../../../../src/channels/cli/ask/progress.ts";
 
 function line(width = 30) {
   const written: string[] = [];

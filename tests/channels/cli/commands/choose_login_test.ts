@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { fakeIo } from "../_fakes.ts";
-import { chooseLogin } from "../../../../src/channels/cli/commands/choose_login.ts";
+import { chooseLogin } from "../../../../src/channels/cli/commands/auth.ts";
 import { UsageError } from "../../../../src/domain/errors.ts";
 import type { LoginChoice } from "../../../../src/domain/reports.ts";
 

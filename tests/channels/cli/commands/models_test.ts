@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { fakeAdmin } from "../_fake_admin.ts";
 import { fakeIo, fakeServices } from "../_fakes.ts";
-import { modelsCommand } from "../../../../src/channels/cli/commands/models.ts";
+import { modelsCommand } from "../../../../src/channels/cli/commands/providers.ts";
 import type { ModelReport, ModelsReport } from "../../../../src/domain/reports.ts";
 
 const MODEL: ModelReport = {

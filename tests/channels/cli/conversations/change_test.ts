@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import {
   deleteConversation,
   forkConversation,
+  printConversations,
   renameConversation,
-} from "../../../../src/channels/cli/conversations/change.ts";
-import { printConversations, showConversation } from "../../../../src/channels/cli/conversations/list_and_show.ts";
-import { retryCommand } from "../../../../src/channels/cli/conversations/retry.ts";
-import { runCommand } from "../../../../src/channels/cli/commands/run.ts";
+  showConversation,
+} from "../../../../src/channels/cli/commands/conversations.ts";
+import { retryCommand, runCommand } from "../../../../src/channels/cli/commands/run.ts";
 import { UsageError } from "../../../../src/domain/errors.ts";
 import { startEngine } from "../../../helpers/engine.ts";
 import { replyJson } from "../../../helpers/scripted_provider.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { lstat, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { exportCommand, importCommand } from "../../../../src/channels/cli/conversations/export.ts";
+import { exportCommand, importCommand } from "../../../../src/channels/cli/commands/export.ts";
 import { UsageError } from "../../../../src/domain/errors.ts";
 import { startEngine } from "../../../helpers/engine.ts";
 import { replyJson } from "../../../helpers/scripted_provider.ts";

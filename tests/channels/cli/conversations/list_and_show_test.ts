@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { printConversations, showConversation } from "../../../../src/channels/cli/conversations/list_and_show.ts";
+import { printConversations, showConversation } from "../../../../src/channels/cli/commands/conversations.ts";
 import { UsageError } from "../../../../src/domain/errors.ts";
 import { type Engine, startEngine } from "../../../helpers/engine.ts";
 import { replyJson } from "../../../helpers/scripted_provider.ts";

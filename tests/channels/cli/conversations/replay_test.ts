@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { fakeIo, fakeServices } from "../_fakes.ts";
 import type { OpenRequest, Session } from "../../../../src/channels/channel.ts";
-import { replayCommand } from "../../../../src/channels/cli/conversations/replay.ts";
+import { replayCommand } from "../../../../src/channels/cli/commands/replay.ts";
 import { UsageError } from "../../../../src/domain/errors.ts";
 import { PathMap, type ReplayPlace, type ReplayRequest } from "../../../../src/domain/records/recording.ts";
 import { replayProvider } from "../../../../src/providers/replay.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { readContextArgument } from "../../../../src/channels/cli/input/context_argument.ts";
+import { readContextArgument } from "../../../../src/channels/cli/commands/run.ts";
 
 Deno.test("readContextArgument() reads a file in pieces when it is asked for them", async () => {
   const folder = await Deno.makeTempDir({ prefix: "vis-context-" });

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { isRequest } from "../../../../src/channels/cli/input/is_request.ts";
+import { isRequest } from "../../../../src/channels/cli/cli.ts";
 import { COMMANDS } from "../../../../src/channels/cli/program/program.ts";
 
 Deno.test("isRequest() takes plain words, and no command that is misspelled or missing", () => {

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { readImageArgument } from "../../../../src/channels/cli/input/image_argument.ts";
-import { readSchema } from "../../../../src/channels/cli/input/read_schema.ts";
+import { readImageArgument, readSchema } from "../../../../src/channels/cli/commands/run.ts";
 import { UsageError } from "../../../../src/domain/errors.ts";
 import { withFolder } from "../../../helpers/with_folder.ts";
 

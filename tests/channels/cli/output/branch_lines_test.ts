@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { branchLines } from "../../../../src/channels/cli/output/branch_lines.ts";
+import { branchLines } from "../../../../src/channels/cli/commands/conversations.ts";
 
 const branch = (branchId: string, parentBranchId: string | null, position = 0, title = "t") => ({
   conversationId: "c",

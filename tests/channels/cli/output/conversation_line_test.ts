@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { conversationLine } from "../../../../src/channels/cli/output/conversation_line.ts";
+import { conversationLine } from "../../../../src/channels/cli/commands/conversations.ts";
 
 const ONE = {
   ...{ conversationId: "01a20990-8048-7326-9545-f7c8b57fb870", activeAt: 0, queries: 2, running: false },

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { foundLines } from "../../../../src/channels/cli/output/found_lines.ts";
+import { foundLines } from "../../../../src/channels/cli/commands/search.ts";
 import type { SearchHit } from "../../../../src/domain/records/history.ts";
 
 const HIT: SearchHit = {

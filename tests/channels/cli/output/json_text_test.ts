@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { jsonText } from "../../../../src/channels/cli/output/json_text.ts";
+import { jsonText } from "../../../../src/channels/cli/output.ts";
 
 Deno.test("jsonText() is JSON of the same value, without characters that command a terminal or hide", () => {
   const value = { answer: "a\u009b2J\u202e\u200b\u{e0041}\r\n👩\u200d💻" };

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { Command } from "commander";
-import { outputSchemas } from "../../../../src/channels/cli/schemas/output_schemas.ts";
+import { outputSchemas } from "../../../../src/channels/cli/output_schemas.ts";
 import { buildProgram } from "../../../../src/channels/cli/program/program.ts";
 import { runCli } from "../../../../src/channels/cli/cli.ts";
 import { fakeIo, fakeServices } from "../_fakes.ts";

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { z } from "zod";
 import { startRig } from "../_rig.ts";
 import { ResponseSchema } from "../../../../src/channels/http/openai/response_object.ts";
-import { SearchHitSchema } from "../../../../src/channels/schemas/search_hit_schema.ts";
+import { SearchHitSchema } from "../../../../src/channels/search_hit_schema.ts";
 import { replyJson } from "../../../helpers/scripted_provider.ts";
 import * as schema from "../../../../src/channels/http/api/schemas.ts";
 

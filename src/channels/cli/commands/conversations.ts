@@ -1,0 +1,308 @@
+import pc from "picocolors";
+import type { BranchOfConversation } from "../../../conversation/conversations.ts";
+import { blockEnd, endFacts } from "../../../conversation/export/parts.ts";
+import { UsageError } from "../../../domain/errors.ts";
+import { isPostgres } from "../../../domain/kit/addresses.ts";
+import { ago, clip, localTime, oneLine, visibleText } from "../../../domain/kit/text.ts";
+import { BlockTally } from "../../../domain/query/calls.ts";
+import { steeredAfter, steeredInto, type SteeredMessage } from "../../../domain/query/stored_query.ts";
+import type { RecordedBlock, RecordedIteration, RecordedQuery, Recording } from "../../../domain/records/recording.ts";
+import type { Io } from "../../channel.ts";
+import { jsonText, printReport } from "../output.ts";
+import type { CommandInput, StoredCommand } from "../program/command.ts";
+import { browse, forkPoint } from "./with_session.ts";
+
+export interface ConversationsFlags {
+  readonly output: "text" | "json";
+  readonly db?: string | undefined;
+}
+
+/** `vis conversations list`: one line each, by newest query first. */
+export async function printConversations(
+  { services, io, flags }: CommandInput<ConversationsFlags & { readonly limit: number; readonly here?: boolean }>,
+): Promise<number> {
+  const found = await browse({ services, flags }, async ({ conversations, workspace }) => {
+    const listed = await conversations.list({ limit: flags.limit, ...(flags.here ? { workspace } : {}) });
+    return await Promise.all(listed.map(async (one) => ({
+      ...one,
+      branches: await conversations.branches(one.conversationId),
+    })));
+  });
+  if (flags.output === "json") {
+    const listed = found.map(({ conversationId, title, workspace, queries, running, createdAt, branches }) => {
+      return { conversationId, title, workspace, queries, running, createdAt, branches: branches.map(branchFacts) };
+    });
+    io.stdout(jsonText(listed, { indent: 2 }));
+    return 0;
+  }
+  for (const one of found) {
+    const { conversationId, createdAt, queries, running, title, branches } = one;
+    if (io.stdoutIsTerminal) {
+      io.stdout(`${conversationLine(one, { io, now: Date.now(), here: flags.here === true })}\n`);
+      for (const line of branchLines(branches)) io.stdout(`  ${visibleText(line)}\n`);
+      continue;
+    }
+    const when = localTime(createdAt);
+    const count = `${queries} ${queries === 1 ? "request" : "requests"}`;
+    const named = `${oneLine(title, 80)}${running ? " · running" : ""}`;
+    io.stdout(`${visibleText(`${conversationId}  ${when}  ${count.padStart(12)}  ${named}`)}\n`);
+    for (const line of branchLines(branches)) io.stdout(`  ${visibleText(line)}\n`);
+  }
+  if (found.length === 0) io.stderr("No conversations yet\n");
+  return 0;
+}
+
+/** `vis conversations show`: all of one conversation. */
+export async function showConversation(
+  id: string,
+  { services, io, flags }: CommandInput<ConversationsFlags & { readonly query?: number | undefined }>,
+): Promise<number> {
+  const { whole, branches, shown } = await browse({ services, flags }, async ({ conversations }) => {
+    const branch = await conversations.byId(id);
+    const all = await conversations.branches(branch.conversationId);
+    return { whole: await conversations.recording(branch), branches: all, shown: branch.branchId };
+  });
+  const recording = flags.query === undefined ? whole : only(whole, flags.query);
+  if (flags.output === "json") {
+    const facts = { ...printable(recording), branchId: shown, branches: branches.map(branchFacts) };
+    io.stdout(jsonText(facts, { indent: 2 }));
+  } else {
+    const tree = branchLines(branches, { shown });
+    io.stdout(visibleText(conversationText(recording, { first: flags.query ?? 1, branches: tree })));
+  }
+  return 0;
+}
+
+function branchFacts({ branchId, parentBranchId, fork, title, queries, createdAt }: BranchOfConversation): object {
+  return { branchId, parentBranchId, fork, title, queries, createdAt };
+}
+
+function only(recording: Recording, number: number): Recording {
+  const query = recording.queries[number - 1];
+  if (query) return { ...recording, queries: [query] };
+  throw new UsageError(`Cannot show request ${number}: the conversation has ${recording.queries.length}`);
+}
+
+/** The recording with byte counts instead of image data. */
+function printable(recording: Recording): object {
+  return { ...recording, queries: recording.queries.map(printableQuery) };
+}
+
+/** `vis conversations fork`: a new branch; its id goes to stdout. */
+export async function forkConversation(
+  id: string,
+  { services, io, flags }: StoredCommand<{ readonly at?: string | undefined; readonly json?: boolean }>,
+): Promise<number> {
+  const place = flags.at === undefined ? id : `${id}@${flags.at}`;
+  const made = await browse({ services, flags }, async ({ conversations }) => {
+    return await conversations.fork(await forkPoint(conversations, place));
+  });
+  const { conversationId, branchId } = made;
+  if (!flags.json) io.stderr(`Continue it with: vis run --conversation ${branchId} "…"\n`);
+  return printReport({ conversationId, branchId }, [branchId], { io, flags });
+}
+
+/** `vis conversations rename`: the branch of the id, or the newest branch of a conversation. */
+export async function renameConversation(
+  id: string,
+  words: readonly string[],
+  { services, io, flags }: StoredCommand<object>,
+): Promise<number> {
+  const kept = await browse({ services, flags }, async ({ conversations }) => {
+    return await conversations.records.rename(await conversations.byId(id), words.join(" "));
+  });
+  io.stderr(`${visibleText(kept)}\n`);
+  return 0;
+}
+
+/** `vis conversations delete`: all branches of a conversation. Does nothing without `yes`. */
+export async function deleteConversation(
+  id: string,
+  { services, io, flags }: StoredCommand<{ readonly yes: boolean }>,
+): Promise<number> {
+  return await browse({ services, flags }, async ({ conversations, database }) => {
+    const branch = await conversations.byId(id);
+    const branches = await conversations.branches(branch.conversationId);
+    const queries = branches.reduce((sum, one) => sum + one.queries, 0);
+    const what = `conversation ${branch.conversationId} "${visibleText(branch.title)}": ` +
+      `${queries} ${queries === 1 ? "request" : "requests"}, ${branches.length} ${
+        branches.length === 1 ? "branch" : "branches"
+      }`;
+    if (!flags.yes) throw new UsageError(`Cannot delete ${what}: deletion cannot be undone; confirm it with --yes`);
+    await conversations.delete(branch);
+    // A server frees space by itself.
+    io.stderr(`Deleted ${what}${isPostgres(database) ? "" : " (vis db vacuum returns its space to the disk)"}\n`);
+    return 0;
+  });
+}
+
+/** Enough of an id to find a conversation again. */
+const ID_CHARS = 13;
+
+/** A conversation in a list on a terminal: short id, age, requests, title and, unless only one is listed, its folder. */
+export function conversationLine(
+  { conversationId, activeAt, queries, running, title, workspace }: {
+    readonly conversationId: string;
+    readonly activeAt: number;
+    readonly queries: number;
+    readonly running: boolean;
+    readonly title: string;
+    readonly workspace: string;
+  },
+  { io, now, here }: {
+    readonly io: Pick<Io, "stdoutColor" | "columns">;
+    readonly now: number;
+    readonly here: boolean;
+  },
+): string {
+  const color = pc.createColors(io.stdoutColor);
+  const count = `${queries} ${queries === 1 ? "request" : "requests"}`;
+  const facts = `${ago(activeAt, now).padStart(10)}  ${count.padStart(12)}`;
+  const folder = here || workspace === "" ? "" : visibleText(workspace.split("/").at(-1) ?? "");
+  const room = io.columns() - ID_CHARS - facts.length - folder.length - (running ? 10 : 0) - 8;
+  const shown = color.bold(visibleText(oneLine(title, Math.max(20, room))));
+  return [
+    color.cyan(conversationId.slice(0, ID_CHARS)),
+    color.dim(facts),
+    shown + (running ? color.yellow(" · running") : ""),
+    ...(folder === "" ? [] : [color.dim(folder)]),
+  ].join("  ");
+}
+
+/** The branches of a conversation as a tree, one per line; empty if there is only one branch. `shown` is marked. */
+export function branchLines(
+  branches: readonly BranchOfConversation[],
+  { shown }: { readonly shown?: string } = {},
+): readonly string[] {
+  if (branches.length < 2) return [];
+  const known = new Set(branches.map(({ branchId }) => branchId));
+  const below = new Map<string | null, BranchOfConversation[]>();
+  for (const branch of branches) {
+    const parent = branch.parentBranchId !== null && known.has(branch.parentBranchId) ? branch.parentBranchId : null;
+    below.set(parent, [...below.get(parent) ?? [], branch]);
+  }
+  const lines: string[] = [];
+  const titles = new Map(branches.map(({ branchId, title }) => [branchId, title]));
+  const walk = (parent: string | null, indent: string): void => {
+    const list = below.get(parent) ?? [];
+    for (const [at, branch] of list.entries()) {
+      const last = at === list.length - 1;
+      const marks = [
+        ...(branch === branches.at(-1) ? ["latest"] : []),
+        ...(branch.branchId === shown ? ["shown here"] : []),
+      ];
+      const count = `${branch.queries} ${branch.queries === 1 ? "request" : "requests"}`;
+      const title = titles.get(parent ?? "") === branch.title ? [] : [oneLine(branch.title, 60)];
+      const facts = [placeOf(branch), count, ...marks, ...title].join(" · ");
+      lines.push(`${indent}${last ? "└" : "├"} ${branch.branchId}  ${facts}`);
+      walk(branch.branchId, `${indent}${last ? "  " : "│ "}`);
+    }
+  };
+  walk(null, "");
+  return lines;
+}
+
+function placeOf({ fork }: BranchOfConversation): string {
+  if (fork === null) return "first branch";
+  const query = `request ${fork.queryId}`;
+  return fork.position < 0 ? `from before ${query}` : `from step ${fork.position + 1} of ${query}`;
+}
+
+const SHOWN_CHARS = 4_000;
+
+/** A conversation as readable text: every request with thinking, blocks and answer. `first` numbers the first query,
+ * `branches` are lines about the branches. The caller escapes it for a terminal. */
+export function conversationText(
+  recording: Recording,
+  { first, branches = [] }: { readonly first: number; readonly branches?: readonly string[] },
+): string {
+  const { conversationId, title, workspace, queries } = recording;
+  return [
+    `${conversationId} · ${title}`,
+    ...(workspace === "" ? [] : [`workspace ${workspace}`]),
+    ...branches,
+    ...queries.flatMap((query, at) => ["", `# Request ${first + at}`, ...queryLines(query)]),
+    "",
+  ].join("\n");
+}
+
+function queryLines(query: RecordedQuery): string[] {
+  const { text, images, context, iterations, answer, running, notes, steered } = query;
+  return [
+    ...quoted(text, "> "),
+    ...images.flatMap((image) =>
+      quoted(`[image ${image.kind === "url" ? image.url : `${image.mediaType}, ${image.bytes.length} bytes`}]`, "> ")
+    ),
+    ...(context === null ? [] : quoted(`[context from ${context.label}]`, "> ")),
+    ...iterations.flatMap((iteration) => [
+      ...steeredLines(steeredInto(steered, iteration.number)),
+      ...["", ...iterationLines(iteration)],
+    ]),
+    ...steeredLines(steeredAfter(steered, iterations.at(-1)?.number ?? 0)),
+    "",
+    running ? "still running" : endLine(query),
+    ...notes.map((note) => `note: ${note}`),
+    ...(answer === "" ? [] : quoted(answer, "  ")),
+  ];
+}
+
+function steeredLines(messages: readonly SteeredMessage[]): string[] {
+  return messages.flatMap(({ text }) => ["", "sent while running:", ...quoted(text, "> ")]);
+}
+
+function endLine(query: RecordedQuery): string {
+  const [end, ...facts] = endFacts(query, query.iterations.length);
+  return [query.status === "done" ? `answer (${query.confidence})` : end, ...facts].join(" · ");
+}
+
+function iterationLines(iteration: RecordedIteration): string[] {
+  const { number, outcome, status, thinking, error, notes, blocks, calls, children } = iteration;
+  return [
+    `## Step ${number} · ${outcome || status}`,
+    ...(thinking === "" ? [] : quoted(clip(thinking, SHOWN_CHARS), "~ ")),
+    ...(error === null ? [] : [`! ${clip(error, SHOWN_CHARS)}`]),
+    ...notes.map((note) => `note: ${note}`),
+    ...blocks.flatMap(blockLines),
+    ...calls.flatMap(({ prompt, reply, error }) => [
+      "model call:",
+      ...quoted(clip(prompt, SHOWN_CHARS), "  > "),
+      ...quoted(clip(reply ?? `failed: ${error}`, SHOWN_CHARS), "  < "),
+    ]),
+    ...children.flatMap((child) => ["child request:", ...quoted(queryLines(child).join("\n"), "  | ")]),
+  ];
+}
+
+function blockLines(block: RecordedBlock, at: number): string[] {
+  const { code, diffs, result: { preview, stdout, stderr, error, ms, calls } } = block;
+  const { ok, text } = blockEnd(block);
+  const { output } = BlockTally.of(calls);
+  return [
+    ...quoted(code, `  ${at + 1}│ `),
+    `  ${ok ? "✓" : "✗"} ${text} (${ms.toFixed(0)} ms)`,
+    ...(output === "" ? [] : quoted(output, "  ! ")),
+    ...diffs.flatMap((diff) => quoted(clip(diff, SHOWN_CHARS), "  ± ")),
+    ...(preview === "" ? [] : quoted(clip(preview, SHOWN_CHARS), "  = ")),
+    ...(stdout === "" ? [] : quoted(clip(stdout, SHOWN_CHARS), "  . ")),
+    ...(stderr === "" ? [] : quoted(clip(stderr, SHOWN_CHARS), "  ! ")),
+    ...(error === null ? [] : quoted(`${error.name}: ${error.message}`, "  ! ")),
+  ];
+}
+
+/** Prefixes every line with a mark, so that stored text cannot imitate our lines. */
+function quoted(text: string, mark: string): string[] {
+  return text.replace(/\n$/, "").split(/\r\n|[\r\n\u2028\u2029\u0085]/).map((line) => `${mark}${line}`);
+}
+
+/** A recorded query as JSON, with byte counts instead of image data. */
+export function printableQuery(query: RecordedQuery): object {
+  return {
+    ...query,
+    images: query.images.map((image) =>
+      image.kind === "url" ? image : { kind: image.kind, mediaType: image.mediaType, bytes: image.bytes.length }
+    ),
+    iterations: query.iterations.map((iteration) => ({
+      ...iteration,
+      children: iteration.children.map(printableQuery),
+    })),
+  };
+}

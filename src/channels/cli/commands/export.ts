@@ -1,0 +1,144 @@
+import { mkdtemp, open, realpath, rename, rm, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { ArchiveCode } from "../../../conversation/archive/archive_code.ts";
+import type { ExportFormat } from "../../../conversation/exported.ts";
+import { fileFault, UsageError } from "../../../domain/errors.ts";
+import { visibleText } from "../../../domain/kit/text.ts";
+import { MAX_ARCHIVE_BYTES } from "../../../domain/records/conversations.ts";
+import type { Io } from "../../channel.ts";
+import { jsonText } from "../output.ts";
+import type { StoredCommand } from "../program/command.ts";
+import { branchLines } from "./conversations.ts";
+import { browse } from "./with_session.ts";
+
+/** How many names of functions or classes are listed. */
+const MAX_NAMES = 20;
+const READ_BYTES = 64 * 1024;
+
+/** `vis conversations export`: JSON contains a whole conversation, other formats the branch of the id. Writes to
+ * stdout, or atomically into a file that only its owner can read. */
+export async function exportCommand(
+  id: string | undefined,
+  { services, io, flags }: StoredCommand<{ readonly format: ExportFormat; readonly output?: string | undefined }>,
+): Promise<number> {
+  return await browse({ services, flags }, async ({ conversations, workspace }) => {
+    const branch = id === undefined ? await conversations.latest(workspace) : await conversations.byId(id);
+    if (branch === null) throw new UsageError(`Cannot export: there is no conversation in ${workspace} yet`);
+    const tree = branchLines(await conversations.branches(branch.conversationId), { shown: branch.branchId });
+    const how = { conversations, format: flags.format, branches: tree.map(visibleText) };
+    await using made = await conversations.exports.make(branch, how);
+    if (flags.output !== undefined) await writeWhole(flags.output, made.pieces());
+    else await printPieces(made.pieces(), io);
+    return 0;
+  });
+}
+
+async function printPieces(pieces: AsyncIterable<Uint8Array>, { stdout }: Io): Promise<void> {
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  for await (const piece of pieces) stdout(decoder.decode(piece, { stream: true }));
+}
+
+/** Writes the complete file under its name, where a link leads to, or nothing. A pipe gets the pieces. */
+async function writeWhole(path: string, pieces: AsyncIterable<Uint8Array>): Promise<void> {
+  try {
+    const goal = await realpath(path).catch(() => path);
+    const there = await stat(goal).catch(() => null);
+    if (there !== null && !there.isFile() && !there.isDirectory()) return await writePieces(goal, { pieces, as: "w" });
+    const folder = await mkdtemp(join(dirname(goal), ".vis-export-"));
+    try {
+      const target = join(folder, "export");
+      await writePieces(target, { pieces, as: "wx" });
+      await rename(target, goal);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  } catch (error) {
+    throw error instanceof UsageError ? error : new UsageError(`Cannot write ${path}: ${fileFault(error)}`);
+  }
+}
+
+async function writePieces(
+  path: string,
+  { pieces, as }: { readonly pieces: AsyncIterable<Uint8Array>; readonly as: "w" | "wx" },
+): Promise<void> {
+  const file = await open(path, as, 0o600);
+  try {
+    for await (const piece of pieces) await file.writeFile(piece);
+  } finally {
+    await file.close();
+  }
+}
+
+export interface ImportFlags {
+  readonly output: "text" | "json";
+  readonly quiet: boolean;
+  /** Do not ask about the code in the file. */
+  readonly trust: boolean;
+  readonly cwd?: string | undefined;
+}
+
+/** `vis conversations import`: stores an exported conversation under new ids. Its id goes to stdout, all other output
+ * to stderr. */
+export async function importCommand(
+  path: string,
+  { services, io, flags }: StoredCommand<ImportFlags>,
+): Promise<number> {
+  return await browse({ services, flags }, async ({ conversations, workspace }) => {
+    const trust = (code: ArchiveCode): Promise<void> => askTrust(code, { path, io, flags });
+    const { conversationId, ids } = await conversations.records.import(piecesOf(path), { workspace, trust });
+    if (flags.output === "json") {
+      io.stdout(jsonText({ conversationId, ids: Object.fromEntries(ids) }, { indent: 2 }));
+      return 0;
+    }
+    io.stdout(`${conversationId}\n`);
+    if (!flags.quiet) {
+      const branches = new Set((await conversations.branches(conversationId)).map(({ branchId }) => branchId));
+      for (const [before, now] of ids) {
+        if (now === conversationId) io.stderr(`conversation ${before} → ${now}\n`);
+        else if (branches.has(now)) io.stderr(`branch       ${before} → ${now}\n`);
+      }
+      io.stderr(`${ids.size} new ids; --output json lists all of them\n`);
+    }
+    return 0;
+  });
+}
+
+/** Says what code a file carries. Rejects unless the user trusts it, by the flag or on the terminal. */
+async function askTrust(
+  { functions, classes }: ArchiveCode,
+  { path, io, flags }: { readonly path: string; readonly io: Io; readonly flags: ImportFlags },
+): Promise<void> {
+  const parts = [counted(functions, ["function", "functions"]), counted(classes, ["class", "classes"])];
+  const carried = `${visibleText(path)} contains code: ${parts.filter((part) => part !== "").join(" and ")}. ` +
+    "A request that continues the conversation runs it in the sandbox, with everything that your requests may use";
+  if (flags.trust) return flags.quiet ? undefined : io.stderr(`${carried}.\n`);
+  if (io.stdinIsTerminal && io.stderrIsTerminal) {
+    io.stderr(`${carried}.\n`);
+    if (/^y(es)?$/i.test((await io.askLine("Do you trust it? [y/N] ", { typedNow: true })).trim())) return;
+  }
+  throw new UsageError(`Cannot import conversation: ${carried}; if you trust it, repeat with --trust`);
+}
+
+function counted(names: readonly string[], [one, many]: readonly [string, string]): string {
+  if (names.length === 0) return "";
+  const more = names.length > MAX_NAMES ? `, and ${names.length - MAX_NAMES} more` : "";
+  return `${names.length} ${names.length === 1 ? one : many} (${names.slice(0, MAX_NAMES).join(", ")}${more})`;
+}
+
+async function* piecesOf(path: string): AsyncGenerator<Uint8Array> {
+  try {
+    const { size } = await stat(path);
+    if (size > MAX_ARCHIVE_BYTES) {
+      throw new UsageError(`Cannot import ${path}: ${size} bytes, the limit is ${MAX_ARCHIVE_BYTES}`);
+    }
+    using file = await Deno.open(path);
+    for (;;) {
+      const piece = new Uint8Array(READ_BYTES);
+      const read = await file.read(piece);
+      if (read === null) return;
+      yield piece.subarray(0, read);
+    }
+  } catch (error) {
+    throw error instanceof UsageError ? error : new UsageError(`Cannot import ${path}: ${fileFault(error)}`);
+  }
+}

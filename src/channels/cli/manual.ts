@@ -1,0 +1,171 @@
+import type { Command } from "commander";
+import { EXIT_CODES } from "./exit_codes.ts";
+
+/** The program's manual page in roff (man macros), generated from its help. */
+export function manPage(program: Command, version: string): string {
+  const commands = describedCommands(program);
+  const groups = [...new Set(commands.map(({ group }) => group))];
+  const lines = [
+    `.\\" Generated from the help of vis ${version}.`,
+    `.TH VIS 1 "" "vis ${version}" "Vis"`,
+    ".SH NAME",
+    "vis \\- an agent in one executable",
+    ".SH SYNOPSIS",
+    ...[`vis run [\\fIflags\\fR] \\fIprompt\\fR`, `vis \\fIcommand\\fR [\\fIflags\\fR]`].flatMap((one, at) =>
+      at === 0 ? [`.B ${one}`] : [".br", `.B ${one}`]
+    ),
+    ".SH DESCRIPTION",
+    ...paragraph(program.description()),
+    ".PP",
+    ...paragraph("The answer goes to stdout, progress to stderr. Every command has --help."),
+    ...groups.flatMap((group) => [
+      `.SH ${quoted(group.toUpperCase())}`,
+      ...commands.filter((one) => one.group === group).flatMap(section),
+    ]),
+    ".SH EXIT STATUS",
+    ...EXIT_CODES.flatMap(row),
+    ".SH ENVIRONMENT",
+    ...MANUAL_FACTS.variables.flatMap(row),
+    ".SH FILES",
+    ...MANUAL_FACTS.files.flatMap(row),
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+function section({ name, about, usage, arguments: words, flags, notes }: DescribedCommand): readonly string[] {
+  return [
+    `.SS ${quoted(name)}`,
+    ...paragraph(`${about}.`),
+    ".PP",
+    `.B ${escaped(usage)}`,
+    ...words.flatMap(row),
+    ...flags.flatMap(row),
+    ...notes === ""
+      ? []
+      : [".PP", ".nf", ...notes.split("\n").map((line) => line === "" ? ".PP" : escaped(line)), ".fi"],
+  ];
+}
+
+function row({ term, about }: DescribedRow): readonly string[] {
+  return [".TP", `.B ${escaped(term)}`, ...about === "" ? ["\\&"] : paragraph(about)];
+}
+
+function paragraph(text: string): readonly string[] {
+  return text.split("\n").filter((line) => line.trim() !== "").flatMap((line) => wrapped(line.trim()).map(escaped));
+}
+
+/** Lines of at most 72 characters, unless a word is longer. */
+function wrapped(text: string): readonly string[] {
+  const lines: string[] = [];
+  for (const word of text.split(/\s+/)) {
+    const line = lines.at(-1);
+    if (line !== undefined && line.length + word.length < 72) lines[lines.length - 1] = `${line} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
+}
+
+/** Escapes text: no line can begin a roff request, and dashes stay dashes that can be copied. */
+function escaped(text: string): string {
+  const plain = text.replaceAll("\\", "\\e").replaceAll("-", "\\-").replaceAll("…", "...");
+  return /^[.']/.test(plain) ? `\\&${plain}` : plain;
+}
+
+function quoted(text: string): string {
+  return `"${escaped(text).replaceAll('"', "\\(dq")}"`;
+}
+
+export interface DescribedRow {
+  /** As written on a command line. */
+  readonly term: string;
+  readonly about: string;
+}
+
+/** A command as its help describes it: the source of the manual and the docs. */
+export interface DescribedCommand {
+  /** The full name, such as "vis conversations list". */
+  readonly name: string;
+  readonly about: string;
+  readonly usage: string;
+  readonly arguments: readonly DescribedRow[];
+  readonly flags: readonly DescribedRow[];
+  /** Examples and other notes; "" for none. */
+  readonly notes: string;
+  /** The heading of its group in the help. */
+  readonly group: string;
+}
+
+/** Every command that can be run, in the order of the help; groups have an entry only if they have notes. */
+export function describedCommands(program: Command): readonly DescribedCommand[] {
+  return shownBelow(program).flatMap((command) => described(command, command.helpGroup() || "Commands:"));
+}
+
+function described(command: Command, group: string): readonly DescribedCommand[] {
+  const below = shownBelow(command).filter((one) => one.name() !== "help");
+  const notes = notesOf(command);
+  const own = below.length > 0 && notes === "" ? [] : [describe(command, { group, notes })];
+  return [...own, ...below.flatMap((one) => described(one, group))];
+}
+
+function shownBelow(command: Command): readonly Command[] {
+  return command.createHelp().visibleCommands(command);
+}
+
+function describe(
+  command: Command,
+  { group, notes }: { readonly group: string; readonly notes: string },
+): DescribedCommand {
+  const help = command.createHelp();
+  return {
+    name: help.commandUsage(command).split(" [")[0]?.split(" <")[0] ?? "",
+    about: help.commandDescription(command),
+    usage: help.commandUsage(command),
+    arguments: help.visibleArguments(command).map((one) => ({
+      term: help.argumentTerm(one),
+      about: help.argumentDescription(one),
+    })),
+    flags: help.visibleOptions(command).filter(({ long }) => long !== "--help").map((one) => ({
+      term: help.optionTerm(one),
+      about: help.optionDescription(one),
+    })),
+    notes,
+    group: group.replace(/:$/, ""),
+  };
+}
+
+/** The text after the lists of its help. Redirects the command's help output permanently. */
+function notesOf(command: Command): string {
+  let text = "";
+  command.configureOutput({ writeOut: (more) => void (text += more) });
+  command.outputHelp();
+  return text.slice(command.helpInformation().length).trim();
+}
+
+/** Sections of the manual and of the command line's page besides the commands. */
+export const MANUAL_FACTS: Readonly<Record<"variables" | "files", readonly DescribedRow[]>> = {
+  variables: [
+    { term: "VIS_HOME", about: "folder of settings, keys, database and extensions (default: ~/.vis)" },
+    { term: "VIS_BASE_URL", about: "URL of an OpenAI-compatible server, including /v1" },
+    {
+      term: "VIS_API_KEY",
+      about: "key of that server; the usual variables of providers are read too, such as ANTHROPIC_API_KEY",
+    },
+    { term: "VIS_MODEL", about: "model, or provider/model" },
+    { term: "VIS_PROVIDER", about: "use only this provider, or demo" },
+    { term: "VIS_DB", about: "database file, or :memory:" },
+    { term: "VIS_DATABASE_URL", about: "PostgreSQL database: postgres://user@host:5432/name" },
+    { term: "VIS_DATABASE_PASSWORD", about: "its password; VIS_DATABASE_PASSWORD_FILE names a file that holds it" },
+    { term: "VIS_TOKEN", about: "bearer token of vis serve" },
+    { term: "VIS_TELEGRAM_TOKEN", about: "bot token of vis telegram" },
+    { term: "VIS_PROFILE", about: "profile of vis serve and vis telegram: open or locked" },
+    { term: "VIS_LOG", about: "debug, info, warn or error: write log lines of this level as JSON to stderr" },
+    { term: "NO_COLOR", about: "any value disables colours; without a terminal there are none" },
+  ],
+  files: [
+    { term: "$VIS_HOME/config.jsonc", about: "settings; vis config schema prints their JSON Schema" },
+    { term: ".vis/config.jsonc", about: "harmless settings of a workspace" },
+    { term: "$VIS_HOME/auth.json", about: "API keys of providers, readable only by their owner" },
+    { term: "$VIS_HOME/vis.db", about: "conversations, variables and logs" },
+    { term: "$VIS_HOME/extensions", about: "the user's own extensions" },
+  ],
+};

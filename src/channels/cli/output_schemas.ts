@@ -1,0 +1,257 @@
+import { z } from "zod";
+import {
+  BlockResultSchema,
+  KeptRuleSchema,
+  QueryEventSchema,
+  QueryResultSchema,
+} from "../../domain/query/query_schemas.ts";
+import * as database from "../../domain/records/database_maintenance.ts";
+import {
+  ConfigTrustSchema,
+  ExtensionCheckSchema,
+  ExtensionSchema,
+  ExtensionTrustSchema,
+  KeyReportSchema,
+  ModelsReportSchema,
+  ProvidersReportSchema,
+  SettingChangeSchema,
+  SettingFactsSchema,
+  VersionFactsSchema,
+} from "../../domain/reports.ts";
+import { SearchHitSchema } from "../search_hit_schema.ts";
+
+/** Output of commands with `--output json`, as JSON Schema by command; "run jsonl" is a line of `--output jsonl`.
+ * Fields may be added; none is removed or changes its meaning. */
+export function outputSchemas(): Readonly<Record<string, object>> {
+  const all = { ...queryOutputs, ...storedOutputs, ...setupOutputs };
+  return Object.fromEntries(
+    Object.entries(all).map(([name, schema]) => {
+      const { $schema: _ofTheWhole, ...own } = z.toJSONSchema(schema, { io: "input", reused: "inline" });
+      return [name, own];
+    }),
+  );
+}
+
+const count = z.number().int().min(0);
+const time = z.number().int().describe("Milliseconds since the epoch");
+
+const image = z.object({
+  kind: z.string(),
+  url: z.string().optional(),
+  mediaType: z.string().optional(),
+  bytes: count.optional(),
+});
+
+const iteration = z.object({
+  iterationId: z.string(),
+  number: count.describe("1-based"),
+  status: z.enum(["done", "error", "interrupted", "running"]),
+  outcome: z.string().describe('executed, empty, failed, refused, final; "" while unknown'),
+  thinking: z.string(),
+  nativeReasoning: z.string(),
+  response: z.string().describe("The raw reply"),
+  ending: z.enum(["cut", "broken"]).optional().describe(
+    "cut: at the length limit of the model; broken: the connection ended",
+  ),
+  error: z.string().nullable(),
+  notes: z.array(z.string()),
+  budget: z.number().nullable(),
+  blocks: z.array(z.object({ code: z.string(), result: BlockResultSchema, diffs: z.array(z.string()) })),
+  calls: z.array(z.object({ prompt: z.string(), reply: z.string().nullable(), error: z.string().nullable() })),
+  children: z.array(z.looseObject({})).describe("Child queries, each as a query"),
+});
+
+/** A recorded query, including its iterations. */
+const recordedQuery = QueryResultSchema.omit({ answerType: true, conversationId: true, value: true }).extend({
+  status: z.enum(["done", "error", "interrupted", "running"]),
+  reason: QueryResultSchema.shape.reason.nullable().describe("Why it ended; null while it runs"),
+  text: z.string(),
+  running: z.boolean(),
+  createdAt: time,
+  images: z.array(image),
+  answerSchema: z.unknown().describe("JSON Schema that the answer had to satisfy, or null"),
+  context: z.object({ label: z.string(), json: z.boolean() }).nullable(),
+  iterations: z.array(iteration),
+  steered: z.array(z.object({ text: z.string(), iteration: count.describe("1-based"), at: time })).describe(
+    "Messages that the user sent while it ran, and the iteration that showed them to the model",
+  ),
+});
+
+const result = QueryResultSchema.extend({
+  trace: recordedQuery.nullable().optional().describe("Everything the query did, with --trace"),
+}).describe("Result of a query");
+
+const message = z.object({ role: z.string(), bytes: count, tokens: count, text: z.string() });
+
+/** An event; or, as the last line, why the command failed. */
+const LineSchema = z.union([
+  QueryEventSchema,
+  z.object({ type: z.literal("error"), error: z.object({ code: z.number().int(), message: z.string() }) }),
+]);
+
+/** Output of commands that run queries. A name that ends with "jsonl" describes each line. */
+const queryOutputs = {
+  "run": result,
+  "run jsonl": LineSchema,
+  "conversations retry": result,
+  "conversations retry jsonl": LineSchema,
+  "prompt": z.object({ bytes: count, tokens: count.describe("Estimated"), messages: z.array(message) }),
+  "replay": z.object({
+    conversationId: z.string(),
+    provider: z.literal("replay"),
+    same: z.boolean(),
+    queries: z.array(z.object({
+      query: count.describe("1-based"),
+      request: z.string(),
+      same: z.boolean(),
+      differences: z.array(
+        z.object({ place: z.string(), field: z.string(), recorded: z.string(), replayed: z.string() }),
+      ),
+    })),
+  }),
+} as const;
+
+const branch = z.object({
+  branchId: z.string(),
+  parentBranchId: z.string().nullable(),
+  fork: z.looseObject({}).nullable().describe("Where it branches off from its parent"),
+  title: z.string(),
+  queries: count,
+  createdAt: time,
+});
+
+const conversation = z.object({
+  conversationId: z.string(),
+  title: z.string(),
+  workspace: z.string(),
+  queries: count,
+  running: z.boolean().describe("Whether a query is running in it, in any process"),
+  createdAt: time,
+  branches: z.array(branch),
+});
+
+const kind = z.string().describe("data, function, class, instance, lost, pending and others");
+
+const head = z.object({
+  name: z.string(),
+  kind,
+  versions: count,
+  scope: z.enum(["live", "forgotten", "system"]),
+  reason: z.string().describe('Why it is lost; "" if it is not'),
+  code: z.string().describe("The block that defined it"),
+  createdAt: time,
+  declaration: z.string(),
+  type: z.string(),
+  size: z.number().nullable(),
+  shape: z.string(),
+  inline: z.string().nullable(),
+  doc: z.string(),
+});
+
+const version = z.object({
+  name: z.string(),
+  version: count.describe("1-based"),
+  kind,
+  shape: z.string(),
+  reason: z.string(),
+  code: z.string(),
+  createdAt: time,
+  value: z.unknown().optional(),
+  tooLarge: z.literal(true).optional().describe("Present instead of a value that is too large to show"),
+});
+
+/** Output of commands about the database. */
+const storedOutputs = {
+  "conversations list": z.array(conversation),
+  "conversations show": conversation.omit({ queries: true, running: true }).extend({
+    branchId: z.string().describe("The branch that is shown"),
+    queries: z.array(recordedQuery),
+  }),
+  "conversations fork": z.object({ conversationId: z.string(), branchId: z.string() }),
+  "conversations import": z.object({
+    conversationId: z.string(),
+    ids: z.record(z.string(), z.string()).describe("Ids in the file and their new ids"),
+  }),
+  "vars": z.union([
+    z.array(z.union([head, version])),
+    z.looseObject({ name: z.string(), from: count, to: count, text: z.string() }),
+  ]).describe("Variables; with names or --history, versions; with --diff, a comparison of two versions"),
+  "undo": z.looseObject({
+    error: z.looseObject({ code: count, message: z.string(), reason: z.literal("files_changed").optional() }).optional()
+      .describe("Why nothing was undone"),
+    changes: z.array(z.looseObject({
+      id: z.string(),
+      at: time,
+      paths: z.array(z.string()),
+      undone: z.boolean().optional().describe("With --list"),
+      kept: z.array(z.string()).optional().describe("With --list: files that its undo left as they were"),
+    })).optional(),
+    files: z.array(z.looseObject({ path: z.string(), diff: z.string() })).optional(),
+    kept: z.array(z.object({ path: z.string(), reason: z.string() })).optional()
+      .describe("Files that were left as they are, such as those that others changed since; the exit code is then 1"),
+  }),
+  "search": z.array(SearchHitSchema),
+  "logs jsonl": z.object({
+    seq: count,
+    at: time,
+    level: z.enum(["trace", "debug", "info", "warn", "error", "fatal"]),
+    event: z.string(),
+    data: z.record(z.string(), z.unknown()),
+    conversationId: z.string().optional(),
+    queryId: z.string().optional(),
+    iterationId: z.string().optional(),
+  }),
+  "db backup": database.BackupSchema,
+  "db restore": database.RestoreSchema,
+  "db check": database.CheckSchema,
+  "db stats": database.StatsSchema.extend({ visVersion: z.string() }),
+  "db prune": database.PruneSchema,
+  "db vacuum": database.VacuumSchema,
+  "db copy": z.object({ from: z.string(), to: z.string(), rows: count, ms: z.number() }),
+} as const;
+
+const server = z.object({
+  command: z.string().optional(),
+  args: z.array(z.string()).optional(),
+  url: z.string().optional(),
+}).loose().describe("A server of the Model Context Protocol, as in the settings");
+
+const folder = z.object({ folder: z.string() });
+
+/** Output of commands about the setup of this machine. */
+const setupOutputs = {
+  "mcp add": server.extend({ name: z.string() }),
+  "mcp list": z.record(z.string(), server).describe("Servers by name"),
+  "mcp remove": z.object({ name: z.string(), path: z.string().describe("The settings file") }),
+  "approvals list": z.array(KeptRuleSchema),
+  "approvals remove": z.array(KeptRuleSchema),
+  "providers": ProvidersReportSchema,
+  "models": z.array(ModelsReportSchema),
+  "auth status": z.array(KeyReportSchema),
+  "config list": z.array(SettingFactsSchema),
+  "config get": z.unknown().describe("The value of the setting"),
+  "config explain": SettingFactsSchema,
+  "config set": SettingChangeSchema,
+  "config unset": SettingChangeSchema,
+  "config path": z.object({ path: z.string() }),
+  "config schema": z.looseObject({}).describe("A JSON Schema"),
+  "config trust": ConfigTrustSchema.nullable(),
+  "extensions list": z.array(ExtensionSchema),
+  "extensions show": ExtensionSchema.extend({ text: z.string().describe("What the model reads about it") }),
+  "extensions check": z.array(ExtensionCheckSchema),
+  "extensions test": z.array(ExtensionCheckSchema),
+  "extensions new": folder,
+  "extensions add": folder,
+  "extensions remove": folder,
+  "extensions trust": z.array(ExtensionTrustSchema),
+  "doctor": z.array(z.object({
+    name: z.string(),
+    state: z.enum(["ok", "warn", "fail", "off"]).describe("off: not set up, which is not a fault"),
+    found: z.string(),
+    fix: z.string().describe('Suggested fix; "" if none is needed'),
+  })),
+  "version": VersionFactsSchema,
+  "error": z.object({ error: z.object({ code: count.describe("The exit code"), message: z.string() }) }).describe(
+    "Printed by any command that fails",
+  ),
+} as const;

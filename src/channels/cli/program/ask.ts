@@ -1,0 +1,108 @@
+import { type Command, Option } from "commander";
+import type { RunFlags } from "../commands/run.ts";
+import {
+  collected,
+  type CommandGroup,
+  type Context,
+  duration,
+  FLAGS,
+  parseDollars,
+  positiveInteger,
+} from "./command.ts";
+
+export const ASK: CommandGroup = {
+  heading: "Ask:",
+  parts: [
+    { names: ["run", "demo"], add: addRun },
+  ],
+};
+
+/** `vis run` and `vis demo`. */
+function addRun(program: Command, { services, io, finish }: Context): void {
+  const run = program.command("run")
+    .description("run one request: the answer goes to stdout, progress to stderr; reads piped input")
+    .argument("[prompt...]", "the request in plain words; piped input is appended")
+    .option("-c, --continue", "continue the latest conversation in this workspace")
+    .option("--conversation <id>", "continue this conversation; a unique prefix is enough")
+    .option("--fork <id>", "continue in a new branch from ID or ID@STEP; the original is unchanged");
+  run.option("--plan", 'only read, and answer with a plan; -c "go" carries it out', false);
+  addLimits(run);
+  run.option("--context <file>", "load a text or JSON file of any size as the variable context")
+    .option("--image <file>", "attach an image, a file or a URL; repeatable", collected, [])
+    .addOption(
+      new Option("--output <format>", "output format of stdout: the answer, the whole result, or one event per line")
+        .choices(["text", "json", "jsonl"]).default("text"),
+    )
+    .option("--schema <file>", "JSON Schema file that the answer must satisfy; stdout is only JSON")
+    .option(
+      "--trace",
+      "print thinking, calls and tokens of each step on stderr; with --output json, add them as trace",
+      false,
+    )
+    .option("-q, --quiet", "no progress on stderr", false)
+    .option("-v, --verbose", "full code and results on stderr", false)
+    .option("--extension <path>", "also load the extension in this folder; repeatable", collected, [])
+    .addOption(withoutExtension())
+    .option(...FLAGS.db)
+    .option(...FLAGS.shell)
+    .option(...FLAGS.cwd)
+    .addHelpText("after", EXAMPLES)
+    .action(async (words: string[], flags: RunFlags) => {
+      const { readPrompt } = await import("../commands/read_prompt.ts");
+      const prompt = await readPrompt(words, io, flags);
+      const { runCommand } = await import("../commands/run.ts");
+      finish(await runCommand(prompt, { services, io, flags }));
+    });
+  program.command("demo")
+    .description("see Vis work with scripted replies; needs no key and no network")
+    .addOption(new Option("--resume <dir>").hideHelp())
+    .action(async (flags: { resume?: string }) => {
+      const { demoCommand } = await import("../commands/demo.ts");
+      finish(await demoCommand({ services, io, resume: flags.resume ?? null }));
+    });
+}
+
+function addLimits(run: Command): void {
+  run.option(...FLAGS.model)
+    .option(...FLAGS.provider)
+    .addOption(
+      new Option("--reasoning <level>", "reasoning effort; overrides the model's own choice")
+        .choices(["quick", "balanced", "deep"]),
+    )
+    .option(
+      "--max-iterations <n>",
+      "steps (model replies) it may use before it must ask for more",
+      positiveInteger,
+    )
+    .option("--max-cost <usd>", "stop before the request costs more US dollars than this, such as 0.50", parseDollars)
+    .option("--timeout <time>", "stop after this time, such as 90s, 10m or 1h", duration);
+}
+
+/** A flag with a value; commander would otherwise treat it as the negation of --extension. */
+function withoutExtension(): Option {
+  const option = new Option("--no-extension <name>", "do not load this extension; repeatable")
+    .argParser(collected).default([]);
+  option.negate = false;
+  return option;
+}
+
+const EXAMPLES = `
+Examples:
+  vis run "Which files here mention TODO, and how often?"
+  vis run -c "And which of them is the oldest?"
+  git diff | vis run "Review this" > review.md
+  vis run "How many errors an hour?" --context server.log
+  vis run "What is on it?" --image shelf.jpg --schema products.schema.json
+  vis run "Tidy the imports" --max-cost 0.20 --timeout 5m
+  vis run --plan "Split this module", then: vis run -c "go"
+  vis run "Say hello" --model anthropic/claude-sonnet-5 --output json
+
+Ctrl-C cancels; completed steps are kept. To set up a provider: vis auth login.
+Exit codes: 0 answer, 1 failed or limit reached, 2 usage, 3 settings or
+database, 130 cancelled, 141 output closed by its reader.
+Environment:
+  VIS_MODEL, VIS_PROVIDER      default model and provider
+  VIS_BASE_URL, VIS_API_KEY    any OpenAI-compatible server, and its key
+  VIS_HOME, VIS_DB             settings, keys and data (~/.vis); the database
+  VIS_LOG=debug, NO_COLOR      log to stderr; disable colours
+  OTEL_EXPORTER_OTLP_ENDPOINT  endpoint for traces`;

@@ -1,0 +1,117 @@
+import { type Command, InvalidArgumentError } from "commander";
+import { nearestName } from "../../../domain/kit/names.ts";
+import type { Io, Services } from "../../channel.ts";
+
+/** Commands under one heading of the help. */
+export interface CommandGroup {
+  readonly heading: string;
+  /** Each declares its commands. Only the part that has the command of a command line is built. */
+  readonly parts: readonly {
+    readonly names: readonly string[];
+    readonly add: (program: Command, context: Context) => void;
+  }[];
+}
+
+/** Dependencies of a command. */
+export interface Context {
+  readonly services: Services;
+  readonly io: Io;
+  /** Called by the command with its exit code. */
+  finish(code: number): void;
+}
+
+/** What a command works with; `flags` are the options of its command line. */
+export interface CommandInput<Flags> {
+  readonly services: Services;
+  readonly io: Io;
+  readonly flags: Flags;
+}
+
+/** Input of a command about stored data. */
+export type StoredCommand<Flags> = CommandInput<Flags & { readonly db?: string | undefined }>;
+
+/** What a command does: its code is loaded when it is used, and gets the arguments and then the rest of its input. */
+export function action<A extends readonly unknown[], F>(
+  { services, io, finish }: Context,
+  load: () => Promise<(...given: [...A, CommandInput<F>]) => Promise<number>>,
+): (...given: [...A, F, Command]) => Promise<void> {
+  return async (...given) => {
+    const run = await load();
+    const flags = given.at(-2) as F;
+    finish(await run(...given.slice(0, -2) as unknown as A, { services, io, flags }));
+  };
+}
+
+/** Flags that several commands share, each with its help text. */
+export const FLAGS = {
+  model: ["--model <name>", "model to use, or provider/model (VIS_MODEL)"],
+  provider: ["--provider <name>", "use only this provider, such as anthropic, ollama or demo (VIS_PROVIDER)"],
+  /** For commands that call a model. */
+  db: ["--db <path>", "database file, or :memory: (VIS_DB)"],
+  /** For commands about stored data. */
+  storedDb: ["--db <path>", "database file (VIS_DB)"],
+  shell: ["--shell <mode>", "commands where their wall is not whole: ask, run or off", unwalledMode],
+  cwd: ["--cwd <dir>", "workspace folder (default: current folder)"],
+} as const;
+
+/** Parses a whole number of at least 1. */
+export function positiveInteger(text: string): number {
+  const n = Number(text);
+  if (!Number.isSafeInteger(n) || n < 1) throw new InvalidArgumentError("It must be a whole number of at least 1");
+  return n;
+}
+
+/** Parses US dollars, with or without the sign. */
+export function parseDollars(text: string): number {
+  const n = Number(text.replace(/^\$/, ""));
+  if (!/^\$?\d*\.?\d+$/.test(text) || n <= 0) {
+    throw new InvalidArgumentError("It must be an amount in US dollars above 0, such as 0.50");
+  }
+  return n;
+}
+
+const UNITS: Readonly<Record<string, number>> = { ms: 1, "": 1_000, s: 1_000, m: 60_000, h: 3_600_000 };
+
+/** Parses a duration into milliseconds; a bare number is in seconds. */
+export function duration(text: string): number {
+  const [, number = "", unit = ""] = /^(\d*\.?\d+)(ms|s|m|h)?$/.exec(text.trim()) ?? [];
+  const ms = Math.round(Number(number) * (UNITS[unit] ?? NaN));
+  if (number === "" || !Number.isSafeInteger(ms) || ms < 1) {
+    throw new InvalidArgumentError("It must be a duration, such as 90s, 10m or 1h");
+  }
+  return ms;
+}
+
+/** Parses what happens to commands where their wall is not whole. */
+function unwalledMode(text: string): "ask" | "run" | "off" {
+  if (text === "ask" || text === "run" || text === "off") return text;
+  throw new InvalidArgumentError("It must be ask, run or off");
+}
+
+/** Collects the values of a repeatable flag. */
+export function collected(value: string, before: readonly string[]): readonly string[] {
+  return [...before, value];
+}
+
+/** Ends with a usage error if an option has an empty value, such as `--conversation "$ID"` without that variable: left
+ * out, it would mean another conversation or database. */
+export function refuseEmpty(command: Command): void {
+  const given = command.opts();
+  const empty = command.options.find((option) => [given[option.attributeName()]].flat().includes(""));
+  if (!empty) return;
+  command.error(`error: option '${empty.flags}' argument '' is invalid. It must not be empty`, {
+    code: "commander.invalidArgument",
+  });
+}
+
+/** For a command that takes no argument and has commands below it: a word that is none of these is called an unknown
+ * command, as in groups that do nothing by themselves, not an argument too many. */
+export function refuseWords(command: Command): Command {
+  return command.helpCommand(true).allowExcessArguments().hook("preAction", (_, acting) => {
+    const [word] = command.args;
+    if (acting !== command || word === undefined) return;
+    const near = nearestName(word, command.commands.map((one) => one.name()));
+    const hint = near === null ? "" : `\n(Did you mean ${near}?)`;
+    command.error(`error: unknown command '${word}'${hint}`, { code: "commander.unknownCommand" });
+  });
+}
