@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { serverTokens } from "../../../src/app/services/server_tokens.ts";
 import { DEFAULT_CONFIG } from "../../../src/config/defaults.ts";
-import { AUDIENCE, startIssuer } from "../../channels/http/auth/_issuer.ts";
+import { AUDIENCE, startIssuer } from "../../channels/http/_issuer.ts";
 
 const TOKEN = "test-token-0123456789";
 

@@ -1,0 +1,169 @@
+import assert from "node:assert/strict";
+import type { HttpParts } from "../../../../src/channels/http/env.ts";
+import { final, replyJson } from "../../../helpers/scripted_provider.ts";
+import { allEvents, type Rig, SSE, startRig } from "../_rig.ts";
+
+const messages = (id: string): string => `/api/v1/conversations/${id}/messages`;
+
+async function queries(rig: Rig, id: string) {
+  return (await (await rig.ask(`/api/v1/conversations/${id}/queries`)).json()).items;
+}
+
+Deno.test("retryQuery runs a query again in its place", async () => {
+  await using rig = await startRig([final("bad"), final("good")]);
+  const id = await rig.conversation();
+  const { queryId } = await (await rig.post(messages(id), { request: "x" })).json();
+  const again = await (await rig.post(`/api/v1/conversations/${id}/retry`, { queryId })).json();
+  assert.equal(again.answer, "good");
+  assert.deepEqual((await queries(rig, id)).map((q: { answer: string }) => q.answer), ["good"]);
+  assert.equal((await rig.post(`/api/v1/conversations/${id}/retry`, { queryId: "no" })).status, 404);
+});
+
+Deno.test("retryQuery runs a query that a branch inherits in a branch of its own, and says in which", async () => {
+  await using rig = await startRig([final("first"), final("other"), final("other again")]);
+  const id = await rig.conversation();
+  const { queryId } = await (await rig.post(messages(id), { request: "x" })).json();
+  const [{ branchId: original }] = await queries(rig, id);
+  const fork = await (await rig.post(`/api/v1/conversations/${id}/fork`, { queryId })).json();
+  const again = await rig.post(`/api/v1/conversations/${fork.branchId}/retry`, { queryId });
+  const made = again.headers.get("x-vis-conversation") ?? "";
+  const { queryId: other, answer } = await again.json();
+  assert.equal(answer, "other");
+  assert.ok(![original, fork.branchId].includes(made), "it is a third branch");
+  for (const [branch, expected] of [[original, queryId], [fork.branchId, queryId], [made, other]]) {
+    assert.deepEqual((await queries(rig, branch)).map((q: { queryId: string }) => q.queryId), [expected]);
+  }
+  const inPlace = await rig.post(`/api/v1/conversations/${made}/retry`, { queryId: other }, SSE);
+  assert.equal(inPlace.headers.get("x-vis-conversation"), made, "the last query of its own branch is replaced");
+  await inPlace.text();
+});
+
+Deno.test("messages: the steps and events of a query stay, whichever branch is the newest and whatever replaced it", async () => {
+  await using rig = await startRig([final("one"), final("two"), final("two again")]);
+  const id = await rig.conversation();
+  const { queryId: one } = await (await rig.post(messages(id), { request: "x" })).json();
+  const { queryId: two } = await (await rig.post(messages(id), { request: "y" })).json();
+  await (await rig.post(`/api/v1/conversations/${id}/fork`, { queryId: one })).json();
+  const reads = async (queryId: string) => {
+    const at = `/api/v1/conversations/${id}/queries/${queryId}`;
+    const { items } = await (await rig.ask(`${at}/iterations`)).json();
+    const events = await allEvents(await rig.ask(`${at}/events`, { headers: { "last-event-id": "1" } }));
+    return [items.length, events.at(-1)?.event];
+  };
+  assert.deepEqual(await reads(two), [1, "final"], "the id of the conversation stands for the fork now");
+  const again = await (await rig.post(`/api/v1/conversations/${id}/retry`, { queryId: two })).json();
+  assert.deepEqual([again.answer, await reads(two), await reads(again.queryId)], [
+    "two again",
+    [1, "final"],
+    [1, "final"],
+  ]);
+  const other = await rig.conversation();
+  assert.equal((await rig.ask(`/api/v1/conversations/${other}/queries/${two}/iterations`)).status, 404);
+});
+
+Deno.test("a fork in the middle of a query lists its first steps only, and undoes none of the later changes", async () => {
+  const asked: unknown[] = [];
+  const undo: HttpParts["undo"] = (_conversation, options) => {
+    asked.push(options.cuts);
+    return Promise.resolve({ changes: [], files: [] });
+  };
+  await using rig = await startRig([replyJson("1"), replyJson("2"), final("It is three")], { undo });
+  const id = await rig.conversation();
+  const { queryId } = await (await rig.post(messages(id), { request: "x" })).json();
+  const [{ branchId: original }] = await queries(rig, id);
+  const { branchId: fork } = await (await rig.post(`/api/v1/conversations/${id}/fork`, { queryId, iteration: 1 }))
+    .json();
+  const [query] = await queries(rig, fork);
+  assert.deepEqual([query.reason, query.iterations, query.usage.calls], ["forked", 1, 1]);
+  const steps = async (branch: string, more = ""): Promise<number> => {
+    const at = `/api/v1/conversations/${branch}/queries/${queryId}/iterations${more}`;
+    return (await (await rig.ask(at)).json()).items.length;
+  };
+  assert.deepEqual([await steps(fork), await steps(fork, "?after=1"), await steps(original)], [1, 0, 3]);
+  const sent = async (branch: string): Promise<number> =>
+    (await rig.ask(`/api/v1/conversations/${branch}/queries/${queryId}/iterations/2/messages`)).status;
+  assert.deepEqual([await sent(fork), await sent(original)], [404, 200]);
+  for (const branch of [fork, original]) await (await rig.ask(`/api/v1/conversations/${branch}/undo`)).json();
+  assert.deepEqual(asked, [`${queryId}@${query.forkedAt}`, undefined]);
+});
+
+Deno.test("undo leaves changes of other branches as they are, on both sides of a fork", async () => {
+  const asked: unknown[] = [];
+  const undo: HttpParts["undo"] = (_conversation, options) => {
+    asked.push(options.cuts);
+    return Promise.resolve({ changes: [], files: [] });
+  };
+  await using rig = await startRig([final("one"), final("two"), final("other two")], { undo });
+  const id = await rig.conversation();
+  const ask = async (branch: string): Promise<string> =>
+    (await (await rig.post(messages(branch), { request: "x" })).json()).queryId;
+  const shared = await ask(id);
+  const [{ branchId: original }] = await queries(rig, id);
+  const fork = await (await rig.post(`/api/v1/conversations/${id}/fork`, { queryId: shared })).json();
+  const [own, others] = [await ask(original), await ask(fork.branchId)];
+  for (const branch of [original, fork.branchId]) {
+    await (await rig.ask(`/api/v1/conversations/${branch}/undo`)).json();
+    await (await rig.post(`/api/v1/conversations/${branch}/undo`, { changes: ["0abc-01"] })).json();
+  }
+  assert.deepEqual(asked, [`${others}@0`, `${others}@0`, `${own}@0`, `${own}@0`]);
+});
+
+const CHANGE = { id: "0abc-01", at: 7, change: "edit", conversationId: "c", queryId: "q", paths: ["a.ts"] };
+const FILES = [{ path: "a.ts", diff: "--- a/a.ts\n+++ b/a.ts\n@@ -1 +1 @@\n-1\n+2\n" }];
+
+/** An extension that has recorded one change. */
+function recorded(): { readonly undo: NonNullable<HttpParts["undo"]>; readonly asked: unknown[] } {
+  const asked: unknown[] = [];
+  const state = { undone: false };
+  return {
+    asked,
+    undo: ({ workspace }, options) => {
+      asked.push({ workspace, ...options });
+      if (options.dryRun) {
+        return Promise.resolve(state.undone ? { error: "Nothing to undo" } : { changes: [CHANGE], files: FILES });
+      }
+      const report = state.undone ? { changes: [], files: [] } : { changes: [CHANGE], files: FILES };
+      state.undone = true;
+      return Promise.resolve(report);
+    },
+  };
+}
+
+Deno.test("undo shows what the last request changed, undoes it once, and does nothing the second time", async () => {
+  const { undo, asked } = recorded();
+  await using rig = await startRig([], { undo });
+  const at = `/api/v1/conversations/${await rig.conversation()}/undo`;
+  const { changes, files, fault } = await (await rig.ask(at)).json();
+  assert.deepEqual([changes, files, fault], [[{ id: "0abc-01", at: 7, queryId: "q", paths: ["a.ts"] }], FILES, null]);
+  const body = { changes: ["0abc-01"] };
+  assert.equal((await (await rig.post(at, body)).json()).files.length, 1);
+  assert.deepEqual(await (await rig.post(at, body)).json(), { changes: [], files: [], kept: [] });
+  assert.equal((await (await rig.ask(at)).json()).fault, "Nothing to undo");
+  assert.deepEqual(asked[1], { workspace: "/work", changes: "0abc-01" });
+});
+
+Deno.test("undo says which files it kept, beforehand and afterwards", async () => {
+  const kept = [{ path: "b.ts", reason: "changed since by someone else" }];
+  const report = { changes: [CHANGE], files: FILES, kept };
+  await using rig = await startRig([], { undo: () => Promise.resolve(report) });
+  const at = `/api/v1/conversations/${await rig.conversation()}/undo`;
+  assert.deepEqual((await (await rig.ask(at)).json()).kept, kept);
+  const undone = await rig.post(at, { changes: ["0abc-01"] });
+  assert.deepEqual([undone.status, (await undone.json()).kept], [200, kept]);
+});
+
+Deno.test("undo refuses what is no id, changes of others, and a server that changes no files", async () => {
+  await using rig = await startRig([], { undo: () => Promise.resolve({ error: "Cannot undo: a.ts changed since" }) });
+  const at = `/api/v1/conversations/${await rig.conversation()}/undo`;
+  for (const changes of [[], ["--force"], ["1-2,3-4"]]) {
+    assert.equal((await rig.post(at, { changes })).status, 400, JSON.stringify(changes));
+  }
+  const refused = await rig.post(at, { changes: ["0abc-01"] });
+  assert.deepEqual([refused.status, (await refused.json()).detail], [409, "Cannot undo: a.ts changed since"]);
+  await using none = await startRig([]);
+  const of = `/api/v1/conversations/${await none.conversation()}/undo`;
+  assert.match((await (await none.ask(of)).json()).fault, /records no file changes$/);
+  const missing = await none.post(of, { changes: ["0abc-01"] });
+  assert.equal(missing.status, 404);
+  await missing.body?.cancel();
+});

@@ -1,0 +1,40 @@
+import assert from "node:assert/strict";
+import { LiveRun } from "../../../src/channels/http/runs.ts";
+import type { QueryEvent, QueryEventBody, QueryResult } from "../../../src/domain/query/query_schemas.ts";
+
+/** A run that sends what it is told to, and ends when it is told to. */
+function running() {
+  let emit: (event: QueryEvent) => void = () => {};
+  const end = Promise.withResolvers<QueryResult>();
+  const run = new LiveRun((options) => {
+    emit = options.emit;
+    return end.promise;
+  });
+  let seq = 0;
+  const send = (body: QueryEventBody): void => emit({ ...body, seq: ++seq, at: 0, queryId: "q", iteration: 1 });
+  return { run, send, end: () => end.resolve({} as QueryResult) };
+}
+
+const piece = (length: number): QueryEventBody => ({ type: "thinking", delta: "x".repeat(length) });
+
+Deno.test("Run keeps its newest events, and half a million characters of their texts", async () => {
+  const { run, send } = running();
+  for (let at = 0; at < 1_200; at++) send(piece(10));
+  assert.deepEqual([run.oldest, run.newest], [201, 1_200]);
+  for (let at = 0; at < 5; at++) send(piece(200_000));
+  assert.deepEqual([run.oldest, run.newest], [1_204, 1_205]);
+  send(piece(900_000));
+  assert.deepEqual([run.oldest, (await run.events().next()).value?.number], [1_206, 1_206]);
+});
+
+Deno.test("Run keeps little once it has ended and another begins", async () => {
+  const { run, send, end } = running();
+  for (let at = 0; at < 100; at++) send(piece(5_000));
+  run.rest();
+  assert.equal(run.oldest, 1);
+  end();
+  await run.ended;
+  await Promise.resolve();
+  run.rest();
+  assert.deepEqual([run.oldest, run.newest], [61, 100]);
+});

@@ -1,0 +1,50 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { BotApi } from "../../../src/channels/telegram/bot_api.ts";
+import { withFolder } from "../../helpers/with_folder.ts";
+import { FakeBotApi, TOKEN } from "./_fake_bot_api.ts";
+
+const { signal } = new AbortController();
+const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
+
+Deno.test("BotApi: a file of a server in local mode is read from its disk on this machine, within the limit", async () => {
+  await withFolder(async (folder) => {
+    await using server = new FakeBotApi();
+    const path = join(folder, TOKEN, "documents", "file 1.txt");
+    await Deno.mkdir(join(folder, TOKEN, "documents"), { recursive: true });
+    await Deno.writeTextFile(path, "from the disk");
+    const api = new BotApi({ token: TOKEN, root: server.url });
+    assert.equal(text(await api.download(path, { signal, maxBytes: 13 })), "from the disk");
+    await assert.rejects(api.download(path, { signal, maxBytes: 12 }), /too large/);
+    await Deno.mkdir(join(folder, TOKEN, "documents", "folder"));
+    await assert.rejects(api.download(join(folder, TOKEN, "documents", "folder"), { signal, maxBytes: 9 }), /404/);
+  });
+});
+
+Deno.test("BotApi: a file of a server in local mode on another disk is read by the address of its other files", async () => {
+  await using server = new FakeBotApi();
+  server.files.set("documents/file_1.txt", new TextEncoder().encode("by its address"));
+  const api = new BotApi({ token: TOKEN, root: server.url });
+  const path = `/var/lib/telegram-bot-api/${TOKEN}/documents/file_1.txt`;
+  assert.equal(text(await api.download(path, { signal, maxBytes: 100 })), "by its address");
+  const missing = api.download(`/var/lib/${TOKEN}/music/a.mp3`, { signal, maxBytes: 100 });
+  await assert.rejects(missing, (error: Error) => {
+    assert.match(error.message, /answered 404; its server is in local mode: .*serve them below \/file\/bot<token>\//);
+    assert.ok(!error.message.includes(TOKEN));
+    return true;
+  });
+});
+
+Deno.test("BotApi: a path outside the bot's own folder is refused and read from nowhere", async () => {
+  await withFolder(async (folder) => {
+    await using server = new FakeBotApi();
+    await Deno.writeTextFile(join(folder, "secret"), "secret");
+    await Deno.mkdir(join(folder, TOKEN));
+    const api = new BotApi({ token: TOKEN, root: server.url });
+    for (
+      const path of [join(folder, "secret"), `${folder}/${TOKEN}/../secret`, `${folder}/${TOKEN}`, "", "a/../../b"]
+    ) {
+      await assert.rejects(api.download(path, { signal, maxBytes: 100 }), /invalid path/, path);
+    }
+  });
+});

@@ -1,0 +1,74 @@
+import assert from "node:assert/strict";
+import { stripTerminalSequences, visibleWidth } from "@earendil-works/pi-tui";
+import { footerLine, panelBox } from "../../../src/channels/tui/frame.ts";
+import type { Panel } from "../../../src/channels/tui/panels/panel.ts";
+import { makeTheme } from "../../../src/channels/tui/text/theme.ts";
+
+const theme = { ...makeTheme({ color: false, dark: null }), dim: (text: string) => text };
+const usage = { input: 12_345, output: 678, cached: 0, reasoning: 0, calls: 2 };
+const facts = {
+  session: { provider: "anthropic", model: "model-9", workspace: "/home/me/src/日本語" },
+  spent: { usage, costUsd: 0.0123, walls: ["realm", "process", "kernel"] },
+  steps: { used: 3, budget: 20 },
+  home: "/home/me",
+};
+
+Deno.test("footerLine() tells model, budget, tokens, cost, walls and folder", () => {
+  assert.equal(
+    footerLine(facts, { width: 120, theme }),
+    " anthropic model-9 · step 3/20 · ↑12k ↓678 · $0.0123 · ~/src/日本語 · walls: realm process kernel",
+  );
+});
+
+Deno.test("footerLine() leaves out what does not fit, and never more than a line", () => {
+  for (const width of [80, 60, 40, 20, 5, 1]) {
+    const line = footerLine(facts, { width, theme });
+    assert.ok(visibleWidth(line) <= width, `${width}: ${line}`);
+  }
+  assert.match(footerLine(facts, { width: 60, theme }), /^ anthropic model-9 · step 3\/20/);
+  const evil = { ...facts, session: { ...facts.session, model: "\x1b[2Jm" } };
+  assert.ok(!footerLine(evil, { width: 80, theme }).includes("\x1b[2J"));
+});
+
+Deno.test("footerLine() is one line, whatever the name of the folder is", () => {
+  const broken = { ...facts, session: { ...facts.session, workspace: "/src/a\nb\tc" } };
+  assert.match(footerLine(broken, { width: 120, theme }), / · \/src\/a b c · /);
+});
+
+Deno.test("footerLine() shortens the home folder of every system, and no name that begins the same", () => {
+  const of = (workspace: string, home: string): string =>
+    footerLine({ ...facts, home, session: { ...facts.session, workspace } }, { width: 200, theme });
+  assert.ok(of("C:\\Users\\me\\src", "C:\\Users\\me").includes(" ~\\src "));
+  assert.ok(of("/home/me2/src", "/home/me").includes(" /home/me2/src "));
+});
+
+const coloured = makeTheme({ color: true, dark: null });
+const told: number[] = [];
+const panel = (lines: readonly string[], title = "A title", hint = "a hint"): Panel => ({
+  ...{ title, hint, rows: 5, invalidate: () => {}, left: () => {}, handleInput: () => {} },
+  fit: (rows) => void told.push(rows),
+  render: () => [...lines],
+});
+
+Deno.test("panelBox() stands over the last rows, within every width", () => {
+  const under = Array.from({ length: 10 }, (_, n) => `under ${n}`);
+  const shown = panel(["one", "日本語".repeat(60), "\x1b[31mred"], "日本 title ".repeat(20), "hint ".repeat(50));
+  for (const width of [200, 80, 40, 12, 6]) {
+    const lines = panelBox(shown, { under, width, theme: coloured });
+    assert.equal(lines.length, 10);
+    assert.deepEqual(lines.slice(0, 5), under.slice(0, 5));
+    for (const line of lines.slice(5)) assert.ok(visibleWidth(line) <= Math.min(width, 120), `${width}: ${line}`);
+  }
+  assert.equal(told.at(-1), 5);
+  assert.match(
+    stripTerminalSequences(panelBox(shown, { under, width: 40, theme: coloured })[6] ?? ""),
+    /^│ one {34}│$/,
+  );
+});
+
+Deno.test("panelBox() leaves screens alone that have no room for it, and titles that command the terminal", () => {
+  const under = ["a", "b"];
+  assert.deepEqual(panelBox(panel(["x"]), { under, width: 40, theme: coloured }), under);
+  const lines = panelBox(panel(["x"], "\x1b]0;owned\x07"), { under: ["", "", "", ""], width: 60, theme: coloured });
+  assert.ok(!lines.join("\n").includes("\x1b]0;owned"));
+});
