@@ -257,7 +257,7 @@ export async function importConversation(
   const bytesIn = (hash: string): Uint8Array => contents.get(hash) ?? missing(`text ${hash}`);
   try {
     await db.write(async (tx) => {
-      await tx.deferReferences();
+      await tx.dialect.deferReferences(tx);
       const content = new Content(tx);
       for (const name of ARCHIVED_TABLES) {
         const results = new Map<unknown, Uint8Array | string | null>();
@@ -420,7 +420,7 @@ async function cellsOf(
 ): Promise<Row> {
   if (large === null) return await fromArchiveRow(row, how);
   const { result: _result, ...rest } = row;
-  const result = how.content.largeCell(await putLarge(how.content.db, pieces(contents.pieces(large))));
+  const result = how.content.db.dialect.largeCell(await putLarge(how.content.db, pieces(contents.pieces(large))));
   return { ...await fromArchiveRow(rest, how), result };
 }
 
@@ -448,7 +448,7 @@ function missing(what: string): never {
 
 /** The error for rows that violate a rule of the schema. */
 function contradiction(db: Database, error: unknown): UsageError | null {
-  if (error instanceof UsageError || !db.breaksRule(error)) return null;
+  if (error instanceof UsageError || !db.dialect.breaksRule(error)) return null;
   return new UsageError(`Cannot import conversation: its rows contradict each other (${error.message})`, {
     cause: error,
   });

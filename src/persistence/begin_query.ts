@@ -10,7 +10,6 @@ import { endLeftOf } from "./lost_runs.ts";
 import { extrasMetadata, firstWords } from "./queries.ts";
 import { type IsAlive, moveToFront, takeLease } from "./runs.ts";
 import type { NewQuery } from "./store.ts";
-import type { DatabaseSchema } from "./tables.ts";
 
 const TITLE_CHARS = 100;
 
@@ -165,21 +164,11 @@ export async function findRequestKey(
   const conversation = await conversationOf(db, branchId);
   const rows = await db.selectFrom("requestKey").select(["conversationStateId", "queryStateId", "fingerprint"])
     .where("key", "=", key).where("createdAt", ">", now - KEPT_MS).execute();
-  const accepted = db.kind === "postgres" ? await keyedJobs(db, key) : [];
+  const accepted = await db.dialect.keyedJobs(db, key);
   for (const { conversationStateId, queryStateId: queryId, fingerprint } of [...accepted, ...rows]) {
     if (await conversationOf(db, conversationStateId) === conversation) return { queryId, fingerprint };
   }
   return null;
-}
-
-/** Requests with this key that nodes have accepted; their queries may not have begun. */
-async function keyedJobs(db: Database, key: string) {
-  const { rows } = await sql<
-    Pick<DatabaseSchema["requestKey"], "conversationStateId" | "queryStateId" | "fingerprint">
-  >`
-    SELECT conversation_state_id, query_id AS query_state_id, fingerprint FROM job WHERE request_key = ${key}`
-    .execute(db);
-  return rows;
 }
 
 async function conversationOf(db: Database, branchId: string): Promise<string | null> {

@@ -11,12 +11,11 @@ import type { DatabaseSchema } from "./tables.ts";
 
 const PREFIX = "sha256:";
 const INLINE_BYTES = 1024;
-const CHUNKED_BYTES = 64 * 1024;
 /** Larger values are not compared with their previous version. */
 const DELTA_BYTES = 1 << 20;
 const READ_AT_ONCE = 200;
-/** On PostgreSQL, longer values are in pieces: no statement is long, and no row. */
-const LONG_BYTES = 1 << 20, PIECE_BYTES = 256 * 1024, SENT_AT_ONCE = 16;
+/** Long values are in pieces: no statement is long, and no row. */
+const PIECE_BYTES = 256 * 1024, SENT_AT_ONCE = 16;
 const PUT_LONG = `INSERT INTO long_value AS v (hash) VALUES ($1) ON CONFLICT (hash) DO UPDATE SET hash = v.hash
 RETURNING (xmax = 0) AS is_new`;
 const PUT_PIECE = "INSERT INTO long_value_piece (hash, position, bytes) VALUES ($1, $2, $3)";
@@ -24,8 +23,7 @@ const NO_DELTA = { base: null, steps: null, spent: null };
 
 const insertContent = namedChange((db, row: DatabaseSchema["content"]) =>
   db.insertInto("content").values(row).onConflict((conflict) =>
-    // PostgreSQL locks the row of a conflict only if it changes it: nobody must remove it before it is used here.
-    db.kind === "postgres"
+    db.dialect.locksByChange
       ? conflict.column("hash").doUpdateSet((row) => ({ hash: row.ref("excluded.hash") }))
       : conflict.doNothing()
   )
@@ -48,27 +46,23 @@ export class Content {
    * `node:sqlite` cuts off a text that it reads). */
   async putText(text: string): Promise<string> {
     const odd = text.startsWith(PREFIX) || text.includes("\0");
-    if (!odd && (this.db.kind === "postgres" || text.length * 3 <= INLINE_BYTES)) return text;
+    const { textBytes } = this.db.dialect;
+    if (!odd && text.length * 3 <= textBytes) return text;
     const bytes = new TextEncoder().encode(text);
-    return !odd && bytes.length <= INLINE_BYTES ? text : await this.#put(bytes);
+    return !odd && bytes.length <= textBytes ? text : await this.#put(bytes);
   }
 
   /** The cell for a BLOB column: the bytes, or a reference as text. `before` is the cell of the value that they were
    * made from: if the difference is much smaller, only it is stored. */
   async putBytes(bytes: Uint8Array, before: Uint8Array | string | null = null): Promise<Uint8Array | string> {
-    if (this.db.kind === "sqlite") return await this.putApart(bytes, before);
-    return bytes.length > LONG_BYTES ? await this.#putLong(bytes) : bytes;
+    const { valueBytes, hasDifferences } = this.db.dialect;
+    if (bytes.length <= valueBytes) return bytes;
+    return await (hasDifferences ? this.#put(bytes, before) : this.#putLong(bytes));
   }
 
   /** The same for bytes that are part of a text, which would make it long. */
   async putApart(bytes: Uint8Array, before: Uint8Array | string | null = null): Promise<Uint8Array | string> {
     return bytes.length <= INLINE_BYTES ? bytes : await this.#put(bytes, before);
-  }
-
-  /** The cell of a BLOB column for a text that `putLarge` stored. PostgreSQL has no text in it, and the metadata of the
-   * variable names it. */
-  largeCell(reference: string): string | null {
-    return this.db.kind === "sqlite" ? reference : null;
   }
 
   /** Preloads what these cells refer to, in few queries; `text` and `bytes` then return it. */
@@ -99,7 +93,7 @@ export class Content {
       const whole = from && attempt(() => applyDelta(from, { steps: stepsOf(steps), literals: bytes }));
       if (whole) found.set(hash, whole);
     }
-    if (this.db.kind === "sqlite") return found;
+    if (this.db.dialect.hasDifferences) return found;
     for (const hash of hashes) {
       if (found.has(hash)) continue;
       const pieces = await this.db.run("SELECT bytes FROM long_value_piece WHERE hash = $1 ORDER BY position", [hash]);
@@ -130,7 +124,7 @@ export class Content {
   /** The bytes of a loaded cell; the same object for the same reference. */
   bytes(cell: Uint8Array | string): Uint8Array<ArrayBuffer> {
     if (typeof cell === "string") return this.#loaded(cell);
-    if (this.db.kind === "sqlite" || cell.length <= INLINE_BYTES) return owned(cell);
+    if (cell.length <= INLINE_BYTES) return owned(cell);
     return this.#loaded(this.adopt(cell));
   }
 
@@ -157,7 +151,7 @@ export class Content {
     if (known !== undefined) return known;
     const hash = hashOf(bytes);
     if (typeof before !== "string" || !await this.#putDelta(hash, bytes, before)) {
-      if (bytes.length <= (this.db.kind === "sqlite" ? CHUNKED_BYTES : LONG_BYTES)) {
+      if (bytes.length <= this.db.dialect.contentBytes) {
         await insertContent(this.db, { ...NO_DELTA, hash, encoding: "raw", bytes });
       } else if ((await this.#rows([hash])).length === 0) await this.#putChunks(hash, bytes);
     }
@@ -291,14 +285,11 @@ export async function putLarge(
   const insert = async (row: PieceRow, others: readonly DatabaseSchema["content"]["encoding"][]) => {
     if (claimedAt === undefined) return await insertPiece(db, row, others).execute();
     const claim = { put, reference: PREFIX + row.hash, claimedAt };
-    const claims = (db: QueryCreator<DatabaseSchema>) =>
-      db.insertInto("claim").values(claim).onConflict((on) => on.columns(["put", "reference"]).doNothing());
-    // One statement, so that other writes need not wait for it.
-    if (db.kind === "postgres") return await insertPiece(db.with("claimed", claims), row, others).execute();
-    await db.write(async (tx) => {
-      await insertPiece(tx, row, others).execute();
-      await claims(tx).execute();
-    });
+    await db.dialect.storeBoth(
+      db,
+      (db) => insertPiece(db, row, others),
+      (db) => db.insertInto("claim").values(claim).onConflict((on) => on.columns(["put", "reference"]).doNothing()),
+    );
   };
   const unclaim = async (kept: string | null) => {
     if (claimedAt === undefined) return;

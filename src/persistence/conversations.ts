@@ -33,9 +33,7 @@ import {
   updateRow,
 } from "./database.ts";
 import { noteErasable } from "./erasure.ts";
-import { nextActivity } from "./runs.ts";
 import type { Branch, BranchNode } from "./store.ts";
-import { isOfConversation, snakeCase, STAYING_TABLES } from "./tables.ts";
 
 /** The rows of `conversation_soul` and `conversation_state`. */
 export class ConversationRows {
@@ -84,7 +82,7 @@ export class ConversationRows {
       id: conversationId,
       metadata: await content.putText(metadata),
       createdAt,
-      activity: await nextActivity(tx),
+      activity: await tx.dialect.nextActivity(tx),
       tenant,
     };
     await insertRow(tx, "conversationSoul", soul);
@@ -136,7 +134,7 @@ export async function findBranch(db: Database, conversationId: string): Promise<
   if (souls.length === 1) return (await newestBranchesOf(db, souls))[0] ?? null;
   if (souls.length > 1) return null;
   // Branches of child queries cannot be found by their ids.
-  const where = sql<boolean>`${db.jsonText("t.metadata", "child")} IS NULL`;
+  const where = sql<boolean>`${db.dialect.jsonText("t.metadata", "child")} IS NULL`;
   const ids = await idsWith(db, { table: "conversationState", prefix: from, where });
   if (ids.length !== 1) return null;
   const [branch] = await readBranches(db, await allBranches(db).where("b.id", "in", ids).execute());
@@ -335,15 +333,15 @@ export function has(
   db: Database,
   ...[alias, wanted]: readonly [string, Readonly<Record<string, string>>]
 ): RawBuilder<boolean> {
-  const equal = Object.entries(wanted).map(([key, value]) => sql`${db.jsonText(`${alias}.metadata`, key)} = ${value}`);
+  const equal = Object.entries(wanted).map(([key, value]) =>
+    sql`${db.dialect.jsonText(`${alias}.metadata`, key)} = ${value}`
+  );
   return sql<boolean>`(${sql.join(equal, sql` AND `)})`;
 }
 
 /** Finds the conversation of a chat. */
 async function externalIn(db: Database, { channel, externalId }: ExternalChat): Promise<string | null> {
-  const chat = db.kind === "sqlite"
-    ? has(db, "s", { channel, externalId })
-    : sql`s.external_id = ${externalId} AND ${has(db, "s", { channel })}`;
+  const chat = sql`${db.dialect.externalId("s")} = ${externalId} AND ${has(db, "s", { channel })}`;
   const { rows: [found] } = await sql<{ id: string }>`SELECT s.id FROM conversation_soul s
     WHERE ${chat} AND ${isSeen(db, "s.tenant")}
     ORDER BY s.rowid LIMIT 1`.execute(db);
@@ -360,37 +358,15 @@ export function removeConversation(db: Database, conversationId: string): Promis
       throw new BusyError(`Cannot delete conversation ${conversationId}: a query is running in it`);
     }
     await noteErasable(tx, conversationId);
-    if (tx.kind === "postgres") await removeRemaining(tx, conversationId);
-    const { numDeletedRows } = await leavingNothing(
+    const { numDeletedRows } = await tx.dialect.erasure.removing(
       tx,
+      conversationId,
       () => tx.deleteFrom("conversationSoul").where("id", "=", conversationId).executeTakeFirstOrThrow(),
     );
     if (numDeletedRows === 0n) {
       throw new UsageError(`Cannot delete conversation ${conversationId}: no conversation has this id`);
     }
   });
-}
-
-/** SQLite would leave the bytes of deleted rows in its pages, and their words in the search index until that is merged. */
-async function leavingNothing<T>(tx: Database, work: () => Promise<T>): Promise<T> {
-  if (tx.kind === "postgres") return await work();
-  const set = (on: 0 | 1) => tx.run(`INSERT INTO search (search, rank) VALUES ('secure-delete', ${on})`, []);
-  await tx.run("PRAGMA secure_delete = ON", []);
-  try {
-    await set(1);
-    const done = await work();
-    await set(0);
-    return done;
-  } finally {
-    await tx.run("PRAGMA secure_delete = OFF", []);
-  }
-}
-
-/** Removes the rows of the conversation that no foreign key removes. */
-async function removeRemaining(tx: Database, conversationId: string): Promise<void> {
-  for (const table of STAYING_TABLES) {
-    await sql`DELETE FROM ${sql.raw(snakeCase(table))} t WHERE ${isOfConversation(table, conversationId)}`.execute(tx);
-  }
 }
 
 /** `ConversationMaintenance.findQuery`. */
@@ -404,8 +380,8 @@ export async function queryByPrefix(db: Database, prefix: string): Promise<strin
 /** `ConversationMaintenance.labelUse`. */
 export async function labelUse(db: Database, since: number): Promise<readonly LabelUse[]> {
   const { rows } = await sql<LabelUse>`
-    SELECT ${db.wholeText("s.run_label")} AS label, count(*) AS queries,
-      coalesce(sum(CAST(${db.jsonText("s.metadata", "costUsd")} AS double precision)), 0.0) AS "costUsd"
+    SELECT ${db.dialect.wholeText("s.run_label")} AS label, count(*) AS queries,
+      coalesce(sum(CAST(${db.dialect.jsonText("s.metadata", "costUsd")} AS double precision)), 0.0) AS "costUsd"
     FROM query_state s
     WHERE s.created_at >= ${since} AND s.run_label IS NOT NULL GROUP BY 1`
     .execute(db);

@@ -48,9 +48,7 @@ export async function rowsAtOnce(db: Database, { table, after, most }: Page): Pr
   const { columns, from } = pageOf(table, after);
   const long = columnsOfKind(table, "searched", "long", "json", "bytes", "jsonBytes").map(snakeCase);
   if (long.length === 0) return most;
-  const length = (column: string) =>
-    db.kind === "postgres" ? `octet_length(${column})` : `length(CAST(${column} AS BLOB))`;
-  const size = sql.raw(long.map((column) => `coalesce(${length(column)}, 0)`).join(" + "));
+  const size = sql.raw(long.map((column) => `coalesce(${db.dialect.byteLength(column)}, 0)`).join(" + "));
   const { rows: [found] } = await sql<{ n: number }>`SELECT count(*) AS n FROM (
       SELECT sum(size) OVER (ORDER BY ${columns} ROWS UNBOUNDED PRECEDING) AS so_far FROM (
         SELECT ${columns}, ${size} AS size FROM ${sql.raw(snakeCase(table))} WHERE ${from}
@@ -115,7 +113,7 @@ export async function writeRows(
     const content = new Content(to);
     const cells = await storedCells(row, { table, content });
     if (row.large !== null) {
-      cells["result"] = content.largeCell(await putLarge(to, largePieces(from, row.large)));
+      cells["result"] = to.dialect.largeCell(await putLarge(to, largePieces(from, row.large)));
     }
     await copyContents(row, { from, to });
     // The rows have the columns of the table that they were read from.
@@ -141,7 +139,7 @@ async function storedCells(
 /** The cell of the version of a variable before this one, so that only the difference is stored. */
 async function before(db: Database, cells: PlainRow["cells"], column: string): Promise<Uint8Array | string | null> {
   const { version, expressionSoulId } = cells;
-  if (db.kind === "postgres" || column !== "result" || typeof version !== "number" || version === 0) return null;
+  if (!db.dialect.hasDifferences || column !== "result" || typeof version !== "number" || version === 0) return null;
   const row = await db.selectFrom("expressionState").select("result").where("version", "=", version - 1)
     .where("expressionSoulId", "=", String(expressionSoulId)).executeTakeFirst();
   return row?.result ?? null;

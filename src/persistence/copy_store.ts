@@ -9,10 +9,11 @@ import type {
 } from "../domain/records/database_maintenance.ts";
 import { countRows, ofCopy, type Place, readRows, rowsAtOnce, unlike, verifyRows, writeRows } from "./copied_rows.ts";
 import { Damage, type Database } from "./database.ts";
+import { SqliteConnection, Transactions } from "./sqlite/connection.ts";
 import { openDatabase, openExisting } from "./sqlite/open_database.ts";
-import { SqliteConnection, SqliteDatabase, Transactions } from "./sqlite/sqlite_database.ts";
+import { SqliteDatabase } from "./sqlite/sqlite_database.ts";
 import { toStoreError } from "./sqlite/store_error.ts";
-import { orderOf, snakeCase, USER_TABLES, type UserTable } from "./tables.ts";
+import { snakeCase, USER_TABLES, type UserTable } from "./tables.ts";
 
 const BUSY_MS = 10_000;
 
@@ -165,7 +166,7 @@ async function copyFrom(start: CopyMark, { from, to, signal, onRows }: Counted):
     const [before, now] = [mark, last ? { ...mark, after: last.place } : { table: mark.table + 1, after: [] }];
     await to.write(async (tx) => {
       await advance(tx, { before, now });
-      await tx.deferReferences();
+      await tx.dialect.deferReferences(tx);
       await writeRows(rows, { table: name, from, to: tx });
     });
     mark = now;
@@ -196,20 +197,8 @@ function stopIf({ aborted }: AbortSignal): void {
 
 /** Makes what the database computes from all rows. */
 async function finish(tx: Database): Promise<void> {
-  if (tx.kind === "postgres") await setSequences(tx);
+  await tx.dialect.afterCopy(tx);
   await endCopy(tx);
-}
-
-/** The next rows come after the copied ones. */
-async function setSequences(tx: Database): Promise<void> {
-  for (const table of USER_TABLES) {
-    const [first] = orderOf(table);
-    if (first !== "rowid" && first !== "id") continue;
-    const name = snakeCase(table);
-    await sql`SELECT setval(pg_get_serial_sequence(${name}, ${first}), max(${sql.raw(first)})) FROM ${sql.raw(name)}`
-      .execute(tx);
-  }
-  await sql`SELECT setval('activity', max(activity)) FROM conversation_soul WHERE activity > 0`.execute(tx);
 }
 
 /** Up to where the rows of a table have been copied. */

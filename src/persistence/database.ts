@@ -5,6 +5,7 @@ import {
   type Driver,
   type Insertable,
   Kysely,
+  type QueryCreator,
   type QueryResult,
   type RawBuilder,
   sql,
@@ -24,16 +25,17 @@ export interface RowChange {
 /** A run, as it was read. */
 export interface HeldRun {
   readonly id: string;
-  /** `Database.holderOf`. */
+  /** `DatabaseDialect.holderOf`. */
   readonly holder: string | null;
-  /** `Database.versionOf`. */
+  /** `DatabaseDialect.versionOf`. */
   readonly version?: string | null;
 }
 
-/** What queries are built on: a database, or a transaction in it. Everything that the databases do differently is
- * here; all other code runs on each of them. */
+/** What queries are built on: a database, or a transaction in it. All code but that of the two databases runs on each of
+ * them. */
 export abstract class Database extends Kysely<DatabaseSchema> {
-  abstract readonly kind: "sqlite" | "postgres";
+  /** What its statements need. */
+  abstract readonly dialect: DatabaseDialect;
   /** Whose rows are seen; null for those of all tenants. */
   abstract readonly tenant: string | null;
 
@@ -78,17 +80,6 @@ export abstract class Database extends Kysely<DatabaseSchema> {
   /** Makes other transactions that lock the same name wait for the end of this one. */
   abstract lock(name: string): Promise<void>;
 
-  /** The node that has a run, and under which epoch, for the statement that reads the run at the beginning of each of its
-   * writes: if it is locked, no node takes it until the transaction ends. `id` is the column with its id. */
-  holderOf(_id: string, _isLocked = true): RawBuilder<string | null> {
-    return sql<null>`NULL`;
-  }
-
-  /** The version of the row of a run, which is read as `run`. */
-  versionOf(_run: string): RawBuilder<string | null> {
-    return sql<null>`NULL`;
-  }
-
   /** Throws `TakenOverError` if this process ran it as a node and another node has taken it. With a version, what is
    * stored from now on depends on it. */
   checkHolder(_run: HeldRun): void {}
@@ -96,18 +87,128 @@ export abstract class Database extends Kysely<DatabaseSchema> {
   /** This process has stored the end of a run. */
   ended(_queryId: string): void {}
 
-  /** From now on, rows of this transaction may refer to rows that it inserts later. */
-  abstract deferReferences(): Promise<void>;
-  /** Whether rows violate a rule of the schema. */
-  abstract breaksRule(error: unknown): error is Error;
-  /** The text of a cell, which may be in `content`. */
-  abstract wholeText(cell: string): RawBuilder<string | null>;
-  /** The text at a key of the JSON in a cell, which may be in `content`; NULL if there is none. */
-  abstract jsonText(cell: string, key: string): RawBuilder<string | null>;
-  /** Whether the text of a column is in a JSON list. */
-  abstract isListed(column: string, json: string): RawBuilder<SqlBool>;
   /** Stores pending writes and closes the connection. */
   abstract close(): Promise<void>;
+}
+
+/** What the databases do differently, as far as statements say it. There is one object for each. */
+export interface DatabaseDialect {
+  /** The longest text, and the longest value, that is in its column and not in `content`. */
+  readonly textBytes: number;
+  readonly valueBytes: number;
+  /** The longest content that is not divided into pieces. */
+  readonly contentBytes: number;
+  /** Whether a new version of a value is stored as the difference to the one before; otherwise as a long value. */
+  readonly hasDifferences: boolean;
+  /** Whether a row that exists is locked only if it is changed: nobody must remove it before it is used. */
+  readonly locksByChange: boolean;
+  readonly search: SearchDialect;
+  readonly erasure: ErasureDialect;
+
+  /** Whether an expression is this tenant. */
+  isTenant(expression: string, tenant: string): RawBuilder<boolean>;
+  /** The text of a cell, which may be in `content`. */
+  wholeText(cell: string): RawBuilder<string | null>;
+  /** The text at a key of the JSON in a cell, which may be in `content`; NULL if there is none. */
+  jsonText(cell: string, key: string): RawBuilder<string | null>;
+  /** Whether the JSON in a column has this value at a path; true and 1 differ, and so do null and a missing value. */
+  hasJson(column: string, path: readonly string[], value: string | number | boolean | null): RawBuilder<boolean>;
+  /** Whether the text of a column is in a JSON list. */
+  isListed(column: string, json: string): RawBuilder<SqlBool>;
+  /** The length in bytes of a column, in SQL. */
+  byteLength(column: string): string;
+  /** Whether a text refers to content, in SQL. */
+  mentionsContent(column: string): string;
+  /** The id of the chat that a conversation has. */
+  externalId(conversation: string): RawBuilder<string | null>;
+  /** The cell of a value for a text that `putLarge` stored. */
+  largeCell(reference: string): string | null;
+  /** Of each group of rows `e` the one with the highest version, with these columns and `version`. */
+  newestVersions(
+    rows: { readonly by: string; readonly columns: string; readonly from: RawBuilder<unknown> },
+  ): RawBuilder<unknown>;
+
+  /** The node that has a run, and under which epoch, for the statement that reads the run at the beginning of each of its
+   * writes: if it is locked, no node takes it until the transaction ends. `id` is the column with its id. */
+  holderOf(id: string, isLocked?: boolean): RawBuilder<string | null>;
+  /** The version of the row of a run, which is read as `run`. */
+  versionOf(run: string): RawBuilder<string | null>;
+  /** Whether no node has accepted a run, or will continue it. */
+  hasNoJob(run: string): RawBuilder<boolean>;
+  /** Whether a run of this branch is one that another node will continue if its own is lost. */
+  hasRunningJob(tx: Database, branchId: string): Promise<boolean>;
+  /** Requests with this key that nodes have accepted; their queries may not have begun. */
+  keyedJobs(
+    db: Database,
+    key: string,
+  ): Promise<readonly Pick<DatabaseSchema["requestKey"], "conversationStateId" | "queryStateId" | "fingerprint">[]>;
+
+  /** The activity number of the next conversation or query. */
+  nextActivity(tx: Database): Promise<number>;
+  /** Gives a conversation with this activity the highest one. Writes nothing if it has that. */
+  moveToFront(tx: Database, conversation: { readonly id: string; readonly activity: number }): Promise<void>;
+  /** Stores one thing, and in the same transaction another one. */
+  storeBoth(db: Database, first: Storing, second: Storing): Promise<void>;
+  /** From now on, rows of this transaction may refer to rows that it inserts later. */
+  deferReferences(tx: Database): Promise<void>;
+  /** Makes what a database computes from all rows, after a copy. */
+  afterCopy(tx: Database): Promise<void>;
+  /** Whether rows violate a rule of the schema. */
+  breaksRule(error: unknown): error is Error;
+}
+
+type Storing = (db: QueryCreator<DatabaseSchema>) => { execute(): Promise<unknown> };
+
+export interface SearchDialect {
+  /** Whether a text that is found has the words as they are written. */
+  readonly isExact: boolean;
+  /** Whether its index has the texts of all tenants together. */
+  readonly isShared: boolean;
+  /** Returns what reads the terms of the index that have a token in them. */
+  termReader(db: Database): Promise<(token: string) => Promise<readonly string[]>>;
+  /** The texts `s` with all of these words. */
+  match(db: Database, words: SearchWords): SearchMatch;
+  /** The conditions for texts that have this word anywhere, for which all texts are read. */
+  inside(db: Database, word: string): readonly RawBuilder<unknown>[];
+  /** The condition of all texts that may be read. */
+  all(db: Database): readonly RawBuilder<unknown>[];
+}
+
+/** The words of a search; `joined` has the terms of the index in which a token of a word is next to characters of scripts
+ * that are written without spaces, by token, by word. */
+export interface SearchWords {
+  readonly words: ReadonlySet<string>;
+  readonly joined: ReadonlyMap<string, ReadonlyMap<string, readonly string[]>>;
+}
+
+export interface SearchMatch {
+  /** Conditions and order of `s`, which is `search`. */
+  readonly where: RawBuilder<unknown>;
+  readonly order: RawBuilder<unknown>;
+  /** Whether the order is that of rank, for which every match is read. */
+  readonly isRanked: boolean;
+}
+
+export interface ErasureDialect {
+  /** The hashes of the content that the rows of a conversation alone tell of, besides the JSON in their columns. */
+  referencesOf(tx: Database, conversationId: string): Promise<readonly string[]>;
+  /** Content that no row names and that only runs of a conversation can have used. */
+  orphansOf(tx: Database, conversationId: string): Promise<readonly string[]>;
+  /** Removes what no row refers to of this list. Returns how many entries of it are settled. */
+  erase(db: Database, work: ErasureWork): Promise<number>;
+  /** Removes a conversation, which `remove` does, so that nothing of it can be read any more. */
+  removing<T>(tx: Database, conversationId: string, remove: () => Promise<T>): Promise<T>;
+  /** Removes a large text and its pieces, which nothing else has. */
+  dropLarge(
+    db: Database,
+    work: { readonly hash: string; readonly location: string; readonly busyMs: number },
+  ): Promise<void>;
+}
+
+export interface ErasureWork {
+  readonly wanted: ReadonlySet<string>;
+  readonly location: string;
+  readonly busyMs: number;
 }
 
 /** Stands for a value by name while its query is compiled. */
@@ -140,9 +241,11 @@ export function namedChange<V extends object>(build: Build<V, unknown>): (db: Da
 type Build<V, R> = (db: Database, values: V) => { compile(): CompiledQuery<R> };
 
 function binder<V extends object>(build: Build<V, unknown>) {
-  const built: { [K in Database["kind"]]?: CompiledQuery } = {};
+  const built = new Map<DatabaseDialect, CompiledQuery>();
   return (db: Database, values: V) => {
-    const { sql, parameters } = built[db.kind] ??= build(db, parametersFor(values)).compile();
+    const known = built.get(db.dialect) ?? build(db, parametersFor(values)).compile();
+    built.set(db.dialect, known);
+    const { sql, parameters } = known;
     return {
       sql,
       parameters: parameters.map((one) => one instanceof Parameter ? Reflect.get(values, one.name) : one),
@@ -173,12 +276,9 @@ export async function updateRow<T extends keyof DatabaseSchema & string>(
   await db.update(table, change as RowChange);
 }
 
-/** Whether `db` sees rows of the tenant that a column or another expression names. It is no equality for SQLite, which
- * would otherwise find all rows of the tenant and sort them, where an index has them in order. */
+/** Whether `db` sees rows of the tenant that a column or another expression names. */
 export function isSeen(db: Database, expression: string): RawBuilder<boolean> {
-  if (db.tenant === null) return sql<boolean>`true`;
-  const equal = sql<boolean>`${sql.raw(expression)} = ${db.tenant}`;
-  return db.kind === "sqlite" ? sql<boolean>`(${equal}) IS TRUE` : equal;
+  return db.tenant === null ? sql<boolean>`true` : db.dialect.isTenant(expression, db.tenant);
 }
 
 type Table = "conversationSoul" | "conversationState" | "queryState";

@@ -1,10 +1,10 @@
+import type { Database, ErasureWork } from "./database.ts";
 import { type RawBuilder, sql } from "kysely";
 import { DatabaseSync } from "node:sqlite";
 import { withPatience } from "../domain/kit/concurrency.ts";
 import { jsonOrUndefined } from "../domain/kit/json.ts";
 import { unrefTimer } from "../domain/kit/time.ts";
-import type { Database } from "./database.ts";
-import { SqliteConnection, Transactions } from "./sqlite/sqlite_database.ts";
+import { SqliteConnection, Transactions } from "./sqlite/connection.ts";
 import { isBusy } from "./sqlite/store_error.ts";
 import { type ConversationTableName, isOfConversation, REFERRING_TABLES, snakeCase } from "./tables.ts";
 
@@ -93,9 +93,7 @@ export class Eraser {
       const claimed = await withParts(db, claimsOf(await db.run(CLAIMS, [])));
       const wanted = listed.difference(claimed);
       if (wanted.size === 0) return;
-      const settled = db.kind === "postgres"
-        ? await eraseOnServer(db, wanted)
-        : await eraseInFile(location, { wanted, busyMs });
+      const settled = await db.dialect.erasure.erase(db, { wanted, location, busyMs });
       if (settled === 0) return;
     }
   }
@@ -115,36 +113,15 @@ function claimsOf(rows: Rows): Set<string> {
 
 /** Notes what the rows of a conversation refer to as to be erased. Run it in the transaction that deletes them. */
 export async function noteErasable(db: Database, conversationId: string): Promise<void> {
-  const named = new Set<string>();
-  const read = async (table: ConversationTableName, cell: string, where: string, from = ""): Promise<string[]> => {
-    const { rows } = await sql<{ cell: unknown }>`SELECT DISTINCT ${sql.raw(cell)} AS cell
-      FROM ${sql.raw(`${snakeCase(table)} t ${from}`)}
-      WHERE ${sql.raw(where)} AND ${isOfConversation(table, conversationId)}`.execute(db);
-    return rows.map(({ cell }) => String(cell));
-  };
-  if (db.kind === "sqlite") {
-    for (const table of REFERRING_TABLES) {
-      for (const column of await columnsOf(db, table)) {
-        for (const cell of await read(table, `t.${column}`, isReference(`t.${column}`))) {
-          named.add(cell.slice(PREFIX.length));
-        }
-      }
+  const { dialect } = db;
+  const named = new Set(await dialect.erasure.referencesOf(db, conversationId));
+  for (const [table, column] of NESTED) {
+    const where = dialect.mentionsContent(`t.${column}`);
+    for (const text of await cellsOf(db, { table, cell: `t.${column}`, where, conversationId })) {
+      for (const [, hash = ""] of text.matchAll(REFERENCE)) named.add(hash);
     }
   }
-  for (const [table, column] of NESTED) {
-    const texts = await read(table, `t.${column}`, has(db, `t.${column}`));
-    const inContent = db.kind === "sqlite"
-      ? await read(
-        table,
-        "CAST(f.bytes AS TEXT)",
-        `${isReference(`t.${column}`)} AND instr(f.bytes, CAST('${PREFIX}' AS BLOB)) > 0`,
-        `JOIN content_full f ON f.hash = substr(t.${column}, 8)`,
-      )
-      : [];
-    for (const text of [...texts, ...inContent]) for (const [, hash = ""] of text.matchAll(REFERENCE)) named.add(hash);
-  }
-  const all = await withParts(db, named);
-  if (db.kind === "sqlite") { for (const hash of await orphansOf(db, conversationId)) all.add(hash); }
+  const all = (await withParts(db, named)).union(new Set(await dialect.erasure.orphansOf(db, conversationId)));
   // In order, so that deletions at the same time wait for each other in the same order. An entry that is being settled is
   // waited for, and noted again.
   const sorted = [...all].sort();
@@ -155,9 +132,48 @@ export async function noteErasable(db: Database, conversationId: string): Promis
   }
 }
 
+/** Distinct cells of the rows of a conversation. */
+async function cellsOf(
+  db: Database,
+  { table, cell, where, from = "", conversationId }: {
+    readonly table: ConversationTableName;
+    readonly cell: string;
+    readonly where: string;
+    readonly from?: string;
+    readonly conversationId: string;
+  },
+): Promise<readonly string[]> {
+  const { rows } = await sql<{ cell: unknown }>`SELECT DISTINCT ${sql.raw(cell)} AS cell
+    FROM ${sql.raw(`${snakeCase(table)} t ${from}`)}
+    WHERE ${sql.raw(where)} AND ${isOfConversation(table, conversationId)}`.execute(db);
+  return rows.map(({ cell }) => String(cell));
+}
+
+/** The content that cells of SQLite refer to, and the references within JSON that is content itself. */
+export async function referencesInFile(db: Database, conversationId: string): Promise<readonly string[]> {
+  const named: string[] = [];
+  for (const table of REFERRING_TABLES) {
+    for (const column of await textColumnsOf(db, table)) {
+      const where = isReference(`t.${column}`);
+      const cells = await cellsOf(db, { table, cell: `t.${column}`, where, conversationId });
+      named.push(...cells.map((cell) => cell.slice(PREFIX.length)));
+    }
+  }
+  for (const [table, column] of NESTED) {
+    const texts = await cellsOf(db, {
+      ...{ table, conversationId },
+      cell: "CAST(f.bytes AS TEXT)",
+      where: `${isReference(`t.${column}`)} AND instr(f.bytes, CAST('${PREFIX}' AS BLOB)) > 0`,
+      from: `JOIN content_full f ON f.hash = substr(t.${column}, 8)`,
+    });
+    for (const text of texts) for (const [, hash = ""] of text.matchAll(REFERENCE)) named.push(hash);
+  }
+  return named;
+}
+
 /** Metadata of an iteration or a run is replaced when it ends, and what it was before stays as content that no row names:
  * JSON of those runs, in the order in which content was stored. */
-async function orphansOf(db: Database, conversationId: string): Promise<readonly string[]> {
+export async function orphansInFile(db: Database, conversationId: string): Promise<readonly string[]> {
   const ofIterations = isOfConversation("iteration", conversationId);
   const cells = ["llm_user_prompt", "llm_response", "metadata"].map((column): RawBuilder<unknown> => {
     const cell = sql.raw(`t.${column}`);
@@ -177,7 +193,7 @@ async function orphansOf(db: Database, conversationId: string): Promise<readonly
   return rows.map(({ hash }) => hash);
 }
 
-async function columnsOf(db: Database, table: ConversationTableName): Promise<readonly string[]> {
+async function textColumnsOf(db: Database, table: ConversationTableName): Promise<readonly string[]> {
   const rows = await db.run("SELECT name FROM pragma_table_info(?) WHERE type IN ('TEXT', 'BLOB')", [snakeCase(table)]);
   return rows.map(({ name }) => String(name));
 }
@@ -185,13 +201,6 @@ async function columnsOf(db: Database, table: ConversationTableName): Promise<re
 /** Whether a cell of SQLite is a reference, in SQL. */
 function isReference(column: string): string {
   return `length(${column}) = 71 AND typeof(${column}) = 'text' AND substr(${column}, 1, 7) = '${PREFIX}'`;
-}
-
-/** Whether a text has a reference, in SQL; PostgreSQL has an index with the same words. */
-function has(db: Database, column: string): string {
-  return db.kind === "sqlite"
-    ? `length(${column}) > 71 AND instr(${column}, '${PREFIX}') > 0`
-    : `strpos(${column}, '${PREFIX}') > 0`;
 }
 
 /** With the pieces of lists and the bases of differences. */
@@ -224,7 +233,7 @@ function partsOf({ encoding, bytes, base }: Parted): readonly string[] {
 
 /** Removes content of PostgreSQL that no row refers to, and the entries of the list that are settled. Returns how many
  * they are. */
-async function eraseOnServer(all: Database, wanted: ReadonlySet<string>): Promise<number> {
+export async function eraseOnServer(all: Database, { wanted }: Pick<ErasureWork, "wanted">): Promise<number> {
   return await all.write(async (tx) => {
     const hashes = [...wanted];
     // A deletion that notes one of them again has ended, so that its rows are gone, or waits.
@@ -234,7 +243,7 @@ async function eraseOnServer(all: Database, wanted: ReadonlySet<string>): Promis
     // A claim ends when a row refers to the text: they are read first.
     const claimed = await withParts(tx, claimsOf(await tx.run(CLAIMS, [])));
     const texts = NESTED.map(([table, column]) =>
-      `SELECT ${column} AS cell FROM ${snakeCase(table)} WHERE ${has(tx, column)}`
+      `SELECT ${column} AS cell FROM ${snakeCase(table)} WHERE ${tx.dialect.mentionsContent(column)}`
     );
     const rows = await tx.run(
       `SELECT DISTINCT m.hash[1] AS hash FROM (${texts.join(" UNION ALL ")}) t,
@@ -267,7 +276,7 @@ function addParts(
 
 /** The same in a file, on a connection without foreign keys: for each deleted row, SQLite would look through all content
  * for a difference to it. */
-async function eraseInFile(location: string, work: Work): Promise<number> {
+export async function eraseInFile({ location, ...work }: ErasureWork): Promise<number> {
   using db = new DatabaseSync(location, { timeout: 50, enableForeignKeyConstraints: false });
   db.exec("PRAGMA secure_delete = ON");
   const settled = await erased(db, work);
@@ -280,12 +289,7 @@ async function eraseInFile(location: string, work: Work): Promise<number> {
   return settled;
 }
 
-interface Work {
-  readonly wanted: ReadonlySet<string>;
-  readonly busyMs: number;
-}
-
-async function erased(db: DatabaseSync, { wanted, busyMs }: Work): Promise<number> {
+async function erased(db: DatabaseSync, { wanted, busyMs }: Omit<ErasureWork, "location">): Promise<number> {
   const transactions = new Transactions(new SqliteConnection(db), { busyMs });
   for (let attempt = 0; attempt < TRIES; attempt++) {
     const scan = new Scan(db, wanted);
@@ -455,24 +459,29 @@ class Scan {
   }
 }
 
-const PIECES = "SELECT bytes FROM content WHERE hash = ? AND encoding = 'chunks'";
-
-interface Options {
-  readonly large: string;
-  readonly location: string;
-  readonly busyMs: number;
+/** `LargeTextStore.dropLarge`. */
+export async function dropLarge(
+  db: Database,
+  { large, ...where }: { readonly large: string; readonly location: string; readonly busyMs: number },
+): Promise<void> {
+  await db.dialect.erasure.dropLarge(db, { hash: large.slice(PREFIX.length), ...where });
 }
 
-/** `LargeTextStore.dropLarge`. On a connection without foreign keys: for each deleted row, SQLite would look through all
- * content for a difference to it, and pieces have none. */
-export async function dropLarge(db: Database, { large, location, busyMs }: Options): Promise<void> {
-  const hash = large.slice(PREFIX.length);
-  if (location === ":memory:" || db.kind === "postgres") {
-    const row = await db.selectFrom("content").select("bytes").where("hash", "=", hash)
-      .where("encoding", "=", "chunks").executeTakeFirst();
-    await db.deleteFrom("content").where("hash", "in", [hash, ...listOf(row?.bytes)]).execute();
-    return;
-  }
+/** Removes a large text by statements. */
+export async function dropLargeRows(db: Database, hash: string): Promise<void> {
+  const row = await db.selectFrom("content").select("bytes").where("hash", "=", hash)
+    .where("encoding", "=", "chunks").executeTakeFirst();
+  await db.deleteFrom("content").where("hash", "in", [hash, ...listOf(row?.bytes)]).execute();
+}
+
+const PIECES = "SELECT bytes FROM content WHERE hash = ? AND encoding = 'chunks'";
+
+/** The same on a connection without foreign keys: for each deleted row, SQLite would look through all content for a
+ * difference to it, and pieces have none. */
+export async function dropLargeInFile(
+  hash: string,
+  { location, busyMs }: { readonly location: string; readonly busyMs: number },
+): Promise<void> {
   using beside = new DatabaseSync(location, { timeout: 50, enableForeignKeyConstraints: false });
   await new Transactions(new SqliteConnection(beside), { busyMs }).write(() => {
     const remove = beside.prepare("DELETE FROM content WHERE hash = ?");

@@ -151,7 +151,7 @@ const iterationById = namedQuery((db, { iterationId }: { readonly iterationId: s
       "b.parentStateId as parentId",
     ])
     .select(["s.metadata as queryMetadata", "s.status as queryStatus"])
-    .select([db.holderOf("s.id", false).as("holder"), db.versionOf("s").as("version")])
+    .select([db.dialect.holderOf("s.id", false).as("holder"), db.dialect.versionOf("s").as("version")])
     .where("i.id", "=", iterationId)
 );
 

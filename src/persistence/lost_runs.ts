@@ -69,15 +69,12 @@ export async function endLeftOf(
 /** Deeper queries come first: what a child has spent is part of what its parent has spent. Without those that have a
  * job: a node continues them. */
 async function running(db: Database): Promise<LostRun[]> {
-  const isOurs = db.kind === "postgres"
-    ? sql<boolean>`NOT EXISTS (SELECT FROM job WHERE query_id = s.id)`
-    : sql<boolean>`true`;
   const rows = await db.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
     .leftJoin("childBranch as c", "c.conversationStateId", "q.conversationStateId")
     .leftJoin("lease as l", "l.conversationStateId", "q.conversationStateId")
     .select(["s.id", "s.createdAt", "s.metadata", "q.conversationStateId as branchId", "c.depth"])
     .select(["l.host", "l.space", "l.pid", "l.started", "l.session"])
-    .where("s.status", "=", "running").where(isOurs).execute();
+    .where("s.status", "=", "running").where(db.dialect.hasNoJob("s.id")).execute();
   const content = new Content(db);
   await content.load(rows.map((row) => row.metadata));
   return rows.sort((a, b) => (b.depth ?? 0) - (a.depth ?? 0)).map((row) => {
@@ -128,7 +125,7 @@ export async function takeOverRun(
 ): Promise<LeftQuery | null> {
   const row = await tx.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
     .select(["s.id", "s.status", "s.metadata", "s.createdAt", "q.conversationStateId as branchId"])
-    .select(tx.holderOf("s.id").as("holder"))
+    .select(tx.dialect.holderOf("s.id").as("holder"))
     .where("s.id", "=", queryId).forNoKeyUpdate("s").executeTakeFirst();
   if (!row) return null;
   await checkFence(tx, row);

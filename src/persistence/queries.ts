@@ -279,7 +279,7 @@ const queryToEnd = namedQuery((db, { queryId }: { readonly queryId: string }) =>
     .leftJoin("iteration as i", (join) => join.onRef("i.queryStateId", "=", "s.id").on("i.status", "=", "running"))
     .select(["s.status", "q.conversationStateId as branchId", "s.metadata", "i.id as iterationId"])
     .where("s.id", "=", queryId)
-    .select(db.holderOf("s.id").as("holder")).forNoKeyUpdate("s")
+    .select(db.dialect.holderOf("s.id").as("holder")).forNoKeyUpdate("s")
 );
 
 /** Ends a running query in the transaction `db`, together with an iteration that was left running; a query that is done

@@ -37,7 +37,7 @@ export async function checkFence(db: Database, { status, metadata, ...run }: Row
 const runToWrite = namedQuery((db, { queryId }: { readonly queryId: string }) =>
   db.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
     .select(["s.id", "s.status", "s.metadata", "q.conversationStateId as branchId"]).where("s.id", "=", queryId)
-    .select([db.holderOf("s.id", false).as("holder"), db.versionOf("s").as("version")])
+    .select([db.dialect.holderOf("s.id", false).as("holder"), db.dialect.versionOf("s").as("version")])
 );
 
 /** The run that an iteration is written for, in `Database.writeRun`. Throws if it has ended. */
@@ -59,7 +59,7 @@ export async function checkRun(
 ): Promise<void> {
   if (!queryId && !iterationId) return;
   const runs = tx.selectFrom("queryState as s").select(["s.id", "s.status", "s.metadata"])
-    .select(tx.holderOf("s.id").as("holder")).forShare("s");
+    .select(tx.dialect.holderOf("s.id").as("holder")).forShare("s");
   const row =
     await (iterationId
       ? runs.innerJoin("iteration as i", "i.queryStateId", "s.id").where("i.id", "=", iterationId)
@@ -92,7 +92,8 @@ export async function takeLease(
 ): Promise<boolean> {
   if (holder) {
     const gone = !isSame(holder, owner);
-    const isBusy = gone && (await hasJob(tx, branchId) || await isAliveNow(tx, { owner: holder, isAlive, now }));
+    const isBusy = gone &&
+      (await tx.dialect.hasRunningJob(tx, branchId) || await isAliveNow(tx, { owner: holder, isAlive, now }));
     if (isBusy) {
       const { pid, host } = holder;
       throw new BusyError(`Conversation is busy: a query runs in it in another process (${pid} on ${host})`);
@@ -102,15 +103,6 @@ export async function takeLease(
   }
   await putLease(tx, { branchId, owner, now });
   return holder !== null;
-}
-
-/** Whether a run of this branch is one that another node will continue if its own is lost. */
-async function hasJob(tx: Database, branchId: string): Promise<boolean> {
-  if (tx.kind !== "postgres") return false;
-  const { rows } = await sql`
-    SELECT FROM job j JOIN query_state s ON s.id = j.query_id
-    WHERE j.conversation_state_id = ${branchId} AND s.status = 'running'`.execute(tx);
-  return rows.length > 0;
 }
 
 /** Leases a branch that nobody holds any more. */
@@ -256,21 +248,6 @@ export async function newestThinkings(content: Content, { queryId, until }: Want
   return cells.map((cell) => content.text(cell));
 }
 
-/** The activity number of the next conversation or query. */
-export async function nextActivity(tx: Database): Promise<number> {
-  if (tx.kind === "postgres") {
-    const { rows: [sequence] } = await sql<{ next: number }>`SELECT nextval('activity') AS next`.execute(tx);
-    return sequence?.next ?? 1;
-  }
-  const { newest } = await tx.selectFrom("conversationSoul").select((c) => c.fn.max("activity").as("newest"))
-    .executeTakeFirstOrThrow();
-  return (newest ?? 0) + 1;
-}
-
-/** In PostgreSQL: the sequence knows the number of the conversation at the front. */
-const TO_FRONT = `UPDATE conversation_soul SET activity = nextval('activity')
-  WHERE id = $1 AND activity <> (SELECT last_value FROM activity)`;
-
 /** Moves the conversation of a branch to the front of the list; an imported one has no place in it yet. Not for a child
  * query, which is part of its parent. Writes nothing if the conversation is already at the front. */
 export async function moveToFront(
@@ -283,8 +260,5 @@ export async function moveToFront(
   },
 ): Promise<void> {
   if (fromJson<{ readonly child: boolean }>(metadata).child) return;
-  if (tx.kind === "postgres") return await tx.store(TO_FRONT, [id]);
-  const next = await nextActivity(tx);
-  if (activity !== 0 && activity >= next - 1) return;
-  await updateRow(tx, "conversationSoul", { id, changes: { activity: next } });
+  await tx.dialect.moveToFront(tx, { id, activity });
 }

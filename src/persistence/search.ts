@@ -1,11 +1,11 @@
-import { type RawBuilder, sql } from "kysely";
+import { phrases, WORDS } from "./search_words.ts";
+import { Damage, type Database, fromJson, isSeen, type SearchMatch, type SearchWords } from "./database.ts";
+import { sql } from "kysely";
 import { DatabaseSync } from "node:sqlite";
 import type { SearchFilter, SearchHit, SearchKind } from "../domain/records/history.ts";
 import { type BranchSegment, readLineage } from "./branches.ts";
 import { Content } from "./content.ts";
-import { Damage, type Database, fromJson, isSeen } from "./database.ts";
 import type { QueryMetadata } from "./runs.ts";
-import { WORDS } from "./search_words.ts";
 
 /** More words than anyone types; longer input is cut, so that search time is bounded. */
 const MAX_WORDS = 32;
@@ -16,9 +16,6 @@ const MAX_RANKED = 5000;
 /** Characters of scripts that are written without spaces, or whose words have endings attached. */
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
-
-/** The lowest and the highest code point of such characters, and of a few others. */
-const FIRST_UNSPACED = "\u0e00", LAST = "\u{10ffff}";
 
 const KINDS: Readonly<Record<string, SearchKind>> = {
   query: "request",
@@ -43,27 +40,24 @@ export async function searchRows(
   if (all.length === 0 || !(filter.limit >= 1)) return [];
   const joined = words.size === 0 ? new Map() : await joinedTerms(db, [...words]);
   const query = phrases(words.difference(joined));
-  const match = inside.length === 0 ? matchIn(db, { words, joined }) : matchInside(db, { words, joined, inside });
+  const match = inside.length === 0
+    ? db.dialect.search.match(db, { words, joined })
+    : matchInside(db, { words, joined, inside });
   return await db.read(async (tx) => {
     const lineage = filter.branchId === undefined ? null : await readLineage(tx, filter.branchId);
     const marks = {
       query,
       inside: [...inside, ...joined.keys()],
-      // PostgreSQL finds words without their accents.
-      isExact: db.kind === "sqlite" && joined.size === 0,
+      isExact: db.dialect.search.isExact && joined.size === 0,
     };
     return await found(tx, { marks, match, filter, lineage });
   });
 }
 
-/** The terms of the index in which a token of a word is next to characters of scripts that are written without spaces,
- * by token, by word. */
-type Joined = ReadonlyMap<string, ReadonlyMap<string, readonly string[]>>;
-
 /** Finds the words that the index has within other terms, since spaces alone do not end a word there. */
-async function joinedTerms(db: Database, words: readonly string[]): Promise<Joined> {
+async function joinedTerms(db: Database, words: readonly string[]): Promise<SearchWords["joined"]> {
   const found = new Map<string, ReadonlyMap<string, readonly string[]>>();
-  const termsWith = await termReader(db);
+  const termsWith = await db.dialect.search.termReader(db);
   for (const word of words) {
     const ofWord = new Map<string, readonly string[]>();
     for (const token of WORDS.of(word)) {
@@ -81,33 +75,11 @@ function hasPart(term: string, token: string): boolean {
     parts.some((part) => part === token || WORDS.of(part).some((one) => one === token));
 }
 
-/** Returns what reads the terms of the index that have a token in them. In SQLite, it reads all terms if one begins with
- * a character of such a script, else those that begin with the token. */
-async function termReader(db: Database): Promise<(token: string) => Promise<readonly string[]>> {
-  const read = async (query: RawBuilder<{ readonly term: string }>) => {
-    return (await query.execute(db)).rows.map(({ term }) => term);
-  };
-  if (db.kind === "postgres") {
-    return (token) =>
-      read(sql`SELECT DISTINCT term FROM search s, unnest(tsvector_to_array(s.words)) term
-        WHERE has_unspaced(s.words) AND ${isSeen(db, "s.tenant")} AND strpos(term, ${token}) > 0`);
-  }
-  await db.run("CREATE VIRTUAL TABLE IF NOT EXISTS temp.search_term USING fts5vocab(main, search, instance)", []);
-  await db.run("CREATE VIRTUAL TABLE IF NOT EXISTS temp.search_word USING fts5vocab(main, search, row)", []);
-  const [unspaced] = await db.run("SELECT 1 FROM temp.search_word WHERE term >= ? LIMIT 1", [FIRST_UNSPACED]);
-  return (token) =>
-    read(
-      unspaced
-        ? sql`SELECT term FROM temp.search_word WHERE instr(term, ${token}) > 0`
-        : sql`SELECT term FROM temp.search_word WHERE term > ${token} AND term <= ${token + LAST}`,
-    );
-}
-
 async function found(
   db: Database,
   { marks, match, filter, lineage }: {
     readonly marks: Omit<Parameters<typeof snippetsOf>[1], "hits">;
-    readonly match: Match;
+    readonly match: SearchMatch;
     readonly filter: SearchFilter;
     readonly lineage: readonly BranchSegment[] | null;
   },
@@ -139,65 +111,17 @@ async function found(
   }));
 }
 
-interface Match {
-  /** Conditions and order of `s`, which is `search`. */
-  readonly where: RawBuilder<unknown>;
-  readonly order: RawBuilder<unknown>;
-  /** Whether the order is that of rank, for which every match is read. */
-  readonly isRanked: boolean;
-}
-
-interface Wanted {
-  readonly words: ReadonlySet<string>;
-  readonly joined: Joined;
-}
-
-function matchIn(db: Database, { words, joined }: Wanted): Match {
-  if (db.kind === "sqlite") return matchInFile({ words, joined });
-  const wanted = sql`CAST(${WORDS.query([...words], joined)} AS tsquery)`;
-  // A text that is long for its matches is worth less.
-  return {
-    where: sql`s.words @@ ${wanted} AND ${isSeen(db, "s.tenant")}`,
-    order: sql`ts_rank(s.words, ${wanted}, 1) DESC, s.rowid DESC`,
-    isRanked: true,
-  };
-}
-
-/** Words that are next to others without a space are found by the texts that have them, newest first. */
-function matchInFile({ words, joined }: Wanted): Match {
-  const plain = phrases(words.difference(joined));
-  const also = [...joined].map(([word, terms]) => {
-    const all = sql.join([...new Set([...terms.values()].flat())]);
-    const isWhole = terms.size === 1 && WORDS.of(word).length === 1;
-    return sql`(s.rowid IN (SELECT rowid FROM search WHERE search MATCH ${phrases(new Set([word]))})
-      OR s.rowid IN (SELECT doc FROM temp.search_term WHERE term IN (${all}))
-        AND (${isWhole ? sql`true` : sql`instr(lower(s.text), lower(${word})) > 0`}))`;
-  });
-  const isRanked = plain !== "";
-  return {
-    where: sql.join([...(isRanked ? [sql`search MATCH ${plain}`] : []), ...also], sql` AND `),
-    order: isRanked ? sql`s.rank` : sql`s.rowid DESC`,
-    isRanked,
-  };
-}
-
 /** Words of scripts that are written without spaces are looked for inside of texts: all texts are read, since the index
  * has only whole runs of such characters. */
 function matchInside(
   db: Database,
-  { words, joined, inside }: Wanted & { readonly inside: readonly string[] },
-): Match {
-  const others = words.size === 0 ? null : matchIn(db, { words, joined });
-  const has = db.kind === "sqlite"
-    ? inside.map((word) => sql`instr(lower(s.text), lower(${word})) > 0`)
-    : inside.flatMap((word) =>
-      WORDS.of(word).map((part) =>
-        sql`EXISTS (SELECT 1 FROM unnest(tsvector_to_array(s.words)) one WHERE strpos(one, ${part}) > 0)`
-      )
-    );
-  const tenant = isSeen(db, "s.tenant");
+  { words, joined, inside }: SearchWords & { readonly inside: readonly string[] },
+): SearchMatch {
+  const { search } = db.dialect;
+  const others = words.size === 0 ? null : search.match(db, { words, joined });
+  const has = inside.flatMap((word) => search.inside(db, word));
   return {
-    where: sql.join([...(others ? [others.where] : db.kind === "sqlite" ? [] : [tenant]), ...has], sql` AND `),
+    where: sql.join([...(others ? [others.where] : search.all(db)), ...has], sql` AND `),
     order: others?.order ?? sql`s.rowid DESC`,
     isRanked: others?.isRanked ?? false,
   };
@@ -213,24 +137,18 @@ function wordsOf(text: string): ReadonlySet<string> {
   return words;
 }
 
-/** Each word as a phrase: quotes remove any special meaning. */
-function phrases(words: ReadonlySet<string>): string {
-  return [...words].map((word) => `"${word.replaceAll('"', '""')}"`).join(" ");
-}
-
 function isOwn(db: Database) {
   return sql`c.id IS NOT NULL AND ${isSeen(db, "c.tenant")}`;
 }
 
-/** With a filter, all matches are read, so that old ones are found too; and in SQLite if there are several tenants, of
- * which the index knows nothing. */
+/** With a filter, all matches are read, so that old ones are found too; and if several tenants share the index. */
 async function bound(
   db: Database,
-  ...[match, { conversationId, branchId, kind, since, until }]: readonly [Match, SearchFilter]
+  ...[match, { conversationId, branchId, kind, since, until }]: readonly [SearchMatch, SearchFilter]
 ) {
   const isFiltered = [conversationId, branchId, kind, since, until].some((one) => one !== undefined);
   if (isFiltered || !match.isRanked) return sql`true`;
-  if (db.kind === "sqlite" && db.tenant !== null && await hasOthers(db, db.tenant)) return sql`true`;
+  if (db.dialect.search.isShared && db.tenant !== null && await hasOthers(db, db.tenant)) return sql`true`;
   return sql`s.rowid >= coalesce((
     SELECT s.rowid FROM search s WHERE ${match.where} ORDER BY s.rowid DESC LIMIT 1 OFFSET ${MAX_RANKED - 1}
   ), 0)`;

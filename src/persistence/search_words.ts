@@ -94,3 +94,8 @@ function partsOf(metadata: string): Readonly<Record<string, string>> {
   const { answer = "", steered = [] } = fromJson<Texts>(metadata);
   return { answer, steered: steered.map(({ text }) => text).join("\n") };
 }
+
+/** Each word as a phrase: quotes remove any special meaning. */
+export function phrases(words: ReadonlySet<string>): string {
+  return [...words].map((word) => `"${word.replaceAll('"', '""')}"`).join(" ");
+}

@@ -13,9 +13,9 @@ import type {
   VacuumReport,
 } from "../domain/records/database_maintenance.ts";
 import { checkDatabase, refuseDamaged } from "./sqlite_check.ts";
+import { SqliteConnection, tableRows, Transactions } from "./sqlite/connection.ts";
 import { copyDatabase, modeOf, writeFresh } from "./sqlite/copy_database.ts";
 import { closeOnce, notAlone, openAlone, openDatabase, openExisting } from "./sqlite/open_database.ts";
-import { SqliteConnection, tableRows, Transactions } from "./sqlite/sqlite_database.ts";
 import { isDamaged, isNoDatabase, systemError, toStoreError } from "./sqlite/store_error.ts";
 import { collectContent, removeUnused } from "./unused_content.ts";
 

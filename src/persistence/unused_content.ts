@@ -1,7 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
 import type { PruneReport } from "../domain/records/database_maintenance.ts";
+import { SqliteConnection, tableRows, Transactions } from "./sqlite/connection.ts";
 import { openAlone } from "./sqlite/open_database.ts";
-import { SqliteConnection, tableRows, Transactions } from "./sqlite/sqlite_database.ts";
 
 /** A text is stored before the row that refers to it: another process may be about to use newer content. */
 const SETTLED_MS = 24 * 3_600_000;

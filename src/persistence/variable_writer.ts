@@ -49,7 +49,7 @@ export class VariableWriter {
       const cells = await variableCells(this.#content, { image, block: null, order, before: null });
       await this.#insert(await this.#souls.own(name), {
         ...cells,
-        result: large === undefined ? cells.result : this.#content.largeCell(large),
+        result: large === undefined ? cells.result : this.#content.db.dialect.largeCell(large),
       });
     }
   }
@@ -154,7 +154,7 @@ const ownVariables = namedQuery((db, { branchId, names }: { readonly branchId: s
         one.selectFrom("expressionState as n").select("n.id").whereRef("n.expressionSoulId", "=", "o.id")
           .orderBy("n.version", "desc").limit(1).as("newestId")
       )
-      .where("o.conversationStateId", "=", branchId).where(db.isListed("o.name", names)))
+      .where("o.conversationStateId", "=", branchId).where(db.dialect.isListed("o.name", names)))
     .selectFrom("v").leftJoin("expressionState as e", "e.id", "v.newestId")
     .select(["v.id", "v.name", "v.metadata", "e.version as newest", "e.result"])
 );

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { fileURLToPath } from "node:url";
 import { openStore } from "../../src/persistence/open_store.ts";
-import { SqliteConnection } from "../../src/persistence/sqlite/sqlite_database.ts";
+import { SqliteConnection } from "../../src/persistence/sqlite/connection.ts";
 import type { Store } from "../../src/persistence/store.ts";
 import { begun, block, image, iterationEnd, newIteration, queryEnd } from "../conformance/store/fixtures.ts";
 import { withDatabasePath } from "./_temp_database.ts";

@@ -1,3 +1,4 @@
+import { POSTGRES } from "./postgres_dialect.ts";
 import {
   type Dialect,
   type Driver,
@@ -6,15 +7,12 @@ import {
   PostgresQueryCompiler,
   type PrimitiveValueListNode,
   type QueryResult,
-  type RawBuilder,
-  sql,
-  type SqlBool,
 } from "kysely";
 import { TakenOverError } from "../../domain/errors.ts";
 import { newId } from "../../domain/kit/ids.ts";
 import { Database, type HeldRun, OwnDriver, type ResultRow, type RowChange } from "../database.ts";
 import { snakeCase } from "../tables.ts";
-import { isAborted, isConflict, isLost, isReadOnly, isUnmarked, sqlState } from "./postgres_error.ts";
+import { isAborted, isConflict, isLost, isReadOnly, isUnmarked } from "./postgres_error.ts";
 import type { Connection, Server } from "./server.ts";
 import { PostgresTransaction, type TransactionOptions } from "./transaction.ts";
 
@@ -31,7 +29,7 @@ interface PostgresDatabaseOptions {
 
 /** A PostgreSQL database, or a transaction in it. */
 export class PostgresDatabase extends Database {
-  override readonly kind = "postgres";
+  override readonly dialect = POSTGRES;
   readonly held: HeldRuns;
   readonly #server: Server;
   readonly #tenant: string | null;
@@ -116,15 +114,6 @@ export class PostgresDatabase extends Database {
     await this.run("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [name]);
   }
 
-  override holderOf(id: string, isLocked = true): RawBuilder<string | null> {
-    const lock = sql.raw(isLocked ? "FOR SHARE" : "");
-    return sql<string | null>`(SELECT node_id || ' ' || epoch FROM job WHERE query_id = ${sql.raw(id)} ${lock})`;
-  }
-
-  override versionOf(run: string): RawBuilder<string | null> {
-    return sql<string | null>`CAST(${sql.raw(run)}.xmin AS text)`;
-  }
-
   override checkHolder({ id, holder, version = null }: HeldRun): void {
     this.held.check({ id, holder });
     if (version !== null) this.#transaction?.expect({ id, holder, version });
@@ -132,27 +121,6 @@ export class PostgresDatabase extends Database {
 
   override ended(queryId: string): void {
     this.held.ended(queryId);
-  }
-
-  override async deferReferences(): Promise<void> {
-    await sql`SET CONSTRAINTS ALL DEFERRED`.execute(this);
-  }
-
-  override breaksRule(error: unknown): error is Error {
-    // A row that belongs to none breaks a policy before it breaks a constraint.
-    return error instanceof Error && /^(?:23|42501$)/.test(sqlState(error)) && !isUnmarked(error);
-  }
-
-  override wholeText(cell: string): RawBuilder<string | null> {
-    return sql.raw(cell);
-  }
-
-  override jsonText(cell: string, key: string): RawBuilder<string | null> {
-    return sql<string | null>`(json_of(${sql.raw(cell)}) ->> ${sql.lit(key)})`;
-  }
-
-  override isListed(column: string, json: string): RawBuilder<SqlBool> {
-    return sql<SqlBool>`${sql.ref(column)} = ANY (ARRAY(SELECT jsonb_array_elements_text(CAST(${json} AS jsonb))))`;
   }
 
   /** From now on nothing waits for a lost server any more. */

@@ -3,7 +3,7 @@
 import { DatabaseSync, StatementSync } from "node:sqlite";
 import pg from "pg";
 import { openStore } from "../../../src/persistence/open_store.ts";
-import { SqliteConnection } from "../../../src/persistence/sqlite/sqlite_database.ts";
+import { SqliteConnection } from "../../../src/persistence/sqlite/connection.ts";
 
 const [path = "", conversationId = "", kill = ""] = Deno.args;
 const STEP = /^\s*(?:begin|commit|pragma wal_checkpoint)|delete from|insert into "?erasure/i;

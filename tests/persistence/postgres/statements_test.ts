@@ -64,7 +64,7 @@ test("a statement that nobody waits for fails its transaction, with its own erro
   const db = new PostgresDatabase(new Server(readAddress(url), { patienceMs: 1000 }), { tenant: "default" });
   const insert = "INSERT INTO conversation_soul (id, created_at, activity) VALUES ($1, 1, 1)";
   const bad = "INSERT INTO conversation_state (id) VALUES ($1)";
-  const violates = (error: unknown) => db.breaksRule(error);
+  const violates = (error: unknown) => db.dialect.breaksRule(error);
   const last = db.write(async (tx) => {
     await tx.store(insert, ["a"]);
     await tx.store(bad, ["b"]);

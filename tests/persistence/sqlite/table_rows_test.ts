@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { filled, opened } from "../_filled.ts";
 import { withDatabasePath } from "../_temp_database.ts";
 import { SqliteMaintenance } from "../../../src/persistence/sqlite_maintenance.ts";
-import { tableRows } from "../../../src/persistence/sqlite/sqlite_database.ts";
+import { tableRows } from "../../../src/persistence/sqlite/connection.ts";
 
 const PAGE = 4096;
 

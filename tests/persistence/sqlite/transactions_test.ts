@@ -4,7 +4,8 @@ import { DatabaseSync } from "node:sqlite";
 import { withDatabasePath } from "../_temp_database.ts";
 import type { Database } from "../../../src/persistence/database.ts";
 import { openStore } from "../../../src/persistence/open_store.ts";
-import { SqliteConnection, SqliteDatabase, Transactions } from "../../../src/persistence/sqlite/sqlite_database.ts";
+import { SqliteConnection, Transactions } from "../../../src/persistence/sqlite/connection.ts";
+import { SqliteDatabase } from "../../../src/persistence/sqlite/sqlite_database.ts";
 import {
   begun,
   block,

@@ -1,0 +1,193 @@
+import type { QueryResult } from "kysely";
+import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from "node:sqlite";
+import { setTimeout as sleep } from "node:timers/promises";
+import { BoundedMap } from "../../domain/kit/bounded_map.ts";
+import { Semaphore } from "../../domain/kit/concurrency.ts";
+import { columnName } from "../tables.ts";
+import { isBusy } from "./store_error.ts";
+
+interface Prepared {
+  readonly statement: StatementSync;
+  /** Column names as SQLite returns them and in camel case; empty for a statement that returns no rows. */
+  readonly columns: readonly (readonly [string, string])[];
+}
+
+const MAX_PREPARED = 300;
+
+/** Runs queries on one `node:sqlite` database. Each SQL text is prepared once and its statement kept. */
+export class SqliteConnection {
+  readonly #db: DatabaseSync;
+  readonly #prepared = new BoundedMap<string, Prepared>(MAX_PREPARED);
+
+  constructor(db: DatabaseSync) {
+    this.#db = db;
+  }
+
+  get inTransaction(): boolean {
+    return this.#db.isTransaction;
+  }
+
+  /** Returns rows with column names in camel case. */
+  query(sql: string, parameters: readonly unknown[]): QueryResult<Record<string, unknown>> {
+    const { statement, columns } = this.#prepare(sql);
+    const values = parameters.map(bindable);
+    if (columns.length === 0) return { rows: [], numAffectedRows: BigInt(statement.run(...values).changes) };
+    return { rows: statement.all(...values).map((cells) => rowOf(columns, cells)) };
+  }
+
+  /** Another connection to the same file, which only reads; null for a database in memory. */
+  beside(): SqliteConnection | null {
+    const path = this.#db.location();
+    return path ? new SqliteConnection(new DatabaseSync(path, { readOnly: true })) : null;
+  }
+
+  /** For statements without parameters and rows, such as `begin`. */
+  command(sql: string): void {
+    this.#prepare(sql).statement.run();
+  }
+
+  close(): void {
+    this.#prepared.clear();
+    if (this.#db.isOpen) this.#db.close();
+  }
+
+  #prepare(sql: string): Prepared {
+    const known = this.#prepared.get(sql);
+    if (known) return known;
+    const statement = this.#db.prepare(sql);
+    const columns = statement.columns().map(({ name }) => [name, columnName(name)] as const);
+    const prepared = { statement, columns };
+    this.#prepared.set(sql, prepared);
+    return prepared;
+  }
+}
+
+function rowOf(columns: Prepared["columns"], cells: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const row: Record<string, unknown> = {};
+  for (const [from, to] of columns) row[to] = cells[from];
+  return row;
+}
+
+/** `node:sqlite` silently binds a Date as NULL, so anything unusual is refused here. */
+function bindable(value: unknown): SQLInputValue {
+  if (value === null || typeof value === "number" || typeof value === "string" || typeof value === "bigint") {
+    return value;
+  }
+  if (value instanceof Uint8Array) return value;
+  throw new TypeError(`Cannot bind a value to a query: ${value instanceof Date ? "Date" : typeof value}`);
+}
+
+interface TransactionsOptions {
+  /** How long a writer waits for the database lock while another process holds it. */
+  readonly busyMs: number;
+  /** Called when each write has begun; nothing is written if it throws. */
+  readonly begun?: () => void;
+  /** Called after each commit; its writer receives what it throws. */
+  readonly committed?: () => void;
+}
+
+/** The transactions on one connection, one after the other. */
+export class Transactions {
+  readonly #connection: SqliteConnection;
+  readonly #busyMs: number;
+  readonly #begun: () => void;
+  readonly #committed: () => void;
+  readonly #turns = new Semaphore();
+
+  constructor(connection: SqliteConnection, { busyMs, begun = () => {}, committed = () => {} }: TransactionsOptions) {
+    this.#connection = connection;
+    this.#busyMs = busyMs;
+    this.#begun = begun;
+    this.#committed = committed;
+  }
+
+  write<T>(work: () => T | Promise<T>): Promise<T> {
+    return this.#turns.run(async () => {
+      await this.#begin();
+      try {
+        this.#begun();
+        const result = await work();
+        this.#connection.command("commit");
+        this.#committed();
+        return result;
+      } catch (error) {
+        this.#rollback();
+        throw error;
+      }
+    });
+  }
+
+  read<T>(work: () => Promise<T>): Promise<T> {
+    return this.#turns.run(async () => {
+      this.#connection.command("begin");
+      try {
+        return await work();
+      } finally {
+        this.#rollback();
+      }
+    });
+  }
+
+  /** Runs a statement that is its own transaction. */
+  statement<T>(run: () => T): T | Promise<T> {
+    return this.#turns.open === 0 ? run() : this.#turns.run(() => Promise.resolve(run()));
+  }
+
+  /** Takes the connection for statements that are their own transactions. `pass` gives it back. */
+  take(): Promise<void> {
+    return this.#turns.acquire();
+  }
+
+  pass(): void {
+    this.#turns.release();
+  }
+
+  /** Resolves when everything that was begun is stored. */
+  async end(): Promise<void> {
+    await this.take();
+    this.pass();
+  }
+
+  async #begin(): Promise<void> {
+    const start = performance.now();
+    for (let pause = 2;; pause = Math.min(pause * 2, 50)) {
+      try {
+        return this.#connection.command("begin immediate");
+      } catch (error) {
+        if (!isBusy(error) || performance.now() - start + pause > this.#busyMs) throw error;
+      }
+      await sleep(pause);
+    }
+  }
+
+  /** A full disk makes SQLite end the transaction itself. */
+  #rollback(): void {
+    if (this.#connection.inTransaction) this.#connection.command("rollback");
+  }
+}
+
+type TableRow = Readonly<Record<string, SQLOutputValue>>;
+
+/** The rows of a table in the order of their `rowid`, which each has as `place`. One is in memory at a time. It throws
+ * where a page cannot be read: `StatementSync.iterate()` would end there as after the last row. */
+export function* tableRows(
+  db: DatabaseSync,
+  { table, columns, where = "true" }: {
+    readonly table: string;
+    /** Terms of SQL. */
+    readonly columns: string;
+    readonly where?: string;
+  },
+): Generator<TableRow> {
+  const next = db.prepare(
+    `SELECT rowid AS place, ${columns} FROM "${table}" WHERE rowid > ? AND ${where} ORDER BY rowid LIMIT 1`,
+  );
+  next.setReadBigInts(true);
+  let place: SQLOutputValue = -(2n ** 63n);
+  for (;;) {
+    const row: TableRow | undefined = next.get(place);
+    if (row === undefined) return;
+    yield row;
+    place = row.place ?? null;
+  }
+}
