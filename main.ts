@@ -1,3 +1,4 @@
-import { described, live, realm, settings, shipped } from "./extensions/index.ts";
+import { shipped } from "./extensions/index.ts";
+import { realm } from "./extensions/realm.ts";
 import { main } from "./src/app.ts";
-await main(Deno.args, { shipped, described, live, realm, settings });
+await main(Deno.args, { shipped, realm });

@@ -7,8 +7,11 @@ const [workspace = ""] = Deno.args;
 const view = { envId: "e", conversationId: "c", branchId: "b", depth: 0, workspace };
 const settings = { config: DEFAULT_CONFIG, home: `${workspace}/home`, workspace };
 const start = performance.now();
-const index = await import("../../extensions/index.ts");
-const { source } = await extensionSource(settings, index);
+const [{ shipped }, { realm }] = await Promise.all([
+  import("../../extensions/index.ts"),
+  import("../../extensions/realm.ts"),
+]);
+const { source } = await extensionSource(settings, { shipped, realm });
 const launched = performance.now();
 const active = await source.activate(view);
 const opened = performance.now();

@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: af546e951a011875974b94757b976396ac4a3565173bfe90b379b1aa28311cc9
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 6f8de0d54fc6beffce1e367f29f753a505611c53c4e4b6a52fc2c38dd5096100
 import { z } from 'zod';
 
 /** Any value that JSON can express. */
@@ -390,6 +390,8 @@ export interface Extension {
   }>;
   /** Schema of its section in `extensions.config`; `env.config` is the parsed result. */
   readonly config?: z.ZodType;
+  /** Of shipped extensions: an older name of its section, at the top of the settings file. */
+  readonly section?: string;
   /** Commands that it adds to `vis`. */
   readonly cli?: readonly CliCommand[];
   /** Called by `vis doctor`, even while the extension is off. */

@@ -1,5 +1,4 @@
 import { defineExtension, type EnvironmentView, fn, z } from "@vis/extension";
-import live from "./live.ts";
 
 const count = z.strictObject({ last: z.number().int().min(1).max(50).optional() }).optional();
 
@@ -12,8 +11,9 @@ export default defineExtension({
   author: "Vis",
   license: "Apache-2.0",
   readOnly: true,
-  activate: live.activate,
-  prompt: live.prompt,
+  activate: ({ db, depth }: EnvironmentView): boolean => db !== undefined && depth === 0,
+  /** Empty: no call mentions it, and whoever needs it names it. */
+  prompt: (): string => "",
   shown: 0,
   symbols: [
     fn("prompt", (env: EnvironmentView) => prompt(env), {

@@ -1,10 +1,15 @@
 import { defineExtension, type EnvironmentView, fn, z } from "@vis/extension";
-import live from "./live.ts";
 import { type HistorySearchOptions, readerOf, searchHistory } from "./search.ts";
 
 const text = z.string().min(1);
 const conversation = z.string().min(8).optional();
 const time = z.union([z.string(), z.number(), z.date()]).optional();
+
+const HINT = "Earlier conversations and their variables.";
+
+/** Readers that have found earlier conversations: listing them looks at every one, and this is called with every
+ * request. */
+const FOUND = new WeakSet<object>();
 
 export default defineExtension({
   namespace: "vis.history",
@@ -15,8 +20,14 @@ export default defineExtension({
   author: "Vis",
   license: "Apache-2.0",
   readOnly: true,
-  activate: live.activate,
-  prompt: live.prompt,
+  /** A child query has only its task and no history. */
+  activate: ({ db, depth }: EnvironmentView): boolean => db !== undefined && depth === 0,
+  /** Empty unless there is something to find. */
+  prompt: async ({ db }: EnvironmentView): Promise<string> => {
+    if (db === undefined) return "";
+    if (!FOUND.has(db) && (await db.conversations({ limit: 2 })).length > 1) FOUND.add(db);
+    return FOUND.has(db) ? HINT : "";
+  },
   shown: 0,
   symbols: [
     fn(

@@ -1,5 +1,4 @@
 import { defineExtension, type EnvironmentView, type Extension, fn, z } from "@vis/extension";
-import live from "./live.ts";
 import settings from "./settings.ts";
 
 const text = z.string().min(1);
@@ -8,6 +7,15 @@ const args = z.record(z.string(), z.unknown()).describe("args").meta({ tsType: "
 
 /** Everything that needs the MCP library is loaded with the first call. */
 const calls = () => import("./calls.ts");
+
+interface Servers {
+  readonly servers?: Readonly<Record<string, { readonly disabled?: boolean }>>;
+}
+
+const names = ({ config }: EnvironmentView): readonly string[] =>
+  Object.entries((config as Servers | undefined)?.servers ?? {}).flatMap(([name, { disabled }]) =>
+    disabled ? [] : [name]
+  );
 
 export default defineExtension({
   namespace: "vis.mcp",
@@ -18,10 +26,15 @@ export default defineExtension({
   author: "Vis",
   license: "Apache-2.0",
   config: settings,
-  activate: live.activate,
-  prompt: live.prompt,
+  /** Inactive unless the user configured a server. */
+  activate: (env: EnvironmentView): boolean => names(env).length > 0,
+  prompt: (env: EnvironmentView): string => {
+    const listed = names(env).join(", ");
+    if (listed === "") return "";
+    return `Tools of MCP servers: ${listed}. First look: await mcp.tools(server, search?) gives their signatures as text. Then await mcp.call(server, tool, args): data, or an error with the signature.`;
+  },
   extend: async (env: EnvironmentView): Promise<readonly Extension[]> => {
-    if (!live.activate(env)) return [];
+    if (names(env).length === 0) return [];
     const { aliases } = await import("./aliases.ts");
     return await aliases(env, async (own, name, call) => (await calls()).callByAlias(own, name, call));
   },

@@ -1,8 +1,10 @@
 import { defineExtension, type EnvironmentView, fn, z } from "@vis/extension";
-import live from "./live.ts";
-import { addNote, MAX_NOTE_CHARS, type NotePlace, type NoteScope, readNotes, removeNote } from "./notes.ts";
+import { addNote, MAX_NOTE_CHARS, type Note, type NotePlace, type NoteScope, readNotes, removeNote } from "./notes.ts";
 
 const text = z.string().min(1).max(MAX_NOTE_CHARS);
+
+/** Limit: every call of a query carries them, and the newest are shown. */
+const MAX_SHOWN_CHARS = 2_000;
 
 export default defineExtension({
   namespace: "vis.memo",
@@ -13,8 +15,18 @@ export default defineExtension({
   author: "Vis",
   license: "Apache-2.0",
   readOnly: true,
-  activate: live.activate,
-  prompt: live.prompt,
+  /** A child query has only its task and no history. */
+  activate: ({ depth }: EnvironmentView): boolean => depth === 0,
+  /** Empty until there is a note. */
+  prompt: async (env: EnvironmentView): Promise<string> => {
+    const [project, user] = await Promise.all([readNotes(env, "project"), readNotes(env, "user")]);
+    if (project.length + user.length === 0) return "";
+    return [
+      "Notes of earlier conversations; keep what later ones must know with memo.add(text), drop with memo.remove(id).",
+      ...section("project", project),
+      ...section("user", user),
+    ].join("\n");
+  },
   shown: 0,
   symbols: [
     fn(
@@ -76,4 +88,14 @@ async function listNotes(place: NotePlace) {
     scopes.map(async (scope) => (await readNotes(place, scope)).map((note) => ({ ...note, scope }))),
   );
   return lists.flat();
+}
+
+function section(scope: string, notes: readonly Note[]): readonly string[] {
+  if (notes.length === 0) return [];
+  let length = 0;
+  const lines = notes.map(({ id, text }) => `- [${id}] ${text}`).reverse()
+    // The newest one is always shown: its id must not push it out.
+    .filter((line, at) => (length += line.length + 1) <= MAX_SHOWN_CHARS / 2 || at === 0).reverse();
+  const more = notes.length > lines.length ? ` (the newest ${lines.length} of ${notes.length}; memo.list())` : "";
+  return [`${scope}${more}:`, ...lines];
 }

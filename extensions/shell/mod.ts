@@ -35,6 +35,7 @@ export default defineExtension({
   onByDefault: true,
   howToEnable: "vis doctor says what it needs",
   config: settings,
+  section: "shell",
   activate: live.activate,
   prompt: live.prompt,
   shown: 1,

@@ -1,5 +1,4 @@
 import { type CallOutcome, defineExtension, type EnvironmentView, fn, z } from "@vis/extension";
-import live from "./live.ts";
 import settings from "./settings.ts";
 import type { WebCallOptions } from "./web_call.ts";
 
@@ -18,6 +17,8 @@ const Body = z.union([
 ]).describe("body");
 const RETURNS = "{status, url, headers, text? | json? | bytes?, truncated}";
 
+const MAX_NAMES = 600;
+
 export default defineExtension({
   namespace: "vis.web",
   alias: { ns: "vis.ext.web", alias: "web" },
@@ -28,8 +29,19 @@ export default defineExtension({
   license: "Apache-2.0",
   readOnly: true,
   config: settings,
-  activate: live.activate,
-  prompt: live.prompt,
+  section: "web",
+  activate: (): boolean => true,
+  prompt: (env: EnvironmentView): string => {
+    const names = allowed(env);
+    if (names === "") return "HTTP; the user allows hosts.";
+    const shown = names.length > MAX_NAMES ? `${names.slice(0, MAX_NAMES)}…` : names;
+    return `HTTP to ${
+      shown === "*" ? "any public host" : `${shown}; the user allows others`
+    }. A failed request is a result: look at status.
+web.get(url, {headers?, as?: "text"|"json"|"bytes", maxBytes?, timeoutMs?}): {status, url, headers, text? | json? | bytes?, truncated}
+web.post(url, body, {headers?, …}): the same
+web.readable(url): {status, url, title, text, links: {text, url}[], truncated}  // A page as Markdown.`;
+  },
   shown: 0,
   symbols: [
     fn("get", async (env: EnvironmentView, address: string, options?: WebCallOptions) => {
@@ -76,4 +88,9 @@ export default defineExtension({
 /** The status of an answer that is not what was asked for. */
 function statusOutcome({ status }: { readonly status: number }): CallOutcome {
   return status < 400 ? { text: "" } : { text: `status ${status}`, ok: false };
+}
+
+function allowed({ config }: EnvironmentView): string {
+  const { hosts = [], local = [] } = (config ?? {}) as Partial<Record<"hosts" | "local", readonly string[]>>;
+  return [...hosts, ...local].join(", ");
 }

@@ -2,12 +2,12 @@
  * src/config/defaults.ts, so that a start without a file reads no schema. */
 import { readFile, writeFile } from "node:fs/promises";
 import * as shipped from "../../extensions/index.ts";
-import { settingsSectionsOf } from "../../src/app/settings/settings.ts";
+import { settingsSectionsOf } from "../../src/app/extensions/shipped.ts";
 import { ConfigSchema } from "../../src/config/schema.ts";
 import { configJsonSchema, type ConfigSetting, settingList } from "../../src/config/setting_list.ts";
 import type { SettingsSection } from "../../src/domain/settings.ts";
 
-const SECTIONS = settingsSectionsOf(shipped);
+const SECTIONS = await settingsSectionsOf(shipped);
 const ROOT = new URL("../../", import.meta.url);
 
 /** Paths with the text that each file must have. */

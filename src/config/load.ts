@@ -34,6 +34,8 @@ export interface LoadedConfig {
   readonly config: Config;
   /** The layers in ascending order of precedence. */
   readonly layers: readonly ConfigLayer[];
+  /** The sections of shipped extensions; none without a file. */
+  readonly sections: SettingsSections;
   readonly apiKey: string | null;
   /** Reads an environment variable, where keys have their usual names; null if it is empty or not set. */
   readonly variable: (name: string) => string | null;
@@ -53,7 +55,7 @@ export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> 
   const config = layers.length === 3
     ? sections.merged(layers) as Config
     : (await import("./check_config.ts")).checkConfig(sections.merged(layers), "the configuration");
-  return { config, layers, apiKey: variable("VIS_API_KEY") ?? variable("OPENAI_API_KEY"), variable };
+  return { config, layers, sections, apiKey: variable("VIS_API_KEY") ?? variable("OPENAI_API_KEY"), variable };
 }
 
 async function fileLayers({ file, project = null, sections }: ConfigSources): Promise<readonly ConfigLayer[]> {

@@ -12,6 +12,10 @@ export interface SettingsSection {
   readonly project: readonly string[];
   /** Its keys that no workspace's settings file may set, even a trusted one. */
   readonly own: readonly string[];
+  /** Its keys that hold for every program of a conversation, by what they say of it. */
+  readonly programs: Readonly<Partial<Record<"network" | "read" | "unwalled", string>>>;
+  /** Its keys that take what clients offer, by the kind of that. */
+  readonly offered: Readonly<Record<string, string>>;
   readonly schema: () => Promise<z.ZodType>;
 }
 

@@ -3,7 +3,7 @@ import type { Clock } from "../domain/kit/time.ts";
 import type { CallAction, CallOutcome } from "../domain/query/calls.ts";
 import type { EnvironmentView, NudgeContext, ReplyExample } from "./spec.ts";
 
-/** What knows which extensions are active in a query: the registry itself, or this stand-in for it. */
+/** Knows which extensions are active in a query. */
 export interface ExtensionSource {
   activate(env: EnvironmentView, own?: OwnKeys): Promise<ActiveExtensions>;
   /** All extensions of an environment, active or not. */

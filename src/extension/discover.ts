@@ -64,7 +64,6 @@ export interface Wants {
   readonly locked?: { readonly writable: boolean } | undefined;
 }
 
-/** From an extension or its description. */
 interface Facts {
   readonly namespace: string;
   readonly onByDefault?: boolean | undefined;

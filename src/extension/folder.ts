@@ -118,10 +118,6 @@ const Shape = z.strictObject({
       .refine((path) => /\.m?[jt]s$/.test(path), "must end in .ts, .mts, .js or .mjs"),
     requires: words,
     allow: z.strictObject({ net: words, read: words, write: words, env: words }).prefault({}),
-    static: z.boolean().optional(),
-    live: word.refine(isInside, "must be a path of a file in the folder").optional(),
-    settings: word.refine(isInside, "must be a path of a file in the folder").optional(),
-    section: word.optional(),
   })).min(1, "names no extension").max(50),
 });
 

@@ -33,8 +33,6 @@ export interface Skipped {
 }
 
 export interface LoadOptions extends Wants {
-  /** Names to load; the whole index if absent. A name that is not in the index is reported as skipped. */
-  readonly wanted?: readonly string[];
   readonly log: Log;
   /** Folders to load in addition, in order. */
   readonly folders?: readonly FoundFolder[];
@@ -51,9 +49,8 @@ export interface LoadFolderOptions extends ImportOptions {
 /** Loads shipped extensions and those in folders. Never throws: an extension that fails is skipped together with those
  * that require it. */
 export async function loadShipped(index: ShippedIndex, options: LoadOptions): Promise<LoadReport> {
-  const names = options.wanted ?? Object.keys(index);
   const results: Loaded[] = (await Promise.all([
-    Promise.all(names.map((name) => loadOne(name, { index, realm: options.realm ?? {} }))),
+    Promise.all(Object.entries(index).map(([name, load]) => loadOne(name, load, options.realm))),
     ...(options.folders ?? []).map((folder) => loadFolder(folder, options)),
   ])).flat();
   const wanted = results.flatMap((one): readonly Loaded[] => "reason" in one ? [one] : wantedPart(one, options));
@@ -140,13 +137,9 @@ function chainOf(one: Found, found: readonly Found[]): string {
 
 async function loadOne(
   name: string,
-  { index, realm }: { readonly index: ShippedIndex; readonly realm: RealmIndex },
+  load: ShippedIndex[string],
+  realm: RealmIndex = {},
 ): Promise<Loaded> {
-  const load = Object.hasOwn(index, name) ? index[name] : undefined;
-  if (!load) {
-    const known = Object.keys(index).join(", ");
-    return failed({ name }, `no such shipped extension, there are ${known}`);
-  }
   try {
     return { name, extension: realmScripts(validateExtension((await load()).default), realm[name] ?? {}) };
   } catch (error) {

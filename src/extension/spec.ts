@@ -46,6 +46,8 @@ export interface Extension {
   readonly readOnly?: true | Readonly<{ symbols: readonly string[]; prompt: string }>;
   /** Schema of its section in `extensions.config`; `env.config` is the parsed result. */
   readonly config?: z.ZodType;
+  /** Of shipped extensions: an older name of its section, at the top of the settings file. */
+  readonly section?: string;
   /** Commands that it adds to `vis`. */
   readonly cli?: readonly CliCommand[];
   /** Called by `vis doctor`, even while the extension is off. */

@@ -90,6 +90,7 @@ const ExtensionShape = z.strictObject({
   onByDefault: z.boolean().optional(),
   readOnly: z.union([z.literal(true), z.strictObject({ symbols: names, prompt: z.string() })], READ_ONLY).optional(),
   config: z.custom<z.ZodType>((value) => value instanceof z.ZodType, "must be a zod type: z.object({…})").optional(),
+  section: text.optional(),
   cli: z.array(z.strictObject({
     name: word(COMMAND, '"reindex"'),
     doc: text,

@@ -1,9 +1,10 @@
 import * as index from "../../extensions/index.ts";
-import { type Settings, settingsSectionsOf } from "../../src/app/settings/settings.ts";
+import { settingsSectionsOf } from "../../src/app/extensions/shipped.ts";
+import type { Settings } from "../../src/app/settings/settings.ts";
 import { loadConfig } from "../../src/config/load.ts";
 
 /** Of a program that ships none. */
-export const NO_EXTENSIONS = { shipped: {}, described: {} };
+export const NO_EXTENSIONS = { shipped: {} };
 
 /** Settings of a home folder (or none) from a configuration file's value and an environment. */
 export async function settingsOf(
@@ -15,7 +16,7 @@ export async function settingsOf(
 ): Promise<Settings> {
   const file = { path: "config.jsonc", text: JSON.stringify({ localServers: false, ...config }) };
   return {
-    ...await loadConfig({ file, env, flags: {}, sections: settingsSectionsOf(index) }),
+    ...await loadConfig({ file, env, flags: {}, sections: await settingsSectionsOf(index) }),
     home,
     database: ":memory:",
     workspace: "/w",

@@ -66,9 +66,7 @@ function brokenExtensionWall({ from, to }: Import): string | undefined {
     return to.startsWith("extensions/") ? "src/ never imports extensions/: the loader does, by URL" : undefined;
   }
   if (from === SHIPPED_INDEX) {
-    return /^extensions\/[^/]+\/(?:mod|live|(?:\w+\/)?settings)\.ts$/.test(to)
-      ? undefined
-      : `${from} may only import mod.ts, live.ts and settings.ts of extensions/<name>/`;
+    return /^extensions\/[^/]+\/mod\.ts$/.test(to) ? undefined : `${from} may only import extensions/<name>/mod.ts`;
   }
   const own = from.split("/").slice(0, 2).join("/") + "/";
   return to === "src/extension/mod.ts" || to.startsWith(own)

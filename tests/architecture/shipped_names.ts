@@ -1,9 +1,10 @@
-import { described, shipped } from "../../extensions/index.ts";
+import { shipped } from "../../extensions/index.ts";
+import { shippedExtensions } from "../../src/app/extensions/shipped.ts";
 
 const NAMES = Object.keys(shipped);
-const SYMBOLS = Object.values(described).flatMap((
-  { functions, constants },
-) => [...functions, ...Object.keys(constants)]);
+const SYMBOLS = [...(await shippedExtensions({ shipped })).values()].flatMap(({ alias: { alias }, symbols = [] }) =>
+  symbols.map(({ name }) => `${alias}.${name}`)
+);
 const any = (words: readonly string[]): string => `(?:${words.join("|").replaceAll(".", "\\.")})`;
 const NAME = any(NAMES);
 

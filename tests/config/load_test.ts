@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
+import { settingsSectionsOf } from "../../src/app/extensions/shipped.ts";
 import { type ConfigSources, loadConfig } from "../../src/config/load.ts";
-import * as index from "../../extensions/index.ts";
-import { settingsSectionsOf } from "../../src/app/settings/settings.ts";
 import { ConfigError } from "../../src/domain/errors.ts";
+import * as index from "../../extensions/index.ts";
 
-const sections = settingsSectionsOf(index);
+const sections = await settingsSectionsOf(index);
 
 function sources(text: string | null, rest: Partial<ConfigSources> = {}): ConfigSources {
   return { file: text === null ? null : { path: "/home/c/config.jsonc", text }, env: {}, flags: {}, sections, ...rest };

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
+import { settingsSectionsOf } from "../../src/app/extensions/shipped.ts";
 import { configJsonSchema, settingList, settingOf } from "../../src/config/setting_list.ts";
 import * as index from "../../extensions/index.ts";
-import { settingsSectionsOf } from "../../src/app/settings/settings.ts";
 
-const sections = settingsSectionsOf(index);
+const sections = await settingsSectionsOf(index);
 const schema = await configJsonSchema(sections);
 const of = (key: string) => settingOf(sections.path(key), schema);
 

@@ -10,7 +10,7 @@ Deno.test("the first extension of the page passes its checks and tests, and can 
     const [module = "", bugs = "", checks = "", test = ""] = [...page.matchAll(/```(?:ts|json)\n([^]*?)```/g)]
       .map(([, text = ""]) => text);
     const settings = { ...await settingsOf({ config: {}, home: join(folder, "home") }), workspace: folder };
-    const parts = { shipped: {}, described: {}, env: {} };
+    const parts = { shipped: {}, env: {} };
     const made = await new AppExtensionAdmin(settings, parts).create("tracker");
     const files = { "mod.ts": module, "bugs.json": bugs, "checks.json": checks, "mod_test.ts": test };
     for (const [name, text] of Object.entries(files)) await Deno.writeTextFile(join(made, name), text);

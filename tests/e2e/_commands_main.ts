@@ -2,7 +2,8 @@
  * the arguments of one, as JSON. A line with its exit code ends what it wrote to stdout and to stderr. */
 import { connect } from "node:net";
 import { createInterface } from "node:readline";
-import { described, live, realm, settings, shipped } from "../../extensions/index.ts";
+import { shipped } from "../../extensions/index.ts";
+import { realm } from "../../extensions/realm.ts";
 import { main } from "../../src/app.ts";
 import { END } from "./helpers/commands.ts";
 
@@ -14,7 +15,7 @@ class Ended extends Error {
 
 async function codeOf(args: readonly string[]): Promise<number> {
   try {
-    await main(args, { shipped, described, live, realm, settings });
+    await main(args, { shipped, realm });
     return 0;
   } catch (error) {
     if (error instanceof Ended) return error.code;

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { described } from "../../extensions/index.ts";
 import shell from "../../extensions/shell/mod.ts";
 import { type EngineOptions, startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
@@ -67,7 +66,7 @@ Deno.test("doc() says how long a started command goes on, and what a run ended i
     await once.close();
     assert.equal(answer, "It is done.");
     assert.match(notes.join(), /^Ended with this run: echo ready; sleep 907\.3 \(.*vis serve/);
-    assert.match(described.shell.docs["shell.start"], /in vis run until its request ends/);
+    assert.match(shell.symbols.find(({ name }) => name === "start")?.doc ?? "", /in vis run until its request ends/);
 
     await using kept = await startEngine([DONE, start, DONE], options(at));
     await kept.ask("Does it run?");

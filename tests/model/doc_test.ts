@@ -1,20 +1,22 @@
 import assert from "node:assert/strict";
-import { described } from "../../extensions/index.ts";
+import { shipped } from "../../extensions/index.ts";
 import fs from "../../extensions/fs/mod.ts";
 import memo from "../../extensions/memo/mod.ts";
 import web from "../../extensions/web/mod.ts";
 import { withOffParts } from "../../src/app/extensions/extension_source.ts";
+import { shippedExtensions } from "../../src/app/extensions/shipped.ts";
 import { DEFAULT_CONFIG } from "../../src/config/defaults.ts";
 import { type EngineOptions, startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
 
 const DONE = replyJson([], { final: "It is done." });
 
+const ALL = await shippedExtensions({ shipped });
 const OPTIONS: EngineOptions = {
   extensions: [fs, web],
   source: (registry) => {
     const extensions = { ...DEFAULT_CONFIG.extensions, deny: ["memo"], config: { "vis.shell": { enabled: false } } };
-    return withOffParts(registry, { config: { ...DEFAULT_CONFIG, extensions }, described });
+    return withOffParts(registry, { config: { ...DEFAULT_CONFIG, extensions }, extensions: ALL });
   },
 };
 

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
-import { described, realm } from "../../extensions/index.ts";
 import { realmScripts } from "../../src/extension/import_folder.ts";
 import { validate } from "../../src/extension/mod.ts";
+import { realm } from "../../extensions/realm.ts";
+import { ownPart } from "../../src/extension/prompt_block.ts";
 import { startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
 import table from "../../extensions/tabular/mod.ts";
@@ -25,5 +26,7 @@ Deno.test("blocks read and write CSV, make tables and format numbers without awa
   const previews = engine.events.flatMap((event) => event.type === "block_finished" ? [event.result.preview] : []);
   assert.match(previews[3] ?? "", /name,n/);
   for (const text of previews.slice(4)) assert.match(text, /tables\.markdown\(rows/);
-  assert.ok(described.tabular.block.length < 300, String(described.tabular.block.length));
+  const view = { envId: "", conversationId: "", branchId: "", depth: 0, workspace: "" };
+  const [block = ""] = ownPart(extension, await extension.prompt(view)).blocks;
+  assert.ok(block.length < 300, String(block.length));
 });

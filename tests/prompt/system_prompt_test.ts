@@ -1,8 +1,12 @@
 import assert from "node:assert/strict";
-import { described } from "../../extensions/index.ts";
+import { shipped } from "../../extensions/index.ts";
+import { realm } from "../../extensions/realm.ts";
 import { offLine } from "../../src/extension/active.ts";
+import { loadShipped } from "../../src/extension/loader.ts";
+import { ExtensionRegistry } from "../../src/extension/registry.ts";
 import { callMessages, NO_EXTRAS } from "../../src/prompt/call_messages.ts";
 import { assembleSystemPrompt } from "../../src/prompt/system_prompt.ts";
+import { recordingLog } from "../extension/_sample.ts";
 import { parts } from "./_parts.ts";
 
 const environment = {
@@ -97,10 +101,15 @@ Deno.test("assembleSystemPrompt() stays within 4 KB without extensions, and the 
   assert.ok(bytes(JSON.stringify(messages)) <= 5_000, String(bytes(JSON.stringify(messages))));
 });
 
-Deno.test("assembleSystemPrompt() leaves the first request with the default extensions below 8 KB", () => {
+Deno.test("assembleSystemPrompt() leaves the first request with the default extensions below 8 KB", async () => {
   // The shell is there where the configuration asks for it.
-  const { shell: _, ...usual } = described;
-  const extensions = Object.values(usual).flatMap((one) => one === null ? [] : [{ block: one.block }]);
+  const { shell: _, ...usual } = shipped;
+  const { log } = recordingLog();
+  const { loaded } = await loadShipped(usual, { log, realm });
+  const registry = new ExtensionRegistry({ log });
+  for (const one of loaded) registry.register(one);
+  const view = { envId: "e", conversationId: "c", branchId: "b", depth: 0, workspace: "/w" };
+  const extensions = (await registry.activate(view)).blocks.map((block) => ({ block }));
   const shell = { namespace: "vis.shell", alias: "shell", functions: [], how: "vis config set shell.enabled true" };
   extensions.push({ block: offLine([shell]) });
   assert.ok(extensions.length > 0);

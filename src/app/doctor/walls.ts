@@ -12,9 +12,10 @@ import { programWall } from "../../processes/program_wall.ts";
 import { probeWalls, type WallProbe } from "../../sandbox/host/probe_walls.ts";
 import type { WallName } from "../../sandbox/missing_walls.ts";
 import { buildRegistry } from "../extensions/extension_source.ts";
+import type { ShippedParts } from "../extensions/shipped.ts";
 import { tryWalls } from "../session/open_session.ts";
 import { programSettings } from "../settings/programs.ts";
-import type { EnvironmentVariables, Settings, ShippedParts } from "../settings/settings.ts";
+import type { EnvironmentVariables, Settings } from "../settings/settings.ts";
 
 /** Checks what blocks will run in: a sandbox as configured, then each wall separately, behind the same launcher.
  * `signal` ends the children; the results are then meaningless. */
@@ -90,12 +91,12 @@ export async function diagnoseCommands(
   const { env } = parts;
   const wall = programWall({
     private: { home: env["HOME"] || null, visHome: settings.home },
-    read: programSettings(settings, parts).read,
+    read: programSettings(settings).read,
     network: false,
     secrets: settings.config.secrets,
     env,
   });
-  const unwalled = programSettings(settings, parts).unwalled;
+  const unwalled = programSettings(settings).unwalled;
   const programs = new AskedPrograms({
     wall,
     mode: "run", // the user runs the checks

@@ -14,9 +14,10 @@ import { signatureOf } from "../../extension/signatures.ts";
 import type { EnvironmentView, Extension } from "../../extension/spec.ts";
 import { collectTests } from "../../extension/testing.ts";
 import { undefinedNames } from "../../sandbox/child/syntax/modules.ts";
-import type { Settings, ShippedParts } from "../settings/settings.ts";
+import type { Settings } from "../settings/settings.ts";
 import { buildRegistry, folderOptionsOf } from "./extension_source.ts";
 import { TYPE_FILES } from "./new_extension.ts";
+import type { ShippedParts } from "./shipped.ts";
 
 const MAX_MS = 10_000, TEST_MS = 60_000;
 const Checks = z.array(z.strictObject({

@@ -18,16 +18,12 @@ import { type ExtensionFolder, extensionOfFiles, readExtensionFolder } from "../
 import type { Skipped } from "../../extension/loader.ts";
 import { readTar } from "../../extension/read_tar.ts";
 import type { Extension } from "../../extension/spec.ts";
-import {
-  type EnvironmentVariables,
-  type Settings,
-  settingsSectionsOf,
-  type ShippedParts,
-} from "../settings/settings.ts";
+import type { EnvironmentVariables, Settings } from "../settings/settings.ts";
 import { checkExtensions, testExtensions } from "./check_extensions.ts";
 import { extensionCommands, runExtensionCommand } from "./extension_commands.ts";
 import { buildRegistry, folderOptionsOf, isBelow } from "./extension_source.ts";
 import { newExtension } from "./new_extension.ts";
+import { settingsSectionsOf, type ShippedParts } from "./shipped.ts";
 
 const ANY = z.record(z.string(), z.unknown());
 
@@ -59,7 +55,8 @@ export class AppExtensionAdmin implements ExtensionAdmin {
       off: true,
     });
     const section = (namespace: string, schema: z.ZodType): SettingsSection => {
-      return { namespace, name: null, project: [], own: [], schema: () => Promise.resolve(schema) };
+      const none = { project: [], own: [], programs: {}, offered: {} };
+      return { namespace, name: null, ...none, schema: () => Promise.resolve(schema) };
     };
     return [
       ...loaded.filter(({ namespace }) => folders.has(namespace))
@@ -180,9 +177,12 @@ export class AppExtensionAdmin implements ExtensionAdmin {
     args: readonly string[],
     { print, ask = nobody, signal, candidate }: Parameters<ExtensionAdmin["run"]>[1],
   ): Promise<number | null> {
-    const sections = settingsSectionsOf(this.#parts);
     const config = candidate
-      ? withValue(this.#settings.config, sections.path(candidate.key), candidate.value) as Settings["config"]
+      ? withValue(
+        this.#settings.config,
+        (await settingsSectionsOf(this.#parts)).path(candidate.key),
+        candidate.value,
+      ) as Settings["config"]
       : this.#settings.config;
     const settings = { ...this.#settings, config };
     const { loaded, registry } = await buildRegistry(settings, this.#parts, {
@@ -200,10 +200,9 @@ export class AppExtensionAdmin implements ExtensionAdmin {
   }
 
   #whetherOff(extension: Extension, facts: ExtensionFacts): ExtensionFacts {
-    const { namespace, alias: { alias } } = extension;
+    const { namespace, alias: { alias }, section = `extensions.config.${namespace}` } = extension;
     if (isWanted(alias, extension, this.#settings.config.extensions)) return facts;
-    const [key = ""] = settingsSectionsOf(this.#parts).spellings(`extensions.config.${namespace}.enabled`);
-    return { ...facts, state: "off", reason: `it is off: vis config set ${key} true` };
+    return { ...facts, state: "off", reason: `it is off: vis config set ${section}.enabled true` };
   }
 
   async #load({ off = false } = {}) {

@@ -11,8 +11,9 @@ import type { CliCommand, Extension, OwnStore } from "../../extension/spec.ts";
 import { openStore } from "../../persistence/open_store.ts";
 import type { Store } from "../../persistence/store.ts";
 import { programsOf } from "../settings/programs.ts";
-import type { EnvironmentVariables, Settings, ShippedParts } from "../settings/settings.ts";
+import type { EnvironmentVariables, Settings } from "../settings/settings.ts";
 import { buildRegistry } from "./extension_source.ts";
+import type { ShippedParts } from "./shipped.ts";
 
 interface Options {
   readonly loaded: readonly Extension[];
@@ -21,7 +22,7 @@ interface Options {
   readonly print: (text: string) => void;
   readonly ask: (question: string) => Promise<string>;
   readonly signal?: AbortSignal | undefined;
-  readonly parts: Pick<ShippedParts, "described"> & { readonly env: EnvironmentVariables };
+  readonly parts: Pick<ShippedParts, "shipped"> & { readonly env: EnvironmentVariables };
 }
 
 /** Runs `args` as a command of the first extension that has one of this name; null if none has. */

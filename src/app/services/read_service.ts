@@ -1,8 +1,9 @@
 import type { OpenRequest, ServiceRequest } from "../../channels/channel.ts";
 import type { Config } from "../../config/schema.ts";
 import { UsageError } from "../../domain/errors.ts";
+import type { ShippedParts } from "../extensions/shipped.ts";
 import { tryWalls } from "../session/open_session.ts";
-import { type EnvironmentVariables, readSettings, type Settings, type ShippedParts } from "../settings/settings.ts";
+import { type EnvironmentVariables, readSettings, type Settings } from "../settings/settings.ts";
 
 /** Describes the effect of the locked profile for the operator. */
 function lockedNote(
@@ -36,7 +37,7 @@ interface Service<R extends OpenRequest> {
   readonly notes: readonly string[];
 }
 
-type ServiceParts = Pick<ShippedParts, "described" | "settings"> & { readonly env: EnvironmentVariables };
+type ServiceParts = Pick<ShippedParts, "shipped"> & { readonly env: EnvironmentVariables };
 
 /** Reads profile and settings. Leaves nothing open; for the locked profile it has tested every wall. Throws
  * `ConfigError` and `UsageError`. */

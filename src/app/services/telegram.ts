@@ -153,7 +153,7 @@ const ALLOWED_MS = 1_000;
 
 interface BotParts {
   readonly settings: Settings;
-  readonly parts: Pick<SessionParts, "env" | "described" | "settings">;
+  readonly parts: Pick<SessionParts, "env" | "shipped">;
 }
 
 /** The bot's part of the settings, for polling or a webhook. */

@@ -16,10 +16,11 @@ import { WorkFolder } from "../../sandbox/launch/work_folder.ts";
 import { missingWalls } from "../../sandbox/missing_walls.ts";
 import type { Sandbox, SandboxLimits, SandboxOptions } from "../../sandbox/sandbox.ts";
 import { checkLeftOut, extensionSource } from "../extensions/extension_source.ts";
+import type { ShippedParts } from "../extensions/shipped.ts";
 import type { Telemetry } from "../otel/telemetry.ts";
 import { buildRouter } from "../providers/build_router.ts";
 import { programSettings, programsOf } from "../settings/programs.ts";
-import { type EnvironmentVariables, readSettings, type Settings, type ShippedParts } from "../settings/settings.ts";
+import { type EnvironmentVariables, readSettings, type Settings } from "../settings/settings.ts";
 import { PROCESS_LIMITS } from "./process_limits.ts";
 import { isAlive, ownSession } from "./process_owner.ts";
 
@@ -44,7 +45,7 @@ export async function openSession(request: OpenRequest, { env, telemetry, ...par
     const extensions = await extensionsOf(request, { settings, parts });
     const own = ownSession();
     const where = { ...settings, readOnly: locked?.writable === false };
-    const commands = locked ? {} : programsOf(settings, { env, described: parts.described, mode: request.shell });
+    const commands = locked ? {} : programsOf(settings, { env, shipped: parts.shipped, mode: request.shell });
     const node = await nodeOf(request, { store, router, owner: own.owner });
     const conversations = await conversationsOf(telemetry, {
       store,
@@ -73,7 +74,7 @@ export async function openSession(request: OpenRequest, { env, telemetry, ...par
         ...settings.layers.flatMap(({ ignored = [] }) => ignored),
         ...router.notes,
         ...extensions.notes,
-        ...await unwalledNotes(settings, { ...commands, parts, request }),
+        ...await unwalledNotes(settings, { ...commands, request }),
       ],
       close: async () => {
         await conversations.closeAll();
@@ -213,12 +214,11 @@ function obeyedPaths(
 /** Says that commands run without a question, where the wall is not whole. */
 async function unwalledNotes(
   settings: Settings,
-  { programWalls, parts, request }: Partial<Pick<EnvironmentParts, "programWalls">> & {
-    readonly parts: Pick<ShippedParts, "described">;
+  { programWalls, request }: Partial<Pick<EnvironmentParts, "programWalls">> & {
     readonly request: OpenRequest;
   },
 ): Promise<readonly string[]> {
-  if (!programWalls || programSettings(settings, { ...parts, mode: request.shell }).unwalled !== "run") return [];
+  if (!programWalls || programSettings(settings, { mode: request.shell }).unwalled !== "run") return [];
   const { unwalled } = await programWalls().catch(() => ({ unwalled: undefined }));
   if (unwalled?.mode !== "run") return [];
   return [`Commands run without a question, and their wall is not whole: ${unwalled.reason} (shell.unwalled is run)`];

@@ -15,22 +15,16 @@ import { jsonOrUndefined } from "../../domain/kit/json.ts";
 import { nearestName } from "../../domain/kit/names.ts";
 import type { ConfigTrustFacts, SettingChange, SettingFacts } from "../../domain/reports.ts";
 import type { SettingsSection } from "../../domain/settings.ts";
+import { settingsSectionsOf, type ShippedParts } from "../extensions/shipped.ts";
 import { ConfigTrust, findProjectConfig, readConfigFile, writeConfigFile } from "./config_file.ts";
-import {
-  type EnvironmentVariables,
-  readSettings,
-  realFolder,
-  settingsSectionsOf,
-  type ShippedParts,
-  visHome,
-} from "./settings.ts";
+import { type EnvironmentVariables, readSettings, realFolder, visHome } from "./settings.ts";
 
 interface Places {
   readonly home: string | null;
   readonly workspace: string;
 }
 
-type ConfigParts = Pick<ShippedParts, "described" | "settings"> & {
+type ConfigParts = Pick<ShippedParts, "shipped"> & {
   readonly env: EnvironmentVariables;
   /** The sections of the extensions that were added. */
   readonly added?: () => Promise<readonly SettingsSection[]>;
@@ -57,11 +51,18 @@ export class AppConfigAdmin implements ConfigAdmin {
   #sections: SettingsSections;
   #isWhole = false;
 
-  constructor(request: OpenRequest, { parts, places }: { readonly parts: ConfigParts; readonly places: Places }) {
+  constructor(
+    request: OpenRequest,
+    { parts, places, sections }: {
+      readonly parts: ConfigParts;
+      readonly places: Places;
+      readonly sections: SettingsSections;
+    },
+  ) {
     this.#request = request;
     this.#parts = parts;
     this.#places = places;
-    this.#sections = settingsSectionsOf(parts);
+    this.#sections = sections;
   }
 
   static async open(
@@ -69,7 +70,7 @@ export class AppConfigAdmin implements ConfigAdmin {
     parts: ConfigParts,
   ): Promise<AppConfigAdmin> {
     const places = { home: visHome(parts.env), workspace: await realFolder(request.cwd ?? Deno.cwd()) };
-    return new AppConfigAdmin(request, { parts, places });
+    return new AppConfigAdmin(request, { parts, places, sections: await settingsSectionsOf(parts) });
   }
 
   path({ project }: { readonly project: boolean }): string {
@@ -100,8 +101,7 @@ export class AppConfigAdmin implements ConfigAdmin {
   }
 
   offered(kind: string): string | null {
-    for (const { namespace, settings } of Object.values(this.#parts.described).filter((one) => one !== null)) {
-      const key = settings?.offered[kind];
+    for (const { namespace, offered: { [kind]: key } } of this.#sections.all) {
       if (key !== undefined) return `extensions.config.${namespace}.${key}`;
     }
     return null;
@@ -198,6 +198,8 @@ export class AppConfigAdmin implements ConfigAdmin {
           name: null,
           project: [],
           own: [],
+          programs: {},
+          offered: {},
           schema: () => Promise.resolve(z.record(z.string(), z.unknown())),
         }
       )),

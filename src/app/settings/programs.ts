@@ -1,19 +1,19 @@
 import type { EnvironmentParts } from "../../environment/environment_parts.ts";
 import type { UnwalledMode } from "../../extension/spawned.ts";
 import type { AskedPrograms } from "../../processes/asked/asked_programs.ts";
-import type { EnvironmentVariables, Settings, ShippedParts } from "./settings.ts";
+import { shippedExtensions, type ShippedParts } from "../extensions/shipped.ts";
+import type { EnvironmentVariables, Settings } from "./settings.ts";
 
 /** Extensions' settings for all programs: additional readable paths, a network, and what happens where the wall is not
  * whole, for which `mode` counts before the settings. Their files were checked before. */
 export function programSettings(
-  { config }: Pick<Settings, "config">,
-  { described, mode }: Pick<ShippedParts, "described"> & { readonly mode?: UnwalledMode | undefined },
+  { config, sections }: Pick<Settings, "config" | "sections">,
+  { mode }: { readonly mode?: UnwalledMode | undefined } = {},
 ): { readonly read: readonly string[]; readonly network: boolean; readonly unwalled: UnwalledMode } {
   const said = (kind: "network" | "read" | "unwalled"): readonly unknown[] =>
-    Object.values(described).flatMap((one) => {
-      const key = one?.settings?.programs[kind];
-      return key === undefined ? [] : [Object(config.extensions.config[one?.namespace ?? ""])[key]];
-    });
+    sections.all.flatMap(({ namespace, programs: { [kind]: key } }) =>
+      key === undefined ? [] : [Object(config.extensions.config[namespace])[key]]
+    );
   const read = said("read").flat().filter((path) => typeof path === "string");
   const unwalled = config.sandbox.require.includes("kernel")
     ? "off"
@@ -24,8 +24,8 @@ export function programSettings(
 /** Programs behind the wall that the settings describe, for `env.spawn` and `env.programWalls`. `mode` counts before the
  * settings. The code of the wall is loaded with the first call. */
 export function programsOf(
-  settings: Pick<Settings, "config" | "home">,
-  { env, described, mode }: Pick<ShippedParts, "described"> & {
+  settings: Pick<Settings, "config" | "sections" | "home">,
+  { env, shipped, mode }: Pick<ShippedParts, "shipped"> & {
     readonly env: EnvironmentVariables;
     readonly mode?: UnwalledMode | undefined;
   },
@@ -36,11 +36,11 @@ export function programsOf(
       import("../../processes/program_wall.ts"),
     ]);
     const { config, home: visHome } = settings;
-    const { read, network, unwalled } = programSettings(settings, { described, mode });
+    const { read, network, unwalled } = programSettings(settings, { mode });
     const folders = { home: env["HOME"] || null, visHome };
     const wall = programWall({ private: folders, read, network, secrets: config.secrets, env });
-    const shipped = new Set(Object.values(described).map((one) => one?.namespace));
-    return new AskedPrograms({ wall, mode: unwalled, env, visHome, vouches: (extension) => shipped.has(extension) });
+    const known = new Set([...(await shippedExtensions({ shipped })).values()].map(({ namespace }) => namespace));
+    return new AskedPrograms({ wall, mode: unwalled, env, visHome, vouches: (extension) => known.has(extension) });
   };
   let loaded: Promise<AskedPrograms> | null = null;
   const programs = () => loaded ??= load();

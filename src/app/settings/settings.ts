@@ -1,12 +1,10 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { OpenRequest } from "../../channels/channel.ts";
+import { settingsSectionsOf, shippedExtensions, type ShippedParts } from "../extensions/shipped.ts";
 import { loadConfig, type LoadedConfig } from "../../config/load.ts";
-import { SettingsSections } from "../../config/settings_sections.ts";
 import { ConfigError, messageOf, UsageError } from "../../domain/errors.ts";
 import { isPostgres } from "../../domain/kit/addresses.ts";
-import type { DescribedIndex, LiveIndex, SettingsIndex } from "../../extension/lazy_registry.ts";
-import type { RealmIndex, ShippedIndex } from "../../extension/loader.ts";
 import { findProjectConfig, readConfigFile } from "./config_file.ts";
 
 export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
@@ -31,21 +29,11 @@ interface ChosenDatabase {
   readonly databasePassword?: string;
 }
 
-/** The shipped extensions as main.ts passes them. */
-export interface ShippedParts {
-  readonly shipped: ShippedIndex;
-  /** Extensions without a description delay a query. */
-  readonly described: DescribedIndex;
-  readonly live?: LiveIndex;
-  readonly settings?: SettingsIndex;
-  readonly realm?: RealmIndex;
-}
-
 /** Throws `ConfigError` for invalid settings and `UsageError` for a workspace that cannot be used. */
 export async function readSettings(
   request: OpenRequest,
   env: EnvironmentVariables,
-  parts: Pick<ShippedParts, "described" | "settings">,
+  parts: Pick<ShippedParts, "shipped">,
 ): Promise<Settings> {
   const home = visHome(env);
   const workspace = await realFolder(request.cwd ?? Deno.cwd());
@@ -53,10 +41,12 @@ export async function readSettings(
     home === null ? null : readConfigFile(join(home, "config.jsonc")),
     request.locked ? null : findProjectConfig({ home, workspace }),
   ]);
-  const loaded = await loadConfig({ file, project, env, flags: request, sections: settingsSectionsOf(parts) });
+  // Only files have sections.
+  const sections = file === null && project === null ? undefined : await settingsSectionsOf(parts);
+  const loaded = await loadConfig({ file, project, env, flags: request, sections });
   const database = await databaseOf({ flag: request.db, setting: loaded.config.database, env, home });
   const settings = { ...loaded, ...database, home, workspace, locked: request.locked };
-  return request.locked ? lockSettings(settings, parts) : settings;
+  return request.locked ? await lockSettings(settings, parts) : settings;
 }
 
 /** `$VIS_HOME`, or its default. What Windows calls roaming is copied over the network, a database that is in use
@@ -121,13 +111,13 @@ const QUOTA = { queriesPerDay: 1_000, costUsdPerDay: 20, concurrent: 4 } as cons
 
 /** The settings of the locked profile: every wall is required, and only listed extensions are loaded, without those
  * that must be switched on. Nobody is asked for more. No setting can undo this. */
-export function lockSettings<S extends Pick<Settings, "config">>(
+export async function lockSettings<S extends Pick<Settings, "config">>(
   settings: S,
-  { described }: Pick<ShippedParts, "described">,
-): S {
+  parts: Pick<ShippedParts, "shipped">,
+): Promise<S> {
   const { config } = settings;
-  const off = Object.entries(described).flatMap(([name, one]) =>
-    one?.onByDefault !== undefined ? [name, one.namespace] : []
+  const off = [...await shippedExtensions(parts)].flatMap(([name, { namespace, onByDefault }]) =>
+    onByDefault !== undefined ? [name, namespace] : []
   );
   const { quota } = config.server;
   return {
@@ -150,19 +140,4 @@ export function lockSettings<S extends Pick<Settings, "config">>(
       },
     },
   };
-}
-
-/** The sections of the configuration that shipped extensions own. */
-export function settingsSectionsOf(
-  { described, settings = {} }: Pick<ShippedParts, "described" | "settings">,
-): SettingsSections {
-  return new SettingsSections(
-    Object.entries(settings).flatMap(([name, load]) => {
-      const one = described[name];
-      if (!one?.settings) return [];
-      const { section = null, project, programs } = one.settings;
-      const own = programs.unwalled === undefined ? [] : [programs.unwalled];
-      return [{ namespace: one.namespace, name: section, project, own, schema: async () => (await load()).default }];
-    }),
-  );
 }

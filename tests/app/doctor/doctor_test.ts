@@ -36,7 +36,7 @@ async function withPlace(work: (place: Place) => Promise<void>): Promise<void> {
         await Deno.chmod(join(folder, path), mode);
       },
       check: async (env = {}) => {
-        const parts = { env: { VIS_HOME: home, HOME: folder, ...env }, shipped: {}, described: {} };
+        const parts = { env: { VIS_HOME: home, HOME: folder, ...env }, shipped: {} };
         const all = await doctor({ cwd: workspace }, parts);
         for (const { name, state, fix } of all) {
           assert.equal(state === "ok" || state === "off", fix === "", `${name} has its fix`);
@@ -44,7 +44,7 @@ async function withPlace(work: (place: Place) => Promise<void>): Promise<void> {
         return new Map(all.map((one) => [one.name, one]));
       },
       fault: async (env = {}) => {
-        const parts = { shipped: {}, described: {} };
+        const parts = { shipped: {} };
         const error = await readSettings({ cwd: workspace }, { VIS_HOME: home, HOME: folder, ...env }, parts).then(
           () => assert.fail("the settings can be used"),
           (error: unknown) => error,
@@ -167,7 +167,7 @@ Deno.test("doctor() tells of a home and a database that cannot be made", async (
   try {
     await Deno.writeTextFile(join(folder, "file"), "");
     const env = { VIS_HOME: join(folder, "file/home"), VIS_PROVIDER: "demo" };
-    const all = await doctor({ cwd: folder }, { env, shipped: {}, described: {} });
+    const all = await doctor({ cwd: folder }, { env, shipped: {} });
     for (const name of ["home", "database"]) {
       const { state, found, fix } = all.find((one) => one.name === name) ?? assert.fail(name);
       assert.equal(state, "fail");
@@ -198,14 +198,14 @@ Deno.test("doctor() ends at its signal, with a service that does not answer", ()
       VIS_BASE_URL: `http://127.0.0.1:${silent.addr.port}/v1`,
       VIS_MODEL: "m",
     };
-    const running = doctor({ cwd: workspace, signal: controller.signal }, { env, shipped: {}, described: {} });
+    const running = doctor({ cwd: workspace, signal: controller.signal }, { env, shipped: {} });
     using _connection = await asked;
     controller.abort();
     await assert.rejects(running, Cancelled);
   }));
 
 Deno.test("doctor() refuses a workspace that is none", async () => {
-  const parts = { env: { HOME: "/nowhere" }, shipped: {}, described: {} };
+  const parts = { env: { HOME: "/nowhere" }, shipped: {} };
   await assert.rejects(doctor({ cwd: "/no/such/folder" }, parts), UsageError);
 });
 
@@ -215,7 +215,7 @@ Deno.test("doctor() names the setting of a shipped extension that cannot be used
     await write("home/config.jsonc", JSON.stringify(config));
     const extension = sample({ namespace: "test.one", config: z.strictObject({ limit: z.number() }) });
     const shipped = { one: () => Promise.resolve({ default: extension }) };
-    const all = await doctor({ cwd: workspace }, { env: { VIS_HOME: home }, shipped, described: {} });
+    const all = await doctor({ cwd: workspace }, { env: { VIS_HOME: home }, shipped });
     const found = all.find(({ name }) => name === "extension: test.one");
     assert.equal(found?.state, "warn");
     assert.match(found?.found ?? "", /extensions\.config\.test\.one\.limit/);

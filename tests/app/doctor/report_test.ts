@@ -72,7 +72,7 @@ Deno.test("doctorReport() tells of this machine without naming it", async () => 
       JSON.stringify({ sandbox: { launcher: [join(home, "none")] } }),
     );
     const env = { HOME: home, VIS_HOME: home, USER: "grace", SOME_API_KEY: "key-of-grace" };
-    const text = await doctorReport({ cwd: workspace }, { env, shipped: {}, described: {} });
+    const text = await doctorReport({ cwd: workspace }, { env, shipped: {} });
     assert.match(text, /^vis \S+ /);
     assert.match(text, /sandbox .*<path>/);
     assert.match(text, /^\w+ +commands /m);
@@ -80,7 +80,7 @@ Deno.test("doctorReport() tells of this machine without naming it", async () => 
       assert.ok(!text.toLowerCase().includes(name.toLowerCase()), `${name} in ${text}`);
     }
     await Deno.writeTextFile(join(home, "config.jsonc"), "{");
-    const broken = await doctorReport({ cwd: workspace }, { env, shipped: {}, described: {} });
+    const broken = await doctorReport({ cwd: workspace }, { env, shipped: {} });
     assert.match(broken, /^fail configuration/m);
     assert.ok(!broken.includes("grace"));
   });

@@ -5,7 +5,7 @@ import { UsageError } from "../../../src/domain/errors.ts";
 import { sample } from "../../extension/_sample.ts";
 import { settingsOf } from "../_settings.ts";
 
-const parts = { shipped: { web: () => Promise.resolve({ default: sample({ namespace: "vis.web" }) }) }, described: {} };
+const parts = { shipped: { web: () => Promise.resolve({ default: sample({ namespace: "vis.web" }) }) } };
 
 Deno.test("checkLeftOut() takes names that are there, and says which one was meant", async () => {
   const settings = await settingsOf({});

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import type { ShippedParts } from "../../../src/app/extensions/shipped.ts";
 import * as index from "../../../extensions/index.ts";
 import { join } from "node:path";
 import { settingsOf } from "../_settings.ts";
@@ -12,7 +13,7 @@ import { withFolder } from "../../helpers/with_folder.ts";
 
 const say = fn("say", () => "hi", { doc: "Says hi.", args: z.tuple([]), returns: "string" });
 const shipped = { one: () => Promise.resolve({ default: sample({ namespace: "test.one", symbols: [say] }) }) };
-const parts = { shipped, described: {}, env: {} };
+const parts = { shipped, env: {} };
 
 async function adminIn(folder: string, config: object = {}) {
   const [home, workspace] = [join(folder, "home"), join(folder, "ws")];
@@ -242,40 +243,37 @@ Deno.test("extensionSource() notes what is left out, and fails for what was name
     await assert.rejects(gone, /^ConfigError: Cannot load gone: .* no such file or folder; vis extensions new /);
   }));
 
-Deno.test("extensionSource() allows and denies described extensions without loading them", () =>
+Deno.test("extensionSource() takes the extensions that are allowed and not denied, by name or namespace", () =>
   withFolder(async (folder) => {
-    const grants = { net: [], read: [], write: [], env: [] };
-    const facts = { version: "1.0.0", constants: {}, grants, globals: [], block: "", docs: {} };
-    const described = {
-      one: { ...facts, namespace: "test.one", functions: ["one.a"] },
-      two: { ...facts, namespace: "test.two", functions: ["two.a"], requires: ["test.one"] },
-    };
-    const never = { one: () => assert.fail(), two: () => assert.fail() };
+    const named = (name: string, requires: readonly string[] = []) => () =>
+      Promise.resolve({
+        default: sample({
+          namespace: `test.${name}`,
+          alias: { ns: `vis.ext.${name}`, alias: name },
+          requires,
+          symbols: [twice(() => 2)],
+        }),
+      });
+    const shipped = { one: named("one"), two: named("two", ["test.one"]) };
     const functions = async (extensions: object) => {
       const { settings } = await adminIn(folder, { extensions });
-      const { source } = await extensionSource(settings, { shipped: never, described });
+      const { source } = await extensionSource(settings, { shipped });
       return (await source.activate({ envId: "e", conversationId: "c", branchId: "b", depth: 0, workspace: folder }))
         .functions;
     };
-    assert.deepEqual(await functions({}), ["one.a", "two.a"]);
-    assert.deepEqual(await functions({ allow: ["one"] }), ["one.a"]);
-    assert.deepEqual(await functions({ deny: ["test.two"] }), ["one.a"]);
+    assert.deepEqual(await functions({}), ["one.twice", "two.twice"]);
+    assert.deepEqual(await functions({ allow: ["one"] }), ["one.twice"]);
+    assert.deepEqual(await functions({ deny: ["test.two"] }), ["one.twice"]);
     assert.deepEqual(await functions({ allow: [] }), []);
   }));
 
-Deno.test("extensionSource() gives modules of shipped extensions before and after they are loaded", () =>
+Deno.test("extensionSource() gives modules of shipped extensions", () =>
   withFolder(async (folder) => {
-    const grants = { net: [], read: [], write: [], env: [] };
-    const facts = { version: "1.0.0", constants: {}, grants, globals: [], block: "", docs: {} };
-    const described = { one: { ...facts, namespace: "test.one", functions: ["one.twice"] } };
     const extension = sample({ namespace: "test.one", modules: { stats: "./stats.ts" }, symbols: [twice(() => 2)] });
     const shipped = { one: () => Promise.resolve({ default: extension }) };
     const { settings } = await adminIn(folder);
-    const { source } = await extensionSource(settings, { shipped, described, realm: { one: { stats: "7" } } });
+    const { source } = await extensionSource(settings, { shipped, realm: { one: { stats: "7" } } });
     const view = { envId: "e", conversationId: "c", branchId: "b", depth: 0, workspace: folder };
-    const before = await source.activate(view);
-    assert.deepEqual(before.modules, { stats: "7" });
-    assert.equal(await before.call("one.twice", [1], { env: view, signal: new AbortController().signal }), 2);
     assert.deepEqual((await source.activate(view)).modules, { stats: "7" });
     assert.deepEqual(source.known?.("e"), [{ namespace: "test.one", version: "1.0.0" }]);
   }));
@@ -352,7 +350,7 @@ Deno.test("settings() has the settings of added extensions, also of one whose se
 Deno.test("list() says of what must be switched on that it is off, and how it is switched on", () =>
   withFolder(async (folder) => {
     const { settings } = await adminIn(folder);
-    const stateOf = async (parts: Pick<typeof index, "shipped" | "described" | "settings">, config: object) => {
+    const stateOf = async (parts: Pick<ShippedParts, "shipped">, config: object) => {
       const extensions = { ...settings.config.extensions, ...config };
       const admin = new AppExtensionAdmin({ ...settings, config: { ...settings.config, extensions } }, {
         ...parts,
@@ -367,7 +365,7 @@ Deno.test("list() says of what must be switched on that it is off, and how it is
     assert.equal(await stateOf(index, {}), "loaded ");
     assert.equal(await stateOf(index, { allow: ["shell"] }), "loaded ");
     const own = sample({ namespace: "test.own", onByDefault: false, symbols: [say] });
-    const parts = { ...index, shipped: { own: () => Promise.resolve({ default: own }) } } as unknown as typeof index;
+    const parts = { shipped: { own: () => Promise.resolve({ default: own }) } };
     assert.equal(await stateOf(parts, {}), "off it is off: vis config set extensions.config.test.own.enabled true");
     assert.equal(await stateOf(parts, on("test.own")), "loaded ");
   }));

@@ -21,7 +21,6 @@ const LISTED = {
 
 const PARTS = {
   shipped: { one: () => Promise.resolve({ default: sample({ namespace: "test.one", cli: [NOTE] }) }) },
-  described: {},
 };
 
 Deno.test("extensionCommands() lists what extensions add", () =>

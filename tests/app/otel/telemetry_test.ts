@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { described, shipped } from "../../../extensions/index.ts";
+import { shipped } from "../../../extensions/index.ts";
 import { serve } from "../../../src/app/services/serve.ts";
 import { startOpenAiMock } from "../../helpers/wires/openai_mock.ts";
 import { replyJson } from "../../helpers/scripted_provider.ts";
@@ -23,7 +23,7 @@ async function asked(
     await Deno.writeTextFile(join(folder, "config.jsonc"), '{ "localServers": false }');
     const given = { VIS_HOME: folder, VIS_BASE_URL: mock.baseUrl, VIS_API_KEY: "k", VIS_MODEL: "m-1", ...env };
     const server = await serve({ cwd: folder, db: ":memory:", port: 0, token: TOKEN }, {
-      ...{ env: given, version, shipped, described },
+      ...{ env: given, version, shipped },
     });
     const post = (path: string, body: object) =>
       fetch(new URL(path, server.url), {

@@ -25,7 +25,7 @@ async function withPlace(work: (place: Place) => Promise<void>): Promise<void> {
     await work({
       api,
       start: (more = { VIS_TELEGRAM_TOKEN: TOKEN }) =>
-        serve({ port: 0, cwd: folder }, { version: VERSION, env: { ...env, ...more }, shipped: {}, described: {} }),
+        serve({ port: 0, cwd: folder }, { version: VERSION, env: { ...env, ...more }, shipped: {} }),
     });
   } finally {
     await Deno.remove(folder, { recursive: true });

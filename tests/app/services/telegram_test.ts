@@ -75,7 +75,7 @@ Deno.test("telegram() in the locked profile answers behind every wall, and lets 
       profile: "locked",
       onNote: () => {},
       signal: new AbortController().signal,
-    }, { env: { ...env, VIS_TELEGRAM_TOKEN: TOKEN }, shipped: {}, described: {} });
+    }, { env: { ...env, VIS_TELEGRAM_TOKEN: TOKEN }, shipped: {} });
     try {
       assert.ok(bot.notes.some((note) => note.startsWith("locked: all walls active")), bot.notes.join("\n"));
       assert.ok(bot.notes.includes("1 allowed"));
@@ -91,7 +91,7 @@ Deno.test("telegram() in the locked profile answers behind every wall, and lets 
 Deno.test("telegram() refuses to start without a token, with a wrong profile, and where the API server is unknown", () =>
   withPlace(async ({ folder, env }) => {
     const rest = { cwd: folder, db: ":memory:", onNote: () => {}, signal: new AbortController().signal };
-    const parts = { env, shipped: {}, described: {} };
+    const parts = { env, shipped: {} };
     await assert.rejects(telegram(rest, parts), /there is no token; create one with @BotFather/);
     await assert.rejects(telegram({ ...rest, profile: "half" }, parts), /choose open or locked/);
     const late = new AbortController();

@@ -25,7 +25,6 @@ Deno.test("openSession() ends the queries of processes that are gone", async () 
     const session = await openSession({ db, cwd: folder, provider: "demo" }, {
       env: { HOME: folder },
       shipped: {},
-      described: {},
     });
     assert.equal(session.swept, 1);
     const branch = await session.conversations.latest(folder);
@@ -38,7 +37,7 @@ Deno.test("openSession() ends the queries of processes that are gone", async () 
 
 Deno.test("openSession() asks for a provider before it makes a database", async () => {
   await withFolder(async (folder) => {
-    const parts = { env: { HOME: folder }, shipped: {}, described: {} };
+    const parts = { env: { HOME: folder }, shipped: {} };
     await withFolder(async (home) => {
       // A model server of the machine that runs the tests is not to be found.
       await Deno.writeTextFile(join(home, "config.jsonc"), '{ "localServers": false }');

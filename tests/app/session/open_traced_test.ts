@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { described, live, shipped } from "../../../extensions/index.ts";
+import { shipped } from "../../../extensions/index.ts";
 import { openTraced } from "../../../src/app/session/open_session.ts";
 import { ConfigError } from "../../../src/domain/errors.ts";
 import { startOpenAiMock } from "../../helpers/wires/openai_mock.ts";
@@ -8,7 +8,7 @@ import { replyJson } from "../../helpers/scripted_provider.ts";
 import { withFolder } from "../../helpers/with_folder.ts";
 import { startCollector } from "../otel/_collector.ts";
 
-const parts = { shipped, described, live, version: "1.2.3" };
+const parts = { shipped, version: "1.2.3" };
 
 Deno.test("openTraced() sends the spans of a query when the session closes", () =>
   withFolder(async (folder) => {

@@ -267,7 +267,15 @@ Deno.test("AppConfigAdmin.set() checks a section of an extension as the extensio
   }));
 
 function sectionOf(namespace: string, schema: z.ZodType): SettingsSection {
-  return { namespace, name: null, project: [], own: [], schema: () => Promise.resolve(schema) };
+  return {
+    namespace,
+    name: null,
+    project: [],
+    own: [],
+    programs: {},
+    offered: {},
+    schema: () => Promise.resolve(schema),
+  };
 }
 
 const ACME = [

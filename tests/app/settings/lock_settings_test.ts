@@ -3,12 +3,12 @@ import * as index from "../../../extensions/index.ts";
 import { lockSettings } from "../../../src/app/settings/settings.ts";
 import { DEFAULT_CONFIG } from "../../../src/config/defaults.ts";
 
-Deno.test("lockSettings() asks for every wall, and loads what is listed alone without what must be switched on", () => {
-  const open = lockSettings({ config: DEFAULT_CONFIG }, index).config;
+Deno.test("lockSettings() asks for every wall, and loads what is listed alone without what must be switched on", async () => {
+  const { config: open } = await lockSettings({ config: DEFAULT_CONFIG }, index);
   assert.deepEqual(open.sandbox.require, ["realm", "permissions", "process", "kernel"]);
   assert.deepEqual(open.extensions.allow, [], "what lists nothing allows nothing");
   const { extensions, sandbox, server } = DEFAULT_CONFIG;
-  const { config } = lockSettings({
+  const { config } = await lockSettings({
     config: {
       ...DEFAULT_CONFIG,
       sandbox: { ...sandbox, require: ["realm"] },

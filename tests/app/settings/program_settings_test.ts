@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
-import * as index from "../../../extensions/index.ts";
 import { programSettings } from "../../../src/app/settings/programs.ts";
 import { settingsOf } from "../_settings.ts";
 
-const of = async (config: object) => programSettings(await settingsOf({ config }), index);
+const of = async (config: object) => programSettings(await settingsOf({ config }));
 
 Deno.test("programSettings() has what settings of extensions say of every program, wherever they stand", async () => {
   assert.deepEqual(await of({}), { read: [], network: false, unwalled: "ask" });
@@ -11,9 +10,9 @@ Deno.test("programSettings() has what settings of extensions say of every progra
   assert.deepEqual(await of({ shell: said }), said);
   assert.deepEqual(await of({ extensions: { config: { "vis.shell": said } } }), said);
   const kernel = await settingsOf({ config: { sandbox: { require: ["kernel"] } } });
-  assert.equal(programSettings(kernel, { ...index, mode: "run" }).unwalled, "off");
+  assert.equal(programSettings(kernel, { mode: "run" }).unwalled, "off");
   assert.equal(
-    programSettings(await settingsOf({ config: { shell: said } }), { ...index, mode: "run" }).unwalled,
+    programSettings(await settingsOf({ config: { shell: said } }), { mode: "run" }).unwalled,
     "run",
   );
   const other = { "vis.mcp": said, "com.acme.x": said };

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { fakeIo, fakeServices } from "../_fakes.ts";
-import { described, settings } from "../../../../extensions/index.ts";
+import { shipped } from "../../../../extensions/index.ts";
 import { AppConfigAdmin } from "../../../../src/app/settings/config_admin.ts";
 import { runCli } from "../../../../src/channels/cli/cli.ts";
 import { Cancelled } from "../../../../src/domain/errors.ts";
@@ -33,7 +33,7 @@ async function withServers(
     };
     const services = fakeServices({
       extensionAdmin: () => Promise.resolve(admin),
-      configAdmin: (request) => AppConfigAdmin.open({ ...request, cwd: home }, { env, described, settings }),
+      configAdmin: (request) => AppConfigAdmin.open({ ...request, cwd: home }, { env, shipped }),
     });
     const run: Run = async (...args) => {
       const io = fakeIo({ args: ["mcp", ...args] });
@@ -164,7 +164,7 @@ Deno.test("vis mcp add ends by Ctrl-C with exit code 130 and a message", async (
     const services = fakeServices({
       extensionAdmin: () => Promise.resolve(admin),
       configAdmin: (request) =>
-        AppConfigAdmin.open({ ...request, cwd: home }, { env: { VIS_HOME: home, HOME: home }, described, settings }),
+        AppConfigAdmin.open({ ...request, cwd: home }, { env: { VIS_HOME: home, HOME: home }, shipped }),
     });
     assert.equal(await runCli(services, io), 130);
   });
