@@ -76,6 +76,22 @@ export const DOORS: Readonly<Record<string, readonly string[]>> = {
     "src/persistence/copy_store.ts",
   ],
   "src/query/": ["src/query/run_query.ts", "src/query/query_parts.ts"],
+  "src/channels/http/": [
+    "src/channels/http/start_http.ts",
+    "src/channels/http/env.ts",
+    "src/channels/http/connections.ts",
+    "src/channels/http/tokens.ts",
+    "src/channels/http/signed_tokens.ts",
+    // The page is typed with it.
+    "src/channels/http/api/schemas.ts",
+  ],
+  "src/channels/telegram/": ["src/channels/telegram/open_telegram.ts", "src/channels/telegram/bot_api.ts"],
+  "src/channels/tui/": [
+    "src/channels/tui/run_screen.ts",
+    "src/channels/tui/terminal.ts",
+    "src/channels/tui/prefs.ts",
+    "src/channels/tui/user_commands.ts",
+  ],
 };
 
 /** Packages with a known owner. Every other one belongs to the one folder of src/ that imports it (except SHARED). */

@@ -1,7 +1,6 @@
 /* The server: the API, OpenAI's API and the web page. It is read in this order:
  *
- *   start_http.ts    `startHttp`: listens, answers, closes; this file and the types of `env.ts` and `tokens.ts` are the
- *                    entrance of the folder
+ *   start_http.ts    `startHttp`: listens, answers, closes; this file and `tokens.ts` are the entrance of the folder
  *   env.ts           what the server is built from, and what every route is given
  *   create_app.ts    everything between a request and its response, and which routes there are
  *   route.ts         what a route is made of: its description, its scope, its body and query string, its conversation

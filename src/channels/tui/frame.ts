@@ -25,7 +25,7 @@ export interface FrameFacts {
   readonly waiting: readonly { readonly outgoing: Outgoing; readonly steers: boolean }[];
   readonly panel: Panel | null;
   readonly input: (width: number) => readonly string[];
-  readonly footer: (width: number) => string;
+  readonly footer: FooterFacts;
 }
 
 interface FrameParts {
@@ -56,7 +56,7 @@ export class ScreenFrame implements Component {
       ...waiting.slice(-WAITING_SHOWN).map((one) => waitingLine(one, { width, theme })),
       ...(low && status.told === "" ? [] : [statusLine(status, { width, theme })]),
       ...input(width),
-      ...(low ? [] : [footer(width)]),
+      ...(low ? [] : [footerLine(footer, { width, theme })]),
     ];
     const above = this.#parts.transcript.view(width, Math.max(0, rows - below.length));
     this.#above = above.length;

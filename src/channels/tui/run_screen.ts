@@ -1,7 +1,6 @@
 /* The screen of a terminal. It is read in this order:
  *
- *   run_screen.ts   `runScreen`: shows the screen until the user quits; this file, `terminal.ts` and `prefs.ts` are the
- *                   entrance of the folder
+ *   run_screen.ts   `runScreen`: shows the screen until the user quits; this file is the entrance of the folder
  *   screen.ts       the screen itself: it owns the parts below, and does what panels and commands ask for
  *   chat.ts         the conversation on it: one query at a time, and what waits
  *   entries/        what the conversation shows; `transcript.ts` draws the visible rows, `turn.ts` a running query

@@ -12,7 +12,7 @@ import { commandsOf, submitted } from "./commands.ts";
 import { type DisplayOptions, LineEntry } from "./entries/entry.ts";
 import { Greeting } from "./entries/message_entries.ts";
 import { Transcript } from "./entries/transcript.ts";
-import { footerLine, type FrameFacts, Painter, ScreenFrame } from "./frame.ts";
+import { type FrameFacts, Painter, ScreenFrame } from "./frame.ts";
 import { completions } from "./input/completions.ts";
 import { ImageReader } from "./input/images.ts";
 import { InputBox } from "./input/input_box.ts";
@@ -393,7 +393,6 @@ export class Screen implements PanelActions {
 
   #facts(): FrameFacts {
     const { running, spent, waiting } = this.chat;
-    const facts = { session: this.#session, spent, steps: running?.turn.progress.spent, home: this.#parts.userHome };
     return {
       theme: this.#theme,
       status: {
@@ -404,7 +403,7 @@ export class Screen implements PanelActions {
       waiting,
       panel: this.#panel ?? this.#questions.panel,
       input: (width) => this.#input.lines(width),
-      footer: (width) => footerLine(facts, { width, theme: this.#theme }),
+      footer: { session: this.#session, spent, steps: running?.turn.progress.spent, home: this.#parts.userHome },
     };
   }
 }
