@@ -1,12 +1,12 @@
 /** Compiled with the same options as the program and run once: `main <folder>` evaluates the sandbox's scripts in the
  * folder as a child does, runs a few blocks, and writes V8's code cache of each script next to it. The caches then
  * contain what a start and an ordinary block need, and nothing unused. */
-import { recorded } from "./_code_cache_record.ts";
+import { endProcess } from "../src/sandbox/child/main.ts";
+import { loadBlocks } from "../src/sandbox/child/scripts.ts";
+import { ALL_WALLS, type Setup } from "../src/sandbox/child/setup.ts";
 import { encode } from "../src/sandbox/codec/codec.ts";
 import { type Bytes, type Frame, frameHead, FrameReader, PROTOCOL_VERSION, wireId } from "../src/sandbox/protocol.ts";
-import { loadBlocks } from "../src/sandbox/child/setup/scripts.ts";
-import { endProcess } from "../src/sandbox/child/setup/end_process.ts";
-import { ALL_WALLS, type Setup } from "../src/sandbox/child/setup/setup.ts";
+import { recorded } from "./_code_cache_record.ts";
 
 const LIMIT_MS = 30_000;
 /** The kinds of statement that models write; one of them is TypeScript that only the slower stripper supports. */

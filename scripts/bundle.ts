@@ -12,7 +12,7 @@ export const SANDBOX_ENTRIES: Readonly<Record<string, string>> = {
   "worker.js": "src/sandbox/child/worker.ts",
   "blocks.js": "src/sandbox/child/blocks/script.ts",
   "compiler.js": "src/sandbox/child/compiler/script.ts",
-  "sucrase.js": "src/sandbox/child/prepare/sucrase.ts",
+  "sucrase.js": "src/sandbox/child/compiler/sucrase.ts",
 };
 
 /** Run with the folder of the sandbox's scripts as its argument, it stores V8's code cache of each script next to it. */

@@ -1,6 +1,11 @@
 /** Loaded before the program by commands that run blocks: starts a child, which then loads beside the program. */
-import { endFirstChild, FOLDER_PREFIX, keepFirstChild } from "../../src/sandbox/launch/first_child.ts";
-import { CHILD_ARGUMENT, startChild } from "../../src/sandbox/launch/start_child.ts";
+import {
+  CHILD_ARGUMENT,
+  endFirstChild,
+  FOLDER_PREFIX,
+  keepFirstChild,
+  startChild,
+} from "../../src/sandbox/launch/start_child.ts";
 
 // A rehearsal runs from source. A single processor is the program's.
 if (Deno.build.standalone && navigator.hardwareConcurrency > 1) {

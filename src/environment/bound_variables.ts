@@ -1,9 +1,9 @@
 import { SYSTEM_VARIABLES, type VariableImage } from "../domain/query/variable.ts";
 import { type CustomBinding, TAKEN_NAMES } from "../extension/spec.ts";
-import { LANGUAGE_NAMES } from "../sandbox/child/syntax/analysis.ts";
+import { LANGUAGE_NAMES } from "../sandbox/child/compiler/analysis.ts";
 import { summarize } from "../sandbox/child/view/summary.ts";
-import { CodecError } from "../sandbox/codec/codec_error.ts";
 import { encode } from "../sandbox/codec/codec.ts";
+import { CodecError } from "../sandbox/codec/format.ts";
 import { valueOf } from "./history/history.ts";
 import type { InputVariables } from "./input_variables.ts";
 import type { SandboxSession } from "./sandbox_session.ts";

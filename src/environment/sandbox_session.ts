@@ -1,8 +1,13 @@
 import { Cancelled, SandboxEnded } from "../domain/errors.ts";
 import { failedBlock, type FormerResult } from "../domain/query/block_result.ts";
 import type { VariableImage } from "../domain/query/variable.ts";
-import { bareReport } from "../sandbox/bare_report.ts";
-import type { BlockRun, RunReport, Sandbox, VariableRestoreReport } from "../sandbox/sandbox.ts";
+import {
+  bareReport,
+  type BlockRun,
+  type RunReport,
+  type Sandbox,
+  type VariableRestoreReport,
+} from "../sandbox/sandbox.ts";
 import { restoreRows, ShownRows } from "./shown_rows.ts";
 
 /** Binds text of any size without holding it: each chunk is sent when the child has consumed the previous one. */

@@ -1,5 +1,4 @@
 import type { SourceFault } from "../extension/spec.ts";
-import { sucraseText } from "../sandbox/modules/sucrase_text.ts";
 
 const MAX_CHARS = 1 << 20;
 
@@ -23,10 +22,7 @@ export async function sourceFault(path: string, text: string): Promise<SourceFau
 
 async function moduleFault(path: string, text: string): Promise<SourceFault | null> {
   if (!/\.[cm]?[jt]sx?$/i.test(path)) return null;
-  const [{ moduleTextFault }, { sucraseLoader }] = await Promise.all([
-    import("../sandbox/child/prepare/module_text_fault.ts"),
-    import("../sandbox/child/prepare/sucrase_loader.ts"),
-  ]);
+  const { moduleTextFault, sucraseLoader, sucraseText } = await import("../sandbox/modules/modules.ts");
   return moduleTextFault(path, text, sucraseLoader({ text: sucraseText() }));
 }
 

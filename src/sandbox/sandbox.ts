@@ -1,7 +1,6 @@
 import type { FormerResults } from "../domain/query/block_result.ts";
 import type { BlockCall, BlockResult } from "../domain/query/query_schemas.ts";
 import type { VariableImage } from "../domain/query/variable.ts";
-import type { Grants } from "./grants.ts";
 
 /** Which walls are in place, as checked by the child itself after setting them. */
 export interface Walls {
@@ -142,4 +141,31 @@ export interface Sandbox {
   endQuery(): Promise<void>;
   /** Kills the child, waits for its end and removes its working folder. Idempotent. */
   close(): Promise<void>;
+}
+
+/** What active extensions grant to the sandbox itself. The empty value grants nothing. */
+export interface Grants {
+  readonly net: readonly string[];
+  readonly read: readonly string[];
+  readonly write: readonly string[];
+  readonly env: readonly string[];
+}
+
+export const NO_GRANTS: Grants = { net: [], read: [], write: [], env: [] };
+
+export type WallName = "realm" | "permissions" | "process" | "kernel";
+
+/** Which of the wanted walls are not in place. The kernel wall is Landlock and the system call filter together. */
+export function missingWalls(walls: Walls, wanted: readonly WallName[]): readonly WallName[] {
+  return wanted.filter((name) => !holds(walls, name));
+}
+
+function holds(walls: Walls, name: WallName): boolean {
+  if (name === "kernel") return walls.kernel.landlock > 0 && walls.kernel.seccomp;
+  return walls[name];
+}
+
+/** The report of a block that has no value and changed no variable. */
+export function bareReport(result: BlockResult): RunReport {
+  return { result, saved: [], reads: [], madeFrom: new Map(), value: null, literal: false, notes: [] };
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { realmScripts } from "../../src/extension/import_folder.ts";
 import { type Extension, validate } from "../../src/extension/mod.ts";
-import { realmModuleReader } from "../../src/sandbox/modules/realm_module.ts";
+import { realmModuleReader } from "../../src/sandbox/modules/modules.ts";
 import { sample } from "../extension/_sample.ts";
 import { startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";

@@ -1,7 +1,6 @@
 import { TrustList } from "../../src/extension/folder.ts";
 import type { LoadFolderOptions } from "../../src/extension/loader.ts";
-import { moduleReader } from "../../src/sandbox/modules/read_module.ts";
-import { realmModuleReader } from "../../src/sandbox/modules/realm_module.ts";
+import { moduleReader, realmModuleReader } from "../../src/sandbox/modules/modules.ts";
 import { dirname, join } from "node:path";
 
 export async function write(folder: string, files: Readonly<Record<string, string>>): Promise<string> {

@@ -4,7 +4,7 @@ import { loadShipped, type ShippedIndex } from "../../src/extension/loader.ts";
 import { type Extension, validate } from "../../src/extension/mod.ts";
 import { ExtensionRegistry } from "../../src/extension/registry.ts";
 import { REALM_SCRIPTS } from "../../src/extension/validate.ts";
-import { realmModuleReader } from "../../src/sandbox/modules/realm_module.ts";
+import { realmModuleReader } from "../../src/sandbox/modules/modules.ts";
 import { withFolder } from "../helpers/with_folder.ts";
 import { manifestOf, moduleOf, optionsIn, write } from "./_folders.ts";
 import { recordingLog, sample, VIEW } from "./_sample.ts";

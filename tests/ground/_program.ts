@@ -55,12 +55,10 @@ const FILES: Readonly<Record<string, string>> = {
   "src/sandbox/child/blocks/script.ts": "export const blocks = 1;\n",
   "src/sandbox/child/worker.ts": `import { word } from "./word.ts";\nself.postMessage(word);\n`,
   "src/sandbox/child/compiler/script.ts": "export const compiler = 1;\n",
-  "src/sandbox/child/prepare/sucrase.ts": "export const transform = 1;\n",
+  "src/sandbox/child/compiler/sucrase.ts": "export const transform = 1;\n",
   "src/sandbox/launch/program.ts": 'export const CHILD_V8_FLAGS = ["--no-compilation-cache"];\n',
-  "src/sandbox/launch/first_child.ts":
-    `export const FOLDER_PREFIX = "";\nexport const keepFirstChild = (): void => {}, endFirstChild = keepFirstChild;\n`,
-  "src/sandbox/launch/start_child.ts":
-    'export const CHILD_ARGUMENT = "__sandbox_child";\nexport const startChild = (): void => {};\n',
+  "src/sandbox/launch/start_child.ts": `export const CHILD_ARGUMENT = "__sandbox_child", FOLDER_PREFIX = "";\n` +
+    "export const startChild = (): void => {}, keepFirstChild = startChild, endFirstChild = startChild;\n",
   "src/sandbox/child/word.ts": 'export const word: string = "first";\n',
 };
 

@@ -1,9 +1,17 @@
 /** Real children for tests: built if out of date, with small limits, closed by `using`. */
 import { bundleAll, PAGE_SCRIPT, SANDBOX_ENTRIES, STAMP } from "../../scripts/bundle.ts";
-import { type Grants, NO_GRANTS } from "../../src/sandbox/grants.ts";
 import { openSandbox, type SandboxTestOptions } from "../../src/sandbox/host/open_sandbox.ts";
 import { CHILD_ARGUMENT } from "../../src/sandbox/launch/start_child.ts";
-import type { BlockRun, FailedModule, HostCall, RunReport, Sandbox, SandboxLimits } from "../../src/sandbox/sandbox.ts";
+import {
+  type BlockRun,
+  type FailedModule,
+  type Grants,
+  type HostCall,
+  NO_GRANTS,
+  type RunReport,
+  type Sandbox,
+  type SandboxLimits,
+} from "../../src/sandbox/sandbox.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 const SOURCES = ["src/sandbox/", "src/domain/", "src/markdown/", "src/page/"];

@@ -1,8 +1,8 @@
 /** The small parts of the main process's side. */
 import assert from "node:assert/strict";
-import { ByteGate } from "../../src/sandbox/host/_byte_gate.ts";
-import { ChildExit } from "../../src/sandbox/host/_child_exit.ts";
-import { cleanText } from "../../src/sandbox/host/clean_text.ts";
+import { ByteGate } from "../../src/sandbox/host/_call_registry.ts";
+import { cleanText } from "../../src/sandbox/host/_child_answers.ts";
+import { ChildExit } from "../../src/sandbox/host/_child_link.ts";
 import { childProgram } from "../../src/sandbox/launch/program.ts";
 import { buildSandbox } from "../helpers/sandbox.ts";
 

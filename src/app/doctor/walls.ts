@@ -10,7 +10,7 @@ import { AskedPrograms, type WallState } from "../../processes/asked/asked_progr
 import { landlockFault } from "../../processes/landlock_fault.ts";
 import { programWall } from "../../processes/program_wall.ts";
 import { probeWalls, type WallProbe } from "../../sandbox/host/probe_walls.ts";
-import type { WallName } from "../../sandbox/missing_walls.ts";
+import type { WallName } from "../../sandbox/sandbox.ts";
 import { buildRegistry } from "../extensions/extension_source.ts";
 import type { ShippedParts } from "../extensions/shipped.ts";
 import { tryWalls } from "../session/open_session.ts";

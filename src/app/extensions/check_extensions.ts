@@ -13,7 +13,7 @@ import { importTest, reachedModules, testFiles } from "../../extension/import_fo
 import { signatureOf } from "../../extension/signatures.ts";
 import type { EnvironmentView, Extension } from "../../extension/spec.ts";
 import { collectTests } from "../../extension/testing.ts";
-import { undefinedNames } from "../../sandbox/child/syntax/modules.ts";
+import { undefinedNames } from "../../sandbox/modules/modules.ts";
 import type { Settings } from "../settings/settings.ts";
 import { buildRegistry, folderOptionsOf } from "./extension_source.ts";
 import { TYPE_FILES } from "./new_extension.ts";

@@ -111,9 +111,8 @@ async function loadOne(
 /** Locations of the copied folders and of the list of trusted ones. */
 export async function folderOptionsOf({ home }: Pick<Settings, "home">): Promise<LoadFolderOptions> {
   if (home === null) throw new ConfigError("Cannot load extensions: set VIS_HOME to a folder that Vis may write");
-  const [{ moduleReader }, { realmModuleReader }, { TrustList }] = await Promise.all([
-    import("../../sandbox/modules/read_module.ts"),
-    import("../../sandbox/modules/realm_module.ts"),
+  const [{ moduleReader, realmModuleReader }, { TrustList }] = await Promise.all([
+    import("../../sandbox/modules/modules.ts"),
     import("../../extension/folder.ts"),
   ]);
   return {

@@ -10,11 +10,15 @@ import { startLogTable } from "../../logging/log_table.ts";
 import { openStore, type OpenStoreOptions } from "../../persistence/open_store.ts";
 import type { Store } from "../../persistence/store.ts";
 import { Router } from "../../providers/router/router.ts";
-import { NO_GRANTS } from "../../sandbox/grants.ts";
 import { openSandbox } from "../../sandbox/host/open_sandbox.ts";
 import { WorkFolder } from "../../sandbox/launch/work_folder.ts";
-import { missingWalls } from "../../sandbox/missing_walls.ts";
-import type { Sandbox, SandboxLimits, SandboxOptions } from "../../sandbox/sandbox.ts";
+import {
+  missingWalls,
+  NO_GRANTS,
+  type Sandbox,
+  type SandboxLimits,
+  type SandboxOptions,
+} from "../../sandbox/sandbox.ts";
 import { checkLeftOut, extensionSource } from "../extensions/extension_source.ts";
 import type { ShippedParts } from "../extensions/shipped.ts";
 import type { Telemetry } from "../otel/telemetry.ts";

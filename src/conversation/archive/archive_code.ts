@@ -1,6 +1,6 @@
 import { UsageError } from "../../domain/errors.ts";
 import type { ConversationArchive } from "../../persistence/archive_schema.ts";
-import { restoredFault } from "../../sandbox/child/prepare/restored_fault.ts";
+import { restoredFault } from "../../sandbox/child/compiler/refusals.ts";
 
 type Tables = ConversationArchive["tables"];
 type Metadata = Tables["expressionState"][number]["metadata"];

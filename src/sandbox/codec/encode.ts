@@ -1,9 +1,15 @@
-import { CodecError } from "./codec_error.ts";
-import { FORMAT, LONG, MAX_NODES, MAX_SLOTS, MAX_SPARSE, MAX_VALUE_DEPTH, type Slot } from "./format.ts";
-import { bareList, intrinsics as own } from "./intrinsics.ts";
-import { SegmentWriter } from "./segments.ts";
-import { writeSpecial } from "./special.ts";
-import { escaped, hasValue, isIndex, isPlain, isSparse, pathStep, sameKeys, specialNumber } from "./text.ts";
+import {
+  CodecError,
+  FORMAT,
+  isIndex,
+  LONG,
+  MAX_NODES,
+  MAX_SLOTS,
+  MAX_SPARSE,
+  MAX_VALUE_DEPTH,
+  type Slot,
+} from "./format.ts";
+import { bareList, flagsOf, intrinsics as own } from "./intrinsics.ts";
 
 export interface EncodeOptions {
   /** Limit of the result. If it is exceeded, the error's `tooLarge` is true. Unlimited if absent. */
@@ -318,4 +324,322 @@ function isBuiltIn(value: object, key: PropertyKey): boolean {
   if (key === "lastIndex") return own.isRegExp(value);
   for (let i = 0; i < own.urlKeys.length; i++) if (own.urlKeys[i] === key) return true;
   return false;
+}
+
+/** Writes the record of an object that is neither an array nor plain. */
+export function writeSpecial(encoder: Encoder, value: object): void {
+  const prototype = own.prototypeOf(value);
+  let usual: object | null = prototype;
+  if (own.isNativeError(value)) return writeError(encoder, value);
+  if (own.isView(value)) return writeView(encoder, value);
+  if (own.isMap(value)) usual = writeMap(encoder, value);
+  else if (own.isSet(value)) usual = writeSet(encoder, value);
+  else if (own.isArrayBuffer(value)) usual = writeBuffer(encoder, value);
+  else if (own.isDate(value)) usual = writeDate(encoder, value);
+  else if (own.isRegExp(value)) usual = writeRegExp(encoder, value);
+  else if (isUrl(value)) usual = writeUrl(encoder, value);
+  else {
+    const what = builtIn(value);
+    if (what) encoder.refuse(what);
+    encoder.object(value, false);
+    return encoder.instance(value);
+  }
+  encoder.extras(value, false);
+  if (usual !== prototype) encoder.instance(value);
+}
+
+function writeMap(encoder: Encoder, value: ReadonlyMap<unknown, unknown>): object {
+  const entries = bareList<unknown>();
+  own.mapEach(value as Map<unknown, unknown>, (item: unknown, key: unknown) => {
+    entries[entries.length] = key;
+    entries[entries.length] = item;
+  });
+  encoder.put("M");
+  encoder.put(entries.length / 2);
+  for (let i = 0; i < entries.length; i++) encoder.slot(entries[i], `<${i % 2 ? "value" : "key"} ${i >> 1}>`);
+  return own.map;
+}
+
+function writeSet(encoder: Encoder, value: ReadonlySet<unknown>): object {
+  const items = bareList<unknown>();
+  own.setEach(value as Set<unknown>, (item: unknown) => {
+    items[items.length] = item;
+  });
+  encoder.put("E");
+  encoder.put(items.length);
+  for (let i = 0; i < items.length; i++) encoder.slot(items[i], `<item ${i}>`);
+  return own.set;
+}
+
+function writeDate(encoder: Encoder, value: Date): object {
+  encoder.put("D");
+  encoder.slot(own.time(value), "");
+  return own.date;
+}
+
+function writeRegExp(encoder: Encoder, value: RegExp): object {
+  const last: unknown = own.descriptorOf(value, "lastIndex")?.value;
+  encoder.put("R");
+  encoder.slot(own.source(value), "source");
+  encoder.put(flagsOf(value));
+  encoder.put(typeof last === "number" && last >= 0 && last < 2 ** 31 ? last | 0 : 0);
+  return own.regExp;
+}
+
+function writeUrl(encoder: Encoder, value: object): object {
+  encoder.put("U");
+  encoder.slot(own.href(value), "href");
+  return own.url;
+}
+
+/** Name, message, cause and own data properties with their enumerability. Never the stack, which contains our file
+ * names. */
+function writeError(encoder: Encoder, value: object): void {
+  const prototype = own.prototypeOf(value);
+  const base = errorBase(prototype);
+  if (prototype === own.domException) return writeDomException(encoder, value);
+  const keys = own.ownKeys(value);
+  const kept = bareList<string>();
+  const found = bareList<PropertyDescriptor>();
+  for (let i = 0; i < keys.length; i++) {
+    const key = keys[i];
+    if (key === "stack") continue;
+    const descriptor = own.descriptorOf(value, key!);
+    if (typeof key !== "string" || !hasValue(descriptor)) {
+      encoder.lose(typeof key === "symbol" ? "symbol key" : "getter", key!);
+      continue;
+    }
+    found[kept.length] = descriptor;
+    kept[kept.length] = key;
+  }
+  encoder.put("X");
+  encoder.put(base);
+  encoder.put(kept.length);
+  for (let i = 0; i < kept.length; i++) {
+    encoder.put(kept[i]!);
+    encoder.slot(found[i]!.value, kept[i]!);
+    encoder.put(found[i]!.enumerable === true);
+  }
+  if (prototype !== own.errorPrototypes[base]) encoder.instance(value);
+}
+
+/** Decoded as an Error of that name: its class cannot be set on an existing object. */
+function writeDomException(encoder: Encoder, value: object): void {
+  encoder.lose("class DOMException");
+  encoder.put("X");
+  encoder.put("Error");
+  encoder.put(2);
+  encoder.put("name");
+  encoder.slot(own.domExceptionName(value), "name");
+  encoder.put(false);
+  encoder.put("message");
+  encoder.slot(own.domExceptionMessage(value), "message");
+  encoder.put(false);
+}
+
+function errorBase(prototype: object | null): string {
+  for (let p = prototype, i = 0; p !== null && i < 100 && !own.isProxy(p); p = own.prototypeOf(p), i++) {
+    for (const name in own.errorPrototypes) if (own.errorPrototypes[name] === p) return name;
+  }
+  return "Error";
+}
+
+function writeBuffer(encoder: Encoder, value: ArrayBuffer): object {
+  const size = own.bufferBytes(value);
+  if (own.isResizable(value)) encoder.lose("resizable buffer");
+  encoder.put("B");
+  encoder.put(size === 0 ? 0 : encoder.segments.bytes(new own.Uint8Array(value)));
+  encoder.put(size);
+  return own.arrayBuffer;
+}
+
+function writeView(encoder: Encoder, value: object): void {
+  const name = own.isTypedArray(value) ? own.viewTag(value) : "DataView";
+  if (name === undefined || !own.viewConstructors[name]) return encoder.refuse("a view of an unknown kind");
+  const data = name === "DataView";
+  const buffer = data ? own.dataBuffer(value) : own.viewBuffer(value);
+  if (!own.isArrayBuffer(buffer)) return encoder.refuse("shared memory");
+  encoder.put("V");
+  encoder.put(name);
+  encoder.put(own.bufferBytes(buffer) === 0 ? 0 : data ? own.dataOffset(value) : own.viewOffset(value));
+  encoder.put(own.bufferBytes(buffer) === 0 ? 0 : data ? own.dataBytes(value) : own.viewLength(value));
+  encoder.put(encoder.index(buffer, "buffer"));
+  if (data || own.viewLength(value) <= LISTED_ITEMS) encoder.extras(value, true);
+  if (own.prototypeOf(value) !== own.viewPrototypes[name]) encoder.instance(value);
+}
+
+function isUrl(value: object): boolean {
+  for (let p = own.prototypeOf(value), i = 0; p !== null && i < 20 && !own.isProxy(p); p = own.prototypeOf(p), i++) {
+    if (p !== own.url) continue;
+    try {
+      return own.href(value).length > 0;
+    } catch {
+      return false; // an object that only inherits from URL.prototype
+    }
+  }
+  return false;
+}
+
+/** The kind of a built-in object that cannot be kept, or null for an instance of a user's class. Prototypes of the
+ * language and of the host carry their name as a data property under Symbol.toStringTag. */
+function builtIn(value: object): string | null {
+  if (own.isBoxed(value)) return "a boxed primitive";
+  if (own.isPromise(value)) return "a promise";
+  let p = own.prototypeOf(value);
+  for (let i = 0; p !== null && i < 100; i++) {
+    if (own.isProxy(p)) return "an object with a Proxy as prototype";
+    const tag: unknown = own.descriptorOf(p, own.toStringTag)?.value;
+    if (typeof tag === "string") return `a built-in object (${own.slice(tag, 0, 60)})`;
+    p = own.prototypeOf(p);
+  }
+  return null;
+}
+
+/** Room for a small table, so that a long text is not copied again to append it. */
+const SLACK = 1024;
+const FIRST = 512;
+
+/** The bytes of an encoding under construction: format byte, segments, then the table and its length. Text is encoded
+ * in place, so 100 MB of it are copied once. */
+export class SegmentWriter {
+  #bytes = new own.Uint8Array(FIRST);
+  /** Length of `#bytes`; its own `length` is a getter that foreign code may replace. */
+  #room = FIRST;
+  #used = 1;
+  readonly #check: (size: number) => void;
+
+  /** `check` throws if the size exceeds the caller's limit. */
+  constructor(format: number, check: (size: number) => void) {
+    this.#bytes[0] = format;
+    this.#check = check;
+  }
+
+  get used(): number {
+    return this.#used;
+  }
+
+  /** The slot for a text of any length. */
+  text(value: string): string {
+    this.#check(this.#used + value.length);
+    const at = this.#used;
+    if (own.isWellFormed(value)) {
+      this.#write(value);
+      return `~s${at}:${this.#used - at}`;
+    }
+    const units = new own.Uint16Array(value.length);
+    for (let i = 0; i < value.length; i++) units[i] = own.charCodeAt(value, i);
+    this.#append(new own.Uint8Array(own.viewBuffer(units) as ArrayBuffer));
+    return `~S${at}:${this.#used - at}`;
+  }
+
+  /** Copies `bytes`; returns their offset. */
+  bytes(bytes: Uint8Array<ArrayBuffer>): number {
+    const at = this.#used;
+    this.#check(at + own.viewLength(bytes));
+    this.#append(bytes);
+    return at;
+  }
+
+  finish(table: string): Uint8Array<ArrayBuffer> {
+    const at = this.#used;
+    this.#reserve(table.length + 4);
+    this.#write(table);
+    const size = this.#used - at;
+    this.#reserve(4);
+    for (let i = 0; i < 4; i++) this.#bytes[this.#used++] = (size >>> (8 * i)) & 255;
+    this.#check(this.#used);
+    const whole = new own.Uint8Array(this.#buffer, 0, this.#used);
+    if (this.#room - this.#used <= this.#used / 8) return whole;
+    const exact = new own.Uint8Array(this.#used);
+    own.bytesSet(exact, whole, 0);
+    return exact;
+  }
+
+  #write(text: string): void {
+    this.#reserve(text.length);
+    let rest = text;
+    while (rest.length > 0) {
+      const into = new own.Uint8Array(this.#buffer, this.#used);
+      const { read, written } = own.encodeInto(rest, into);
+      this.#used += written;
+      if (read === rest.length) return;
+      rest = own.slice(rest, read);
+      this.#reserve(rest.length * 3);
+    }
+  }
+
+  #append(bytes: Uint8Array<ArrayBuffer>): void {
+    const size = own.viewLength(bytes);
+    this.#reserve(size);
+    own.bytesSet(this.#bytes, bytes, this.#used);
+    this.#used += size;
+  }
+
+  #reserve(more: number): void {
+    if (this.#used + more <= this.#room) return;
+    const needed = this.#used + more + SLACK, double = this.#room * 2;
+    const room = needed > 1 << 20 || double < needed ? needed : double;
+    const grown = new own.Uint8Array(room);
+    own.bytesSet(grown, new own.Uint8Array(this.#buffer, 0, this.#used), 0);
+    this.#bytes = grown;
+    this.#room = room;
+  }
+
+  get #buffer(): ArrayBuffer {
+    return own.viewBuffer(this.#bytes) as ArrayBuffer;
+  }
+}
+
+const TILDE = 126, ZERO = 48, NINE = 57;
+
+export function escaped(text: string): string {
+  return text.length > 0 && own.charCodeAt(text, 0) === TILDE ? "~" + text : text;
+}
+
+export function specialNumber(value: number): string {
+  if (value !== value) return "~n";
+  if (value === 0) return "~0";
+  return value > 0 ? "~i" : "~j";
+}
+
+/** Whether it is a data property; accessors are not. */
+export function hasValue(descriptor: PropertyDescriptor | undefined): descriptor is PropertyDescriptor {
+  return descriptor !== undefined && own.hasOwn(descriptor, "value");
+}
+
+export function sameKeys(a: readonly string[], b: readonly string[]): boolean {
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return true;
+}
+
+/** Checks a sample: a loop over a sparse array of length 4e9 would not end. */
+export function isSparse(value: readonly unknown[]): boolean {
+  const { length } = value;
+  if (length <= 64) return false;
+  let holes = 0;
+  for (let i = 0; i < 32; i++) if (!own.descriptorOf(value, (i * length) / 32 >>> 0)) holes++;
+  return holes > 16;
+}
+
+/** Foreign code may have given a built-in object a plain prototype; encoded as plain data, its content would be lost. */
+export function isPlain(value: object): boolean {
+  return !(own.isMap(value) || own.isSet(value) || own.isNativeError(value) || own.isDate(value) ||
+    own.isRegExp(value) || own.isArrayBuffer(value) || own.isView(value) || own.isBoxed(value) || own.isPromise(value));
+}
+
+export function pathStep(name: string | number): string {
+  if (name === "") return "";
+  if (typeof name === "number") return `[${name}]`;
+  if (own.charCodeAt(name, 0) === 60) return name;
+  return isIdentifier(name) ? `.${name}` : `[${own.stringify(own.slice(name, 0, 60))}]`;
+}
+
+function isIdentifier(name: string): boolean {
+  for (let i = 0; i < name.length; i++) {
+    const c = own.charCodeAt(name, i);
+    const letter = (c >= 97 && c <= 122) || (c >= 65 && c <= 90) || c === 95 || c === 36 || c > 127;
+    if (!letter && (i === 0 || c < ZERO || c > NINE)) return false;
+  }
+  return name.length <= 60;
 }

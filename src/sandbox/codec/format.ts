@@ -1,3 +1,5 @@
+import { intrinsics } from "./intrinsics.ts";
+
 /** Format 1 of the codec: `1 | segments | table (UTF-8 JSON) | length of the table, u32 LE`.
  *
  * The table is one flat JSON array of scalars: the root's slot, then one record for each object, breadth first.
@@ -23,3 +25,35 @@ export const MAX_SLOTS = 32_000_000;
 export const MAX_SPARSE = 5_000_000;
 
 export type Slot = string | number | boolean | null;
+
+export function isIndex(key: string): boolean {
+  if (key.length === 0 || key.length > 10 || (key.length > 1 && intrinsics.charCodeAt(key, 0) === 48)) return false;
+  for (let i = 0; i < key.length; i++) {
+    const code = intrinsics.charCodeAt(key, i);
+    if (code < 48 || code > 57) return false;
+  }
+  return true;
+}
+
+/** A value cannot be encoded, or bytes were not produced by `encode`. */
+export class CodecError extends TypeError {
+  override readonly name = "CodecError";
+  /** What is wrong: the message without the action that failed. */
+  readonly what: string;
+  /** Path in the value, such as `.a[3].b`; "" for the value itself; null while decoding. */
+  readonly path: string | null;
+  /** True if only the size is the problem. */
+  readonly tooLarge: boolean;
+  constructor(
+    { what, path, tooLarge = false }: {
+      readonly what: string;
+      readonly path: string | null;
+      readonly tooLarge?: boolean;
+    },
+  ) {
+    super(path === null ? `Cannot decode bytes: ${what}` : `Cannot encode value${path}: ${what}`);
+    this.what = what;
+    this.path = path;
+    this.tooLarge = tooLarge;
+  }
+}

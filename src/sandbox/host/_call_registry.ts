@@ -2,8 +2,8 @@ import { messageOf } from "../../domain/errors.ts";
 import { BoundedMap } from "../../domain/kit/bounded_map.ts";
 import { Semaphore } from "../../domain/kit/concurrency.ts";
 import type { BlockCall } from "../../domain/query/query_schemas.ts";
-import { CodecError } from "../codec/codec_error.ts";
 import { decode, encode, tableBytes } from "../codec/codec.ts";
+import { CodecError } from "../codec/format.ts";
 import {
   type Bytes,
   type Frame,
@@ -17,7 +17,34 @@ import {
   ProtocolError,
 } from "../protocol.ts";
 import type { SandboxOptions } from "../sandbox.ts";
-import { ByteGate } from "./_byte_gate.ts";
+
+/** Counts bytes in memory and makes readers wait while there are too many. */
+export class ByteGate {
+  readonly #limit: number;
+  #held = 0;
+  #waiting: (() => void)[] = [];
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  add(bytes: number): void {
+    this.#held += bytes;
+  }
+
+  remove(bytes: number): void {
+    this.#held -= bytes;
+    if (this.#held >= this.#limit) return;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const go of waiting) go();
+  }
+
+  /** Null if there is room now. */
+  room(): Promise<void> | null {
+    return this.#held < this.#limit ? null : new Promise((resolve) => this.#waiting.push(resolve));
+  }
+}
 
 /** Calls of a block that its result records, and how many of them with their words and outcomes. */
 const MAX_RECORDED = 1000, MAX_TOLD = 100;

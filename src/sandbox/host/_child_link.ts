@@ -1,8 +1,17 @@
-import { messageOf } from "../../domain/errors.ts";
+import { messageOf, SandboxEnded } from "../../domain/errors.ts";
 import { abortable } from "../../domain/kit/concurrency.ts";
-import { type Bytes, type Frame, frameHead, FrameReader, type Header } from "../protocol.ts";
-import { ChildExit } from "./_child_exit.ts";
-import { cleanText } from "./clean_text.ts";
+import { unrefTimer } from "../../domain/kit/time.ts";
+import {
+  type Bytes,
+  type Frame,
+  FrameFields,
+  frameHead,
+  FrameReader,
+  type Header,
+  ProtocolError,
+  wireId,
+} from "../protocol.ts";
+import { type AnswerFrames, cleanText } from "./_child_answers.ts";
 
 /** Up to this size, one write of a copy is cheaper than two writes. */
 const COPIED_BYTES = 64 << 10;
@@ -138,4 +147,211 @@ function joinSmall(parts: readonly Bytes[]): readonly Bytes[] {
     } else joined.push(parts[at++]!);
   }
   return joined;
+}
+
+/** How long a request takes at most, and a rendering beyond its own limit: large values take seconds on a busy machine. */
+export const REQUEST_MS = 15_000;
+/** Limit of one answer over all its frames: no valid answer exceeds a child's memory. */
+const MAX_ANSWER_BYTES = 2 ** 30;
+
+interface Request {
+  readonly payloads: Bytes[];
+  bytes: number;
+  readonly resolve: (answer: AnswerFrames) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** Requests of the main process to one child, other than host calls: sent, timed and answered once. */
+export class Requests {
+  readonly #link: Pick<ChildLink, "send" | "sendLater" | "kill">;
+  readonly #open = new Map<string, Request>();
+  #gone: SandboxEnded | null = null;
+
+  constructor(link: Pick<ChildLink, "send" | "sendLater" | "kill">) {
+    this.#link = link;
+  }
+
+  /** Whether every request is answered. */
+  get idle(): boolean {
+    return this.#open.size === 0;
+  }
+
+  /** For a request in several frames. Resolves with the `done` frames of the answer; rejects with SandboxEnded if the
+   * child ends first. */
+  begin(): { readonly id: string; readonly answer: Promise<AnswerFrames> } {
+    const id = wireId();
+    const { promise, resolve, reject } = Promise.withResolvers<AnswerFrames>();
+    if (this.#gone) reject(this.#gone);
+    else this.#open.set(id, { payloads: [], bytes: 0, resolve, reject });
+    return { id, answer: promise };
+  }
+
+  async ask(
+    header: Header,
+    payload?: Bytes,
+    { ms = REQUEST_MS }: { readonly ms?: number } = {},
+  ): Promise<AnswerFrames> {
+    const { id, answer } = this.begin();
+    this.#link.send({ ...header, id }, payload);
+    return await this.within(answer, ms);
+  }
+
+  /** For messages without an answer: sent with the next frame. Throws SandboxEnded if the child has ended. */
+  tell(header: Header, payload?: Bytes): void {
+    if (this.#gone) throw this.#gone;
+    this.#link.sendLater({ ...header, id: null }, payload);
+  }
+
+  async within<T>(answer: Promise<T>, ms = REQUEST_MS): Promise<T> {
+    const timer = setTimeout(() => this.#link.kill(`it did not answer within ${ms / 1000} s`), ms);
+    try {
+      return await answer;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Handles a `done` frame. Throws ProtocolError for an answer without a request. */
+  receive({ header, payload }: Frame): void {
+    const fields = new FrameFields(header, "done");
+    const id = fields.id();
+    const request = this.#open.get(id);
+    if (!request) throw new ProtocolError("Cannot take an answer that nobody asked for");
+    request.bytes += payload.length;
+    if (request.bytes > MAX_ANSWER_BYTES) throw new ProtocolError(`Cannot take an answer of ${request.bytes} bytes`);
+    request.payloads.push(payload);
+    if (fields.flag("more")) return;
+    this.#open.delete(id);
+    request.resolve({ payloads: request.payloads, header });
+  }
+
+  /** Called when the child has ended. */
+  end(why: string): void {
+    this.#gone = new SandboxEnded(why);
+    for (const request of this.#open.values()) request.reject(this.#gone);
+    this.#open.clear();
+  }
+}
+
+const EVERY_MS = 1000, DEAD_AFTER_MS = 2000;
+
+export interface HeartbeatOptions {
+  readonly send: (header: Header) => void;
+  /** Whether no request to the child is open: a block may keep it busy until its deadline. */
+  readonly isIdle: () => boolean;
+  readonly onDead: () => void;
+  /** Tests set other times. */
+  readonly everyMs?: number;
+  readonly deadAfterMs?: number;
+}
+
+/** Pings an idle child every second in which it sent nothing. */
+export class Heartbeat {
+  readonly #options: HeartbeatOptions;
+  readonly #everyMs: number;
+  readonly #deadAfterMs: number;
+  readonly #timer: ReturnType<typeof setInterval>;
+  readonly #sent = new Map<string, number>();
+  #lastTick = performance.now();
+  #heard = 0;
+
+  constructor(options: HeartbeatOptions) {
+    this.#options = options;
+    this.#everyMs = options.everyMs ?? EVERY_MS;
+    this.#deadAfterMs = options.deadAfterMs ?? DEAD_AFTER_MS;
+    this.#timer = setInterval(() => this.#tick(), this.#everyMs);
+    unrefTimer(this.#timer);
+  }
+
+  /** Handles a `pong` frame. Throws ProtocolError for one without a ping. */
+  receive({ header }: Frame): void {
+    if (!this.#sent.delete(new FrameFields(header, "pong").id())) {
+      throw new ProtocolError("Cannot take a pong that nobody asked for");
+    }
+  }
+
+  /** Called when the child has answered something else. */
+  heard(): void {
+    this.#heard = performance.now();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  #tick(): void {
+    const now = performance.now();
+    // A tick this late means that the main process itself was delayed, which is not the child's fault.
+    const late = now - this.#lastTick > this.#everyMs * 1.5;
+    this.#lastTick = now;
+    const idle = this.#options.isIdle();
+    for (const [id, at] of this.#sent) {
+      if (late || !idle) this.#sent.set(id, now);
+      else if (now - at >= this.#deadAfterMs) return this.#options.onDead();
+    }
+    if (!idle || this.#sent.size > 0 || now - this.#heard < this.#everyMs) return;
+    const id = wireId();
+    this.#sent.set(id, now);
+    this.#options.send({ t: "ping", id });
+  }
+}
+
+/** Signals with which V8 and the allocator end a process that is out of memory. */
+const MEMORY_SIGNALS: ReadonlySet<string> = new Set(["SIGTRAP", "SIGABRT", "SIGSEGV", "SIGILL", "SIGBUS"]);
+/** The last one: a thread for the next deadline, whose stack no longer fits into the limit. */
+const MEMORY_TEXT =
+  /out of memory|memory allocation of|Failed to reserve virtual memory|Cannot allocate memory|unable to create worker threads/i;
+/** A shell in between reports 128 plus the signal's number. */
+const SIGNALS_OF_CODES: Readonly<Record<number, string>> = {
+  132: "SIGILL",
+  133: "SIGTRAP",
+  134: "SIGABRT",
+  135: "SIGBUS",
+  137: "SIGKILL",
+  139: "SIGSEGV",
+};
+const PANIC_TEXT = /has panicked|panicked at/;
+
+export interface ChildExitFacts {
+  readonly status: Deno.CommandStatus;
+  /** Clean text. */
+  readonly stderr: string;
+  /** Why Vis killed it; null if it did not. */
+  readonly killedFor: string | null;
+}
+
+/** How a child ended. */
+export class ChildExit {
+  readonly #facts: ChildExitFacts;
+
+  constructor(facts: ChildExitFacts) {
+    this.#facts = facts;
+  }
+
+  /** Whether it ran out of memory. V8 aborts with a trap, the allocator with SIGABRT, and usually one of them reports
+   * it on stderr. Near the limit there may be no memory left for the report, so such a signal without the text of a
+   * panic counts too. */
+  get outOfMemory(): boolean {
+    const { stderr, killedFor } = this.#facts;
+    if (killedFor !== null) return false;
+    // deno-lint-ignore vis/no-message-parsing -- V8 and the allocator report it nowhere else
+    if (MEMORY_TEXT.test(stderr)) return true;
+    // deno-lint-ignore vis/no-message-parsing -- only the text distinguishes a panic from a lack of memory
+    return this.#signal !== null && MEMORY_SIGNALS.has(this.#signal) && !PANIC_TEXT.test(stderr);
+  }
+
+  get #signal(): string | null {
+    const { signal, code } = this.#facts.status;
+    return signal ?? SIGNALS_OF_CODES[code] ?? null;
+  }
+
+  /** Fit for the model. */
+  get why(): string {
+    const { status: { code }, killedFor, stderr } = this.#facts;
+    if (killedFor !== null) return killedFor;
+    if (this.outOfMemory) return "it ran out of memory";
+    if (this.#signal === "SIGKILL") return "something outside killed it (SIGKILL)";
+    const last = stderr.trim().split("\n").find((line) => /\w/.test(line))?.slice(0, 200) ?? "";
+    return `${this.#signal ?? `exit code ${code}`}${last ? `: ${last}` : ""}`;
+  }
 }

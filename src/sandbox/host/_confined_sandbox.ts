@@ -1,34 +1,33 @@
-import { SandboxEnded } from "../../domain/errors.ts";
+import { messageOf, SandboxEnded } from "../../domain/errors.ts";
 import { failedBlock, type FormerResults } from "../../domain/query/block_result.ts";
 import type { VariableImage } from "../../domain/query/variable.ts";
-import { bareReport } from "../bare_report.ts";
-import type { Setup } from "../child/setup/setup.ts";
-import { imageParts } from "../child/variables/image_parts.ts";
-import { CodecError } from "../codec/codec_error.ts";
+import type { Setup } from "../child/setup.ts";
+import { imageParts } from "../child/variables/image_frames.ts";
 import { encode } from "../codec/codec.ts";
+import { CodecError } from "../codec/format.ts";
 import type { WorkFolder } from "../launch/work_folder.ts";
 import { type Bytes, type Frame, FrameFields, type Header, MAX_PAYLOAD_BYTES, ProtocolError } from "../protocol.ts";
-import type {
-  BlockRun,
-  RenderReport,
-  RunReport,
-  Sandbox,
-  SandboxOptions,
-  VariableRestoreReport,
-  Walls,
+import {
+  bareReport,
+  type BlockRun,
+  type RenderReport,
+  type RunReport,
+  type Sandbox,
+  type SandboxOptions,
+  type VariableRestoreReport,
+  type Walls,
 } from "../sandbox.ts";
-import { ActiveRun } from "./_active_run.ts";
-import { readRenderReport, readRestoreReports, readValue } from "./_answers.ts";
-import { BlockOutput } from "./_block_output.ts";
+import { ActiveRun, BlockOutput } from "./_active_run.ts";
 import { CallRegistry } from "./_call_registry.ts";
-import type { ChildExit } from "./_child_exit.ts";
-import { ChildLink } from "./_child_link.ts";
-import { declaredNames } from "./_declared_names.ts";
-import { Heartbeat } from "./_heartbeat.ts";
-import { loadModules } from "./_load_modules.ts";
-import { readReady } from "./_ready.ts";
-import { REQUEST_MS, Requests } from "./_requests.ts";
-import { readRunReport } from "./_run_report.ts";
+import {
+  declaredNames,
+  readReady,
+  readRenderReport,
+  readRestoreReports,
+  readRunReport,
+  readValue,
+} from "./_child_answers.ts";
+import { type ChildExit, ChildLink, Heartbeat, REQUEST_MS, Requests } from "./_child_link.ts";
 
 const START_MS = 30_000;
 /** Larger values are acknowledged, so that not too many of them are in flight. */
@@ -295,4 +294,22 @@ export class ConfinedSandbox implements Sandbox {
 
 function refusedRun(message: string): RunReport {
   return bareReport(failedBlock("refused", { name: "Error", message }));
+}
+
+/** Loads modules into a child, in order. Rejects with SandboxEnded if one of them ended it; any other that fails is
+ * reported and skipped. */
+export async function loadModules(
+  { modules = {}, onModuleFailed }: Pick<SandboxOptions, "modules" | "onModuleFailed">,
+  ask: (header: { readonly t: "module"; readonly name: string }, payload: Bytes) => Promise<unknown>,
+): Promise<void> {
+  for (const [name, script] of Object.entries(modules)) {
+    try {
+      await ask({ t: "module", name }, encode(script, { maxBytes: MAX_PAYLOAD_BYTES }));
+    } catch (error) {
+      const ended = error instanceof SandboxEnded;
+      const reason = ended ? error.why : messageOf(error);
+      onModuleFailed?.({ name, reason, ended });
+      if (ended) throw error;
+    }
+  }
 }

@@ -1,10 +1,14 @@
 import { SandboxEnded } from "../../domain/errors.ts";
 import { Semaphore } from "../../domain/kit/concurrency.ts";
-import { ALL_WALLS, type Setup, type WallSwitches } from "../child/setup/setup.ts";
-import { endFirstChild, type FirstChild, takeFirstChild } from "../launch/first_child.ts";
-import { childProgram, launched } from "../launch/program.ts";
-import { resolveGrants } from "../launch/resolve_grants.ts";
-import { type ChildProgram, startChild } from "../launch/start_child.ts";
+import { ALL_WALLS, type Setup, type WallSwitches } from "../child/setup.ts";
+import { childProgram, launched, resolveGrants } from "../launch/program.ts";
+import {
+  type ChildProgram,
+  endFirstChild,
+  type FirstChild,
+  startChild,
+  takeFirstChild,
+} from "../launch/start_child.ts";
 import { WorkFolder } from "../launch/work_folder.ts";
 import { PROTOCOL_VERSION } from "../protocol.ts";
 import type { Sandbox, SandboxOptions } from "../sandbox.ts";

@@ -1,8 +1,6 @@
 import { existsSync } from "node:fs";
-import { NO_GRANTS } from "../grants.ts";
+import { missingWalls, NO_GRANTS, type RunReport, type Sandbox, type WallName } from "../sandbox.ts";
 import { openSandbox } from "./open_sandbox.ts";
-import { missingWalls, type WallName } from "../missing_walls.ts";
-import type { RunReport, Sandbox } from "../sandbox.ts";
 
 /** The result of testing one wall alone. */
 export interface WallProbe {

@@ -1,11 +1,11 @@
 import vm from "node:vm";
 import { transform } from "sucrase";
-import type { VariableRestoreReport } from "../../../src/sandbox/sandbox.ts";
 import type { VariableImage } from "../../../src/domain/query/variable.ts";
-import { restoredFault } from "../../../src/sandbox/child/prepare/restored_fault.ts";
+import { prepareBlock, type RunnableBlock } from "../../../src/sandbox/child/compiler/prepare.ts";
+import { restoredFault } from "../../../src/sandbox/child/compiler/refusals.ts";
 import { refusedImage } from "../../../src/sandbox/child/variables/restore.ts";
-import { prepareBlock, type RunnableBlock } from "../../../src/sandbox/child/prepare/prepare_block.ts";
 import { type BlockEnd, RealmVariables } from "../../../src/sandbox/child/variables/variables.ts";
+import type { VariableRestoreReport } from "../../../src/sandbox/sandbox.ts";
 
 export interface Ran {
   readonly value: unknown;

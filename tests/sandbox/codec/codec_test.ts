@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { decode, encode } from "../../../src/sandbox/codec/codec.ts";
-import { CodecError } from "../../../src/sandbox/codec/codec_error.ts";
+import { CodecError } from "../../../src/sandbox/codec/format.ts";
 
 const again = (value: unknown): unknown => decode(encode(value));
 

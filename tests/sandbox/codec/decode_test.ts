@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import vm from "node:vm";
 import fc from "fast-check";
 import { decode, encode } from "../../../src/sandbox/codec/codec.ts";
-import { CodecError } from "../../../src/sandbox/codec/codec_error.ts";
+import { CodecError } from "../../../src/sandbox/codec/format.ts";
 
 Deno.test("decode() defines properties and never assigns", () => {
   const back = decode(encode(JSON.parse('{"__proto__": {"polluted": 1}, "constructor": 1}'))) as Record<

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
-import { ActiveRun } from "../../../src/sandbox/host/_active_run.ts";
-import { BlockOutput } from "../../../src/sandbox/host/_block_output.ts";
-import { CallRegistry } from "../../../src/sandbox/host/_call_registry.ts";
 import { encode } from "../../../src/sandbox/codec/codec.ts";
+import { ActiveRun, BlockOutput } from "../../../src/sandbox/host/_active_run.ts";
+import { CallRegistry } from "../../../src/sandbox/host/_call_registry.ts";
 import { wireId } from "../../../src/sandbox/protocol.ts";
 import { until } from "../../helpers/until.ts";
 

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { BlockOutput } from "../../../src/sandbox/host/_block_output.ts";
-import { CallRegistry } from "../../../src/sandbox/host/_call_registry.ts";
-import { Requests } from "../../../src/sandbox/host/_requests.ts";
-import { readRunReport } from "../../../src/sandbox/host/_run_report.ts";
 import { encode } from "../../../src/sandbox/codec/codec.ts";
-import { CodecError } from "../../../src/sandbox/codec/codec_error.ts";
+import { CodecError } from "../../../src/sandbox/codec/format.ts";
+import { BlockOutput } from "../../../src/sandbox/host/_active_run.ts";
+import { CallRegistry } from "../../../src/sandbox/host/_call_registry.ts";
+import { readRunReport } from "../../../src/sandbox/host/_child_answers.ts";
+import { Requests } from "../../../src/sandbox/host/_child_link.ts";
 import { type Bytes, type Frame, type Header, ProtocolError, wireId } from "../../../src/sandbox/protocol.ts";
 import { heldBytes, testSandbox } from "../../helpers/sandbox.ts";
 import { PLAIN_REPORT } from "../plain_report.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { Heartbeat } from "../../../src/sandbox/host/_heartbeat.ts";
+import { Heartbeat } from "../../../src/sandbox/host/_child_link.ts";
 import { type Header, ProtocolError } from "../../../src/sandbox/protocol.ts";
 import { testSandbox } from "../../helpers/sandbox.ts";
 import { until } from "../../helpers/until.ts";

@@ -1,4 +1,4 @@
-import { ALL_WALLS, type Setup } from "../../../src/sandbox/child/setup/setup.ts";
+import { ALL_WALLS, type Setup } from "../../../src/sandbox/child/setup.ts";
 import { encode } from "../../../src/sandbox/codec/codec.ts";
 import { childProgram } from "../../../src/sandbox/launch/program.ts";
 import {

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { endFirstChild, keepFirstChild, takeFirstChild } from "../../../src/sandbox/launch/first_child.ts";
-import { startChild } from "../../../src/sandbox/launch/start_child.ts";
+import { endFirstChild, keepFirstChild, startChild, takeFirstChild } from "../../../src/sandbox/launch/start_child.ts";
 import { withFolder } from "../../helpers/with_folder.ts";
 
 const started = (folder: string): Deno.ChildProcess => startChild({ path: "/bin/cat", args: [] }, folder);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { moduleReader } from "../../../src/sandbox/modules/read_module.ts";
+import { moduleReader } from "../../../src/sandbox/modules/modules.ts";
 
 Deno.test("moduleReader() strips types and finds imports by a literal, and no others", () => {
   const read = moduleReader();

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { Script } from "node:vm";
-import { realmModuleReader } from "../../../src/sandbox/modules/realm_module.ts";
+import { realmModuleReader } from "../../../src/sandbox/modules/modules.ts";
 
 const read = realmModuleReader();
 /** What a module exports, evaluated here in place of a realm. */

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
-import type { FailedModule } from "../../../src/sandbox/sandbox.ts";
-import { realmModuleReader } from "../../../src/sandbox/modules/realm_module.ts";
 import { openSandbox } from "../../../src/sandbox/host/open_sandbox.ts";
-import { NO_GRANTS } from "../../../src/sandbox/grants.ts";
+import { realmModuleReader } from "../../../src/sandbox/modules/modules.ts";
+import { type FailedModule, NO_GRANTS } from "../../../src/sandbox/sandbox.ts";
 import { LIMITS, testSandbox, type TestSandboxOptions } from "../../helpers/sandbox.ts";
 
 const read = realmModuleReader();

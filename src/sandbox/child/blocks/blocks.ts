@@ -1,13 +1,22 @@
 import type { BlockOutcome } from "../../../domain/query/query_schemas.ts";
+import { encode } from "../../codec/codec.ts";
 import { bareList } from "../../codec/intrinsics.ts";
+import type { Bytes } from "../../protocol.ts";
+import type { Compiler } from "../compiler/compiler.ts";
 import type { CompiledBlock } from "../compiler/messages.ts";
-import { type ThrownError, thrownError } from "../errors/thrown_error.ts";
-import { captured } from "../intrinsics/captured.ts";
-import { look } from "../intrinsics/look.ts";
-import { resetStackLimit } from "../realm/empty_realm.ts";
-import type { RunContext } from "../run/context.ts";
-import type { BlockParts } from "./parts.ts";
-import { sendReport } from "./send_report.ts";
+import type { OutsideWork } from "../platform/outside_work.ts";
+import { captured, look } from "../realm/captured.ts";
+import type { InjectedNames, ShownResults } from "../realm/names.ts";
+import { resetStackLimit } from "../realm/realm.ts";
+import type { HostCalls } from "../run/host_calls.ts";
+import type { Notes, Output } from "../run/output.ts";
+import type { Pipe } from "../run/pipe.ts";
+import type { Timers } from "../run/timers.ts";
+import type { RunContext, TimedTasks } from "../run/turns.ts";
+import { imageParts } from "../variables/image_frames.ts";
+import type { RealmVariables } from "../variables/variables.ts";
+import { summarize } from "../view/summary.ts";
+import { type ThrownError, thrownError } from "./thrown_error.ts";
 
 export interface RunRequest {
   readonly id: string;
@@ -345,4 +354,84 @@ function showsPromise(text: string): boolean {
 
 function timeoutText(deadlineMs: number): string {
   return `Timeout (${deadlineMs / 1000}s)`;
+}
+
+const MAX_VALUE_BYTES = 1 << 20;
+
+export interface Finished {
+  readonly run: RunRequest;
+  readonly ending: Ending;
+  /** Text of the value; "" if there is none. */
+  readonly preview: string;
+  readonly error: ThrownError | null;
+  readonly ms: number;
+  /** Called when the variables of the block are known, before the notes are taken. */
+  readonly noteVariables: () => void;
+}
+
+/** Sends the block's variables and result, in frames that fit the wire's limits. */
+export function sendReport(parts: BlockParts, { run, ending, preview, error, ms, noteVariables }: Finished): void {
+  const { pipe, compiler, output, notes, variables, isQuiet } = parts;
+  const { id, block } = run;
+  const dropped = output.end();
+  const { saved, touched, pending, lost } = variables.afterBlock(block, { ok: error === null });
+  noteVariables();
+  const hasValue = ending.outcome === "value";
+  const shown = hasValue ? summarize(ending.value, { declaration: "", doc: "" }) : null;
+  const images = imageParts(saved);
+  for (let i = 0; i < images.length - 1; i++) {
+    pipe.send({ t: "done", id, more: true, error: null, rests: false }, encode(images[i]));
+  }
+  const payload = encode({
+    saved: images[images.length - 1],
+    outcome: ending.outcome,
+    preview,
+    type: shown?.type ?? "",
+    size: shown?.size ?? null,
+    dropped,
+    ms,
+    defined: block.defined,
+    touched,
+    pending,
+    lost,
+    repaired: block.repaired,
+    reads: block.reads,
+    madeFrom: block.madeFrom,
+    literal: block.literal,
+    notes: notes.take(),
+    value: hasValue ? valueBytes(ending.value) : null,
+  });
+  const described = error === null ? null : compiler.describe(error);
+  pipe.send({ t: "done", id, more: false, error: described, rests: isQuiet() }, payload);
+}
+
+/** Null if the value is too large or the codec does not support it. */
+function valueBytes(value: unknown): Bytes | null {
+  try {
+    return encode(value, { maxBytes: MAX_VALUE_BYTES });
+  } catch {
+    return null;
+  }
+}
+
+/** What the parts beside foreign code share. Created once, in script.ts. */
+export interface BlockParts {
+  readonly pipe: Pipe;
+  readonly compiler: Compiler;
+  /** Ends the child, with a reason if it is a fault. */
+  readonly end: (why: string | null) => void;
+  /** Whether nothing that a block started is still running. */
+  readonly isQuiet: () => boolean;
+  readonly turns: TimedTasks;
+  readonly output: Output;
+  readonly calls: HostCalls;
+  readonly outside: OutsideWork;
+  readonly timers: Timers;
+  readonly names: InjectedNames;
+  readonly notes: Notes;
+  readonly results: ShownResults;
+  readonly variables: RealmVariables;
+  /** Bounded text of any value; runs no code of it. */
+  /** `chars` is a lower limit than that of the settings. */
+  readonly preview: (value: unknown, chars?: number) => string;
 }

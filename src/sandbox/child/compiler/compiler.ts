@@ -1,11 +1,9 @@
 import type { VariableImage } from "../../../domain/query/variable.ts";
 import { bareList } from "../../codec/intrinsics.ts";
-import { captured } from "../intrinsics/captured.ts";
-import { look } from "../intrinsics/look.ts";
-import type { ScriptSource } from "../setup/script_value.ts";
+import { captured, look } from "../realm/captured.ts";
+import type { ScriptSource } from "../scripts.ts";
 import { refusedImage } from "../variables/restore.ts";
-import type { TemplateValues } from "../view/template_path.ts";
-import type { CompilerAnswers, CompilerQuestions, SourceImage } from "./messages.ts";
+import type { CompilerAnswers, CompilerQuestions, SourceImage, TemplateValues } from "./messages.ts";
 
 type Ask = (kind: keyof CompilerQuestions, question: string) => string;
 type Make = (

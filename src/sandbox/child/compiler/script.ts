@@ -1,24 +1,22 @@
 /** The compiler: parses, strips, checks and rewrites code, describes errors in it, and renders answers. Its bundle is evaluated in a
  * context of its own, which no block reaches: a block that replaces RegExp.prototype.test would mislead the parser. */
-import { blockError } from "../errors/block_error.ts";
-import { type RanBlock, RanBlocks } from "../errors/ran_blocks.ts";
-import type { ThrownError } from "../errors/thrown_error.ts";
-import { prepareBlock } from "../prepare/prepare_block.ts";
-import { restoredFault } from "../prepare/restored_fault.ts";
-import type { SucraseTransform } from "../prepare/sucrase_loader.ts";
-import { render } from "../view/render_template.ts";
-import type { TemplateValues } from "../view/template_path.ts";
-import type { CompilerAnswers, CompilerQuestions, SourceImage } from "./messages.ts";
+import type { ThrownError } from "../blocks/thrown_error.ts";
+import { blockError, type RanBlock, RanBlocks } from "./errors.ts";
+import type { CompilerAnswers, CompilerQuestions, SourceImage, TemplateValues } from "./messages.ts";
+import type { StripTypes } from "./parse.ts";
+import { prepareBlock } from "./prepare.ts";
+import { restoredFault } from "./refusals.ts";
+import { render } from "./template.ts";
 
 /** What the context of the blocks gives the compiler. */
 interface BlocksContext {
-  readonly loadSucrase: () => SucraseTransform;
+  readonly loadSucrase: () => StripTypes;
   readonly values: TemplateValues;
 }
 
 class Compiler {
   readonly #functions: readonly string[];
-  readonly #loadSucrase: () => SucraseTransform;
+  readonly #loadSucrase: () => StripTypes;
   readonly #values: TemplateValues;
   readonly #blocks = new RanBlocks();
   /** Names that blocks declared, and whether each is an asynchronous function. */

@@ -1,6 +1,6 @@
 import { intrinsics } from "../../codec/intrinsics.ts";
-import { captured } from "../intrinsics/captured.ts";
-import type { ChildAccess } from "../setup/child_access.ts";
+import { captured } from "../realm/captured.ts";
+import type { ChildAccess } from "../setup.ts";
 import type { OutsideWork } from "./outside_work.ts";
 
 const { open, readDir, readFile, readTextFile, writeFile, writeTextFile } = Deno;

@@ -1,8 +1,6 @@
-import { captured } from "../intrinsics/captured.ts";
-import { type ErrorFacts, setErrorFacts } from "../intrinsics/set_error_facts.ts";
-import { look } from "../intrinsics/look.ts";
-import type { RunContext } from "../run/context.ts";
+import { captured, type ErrorFacts, look, setErrorFacts } from "../realm/captured.ts";
 import type { TimersOptions } from "../run/timers.ts";
+import type { RunContext } from "../run/turns.ts";
 
 const MAX_WORK = 64;
 /** Deno's own; a block never gets one, so its methods are the original ones. */

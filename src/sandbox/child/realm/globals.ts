@@ -1,6 +1,9 @@
-import { captured } from "../intrinsics/captured.ts";
-import { look } from "../intrinsics/look.ts";
-import type { RunContext } from "../run/context.ts";
+import { decode } from "../../codec/codec.ts";
+import type { Bytes } from "../../protocol.ts";
+import type { HostCalls } from "../run/host_calls.ts";
+import type { RunContext } from "../run/turns.ts";
+import { shape } from "../view/summary.ts";
+import { captured, look, setErrorFacts } from "./captured.ts";
 
 type Plain = Record<string, unknown>;
 
@@ -85,4 +88,184 @@ export function realmGlobals(turns: RealmTurns, current: () => RunContext | null
     performance: bare({ now: () => captured.now() }),
     FinalizationRegistry: Registry,
   };
+}
+
+export interface RealmFunctionsOptions {
+  /** "alias.name" or a bare name. */
+  readonly functions: readonly string[];
+  /** Codec bytes of "alias.name" to constant. */
+  readonly constants: Bytes;
+  readonly calls: HostCalls;
+  /** The module that a value belongs to; null if none does. */
+  readonly moduleOf: (value: unknown) => string | null;
+}
+
+/** The host's functions and constants under their names, and the two helpers that run in the realm itself. */
+export function realmFunctions({ functions, constants, calls, moduleOf }: RealmFunctionsOptions): Plain {
+  const roots: Plain = Object.create(null);
+  const byName: Record<string, unknown> = Object.create(null);
+  for (const name of functions) {
+    const f = (...args: unknown[]): unknown => calls.call(name, args);
+    captured.defineProperty(f, "name", { value: name.slice(name.indexOf(".") + 1) });
+    byName[name] = captured.freeze(f);
+    place(roots, { name, value: f });
+  }
+  const fixed = decode(constants);
+  if (typeof fixed === "object" && fixed !== null) {
+    for (const [name, value] of Object.entries(fixed)) place(roots, { name, value: deepFreeze(value) });
+  }
+  for (const name in roots) captured.freeze(roots[name]);
+  roots["shape"] = captured.freeze((value: unknown) => shape(value));
+  if (byName["doc"]) {
+    roots["doc"] = captured.freeze((of: unknown) => calls.call("doc", [nameOf(of, { roots, byName, moduleOf })]));
+  }
+  return roots;
+}
+
+interface Known extends Pick<RealmFunctionsOptions, "moduleOf"> {
+  readonly roots: Plain;
+  readonly byName: Plain;
+}
+
+/** Accepts a function, namespace or module of the realm, or its name; anything else is passed on for the host to
+ * refuse. A function of a module is described with the module. */
+function nameOf(of: unknown, { roots, byName, moduleOf }: Known): unknown {
+  if (typeof of !== "function" && (typeof of !== "object" || of === null)) return of;
+  for (const name in byName) if (byName[name] === of) return name;
+  for (const name in roots) if (roots[name] === of) return name;
+  const module = moduleOf(of);
+  if (module !== null) return module;
+  if (typeof of === "object") return of;
+  // Such as print, which is made elsewhere: the host knows it by its name.
+  const own = captured.getOwnPropertyDescriptor(of, "name")?.value;
+  if (typeof own === "string" && own !== "") return own;
+  throw new captured.TypeError("Cannot describe this function: it is not one of the sandbox's");
+}
+
+function place(roots: Plain, { name, value }: { readonly name: string; readonly value: unknown }): void {
+  const dot = name.indexOf(".");
+  if (dot < 0) {
+    roots[name] = value;
+    return;
+  }
+  const alias = name.slice(0, dot);
+  const root = roots[alias] ??= Object.create(null);
+  if (typeof root !== "object" || root === null) throw new TypeError(`Cannot give the realm "${name}": name in use`);
+  captured.defineProperty(root, name.slice(dot + 1), { value, enumerable: true });
+}
+
+function deepFreeze(value: unknown): unknown {
+  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
+  if (!ArrayBuffer.isView(value)) Object.freeze(value);
+  for (const inner of Object.values(value)) deepFreeze(inner);
+  return value;
+}
+
+type Listener = ((event: object) => unknown) | { handleEvent(event: object): unknown };
+
+/** Only this module creates and aborts signals. */
+const KEY = {};
+const internals = { abort: (_signal: RealmAbortSignal, _reason: unknown): void => {} };
+
+function namedError(name: string, message: string): Error {
+  return setErrorFacts(new captured.Error(), { name, message });
+}
+
+/** AbortSignal for the realm: the symbols of Deno's lead to lists of timers and listeners. Covers what programs use:
+ * reason, onabort, listeners, throwIfAborted, abort, timeout, any. */
+class RealmAbortSignal {
+  #aborted = false;
+  #reason: unknown = undefined;
+  readonly #listeners = new look.Set<Listener>();
+  onabort: unknown = null;
+
+  constructor(key?: unknown) {
+    if (key !== KEY) throw new captured.TypeError("Illegal constructor");
+  }
+
+  static {
+    internals.abort = (signal, reason) => signal.#abort(reason);
+  }
+
+  get aborted(): boolean {
+    return this.#aborted;
+  }
+
+  get reason(): unknown {
+    return this.#reason;
+  }
+
+  throwIfAborted(): void {
+    if (this.#aborted) throw this.#reason;
+  }
+
+  /** An abort happens once, so every listener is a `once` listener. */
+  addEventListener(type: unknown, listener: Listener | null): void {
+    if (type === "abort" && listener && !this.#aborted) look.setAdd(this.#listeners, listener);
+  }
+
+  removeEventListener(type: unknown, listener: Listener | null): void {
+    if (type === "abort") look.setDelete(this.#listeners, listener);
+  }
+
+  #abort(reason: unknown): void {
+    if (this.#aborted) return;
+    this.#aborted = true;
+    this.#reason = reason === undefined ? namedError("AbortError", "The operation was aborted") : reason;
+    const event = { type: "abort", target: this, currentTarget: this };
+    if (typeof this.onabort === "function") this.#notify(this.onabort as Listener, event);
+    look.setEach(this.#listeners, (listener) => {
+      look.setDelete(this.#listeners, listener);
+      this.#notify(listener as Listener, event);
+    });
+  }
+
+  #notify(listener: Listener, event: object): void {
+    try {
+      if (typeof listener === "function") captured.apply(listener, this, [event]);
+      else listener.handleEvent(event);
+    } catch (error) {
+      void captured.Promise.reject(error); // becomes a note, like every stray rejection
+    }
+  }
+
+  static abort(reason?: unknown): RealmAbortSignal {
+    const signal = new RealmAbortSignal(KEY);
+    signal.#abort(reason);
+    return signal;
+  }
+
+  static any(signals: Iterable<RealmAbortSignal>): RealmAbortSignal {
+    const either = new RealmAbortSignal(KEY);
+    for (const signal of signals) {
+      if (signal.aborted) either.#abort(signal.reason);
+      else signal.addEventListener("abort", () => either.#abort(signal.reason));
+    }
+    return either;
+  }
+}
+
+class RealmAbortController {
+  readonly #signal = new RealmAbortSignal(KEY);
+
+  get signal(): RealmAbortSignal {
+    return this.#signal;
+  }
+
+  abort(reason?: unknown): void {
+    internals.abort(this.#signal, reason);
+  }
+}
+
+/** The two classes under their usual names. `setTimeout` is the realm's own. Call once per worker. */
+export function abortClasses(setTimeout: (f: () => void, ms: number) => unknown): Record<string, unknown> {
+  const timeout = (ms: number): RealmAbortSignal => {
+    const signal = new RealmAbortSignal(KEY);
+    setTimeout(() => internals.abort(signal, namedError("TimeoutError", "The operation timed out")), ms);
+    return signal;
+  };
+  captured.defineProperty(RealmAbortSignal, "timeout", { value: timeout, writable: true, configurable: true });
+  captured.defineProperty(RealmAbortSignal, "name", { value: "AbortSignal" });
+  captured.defineProperty(RealmAbortController, "name", { value: "AbortController" });
+  return { AbortController: RealmAbortController, AbortSignal: RealmAbortSignal };
 }

@@ -8,12 +8,9 @@ import {
   ProtocolError,
   wireId,
 } from "../../protocol.ts";
-import { captured } from "../intrinsics/captured.ts";
-import { type ErrorFacts, setErrorFacts } from "../intrinsics/set_error_facts.ts";
-import { look } from "../intrinsics/look.ts";
-import { frameOf, type Pipe } from "../pipe/pipe.ts";
-import { refusedArgument } from "./refused_argument.ts";
-import type { RunContext } from "./context.ts";
+import { captured, type ErrorFacts, look, setErrorFacts } from "../realm/captured.ts";
+import { frameOf, type Pipe } from "./pipe.ts";
+import type { RunContext } from "./turns.ts";
 
 export interface CallAnswer {
   readonly id: string;
@@ -249,4 +246,31 @@ function refusalOf(cause: unknown): string {
 function reasonOf(cause: unknown): string {
   const message = own(cause, "message");
   return typeof message === "string" ? message : "unreadable value";
+}
+
+/** What to pass instead, by the codec's name for what it refuses. */
+const ADVICE: readonly { readonly start: string; readonly advice: string }[] = [
+  { start: "a function", advice: "pass its result or its text, String(f)" },
+  { start: "a Proxy", advice: "pass a plain copy" },
+  { start: "a symbol", advice: "pass a string" },
+  { start: "a promise", advice: "await it first" },
+  { start: "a boxed primitive", advice: "pass the plain value" },
+  { start: "a built-in object (Generator", advice: "pass an array, [...it]" },
+  { start: "a built-in object (Array Iterator", advice: "pass an array, [...it]" },
+  { start: "a built-in object", advice: "pass what it holds as an array, an object or a string" },
+  { start: "deeper than", advice: "pass its parts" },
+  { start: "more than", advice: "pass its parts" },
+  { start: "a sparse array", advice: "pass an object or a Map" },
+];
+
+/** What the codec refused in a list of arguments: "argument 1.a: a Proxy, pass a plain copy" for a Proxy at `[0].a`. */
+export function refusedArgument({ what, path }: { readonly what: string; readonly path: string }): string {
+  if (path === "") return look.slice(what, 0, 9) === "more than" ? `${what} in one call, pass them in parts` : what;
+  const close = look.indexOf(path, "]");
+  const place = `argument ${+look.slice(path, 1, close) + 1}${look.slice(path, close + 1)}`;
+  for (let i = 0; i < ADVICE.length; i++) {
+    const { start, advice } = ADVICE[i]!;
+    if (look.slice(what, 0, start.length) === start) return `${place}: ${what}, ${advice}`;
+  }
+  return `${place}: ${what}`;
 }

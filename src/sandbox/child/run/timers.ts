@@ -1,5 +1,5 @@
-import { captured } from "../intrinsics/captured.ts";
-import type { RunContext } from "./context.ts";
+import { captured } from "../realm/captured.ts";
+import type { RunContext } from "./turns.ts";
 
 const MAX_TIMERS = 1000;
 const MAX_DELAY_MS = 2 ** 31 - 1;

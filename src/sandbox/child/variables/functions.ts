@@ -1,6 +1,6 @@
-import type { Declaration } from "../rewrite/declarations.ts";
-import { look } from "../intrinsics/look.ts";
-import { classNameOf, isClassText, ownData } from "../view/object_kind.ts";
+import type { Declaration } from "../compiler/declarations.ts";
+import { look } from "../realm/captured.ts";
+import { classNameOf, isClassText, ownData } from "../view/kinds.ts";
 
 export interface KnownFunction {
   readonly kind: "function" | "class";

@@ -1,13 +1,19 @@
 import type { VariableImage } from "../../../domain/query/variable.ts";
 import { decode } from "../../codec/codec.ts";
 import { bareList } from "../../codec/intrinsics.ts";
-import { look } from "../intrinsics/look.ts";
-import { restoredScript } from "../rewrite/restored_script.ts";
-import { ownData } from "../view/object_kind.ts";
-import { UNSAVED, type VariableRecord } from "./entry.ts";
-import { changeHash } from "./hash.ts";
-import { bindOwn } from "./own.ts";
-import { isObject, prototypeOf, type SaveParts, snapshot } from "./save.ts";
+import { restoredScript } from "../compiler/messages.ts";
+import { look } from "../realm/captured.ts";
+import { ownData } from "../view/kinds.ts";
+import {
+  bindOwn,
+  changeHash,
+  isObject,
+  prototypeOf,
+  type SaveParts,
+  snapshot,
+  UNSAVED,
+  type VariableRecord,
+} from "./save.ts";
 
 /** The result for one variable; the sandbox's `VariableRestoreReport`. */
 export interface RestoredVariable {

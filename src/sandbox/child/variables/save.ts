@@ -2,13 +2,11 @@ import type { VariableImage, VariableKind } from "../../../domain/query/variable
 import { decode, encode } from "../../codec/codec.ts";
 import { bareList } from "../../codec/intrinsics.ts";
 import type { Bytes } from "../../protocol.ts";
-import { look } from "../intrinsics/look.ts";
-import { isClassText, ownData, promiseState } from "../view/object_kind.ts";
+import type { Declaration } from "../compiler/declarations.ts";
+import { look } from "../realm/captured.ts";
+import { isClassText, ownData, promiseState } from "../view/kinds.ts";
 import { summarize } from "../view/summary.ts";
-import { UNSAVED, type VariableRecord } from "./entry.ts";
 import type { KnownFunctions } from "./functions.ts";
-import { changeHash } from "./hash.ts";
-import { encodeOwn } from "./own.ts";
 
 /** The state of a variable at the end of a block. */
 export interface VariableSnapshot {
@@ -211,4 +209,156 @@ function keptValue({ value, kind, losses, bytes }: VariableSnapshot, { get }: Sa
 export function prototypeOf(made: unknown): object | null {
   const prototype = typeof made === "function" ? ownData(made, "prototype") : null;
   return typeof prototype === "object" ? prototype : null;
+}
+
+/** Variables that may share objects: sharing was found, or could not be excluded. */
+export interface Group {
+  readonly members: string[];
+  /** True if the search reached its limit: sharing is assumed, not found. */
+  readonly coarse: boolean;
+}
+
+/** What is known about a variable besides its value. */
+export interface VariableRecord {
+  readonly name: string;
+  /** The keyword with which it was declared. */
+  declaration: string;
+  doc: string;
+  /** The statement that defined it, shortened. */
+  statement: string;
+  /** Source of the function or class that the statement contains, else "". */
+  source: string;
+  /** Names that its function, class or initial value refers to. */
+  requires: readonly string[];
+  kind: VariableKind;
+  /** Classes of the instances in its value: their methods can be called through it. */
+  classes: readonly string[];
+  /** Hash of what was saved last; "" if nothing was. */
+  hash: string;
+  /** Hash of the shared table that was saved last; "" if the variable was saved alone. */
+  tableHash: string;
+  /** Whether that table was made for a coarse group. */
+  tableAssumed: boolean;
+  /** The variable whose function or class this one was saved as; "" for its own. */
+  alias: string;
+  /** What the saved bytes do not keep; "" for nothing. */
+  losses: string;
+  /** The primitive value saved last: if it is unchanged, nothing else needs checking. */
+  primitive: unknown;
+  size: number;
+  group: Group | null;
+}
+
+export function newEntry(name: string): VariableRecord {
+  return {
+    name,
+    declaration: "let",
+    doc: "",
+    statement: "",
+    source: "",
+    requires: [],
+    kind: "data",
+    classes: [],
+    hash: "",
+    tableHash: "",
+    tableAssumed: false,
+    alias: "",
+    losses: "",
+    primitive: UNSAVED,
+    size: 0,
+    group: null,
+  };
+}
+
+/** Not equal to any value. */
+export const UNSAVED: unique symbol = Symbol("unsaved");
+
+/** What a block contains about names: the relevant part of a prepared block. */
+export interface BlockNames {
+  readonly declarations: readonly Declaration[];
+  readonly assigned?: readonly Declaration[];
+  readonly reads: readonly string[];
+}
+
+export interface OwnParts {
+  readonly functions: KnownFunctions;
+  /** Whether functions among its own properties may come from its source: `static f = () => 1`. */
+  readonly isClass: boolean;
+  /** Called with what the bytes cannot keep. */
+  readonly lost: (what: string, path: string) => void;
+}
+
+/** What a function or class has besides its code: `f.cache = {}`, the values of static fields. Functions among them are
+ * restored with the code or not at all. Null if there is nothing. */
+export function encodeOwn(value: object, { functions, isClass, lost }: OwnParts): Bytes | null {
+  const keys = look.ownKeys(value);
+  let kept: Record<string, unknown> | null = null;
+  for (let i = 0; i < keys.length; i++) {
+    const key = keys[i]!, found = look.descriptorOf(value, key);
+    if (!found?.enumerable) continue;
+    if (typeof key === "symbol") {
+      if (!isClass) lost("symbol key", `[${look.symbolText(key)}]`);
+    } else if (!look.hasOwn(found, "value")) lost("getter", `.${key}`);
+    else if (typeof found.value === "function") {
+      if (!isClass) lost("function", `.${key}`);
+    } else {
+      const one: Record<string, unknown> = look.create(null);
+      one[key] = found.value;
+      if (!tryEncode(one, functions)) lost("value", `.${key}`);
+      else (kept ??= look.create(null) as Record<string, unknown>)[key] = found.value;
+    }
+  }
+  if (!look.isExtensible(value)) lost("frozen state of", "");
+  return kept && tryEncode(kept, functions, lost);
+}
+
+function tryEncode(
+  own: Record<string, unknown>,
+  functions: KnownFunctions,
+  lost: OwnParts["lost"] = () => {},
+): Bytes | null {
+  try {
+    return encode(own, { maxBytes: MAX_BYTES, instanceOf: (found) => functions.classOf(found), lost });
+  } catch {
+    return null;
+  }
+}
+
+/** Gives a function or class that was evaluated again its own data. */
+export function bindOwn(value: object, own: object): void {
+  const keys = look.keys(own);
+  for (let i = 0; i < keys.length; i++) {
+    const descriptor = look.setPrototypeOf({
+      value: look.descriptorOf(own, keys[i]!)?.value,
+      writable: true,
+      enumerable: true,
+      configurable: true,
+    }, null);
+    try {
+      look.defineProperty(value, keys[i]!, descriptor);
+    } catch {
+      continue; // its code made it permanent
+    }
+  }
+}
+
+/** 64 bits and the length: enough to detect a change, not a protection against deliberate collisions. */
+export function changeHash(bytes: Uint8Array<ArrayBuffer>): string {
+  const length = look.viewLength(bytes), byteOffset = look.viewOffset(bytes);
+  let a = 0x9e3779b9 ^ length, b = 0x85ebca6b, at = 0;
+  if (byteOffset % 4 === 0) {
+    const count = length >>> 2;
+    const words = new look.Uint32Array(look.viewBuffer(bytes) as ArrayBuffer, byteOffset, count);
+    for (let i = 0; i < count; i++) {
+      const word = words[i]!;
+      a = look.imul(a ^ word, 0x01000193) ^ (a >>> 15);
+      b = look.imul(b + word, 0xcc9e2d51) ^ (b >>> 13);
+    }
+    at = length & ~3;
+  }
+  for (; at < length; at++) {
+    a = look.imul(a ^ bytes[at]!, 0x01000193) ^ (a >>> 15);
+    b = look.imul(b + bytes[at]!, 0xcc9e2d51) ^ (b >>> 13);
+  }
+  return `${length}:${a >>> 0}:${b >>> 0}`;
 }

@@ -1,14 +1,11 @@
 import type { VariableImage } from "../../../domain/query/variable.ts";
 import { bareList } from "../../codec/intrinsics.ts";
-import type { BlockNames } from "./block_names.ts";
-import { captured } from "../intrinsics/captured.ts";
-import { look } from "../intrinsics/look.ts";
-import { fileOfRestored } from "../errors/ran_blocks.ts";
-import type { Declaration } from "../rewrite/declarations.ts";
-import { newEntry, type VariableRecord } from "./entry.ts";
+import type { Declaration } from "../compiler/declarations.ts";
+import { fileOfRestored } from "../compiler/messages.ts";
+import { captured, look } from "../realm/captured.ts";
 import { KnownFunctions } from "./functions.ts";
 import { type RestoredVariable, Restoring } from "./restore.ts";
-import { addOnce, codeHash } from "./save.ts";
+import { addOnce, type BlockNames, codeHash, newEntry, type VariableRecord } from "./save.ts";
 import { Saving } from "./saving.ts";
 
 export interface BlockEnd {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { RanBlocks } from "../../../../src/sandbox/child/errors/ran_blocks.ts";
+import { RanBlocks } from "../../../../src/sandbox/child/compiler/errors.ts";
 
 const place = { iteration: 1, index: 0 };
 const block = (length: number) => ({ code: "x".repeat(length), source: "x".repeat(length), map: [0, 0, length] });

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { composeMaps, mapOffset, type PositionMap } from "../../../../src/sandbox/child/syntax/position_map.ts";
-import { transform } from "sucrase";
-import type { StripTypes } from "../../../../src/sandbox/child/prepare/parse_text.ts";
-import { prepareBlock } from "../../../../src/sandbox/child/prepare/prepare_block.ts";
+import type { StripTypes } from "../../../../src/sandbox/child/compiler/parse.ts";
+import { composeMaps, mapOffset, type PositionMap } from "../../../../src/sandbox/child/compiler/positions.ts";
+import { prepareBlock } from "../../../../src/sandbox/child/compiler/prepare.ts";
 import { BlockRunner, prepare } from "../block_runner.ts";
+import { transform } from "sucrase";
 
 function repeated(count: number, line: (at: number) => string): string {
   return Array.from({ length: count }, (_, at) => line(at)).join("");

@@ -149,7 +149,7 @@ Deno.test("prepareBlock() never throws, however odd the text", () => {
 });
 
 Deno.test("prepareBlock() does not load the stripper for plain JavaScript", async () => {
-  const { prepareBlock } = await import("../../../../src/sandbox/child/prepare/prepare_block.ts");
+  const { prepareBlock } = await import("../../../../src/sandbox/child/compiler/prepare.ts");
   const never = (): never => {
     throw new Error("loaded");
   };

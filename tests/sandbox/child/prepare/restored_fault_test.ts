@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { restoredFault } from "../../../../src/sandbox/child/prepare/restored_fault.ts";
-import type { RestoredSource } from "../../../../src/sandbox/child/rewrite/restored_script.ts";
+import type { RestoredSource } from "../../../../src/sandbox/child/compiler/messages.ts";
+import { restoredFault } from "../../../../src/sandbox/child/compiler/refusals.ts";
 
 const OUT = "Array.prototype.map = () => []";
 

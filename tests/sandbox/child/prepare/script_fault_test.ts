@@ -2,9 +2,8 @@
 import assert from "node:assert/strict";
 import vm from "node:vm";
 import fc from "fast-check";
-import { restoredFault } from "../../../../src/sandbox/child/prepare/restored_fault.ts";
-import type { Declaration } from "../../../../src/sandbox/child/rewrite/declarations.ts";
-import { scriptFault } from "../../../../src/sandbox/child/prepare/refusals.ts";
+import type { Declaration } from "../../../../src/sandbox/child/compiler/declarations.ts";
+import { restoredFault, scriptFault } from "../../../../src/sandbox/child/compiler/refusals.ts";
 import { BlockRunner, prepare } from "../block_runner.ts";
 import { escapes } from "../escapes.ts";
 

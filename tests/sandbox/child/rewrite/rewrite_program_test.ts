@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import vm from "node:vm";
 import fc from "fast-check";
-import { sourcePosition } from "../../../../src/sandbox/child/errors/source_position.ts";
+import { sourcePosition } from "../../../../src/sandbox/child/compiler/errors.ts";
 import { PLAIN_MAKERS } from "../../program_makers.ts";
 import { programs } from "../../programs.ts";
 import { BlockRunner, prepare } from "../block_runner.ts";

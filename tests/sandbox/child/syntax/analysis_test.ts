@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { parse } from "acorn";
-import { freeNames } from "../../../../src/sandbox/child/syntax/analysis.ts";
+import { freeNames } from "../../../../src/sandbox/child/compiler/analysis.ts";
 
 const CASES: readonly (readonly [source: string, free: string])[] = [
   ["a", "a"],

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { IdentityWalk } from "../../../../src/sandbox/child/variables/identity.ts";
+import { IdentityWalk } from "../../../../src/sandbox/child/variables/saving.ts";
 
 const LIMITS = { objects: 50_000, properties: 50_000 };
 

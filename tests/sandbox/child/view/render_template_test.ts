@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { realmValues } from "../../../../src/sandbox/child/view/realm_values.ts";
-import { render } from "../../../../src/sandbox/child/view/render_template.ts";
+import { render } from "../../../../src/sandbox/child/compiler/template.ts";
+import { realmValues } from "../../../../src/sandbox/child/view/template_values.ts";
 
 const ran: string[] = [];
 const SCOPE: Record<string, unknown> = {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { shape } from "../../../../src/sandbox/child/view/shape.ts";
+import { shape } from "../../../../src/sandbox/child/view/summary.ts";
 
 class Point {
   x = 1;

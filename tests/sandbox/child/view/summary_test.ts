@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { typeOf } from "../../../../src/sandbox/child/view/kinds.ts";
 import { summarize } from "../../../../src/sandbox/child/view/summary.ts";
-import { typeOf } from "../../../../src/sandbox/child/view/value_type.ts";
 
 Deno.test("typeOf() type and size", () => {
   class Point {

@@ -1,0 +1,228 @@
+import type { FormerResults } from "../../../domain/query/block_result.ts";
+import type { VariableImage } from "../../../domain/query/variable.ts";
+import { decode, encode } from "../../codec/codec.ts";
+import { bareList } from "../../codec/intrinsics.ts";
+import type { Bytes } from "../../protocol.ts";
+import { captured } from "../realm/captured.ts";
+import { ownData } from "../view/kinds.ts";
+import type { BlockParts } from "./blocks.ts";
+import { thrownError } from "./thrown_error.ts";
+
+/** `id` is null if no answer is expected. */
+export type VariableRequest =
+  /** `more`: another part of the variables follows. */
+  | {
+    readonly t: "restore";
+    readonly id: string;
+    readonly more: boolean;
+    /** Whether there is code among all parts. */
+    readonly code: boolean;
+    readonly payload: Bytes;
+  }
+  | {
+    readonly t: "bind";
+    readonly id: string | null;
+    readonly name: string;
+    readonly user: boolean;
+    /** For a text that arrives in parts. */
+    readonly part: "whole" | "more" | "last";
+    readonly payload: Bytes;
+  }
+  | { readonly t: "results"; readonly id: string; readonly payload: Bytes }
+  | { readonly t: "read"; readonly id: string; readonly name: string; readonly maxBytes: number }
+  | { readonly t: "forget"; readonly id: string; readonly names: readonly string[] }
+  | { readonly t: "render"; readonly id: string; readonly deadlineMs: number; readonly payload: Bytes }
+  | { readonly t: "module"; readonly id: string; readonly name: string; readonly script: string };
+type Render = Extract<VariableRequest, { t: "render" }>;
+
+/** Time limit for evaluating the sources of all restored variables. */
+const RESTORE_MS = 5000;
+const NO_FACTS = {};
+
+/** All requests of the main process about variables and modules, other than running blocks. */
+export class VariableRequests {
+  readonly #parts: BlockParts;
+  /** The received part of a text that arrives in parts. */
+  #text = "";
+  /** Received variables to restore. */
+  #images = bareList<VariableImage>();
+
+  constructor(parts: BlockParts) {
+    this.#parts = parts;
+  }
+
+  /** Answers after everything that was started earlier has had a turn of the event loop. */
+  acknowledge(id: string | null): void {
+    if (id === null) return;
+    captured.setImmediate(() => this.#answer(id, null));
+  }
+
+  receive(request: VariableRequest): void {
+    try {
+      this.#handle(request);
+    } catch (error) {
+      this.#fail(request.id, error);
+    }
+  }
+
+  #handle(request: VariableRequest): void {
+    const { variables } = this.#parts;
+    switch (request.t) {
+      case "bind":
+        return this.#bind(request);
+      case "read":
+        return this.#answer(request.id, encode(variables.read(request.name), { maxBytes: request.maxBytes }));
+      case "forget":
+        variables.forget(request.names);
+        return this.#answer(request.id, null);
+      case "restore":
+        return this.#restore(request);
+      case "results":
+        this.#parts.results.restore(decode(request.payload) as FormerResults); // from the main process, which is trusted
+        return this.#answer(request.id, null);
+      case "render":
+        return this.#render(request);
+      case "module":
+        return this.#module(request);
+    }
+  }
+
+  #module(request: Extract<VariableRequest, { t: "module" }>): void {
+    const { id, name, script } = request;
+    const done = (failure: Error | null): void => failure ? this.#fail(id, failure) : this.#answer(id, null);
+    loadModule(this.#parts, { name, script, done });
+  }
+
+  #bind({ id, name, user, part, payload }: Extract<VariableRequest, { t: "bind" }>): void {
+    const value = decode(payload);
+    if (part !== "whole") return this.#bindPart({ id, name, text: typeof value === "string" ? value : "", part });
+    this.#parts.variables.bind(name, value, { user });
+    if (!user) this.#parts.names.set(name, value);
+    this.#answer(id, null);
+  }
+
+  /** Joined by the engine itself: a block may have replaced the methods of strings. */
+  #bindPart(
+    { id, name, text, part }: {
+      readonly id: string | null;
+      readonly name: string;
+      readonly text: string;
+      readonly part: string;
+    },
+  ): void {
+    this.#text += text;
+    if (part === "last") {
+      const whole = this.#text;
+      this.#text = "";
+      this.#parts.variables.bindKept(name, whole);
+    }
+    this.#answer(id, null);
+  }
+
+  /** Sources are evaluated with host calls disabled: resuming never repeats a side effect. */
+  #restore({ id, code, more, payload }: Extract<VariableRequest, { t: "restore" }>): void {
+    const images = this.#images;
+    const given = decode(payload) as readonly VariableImage[]; // from the main process, which the child trusts
+    const part = code ? this.#parts.compiler.checked(given) : given;
+    for (let i = 0; i < part.length; i++) images[images.length] = part[i]!;
+    if (more) return;
+    this.#images = bareList();
+    let reports: unknown = null;
+    let failure: unknown = new captured.Error(`Cannot restore the variables within ${RESTORE_MS / 1000} s`);
+    const { calls, turns, variables } = this.#parts;
+    calls.enable(false);
+    turns.alone({
+      limitMs: RESTORE_MS,
+      task: () => {
+        try {
+          reports = variables.restore(images);
+        } catch (error) {
+          failure = error;
+        }
+      },
+      after: () => {
+        calls.enable(true);
+        if (reports) this.#answer(id, reports);
+        else this.#fail(id, failure);
+      },
+    });
+  }
+
+  #render({ id, payload, deadlineMs }: Render): void {
+    const template = decode(payload);
+    let report: unknown = { ok: false, reason: `Rendering took longer than ${deadlineMs / 1000} s` };
+    this.#parts.turns.alone({
+      limitMs: deadlineMs,
+      task: () => {
+        try {
+          report = this.#parts.compiler.render(typeof template === "string" ? template : "");
+        } catch {
+          report = { ok: false, reason: "The template could not be rendered" };
+        }
+      },
+      after: () => this.#answer(id, report),
+    });
+  }
+
+  #answer(id: string | null, value: unknown): void {
+    if (id === null) return;
+    this.#done(id, { ok: true, value });
+  }
+
+  #fail(id: string | null, error: unknown): void {
+    if (id === null) return;
+    const facts = typeof error === "object" && error !== null ? error : NO_FACTS;
+    const message = ownData(facts, "message"), tooLarge = ownData(facts, "tooLarge") === true;
+    this.#done(id, {
+      ok: false,
+      error: { message: typeof message === "string" ? message : "Unknown failure", tooLarge },
+    });
+  }
+
+  #done(id: string, body: object): void {
+    this.#parts.pipe.send({ t: "done", id, more: false, error: null, rests: false }, encode(body));
+  }
+}
+
+/** Time limit for evaluating one module. */
+const MODULE_MS = 2000;
+
+export interface RealmModuleRequest {
+  readonly name: string;
+  /** A script whose value is what the module exports. */
+  readonly script: string;
+}
+
+/** Adds a module to the realm under its name. It is evaluated like a block: within a time limit, with host calls
+ * disabled. `done` receives null, or an error if the module threw or was stopped; the name is then missing. */
+export function loadModule(
+  { turns, calls, names, preview }: BlockParts,
+  { name, script, done }: RealmModuleRequest & { readonly done: (failure: Error | null) => void },
+): void {
+  let failure: Error | null = new captured.Error(`it took longer than ${MODULE_MS / 1000} s`);
+  calls.enable(false);
+  turns.alone({
+    limitMs: MODULE_MS,
+    task: () => {
+      try {
+        const value: unknown = new captured.Script(script, { filename: `module ${name}` }).runInThisContext();
+        if (isBare(value)) captured.freeze(value);
+        names.setExtension(name, value);
+        failure = null;
+      } catch (error) {
+        const thrown = thrownError(error, preview);
+        failure = new captured.Error(`${thrown.name}: ${thrown.message}`);
+      }
+    },
+    after: () => {
+      calls.enable(true);
+      done(failure);
+    },
+  });
+}
+
+/** The script's object of named exports, as opposed to a class or an object of the module. */
+function isBare(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !captured.isProxy(value) &&
+    captured.getPrototypeOf(value) === null;
+}

@@ -1,0 +1,384 @@
+import {
+  type AnyNode,
+  type Comment,
+  type ExpressionStatement,
+  type Identifier,
+  type Options,
+  Parser,
+  type Program,
+  type Token,
+  type TokenType,
+  tokTypes,
+} from "acorn";
+import { childNodes, sizeOf } from "./analysis.ts";
+import type { ParsedText } from "./declarations.ts";
+import {
+  alignLines,
+  applyEdits,
+  composeMaps,
+  IDENTITY,
+  mapOffset,
+  offsetOf,
+  type PositionMap,
+  type SourceEdit,
+} from "./positions.ts";
+
+/** The names of a scope. The parser looks each new one up among all others. */
+export class ScopeNames extends Array<string> {
+  #all: Set<string> | null = null;
+
+  override push(name: string): number {
+    if (this.length === 16) this.#all = new Set(this);
+    this.#all?.add(name);
+    return super.push(name);
+  }
+
+  override indexOf(name: string): number {
+    return this.#all === null ? super.indexOf(name) : this.#all.has(name) ? 0 : -1;
+  }
+}
+
+/** Acorn, with a time that grows with the text alone: its own scopes look each name up in a list. The overridden
+ * methods are those that acorn's plugins use; its types do not have them. */
+export class CodeParser extends Parser {
+  declare readonly scopeStack: unknown[];
+
+  enterScope(flags: number): void {
+    this.scopeStack.push({ flags, var: new ScopeNames(), lexical: new ScopeNames(), functions: new ScopeNames() });
+  }
+}
+
+/** Reads strings over the ends of lines. */
+class WideStrings extends CodeParser {
+  declare pos: number;
+  declare readonly getToken: () => Token;
+  declare readonly finishToken: (type: TokenType, value: string) => void;
+  readonly #feeds: number[] = [];
+
+  readString(quote: number): void {
+    while (this.input.charCodeAt(++this.pos) !== quote) {
+      if (this.pos >= this.input.length) throw new SyntaxError("Unterminated string constant");
+      const code = this.input.charCodeAt(this.pos);
+      if (code === BACKSLASH) this.pos++;
+      else if (code === LINE_FEED) this.#feeds.push(this.pos);
+    }
+    this.pos++;
+    this.finishToken(tokTypes.string, "");
+  }
+
+  static feeds(text: string): readonly number[] {
+    const parser = new WideStrings({ ecmaVersion: "latest", sourceType: "module" }, text);
+    while (parser.getToken().type !== tokTypes.eof);
+    return parser.#feeds;
+  }
+}
+
+const BACKSLASH = 92, LINE_FEED = 10;
+
+/** The offsets of the line feeds inside strings. Null if the text cannot be divided into tokens. */
+export function feedsInStrings(text: string): readonly number[] | null {
+  try {
+    return WideStrings.feeds(text);
+  } catch {
+    return null;
+  }
+}
+
+export interface Unparsed {
+  readonly ok: false;
+  readonly message: string;
+  /** In the text that was parsed. */
+  readonly offset: number;
+}
+
+/** Strips types; sucrase's `transform`. */
+export type StripTypes = (
+  code: string,
+  options: {
+    transforms: "typescript"[];
+    disableESTransforms: boolean;
+    preserveDynamicImport: boolean;
+    keepUnusedImports: boolean;
+  },
+) => { readonly code: string };
+
+export interface Parsed extends ParsedText {
+  readonly ok: true;
+  /** From `js` to the text that was parsed. */
+  readonly map: PositionMap;
+  /** How many nodes the program has, and its longest name. */
+  readonly nodes: number;
+  readonly longest: Identifier | null;
+  /** Whether types were stripped: then it is fine if nothing is left to run. */
+  readonly stripped: boolean;
+}
+
+const OPTIONS: Options = {
+  ecmaVersion: "latest",
+  sourceType: "module",
+  allowAwaitOutsideFunction: true,
+  allowReturnOutsideFunction: true,
+};
+/** Bits of a scope in acorn. */
+const TOP = 1, FUNCTION = 2;
+
+/** As in a script, the top level may declare a function twice; everything else is as in a module. */
+class BlockParser extends CodeParser {
+  /** Overrides a method that acorn's types do not have. */
+  treatFunctionsAsVarInScope({ flags }: { readonly flags: number }): boolean {
+    return (flags & (TOP | FUNCTION)) !== 0;
+  }
+}
+
+/** TypeScript syntax that the stripper silently drops or turns into something that a block cannot run. */
+const UNAVAILABLE = /(?<![\w$.])(?:import\s+[A-Za-z_$][\w$]*\s*=\s*require\b|export\s*=|export\s+as\s+namespace\b)/;
+/** Any other error is more precise. */
+const NOT_PARSED: Unparsed = { ok: false, message: "", offset: 0 };
+const TOO_DEEP: Unparsed = {
+  ok: false,
+  message: "The code is nested too deeply to be read: split it into statements, or repeat with a loop",
+  offset: 0,
+};
+
+/** Parses as JavaScript. Only if that fails, or is not what was meant, it strips the types first: plain JavaScript
+ * never reaches the stripper. */
+export function parseText(given: string, loadSucrase: () => StripTypes): Parsed | Unparsed {
+  const text = given.startsWith("#!") ? `//${given.slice(2)}` : given; // a script compiled separately lacks it
+  const plain = parseScript(text);
+  if (plain === TOO_DEEP) return plain;
+  if (!plain.ok) return stripped(text, { plain, loadSucrase });
+  if (!hasTypeArguments(plain.program, text)) return plain;
+  const typed = stripped(text, { plain: NOT_PARSED, loadSucrase });
+  return typed.ok ? typed : plain;
+}
+
+/** `f<T>(x)` and `new Set<string>(list)` are comparisons in JavaScript and calls in TypeScript. A block is TypeScript. */
+function hasTypeArguments(program: AnyNode, js: string): boolean {
+  return js.includes("<") && />\s*[(`]/.test(js) && compared(program, js);
+}
+
+function compared(node: AnyNode, js: string): boolean {
+  if (node.type === "BinaryExpression" && node.operator === ">") {
+    const { left, right } = node;
+    const called = right.type === "TemplateLiteral" || js.slice(left.end, right.start).includes("(");
+    if (called && left.type === "BinaryExpression" && left.operator === "<" && js[left.start] !== "(") return true;
+  }
+  return childNodes(node).some((child) => compared(child, js));
+}
+
+interface Stripping {
+  readonly plain: Unparsed;
+  readonly loadSucrase: () => StripTypes;
+}
+
+function stripped(text: string, { plain, loadSucrase }: Stripping): Parsed | Unparsed {
+  const unavailable = UNAVAILABLE.exec(codeOnly(text));
+  if (unavailable) {
+    const message = "A block is not a module: what it may use is in scope already, and what it declares stays";
+    return { ok: false, message, offset: unavailable.index };
+  }
+  let js: string;
+  try {
+    js = loadSucrase()(text, {
+      transforms: ["typescript"],
+      disableESTransforms: true,
+      preserveDynamicImport: true,
+      keepUnusedImports: true,
+    }).code;
+  } catch (error) {
+    return error instanceof RangeError ? TOO_DEEP : later(plain, stripperError(text, error));
+  }
+  if (js === text) return plain;
+  const namespace = namespaceIn(text, js);
+  if (namespace) return namespace;
+  const map = alignLines(js, text);
+  let parsed = parseScript(js);
+  if (parsed.ok && /\benum\b/.test(text)) {
+    const edits = textMembers(parsed.program);
+    if (edits.length > 0) parsed = parseScript(applyEdits(js, edits).text);
+  }
+  if (parsed.ok) return { ...parsed, map: composeMaps(parsed.map, map), stripped: true };
+  return parsed === TOO_DEEP ? parsed : later(plain, { ...parsed, offset: mapOffset(map, parsed.offset) });
+}
+
+const PATH = String.raw`[\p{ID_Start}$_][\p{ID_Continue}$]*(?:\s*\.\s*[\p{ID_Start}$_][\p{ID_Continue}$]*)*`;
+/** A `declare` with braces, or a namespace with its name. */
+const NAMESPACE = new RegExp(
+  String.raw`(?<![\p{ID_Continue}$.#])(?:declare\s+(?:global|(?:namespace|module)(?:[^\S\n]+${PATH})?)|` +
+    String.raw`(?:namespace|module)[^\S\n]+(${PATH}))\s*\{`,
+  "gu",
+);
+
+/** The first namespace that is more than a type. The stripper drops them all. */
+function namespaceIn(text: string, js: string): Unparsed | null {
+  const code = codeOnly(text);
+  let from = 0;
+  for (const found of code.matchAll(NAMESPACE)) {
+    const [header, name] = found, end = found.index + header.length;
+    if (found.index < from) continue; // inside a declaration of types
+    if (name === undefined) from = closedAt(code, end);
+    else if (!js.includes(text.slice(found.index, end))) {
+      const message = `namespace is not available: write const ${
+        /^[^\s.]+/.exec(name)?.[0]
+      } = { … }, or only its members`;
+      return { ok: false, message, offset: found.index };
+    }
+  }
+  return null;
+}
+
+/** Where the brace before an offset is closed. */
+function closedAt(code: string, offset: number): number {
+  let open = 1, at = offset;
+  for (; open > 0 && at < code.length; at++) {
+    if (code[at] === "{") open++;
+    else if (code[at] === "}") open--;
+  }
+  return at;
+}
+
+/** Blanks out strings, templates and comments; all other characters keep their positions. Regular expressions are not
+ * recognized, which is enough where a false positive does no harm. */
+function codeOnly(text: string): string {
+  return text.replace(
+    /\/\/[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|"(?:[^"\\\n]|\\[\s\S])*"?|'(?:[^'\\\n]|\\[\s\S])*'?|`(?:[^`\\]|\\[\s\S])*`?/g,
+    (found) => found.replace(/[^\n]/g, " "),
+  );
+}
+
+/** A member of an enum whose value is text has no reverse mapping. The stripper knows that only of single literals:
+ * these edits turn the other ones, `E[E["A"] = …] = "A"`, into `  E["A"] = …`. The length stays the same. */
+function textMembers(program: Program): SourceEdit[] {
+  /** Values of members and of the constants that the stripper makes of them, by name. */
+  const texts = new Set<string>(), edits: SourceEdit[] = [];
+  const isText = (node: AnyNode, owner: string): boolean => {
+    switch (node.type) {
+      case "Literal":
+        return typeof node.value === "string";
+      case "TemplateLiteral":
+        return true;
+      case "BinaryExpression":
+        return node.operator === "+" && (isText(node.left, owner) || isText(node.right, owner));
+      case "Identifier":
+        return texts.has(`${owner}.${node.name}`);
+      case "MemberExpression":
+        return memberOf(node) !== null && texts.has(memberOf(node)!);
+      default:
+        return false;
+    }
+  };
+  const visit = (node: AnyNode, owner: string): void => {
+    if (node.type === "VariableDeclarator" && node.id.type === "Identifier" && node.init && isText(node.init, owner)) {
+      texts.add(`${owner}.${node.id.name}`);
+    }
+    if (node.type === "AssignmentExpression") {
+      const { left, right } = node, inner = left.type === "MemberExpression" && left.computed ? left.property : null;
+      const set = inner?.type === "AssignmentExpression" ? inner : node, member = memberOf(set.left);
+      if (member?.startsWith(`${owner}.`) && isText(set.right, owner)) {
+        texts.add(member);
+        const isMember = set !== node && right.type === "Literal" && member === `${owner}.${String(right.value)}`;
+        if (isMember) edits.push(blank(node.start, set.start), blank(set.end, node.end));
+      }
+    }
+    const call = node.type === "CallExpression" && node.callee.type === "FunctionExpression" ? node.callee : null;
+    const [param] = call?.params ?? [], isEnum = call?.params.length === 1 && param?.type === "Identifier";
+    const inside = isEnum ? param.name : owner;
+    for (const child of childNodes(node)) visit(child, inside);
+  };
+  visit(program, "");
+  return edits;
+}
+
+/** `E["A"]` and `E.A`, as "E.A". */
+function memberOf(node: AnyNode): string | null {
+  if (node.type !== "MemberExpression" || node.object.type !== "Identifier") return null;
+  const { object, property, computed } = node;
+  if (!computed) return property.type === "Identifier" ? `${object.name}.${property.name}` : null;
+  return property.type === "Literal" && typeof property.value === "string" ? `${object.name}.${property.value}` : null;
+}
+
+function blank(start: number, end: number): SourceEdit {
+  return { start, end, text: " ".repeat(end - start) };
+}
+
+/** The parser that got further reports the real error; the other one failed at syntax that it does not know. */
+function later(a: Unparsed, b: Unparsed): Unparsed {
+  return b.offset >= a.offset ? b : a;
+}
+
+function parseScript(js: string): Parsed | Unparsed {
+  const comments: Comment[] = [];
+  try {
+    const program = parseObject(js) ?? BlockParser.parse(js, { ...OPTIONS, onComment: comments });
+    const size = sizeOf(program);
+    if (!size) return TOO_DEEP;
+    const spaced = spacedComments(js, OPTIONS);
+    if (!spaced) {
+      return { ok: true, program, ...size, comments, js, map: IDENTITY, stripped: false };
+    }
+    const again = parseScript(spaced.text);
+    return again.ok ? { ...again, map: composeMaps(again.map, spaced.map) } : again;
+  } catch (error) {
+    return unparsed(js, error);
+  }
+}
+
+/** `a <!--b` is three operators in a module and a comment in a script. A space preserves the parser's reading. Null if
+ * there is none. */
+function spacedComments(
+  js: string,
+  options: Options,
+): { readonly text: string; readonly map: PositionMap } | null {
+  if (!js.includes("<!--")) return null;
+  const tokens: Token[] = [];
+  CodeParser.parse(js, { ...options, onToken: tokens });
+  const edits = tokens.flatMap(({ start, end }) =>
+    end - start === 1 && js.startsWith("<!--", start) ? [{ start: end, end, text: " " }] : []
+  );
+  return edits.length > 0 ? applyEdits(js, edits) : null;
+}
+
+/** `{ a: 1 }` alone is meant as an object, but the language reads it as a block with a label. */
+function parseObject(js: string): Program | null {
+  if (!/^\s*\{/.test(js)) return null;
+  const start = js.search(/\{/);
+  try {
+    const expression = CodeParser.parseExpressionAt(js, start, OPTIONS);
+    const rest = CodeParser.parse(js.slice(expression.end), OPTIONS);
+    if (rest.body.some(({ type }) => type !== "EmptyStatement")) return null;
+    const statement: ExpressionStatement = { type: "ExpressionStatement", start, end: expression.end, expression };
+    return { type: "Program", start: 0, end: js.length, body: [statement], sourceType: "module" };
+  } catch {
+    return null;
+  }
+}
+
+function unparsed(js: string, error: unknown): Unparsed {
+  // deno-lint-ignore vis/no-message-parsing -- acorn has no codes
+  if (!(error instanceof SyntaxError) || error.message.startsWith("Not enough stack space")) return TOO_DEEP;
+  const at: unknown = Reflect.get(error, "pos");
+  const offset = typeof at === "number" ? at : 0;
+  // deno-lint-ignore vis/no-message-parsing -- acorn appends the position to its messages
+  return { ok: false, message: clearer(error.message.replace(/ \(\d+:\d+\)$/, ""), js, offset), offset };
+}
+
+function clearer(message: string, js: string, offset: number): string {
+  const rest = js.slice(offset);
+  if (rest.startsWith("@")) return "Decorators are not available: call the function yourself";
+  if (/\baccessor\s+(?:static\s+)?$/.test(js.slice(0, offset))) {
+    return "accessor fields are not available: write a getter and a setter";
+  }
+  if (message !== "Unexpected token") return message;
+  const token = /^(?:[\w$]+|\S)/.exec(rest)?.[0];
+  return token ? `Unexpected token ${token}` : "Unexpected end of the block";
+}
+
+function stripperError(text: string, error: unknown): Unparsed {
+  const message = error instanceof Error ? error.message : "Unexpected token";
+  // deno-lint-ignore vis/no-message-parsing -- sucrase reports the position only in its message
+  const at = /\((\d+):(\d+)\)\s*$/.exec(message);
+  const offset = at ? offsetOf(text, { line: Number(at[1]), column: Number(at[2]) }) : 0;
+  // deno-lint-ignore vis/no-message-parsing -- sucrase reports the position only in its message
+  const plain = message.replace(/^Error transforming [^:]*: /, "").replace(/\s*\(\d+:\d+\)\s*$/, "");
+  return { ok: false, message: clearer(plain, text, offset), offset };
+}

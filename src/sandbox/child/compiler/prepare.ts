@@ -1,0 +1,227 @@
+import type { BlockError } from "../../../domain/query/query_schemas.ts";
+import { freeNames, LANGUAGE_NAMES } from "./analysis.ts";
+import {
+  askedLast,
+  type Declaration,
+  declaredLast,
+  type MadeFrom,
+  madeFrom,
+  topLevelAssignments,
+  topLevelDeclarations,
+} from "./declarations.ts";
+import { positionError } from "./errors.ts";
+import { feedsInStrings, type Parsed, parseText, type StripTypes, type Unparsed } from "./parse.ts";
+import { applyEdits, composeMaps, IDENTITY, mapOffset, positionAt, type PositionMap } from "./positions.ts";
+import { isDataLiteral, refusalOf, scriptFault } from "./refusals.ts";
+import { rewriteTopLevel } from "./rewrite.ts";
+
+/** A block that is ready to run, as plain data. */
+export interface RunnableBlock {
+  readonly ok: true;
+  /** A script whose value is a function that returns the block's value or a promise of it. Its declarations must exist
+   * as global properties before that is called. */
+  readonly code: string;
+  /** Whether its own code awaits something; otherwise a promise that it returns is its value. */
+  readonly awaits: boolean;
+  /** In order of definition, one per name. */
+  readonly declarations: readonly Declaration[];
+  /** The last assignment to each name at its top level; `declaration` has no meaning here. */
+  readonly assigned: readonly Declaration[];
+  /** Names that the block refers to but does not declare, without those of the language. */
+  readonly reads: readonly string[];
+  readonly madeFrom: MadeFrom;
+  /** The variable that provides the block's value if the last statement declares one: `const n = 6` shows 6. */
+  readonly shows: string | null;
+  /** What the last statement is if it is an expression; null for any other. */
+  readonly asks: "call" | "value" | null;
+  /** True if the block is nothing but a data literal. */
+  readonly literal: boolean;
+  readonly repaired: string | null;
+  /** From `code` to the text that the model wrote; for `sourcePosition`. */
+  readonly map: PositionMap;
+}
+
+export interface RefusedBlock {
+  readonly ok: false;
+  readonly outcome: "refused";
+  readonly error: BlockError;
+  readonly repaired: string | null;
+}
+
+export type PreparedBlock = RunnableBlock | RefusedBlock;
+
+export interface PrepareOptions {
+  /** Called only for text that is not plain JavaScript; the first call may be slow. */
+  readonly loadSucrase: () => StripTypes;
+}
+
+/** Preparing takes up to 2 µs for each node of the syntax tree, and nothing else runs in the child meanwhile. */
+const MAX_CHARS = 256 << 10, MAX_NODES = 150_000;
+/** Each of several repairs parses the text again: longer text is repaired once at most. */
+const REPAIRED_CHARS = 64 << 10;
+
+interface Attempt {
+  readonly parsed: Parsed | Unparsed;
+  /** From the text that was parsed to the model's text. */
+  readonly map: PositionMap;
+  readonly note: string | null;
+}
+
+/** Strips types, checks for what cannot run, and rewrites the rest so that its declarations persist. Never throws. */
+export function prepareBlock(source: string, options: PrepareOptions): PreparedBlock {
+  if (source.length > MAX_CHARS) return tooLong(source, `${source.length} characters, ${MAX_CHARS} at most`);
+  const { parsed, map, note } = read(source, options.loadSucrase);
+  const refuse = (name: string, { message, offset }: { message: string; offset: number }): RefusedBlock => ({
+    ok: false,
+    outcome: "refused",
+    error: positionError({ name, message }, { source, offset: mapOffset(map, offset) }),
+    repaired: note,
+  });
+  if (!parsed.ok) return refuse("SyntaxError", parsed);
+  const { program, js, nodes, longest, stripped } = parsed;
+  if (nodes > MAX_NODES) return tooLong(source, `${nodes} names, values and operations, ${MAX_NODES} at most`);
+  const toSource = composeMaps(parsed.map, map);
+  const place = (offset: number): string => {
+    const { line, column } = positionAt(source, mapOffset(toSource, offset));
+    return `${line}:${column}`;
+  };
+  const refused = refusalOf(program, { longest, stripped, js, place });
+  if (refused) return refuse("Refused", { ...refused, offset: mapOffset(parsed.map, refused.offset) });
+  const { code, awaits, map: toJs } = rewriteTopLevel(program, js);
+  const fault = scriptFault(code);
+  if (fault !== null) return refuse("Refused", { message: fault, offset: 0 });
+  const names = { declarations: topLevelDeclarations(parsed), assigned: topLevelAssignments(parsed) };
+  return {
+    ok: true,
+    code,
+    awaits,
+    declarations: names.declarations,
+    assigned: [...new Map(names.assigned.map((one) => [one.name, one])).values()],
+    madeFrom: madeFrom(program, names),
+    reads: freeNames(program).filter((name) => !LANGUAGE_NAMES.has(name)),
+    shows: declaredLast(program),
+    asks: askedLast(program),
+    literal: isDataLiteral(program),
+    repaired: note,
+    map: composeMaps(toJs, toSource),
+  };
+}
+
+function tooLong(source: string, size: string): RefusedBlock {
+  const message =
+    `The block is too long: it has ${size}; split it into several blocks, keep data in a file, or repeat with a loop`;
+  const error = positionError({ name: "Refused", message }, { source, offset: 0 });
+  return { ok: false, outcome: "refused", error, repaired: null };
+}
+
+/** The text as it is; if it cannot be parsed, with one or two repairs that make it parse. */
+function read(source: string, loadSucrase: () => StripTypes): Attempt {
+  const fenced = repairFence(source, { leading: true });
+  const whole = fenced
+    ? attempt(fenced, loadSucrase)
+    : { parsed: parseText(source, loadSucrase), map: IDENTITY, note: null };
+  const start = fenced ?? { text: source, map: IDENTITY, note: "" };
+  if (whole.parsed.ok && !looksEscaped(whole.parsed, start.text)) return whole;
+  const isString = !whole.parsed.ok && /["']/.test(start.text.charAt(whole.parsed.offset));
+  const joined = isString ? repairLineFeeds(start.text) : null;
+  const next = joined && attempt(chain(start, joined), loadSucrase);
+  if (next?.parsed.ok) return next;
+  if (source.length > REPAIRED_CHARS) return whole;
+  for (const repaired of candidates(start, whole.parsed)) {
+    const next = attempt(repaired, loadSucrase);
+    if (next.parsed.ok) return next;
+  }
+  return whole;
+}
+
+function attempt(repaired: Repaired, loadSucrase: () => StripTypes): Attempt {
+  const { text, map, note } = repaired;
+  return { parsed: parseText(text, loadSucrase), map, note };
+}
+
+/** `a &lt; b;` parses as `a & lt; b`. */
+function looksEscaped({ program }: Parsed, text: string): boolean {
+  if (!/&(lt|gt|amp);/.test(text)) return false;
+  return freeNames(program).some((name) => name === "lt" || name === "gt" || name === "amp");
+}
+
+function* candidates(start: Repaired, failed: Parsed | Unparsed): Generator<Repaired> {
+  const atEnd = !failed.ok && failed.offset >= start.text.trimEnd().length;
+  if (atEnd) { for (const one of repairEnd(start.text)) yield chain(start, one); }
+  const inside = repairFence(start.text, { leading: false });
+  if (inside) yield chain(start, inside);
+  const base = inside ? chain(start, inside) : start;
+  const entities = repairEntities(base.text);
+  if (entities) {
+    yield chain(base, entities);
+    for (const one of repairEnd(entities.text)) yield chain(chain(base, entities), one);
+  }
+  if (inside) { for (const one of repairEnd(inside.text)) yield chain(base, one); }
+}
+
+function chain(first: Repaired, second: Repaired): Repaired {
+  const notes = second.note === first.note ? [first.note] : [first.note, second.note];
+  const note = notes.filter((one) => one !== "").join("; ");
+  return { text: second.text, map: composeMaps(second.map, first.map), note };
+}
+
+export interface Repaired {
+  readonly text: string;
+  /** From the repaired text to the original. */
+  readonly map: PositionMap;
+  /** What was repaired, for the model. */
+  readonly note: string;
+}
+
+const FENCE = /(?:^|\n)[ \t]*(`{3,}|~{3,})[ \t]*[\w+-]*[ \t]*\r?\n([\s\S]*?)(?:\r?\n[ \t]*\1[ \t]*(?=\n|$)|$)/d;
+const ENTITIES: Readonly<Record<string, string>> = {
+  "&lt;": "<",
+  "&gt;": ">",
+  "&amp;": "&",
+  "&quot;": '"',
+  "&#39;": "'",
+  "&apos;": "'",
+};
+
+/** Removes a fence at the beginning before anything is parsed, since the language would read it as a (useless) tagged
+ * template. Null if there is none. */
+export function repairFence(text: string, { leading }: { readonly leading: boolean }): Repaired | null {
+  if (leading && !/^\s*(```|~~~)/.test(text)) return null;
+  const found = FENCE.exec(text);
+  const inside = found?.[2], start = found?.indices?.[2]?.[0];
+  if (inside === undefined || start === undefined) return null;
+  return { text: inside, map: [0, start, inside.length + 1], note: "took the code out of a Markdown fence" };
+}
+
+/** Restores operators that were escaped for HTML. */
+export function repairEntities(text: string): Repaired | null {
+  let out = "", at = 0;
+  const map: number[] = [];
+  for (const found of text.matchAll(/&(?:lt|gt|amp|quot|#39|apos);/g)) {
+    map.push(out.length, at, found.index - at);
+    out += text.slice(at, found.index);
+    map.push(out.length, found.index, 1);
+    out += ENTITIES[found[0]] ?? found[0];
+    at = found.index + found[0].length;
+  }
+  if (at === 0) return null;
+  map.push(out.length, at, text.length - at + 1);
+  return { text: out + text.slice(at), map, note: "replaced HTML entities by their operators" };
+}
+
+/** Escapes the line feeds inside strings, each of which another line closes. Null if there are none. */
+export function repairLineFeeds(text: string): Repaired | null {
+  const feeds = feedsInStrings(text);
+  if (!feeds || feeds.length === 0) return null;
+  const edits = feeds.map((at) => ({ start: text[at - 1] === "\r" ? at - 1 : at, end: at + 1, text: "\\n" }));
+  return { ...applyEdits(text, edits), note: "escaped the line feeds inside a string" };
+}
+
+/** Closes one bracket that is still open at the end of the text. */
+export function repairEnd(text: string): Repaired[] {
+  return ["}", ")", "]"].map((closer) => ({
+    text: `${text}\n${closer}`,
+    map: IDENTITY,
+    note: `added a missing "${closer}" at the end`,
+  }));
+}

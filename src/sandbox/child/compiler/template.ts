@@ -1,0 +1,301 @@
+import Mustache from "mustache";
+import { nearestName } from "../../../domain/kit/names.ts";
+import { MISSING, type TemplateValues } from "./messages.ts";
+
+/** How the text was resolved; the sandbox's `RenderReport`. */
+export type Rendered =
+  | { readonly ok: true; readonly from: "variable" | "template" | "literal"; readonly text: string }
+  | { readonly ok: false; readonly reason: string };
+
+/** One part of a template: text, a tag with its name, or a section with its content. */
+interface TemplateToken {
+  readonly type: "text" | "name" | "&" | "#" | "^" | ">" | "!" | "=";
+  readonly value: string;
+  readonly inside: readonly TemplateToken[];
+}
+
+const TYPES: readonly string[] = ["text", "name", "&", "#", "^", ">", "!", "="];
+
+const MAX_CHARS = 1 << 20, MAX_STEPS = 1_000_000;
+
+/** Resolves the text of a final answer: the name of a variable, a Mustache template over variables, or plain text. Runs in
+ * the context of the compiler: a block that replaces String.prototype.substring would rewrite the answer. Nothing is escaped, no function or getter is called, and there are no partials. Never throws. */
+export function render(template: string, values: TemplateValues): Rendered {
+  values.forget(0); // of a rendering that was stopped
+  const names: unknown = JSON.parse(values.names());
+  const known = new Set<string>(Array.isArray(names) ? names : []);
+  const single = template.trim();
+  if (pathOf(single)?.length === 1 && known.has(single)) return ofVariable(single, values);
+  if (!template.includes("{{")) return { ok: true, from: "literal", text: template };
+  const { namesVariable, faults } = checkTemplate(template, { known, values });
+  if (faults !== null) return { ok: false, reason: faults };
+  if (!namesVariable) return { ok: true, from: "literal", text: template };
+  try {
+    return { ok: true, from: "template", text: new Renderer(known, values).run(parseTemplate(template)) };
+  } catch (error) {
+    if (error instanceof Refusal) return { ok: false, reason: error.message };
+    return { ok: false, reason: `The template cannot be read: ${error instanceof Error ? error.message : "unknown"}` };
+  }
+}
+
+function ofVariable(name: string, values: TemplateValues): Rendered {
+  const value = values.variable(name), kind = values.kind(value);
+  if (kind === "undefined" || kind === "null") return { ok: false, reason: `The variable ${name} is ${kind}` };
+  return { ok: true, from: "variable", text: values.text(value, MAX_CHARS) };
+}
+
+class Refusal extends Error {}
+
+interface Context {
+  readonly value: number;
+  readonly outer: Context | null;
+}
+
+class Renderer {
+  readonly #known: ReadonlySet<string>;
+  readonly #values: TemplateValues;
+  #out = "";
+  #steps = 0;
+
+  constructor(known: ReadonlySet<string>, values: TemplateValues) {
+    this.#known = known;
+    this.#values = values;
+  }
+
+  run(tokens: readonly TemplateToken[]): string {
+    this.#all(tokens, null);
+    return this.#out;
+  }
+
+  #all(tokens: readonly TemplateToken[], context: Context | null): void {
+    for (const token of tokens) {
+      this.#step();
+      const next = this.#values.next();
+      this.#one(token, context);
+      this.#values.forget(next);
+    }
+  }
+
+  #step(): void {
+    if (++this.#steps > MAX_STEPS) throw new Refusal("The template has more than a million parts");
+  }
+
+  #one(token: TemplateToken, context: Context | null): void {
+    switch (token.type) {
+      case "text":
+        return this.#write(token.value);
+      case "name":
+      case "&":
+        return this.#write(this.#textOf(token.value, context));
+      case "#":
+      case "^":
+        return this.#section(token, context);
+      default:
+        return;
+    }
+  }
+
+  #write(text: string): void {
+    if (this.#out.length + text.length > MAX_CHARS) throw new Refusal("The rendered answer is longer than 1 MiB");
+    this.#out += text;
+  }
+
+  #section({ type, value: tag, inside }: TemplateToken, context: Context | null): void {
+    const values = this.#values, found = this.#resolve(tag, context);
+    if (found !== MISSING && values.kind(found) === "function") {
+      throw new Refusal("A section cannot call a function: give its result a name");
+    }
+    const first = values.next();
+    if (found !== MISSING) values.addItems(found, type === "#" ? MAX_STEPS + 1 : 1);
+    const end = values.next();
+    if (type === "^") return end === first ? this.#all(inside, context) : undefined;
+    for (let value = first; value < end; value++) {
+      this.#step();
+      this.#all(inside, { value, outer: context });
+    }
+  }
+
+  /** What a section leaves out is empty; outside of sections every tag was checked before. */
+  #textOf(tag: string, context: Context | null): string {
+    const value = this.#resolve(tag, context);
+    return value === MISSING || this.#values.kind(value) === "function" ? "" : this.#values.text(value, MAX_CHARS);
+  }
+
+  /** Searches from the innermost section outwards, then among the variables. */
+  #resolve(tag: string, context: Context | null): number {
+    if (tag === ".") return context ? context.value : MISSING;
+    const path = pathOf(tag), values = this.#values;
+    const [root, ...rest] = path ?? [];
+    if (root === undefined) return MISSING;
+    for (let at = context; at; at = at.outer) {
+      const from = values.member(at.value, root);
+      if (from !== MISSING) return follow(values, { from, path: rest });
+    }
+    return this.#known.has(root) ? follow(values, { from: values.variable(root), path: rest }) : MISSING;
+  }
+}
+
+/** Throws Error if a section is not closed. */
+function parseTemplate(template: string): TemplateToken[] {
+  const parse: (text: string) => unknown = Mustache.parse;
+  return tokensOf(parse(template));
+}
+
+function tokensOf(list: unknown): TemplateToken[] {
+  if (!Array.isArray(list)) throw new TypeError("Cannot read the template: its parts are not a list");
+  return list.map((one: unknown) => {
+    const [type, value, , , inside]: unknown[] = Array.isArray(one) ? one : [];
+    if (!isType(type) || typeof value !== "string") throw new TypeError("Cannot read the template: an unknown part");
+    return { type, value, inside: type === "#" || type === "^" ? tokensOf(inside) : [] };
+  });
+}
+
+function isType(type: unknown): type is TemplateToken["type"] {
+  return typeof type === "string" && TYPES.includes(type);
+}
+
+export interface TemplateScope {
+  readonly known: ReadonlySet<string>;
+  readonly values: TemplateValues;
+}
+
+const HELPER = /^(?:each|if|unless|with|for|elif|else|end\w*|range)\b/u;
+/** `{{ color: 'red' }}` is an object, `{{ .Values.x }}` a tag of another language. */
+const EXPRESSION = /^[\p{ID_Start}$_(!](?!\w*\s*:)/u;
+const ROOT = /^[\p{ID_Start}$_][\p{ID_Continue}$]*/u;
+const MAX_TAG = 500, MAX_FAULTS = 8;
+const AS_THEY_ARE = "braces that are meant literally belong in a code span or in answer(text)";
+
+export interface CheckedTemplate {
+  /** Whether a tag begins with the name of a variable; otherwise there is nothing to fill in. */
+  readonly namesVariable: boolean;
+  /** What is wrong with each tag, or null. */
+  readonly faults: string | null;
+}
+
+/** If no tag names a variable, tags inside code and after `$` are text. */
+export function checkTemplate(template: string, scope: TemplateScope): CheckedTemplate {
+  const all = tagsOf(template);
+  const namesVariable = all.some(({ name }) => scope.known.has(ROOT.exec(name)?.[0] ?? ""));
+  const tags = namesVariable ? all : tagsOf(withoutCode(template)).filter(({ literal }) => !literal);
+  return { namesVariable, faults: faultsOf(tags, scope) };
+}
+
+function faultsOf(tags: readonly Tag[], scope: TemplateScope): string | null {
+  const faults = new Set<string>();
+  let unknown = false;
+  let sections = 0;
+  for (const { sigil, name } of tags) {
+    if (sigil === "!") continue;
+    const fault = faultOf({ sigil, name, inside: sections > 0 }, scope);
+    if (fault !== null) faults.add(`{{${sigil}${name}}} ${fault}`);
+    unknown ||= fault !== null && !scope.known.has(pathOf(name)?.[0] ?? "");
+    if (sigil === "#" || sigil === "^") sections++;
+    if (sigil === "/") sections--;
+  }
+  if (faults.size === 0) return null;
+  const shown = [...faults].slice(0, MAX_FAULTS);
+  if (faults.size > MAX_FAULTS) shown.push(`${faults.size - MAX_FAULTS} more`);
+  return `${shown.join("; ")}${unknown ? `. (${AS_THEY_ARE})` : ""}`;
+}
+
+interface Tag {
+  readonly sigil: string;
+  readonly name: string;
+  /** It follows a `$`. */
+  readonly literal: boolean;
+}
+
+/** Tags of ordinary length, in one pass. */
+function tagsOf(text: string): Tag[] {
+  const tags: Tag[] = [];
+  for (let open = text.indexOf("{{"); open !== -1;) {
+    const close = text.indexOf("}}", open + 2);
+    if (close === -1) break;
+    const inner = text.indexOf("{{", open + 3);
+    if (inner !== -1 && inner < close || close - open > MAX_TAG) {
+      open = inner;
+      continue;
+    }
+    const whole = text.slice(open + 2, close).replace(/^\{/, "").trim();
+    const sigil = /^[#^&/!>=]/.exec(whole)?.[0] ?? "";
+    tags.push({ sigil, name: whole.slice(sigil.length).trim(), literal: text[open - 1] === "$" });
+    open = inner;
+  }
+  return tags;
+}
+
+/** The text without fenced blocks and code spans. */
+function withoutCode(text: string): string {
+  let fence = "";
+  return text.split("\n").map((line) => {
+    const mark = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1] ?? "";
+    if (fence !== "") {
+      if (mark.startsWith(fence)) fence = "";
+      return "";
+    }
+    fence = mark;
+    return mark === "" ? withoutSpans(line) : "";
+  }).join("\n");
+}
+
+/** A run of backticks opens a span that the next run of the same length closes. */
+function withoutSpans(line: string): string {
+  const parts = line.split(/(`+)/);
+  const last = new Map(parts.map((part, at) => [part, at]));
+  let out = "";
+  for (let at = 0; at < parts.length; at++) {
+    const part = parts[at]!;
+    const closes = part.startsWith("`") && last.get(part)! > at;
+    if (!closes) out += part;
+    else at = parts.indexOf(part, at + 1);
+  }
+  return out;
+}
+
+function faultOf(
+  { sigil, name, inside }: { readonly sigil: string; readonly name: string; readonly inside: boolean },
+  { known, values }: TemplateScope,
+): string | null {
+  if (name === "" || name === ".") return null;
+  if (sigil === ">") return "is a partial, and there are none";
+  if (sigil === "=") return "changes the delimiters, which is not possible";
+  if (HELPER.test(name) && !known.has(name)) {
+    return sigil === "/"
+      ? null
+      : "is not Mustache: {{#list}}…{{/list}} repeats and tests, {{^list}}…{{/list}} is the else";
+  }
+  if (sigil === "/") return null;
+  const path = pathOf(name);
+  const [root = "", ...rest] = path ?? [];
+  if (path === null) {
+    return EXPRESSION.test(name) ? "is an expression: compute it in code and use the name of the result" : null;
+  }
+  if (!known.has(root)) {
+    if (inside) return null;
+    const near = nearestName(root, [...known]);
+    return `names no variable${near === null ? "" : ` (${near} is one)`}`;
+  }
+  const value = values.variable(root);
+  if (values.kind(value) === "promise") return `is a promise: ${root} = await … in code`;
+  const found = follow(values, { from: value, path: rest });
+  if (found === MISSING) {
+    return inside || sigil === "#" || sigil === "^" ? null : `does not exist: ${root} ${values.holds(value)}`;
+  }
+  const kind = values.kind(found);
+  if (kind === "function") return "is a function: give its result a name and use that";
+  if (sigil === "" || sigil === "&") return !inside && (kind === "undefined" || kind === "null") ? `is ${kind}` : null;
+  return null;
+}
+
+/** `a.b.c` as a list of names; null for other tags (`x | upper`, `.Values.x`, `if a`). */
+export function pathOf(tag: string): string[] | null {
+  return /^[\p{ID_Start}$_][\p{ID_Continue}$]*(\.[\p{ID_Continue}$]+)*$/u.test(tag) ? tag.split(".") : null;
+}
+
+/** The value at `a.b.length` within a value, or MISSING. */
+export function follow(values: TemplateValues, { from, path }: { from: number; path: readonly string[] }): number {
+  let at = from;
+  for (const key of path) if (at !== MISSING) at = values.member(at, key);
+  return at;
+}

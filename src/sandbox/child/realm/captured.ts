@@ -1,0 +1,149 @@
+/** What the child itself needs from the runtime, captured before its global is emptied and before foreign code can
+ * replace anything. Modules that run after foreign code use these, null-prototype objects and their own classes. They never use methods of shared prototypes, iteration protocols, or globals looked up at the time of use. */
+import { AsyncLocalStorage } from "node:async_hooks";
+import { setImmediate } from "node:timers";
+import { types } from "node:util";
+import vm from "node:vm";
+import { getterOf, intrinsics, uncurry } from "../../codec/intrinsics.ts";
+
+const { apply, get } = Reflect;
+
+/** Drains the microtask queue immediately. It does nothing inside a microtask: call it from a timer or an immediate. */
+function microtaskDrain(): () => void {
+  const core: unknown = Reflect.get(Deno, Reflect.get(Deno, "internal"))?.core;
+  const drain: unknown = typeof core === "object" && core !== null ? Reflect.get(core, "runMicrotasks") : undefined;
+  if (typeof drain !== "function") throw new TypeError("Cannot drain microtasks: not in this runtime");
+  return () => void apply(drain, core, []);
+}
+
+const setProperty = Reflect.set;
+
+/** Calls without the empty argument list, which the runtime would spread with an iterator that a block may have
+ * replaced. */
+function immediate(f: () => void): void {
+  setProperty(setImmediate(f), "_argv", undefined);
+}
+
+const context = new AsyncLocalStorage<unknown>();
+
+export const captured = {
+  Script: vm.Script,
+  createContext: vm.createContext,
+  Error,
+  Promise,
+  TypeError,
+  RangeError,
+  TextEncoder,
+  apply,
+  get,
+  ownKeys: Reflect.ownKeys,
+  defineProperty: Object.defineProperty,
+  getPrototypeOf: Object.getPrototypeOf,
+  getOwnPropertyDescriptor: Object.getOwnPropertyDescriptor,
+  freeze: Object.freeze,
+  then: Promise.prototype.then,
+  isPromise: types.isPromise,
+  isProxy: types.isProxy,
+  now: performance.now.bind(performance),
+  setTimeout: globalThis.setTimeout.bind(globalThis),
+  clearTimeout: globalThis.clearTimeout.bind(globalThis),
+  setImmediate: immediate,
+  runMicrotasks: microtaskDrain(),
+  /** Which run started the current code: follows promises and timers, unlike a variable. */
+  context: {
+    get: (): unknown => context.getStore(),
+    run: (store: unknown, f: () => void): void => context.run(store, f),
+    leave: (): void => context.enterWith(undefined),
+  },
+} as const;
+
+type TextOf = (self: object) => string;
+
+/** `toString` of the Temporal classes, if the runtime has them. */
+function temporalTexts(): Readonly<Record<string, TextOf>> {
+  const table: Record<string, TextOf> = Object.create(null);
+  const temporal: unknown = Reflect.get(globalThis, "Temporal");
+  if (typeof temporal !== "object" || temporal === null) return table;
+  for (const name of Object.getOwnPropertyNames(temporal)) {
+    const prototype: unknown = Reflect.get(Object(Reflect.get(temporal, name)), "prototype");
+    const toText = typeof prototype === "object" && prototype !== null ? Reflect.get(prototype, "toString") : null;
+    if (typeof toText === "function") table[`Temporal.${name}`] = uncurry(toText) as TextOf;
+  }
+  return table;
+}
+
+/** State (0 pending, 1 fulfilled, 2 rejected) and result of a promise, read by the runtime without running any of its
+ * code. */
+function promiseDetails(): (promise: object) => readonly unknown[] {
+  const core: unknown = Reflect.get(Deno, Reflect.get(Deno, "internal"))?.core;
+  const details: unknown = typeof core === "object" && core !== null ? Reflect.get(core, "getPromiseDetails") : null;
+  if (typeof details !== "function") throw new TypeError("Cannot look at promises: not in this runtime");
+  return details as (promise: object) => readonly unknown[];
+}
+
+const mapIterator: { next: () => IteratorResult<unknown> } = Object.getPrototypeOf(new Map().entries());
+const setIterator: { next: () => IteratorResult<unknown> } = Object.getPrototypeOf(new Set().values());
+
+export const look = {
+  ...intrinsics,
+  isAnyBuffer: types.isAnyArrayBuffer,
+  isSharedBuffer: types.isSharedArrayBuffer,
+  isDataView: types.isDataView,
+  isArguments: types.isArgumentsObject,
+  isWeakMap: types.isWeakMap,
+  isWeakSet: types.isWeakSet,
+  function: Function.prototype as object,
+  error: Error.prototype as object,
+  is: Object.is,
+  now: performance.now.bind(performance),
+  mapDelete: uncurry(Map.prototype.delete),
+  WeakMap,
+  weakGet: uncurry(WeakMap.prototype.get),
+  weakSet: uncurry(WeakMap.prototype.set),
+  promiseDetails: promiseDetails(),
+  deleteProperty: Reflect.deleteProperty,
+  imul: Math.imul,
+  TypeError,
+  SyntaxError,
+  ReferenceError,
+  Uint32Array,
+  mapEntries: uncurry(Map.prototype.entries),
+  mapNext: uncurry(mapIterator.next),
+  setValues: uncurry(Set.prototype.values),
+  setDelete: uncurry(Set.prototype.delete),
+  setNext: uncurry(setIterator.next),
+  iso: uncurry(Date.prototype.toISOString),
+  sharedBytes: getterOf<number>(SharedArrayBuffer.prototype, "byteLength"),
+  numberOf: uncurry(Number.prototype.valueOf) as (self: unknown) => number,
+  stringOf: uncurry(String.prototype.valueOf) as (self: unknown) => string,
+  booleanOf: uncurry(Boolean.prototype.valueOf) as (self: unknown) => boolean,
+  bigintOf: uncurry(BigInt.prototype.valueOf) as (self: unknown) => bigint,
+  symbolOf: uncurry(Symbol.prototype.valueOf) as (self: unknown) => symbol,
+  functionText: uncurry(Function.prototype.toString) as (self: object) => string,
+  repeat: uncurry(String.prototype.repeat),
+  temporalTexts: temporalTexts(),
+  /** The runtime's marks on objects of web classes. */
+  internalKeys: Reflect.ownKeys(new URLSearchParams()).filter((key) => key.toString() !== "Symbol(list)"),
+} as const;
+
+/** A set of names that code of a block cannot change: `set[name] === true`. */
+export function nameSet(names: readonly string[]): Readonly<Record<string, true>> {
+  return Object.freeze(Object.assign(Object.create(null), Object.fromEntries(names.map((name) => [name, true]))));
+}
+
+export interface ErrorFacts {
+  readonly name: string;
+  readonly message: string;
+  readonly hint?: string;
+}
+
+/** Gives an error its facts, as properties that are not listed. */
+export function setErrorFacts(error: Error, { name, message, hint }: ErrorFacts): Error {
+  const set = (key: string, value: string): void => {
+    captured.defineProperty(error, key, { value, writable: true, configurable: true, enumerable: false });
+  };
+  set("name", name);
+  set("message", message);
+  if (hint !== undefined) set("hint", hint);
+  return error;
+}

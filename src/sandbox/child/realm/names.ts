@@ -1,0 +1,189 @@
+import type { FormerResult, FormerResults } from "../../../domain/query/block_result.ts";
+import { decode } from "../../codec/codec.ts";
+import { bareList } from "../../codec/intrinsics.ts";
+import { SYSTEM_NAMES } from "../compiler/messages.ts";
+import { captured, look, nameSet } from "./captured.ts";
+
+type Plain = Record<string, unknown>;
+
+/** Names that Vis adds to the realm. What a block does to them without declaring them is undone when it ends. A variable
+ * of the same name hides the original, which stays reachable as `vis.NAME`, a module or namespace also as
+ * `vis.ext.NAME`. */
+export class InjectedNames {
+  readonly #values: Plain = look.create(null);
+  readonly #vis: Plain = look.create(null);
+  readonly #ext: Plain = look.create(null);
+
+  readonly #isVariable: (name: string) => boolean;
+
+  constructor(isVariable: (name: string) => boolean) {
+    this.#isVariable = isVariable;
+    captured.defineProperty(this.#vis, "ext", fixed({ value: this.#ext, enumerable: true }));
+  }
+
+  /** Adds a name to the realm, or sets its value. */
+  set(name: string, value: unknown): void {
+    if (!look.hasOwn(this.#values, name)) this.#list(name, this.#vis);
+    this.#values[name] = value;
+    if (!this.#isVariable(name)) define(name, value);
+  }
+
+  /** The same for the module or namespace of an extension. */
+  setExtension(name: string, value: unknown): void {
+    if (!look.hasOwn(this.#ext, name)) this.#list(name, this.#ext);
+    this.set(name, value);
+  }
+
+  /** Adds `vis` itself. */
+  begin(): void {
+    this.#values["vis"] = this.#vis;
+    define("vis", this.#vis);
+  }
+
+  /** What a variable of this name hides: null if nothing, "ext" if it is in `vis.ext`. */
+  kindOf(name: string): "own" | "ext" | null {
+    if (!look.hasOwn(this.#values, name) || name === "vis") return null;
+    return look.hasOwn(this.#ext, name) ? "ext" : "own";
+  }
+
+  /** The module or namespace that a value is, or is an own property of; null if it belongs to none. */
+  extensionOf(value: unknown): string | null {
+    for (const name in this.#ext) {
+      const own = this.#values[name];
+      if (own === value) return name;
+      if (typeof own !== "object" || own === null || look.isProxy(own)) continue;
+      const keys = captured.ownKeys(own);
+      for (let i = 0; i < keys.length; i++) {
+        if (captured.getOwnPropertyDescriptor(own, keys[i]!)?.value === value) return name;
+      }
+    }
+    return null;
+  }
+
+  /** The original, for when no variable hides it any more. */
+  descriptorOf(name: string): PropertyDescriptor | null {
+    return look.hasOwn(this.#values, name) ? descriptor(this.#values[name]) : null;
+  }
+
+  /** Restores what was overwritten or deleted. Reports what it restored, and once what a block made permanent. */
+  restore(
+    on: { readonly restored: (name: string) => void; readonly fixed: (name: string) => void },
+  ): void {
+    for (const name in this.#values) {
+      const value = this.#values[name];
+      const now = captured.getOwnPropertyDescriptor(globalThis, name);
+      if (now && "value" in now && now.value === value && now.writable) continue;
+      if (this.#isVariable(name)) continue;
+      if (define(name, value)) on.restored(name);
+      else {
+        delete this.#values[name];
+        on.fixed(name);
+      }
+    }
+  }
+
+  /** Read when it is used, since some values are replaced. */
+  #list(name: string, list: Plain): void {
+    if (name === "ext" || SYSTEM[name]) return;
+    const get = (): unknown => this.#values[name];
+    captured.defineProperty(list, name, fixed({ get, enumerable: true }));
+  }
+}
+
+const SYSTEM = nameSet(SYSTEM_NAMES);
+
+function fixed(of: PropertyDescriptor): PropertyDescriptor {
+  return look.setPrototypeOf({ ...of, configurable: false }, null);
+}
+
+function descriptor(value: unknown): PropertyDescriptor {
+  return look.setPrototypeOf({ value, writable: true, configurable: true, enumerable: false }, null);
+}
+
+function define(name: string, value: unknown): boolean {
+  try {
+    captured.defineProperty(globalThis, name, descriptor(value));
+    return true;
+  } catch {
+    return false; // a block made it permanent
+  }
+}
+
+interface Row {
+  readonly descriptor: PropertyDescriptor;
+  readonly printed: string;
+}
+
+type Rows = Row[];
+
+/** `results` and `printed`: what the blocks of the last iteration that ran any had as values and printed. The blocks of
+ * one iteration all see those of the one before, which is what the model was shown. */
+export class ShownResults {
+  readonly #names: InjectedNames;
+  #iteration = -1;
+  /** Whether the two names exist. */
+  #isSet = false;
+  /** Of the running iteration, by index. */
+  #rows: Rows = bareList();
+
+  constructor(names: InjectedNames) {
+    this.#names = names;
+  }
+
+  begin(iteration: number): void {
+    if (iteration === this.#iteration) return;
+    if (this.#iteration !== -1 || !this.#isSet) this.#show(this.#rows);
+    this.#iteration = iteration;
+    this.#rows = bareList();
+  }
+
+  add(index: number, row: { readonly value: unknown; readonly printed: string }): void {
+    this.#rows[index] = { descriptor: dataOf(row.value), printed: row.printed };
+  }
+
+  /** The next query starts at iteration 1 again. */
+  endQuery(): void {
+    if (this.#iteration === -1) return;
+    this.#show(this.#rows);
+    this.#iteration = -1;
+  }
+
+  restore({ shown, running, iteration }: FormerResults): void {
+    this.#show(rowsOf(shown));
+    this.#rows = rowsOf(running);
+    this.#iteration = iteration;
+  }
+
+  #show(rows: Rows): void {
+    this.#isSet = true;
+    const results: unknown[] = [], printed: string[] = [];
+    for (let i = 0; i < rows.length; i++) {
+      const row = rows[i];
+      captured.defineProperty(printed, i, dataOf(row?.printed ?? ""));
+      if (row) captured.defineProperty(results, i, row.descriptor);
+    }
+    this.#names.set("results", results);
+    this.#names.set("printed", printed);
+  }
+}
+
+function dataOf(value: unknown): PropertyDescriptor {
+  return look.setPrototypeOf({ value, writable: true, enumerable: true, configurable: true }, null);
+}
+
+function rowsOf(list: readonly FormerResult[]): Rows {
+  const rows: Rows = bareList();
+  for (let i = 0; i < list.length; i++) {
+    const { value, held, printed } = list[i]!;
+    rows[i] = { descriptor: held === "" ? dataOf(value ? decode(value) : undefined) : lost(i, held), printed };
+  }
+  return rows;
+}
+
+/** Reading it says what is gone: `undefined` would look like a result. */
+function lost(index: number, held: string): PropertyDescriptor {
+  const read = (): never => {
+    throw new captured.Error(`results[${index}] was lost when the sandbox was restarted: it held ${held}`);
+  };
+  return look.setPrototypeOf({ get: read, enumerable: true, configurable: true }, null);
+}

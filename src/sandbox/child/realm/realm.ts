@@ -1,0 +1,165 @@
+/** Removes everything from the global except ECMAScript and a short list. Blocks run in what is left. */
+import { captured, look } from "./captured.ts";
+
+const ECMASCRIPT = new Set(
+  `AggregateError Array ArrayBuffer AsyncDisposableStack BigInt BigInt64Array BigUint64Array Boolean DataView Date
+  DisposableStack Error EvalError FinalizationRegistry Float16Array Float32Array Float64Array Function Infinity
+  Int16Array Int32Array Int8Array Intl Iterator JSON Map Math NaN Number Object Promise Proxy RangeError
+  ReferenceError Reflect RegExp Set String SuppressedError Symbol SyntaxError Temporal TypeError URIError Uint16Array
+  Uint32Array Uint8Array Uint8ClampedArray WeakMap WeakRef WeakSet decodeURI decodeURIComponent encodeURI
+  encodeURIComponent escape unescape isFinite isNaN parseFloat parseInt undefined globalThis queueMicrotask`
+    .split(/\s+/),
+);
+/** Safe parts of Deno: checked by traversing values, getters, prototypes and symbols. Not Event, EventTarget and
+ * AbortSignal, whose symbols lead to listeners and to Node's list of timers. */
+const WEB = ["structuredClone", "TextEncoder", "TextDecoder", "URL", "URLSearchParams", "atob", "btoa"];
+/** Half of the default ten are our frames below a block's, and awaiting code comes last. */
+const STACK_FRAMES = 24;
+/** Defined as `undefined`, and cannot be deleted: runtimes keep a second set of some of them that only scripts see. A
+ * block may declare them. */
+const ABSENT = [
+  "process",
+  "Buffer",
+  "global",
+  "WebAssembly",
+  "SharedArrayBuffer",
+  "Atomics",
+  "Deno",
+  "setImmediate",
+  "clearImmediate",
+  "require",
+  "module",
+  "exports",
+  "fetch",
+  "Worker",
+  "navigator",
+  "postMessage",
+  "close",
+];
+
+/** Runs as a block does. A compiled runtime has two sets of the names that Node and Deno share (process, Buffer,
+ * timers) and shows the other set to a script that is not a Deno module: definitions in a module would miss it. */
+const DEFINE = `(absent, added, fixed) => {
+  const define = (key, value, writable, configurable) => {
+    delete globalThis[key];
+    Object.defineProperty(globalThis, key, { value, writable, configurable, enumerable: false });
+  };
+  for (const key of absent) define(key, undefined, true, false);
+  for (const key in fixed) define(key, fixed[key], false, false);
+  for (const key in added) define(key, added[key], true, true);
+}`;
+
+export interface RealmNames {
+  /** Names that a block may overwrite. */
+  readonly added: Readonly<Record<string, unknown>>;
+  /** Names that nothing may change. */
+  readonly fixed: Readonly<Record<string, unknown>>;
+}
+
+/** Returns the keys that could not be deleted; normally none. */
+export function emptyRealm({ added, fixed }: RealmNames): string[] {
+  lock();
+  const kept: Record<string, unknown> = {};
+  // Some are getters that load on first use, when loading is no longer possible: replace them with values now.
+  for (const name of WEB) kept[name] = Reflect.get(globalThis, name);
+  for (const name of ["createObjectURL", "revokeObjectURL"]) Reflect.deleteProperty(URL, name);
+  const left: string[] = [];
+  for (const key of Reflect.ownKeys(globalThis)) {
+    if (typeof key === "string" && ECMASCRIPT.has(key)) continue;
+    if (!Reflect.deleteProperty(globalThis, key)) left.push(String(key));
+  }
+  if (!Reflect.setPrototypeOf(globalThis, Object.prototype)) left.push("prototype");
+  const define: unknown = new captured.Script(DEFINE, { filename: "realm" }).runInThisContext();
+  if (typeof define !== "function") throw new TypeError("Cannot empty the realm: no function");
+  captured.apply(define as (...args: unknown[]) => void, undefined, [
+    ABSENT.filter((key) => !(key in added)),
+    { ...kept, ...added },
+    fixed,
+  ]);
+  return left;
+}
+
+/** Prevents a block from replacing what evaluation relies on. Never the prototypes that ordinary code assigns to. */
+function lock(): void {
+  resetStackLimit();
+  for (const name of ["prepareStackTrace", "captureStackTrace"]) {
+    // A block's prepareStackTrace would receive call sites of our frames, with their functions and receivers.
+    captured.defineProperty(Error, name, { value: undefined, writable: false, configurable: false });
+  }
+  // Our own code looks up the global by this name.
+  captured.defineProperty(globalThis, "globalThis", { value: globalThis, writable: false, configurable: false });
+  Object.freeze(Promise);
+  Object.freeze(Promise.prototype);
+  // The runtime calls its own operations through these: replaced ones would be handed its objects.
+  for (const name of ["apply", "bind", "call"] as const) {
+    const value = Function.prototype[name];
+    captured.defineProperty(Function.prototype, name, { value, writable: false, configurable: false });
+  }
+  // A new getter or setter would run outside of a block's turn, or receive internal objects: when the runtime reads an
+  // absent option, appends to a list, or resolves a promise with an object (which reads "then"), and when `instanceof`
+  // asks a class. Existing methods stay assignable; measured, arrays are as fast as before.
+  for (const one of languageClasses()) {
+    Object.preventExtensions(one);
+    Object.preventExtensions(Reflect.get(one, "prototype") ?? one);
+  }
+  for (const key of Reflect.ownKeys(Symbol)) {
+    const value = captured.getOwnPropertyDescriptor(Symbol, key)?.value;
+    if (typeof value === "symbol") {
+      captured.defineProperty(Symbol, key, { value, writable: false, configurable: false });
+    }
+  }
+}
+
+/** Classes of the language, and the prototypes that have no name in the global. */
+function languageClasses(): readonly object[] {
+  const named = [...ECMASCRIPT].map((name): unknown => Reflect.get(globalThis, name)).filter((one) =>
+    typeof one === "function"
+  );
+  const functions = [async () => {}, function* () {}, async function* () {}];
+  const iterators = [[].values(), new Map().entries(), new Set().values(), ""[Symbol.iterator](), "a".matchAll(/a/g)];
+  const made = [...functions, ...functions.slice(1).map((f): unknown => f()), ...iterators];
+  return [...named, Object.getPrototypeOf(Uint8Array), ...made.map((one): unknown => Object.getPrototypeOf(one))]
+    .filter((one) => typeof one === "object" || typeof one === "function").filter((one) => one !== null);
+}
+
+/** A block may change how many frames an error names, for itself. */
+export function resetStackLimit(): void {
+  const own: PropertyDescriptor & { __proto__: null } = {
+    __proto__: null,
+    value: STACK_FRAMES,
+    writable: true,
+    enumerable: true,
+    configurable: false, // nothing could add it again
+  };
+  try {
+    captured.defineProperty(captured.Error, "stackTraceLimit", own);
+  } catch { /* a block has frozen it */ }
+}
+
+const SUFFIX = 0x200d;
+
+/** The name that `rewrite/top_level_declarations.ts` gives to a function which is called before its declaration. */
+function withoutSuffix(text: string): string {
+  const end = look.indexOf(text, "(");
+  let start = end;
+  while (start > 0 && look.charCodeAt(text, start - 1) === SUFFIX) start--;
+  return start < end ? look.slice(text, 0, start) + look.slice(text, end) : text;
+}
+
+const NATIVE = "function toString() { [native code] }";
+
+/** Declared functions run without their name, or under another one: as text they are what the model wrote. */
+export function replaceFunctionText(sourceOf: (value: object) => string | null): void {
+  const { toString } = {
+    toString(this: object): string {
+      if (typeof this !== "function") return look.functionText(this); // throws
+      return this === toString ? NATIVE : sourceOf(this) ?? withoutSuffix(look.functionText(this));
+    },
+  };
+  captured.defineProperty(look.function, "toString", {
+    value: toString,
+    writable: true,
+    configurable: true,
+    enumerable: false,
+  });
+}

@@ -1,0 +1,172 @@
+import { bareList, intrinsics } from "../../codec/intrinsics.ts";
+import { type Bytes, type Frame, frameHead, FrameReader, type Header } from "../../protocol.ts";
+import { captured } from "../realm/captured.ts";
+
+const READ_BYTES = 256 << 10;
+/** Up to this size, one write of a copy is cheaper than two writes. */
+const COPIED_BYTES = 64 << 10;
+/** So many frames of one turn, and frames as large as this, do not wait for its end. */
+const GATHERED = 16, SMALL_BYTES = 4096;
+const NOTHING: Bytes = new Uint8Array(0);
+const BytesOf = Uint8Array, Memory = ArrayBuffer, RangeFault = RangeError;
+const read = Deno.stdin.read.bind(Deno.stdin), readSync = Deno.stdin.readSync.bind(Deno.stdin);
+const writeSync = Deno.stdout.writeSync.bind(Deno.stdout);
+const { bytesSet, viewBuffer, viewLength, viewOffset } = intrinsics;
+
+/** A frame as it is written: a small payload is part of the head. */
+export interface WaitingFrame {
+  readonly head: Bytes;
+  readonly rest: Bytes | null;
+}
+
+export interface Reading {
+  readonly onFrame: (frame: Frame) => void;
+  /** Called after the frames that arrived together. */
+  readonly onRead: () => void;
+  /** Whether a turn follows, and `readOn` after it. */
+  readonly isTurnDue: () => boolean;
+  /** Whether nothing can happen before a frame arrives. */
+  readonly onlyWaits: () => boolean;
+}
+
+/** Throws RangeError over a limit. */
+export function frameOf(header: Header, payload: Bytes = NOTHING): WaitingFrame {
+  const payloadBytes = viewLength(payload), head = frameHead({ header, payloadBytes });
+  if (payloadBytes > COPIED_BYTES) return { head, rest: payload };
+  const headBytes = viewLength(head), whole = new BytesOf(headBytes + payloadBytes);
+  bytesSet(whole, head, 0);
+  bytesSet(whole, payload, headBytes);
+  return { head: whole, rest: null };
+}
+
+/** The child's end of the pipe to the main process. Frames are also sent by code that a block called, which may be
+ * stopped or run out of stack at any call: each step leaves behind what the next one continues. Writes block, so that a
+ * block cannot send faster than the main process reads. */
+export class Pipe {
+  /** Frames in order, not yet written. Whoever must know that a frame will be sent appends it here. */
+  waiting: Bytes[] = bareList();
+  /** More is about to follow, and `flush` as well. */
+  gathers = false;
+  /** The first that is not in `#bytes`, which are being written from `#at` on. */
+  #next = 0;
+  #bytes: Bytes = NOTHING;
+  #at = 0;
+  readonly #end: (why: string | null) => void;
+  readonly #frames = new FrameReader();
+  readonly #memory = new Memory(READ_BYTES);
+  readonly #buffer = new BytesOf(this.#memory);
+  #reading: Reading | null = null;
+  /** Set while reading pauses for a turn. */
+  #resume: (() => void) | null = null;
+
+  /** `end` ends the child. */
+  constructor(end: (why: string | null) => void) {
+    this.#end = end;
+  }
+
+  send(header: Header, payload?: Bytes): void {
+    const { head, rest } = frameOf(header, payload), { waiting } = this;
+    waiting[waiting.length] = head;
+    if (rest) waiting[waiting.length] = rest;
+    if (!this.gathers) this.flush();
+  }
+
+  /** Writes what waits, unless it is little and more is about to follow. */
+  flushUnlessLittle(latestBytes: number): void {
+    if (!this.gathers || latestBytes > SMALL_BYTES || this.waiting.length >= GATHERED) this.flush();
+  }
+
+  /** Writes what waits. */
+  flush(): void {
+    try {
+      while (this.#at < viewLength(this.#bytes) || this.#join()) {
+        this.#at += writeSync(this.#at === 0 ? this.#bytes : from(this.#bytes, this.#at));
+      }
+    } catch (error) {
+      if (error instanceof RangeFault) throw error; // a block has used up the stack: the next turn continues
+      this.#end(null); // the main process is gone
+    }
+  }
+
+  /** Joins small frames that follow each other into what is written next. Returns false if nothing waits. */
+  #join(): boolean {
+    const { waiting } = this;
+    const start = this.#next;
+    if (start >= waiting.length) {
+      if (start === 0) return false;
+      const none = bareList<Bytes>();
+      this.waiting = none;
+      this.#next = 0;
+      return false;
+    }
+    let end = start + 1, size = viewLength(waiting[start]!), bytes = waiting[start]!;
+    for (; end < waiting.length; end++) {
+      const more = viewLength(waiting[end]!);
+      if (size + more > COPIED_BYTES) break;
+      size += more;
+    }
+    if (end > start + 1) {
+      bytes = new BytesOf(size);
+      for (let i = start, at = 0; i < end; i++) {
+        bytesSet(bytes, waiting[i]!, at);
+        at += viewLength(waiting[i]!);
+      }
+    }
+    this.#bytes = bytes;
+    this.#at = 0;
+    this.#next = end;
+    return true;
+  }
+
+  /** Passes on frames from the main process until its input ends, then ends the child. */
+  async serve(reading: Reading): Promise<void> {
+    this.#reading = reading;
+    // The runtime asks for it by a getter that a block may have replaced, which would be handed the buffer.
+    captured.defineProperty(this.#buffer, "length", { value: READ_BYTES });
+    try {
+      while (this.#take(await read(this.#buffer))) {
+        if (reading.isTurnDue()) await new captured.Promise<void>((resolve) => this.#resume = resolve);
+      }
+    } catch (error) {
+      this.#end(messageOf(error));
+    }
+  }
+
+  /** Call after a turn. While nothing can happen before a frame arrives, this thread itself waits for it: the runtime
+   * reads on another one, and switching to that and back costs as much as the rest of a host call. */
+  readOn(): void {
+    const reading = this.#reading, resume = this.#resume;
+    if (resume === null || reading === null) return;
+    try {
+      while (reading.onlyWaits()) if (!this.#take(readSync(this.#buffer))) return;
+    } catch (error) {
+      return this.#end(messageOf(error));
+    }
+    if (reading.isTurnDue()) return;
+    this.#resume = null;
+    resume();
+  }
+
+  /** Passes on what was read. Returns false at the end of the input. */
+  #take(got: number | null): boolean {
+    const reading = this.#reading;
+    if (got === null || reading === null) {
+      this.#end(null);
+      return false;
+    }
+    this.gathers = true;
+    this.#frames.push(new BytesOf(this.#memory, 0, got), reading.onFrame);
+    reading.onRead();
+    return true;
+  }
+}
+
+function from(bytes: Bytes, at: number): Bytes {
+  return new BytesOf(viewBuffer(bytes) as ArrayBuffer, viewOffset(bytes) + at, viewLength(bytes) - at);
+}
+
+function messageOf(error: unknown): string {
+  const isObject = typeof error === "object" && error !== null;
+  const message: unknown = isObject ? captured.getOwnPropertyDescriptor(error, "message")?.value : null;
+  return typeof message === "string" ? message : "Unknown failure";
+}

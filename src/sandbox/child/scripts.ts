@@ -1,0 +1,68 @@
+import type { ConfinedWalls } from "../confine/confinement.ts";
+import type { Bytes } from "../protocol.ts";
+import type { Setup } from "./setup.ts";
+import process from "node:process";
+
+/** The scripts of a child. */
+export interface ChildScripts {
+  readonly blocks: ScriptSource;
+  readonly compiler: ScriptSource;
+  readonly sucrase: ScriptSource;
+}
+
+/** What the part beside foreign code is given. */
+export interface ChildStart {
+  readonly setup: Setup;
+  /** Codec bytes of "alias.name" to constant. */
+  readonly constants: Bytes;
+  readonly scripts: ChildScripts;
+  /** Ends the child, with a reason if it is a fault. */
+  readonly end: (why: string | null) => void;
+  /** What a script cannot provide itself; only for tests of attacks without the realm's wall. */
+  readonly import: (specifier: string, options?: ImportCallOptions) => Promise<unknown>;
+}
+
+/** What a worker with grants is given: plain data. */
+export type WorkerStart = Pick<ChildStart, "setup" | "constants" | "scripts">;
+
+/** Begins to serve, behind the walls that are in place. */
+export type Begin = (held: ConfinedWalls) => void;
+
+/** Evaluates the script of the blocks. `url` is that of a module of Deno. */
+export function loadBlocks(start: ChildStart, url: string): Begin {
+  const found = scriptValue(start.scripts.blocks, { name: "sandbox.blocks", filename: url });
+  if (!isMaker(found)) throw new TypeError("Cannot run blocks: the bundle is not one");
+  return found(start);
+}
+
+function isMaker(value: unknown): value is (start: ChildStart) => Begin {
+  return typeof value === "function";
+}
+
+/** A bundle that is evaluated as a script: one function, which receives `require`. */
+export interface ScriptSource {
+  readonly text: string;
+  /** V8's code cache of the text, built with the bundle. A cache from another V8 or with other flags is not used. */
+  readonly cache?: Uint8Array<ArrayBuffer> | null;
+}
+
+export interface ScriptName {
+  /** The bundle stores its result under `Symbol.for(name)`. */
+  readonly name: string;
+  /** A URL if the globals of a Deno module are needed: to scripts without one, a compiled runtime shows Node's. */
+  readonly filename?: string;
+}
+
+/** Evaluates a bundle and returns its result. It is a script instead of a module because its text is read before
+ * Landlock blocks files, it runs only when needed, and only scripts can have their own code cache. */
+export function scriptValue({ text, cache }: ScriptSource, { name, filename = name }: ScriptName): unknown {
+  const vm = process.getBuiltinModule("node:vm");
+  const script = new vm.Script(text, { filename, ...cache && { cachedData: cache } });
+  const evaluate: unknown = script.runInThisContext();
+  if (typeof evaluate !== "function") throw new TypeError(`Cannot evaluate the bundle of ${name}: it is not one`);
+  evaluate((module: string) => process.getBuiltinModule(module));
+  const key = Symbol.for(name);
+  const value: unknown = Reflect.get(globalThis, key);
+  Reflect.deleteProperty(globalThis, key);
+  return value;
+}

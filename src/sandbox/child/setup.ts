@@ -1,0 +1,111 @@
+import type { GrantedPath, KernelAccess } from "../confine/access.ts";
+import { type Bytes, type Frame, FrameFields, PROTOCOL_VERSION, ProtocolError } from "../protocol.ts";
+
+/** Which walls to set: all of them, except in tests that show what each one blocks alone. */
+export interface WallSwitches {
+  readonly realm: boolean;
+  readonly permissions: boolean;
+  readonly limits: boolean;
+  readonly landlock: boolean;
+  readonly seccomp: boolean;
+}
+
+export const ALL_WALLS: WallSwitches = {
+  realm: true,
+  permissions: true,
+  limits: true,
+  landlock: true,
+  seccomp: true,
+};
+
+/** The first frame of a connection. */
+export interface Setup {
+  readonly version: typeof PROTOCOL_VERSION;
+  readonly walls: WallSwitches;
+  /** The main process: the child ends with it. 0 behind a launcher; the child then ends when its input does. */
+  readonly parentPid: number;
+  readonly memoryBytes: number;
+  readonly outputBytes: number;
+  readonly previewChars: number;
+  readonly functions: readonly string[];
+  /** Functions whose time does not count against a deadline. */
+  readonly untimed: readonly string[];
+  readonly access: ChildAccess;
+}
+
+/** Reads the fields of a `setup` frame; its payload is the codec bytes of the constants. Throws ProtocolError. */
+export function readSetup({ header, payload }: Frame): { readonly setup: Setup; readonly constants: Bytes } {
+  if (header.t !== "setup") throw new ProtocolError(`Cannot begin with a frame "${header.t}"`);
+  const fields = new FrameFields(header, "setup");
+  const walls = new FrameFields(fields.value["walls"], "walls");
+  const setup: Setup = {
+    version: fields.oneOf("version", [PROTOCOL_VERSION]),
+    walls: {
+      realm: walls.flag("realm"),
+      permissions: walls.flag("permissions"),
+      limits: walls.flag("limits"),
+      landlock: walls.flag("landlock"),
+      seccomp: walls.flag("seccomp"),
+    },
+    parentPid: fields.amount("parentPid"),
+    memoryBytes: fields.amount("memoryBytes"),
+    outputBytes: fields.amount("outputBytes"),
+    previewChars: fields.amount("previewChars"),
+    functions: fields.texts("functions", { items: 10_000, length: 200 }),
+    untimed: fields.texts("untimed", { items: 10_000, length: 200 }),
+    access: readAccess(fields.value["access"]),
+  };
+  return { setup, constants: payload };
+}
+
+/** The grants of a child as all walls receive them: resolved by the main process (resolve_grants.ts). */
+export interface ChildAccess extends KernelAccess {
+  /** "127.0.0.1:8080" or "[::1]:8080". */
+  readonly net: readonly string[];
+  /** Values that the realm may read; null if a variable is not set. They are never in the child's environment. */
+  readonly env: readonly { readonly name: string; readonly value: string | null }[];
+  readonly globals: readonly string[];
+  /** Base of relative paths. */
+  readonly workspace: string;
+}
+
+const MAX_ITEMS = 1000, MAX_TEXT = 64 << 10;
+
+/** Reads the field "access" of a setup. Throws ProtocolError. */
+export function readAccess(value: unknown): ChildAccess {
+  const fields = new FrameFields(value, "access");
+  const texts = (name: string): readonly string[] => fields.texts(name, { items: MAX_ITEMS, length: MAX_TEXT });
+  const each = (name: string): readonly FrameFields[] =>
+    fields.list(name, MAX_ITEMS).map((it) => new FrameFields(it, name));
+  const paths = (name: string): readonly GrantedPath[] =>
+    each(name).map((it) => ({ path: it.text("path", MAX_TEXT), folder: it.flag("folder") }));
+  return {
+    read: paths("read"),
+    write: paths("write"),
+    ports: fields.list("ports", MAX_ITEMS).map((port) => new FrameFields({ port }, "ports").amount("port")),
+    net: texts("net"),
+    env: each("env").map((it) => ({
+      name: it.text("name", MAX_TEXT),
+      value: it.nullable("value", (key) => it.text(key, MAX_TEXT)),
+    })),
+    globals: texts("globals"),
+    workspace: fields.text("workspace", MAX_TEXT),
+  };
+}
+
+/** The Deno permissions of a worker that opens what is granted; null if nothing is to be opened. Values of the
+ * environment need none. */
+export function workerPermissions({ net, read, write }: ChildAccess): Deno.PermissionOptionsObject | null {
+  if (net.length + read.length + write.length === 0) return null;
+  const some = (names: readonly string[]): string[] | false => names.length > 0 ? [...names] : false;
+  return {
+    net: some(net),
+    read: some(read.map(({ path }) => path)),
+    write: some(write.map(({ path }) => path)),
+    env: false,
+    sys: false,
+    run: false,
+    ffi: false,
+    import: false,
+  };
+}
