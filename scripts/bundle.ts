@@ -23,7 +23,7 @@ export const PAGE_FOLDER = "build/page";
 export const PAGE_SCRIPT = `${PAGE_FOLDER}/app.js`;
 export const PAGE_ENTRY = "src/page/app.tsx";
 
-/** Evaluated as scripts, each of which is one function of `require` (script_value.ts). */
+/** Evaluated as scripts, each of which is one function of `require` (child/scripts.ts). */
 export const SANDBOX_SCRIPTS: readonly string[] = ["blocks.js", "compiler.js", "sucrase.js"];
 
 /** Set to the time before the sources were read; `bin/vis` rebuilds when a source is newer. */

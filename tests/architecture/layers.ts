@@ -112,8 +112,8 @@ export const OWNERS: Readonly<Record<string, string>> = {
   "@earendil-works/pi-tui": "src/channels/tui/",
   "@modelcontextprotocol/server": "src/channels/mcp/",
   "@agentclientprotocol/": "src/channels/acp/",
-  "acorn": "src/sandbox/child/",
-  "sucrase": "src/sandbox/child/",
+  "acorn": "src/sandbox/",
+  "sucrase": "src/sandbox/",
   "mustache": "src/sandbox/child/",
 };
 

@@ -37,7 +37,7 @@ Deno.test("brokenRule() ranks hold for values and types alike", () => {
 
 Deno.test("brokenRule() the child imports its own folder, the wire and types of the domain", () => {
   const child = "src/sandbox/child/main.ts";
-  for (const to of ["protocol.ts", "codec/codec.ts", "confine/landlock.ts", "child/realm/functions.ts"]) {
+  for (const to of ["protocol.ts", "codec/codec.ts", "confine/landlock.ts", "child/realm/realm.ts"]) {
     assert.equal(check(child, `src/sandbox/${to}`), undefined);
   }
   assert.equal(check(child, "src/domain/query/query_schemas.ts", { type: true }), undefined);
@@ -89,7 +89,7 @@ Deno.test("brokenRule() a package has one owner, however it is written", () => {
   assert.match(check("src/query/x.ts", "npm:/kysely@0.29.9/helpers")!, /only src\/persistence/);
   assert.match(check("src/app.ts", "npm:commander@15.1.0")!, /only src\/channels\/cli/);
   assert.match(check("src/iteration/x.ts", "npm:@hono/zod-openapi@1.0.0")!, /only src\/channels\/http/);
-  assert.match(check("src/prompt/x.ts", "npm:acorn@8.19.0")!, /only src\/sandbox\/child/);
+  assert.match(check("src/prompt/x.ts", "npm:acorn@8.19.0")!, /only src\/sandbox\//);
   assert.equal(check("src/sandbox/child/parse.ts", "npm:acorn@8.19.0"), undefined);
   assert.equal(check("src/query/x.ts", "npm:acorn-walk@8.0.0"), undefined);
   assert.match(check("src/query/x.ts", "tests/helpers/scripted_provider.ts")!, /imports tests/);

@@ -1,4 +1,15 @@
-/** Entry point of the sandbox child: confines the process, then runs blocks in it. */
+/* Entry point of the sandbox child: confines the process, then runs blocks in it.
+ *
+ *   setup.ts      the first frame: walls, limits and grants; `scripts.ts` the three scripts that a child evaluates
+ *   worker.ts     the same for a child with grants, whose blocks run in a worker
+ *   blocks/       the script beside foreign code: `script.ts` puts it together and takes frames, `blocks.ts` runs blocks,
+ *                 `requests.ts` does what else the main process asks
+ *   run/          `turns.ts` enters foreign code under a time limit; pipe, host calls, timers and output
+ *   realm/        what blocks see: `realm.ts` empties the global, `globals.ts` and `names.ts` are what Vis adds;
+ *                 `captured.ts` is what the child itself calls, since a block may replace the rest
+ *   variables/    what is kept of a block, and restored; `view/` values as text, without running their code
+ *   platform/     files and connections by a grant
+ *   compiler/     the script with a context of its own: parses, rewrites and describes blocks; `compiler.ts` asks it */
 import { intrinsics } from "../codec/intrinsics.ts";
 import { type ConfinedWalls, Confinement } from "../confine/confinement.ts";
 import { readFrameSync } from "../protocol.ts";

@@ -58,7 +58,7 @@ export function readSetup({ header, payload }: Frame): { readonly setup: Setup; 
   return { setup, constants: payload };
 }
 
-/** The grants of a child as all walls receive them: resolved by the main process (resolve_grants.ts). */
+/** The grants of a child as all walls receive them: resolved by the main process (launch/program.ts). */
 export interface ChildAccess extends KernelAccess {
   /** "127.0.0.1:8080" or "[::1]:8080". */
   readonly net: readonly string[];

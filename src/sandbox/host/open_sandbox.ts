@@ -1,3 +1,14 @@
+/* The sandbox as the main process sees it. `sandbox.ts` above says what one can do; this file opens one.
+ *
+ *   _confined_sandbox.ts   one child and the requests to it; `_active_run.ts` the block that runs: output, deadline, end
+ *   _child_link.ts         its process: frames, answers that are due, pings, and how it ended
+ *   _call_registry.ts      host calls: checked, limited, answered once each
+ *   _child_answers.ts      reads what a child sends, of which nothing is trusted
+ *   probe_walls.ts         tests each wall alone, for `vis doctor`
+ *   ../launch/             how a child is started: its program and grants, the first child, its folder
+ *   ../codec/              values as bytes; `../protocol.ts` frames of bytes; `../modules/` modules of extensions
+ *   ../child/              the child; `child/main.ts` is where it begins */
+
 import { SandboxEnded } from "../../domain/errors.ts";
 import { Semaphore } from "../../domain/kit/concurrency.ts";
 import { ALL_WALLS, type Setup, type WallSwitches } from "../child/setup.ts";

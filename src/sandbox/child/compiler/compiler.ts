@@ -3,7 +3,8 @@ import { bareList } from "../../codec/intrinsics.ts";
 import { captured, look } from "../realm/captured.ts";
 import type { ScriptSource } from "../scripts.ts";
 import { refusedImage } from "../variables/restore.ts";
-import type { CompilerAnswers, CompilerQuestions, SourceImage, TemplateValues } from "./messages.ts";
+import type { CompilerAnswers, CompilerQuestions, SourceImage } from "./script.ts";
+import type { TemplateValues } from "./shared.ts";
 
 type Ask = (kind: keyof CompilerQuestions, question: string) => string;
 type Make = (

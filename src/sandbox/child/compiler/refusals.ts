@@ -1,8 +1,8 @@
 import type { AnyNode, Expression, FunctionExpression, Identifier, Program } from "acorn";
 import { isVariableName } from "../../../domain/kit/names.ts";
 import { boundIdentifiers, childNodes, freeNames, isClass, isFunction, nestedVars } from "./analysis.ts";
-import { restoredScript, type RestoredSource, SYSTEM_NAMES } from "./messages.ts";
 import { CodeParser } from "./parse.ts";
+import { restoredScript, type RestoredSource, SYSTEM_NAMES } from "./shared.ts";
 
 export interface BlockRefusal {
   readonly message: string;

@@ -1,12 +1,50 @@
-/** The compiler: parses, strips, checks and rewrites code, describes errors in it, and renders answers. Its bundle is evaluated in a
- * context of its own, which no block reaches: a block that replaces RegExp.prototype.test would mislead the parser. */
+/* The compiler: parses, strips, checks and rewrites code, describes errors in it, and renders answers. Its bundle is
+ * evaluated in a context of its own, which no block reaches: a block that replaces RegExp.prototype.test would mislead the
+ * parser. Questions and answers cross as JSON, from `compiler.ts` in the context of the blocks.
+ *
+ *   prepare.ts    a block from the model's text to a script: repairs it, and uses `parse.ts`, `refusals.ts`, `rewrite.ts`
+ *   declarations.ts  what a block declares; `analysis.ts` names and nodes of a syntax tree, `positions.ts` where they are
+ *   errors.ts     what was thrown, with places in the model's text and what to write instead
+ *   template.ts   texts of final answers
+ *   shared.ts     what both contexts load; `sucrase.ts` the stripper, a bundle of its own */
+import type { BlockError } from "../../../domain/query/query_schemas.ts";
+import type { VariableImage } from "../../../domain/query/variable.ts";
 import type { ThrownError } from "../blocks/thrown_error.ts";
 import { blockError, type RanBlock, RanBlocks } from "./errors.ts";
-import type { CompilerAnswers, CompilerQuestions, SourceImage, TemplateValues } from "./messages.ts";
 import type { StripTypes } from "./parse.ts";
-import { prepareBlock } from "./prepare.ts";
+import { prepareBlock, type RefusedBlock, type RunnableBlock } from "./prepare.ts";
 import { restoredFault } from "./refusals.ts";
-import { render } from "./template.ts";
+import type { TemplateValues } from "./shared.ts";
+import { render, type Rendered } from "./template.ts";
+
+export type SourceImage = Pick<VariableImage, "name" | "kind" | "source" | "requires" | "summary">;
+
+/** A block that can be run. The compiler keeps the position map. */
+export interface CompiledBlock extends Omit<RunnableBlock, "map"> {
+  /** Names that the block declares. */
+  readonly defined: readonly string[];
+  /** File name under which the code is compiled. */
+  readonly file: string;
+}
+
+export interface CompilerAnswers {
+  readonly prepare: CompiledBlock | RefusedBlock;
+  /** Of an error of the block that was prepared last. */
+  readonly describe: BlockError | null;
+  /** Why each source must not be evaluated; null if it may. */
+  readonly restore: readonly (string | null)[];
+  readonly render: Rendered;
+  readonly endQuery: null;
+}
+
+export interface CompilerQuestions {
+  readonly prepare: { readonly source: string; readonly iteration: number; readonly index: number };
+  readonly describe: ThrownError;
+  readonly restore: readonly SourceImage[];
+  /** A template of a final answer. */
+  readonly render: string;
+  readonly endQuery: null;
+}
 
 /** What the context of the blocks gives the compiler. */
 interface BlocksContext {

@@ -1,6 +1,6 @@
 import Mustache from "mustache";
 import { nearestName } from "../../../domain/kit/names.ts";
-import { MISSING, type TemplateValues } from "./messages.ts";
+import { MISSING, type TemplateValues } from "./shared.ts";
 
 /** How the text was resolved; the sandbox's `RenderReport`. */
 export type Rendered =

@@ -84,6 +84,7 @@ function promiseDetails(): (promise: object) => readonly unknown[] {
 const mapIterator: { next: () => IteratorResult<unknown> } = Object.getPrototypeOf(new Map().entries());
 const setIterator: { next: () => IteratorResult<unknown> } = Object.getPrototypeOf(new Set().values());
 
+/** What inspecting values needs, captured as well. Nothing in it runs code of a value. */
 export const look = {
   ...intrinsics,
   isAnyBuffer: types.isAnyArrayBuffer,

@@ -1,7 +1,7 @@
 import type { FormerResult, FormerResults } from "../../../domain/query/block_result.ts";
 import { decode } from "../../codec/codec.ts";
 import { bareList } from "../../codec/intrinsics.ts";
-import { SYSTEM_NAMES } from "../compiler/messages.ts";
+import { SYSTEM_NAMES } from "../compiler/shared.ts";
 import { captured, look, nameSet } from "./captured.ts";
 
 type Plain = Record<string, unknown>;

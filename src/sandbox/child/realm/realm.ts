@@ -138,7 +138,7 @@ export function resetStackLimit(): void {
 
 const SUFFIX = 0x200d;
 
-/** The name that `rewrite/top_level_declarations.ts` gives to a function which is called before its declaration. */
+/** The name that `compiler/rewrite.ts` gives to a function which is called before its declaration. */
 function withoutSuffix(text: string): string {
   const end = look.indexOf(text, "(");
   let start = end;

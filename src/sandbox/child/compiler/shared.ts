@@ -1,38 +1,6 @@
-/** What the compiler is asked, and its answers. They cross between its context and that of the blocks as JSON. */
-import type { BlockError } from "../../../domain/query/query_schemas.ts";
+/* What the compiler shares with the context of the blocks. Both load it, and the compiler's context has only the language:
+ * it imports nothing. */
 import type { SYSTEM_VARIABLES, VariableImage } from "../../../domain/query/variable.ts";
-import type { ThrownError } from "../blocks/thrown_error.ts";
-import type { RefusedBlock, RunnableBlock } from "./prepare.ts";
-import type { Rendered } from "./template.ts";
-
-export type SourceImage = Pick<VariableImage, "name" | "kind" | "source" | "requires" | "summary">;
-
-/** A block that can be run. The compiler keeps the position map. */
-export interface CompiledBlock extends Omit<RunnableBlock, "map"> {
-  /** Names that the block declares. */
-  readonly defined: readonly string[];
-  /** File name under which the code is compiled. */
-  readonly file: string;
-}
-
-export interface CompilerAnswers {
-  readonly prepare: CompiledBlock | RefusedBlock;
-  /** Of an error of the block that was prepared last. */
-  readonly describe: BlockError | null;
-  /** Why each source must not be evaluated; null if it may. */
-  readonly restore: readonly (string | null)[];
-  readonly render: Rendered;
-  readonly endQuery: null;
-}
-
-export interface CompilerQuestions {
-  readonly prepare: { readonly source: string; readonly iteration: number; readonly index: number };
-  readonly describe: ThrownError;
-  readonly restore: readonly SourceImage[];
-  /** A template of a final answer. */
-  readonly render: string;
-  readonly endQuery: null;
-}
 
 /** There is nothing of that name. */
 export const MISSING = -1;
