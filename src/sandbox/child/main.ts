@@ -111,8 +111,6 @@ function inWorker(
   worker.postMessage(start);
 }
 
-if (import.meta.main) childMain();
-
 const MAX_CHARS = 500;
 const BytesOf = Uint8Array;
 const { exit } = Deno, writeSync = Deno.stderr.writeSync.bind(Deno.stderr);
@@ -134,3 +132,5 @@ function writeFault(why: string): void {
   const { written } = encodeInto(`${slice(why, 0, MAX_CHARS)}\n`, bytes);
   writeSync(new BytesOf(viewBuffer(bytes) as ArrayBuffer, 0, written));
 }
+
+if (import.meta.main) childMain();
