@@ -20,6 +20,8 @@ export const WORST_CASES: Readonly<Record<string, string>> = {
     "const xs = new Float64Array(2e6); for (let i = 0; i < xs.length; i++) xs[i] = i ^ 7\n" +
     "let best = 0; const show = () => best\n" +
     "for (let r = 0; r < 5; r++) for (let i = 0; i < xs.length; i++) best = best + xs[i]\nshow()",
+  "a loop at the top level of a block of 256 KB": `function f() {}\n${"f(123, 'text');\n".repeat(16_000)}` +
+    "let sum = 0; for (let i = 0; i < 5e6; i++) { sum = (sum + i * 3) | 0 }\nsum",
 };
 
 /** Milliseconds that the program takes as a module of plain `deno run`, its start not counted. */
