@@ -1,99 +1,18 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
-import { readdir, readFile } from "node:fs/promises";
+import { mkdir, readdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import { noise } from "../_filled.ts";
+import { givenAgain, MARK, marked, pieces } from "../_marked.ts";
 import { withDatabasePath } from "../_temp_database.ts";
 import { openStore } from "../../../src/persistence/open_store.ts";
 import { SqliteMaintenance } from "../../../src/persistence/sqlite_maintenance.ts";
-import type { Store } from "../../../src/persistence/store.ts";
-import {
-  begun,
-  block,
-  image,
-  iterate,
-  iterationEnd,
-  newIteration,
-  newQuery,
-  queryEnd,
-  USAGE,
-  utf8,
-} from "../../conformance/store/fixtures.ts";
-import { type Postgres, postgresTests } from "../../helpers/postgres.ts";
+import { begun, block, image, iterate, queryEnd, utf8 } from "../../conformance/store/fixtures.ts";
 
-const DELETER = fileURLToPath(new URL("_deleter.ts", import.meta.url));
-const MARK = "zqxjkvw";
-const long = (name: string): string => `${name} ${MARK} `.repeat(300);
-const PNG = new Uint8Array([137, 80, 78, 71, 13, 10, 26, 10, ...utf8(long("image"))]);
-
-async function* pieces(): AsyncGenerator<Uint8Array> {
-  for (let at = 0; at < 3; at++) yield utf8(`${at} ${long("large")}`);
-}
-
-async function* own(): AsyncGenerator<Uint8Array> {
-  yield new Uint8Array([...crypto.getRandomValues(new Uint8Array(16)), ...utf8(long("bytes"))]);
-}
-
-async function textOf(store: Store, large: string): Promise<string> {
-  return Buffer.concat(await Array.fromAsync(store.largePieces(large))).toString();
-}
-
-/** A conversation with the mark in everything that it stores, short and long. `large`: in its large text too. */
-async function marked(store: Store, { large = true } = {}): Promise<Awaited<ReturnType<typeof begun>>> {
-  const ids = await begun(store, { text: `${MARK} ${long("request")}` });
-  const { branchId, conversationId, queryId } = ids;
-  const given = large ? [image("context", { bytes: new Uint8Array(), large: await store.putLarge(pieces()) })] : [];
-  const marks = newIteration(queryId, 0, {
-    systemPrompt: long("system"),
-    userPrompt: JSON.stringify([{ role: "user", content: long("prompt") }]),
-    response: long("response"),
-    thinking: long("thinking"),
-    metadata: { note: long("note") },
-    blocks: ["1"],
-    given,
-  });
-  const iterationId = await store.beginIteration(marks);
-  const big = Buffer.concat([noise("big", 200_000), utf8(long("value"))]);
-  const inPieces = Buffer.concat([noise("pieces", 1 << 20), utf8(MARK)]);
-  const saved = [image("big", { bytes: new Uint8Array(big) }), image("list", { bytes: utf8(long("list").repeat(9)) })]
-    .concat(image("inPieces", { bytes: new Uint8Array(inPieces) }));
-  const made = block(`const note = "${MARK}"`, { saved, value: utf8(long("result")), result: { stdout: long("out") } });
-  await store.endIteration(iterationId, {
-    status: "done",
-    blocks: [made],
-    system: [{ name: "$query", text: long("system variable") }],
-    forgotten: [],
-    restored: [],
-    error: null,
-    metadata: {},
-    returnedEmpty: false,
-    query: { usage: USAGE, byModel: {}, costUsd: 0, iterations: 1, ms: 1 },
-  } as never);
-  await iterate(store, {
-    queryId,
-    position: 1,
-    blocks: [block("2", { saved: [image("list", { bytes: utf8(`${long("list").repeat(9)}${MARK} more`) })] })],
-  });
-  await store.recordSubCall({
-    ...{ iterationId, provider: "p", model: "m", usage: USAGE, costUsd: 0, ms: 1, error: null },
-    prompt: long("call"),
-    reply: long("reply"),
-  });
-  const place = { namespace: "test.a", branchId, queryId };
-  for (const value of [MARK, long("state")]) await store.states.put(place, { key: "k", value });
-  await store.states.put(place, { key: "bytes", value: large ? await store.putLarge(own(), { isOwn: true }) : "" });
-  await store.endQuery(queryId, queryEnd({ answer: long("answer"), notes: [MARK] }));
-  const second = await store.beginQuery(
-    newQuery(branchId, MARK, { images: [{ kind: "bytes", mediaType: "image/png", bytes: PNG }] }),
-  );
-  await store.endQuery(second, queryEnd({ answer: MARK }));
-  await store.setTitle(branchId, `about ${MARK}`);
-  await store.log({ level: "info", event: "e", data: { text: long("log") }, conversationId, queryId } as never);
-  return ids;
-}
+const DELETER = fileURLToPath(new URL("../_deleter.ts", import.meta.url));
 
 /** The tables, those of the search index included, that have the mark. */
 function marks(path: string): readonly string[] {
@@ -153,22 +72,6 @@ Deno.test("large texts and bytes of extensions go with the conversation, also wh
   });
 });
 
-/** A text that a new request gives stays while the only conversation that had it is deleted, and goes with its own. */
-async function givenAgain(store: Store): Promise<void> {
-  const { conversationId } = await marked(store);
-  const large = await store.putLarge(pieces());
-  await store.deleteConversation(conversationId);
-  const next = await begun(store, { text: "the same" });
-  const given = [image("context", { bytes: new Uint8Array(), large })];
-  await store.endIteration(
-    await store.beginIteration(newIteration(next.queryId, 0, { given })),
-    iterationEnd([]),
-  );
-  await store.endQuery(next.queryId, queryEnd());
-  assert.match(await textOf(store, large), new RegExp(`^0 large ${MARK}`));
-  await store.deleteConversation(next.conversationId);
-}
-
 Deno.test("a text that is given again is not erased with another conversation, but with its own", async () => {
   await withDatabasePath(async (path) => {
     const store = await openStore({ path });
@@ -193,43 +96,32 @@ Deno.test("a text that was given and never used goes a day later, when the datab
   });
 });
 
-/** Deletes a conversation in a process that is killed before its n-th step, for each n. */
-async function killedAtEach(
-  path: string,
-  { open, marks }: { readonly open: () => Promise<Store>; readonly marks: () => Promise<readonly string[]> },
-): Promise<{ readonly kept: number; readonly erased: number }> {
-  const found = { kept: 0, erased: 0 };
-  for (let step = 1;; step++) {
-    const store = await open();
+Deno.test("whenever a process that deletes is killed, the next one erases the rest", async () => {
+  await withDatabasePath(async (path, folder) => {
+    const store = await openStore({ path });
     const { conversationId } = await marked(store);
     await store.close();
-    const args = ["run", "--allow-all", "--quiet", DELETER, path, conversationId, String(step)];
-    const { signal, code } = await new Deno.Command(Deno.execPath(), { args, stdin: "null", stderr: "inherit" })
-      .output();
-    const after = await open();
-    if (await after.findConversation(conversationId) === null) found.erased++;
-    else {
-      found.kept++;
-      await after.deleteConversation(conversationId);
+    const left = join(folder, "left");
+    await mkdir(left);
+    const args = ["run", "--allow-all", "--quiet", DELETER, path, conversationId, left];
+    const { code } = await new Deno.Command(Deno.execPath(), { args, stdin: "null", stderr: "inherit" }).output();
+    assert.equal(code, 0);
+    const found = { kept: 0, erased: 0 };
+    for (const name of (await readdir(left)).filter((name) => name.endsWith(".db"))) {
+      const copy = join(left, name);
+      const after = await openStore({ path: copy });
+      if (await after.findConversation(conversationId) === null) found.erased++;
+      else {
+        found.kept++;
+        await after.deleteConversation(conversationId);
+      }
+      await after.close();
+      assert.deepEqual(marks(copy), [], `step ${name}`);
+      const { problems, unused } = await new SqliteMaintenance({ path: copy }).check();
+      assert.deepEqual([problems, unused], [[], 0], `step ${name}`);
     }
-    await after.close();
-    assert.deepEqual(await marks(), [], `step ${step}`);
-    if (signal === null) {
-      assert.equal(code, 0);
-      return found;
-    }
-  }
-}
-
-Deno.test("whenever a process that deletes is killed, the next one erases the rest", async () => {
-  await withDatabasePath(async (path) => {
-    const { kept, erased } = await killedAtEach(path, {
-      open: () => openStore({ path }),
-      marks: () => Promise.resolve(marks(path)),
-    });
-    assert.ok(kept >= 2 && erased >= 3, `${kept} kept, ${erased} erased`);
-    const { problems, unused } = await new SqliteMaintenance({ path }).check();
-    assert.deepEqual([problems, unused], [[], 0]);
+    assert.ok(found.kept >= 2 && found.erased >= 3, `${found.kept} kept, ${found.erased} erased`);
+    assert.deepEqual(marks(path), []);
   });
 });
 
@@ -270,85 +162,3 @@ Deno.test("what other conversations have in common with one that was deleted sta
     { numRuns: 8 },
   );
 });
-
-const postgresTest = await postgresTests();
-
-/** The tables of a PostgreSQL database that have the mark. */
-async function marksOn(postgres: Postgres, path: string): Promise<readonly string[]> {
-  const has = [MARK, Buffer.from(MARK).toString("hex")].map((mark) => `t::text LIKE ''%%${mark}%%''`).join(" OR ");
-  const names = await postgres.sql(
-    `SELECT table_name FROM information_schema.tables WHERE table_schema = 'public'
-     AND query_to_xml(format('SELECT 1 FROM %I t WHERE ${has}', table_name), true, false, '')::text LIKE '%<row%'`,
-    path,
-  );
-  return names === "" ? [] : names.split("\n");
-}
-
-postgresTest(
-  "PostgreSQL: no table has anything of a conversation that was deleted, and a shared image stays",
-  async (postgres) => {
-    const path = await postgres.createDatabase();
-    const store = await openStore({ path });
-    const kept = await begun(store);
-    await store.endQuery(kept.queryId, queryEnd());
-    const images = [{ kind: "bytes", mediaType: "image/png", bytes: noise("shared", 9000) } as const];
-    const shown = await store.beginQuery(newQuery(kept.branchId, "an image", { images }));
-    await store.endQuery(shown, queryEnd());
-    const { branchId, conversationId } = await marked(store);
-    await store.endQuery(await store.beginQuery(newQuery(branchId, "the same", { images })), queryEnd());
-    await begun(store, { text: "runs" });
-    await store.deleteConversation(conversationId);
-    await givenAgain(store);
-    await store.close();
-    assert.deepEqual(await marksOn(postgres, path), []);
-    assert.equal(await postgres.sql("SELECT count(*) FROM content", path), "1");
-    const again = await openStore({ path });
-    assert.deepEqual((await again.queryExtras(shown)).images, images);
-    await again.close();
-  },
-);
-
-postgresTest(
-  "PostgreSQL: conversations with content in common leave nothing, whichever are deleted at the same time",
-  async (postgres) => {
-    const path = await postgres.createDatabase();
-    const group = fc.array(fc.subarray([0, 1, 2], { minLength: 1 }), { minLength: 2, maxLength: 5 });
-    await fc.assert(
-      fc.asyncProperty(fc.array(group, { minLength: 1, maxLength: 3 }), async (groups) => {
-        const stores = [await openStore({ path }), await openStore({ path })] as const;
-        const add = async (shown: readonly number[]): Promise<string> => {
-          const images = shown.map((n) =>
-            ({ kind: "bytes", mediaType: "image/png", bytes: noise(`i${n}`, 9000) }) as const
-          );
-          const { branchId, conversationId, queryId } = await begun(stores[0]);
-          await stores[0].endQuery(queryId, queryEnd());
-          await stores[0].endQuery(await stores[0].beginQuery(newQuery(branchId, "images", { images })), queryEnd());
-          return conversationId;
-        };
-        for (const shown of groups) {
-          const ids: string[] = [];
-          for (const one of shown) ids.push(await add(one));
-          await Promise.all(ids.map((id, at) => stores[at % 2 === 0 ? 0 : 1].deleteConversation(id)));
-        }
-        for (const store of stores) await store.close();
-        assert.equal(await postgres.sql("SELECT count(*) FROM content", path), "0");
-        assert.equal(await postgres.sql("SELECT count(*) FROM erasure", path), "0");
-      }),
-      { numRuns: 6 },
-    );
-  },
-);
-
-postgresTest(
-  "PostgreSQL: whenever a process that deletes is killed, the next one erases the rest",
-  async (postgres) => {
-    const path = await postgres.createDatabase();
-    const { kept, erased } = await killedAtEach(path, {
-      open: () => openStore({ path }),
-      marks: () => marksOn(postgres, path),
-    });
-    assert.ok(kept >= 2 && erased >= 3, `${kept} kept, ${erased} erased`);
-    const rows = "SELECT count(*) FROM (SELECT hash FROM content UNION ALL SELECT hash FROM long_value) t";
-    assert.equal(await postgres.sql(rows, path), "0");
-  },
-);

@@ -1,11 +1,15 @@
-/** Deletes a conversation and is killed before its n-th step: `deno run _deleter.ts DATABASE CONVERSATION N`. A step is a
- * statement that begins or ends a transaction, removes something, or notes it. */
+/** Deletes a conversation: `deno run _deleter.ts DATABASE CONVERSATION N|FOLDER`. It is killed before its n-th step, or
+ * puts what a killed process would leave before each step into the folder. A step is a statement that begins or ends a
+ * transaction, removes something, or notes it. */
+import { copyFileSync, existsSync } from "node:fs";
+import { join } from "node:path";
 import { DatabaseSync, StatementSync } from "node:sqlite";
 import pg from "pg";
-import { openStore } from "../../../src/persistence/open_store.ts";
-import { SqliteConnection } from "../../../src/persistence/sqlite/connection.ts";
+import { openStore } from "../../src/persistence/open_store.ts";
+import { SqliteConnection } from "../../src/persistence/sqlite/connection.ts";
 
-const [path = "", conversationId = "", kill = ""] = Deno.args;
+const [path = "", conversationId = "", at = ""] = Deno.args;
+const kill = Number(at);
 const STEP = /^\s*(?:begin|commit|pragma wal_checkpoint)|delete from|insert into "?erasure/i;
 let steps = 0, last = "";
 
@@ -13,7 +17,15 @@ function count(text: string): void {
   // Repetitions are one step.
   if (!STEP.test(text) || text === last) return;
   last = text;
-  if (++steps === Number(kill)) Deno.kill(Deno.pid, "SIGKILL");
+  if (++steps === kill) Deno.kill(Deno.pid, "SIGKILL");
+  if (Number.isNaN(kill)) leave();
+}
+
+/** Copies the files as they are. No other process has them open. */
+function leave(): void {
+  for (const end of ["", "-wal"]) {
+    if (existsSync(`${path}${end}`)) copyFileSync(`${path}${end}`, join(at, `${steps}.db${end}`));
+  }
 }
 
 /** Counts the calls of a method by the text that its first argument, or the object itself, has. */
