@@ -16,7 +16,7 @@ import type { ProviderApi, WireCall } from "./wire.ts";
 /** How long to wait for the end of a reply's bytes after the last event, so that the connection can serve the next
  * call. */
 const LAST_BYTES_MS = 50;
-const GRACE_MS = 30_000;
+const GRACE_MS = 5_000;
 /** A service that answers whole, or to which streaming means something else. */
 const NO_STREAMING =
   /\bstream(ing)?\b['"`]?.{0,60}\b(not |un|dis)(supported|allowed|enabled|available|implemented|abled)|\b(not |un)support\w*\b.{0,40}\bstream(ing)?\b|\bstream['"`]? (does not|must be|should be).{0,20}(true|false)|\bstream(ing)? (is|was) (off|disabled)/i;
