@@ -6,7 +6,7 @@ import { isSecretFile } from "../domain/kit/patterns.ts";
 import { GitIndexes } from "./_git_index.ts";
 import { entryKind, GIT, isBare, isSha256, repositoryFolders, settingsAt } from "./_obeyed_by.ts";
 import { holds } from "./_wall_paths.ts";
-import { folderEntries, folderMode, folderStamp } from "./folders.ts";
+import { folderEntries, type FolderFacts, folderFacts } from "./folders.ts";
 
 /** Folders that are looked into before each command, those nearest to the top first, and before the first one. */
 const MOST_NEAR = 2_000, MOST_FOLDERS = 200_000;
@@ -89,7 +89,9 @@ export class WorkspaceWalk {
     const found: SpecialFiles = {
       secrets: [...secrets.keys()],
       repositories: [...new Set(["", ...now.repositories, ...all.repositories])].filter(isThere),
-      closed: [...new Set([...now.closed, ...all.closed])].filter((folder) => isClosed(join(workspace, folder))),
+      closed: [...new Set([...now.closed, ...all.closed])].filter((folder) =>
+        isClosed(folderFacts(join(workspace, folder)))
+      ),
       isWhole: all.isWhole,
     };
     this.#found.set(workspace, found);
@@ -114,7 +116,7 @@ export class WorkspaceWalk {
       );
     }
     refuseOdd(secrets, "the secret file");
-    const open = closed.find((folder) => ((folderMode(join(workspace, folder))?.mode ?? 0) & OWNER_ENTERS) !== 0);
+    const open = closed.find((folder) => ((folderFacts(join(workspace, folder))?.mode ?? 0) & OWNER_ENTERS) !== 0);
     if (open !== undefined) {
       throw new Error(
         `Cannot run commands: they could read files in ${open}, where Vis cannot look for keys; chmod u+r ${open}`,
@@ -169,10 +171,12 @@ export class WorkspaceWalk {
       if (pace.due) await pace.rest();
       const folder = open[at] ?? "";
       open[at] = "";
-      const stamp = folderStamp(join(workspace, folder));
-      if (stamp === null) continue;
+      const facts = folderFacts(placed(workspace, folder));
+      if (facts === null) continue;
       const known = before?.get(folder);
-      const current = known?.stamp === stamp ? known : await this.#read(workspace, { folder, stamp, count, pace });
+      const current = known?.stamp === facts.stamp
+        ? known
+        : await this.#read(workspace, { folder, facts, count, pace });
       const isPassed = folder.split("/").some((name) => PASSED.has(name));
       if (!isPassed && near.size < MOST_NEAR) near.set(folder, current);
       for (const path of current.folders) {
@@ -190,16 +194,16 @@ export class WorkspaceWalk {
 
   async #read(
     workspace: string,
-    { folder, stamp, count, pace }: {
+    { folder, facts, count, pace }: {
       readonly folder: string;
-      readonly stamp: string;
+      readonly facts: FolderFacts;
       readonly count: { names: number };
       readonly pace: Pace;
     },
   ): Promise<KnownFolder> {
     const folders: string[] = [], secrets: string[] = [], parts = new Set<string>();
     const below = folder === "" ? "" : `${folder}/`;
-    const path = join(workspace, folder);
+    const path = placed(workspace, folder);
     const most = MOST_NAMES - count.names;
     for (const { name, isFolder } of folderEntries(path, { most, wanted: this.#wanted, beat: AT_ONCE })) {
       if (name === "") {
@@ -212,8 +216,13 @@ export class WorkspaceWalk {
       else if (isSecretFile(below + name, this.#patterns)) secrets.push(below + name);
     }
     const isBare = OF_BARE.every((name) => parts.has(name)) && basename(folder) !== GIT;
-    return { stamp, folders, secrets, isTop: parts.has(GIT) || isBare, isClosed: isClosed(path) };
+    return { stamp: facts.stamp, folders, secrets, isTop: parts.has(GIT) || isBare, isClosed: isClosed(facts) };
   }
+}
+
+/** Costs less than to join them. */
+function placed(workspace: string, folder: string): string {
+  return folder === "" ? workspace : `${workspace}/${folder}`;
 }
 
 const OF_BARE = ["HEAD", "objects", "refs"];
@@ -267,8 +276,8 @@ function isTop(folder: string): boolean {
 }
 
 /** Whether its owner, who is this user, can neither list it nor what is in it. */
-function isClosed(folder: string): boolean {
-  const { user = 0, mode = 0 } = folderMode(folder) ?? {};
+function isClosed(facts: FolderFacts | null): boolean {
+  const { user = 0, mode = 0 } = facts ?? {};
   const all = OWNER_READS | OWNER_ENTERS;
   return user !== 0 && user === Deno.uid() && (mode & all) !== all;
 }

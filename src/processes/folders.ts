@@ -12,6 +12,8 @@ const LIST_BYTES = 32_768;
 /** Offsets in a directory entry: its length, its kind, and where its name begins. */
 const LENGTH_AT = 16, KIND_AT = 18, NAME_AT = 19;
 const KIND_FOLDER = 4;
+/** Of a mode. */
+const KIND_BITS = 0o170000, KIND_OF_FOLDER = 0o040000;
 const DOT = 46;
 /** struct statx: its length, and where the inode and the times are. */
 const STATX_BYTES = 256, USER_AT = 20, MODE_AT = 28, INODE_AT = 32, SIZE_AT = 40, CHANGED_AT = 96, MODIFIED_AT = 112;
@@ -50,23 +52,20 @@ export function stampOf(path: string): string {
   }
 }
 
-/** A text that differs once a name in the folder was added, removed or replaced; null if there is no such folder. */
-export function folderStamp(path: string, { os = Deno.build.os }: OtherSystem = {}): string | null {
-  if (os === "linux") return FOLDERS.stamp(terminated(path));
-  try {
-    const { ino, ctime, mtime, isDirectory } = Deno.lstatSync(path);
-    return isDirectory ? `${ino} ${ctime?.getTime()} ${mtime?.getTime()}` : null;
-  } catch {
-    return null;
-  }
+export interface FolderFacts {
+  /** A text that differs once a name in the folder was added, removed or replaced, or its mode was changed. */
+  readonly stamp: string;
+  readonly user: number;
+  readonly mode: number;
 }
 
-/** Whose a folder is, and its mode; null if it is not there. */
-export function folderMode(path: string): { readonly user: number; readonly mode: number } | null {
-  if (Deno.build.os === "linux") return FOLDERS.mode(terminated(path));
+/** Null if there is no such folder. */
+export function folderFacts(path: string, { os = Deno.build.os }: OtherSystem = {}): FolderFacts | null {
+  if (os === "linux") return FOLDERS.facts(terminated(path));
   try {
-    const { uid, mode } = Deno.lstatSync(path);
-    return { user: uid ?? 0, mode: mode ?? 0 };
+    const { ino, ctime, mtime, isDirectory, uid, mode } = Deno.lstatSync(path);
+    if (!isDirectory) return null;
+    return { stamp: `${ino} ${ctime?.getTime()} ${mtime?.getTime()}`, user: uid ?? 0, mode: mode ?? 0 };
   } catch {
     return null;
   }
@@ -207,6 +206,8 @@ class Folders {
   #opened: Libc | null = null;
   /** One listing after another uses it. */
   #spare: Bytes | null = null;
+  /** Where the kernel writes what it knows of a file. */
+  #found: { readonly address: bigint; readonly view: DataView } | null = null;
 
   get #libc(): Libc {
     return this.#opened ??= new Libc();
@@ -244,16 +245,15 @@ class Folders {
     this.#spare = bytes;
   }
 
-  stamp(path: Bytes): string | null {
+  facts(path: Bytes): FolderFacts | null {
     const stat = this.#stat(AT_FDCWD, path);
     if (stat === null) return null;
-    const time = (at: number): string => `${stat.getBigInt64(at, true)}.${stat.getUint32(at + 8, true)}`;
-    return `${stat.getBigUint64(INODE_AT, true)} ${time(CHANGED_AT)} ${time(MODIFIED_AT)}`;
-  }
-
-  mode(path: Bytes): { readonly user: number; readonly mode: number } | null {
-    const stat = this.#stat(AT_FDCWD, path);
-    return stat && { user: stat.getUint32(USER_AT, true), mode: stat.getUint16(MODE_AT, true) };
+    const mode = stat.getUint16(MODE_AT, true);
+    if ((mode & KIND_BITS) !== KIND_OF_FOLDER) return null;
+    const word = (at: number): number => stat.getUint32(at, true);
+    const time = (at: number): string => `${word(at)}.${word(at + 4)}.${word(at + 8)}`;
+    const stamp = `${word(INODE_AT)}.${word(INODE_AT + 4)} ${time(CHANGED_AT)} ${time(MODIFIED_AT)}`;
+    return { stamp, user: word(USER_AT), mode };
   }
 
   /** Zero if it cannot be told. */
@@ -261,10 +261,16 @@ class Folders {
     return Number(this.#stat(folder, name)?.getBigUint64(SIZE_AT, true) ?? 0);
   }
 
+  /** Valid until the next call. */
   #stat(folder: number | bigint, name: Bytes): DataView | null {
+    const { address, view } = this.#found ??= this.#place();
+    const rest = [this.#libc.address(name), AT_SYMLINK_NOFOLLOW, STATX_BASIC, address] as const;
+    return this.#call("statx", folder, rest) === 0 ? view : null;
+  }
+
+  #place(): { readonly address: bigint; readonly view: DataView } {
     const into = new Uint8Array(STATX_BYTES);
-    const rest = [this.#libc.address(name), AT_SYMLINK_NOFOLLOW, STATX_BASIC, this.#libc.address(into)] as const;
-    return this.#call("statx", folder, rest) === 0 ? new DataView(into.buffer) : null;
+    return { address: this.#libc.address(into), view: new DataView(into.buffer) };
   }
 
   remove(folder: number, name: Bytes, flags: bigint): boolean {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { folderEntries, folderStamp, removeTree, TooMuchToRemove } from "../../src/processes/folders.ts";
+import { folderEntries, folderFacts, removeTree, TooMuchToRemove } from "../../src/processes/folders.ts";
 import { missing, place } from "./_place.ts";
 import { until } from "../helpers/until.ts";
 import { withFolder } from "../helpers/with_folder.ts";
@@ -56,7 +56,7 @@ Deno.test("ProcessWall.spawn() goes on after a command left a deep tree", { igno
   });
 });
 
-Deno.test("folderEntries() and folderStamp() find the same on every system", { ignore }, async () => {
+Deno.test("folderEntries() and folderFacts() find the same on every system", { ignore }, async () => {
   await withFolder(async (folder) => {
     for (const name of ["a.env", "b.txt", "ü.env"]) await Deno.writeTextFile(join(folder, name), "");
     await Deno.mkdir(join(folder, "sub"));
@@ -70,11 +70,12 @@ Deno.test("folderEntries() and folderStamp() find the same on every system", { i
       assert.ok(found(os, 2).length <= 2);
       assert.deepEqual([...folderEntries(join(folder, "none"), { most: 1, wanted, os })], []);
       await Deno.utime(folder, 1, 1);
-      const before = folderStamp(folder, { os });
-      assert.equal(folderStamp(folder, { os }), before);
+      const stamp = (): string | undefined => folderFacts(folder, { os })?.stamp;
+      const before = stamp();
+      assert.equal(stamp(), before);
       await Deno.writeTextFile(join(folder, `new-${os}`), "");
-      assert.notEqual(folderStamp(folder, { os }), before);
-      assert.equal(folderStamp(join(folder, "a.env"), { os }), null);
+      assert.notEqual(stamp(), before);
+      assert.equal(folderFacts(join(folder, "a.env"), { os }), null);
     }
   });
 });
