@@ -79,11 +79,12 @@ function runningWith(folder: string): readonly Running[] {
 /** Finds the paths of a workspace that other programs of the user later run or obey: its repositories, what their settings
  * name, and `.vis`. */
 export class FixedPaths {
-  readonly #placeholders = new Placeholders();
+  readonly #placeholders: Placeholders;
   readonly #claims: ClaimCache;
   readonly #turns = new Semaphore();
 
-  constructor(user: UserFolders) {
+  constructor(user: UserFolders, changing?: ConstructorParameters<typeof Placeholders>[0]) {
+    this.#placeholders = new Placeholders(changing);
     this.#claims = new ClaimCache(user);
   }
 

@@ -11,7 +11,13 @@ const TRIES = 10;
  * Vis needs it; what the user puts there meanwhile stays. */
 export class Placeholders {
   readonly #held = new Map<string, { count: number; readonly release: () => void }>();
+  readonly #changing: (path: string, change: () => void) => void;
   #libc: Libc | null = null;
+
+  /** `changing` makes each change. */
+  constructor(changing: (path: string, change: () => void) => void = (_, change) => change()) {
+    this.#changing = changing;
+  }
 
   /** Returns what gives it back. Throws Error if it cannot be made. */
   take(path: string, kind: "folder" | "file"): () => void {
@@ -29,13 +35,13 @@ export class Placeholders {
   #hold(path: string, kind: "folder" | "file"): () => void {
     const libc = this.#libc ??= new Libc();
     for (let tries = 0; tries < TRIES; tries++) {
-      make(path, kind);
+      this.#changing(path, () => make(path, kind));
       const descriptor = libc.open(path);
       if (descriptor < 0) continue;
       const lock = (how: bigint): boolean => libc.call("flock", [BigInt(descriptor), how | LOCK_AT_ONCE]) === 0;
       if (lock(LOCK_SHARED) && PROC.link(`/proc/self/fd/${descriptor}`) === path) {
         return () => {
-          if (lock(LOCK_ALONE)) removeMarked(path);
+          if (lock(LOCK_ALONE)) this.#changing(path, () => removeMarked(path));
           libc.closeDescriptor(descriptor);
         };
       }

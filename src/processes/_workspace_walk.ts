@@ -4,7 +4,7 @@ import { BoundedMap } from "../domain/kit/bounded_map.ts";
 import { Pace } from "../domain/kit/concurrency.ts";
 import { isSecretFile } from "../domain/kit/patterns.ts";
 import { GitIndexes } from "./_git_index.ts";
-import { entryKind, GIT, isBare, isSha256, repositoryFolders, settingsAt } from "./_obeyed_by.ts";
+import { entryKind, GIT, isBare, isSha256, repositoryFolders, settingsAt, VIS } from "./_obeyed_by.ts";
 import { holds } from "./_wall_paths.ts";
 import { folderEntries, type FolderFacts, folderFacts } from "./folders.ts";
 
@@ -19,6 +19,8 @@ const MOST_HIDDEN = 500, MOST_SECRETS = 5_000, MOST_REPOSITORIES = 2_000;
 /** Looked into only for repositories, and for secret files that have moved: repositories' own folders, and packages. */
 const PASSED = new Set([".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv"]);
 const MOST_HASHED = 1 << 20;
+/** Names that are not listed again where only Vis has changed the folder. */
+const MANY_NAMES = 10_000;
 const OWNER_READS = 0o400, OWNER_ENTERS = 0o100;
 
 interface KnownFolder {
@@ -28,6 +30,7 @@ interface KnownFolder {
   /** Whether it is the top of a repository: it has a file, folder or link `.git`, or is a bare one. */
   readonly isTop: boolean;
   readonly isClosed: boolean;
+  readonly names: number;
 }
 
 /** Paths relative to a workspace. */
@@ -49,7 +52,7 @@ export class WorkspaceWalk {
   readonly #wanted: (first: number, last: number) => boolean;
   readonly #indexes = new GitIndexes();
   /** The folders near the top. */
-  readonly #known = new BoundedMap<string, ReadonlyMap<string, KnownFolder>>(MOST_WORKSPACES);
+  readonly #known = new BoundedMap<string, Map<string, KnownFolder>>(MOST_WORKSPACES);
   /** What was ever found and is there. */
   readonly #found = new BoundedMap<string, SpecialFiles>(MOST_WORKSPACES);
   /** The secret files that were found, by their paths. */
@@ -103,6 +106,20 @@ export class WorkspaceWalk {
       );
     }
     return found;
+  }
+
+  /** Makes or removes a `.git`, `HEAD` or `.vis` of Vis's own, as each command does where there is none. A folder with many names is
+   * not listed again for it, and so neither for what another program adds at the very same time. */
+  changed(path: string, change: () => void): void {
+    const folder = dirname(path), name = basename(path);
+    const near = this.#known.get(folder), known = near?.get("");
+    const isKept = known !== undefined && known.names >= MANY_NAMES && OF_VIS.has(name) &&
+      folderFacts(folder)?.stamp === known.stamp;
+    change();
+    const stamp = folderFacts(folder)?.stamp;
+    if (!isKept || stamp === undefined) return;
+    // Each look asks anew whether it is the top of a repository.
+    near?.set("", { ...known, stamp, folders: [...new Set([...known.folders, name])], isTop: true });
   }
 
   /** Real paths of secret files, without those whose text the repository has: a commit would record that they changed.
@@ -204,7 +221,7 @@ export class WorkspaceWalk {
     const folders: string[] = [], secrets: string[] = [], parts = new Set<string>();
     const below = folder === "" ? "" : `${folder}/`;
     const path = placed(workspace, folder);
-    const most = MOST_NAMES - count.names;
+    const most = MOST_NAMES - count.names, before = count.names;
     for (const { name, isFolder } of folderEntries(path, { most, wanted: this.#wanted, beat: AT_ONCE })) {
       if (name === "") {
         count.names += AT_ONCE;
@@ -216,7 +233,8 @@ export class WorkspaceWalk {
       else if (isSecretFile(below + name, this.#patterns)) secrets.push(below + name);
     }
     const isBare = OF_BARE.every((name) => parts.has(name)) && basename(folder) !== GIT;
-    return { stamp: facts.stamp, folders, secrets, isTop: parts.has(GIT) || isBare, isClosed: isClosed(facts) };
+    const names = count.names - before;
+    return { stamp: facts.stamp, folders, secrets, isTop: parts.has(GIT) || isBare, isClosed: isClosed(facts), names };
   }
 }
 
@@ -226,6 +244,7 @@ function placed(workspace: string, folder: string): string {
 }
 
 const OF_BARE = ["HEAD", "objects", "refs"];
+const OF_VIS = new Set([GIT, VIS, ...OF_BARE]);
 
 /** A quick look at two bytes of a name, since most names are those of no secret. */
 function byteCheck(patterns: readonly string[]): (first: number, last: number) => boolean {

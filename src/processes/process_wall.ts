@@ -101,7 +101,7 @@ export class ProcessWall {
     this.#options = options;
     if (options.namespaces === false) this.#namespaces.failed("they are turned off");
     this.#files = new WorkspaceWalk(options.secrets ?? []);
-    this.#fixed = new FixedPaths(userFolders(options));
+    this.#fixed = new FixedPaths(userFolders(options), (path, change) => this.#files.changed(path, change));
   }
 
   /** Rejects with Error if no program ran: there is no wall on this machine, a path must not be opened, or the program

@@ -89,6 +89,32 @@ Deno.test("an ordinary user's commands are refused where a folder could be opene
   });
 });
 
+Deno.test("a folder with many names is not listed again for what Vis makes in it", { ignore }, async () => {
+  await withFolder(async (folder) => {
+    const workspace = await Deno.realPath(folder), walk = new WorkspaceWalk(SECRET_PATTERNS);
+    const secrets = async () => (await walk.look(workspace)).secrets.toSorted();
+    /** What comes at the same time shows whether the folder is listed again. */
+    const change = (pem: string) =>
+      walk.changed(join(workspace, ".git"), () => {
+        Deno.mkdirSync(join(workspace, ".git"));
+        Deno.writeTextFileSync(join(workspace, pem), "");
+      });
+    assert.deepEqual(await secrets(), []);
+    change("few.pem");
+    assert.deepEqual(await secrets(), ["few.pem"]);
+    await Deno.remove(join(workspace, ".git"));
+    for (let at = 0; at < 10_500; at++) Deno.writeTextFileSync(join(workspace, `${at}.txt`), "");
+    assert.deepEqual(await secrets(), ["few.pem"]);
+    change("many.pem");
+    assert.deepEqual(await secrets(), ["few.pem"]);
+    assert.deepEqual((await walk.look(workspace)).repositories, [""]);
+    await Deno.writeTextFile(join(workspace, "other.txt"), "");
+    assert.deepEqual(await secrets(), ["few.pem", "many.pem"]);
+    walk.changed(join(workspace, "other.txt"), () => Deno.writeTextFileSync(join(workspace, "last.key"), ""));
+    assert.deepEqual(await secrets(), ["few.pem", "last.key", "many.pem"]);
+  });
+});
+
 /** Looks into a workspace in a process of another user, who can read neither this cache nor these sources: a bundle. */
 async function asOrdinaryUser(folder: string): Promise<(workspace: string) => Promise<unknown>> {
   const entry = join(folder, "look.ts"), bundle = join(folder, "look.js"), deno = join(folder, "deno");
