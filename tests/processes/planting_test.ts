@@ -69,7 +69,7 @@ async function whileRunning(
       place,
     );
     const script =
-      `echo up; until [ -e go ] && grep -q evil .gitsettings; do printf "$SET" >> .gitsettings; done; echo planted; sleep 600`;
+      `echo up; until [ -e go ] && grep -q evil .gitsettings; do grep -q evil .gitsettings || printf "$SET" >> .gitsettings; done; echo planted; sleep 600`;
     const begun = Promise.withResolvers<void>(), over = Promise.withResolvers<void>(), stop = new AbortController();
     let output = "";
     const running = wall.spawn(workspace, ["/bin/sh", "-c", planting([script], place)], {
