@@ -1,13 +1,13 @@
 import { Buffer } from "node:buffer";
 import { constants } from "node:os";
 import type { Spawned, SpawnOptions } from "../extension/spawned.ts";
-import { SAID } from "../sandbox/exec/exec_policy.ts";
+import { SAID } from "../sandbox/exec/exec_plan.ts";
 import type { Plan } from "../sandbox/exec/plan.ts";
 import type { ChildProgram } from "../sandbox/launch/start_child.ts";
 import { CappedOutput, outputsOf } from "./_capped_output.ts";
 import { childrenOf, descendants } from "./_process_table.ts";
-import { PROC } from "./proc_files.ts";
 import { heard, readOutputs } from "./_program_streams.ts";
+import { PROC } from "./proc_files.ts";
 
 const WATCH_MS = 20;
 const MOST_PROCESSES = 512;

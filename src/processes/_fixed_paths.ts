@@ -1,18 +1,8 @@
 import { dirname, join } from "node:path";
 import { Pace, Semaphore } from "../domain/kit/concurrency.ts";
 import type { Spawned } from "../extension/spawned.ts";
-import type { Layer } from "../sandbox/exec/exec_policy.ts";
-import {
-  ClaimCache,
-  entryKind,
-  GIT,
-  isBare,
-  isFile,
-  realPathOf,
-  stepsTo,
-  type UserFolders,
-  VIS,
-} from "./_obeyed_by.ts";
+import type { Layer } from "../sandbox/exec/exec_plan.ts";
+import { ClaimCache, entryKind, GIT, isBare, isFile, realPathOf, stepsTo, type UserFolders, VIS } from "./_obeyed_by.ts";
 import { isPlaceholder, Placeholders } from "./_placeholders.ts";
 import { pauseProgram } from "./_process_table.ts";
 import { holds } from "./_wall_paths.ts";

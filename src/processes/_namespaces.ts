@@ -1,4 +1,4 @@
-import type { OwnNamespaces, ProgramNetwork } from "../sandbox/exec/exec_policy.ts";
+import type { OwnNamespaces, ProgramNetwork } from "../sandbox/exec/exec_plan.ts";
 import { PROC } from "./proc_files.ts";
 
 const CAP_SYS_ADMIN = 21n;

@@ -5,8 +5,7 @@ import type { ProgramWalls, Spawned, SpawnOptions } from "../extension/spawned.t
 import { createLog } from "../logging/log.ts";
 import type { GrantedPath } from "../sandbox/confine/access.ts";
 import { hasCallNumbers } from "../sandbox/confine/call_numbers.ts";
-import { execPlan } from "../sandbox/exec/exec_plan.ts";
-import type { ExecPolicy } from "../sandbox/exec/exec_policy.ts";
+import { execPlan, type ExecPolicy } from "../sandbox/exec/exec_plan.ts";
 import { ExecProgram } from "../sandbox/exec/exec_program.ts";
 import type { ChildProgram } from "../sandbox/launch/start_child.ts";
 import { CommandFolder } from "./_command_folder.ts";
@@ -15,26 +14,10 @@ import { commandIn, type Fixed, FixedPaths } from "./_fixed_paths.ts";
 import { Namespaces } from "./_namespaces.ts";
 import { obeyedIn, outsideRepository, repositoryFolders, type UserFolders } from "./_obeyed_by.ts";
 import { deviceNodes, linksOf, machinePath, settingsPaths, systemPaths } from "./_open_paths.ts";
-import {
-  callPaths,
-  checkCall,
-  INHERITED,
-  MAX_BYTES,
-  namedPath,
-  outsideWorkspace,
-  TIMEOUT_MS,
-} from "./_program_call.ts";
+import { callPaths, checkCall, INHERITED, MAX_BYTES, namedPath, outsideWorkspace, TIMEOUT_MS } from "./_program_call.ts";
 import { makeHome } from "./_program_home.ts";
 import { toolchainsOf } from "./_toolchains.ts";
-import {
-  commandFolder,
-  holds,
-  type PrivateFolders,
-  realFolders,
-  refusePrivate,
-  refuseSettings,
-  withoutPrivate,
-} from "./_wall_paths.ts";
+import { commandFolder, holds, type PrivateFolders, realFolders, refusePrivate, refuseSettings, withoutPrivate } from "./_wall_paths.ts";
 import { type SpecialFiles, topsOf, WorkspaceWalk } from "./_workspace_walk.ts";
 import { landlockFault } from "./landlock_fault.ts";
 import { PROC } from "./proc_files.ts";

@@ -1,12 +1,73 @@
+import { dirname } from "node:path";
+import { type GrantedPath, NO_ACCESS } from "../confine/access.ts";
 import { filterBytes, SET_MODE_FILTER } from "../confine/install_filter.ts";
 import { PATH_BENEATH } from "../confine/landlock.ts";
-import type { LandlockRules } from "../confine/landlock_rules.ts";
-import { type ExecPolicy, SAID } from "./exec_policy.ts";
-import { execRules } from "./exec_rules.ts";
-import { openGranted } from "./mounts.ts";
-import { endWithParent, enterNamespaces } from "./namespaces.ts";
+import { type LandlockRules, type PathRule, rulesFor } from "../confine/landlock_rules.ts";
+import { howReal } from "../confine/open_real.ts";
 import { Plan } from "./plan.ts";
 import { refusedCalls } from "./refused_calls.ts";
+
+/** Words behind the token on stderr: why nothing ran, with a reason, and what the first process says. */
+export const SAID = {
+  failed: "failed",
+  noNamespaces: "no-namespaces",
+  begun: "begun",
+  cannot: "cannot",
+  signal: "signal",
+  left: "left",
+} as const;
+
+/** TCP to any address, a network that has only a loopback, or no sockets at all. */
+export type ProgramNetwork = "tcp" | "private" | "none";
+
+/** Part of the file system that differs from the folder around it. */
+export interface Layer extends GrantedPath {
+  /** A link itself, not what it leads to. */
+  readonly link: boolean;
+  readonly writable: boolean;
+}
+
+/** Namespaces that the program is in. */
+export interface OwnNamespaces {
+  /** Name of the machine's own network, which the program must not be in; null if it uses that one. */
+  readonly outside: string | null;
+  /** A process whose network it joins; null if no other program began one. */
+  readonly other: number | null;
+  /** Ids of an ordinary user, who needs a namespace of users; null for root. */
+  readonly user: { readonly uid: number; readonly gid: number } | null;
+  /** Links of the machine that lead to the program's files. */
+  readonly links: readonly (readonly [path: string, to: string])[];
+  /** Parts of the folders that the program may change: outer ones come first. Each stays where it is. */
+  readonly layers: readonly Layer[];
+  /** Files that the program sees as another one. */
+  readonly hidden: { readonly paths: readonly string[]; readonly as: string };
+}
+
+/** What a confined program may use. */
+export interface ExecPolicy {
+  /** The folder that it starts in, absolute and real. */
+  readonly cwd: string;
+  /** Whether there is input behind the plan. */
+  readonly input: boolean;
+  /** Absolute and real. May be read and executed. */
+  readonly read: readonly GrantedPath[];
+  /** Folders whose entries can be listed by name, recursively, but not read. */
+  readonly list: readonly string[];
+  /** May also be changed. */
+  readonly write: readonly GrantedPath[];
+  /** Nodes in /dev that may be read and written. */
+  readonly devices: readonly string[];
+  readonly network: ProgramNetwork;
+  /** Null where they cannot be had. */
+  readonly namespaces: OwnNamespaces | null;
+  readonly limits: {
+    readonly openFiles: number;
+    readonly fileBytes: number;
+    readonly cpuSeconds: number;
+    /** Counted per user and namespace, not per program; does not apply to root. */
+    readonly processes: number;
+  };
+}
 
 const AT_FDCWD = -100, O_CLOEXEC = 0o2000000;
 const RLIMIT_CPU = 0, RLIMIT_FSIZE = 1, RLIMIT_CORE = 4, RLIMIT_NPROC = 6, RLIMIT_NOFILE = 7;
@@ -94,4 +155,278 @@ function restrictPaths(
   }
   plan.must(fault("Landlock: not enforced"), "landlock_restrict_self", [ruleset, 0]);
   plan.close(ruleset);
+}
+
+const CLONE_NEWUSER = 0x10000000, CLONE_NEWPID = 0x20000000, CLONE_NEWNET = 0x40000000, SIGCHLD = 17;
+const PR_SET_PDEATHSIG = 1, SIGKILL = 9;
+const O_WRONLY_CLOEXEC = 0o2000001;
+const AF_INET = 2, SOCK_DGRAM_CLOEXEC = 0o2000002;
+const SIOCSIFFLAGS = 0x8914, IFF_UP = 1, IFF_RUNNING = 0x40;
+/** struct ifreq: the name of an interface, and its flags behind it. */
+const IFREQ_BYTES = 40, FLAGS_AT = 16;
+
+const noNamespaces = (what: string): string => `${SAID.noNamespaces} ${what}`;
+const USERS = noNamespaces("Cannot make a namespace of users"), NETWORK = noNamespaces("Cannot make a private network");
+
+/** Puts the program into namespaces of its own. The process that makes the one of processes stays between Vis and the
+ * first process in it: each ends with the one before, and a namespace of users clears what arranges that. */
+function enterNamespaces(plan: Plan, policy: ExecPolicy, own: OwnNamespaces): void {
+  if (own.other !== null) joinNetwork(plan, own.other, own);
+  else {
+    if (own.user !== null) enterUsers(plan, own.user);
+    if (own.outside !== null) plan.must(NETWORK, "unshare", [CLONE_NEWNET]);
+  }
+  endWithParent(plan);
+  plan.must(noNamespaces("Cannot make a namespace of processes"), "clone", [CLONE_NEWPID | SIGCHLD, 0, 0, 0, 0]);
+  endWithParent(plan);
+  if (own.outside !== null) checkNetwork(plan, own.outside);
+  if (policy.network === "private" && own.other === null) startLoopback(plan);
+  privateMounts(plan, policy, own);
+}
+
+function endWithParent(plan: Plan): void {
+  plan.must(`${SAID.failed} Cannot confine a program: parent death signal`, "prctl", [PR_SET_PDEATHSIG, SIGKILL]);
+}
+
+/** The user keeps the ids and has every right in the new namespace. */
+function enterUsers(plan: Plan, { uid, gid }: NonNullable<OwnNamespaces["user"]>): void {
+  plan.must(USERS, "unshare", [CLONE_NEWUSER]);
+  for (const [name, text] of [["setgroups", "deny"], ["gid_map", `${gid} ${gid} 1`], ["uid_map", `${uid} ${uid} 1`]]) {
+    const file = plan.open(USERS, "openat", [AT_FDCWD, `/proc/self/${name}`, O_WRONLY_CLOEXEC]);
+    plan.must(USERS, "write", [file, text ?? "", text?.length ?? 0], { gives: text?.length ?? 0 });
+    plan.close(file);
+  }
+}
+
+/** An ordinary user has rights in a network by the namespace of users that it was made in. */
+function joinNetwork(plan: Plan, other: number, { user }: OwnNamespaces): void {
+  const cannot = noNamespaces("Cannot join the private network");
+  const kinds = [...user === null ? [] : [["user", CLONE_NEWUSER] as const], ["net", CLONE_NEWNET] as const];
+  const opened = kinds.map(([name, kind]) => ({
+    kind,
+    file: plan.open(cannot, "openat", [AT_FDCWD, `/proc/${other}/ns/${name}`, O_CLOEXEC]),
+  }));
+  for (const { file, kind } of opened) {
+    plan.must(cannot, "setns", [file, kind]);
+    plan.close(file);
+  }
+}
+
+/** The other process may have ended, and its id may be that of one in the machine's network. */
+function checkNetwork(plan: Plan, outside: string): void {
+  const own = new TextEncoder().encode(outside);
+  plan.may("readlinkat", [AT_FDCWD, "/proc/thread-self/ns/net", own, own.length]);
+  plan.must(noNamespaces("Cannot make a private network: it would be the machine's own"), "differ", [
+    own,
+    outside,
+    own.length,
+  ]);
+}
+
+function startLoopback(plan: Plan): void {
+  const request = new Uint8Array(IFREQ_BYTES);
+  request.set(new TextEncoder().encode("lo"));
+  new DataView(request.buffer).setUint16(FLAGS_AT, IFF_UP | IFF_RUNNING, true);
+  const cannot = noNamespaces("Cannot make a private network: start its loopback");
+  const socket = plan.open(cannot, "socket", [AF_INET, SOCK_DGRAM_CLOEXEC, 0]);
+  plan.must(cannot, "ioctl", [socket, SIOCSIFFLAGS, request]);
+  plan.close(socket);
+}
+
+const CLONE_NEWNS = 0x20000, CLONE_NEWIPC = 0x8000000;
+const MS_NOSUID = 2, MS_NODEV = 4, MS_NOEXEC = 8, MS_REC = 0x4000, MS_PRIVATE = 0x40000;
+const ATTR_RDONLY = 1, ATTR_NOSUID = 2, ATTR_NODEV = 4;
+const AT_EMPTY_PATH = 0x1000, AT_RECURSIVE = 0x8000;
+const CLONE_CLOEXEC = 1 | 0o2000000, FROM_DESCRIPTOR = 4, MNT_DETACH = 2;
+const REGULAR_FILE = 0o100600;
+const HOW_BYTES = 24, ATTRIBUTE_BYTES = 32;
+const EEXIST = 17;
+/** The largest share of memory that an empty file system takes. */
+const EMPTY_OPTIONS = "mode=755,size=25%";
+/** Covered while the new tree is built on it; any folder that every machine has. */
+const BASE = "/usr";
+const PROCESSES = "/proc";
+const DEVICE_LINKS = [["fd", "/proc/self/fd"], ["stdin", "fd/0"], ["stdout", "fd/1"], ["stderr", "fd/2"]] as const;
+/** Where programs share memory by name. */
+const SHARED_MEMORY = "/dev/shm";
+
+const noMounts = (what: string): string => noNamespaces(`Cannot make a private file system: ${what}`);
+
+type Paths = Pick<ExecPolicy, "read" | "list" | "write" | "devices">;
+
+interface Tree {
+  readonly path: string;
+  readonly folder: boolean;
+  readonly writable: boolean;
+}
+
+/** Gives the process a file system that has only what the program may use, and queues and shared memory of its own. */
+function privateMounts(
+  plan: Plan,
+  policy: Paths & Pick<ExecPolicy, "cwd">,
+  { links, layers, hidden }: Pick<OwnNamespaces, "links" | "layers" | "hidden">,
+): void {
+  plan.must(noMounts("unshare"), "unshare", [CLONE_NEWNS | CLONE_NEWIPC]);
+  plan.must(noMounts("make mounts private"), "mount", [0, "/", 0, MS_REC | MS_PRIVATE, 0]);
+  const trees = outermostTrees(policy).map((tree) => ({
+    ...tree,
+    copy: tree.path === PROCESSES ? null : copyOf(plan, tree.path),
+  }));
+  const covers = hidden.paths.map((path) => ({ path, copy: copyOf(plan, hidden.as) }));
+  mountEmpty(plan, BASE);
+  for (const [path, to] of links) makeLink(plan, `${BASE}${path}`, to);
+  for (const { path, folder, writable, copy } of trees) {
+    const at = `${BASE}${path}`;
+    makePlace(plan, at, folder);
+    if (copy === null) mountProcesses(plan, at);
+    else place(plan, copy, { at, folder, writable });
+  }
+  for (const { path, folder, link, writable } of layers) {
+    const at = `${BASE}${path}`;
+    place(plan, copyOf(plan, at, { link }), { at, folder, writable });
+  }
+  for (const { path, copy } of covers) cover(plan, `${BASE}${path}`, copy);
+  for (const [name, to] of DEVICE_LINKS) makeLink(plan, `${BASE}/dev/${name}`, to);
+  makePlace(plan, `${BASE}${SHARED_MEMORY}`, true);
+  mountEmpty(plan, `${BASE}${SHARED_MEMORY}`);
+  enter(plan, policy.cwd);
+}
+
+/** Opens what is at a path, which is a link only where that is wanted. */
+function openGranted(plan: Plan, path: string, { link } = { link: false }): number {
+  const cannot = `${SAID.failed} Cannot grant ${path} to the sandbox: it cannot be opened`;
+  return plan.open(cannot, "openat2", [AT_FDCWD, path, howReal({ link }), HOW_BYTES]);
+}
+
+/** What may be changed, and what may be read outside of it, as the fewest folders and files; outer ones come first. */
+function outermostTrees({ read, list, write, devices }: Paths): readonly Tree[] {
+  const trees = new Map<string, Tree>();
+  const add = (tree: Tree): void => {
+    if (!trees.has(tree.path)) trees.set(tree.path, tree);
+  };
+  for (const one of write) add({ ...one, writable: true });
+  for (const one of read) add({ ...one, writable: false });
+  for (const path of list) add({ path, folder: true, writable: false });
+  for (const path of devices) add({ path, folder: false, writable: false });
+  // A folder that may be changed is needed in one that may only be read.
+  const isNeeded = ({ path, writable }: Tree): boolean => {
+    for (let end = path.lastIndexOf("/"); end > 0; end = path.lastIndexOf("/", end - 1)) {
+      const outer = trees.get(path.slice(0, end));
+      if (outer && (outer.writable || !writable)) return false;
+    }
+    return true;
+  };
+  return [...trees.values()].filter(isNeeded).sort((a, b) => a.path.length - b.path.length);
+}
+
+function copyOf(plan: Plan, path: string, { link } = { link: false }): number {
+  const real = openGranted(plan, path, { link });
+  const copy = plan.open(noMounts(`place ${path}`), "open_tree", [
+    real,
+    "",
+    CLONE_CLOEXEC | AT_EMPTY_PATH | AT_RECURSIVE,
+  ]);
+  plan.close(real);
+  return copy;
+}
+
+/** An empty file system in memory. */
+function mountEmpty(plan: Plan, at: string): void {
+  plan.must(noMounts("an empty one"), "mount", ["tmpfs", at, "tmpfs", MS_NOSUID | MS_NODEV, EMPTY_OPTIONS]);
+}
+
+/** The processes of the program. */
+function mountProcesses(plan: Plan, at: string): void {
+  const flags = MS_NOSUID | MS_NODEV | MS_NOEXEC;
+  plan.must(noMounts("mount its processes"), "mount", ["proc", at, "proc", flags, "hidepid=ptraceable"]);
+}
+
+/** A folder or file that something can be placed on. */
+function makePlace(plan: Plan, path: string, folder: boolean): void {
+  const made = (at: string, call: "mkdirat" | "mknodat", mode: number): void =>
+    plan.must(noMounts(`make ${at}`), call, [AT_FDCWD, at, mode, 0], { or: -EEXIST });
+  for (let end = path.indexOf("/", 1); end > 0; end = path.indexOf("/", end + 1)) {
+    if (end > BASE.length) made(path.slice(0, end), "mkdirat", 0o755);
+  }
+  if (folder) made(path, "mkdirat", 0o755);
+  else made(path, "mknodat", REGULAR_FILE);
+}
+
+function place(
+  plan: Plan,
+  copy: number,
+  { at, folder, writable }: { readonly at: string; readonly folder: boolean; readonly writable: boolean },
+): void {
+  const attributes = ATTR_NOSUID | (folder ? ATTR_NODEV : 0) | (writable ? 0 : ATTR_RDONLY);
+  setAttributes(plan, copy, { attributes, flags: AT_RECURSIVE });
+  if (writable) plan.may("mount_setattr", [copy, "", AT_EMPTY_PATH, [0, ATTR_RDONLY, 0, 0], ATTRIBUTE_BYTES]);
+  plan.must(noMounts(`place ${at}`), "move_mount", [copy, "", AT_FDCWD, at, FROM_DESCRIPTOR]);
+  plan.close(copy);
+}
+
+/** Places a file over another one. If that has gone, it may be elsewhere, so that nothing may run. */
+function cover(plan: Plan, at: string, copy: number): void {
+  setAttributes(plan, copy, { attributes: ATTR_NOSUID | ATTR_RDONLY, flags: 0 });
+  plan.must(noMounts(`hide ${at}`), "move_mount", [copy, "", AT_FDCWD, at, FROM_DESCRIPTOR]);
+  plan.close(copy);
+}
+
+function makeLink(plan: Plan, path: string, to: string): void {
+  makePlace(plan, dirname(path), true);
+  plan.must(noMounts(`link ${path}`), "symlinkat", [to, AT_FDCWD, path], { or: -EEXIST });
+}
+
+/** Makes the new tree the root of all files, keeps it as it is, and gives up everything else. */
+function enter(plan: Plan, folder: string): void {
+  const root = openGranted(plan, BASE);
+  setAttributes(plan, root, { attributes: ATTR_RDONLY, flags: 0 });
+  plan.close(root);
+  plan.must(noMounts("go to the root"), "chdir", [BASE]);
+  plan.must(noMounts("change the root"), "pivot_root", [".", "."]);
+  plan.must(noMounts("leave the old root"), "umount2", [".", MNT_DETACH]);
+  plan.must(noMounts("go to the folder"), "chdir", [folder]);
+}
+
+function setAttributes(
+  plan: Plan,
+  descriptor: number,
+  { attributes, flags }: { readonly attributes: number; readonly flags: number },
+): void {
+  const args = [descriptor, "", AT_EMPTY_PATH | flags, [attributes, 0, 0, 0], ATTRIBUTE_BYTES];
+  plan.must(noMounts("set attributes"), "mount_setattr", args);
+}
+
+const bit = (at: number): bigint => 1n << BigInt(at);
+const EXECUTE = bit(0), WRITE_FILE = bit(1), READ_FILE = bit(2), READ_DIR = bit(3);
+const MAKE_CHAR = bit(6), MAKE_BLOCK = bit(11), TRUNCATE = bit(14), IOCTL_DEV = bit(15);
+/** Rights that a rule about a file may contain; the others are for folders. */
+const OF_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV;
+const READ = EXECUTE | READ_FILE | READ_DIR;
+const DEVICE = READ_FILE | WRITE_FILE | TRUNCATE | IOCTL_DEV;
+
+/** The Landlock rules for a program on a kernel with this ABI. Everything the kernel knows is denied, except these. */
+export function execRules(
+  abi: number,
+  { read, list, write, devices, network, namespaces }: Pick<
+    ExecPolicy,
+    "read" | "list" | "write" | "devices" | "network" | "namespaces"
+  >,
+): LandlockRules {
+  const base = rulesFor(abi, NO_ACCESS);
+  const change = base.handledFiles & ~(MAKE_CHAR | MAKE_BLOCK | IOCTL_DEV);
+  const rule = ({ path, folder }: GrantedPath, rights: bigint): PathRule => ({
+    path,
+    rights: rights & base.handledFiles & (folder ? base.handledFiles : OF_FILES),
+  });
+  return {
+    ...base,
+    handledNet: network === "none" ? base.handledNet : 0n,
+    paths: [
+      ...read.map((one) => rule(one, READ)),
+      ...list.map((path) => rule({ path, folder: true }, READ_DIR)),
+      ...write.map((one) => rule(one, change)),
+      ...(namespaces ? [rule({ path: SHARED_MEMORY, folder: true }, change)] : []),
+      ...devices.map((path) => rule({ path, folder: false }, DEVICE)),
+    ],
+  };
 }

@@ -1,6 +1,6 @@
 import { type Architecture, type CallName, numbersOf } from "../confine/call_numbers.ts";
 import { argument, BPF, denyWith, entryCheck, type Operation, VERDICT, verdict } from "../confine/install_filter.ts";
-import type { ProgramNetwork } from "./exec_policy.ts";
+import type { ProgramNetwork } from "./exec_plan.ts";
 
 const EPERM = 1, ENOSYS = 38;
 /** A jump by the operand. */

@@ -1,5 +1,6 @@
 /** The system call filters, run for both architectures on any machine. */
 import assert from "node:assert/strict";
+import { NO_ACCESS } from "../../../src/sandbox/confine/access.ts";
 import {
   type Architecture,
   type CallName,
@@ -7,10 +8,9 @@ import {
   numbersOf,
   SYSTEM_CALLS,
 } from "../../../src/sandbox/confine/call_numbers.ts";
-import { NO_ACCESS } from "../../../src/sandbox/confine/access.ts";
 import type { Operation } from "../../../src/sandbox/confine/install_filter.ts";
 import { allowedCalls } from "../../../src/sandbox/confine/seccomp.ts";
-import type { ProgramNetwork } from "../../../src/sandbox/exec/exec_policy.ts";
+import type { ProgramNetwork } from "../../../src/sandbox/exec/exec_plan.ts";
 import { refusedCalls } from "../../../src/sandbox/exec/refused_calls.ts";
 import { filterVerdict } from "../../helpers/filter_verdict.ts";
 

@@ -1,7 +1,6 @@
 /** Plans as data: what is done to a program before it starts, and in which order. */
 import assert from "node:assert/strict";
-import { execPlan } from "../../../src/sandbox/exec/exec_plan.ts";
-import type { ExecPolicy, OwnNamespaces } from "../../../src/sandbox/exec/exec_policy.ts";
+import { execPlan, type ExecPolicy, execRules, type OwnNamespaces } from "../../../src/sandbox/exec/exec_plan.ts";
 import type { PlanStep, Word } from "../../../src/sandbox/exec/plan.ts";
 
 const PRIVATE = { outside: "net:[1]", other: null, user: null, links: [], layers: [] };
@@ -132,3 +131,24 @@ Deno.test("a hidden file is covered after all else is placed, and nothing runs i
 Deno.test("execPlan() makes no plan without Landlock", () => {
   assert.throws(() => execPlan(POLICY, { ...MACHINE, abi: 0 }), /^Error: Cannot confine a program: Landlock/);
 });
+
+const RULES = {
+  read: [{ path: "/r", folder: true }, { path: "/r/f", folder: false }],
+  list: ["/l"],
+  write: [{ path: "/w", folder: true }, { path: "/w/f", folder: false }],
+  devices: ["/dev/null"],
+  network: "none",
+  namespaces: null,
+} as const;
+const WRITE_FILE = 1n << 1n, TRUNCATE = 1n << 14n;
+
+for (let abi = 1; abi <= 7; abi++) {
+  Deno.test(`execRules() has rules that a kernel with ABI ${abi} takes, and opens nothing else for writing`, () => {
+    const { paths, handledFiles, unsafe } = execRules(abi, RULES);
+    assert.deepEqual(unsafe, []);
+    for (const { path, rights } of paths) {
+      assert.equal(rights & ~handledFiles, 0n, path);
+      assert.equal((rights & (WRITE_FILE | TRUNCATE)) !== 0n, ["/w", "/w/f", "/dev/null"].includes(path), path);
+    }
+  });
+}
