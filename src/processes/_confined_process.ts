@@ -1,15 +1,11 @@
-import { Buffer } from "node:buffer";
 import { constants } from "node:os";
 import type { Spawned, SpawnOptions } from "../extension/spawned.ts";
 import { SAID } from "../sandbox/exec/exec_plan.ts";
 import type { Plan } from "../sandbox/exec/plan.ts";
 import type { ChildProgram } from "../sandbox/launch/start_child.ts";
-import { CappedOutput, outputsOf } from "./_capped_output.ts";
-import { childrenOf, descendants } from "./_process_table.ts";
-import { heard, readOutputs } from "./_program_streams.ts";
-import { PROC } from "./proc_files.ts";
+import { runToEnd } from "./_program_run.ts";
+import { childrenOf, descendants, PROC } from "./proc_files.ts";
 
-const WATCH_MS = 20;
 const MOST_PROCESSES = 512;
 /** Makes the kernel end it first when memory runs out. */
 const OOM_SCORE = "800";
@@ -18,6 +14,7 @@ const GRACE_MS = 2_000;
 /** Time between two attempts to end everything: what has only begun may have nothing to end yet. */
 const AGAIN_MS = 5;
 const POLITE_TRIES = 200;
+/** Of a signal, as in shells: 128 and its number. */
 const KILLED = { code: 137, signal: "SIGKILL" };
 
 const ENOENT = 2, EACCES = 13, ENOEXEC = 8, E2BIG = 7;
@@ -56,19 +53,15 @@ export class ConfinedProcess {
   /** Null once it has been sent. */
   #plan: Uint8Array<ArrayBuffer> | null;
   readonly #process: Deno.ChildProcess;
-  readonly #begun = performance.now();
-  readonly #stdout: CappedOutput;
-  readonly #stderr: CappedOutput;
-  readonly #notes: string[] = [];
+  readonly #atStart = PROC.tasks();
   readonly #said = new Map<string, string>();
-  #timedOut = false;
   /** How often it was killed. */
   #tries = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(plan: Plan, options: ConfinedProcessOptions) {
     this.#options = options;
-    const { argv, cwd, maxBytes, launcher: { path, args } } = options;
+    const { argv, cwd, launcher: { path, args } } = options;
     this.#name = argv[0] ?? "";
     const env = Object.entries(options.env).map(([name, value]) => `${name}=${value}`);
     this.#plan = plan.encode({ token: this.#token, argv, env });
@@ -82,8 +75,6 @@ export class ConfinedProcess {
       stderr: "piped",
     });
     this.#process = command.spawn();
-    this.#stdout = new CappedOutput(maxBytes);
-    this.#stderr = new CappedOutput(maxBytes);
     PROC.write(`/proc/${this.pid}/oom_score_adj`, OOM_SCORE);
   }
 
@@ -92,61 +83,50 @@ export class ConfinedProcess {
   }
 
   async run(
-    { timeoutMs, signal, stop }: {
+    limits: {
       readonly timeoutMs: number;
       readonly signal: AbortSignal | undefined;
       readonly stop: AbortSignal | undefined;
     },
   ): Promise<Spawned> {
-    const limit = setTimeout(() => {
-      this.#timedOut = true;
-      this.#kill();
-    }, timeoutMs);
-    const watch = this.#watchCount();
-    const unheard = [heard(signal, () => this.#kill()), heard(stop, () => this.#askToEnd())];
-    const outputs = this.#readOutputs();
+    const { maxBytes, onOutput, guessEncoding } = this.#options;
+    const running = runToEnd(this.#process, {
+      ...limits,
+      maxBytes,
+      onOutput,
+      guessEncoding,
+      wasEnded: (status) => !this.#said.has(SAID.begun) || this.#signalOf(status) !== null,
+      lines: { token: this.#token, hear: (line) => this.#hear(line) },
+      kill: () => this.#kill(),
+      askToEnd: () => this.#askToEnd(),
+      fault: () => this.#fault(),
+      ended: () => clearTimeout(this.#timer),
+    });
     void this.#writeInput();
-    const status = await this.#process.status;
-    clearTimeout(limit);
-    clearTimeout(this.#timer);
-    clearInterval(watch);
-    unheard.forEach((end) => end());
-    await outputs();
-    signal?.throwIfAborted();
-    this.#throwFault(status);
-    if (this.#said.has(SAID.left) && !this.#timedOut && !stop?.aborted) {
-      this.#notes.push("Processes that were left running were ended");
+    const { status, notes, ...run } = await running;
+    this.#throwFault(status, run.stderr);
+    if (this.#said.has(SAID.left) && !run.timedOut && !limits.stop?.aborted) {
+      notes.push("Processes that were left running were ended");
     }
-    return this.#result(status);
+    const ran = this.#said.has(SAID.begun);
+    const { code } = status;
+    return { ...run, stderr: ran ? run.stderr : "", notes, ...ran ? { code, signal: this.#signalOf(status) } : KILLED };
+  }
+
+  #signalOf({ signal }: Deno.CommandStatus): string | null {
+    return SIGNALS.get(Number(this.#said.get(SAID.signal))) ?? signal;
   }
 
   /** Throws Error if no program ran. */
-  #throwFault({ code }: Deno.CommandStatus): void {
+  #throwFault({ code }: Deno.CommandStatus, stderr: string): void {
     const errno = this.#said.get(SAID.cannot);
     if (errno !== undefined) throw new Error(`Cannot run ${this.#name}: ${WORDS[Number(errno)] ?? `errno ${errno}`}`);
     const failed = this.#said.get(SAID.failed);
     if (failed !== undefined) throw new Error(failed);
     if (this.#said.has(SAID.begun) || this.#tries > 0) return;
-    const why = this.#said.get(SAID.noNamespaces) ?? (this.#stderr.text().trim() || `its launcher ended with ${code}`);
+    const why = this.#said.get(SAID.noNamespaces) ?? (stderr.trim() || `its launcher ended with ${code}`);
     if (this.#options.whole) throw new NoNamespaces(why);
     throw new Error(`Cannot run ${this.#name}: ${why}`);
-  }
-
-  #result(status: Deno.CommandStatus): Spawned {
-    const ran = this.#said.has(SAID.begun);
-    const signal = SIGNALS.get(Number(this.#said.get(SAID.signal))) ?? status.signal;
-    const outputs = outputsOf({ stdout: this.#stdout, stderr: this.#stderr }, {
-      guess: this.#options.guessEncoding,
-      wasEnded: !ran || signal !== null,
-    });
-    return {
-      ...ran ? { code: status.code, signal } : KILLED, // of a signal, as in shells: 128 and its number
-      ...outputs,
-      stderr: ran ? outputs.stderr : "",
-      ms: Math.round(performance.now() - this.#begun),
-      timedOut: this.#timedOut,
-      notes: [...this.#notes, ...outputs.notes],
-    };
   }
 
   /** The first process passes the request on. */
@@ -174,13 +154,9 @@ export class ConfinedProcess {
   }
 
   /** The process limit does not bind root, and a user may reach it because of the user's other processes. */
-  #watchCount(): ReturnType<typeof setInterval> {
-    const atStart = PROC.tasks();
-    return setInterval(() => {
-      if (PROC.tasks() - atStart < MOST_PROCESSES || descendants(this.pid).length < MOST_PROCESSES) return;
-      if (this.#tries === 0) this.#notes.push(`Ended: ${this.#name} had more than ${MOST_PROCESSES} processes`);
-      this.#kill();
-    }, WATCH_MS);
+  #fault(): string | null {
+    if (PROC.tasks() - this.#atStart < MOST_PROCESSES || descendants(this.pid).length < MOST_PROCESSES) return null;
+    return `Ended: ${this.#name} had more than ${MOST_PROCESSES} processes`;
   }
 
   /** The plan comes first: before, nothing runs. */
@@ -199,70 +175,10 @@ export class ConfinedProcess {
     } catch { /* a program need not read all of its input */ }
   }
 
-  /** Reads both outputs; the returned function waits for their ends. */
-  #readOutputs(): () => Promise<void> {
-    const { onOutput } = this.#options;
-    const lines = new TokenLines(this.#token, (line) => this.#hear(line));
-    const keep = (name: "stdout" | "stderr", chunk: Uint8Array): void => {
-      if (chunk.length === 0) return;
-      (name === "stdout" ? this.#stdout : this.#stderr).push(chunk);
-      onOutput?.(name, chunk.slice());
-    };
-    const ended = readOutputs(this.#process, (name, chunk) => {
-      if (name === "stdout") keep(name, chunk);
-      else lines.split(chunk, (bytes) => keep(name, bytes));
-    });
-    return async () => {
-      await ended();
-      keep("stderr", lines.rest);
-    };
-  }
-
   #hear(line: string): void {
     const [word = ""] = line.split(" ", 1);
     this.#said.set(word, line.slice(word.length + 1));
     if (word === SAID.left && !this.#options.whole) this.#kill();
-  }
-}
-
-/** Takes the lines of the first process, which begin with the token, out of an output. */
-class TokenLines {
-  readonly #token: string;
-  readonly #hear: (line: string) => void;
-  #held: Buffer<ArrayBufferLike> = Buffer.alloc(0);
-
-  constructor(token: string, hear: (line: string) => void) {
-    this.#token = token;
-    this.#hear = hear;
-  }
-
-  /** What may be the beginning of a line and is none. */
-  get rest(): Uint8Array {
-    return this.#held;
-  }
-
-  split(chunk: Uint8Array, take: (bytes: Uint8Array) => void): void {
-    let bytes = Buffer.concat([this.#held, chunk]);
-    for (let at = bytes.indexOf(this.#token); at >= 0; at = bytes.indexOf(this.#token)) {
-      take(bytes.subarray(0, at));
-      const end = bytes.indexOf("\n", at);
-      if (end < 0) {
-        this.#held = bytes.subarray(at);
-        return;
-      }
-      this.#hear(bytes.toString("utf8", at + this.#token.length + 1, end));
-      bytes = bytes.subarray(end + 1);
-    }
-    const kept = this.#partLength(bytes);
-    take(bytes.subarray(0, bytes.length - kept));
-    this.#held = bytes.subarray(bytes.length - kept);
-  }
-
-  /** Length of the token's beginning at the end of the bytes. */
-  #partLength(bytes: Buffer): number {
-    let length = Math.min(this.#token.length - 1, bytes.length);
-    while (length > 0 && bytes.toString("latin1", bytes.length - length) !== this.#token.slice(0, length)) length--;
-    return length;
   }
 }
 

@@ -1,4 +1,6 @@
-import { dirname, join, resolve } from "node:path";
+import { delimiter, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { userGitSettings } from "../domain/kit/git_config.ts";
+import type { SpawnOptions } from "../extension/spawned.ts";
 import type { GrantedPath } from "../sandbox/confine/access.ts";
 
 /** The system folders that programs need. */
@@ -90,4 +92,163 @@ async function readable(folder: string, depth: number): Promise<readonly Granted
 
 function distinct(paths: readonly GrantedPath[]): readonly GrantedPath[] {
   return [...new Map(paths.map((one) => [one.path, one])).values()];
+}
+
+/** The user's folders with keys, settings and conversations. */
+export interface PrivateFolders {
+  readonly home: string | null;
+  readonly visHome: string | null;
+}
+
+/** Resolves their real paths. */
+export async function realFolders({ home, visHome }: PrivateFolders): Promise<PrivateFolders> {
+  const real = async (path: string | null): Promise<string | null> =>
+    path === null ? null : (await realPath(path))?.path ?? resolve(path);
+  return { home: await real(home), visHome: await real(visHome) };
+}
+
+/** The paths that do not contain a private folder. */
+export function withoutPrivate(paths: readonly GrantedPath[], { home, visHome }: PrivateFolders): GrantedPath[] {
+  return paths.filter(({ path }) => ![home, visHome].some((folder) => folder !== null && holds(path, folder)));
+}
+
+/** Throws Error if one of these paths would open a private folder. A workspace inside the home folder is allowed,
+ * unless it is inside the Vis folder. */
+export function refusePrivate(open: readonly GrantedPath[], { home, visHome }: PrivateFolders): void {
+  for (const { path } of open) {
+    const opened = [home, visHome].find((folder) => folder !== null && holds(path, folder));
+    if (opened) throw new Error(`Cannot run commands: ${path} would give them access to ${opened}`);
+    if (visHome !== null && holds(visHome, path)) {
+      throw new Error(`Cannot run commands: ${path} is inside ${visHome}, the folder of Vis`);
+    }
+  }
+}
+
+/** Throws Error if programs would change settings or keys of the user. */
+export function refuseSettings(
+  write: readonly GrantedPath[],
+  { home, workspace }: Pick<PrivateFolders, "home"> & { readonly workspace: string },
+): void {
+  for (const { path } of write) {
+    if (home === null || holds(workspace, path) || !holds(home, path)) continue;
+    const [first = ""] = relative(home, path).split(sep);
+    if (!first.startsWith(".")) continue;
+    throw new Error(`Cannot run commands that change ${path}: settings and keys of the user are in ${home}/${first}`);
+  }
+}
+
+/** The real path of the folder that a command starts in; null for its home folder. Throws Error for one outside the
+ * workspace. */
+export async function commandFolder(
+  workspace: string,
+  { cwd = "." }: Pick<SpawnOptions, "cwd">,
+): Promise<string | null> {
+  if (cwd === null) return null;
+  const found = await realPath(resolve(workspace, cwd));
+  if (!found?.folder) throw new Error(`Cannot run a command in ${cwd}: the folder does not exist`);
+  if (!holds(workspace, found.path)) throw new Error(`Cannot run a command in ${cwd}: it is outside the workspace`);
+  return found.path;
+}
+
+/** Parts of a path that stand for others, or for nothing. */
+const ODD = /[\\/](?:\.{0,2})(?:[\\/]|$)/;
+
+/** Whether the path is the folder or inside it. */
+export function holds(folder: string, path: string): boolean {
+  if (path === "") return false;
+  // Plain paths are compared as texts, which takes a tenth of the time.
+  if (!ODD.test(folder) && !ODD.test(path)) return path === folder || path.startsWith(folder + sep);
+  const way = relative(folder, path);
+  return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+}
+
+export const TIMEOUT_MS = 120_000, MAX_BYTES = 1 << 20;
+const MAX_TIMEOUT_MS = 24 * 3_600_000, LARGEST_BYTES = 32 << 20;
+/** Inherited from the environment of Vis; everything else that a program gets is set by its wall. */
+export const INHERITED = ["LANG", "LC_ALL", "LC_CTYPE", "TZ"];
+
+/** Throws TypeError or RangeError for a call that no wall can run. */
+export function checkCall(argv: readonly string[], { timeoutMs = 1, maxBytes = 1, env = {} }: SpawnOptions): void {
+  if (!argv[0]) throw new TypeError("Cannot run an empty command");
+  if ([...argv, ...Object.entries(env).flat()].some((text) => text.includes("\0"))) {
+    throw new TypeError("Cannot run a command that contains a NUL character");
+  }
+  if (!(timeoutMs > 0 && timeoutMs <= MAX_TIMEOUT_MS)) {
+    throw new RangeError(`Cannot run a command for ${timeoutMs} ms: the limit is ${MAX_TIMEOUT_MS}`);
+  }
+  if (!(maxBytes > 0 && maxBytes <= LARGEST_BYTES)) {
+    throw new RangeError(`Cannot keep ${maxBytes} bytes of a command's output: the limit is ${LARGEST_BYTES}`);
+  }
+}
+
+/** What a program may read and change in addition to what all may. Throws Error for a missing path, and for a path of
+ * the workspace that leads out of it, since other programs may have created it. */
+export async function callPaths(
+  workspace: string,
+  { read, write }: Record<"read" | "write", readonly string[]>,
+): Promise<Record<"read" | "write", readonly GrantedPath[]>> {
+  const real = async (path: string): Promise<GrantedPath> => {
+    const found = isAbsolute(path) ? await realPath(path) : null;
+    if (found && holds(workspace, path) && !holds(workspace, found.path)) {
+      throw new Error(`Cannot run a command with ${path}: it leads out of the workspace`);
+    }
+    if (found) return found;
+    throw new Error(`Cannot run a command with ${path}: it is not an absolute path of an existing file or folder`);
+  };
+  const [reads, writes] = await Promise.all([
+    Promise.all([workspace, ...read].map(real)),
+    Promise.all(write.map(real)),
+  ]);
+  return { read: reads, write: writes };
+}
+
+/** A path that the settings let programs read. Throws Error if it does not exist. */
+export async function namedPath(path: string): Promise<GrantedPath> {
+  const found = isAbsolute(path) ? await realPath(path) : null;
+  if (found) return found;
+  throw new Error(
+    `Cannot run commands: the settings let them read ${path}, which is not an absolute path of an existing file or folder (vis config list)`,
+  );
+}
+
+/** Variables of a program that trusts nothing in the workspace. Folders have their real paths, so that no link in the
+ * workspace leads from PATH to its programs; `usual` is the PATH if none is left. */
+export function outsideWorkspace(
+  workspace: string,
+  { path, env }: { readonly path: string; readonly env: Readonly<Record<string, string>> },
+  usual: string,
+): Readonly<Record<string, string>> {
+  const real = (named: string): string => machinePath(named)?.path ?? named;
+  const isOutside = (named: string): boolean => !holds(workspace, named) && !holds(workspace, real(named));
+  const folders = new Set(path.split(delimiter).filter(isOutside).map(real));
+  return {
+    ...Object.fromEntries(Object.entries(env).filter(([, text]) => !isAbsolute(text) || isOutside(text))),
+    PATH: folders.size > 0 ? [...folders].join(delimiter) : usual,
+  };
+}
+
+interface HomeParts {
+  /** Where links in it lead, by their paths in it. */
+  readonly links: Readonly<Record<string, string>>;
+  /** The user's own. */
+  readonly home: string | null;
+  readonly workspace: string;
+}
+
+/** Fills the temporary home folder of a program: links to packages, and a git configuration that says who the user is
+ * and nothing else. */
+export async function makeHome(folder: string, { links, home, workspace }: HomeParts): Promise<void> {
+  const linked = Object.entries(links).map(async ([path, to]) => {
+    await Deno.mkdir(dirname(join(folder, path)), { recursive: true });
+    await Deno.symlink(to, join(folder, path));
+  });
+  const named = userGitSettings({ home, gitDir: join(workspace, ".git") }).then(async (settings) => {
+    const lines = settings.flatMap(({ section, subsection, key, value }) =>
+      section === "user" && subsection === null && ["name", "email"].includes(key)
+        ? [`\t${key} = ${JSON.stringify(value)}\n`]
+        : []
+    );
+    if (lines.length > 0) await Deno.writeTextFile(join(folder, ".gitconfig"), `[user]\n${lines.join("")}`);
+  });
+  await Promise.all([...linked, named]);
 }

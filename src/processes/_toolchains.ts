@@ -1,7 +1,7 @@
 import { realpathSync, statSync } from "node:fs";
 import { basename, delimiter, dirname, join } from "node:path";
 import type { GrantedPath } from "../sandbox/confine/access.ts";
-import { holds } from "./_wall_paths.ts";
+import { holds } from "./_open_paths.ts";
 
 interface Toolchain {
   /** Below the home folder. */

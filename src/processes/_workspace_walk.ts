@@ -5,7 +5,7 @@ import { Pace } from "../domain/kit/concurrency.ts";
 import { isSecretFile } from "../domain/kit/patterns.ts";
 import { GitIndexes } from "./_git_index.ts";
 import { entryKind, GIT, isBare, isSha256, repositoryFolders, settingsAt, VIS } from "./_obeyed_by.ts";
-import { holds } from "./_wall_paths.ts";
+import { holds } from "./_open_paths.ts";
 import { folderEntries, type FolderFacts, folderFacts } from "./folders.ts";
 
 /** Folders that are looked into before each command, those nearest to the top first, and before the first one. */

@@ -10,17 +10,35 @@ import { ExecProgram } from "../sandbox/exec/exec_program.ts";
 import type { ChildProgram } from "../sandbox/launch/start_child.ts";
 import { CommandFolder } from "./_command_folder.ts";
 import { ConfinedProcess, NoNamespaces } from "./_confined_process.ts";
-import { commandIn, type Fixed, FixedPaths } from "./_fixed_paths.ts";
-import { Namespaces } from "./_namespaces.ts";
 import { obeyedIn, outsideRepository, repositoryFolders, type UserFolders } from "./_obeyed_by.ts";
-import { deviceNodes, linksOf, machinePath, settingsPaths, systemPaths } from "./_open_paths.ts";
-import { callPaths, checkCall, INHERITED, MAX_BYTES, namedPath, outsideWorkspace, TIMEOUT_MS } from "./_program_call.ts";
-import { makeHome } from "./_program_home.ts";
+import {
+  callPaths,
+  checkCall,
+  commandFolder,
+  deviceNodes,
+  holds,
+  INHERITED,
+  linksOf,
+  machinePath,
+  makeHome,
+  MAX_BYTES,
+  namedPath,
+  outsideWorkspace,
+  type PrivateFolders,
+  realFolders,
+  refusePrivate,
+  refuseSettings,
+  settingsPaths,
+  systemPaths,
+  TIMEOUT_MS,
+  withoutPrivate,
+} from "./_open_paths.ts";
 import { toolchainsOf } from "./_toolchains.ts";
-import { commandFolder, holds, type PrivateFolders, realFolders, refusePrivate, refuseSettings, withoutPrivate } from "./_wall_paths.ts";
 import { type SpecialFiles, topsOf, WorkspaceWalk } from "./_workspace_walk.ts";
-import { landlockFault } from "./landlock_fault.ts";
+import { commandIn, type Fixed, FixedPaths } from "./fixed_paths.ts";
+import { landlockFault, Namespaces } from "./linux_kernel.ts";
 import { PROC } from "./proc_files.ts";
+import { SeatbeltWall } from "./seatbelt_wall.ts";
 
 const OPEN_FILES = 4096, FILE_BYTES = 8 * 2 ** 30, CPU_SECONDS = 24 * 3600;
 /** Processes that a program may have in addition to all that run when it starts. */
@@ -93,10 +111,9 @@ export class ProcessWall {
     checkCall(argv, options);
     for (let faults = 0;;) {
       try {
-        const run = async (): Promise<Spawned> => await this.#spawn(workspace, argv, options);
-        if (!options.pauses) return await run();
-        const repositories = async () => topsOf(workspace, await this.#files.look(workspace));
-        return await this.#fixed.pausing(workspace, { repositories, run });
+        const run = (found: SpecialFiles | null) => this.#spawn(workspace, argv, options, { found });
+        if (!options.pauses) return await run(null);
+        return await this.#fixed.pausing(workspace, { look: () => this.#files.look(workspace), run });
       } catch (error) {
         // At first: the program whose network was to be joined may have ended, or the kernel was short of something.
         if (!(error instanceof NoNamespaces)) throw error;
@@ -112,7 +129,11 @@ export class ProcessWall {
     workspace: string,
     argv: readonly string[],
     options: SpawnOptions,
-    { keepsRepositories } = { keepsRepositories: true },
+    { keepsRepositories = true, found: known = null }: {
+      readonly keepsRepositories?: boolean;
+      /** What a look has found already. */
+      readonly found?: SpecialFiles | null;
+    },
   ): Promise<Spawned> {
     const { signal, stop, timeoutMs = TIMEOUT_MS, maxBytes = MAX_BYTES, input = null, onOutput = null } = options;
     signal?.throwIfAborted();
@@ -137,7 +158,7 @@ export class ProcessWall {
     let fixed: Fixed | null = null;
     try {
       const found = isWhole && (own.write.length > 0 || options.hideSecrets) && keepsRepositories
-        ? await this.#files.look(workspace, { running: commandIn(workspace) })
+        ? known ?? await this.#files.look(workspace, { running: commandIn(workspace) })
         : null;
       const hidden = found ? await this.#hidden(workspace, options, found) : [];
       if (found && own.write.length > 0) {
@@ -332,4 +353,15 @@ function limits(): ExecPolicy["limits"] {
     cpuSeconds: CPU_SECONDS,
     processes: PROC.tasks() + MORE_PROCESSES,
   };
+}
+
+/** The wall around programs that this system has. */
+export function programWall(options: ProcessWallOptions): Pick<ProcessWall, "spawn" | "walls"> {
+  if (Deno.build.os !== "darwin") return new ProcessWall(options);
+  const files = new WorkspaceWalk(options.secrets ?? []), fixed = new FixedPaths(userFolders(options));
+  return new SeatbeltWall({
+    ...options,
+    secretFiles: async (workspace) => await files.secrets(workspace, await files.look(workspace)),
+    kept: async (workspace) => await fixed.find(workspace, topsOf(workspace, await files.look(workspace))),
+  });
 }

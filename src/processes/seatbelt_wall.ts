@@ -3,30 +3,28 @@ import { delimiter, isAbsolute, join, resolve } from "node:path";
 import { messageOf } from "../domain/errors.ts";
 import type { ProgramWalls, Spawned, SpawnOptions } from "../extension/spawned.ts";
 import type { GrantedPath } from "../sandbox/confine/access.ts";
-import { outputsOf } from "./_capped_output.ts";
 import { CommandFolder } from "./_command_folder.ts";
-import { deviceNodes, machinePath } from "./_open_paths.ts";
 import {
   callPaths,
   checkCall,
+  commandFolder,
+  deviceNodes,
+  holds,
   INHERITED,
+  machinePath,
+  makeHome,
   MAX_BYTES,
   namedPath,
   outsideWorkspace,
-  TIMEOUT_MS,
-} from "./_program_call.ts";
-import { makeHome } from "./_program_home.ts";
-import { heard, ProgramStreams } from "./_program_streams.ts";
-import { toolchainsOf } from "./_toolchains.ts";
-import {
-  commandFolder,
-  holds,
   type PrivateFolders,
   realFolders,
   refusePrivate,
   refuseSettings,
+  TIMEOUT_MS,
   withoutPrivate,
-} from "./_wall_paths.ts";
+} from "./_open_paths.ts";
+import { type RunOptions, runToEnd, writeInput } from "./_program_run.ts";
+import { toolchainsOf } from "./_toolchains.ts";
 import { removeTree } from "./folders.ts";
 import { MAC_PROGRAMS, Probe, probeFault, type ProbePrograms, type ProbeRow } from "./seatbelt/probe.ts";
 import { MacProcesses, type ProcessTable, ProcessTree } from "./seatbelt/process_tree.ts";
@@ -34,14 +32,14 @@ import { seatbeltArguments, type SeatbeltPolicy, seatbeltProfile, systemRuns } f
 
 const SANDBOX_EXEC = "/usr/bin/sandbox-exec";
 const GRACE_MS = 2_000, PROBE_MS = 20_000;
-const WATCH_MS = 20, MOST_PROCESSES = 512;
+const MOST_PROCESSES = 512;
 const PATH = "/usr/bin:/bin:/usr/sbin:/sbin";
 /** The link to the folder with Apple's compilers and git, and where it leads if nobody chose another. */
 const DEVELOPER = ["/var/db/xcode_select_link", "/Library/Developer/CommandLineTools"];
 /** Says that the program is about to start, and limits core files, open files, the size of a file (in blocks of 512
  * bytes) and processor time. */
 const START =
-  'printf %s "$0" >&2; for limit in "-c 0" "-n 4096" "-f 16777216" "-t 86400"; do ulimit $limit 2>/dev/null; done; exec "$@"';
+  'printf "%s begun\\n" "$0" >&2; for limit in "-c 0" "-n 4096" "-f 16777216" "-t 86400"; do ulimit $limit 2>/dev/null; done; exec "$@"';
 
 export interface SeatbeltWallOptions {
   readonly private: PrivateFolders;
@@ -167,8 +165,8 @@ export class SeatbeltWall {
         env: variables,
         input,
         maxBytes,
-        guessEncoding: options.guessEncoding ?? false,
         onOutput,
+        guessEncoding: options.guessEncoding ?? false,
         timeoutMs,
         signal,
         stop,
@@ -285,9 +283,8 @@ export class SeatbeltWall {
   }
 }
 
-interface RunOptions {
-  readonly signal: AbortSignal | undefined;
-  readonly stop: AbortSignal | undefined;
+interface SeatbeltRun
+  extends Pick<RunOptions, "timeoutMs" | "maxBytes" | "signal" | "stop" | "onOutput" | "guessEncoding"> {
   readonly name: string;
   /** What confines the program: a command that takes the program as its last arguments. */
   readonly confine: readonly string[];
@@ -295,18 +292,14 @@ interface RunOptions {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   readonly input: NonNullable<SpawnOptions["input"]> | null;
-  readonly maxBytes: number;
-  readonly guessEncoding: boolean;
-  readonly onOutput: NonNullable<SpawnOptions["onOutput"]> | null;
-  readonly timeoutMs: number;
 }
 
 /** One program from its start to the end of everything that it started. */
-async function runProgram(argv: readonly string[], options: RunOptions): Promise<Spawned> {
-  const { name, confine: [confine = "", ...args], table, cwd, env, input, timeoutMs, signal, stop } = options;
-  const begun = performance.now(), mark = crypto.randomUUID(), notes: string[] = [];
+async function runProgram(argv: readonly string[], options: SeatbeltRun): Promise<Spawned> {
+  const { name, confine: [confine = "", ...args], table, cwd, env, input, stop, ...limits } = options;
+  const token = crypto.randomUUID();
   const process = new Deno.Command(confine, {
-    args: [...args, "/bin/sh", "-c", START, mark, ...argv],
+    args: [...args, "/bin/sh", "-c", START, token, ...argv],
     cwd,
     clearEnv: true,
     env: { ...env },
@@ -316,51 +309,34 @@ async function runProgram(argv: readonly string[], options: RunOptions): Promise
     detached: true, // a group of its own
   }).spawn();
   const tree = new ProcessTree(process.pid, table);
-  let timedOut = false, grace: ReturnType<typeof setTimeout> | undefined;
   const kill = (): void => void tree.kill();
-  const timer = setTimeout(() => {
-    timedOut = true;
-    kill();
-  }, timeoutMs);
-  const watch = setInterval(() => {
-    if (tree.look().length <= MOST_PROCESSES) return;
-    notes.push(`Ended: ${name} had more than ${MOST_PROCESSES} processes`);
-    kill();
-  }, WATCH_MS);
-  const unheard = [
-    heard(signal, kill),
-    heard(stop, () => {
+  let grace: ReturnType<typeof setTimeout> | undefined, hasBegun = false, left = 0;
+  const running = runToEnd(process, {
+    ...limits,
+    stop,
+    lines: { token, hear: () => void (hasBegun = true) },
+    kill,
+    askToEnd: () => {
       tree.askToEnd();
       grace = setTimeout(kill, GRACE_MS);
-    }),
-  ];
-  const streams = new ProgramStreams(process, { ...options, mark });
-  const drained = streams.start();
-  const status = await process.status;
-  clearTimeout(timer);
-  clearTimeout(grace);
-  clearInterval(watch);
-  unheard.forEach((end) => end());
-  const left = await tree.ended();
-  if (left > 0 && !timedOut && !stop?.aborted) notes.push(`${left} processes that were left running were ended`);
-  await drained();
-  signal?.throwIfAborted();
-  if (!streams.marked && !timedOut && !stop?.aborted) {
+    },
+    fault: () =>
+      tree.look().length > MOST_PROCESSES ? `Ended: ${name} had more than ${MOST_PROCESSES} processes` : null,
+    ended: async () => {
+      clearTimeout(grace);
+      left = await tree.ended();
+    },
+  });
+  if (input !== null) void writeInput(process.stdin, input);
+  const { status, notes, ...run } = await running;
+  const isExpected = run.timedOut || stop?.aborted === true;
+  if (left > 0 && !isExpected) notes.push(`${left} processes that were left running were ended`);
+  if (!hasBegun && !isExpected) {
     throw new Error(
-      `Cannot run ${name}: ${
-        streams.stderr.text().trim() || `sandbox-exec ended with ${status.signal ?? status.code}`
-      }`,
+      `Cannot run ${name}: ${run.stderr.trim() || `sandbox-exec ended with ${status.signal ?? status.code}`}`,
     );
   }
-  const outputs = outputsOf(streams, { guess: options.guessEncoding, wasEnded: status.signal !== null });
-  return {
-    code: status.code,
-    signal: status.signal,
-    ...outputs,
-    ms: Math.round(performance.now() - begun),
-    timedOut,
-    notes: [...notes, ...outputs.notes],
-  };
+  return { ...run, code: status.code, signal: status.signal, notes };
 }
 
 /** Where a program is, as shells look for it. Throws Error if it does not exist or cannot be executed. */

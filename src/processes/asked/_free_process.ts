@@ -1,8 +1,7 @@
 import { delimiter, isAbsolute } from "node:path";
-import { CappedOutput, outputsOf } from "../_capped_output.ts";
 import { CommandFolder } from "../_command_folder.ts";
-import { MAX_BYTES, TIMEOUT_MS } from "../_program_call.ts";
-import { heard, readOutputs, writeInput } from "../_program_streams.ts";
+import { MAX_BYTES, TIMEOUT_MS } from "../_open_paths.ts";
+import { runToEnd, writeInput } from "../_program_run.ts";
 import type { Spawned, SpawnOptions } from "../../extension/spawned.ts";
 
 const DEFAULT_PATH = Deno.build.os === "windows" ? "" : "/usr/bin:/bin";
@@ -55,41 +54,22 @@ async function runIn(cwd: string, argv: readonly string[], options: FreeProcessO
     stderr: "piped",
     detached: true,
   }).spawn();
-  const begun = performance.now();
-  const end = { timedOut: false };
-  const kill = (): void => sendToGroup(process.pid, "SIGKILL");
-  const late = setTimeout(() => {
-    end.timedOut = true;
-    kill();
-  }, timeoutMs);
   let grace: ReturnType<typeof setTimeout> | undefined;
-  const unheard = [
-    heard(signal, kill),
-    heard(stop, () => {
+  const kill = (): void => sendToGroup(process.pid, "SIGKILL");
+  const running = runToEnd(process, {
+    ...{ timeoutMs, maxBytes, signal, stop, onOutput, guessEncoding, kill, drainMs: DRAIN_MS },
+    askToEnd: () => {
       sendToGroup(process.pid, "SIGTERM");
       grace = setTimeout(kill, GRACE_MS);
-    }),
-  ];
-  const kept = { stdout: new CappedOutput(maxBytes), stderr: new CappedOutput(maxBytes) };
-  const outputs = readOutputs(process, (name, chunk) => {
-    kept[name].push(chunk);
-    onOutput?.(name, chunk.slice());
-  }, { drainMs: DRAIN_MS });
+    },
+    ended: () => {
+      clearTimeout(grace);
+      kill(); // what it left in its group
+    },
+  });
   if (input !== undefined) void writeInput(process.stdin, input);
-  const status = await process.status;
-  clearTimeout(late);
-  clearTimeout(grace);
-  unheard.forEach((forget) => forget());
-  kill(); // what it left in its group
-  await outputs();
-  signal?.throwIfAborted();
-  return {
-    code: status.code,
-    signal: status.signal,
-    ...outputsOf(kept, { guess: guessEncoding, wasEnded: status.signal !== null }),
-    ms: Math.round(performance.now() - begun),
-    timedOut: end.timedOut,
-  };
+  const { status: { code, signal: by }, ...run } = await running;
+  return { ...run, code, signal: by };
 }
 
 /** Where a program is looked for by its name. A relative folder would be one of the workspace, which no question names. */

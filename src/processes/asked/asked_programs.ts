@@ -1,11 +1,11 @@
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { commandFolder, holds } from "../_wall_paths.ts";
+import { commandFolder, holds } from "../_open_paths.ts";
 import { commandText, shellText } from "../../domain/kit/text.ts";
 import type { ApprovalRequest } from "../../domain/query/approval.ts";
 import type { ProgramWalls, SpawnCaller, Spawned, SpawnOptions, UnwalledMode } from "../../extension/spawned.ts";
 import { hasCallNumbers } from "../../sandbox/confine/call_numbers.ts";
-import { landlockFault } from "../landlock_fault.ts";
+import { landlockFault } from "../linux_kernel.ts";
 import type { ProcessWall } from "../process_wall.ts";
 import { programFolders, runFree } from "./_free_process.ts";
 import { type AskedCommand, commandScopes, type ScopePlace } from "./_scopes.ts";

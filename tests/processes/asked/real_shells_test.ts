@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import fc from "fast-check";
-import { readCommandLine } from "../../../src/processes/asked/_command_line.ts";
+import { readCommandLine } from "../../../src/processes/asked/_scopes.ts";
 
 const PROGRAMS = ["npm", "cargo", "pytest", "prog", "evil"];
 /** Every shell that a machine may have as /bin/sh. */

@@ -1,12 +1,26 @@
+import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Pace, Semaphore } from "../domain/kit/concurrency.ts";
 import type { Spawned } from "../extension/spawned.ts";
+import type { ObeyedPath } from "../extension/spec.ts";
+import { Libc } from "../sandbox/confine/libc.ts";
 import type { Layer } from "../sandbox/exec/exec_plan.ts";
-import { ClaimCache, entryKind, GIT, isBare, isFile, realPathOf, stepsTo, type UserFolders, VIS } from "./_obeyed_by.ts";
-import { isPlaceholder, Placeholders } from "./_placeholders.ts";
-import { pauseProgram } from "./_process_table.ts";
-import { holds } from "./_wall_paths.ts";
+import {
+  ClaimCache,
+  entryKind,
+  GIT,
+  isBare,
+  isFile,
+  plainName,
+  realPathOf,
+  stepsTo,
+  type UserFolders,
+  VIS,
+} from "./_obeyed_by.ts";
+import { holds } from "./_open_paths.ts";
+import { type SpecialFiles, topsOf } from "./_workspace_walk.ts";
 import { folderEntries } from "./folders.ts";
+import { pauseProgram, PROC } from "./proc_files.ts";
 
 /** Each is an open file while a command runs. */
 const MOST_PLACEHOLDERS = 1_000;
@@ -156,12 +170,13 @@ export class FixedPaths {
    * could then change what git or Vis obey ends instead of going on, and a note says so. */
   async pausing(
     workspace: string,
-    { repositories, run }: {
-      readonly repositories: () => Promise<readonly string[]>;
-      readonly run: () => Promise<Spawned>;
+    { look, run }: {
+      readonly look: () => Promise<SpecialFiles>;
+      /** Gets what was found before, if something was looked for. */
+      readonly run: (found: SpecialFiles | null) => Promise<Spawned>;
     },
   ): Promise<Spawned> {
-    if (commandIn(workspace) === null) return await run();
+    if (commandIn(workspace) === null) return await run(null);
     return await this.#turns.run(async () => {
       const goOn = new Map<Running, () => void>();
       try {
@@ -173,10 +188,11 @@ export class FixedPaths {
           }
           goOn.set(one, go);
         }
-        const before = await this.#exposed(workspace, await repositories());
-        const result = await run().then((spawned) => ({ spawned }), (error: unknown) => ({ error }));
+        const found = await look();
+        const before = await this.#exposed(workspace, topsOf(workspace, found));
+        const result = await run(found).then((spawned) => ({ spawned }), (error: unknown) => ({ error }));
         const notes: string[] = [];
-        for (const [running, paths] of await this.#exposed(workspace, await repositories())) {
+        for (const [running, paths] of await this.#exposed(workspace, topsOf(workspace, await look()))) {
           const path = paths.find((one) => !before.get(running)?.includes(one));
           if (path === undefined) continue;
           const why = `it could have changed ${path}, which is new and obeyed by git or Vis; start it again`;
@@ -311,4 +327,127 @@ function layersOf(
   for (const path of all) set(path, false);
   for (const path of opened) set(path, true);
   return [...layers.values()].sort((a, b) => a.path.length - b.path.length);
+}
+
+/** The sticky bit marks what Vis made: it has no effect on an empty folder or file. */
+const MARK = 0o1000;
+const LOCK_SHARED = 1n, LOCK_ALONE = 2n, LOCK_AT_ONCE = 4n;
+const TRIES = 10;
+
+/** Empty folders and files where git or Vis would obey what a command put there. Each is there as long as a command of some
+ * Vis needs it; what the user puts there meanwhile stays. */
+export class Placeholders {
+  readonly #held = new Map<string, { count: number; readonly release: () => void }>();
+  readonly #changing: (path: string, change: () => void) => void;
+  #libc: Libc | null = null;
+
+  /** `changing` makes each change. */
+  constructor(changing: (path: string, change: () => void) => void = (_, change) => change()) {
+    this.#changing = changing;
+  }
+
+  /** Returns what gives it back. Throws Error if it cannot be made. */
+  take(path: string, kind: "folder" | "file"): () => void {
+    const held = this.#held.get(path) ?? { count: 0, release: this.#hold(path, kind) };
+    held.count++;
+    this.#held.set(path, held);
+    return () => {
+      if (--held.count > 0) return;
+      this.#held.delete(path);
+      held.release();
+    };
+  }
+
+  /** Where another Vis has just removed it, it is made once more. */
+  #hold(path: string, kind: "folder" | "file"): () => void {
+    const libc = this.#libc ??= new Libc();
+    for (let tries = 0; tries < TRIES; tries++) {
+      this.#changing(path, () => make(path, kind));
+      const descriptor = libc.open(path);
+      if (descriptor < 0) continue;
+      const lock = (how: bigint): boolean => libc.call("flock", [BigInt(descriptor), how | LOCK_AT_ONCE]) === 0;
+      if (lock(LOCK_SHARED) && PROC.link(`/proc/self/fd/${descriptor}`) === path) {
+        return () => {
+          if (lock(LOCK_ALONE)) this.#changing(path, () => removeMarked(path));
+          libc.closeDescriptor(descriptor);
+        };
+      }
+      libc.closeDescriptor(descriptor);
+    }
+    throw new Error(`Cannot run a command: it could make ${path}, which git or Vis would obey`);
+  }
+}
+
+/** Whether Vis made what is there, and nobody has put anything in it: for another command, or before it was killed. */
+export function isPlaceholder(path: string): boolean {
+  try {
+    const { mode, isFile, isDirectory, size } = Deno.lstatSync(path);
+    if (((mode ?? 0) & MARK) === 0) return false;
+    return isFile
+      ? size === 0
+      : isDirectory && Array.from(folderEntries(path, { most: 1, wanted: () => true })).length === 0;
+  } catch {
+    return false;
+  }
+}
+
+function make(path: string, kind: "folder" | "file"): void {
+  try {
+    if (kind === "folder") Deno.mkdirSync(path);
+    else Deno.writeFileSync(path, new Uint8Array(), { createNew: true });
+    Deno.chmodSync(path, MARK | (kind === "folder" ? 0o755 : 0o644));
+  } catch { /* it is there by now */ }
+}
+
+function removeMarked(path: string): void {
+  try {
+    const { mode, isFile, size } = Deno.lstatSync(path);
+    if (((mode ?? 0) & MARK) === 0) return;
+    if (isFile && size > 0) Deno.chmodSync(path, 0o644);
+    else Deno.removeSync(path);
+  } catch { /* the user has put something there */ }
+}
+
+/** Says which paths git runs or reads by a setting, or git or Vis by a link. */
+export class ObeyedPaths {
+  readonly #claims: ClaimCache;
+
+  constructor(user: UserFolders) {
+    this.#claims = new ClaimCache(user, { withMissing: true });
+  }
+
+  /** Of paths relative to the workspace, without links: those that are obeyed by the workspace's `.vis`, by the
+   * repositories around them and those that these name, or by the user's own settings. */
+  async of(workspace: string, paths: readonly string[]): Promise<readonly ObeyedPath[]> {
+    const tops = [...foldersAround(workspace, paths)].filter((folder) => existsSync(join(folder, GIT)));
+    const files = new Map<string, string>(), folders = new Map<string, string>();
+    for (const { path, as, reason, runs = false } of await this.#claims.all(tops, { within: workspace })) {
+      if (as === "part" && entryKind(path) !== "link") continue;
+      // A word is a path if there is such a file, or if a program is wanted there.
+      if (as === "word" && !runs && !isFile(path)) continue;
+      let end = path;
+      for (const step of stepsTo(path, { from: holds(workspace, path) ? workspace : "/" })) {
+        const plain = plainName(step.path);
+        if (!files.has(plain)) files.set(plain, reason);
+        end = plain;
+      }
+      const isTree = (as === "part" || as === "folder") && !holds(end, plainName(workspace));
+      if (isTree && !folders.has(end)) folders.set(end, reason);
+    }
+    const running = commandIn(workspace);
+    return paths.flatMap((path) => {
+      const plain = plainName(join(workspace, path));
+      let reason = files.get(plain);
+      for (let at = plain; reason === undefined && at !== dirname(at); at = dirname(at)) reason = folders.get(at);
+      return reason === undefined ? [] : [{ path, reason, running }];
+    });
+  }
+}
+
+function foldersAround(workspace: string, paths: readonly string[]): ReadonlySet<string> {
+  const folders = new Set<string>();
+  for (const path of paths) {
+    for (let at = dirname(join(workspace, path)); !folders.has(at); at = dirname(at)) folders.add(at);
+  }
+  return folders;
 }

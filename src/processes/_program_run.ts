@@ -1,0 +1,231 @@
+import { Buffer } from "node:buffer";
+import { ByteBuffer, joinBytes } from "../domain/kit/bytes.ts";
+import { decodeText } from "../domain/kit/encoding.ts";
+import type { Spawned, SpawnOptions } from "../extension/spawned.ts";
+
+const READ_BYTES = 64 << 10;
+/** For pipes that something still holds open after the end of the program: nothing may wait for them indefinitely. */
+const DRAIN_MS = 2_000;
+const WATCH_MS = 20;
+
+export interface RunOptions {
+  readonly timeoutMs: number;
+  readonly maxBytes: number;
+  readonly signal: AbortSignal | undefined;
+  readonly stop: AbortSignal | undefined;
+  readonly onOutput: SpawnOptions["onOutput"] | null;
+  /** Whether outputs in other encodings than UTF-8 are decoded. */
+  readonly guessEncoding: boolean;
+  /** Whether the program did not end by itself; by default, whether a signal ended the process. */
+  wasEnded?(status: Deno.CommandStatus): boolean;
+  /** Lines of standard error that begin with a token that only the launcher of the program knows. They are not part of the
+   * output, which begins after the first. */
+  readonly lines?: { readonly token: string; hear(line: string): void };
+  /** Ends the process and all that it started. */
+  kill(): void;
+  /** Asks it to end. */
+  askToEnd(): void;
+  /** Says every 20 ms whether something is wrong: a note, with which the process is killed. */
+  fault?(): string | null;
+  /** Called at the end of the process, before the ends of its outputs are waited for. */
+  ended(): Promise<void> | void;
+  readonly drainMs?: number;
+}
+
+/** A process that has ended. */
+export interface Run extends Pick<Spawned, "stdout" | "stderr" | "ms" | "timedOut" | "truncated"> {
+  readonly status: Deno.CommandStatus;
+  readonly notes: string[];
+}
+
+/** Reads the outputs of a process until it has ended, within its limits. Rejects with the signal's reason. */
+export async function runToEnd(process: Deno.ChildProcess, options: RunOptions): Promise<Run> {
+  const { timeoutMs, maxBytes, signal, stop, onOutput, lines, drainMs = DRAIN_MS } = options;
+  const begun = performance.now(), notes: string[] = [];
+  let timedOut = false, isHeard = lines === undefined;
+  const kept = { stdout: new CappedOutput(maxBytes), stderr: new CappedOutput(maxBytes) };
+  const keep = (name: "stdout" | "stderr", chunk: Uint8Array): void => {
+    if (chunk.length === 0) return;
+    kept[name].push(chunk);
+    if (name === "stdout" || isHeard) onOutput?.(name, chunk.slice());
+  };
+  const split = lines && new TokenLines(lines.token, (line) => {
+    isHeard = true;
+    lines.hear(line);
+  });
+  const late = setTimeout(() => {
+    timedOut = true;
+    options.kill();
+  }, timeoutMs);
+  const watch = setInterval(() => {
+    const fault = options.fault?.() ?? null;
+    if (fault === null) return;
+    if (!notes.includes(fault)) notes.push(fault);
+    options.kill();
+  }, WATCH_MS);
+  const unheard = [heard(signal, () => options.kill()), heard(stop, () => options.askToEnd())];
+  const outputs = readOutputs(process, (name, chunk) => {
+    if (name === "stdout" || !split) keep(name, chunk);
+    else split.split(chunk, (bytes) => keep(name, bytes));
+  }, drainMs);
+  const status = await process.status;
+  clearTimeout(late);
+  clearInterval(watch);
+  unheard.forEach((forget) => forget());
+  await options.ended();
+  await outputs();
+  if (split) keep("stderr", split.rest);
+  signal?.throwIfAborted();
+  const wasEnded = options.wasEnded?.(status) ?? status.signal !== null;
+  const outputs = outputsOf(kept, { guess: options.guessEncoding, wasEnded });
+  const ms = Math.round(performance.now() - begun);
+  return { status, ...outputs, ms, timedOut, notes: [...notes, ...outputs.notes] };
+}
+
+/** A program need not read all of its input. */
+export async function writeInput(
+  stdin: WritableStream<Uint8Array<ArrayBuffer>>,
+  input: NonNullable<SpawnOptions["input"]>,
+): Promise<void> {
+  const stream = typeof input === "string" ? new Blob([input]).stream() : input;
+  await stream.pipeTo(stdin).catch(() => {});
+}
+
+/** Calls `then` when the signal aborts, or immediately if it has; the returned function unsubscribes. */
+function heard(signal: AbortSignal | undefined, then: () => void): () => void {
+  signal?.addEventListener("abort", then);
+  if (signal?.aborted) then();
+  return () => signal?.removeEventListener("abort", then);
+}
+
+/** Hands pieces of both outputs to `take`, which must copy what it keeps; the returned function waits for their ends. */
+function readOutputs(
+  process: Deno.ChildProcess,
+  take: (name: "stdout" | "stderr", chunk: Uint8Array<ArrayBuffer>) => void,
+  drainMs: number,
+): () => Promise<void> {
+  const readers = (["stdout", "stderr"] as const).map((name) => {
+    const reader = process[name].getReader({ mode: "byob" });
+    return { reader, done: readAll(reader, (chunk) => take(name, chunk)).catch(() => {}) };
+  });
+  return async () => {
+    const timer = setTimeout(() => readers.forEach(({ reader }) => void reader.cancel().catch(() => {})), drainMs);
+    await Promise.all(readers.map(({ done }) => done));
+    clearTimeout(timer);
+  };
+}
+
+async function readAll(
+  reader: ReadableStreamBYOBReader,
+  take: (chunk: Uint8Array<ArrayBuffer>) => void,
+): Promise<void> {
+  let { value: chunk } = await reader.read(new Uint8Array(READ_BYTES));
+  for (; chunk && chunk.length > 0; { value: chunk } = await reader.read(new Uint8Array(chunk.buffer))) {
+    take(chunk);
+  }
+}
+
+/** Keeps the beginning and the end of an output and counts what is between, so that memory use is bounded. */
+class CappedOutput {
+  readonly #half: number;
+  readonly #head = new ByteBuffer();
+  readonly #tail = new ByteBuffer();
+  #dropped = 0;
+
+  constructor(maxBytes: number) {
+    this.#half = Math.max(1, Math.floor(maxBytes / 2));
+  }
+
+  /** Copies the bytes. */
+  push(chunk: Uint8Array): void {
+    const room = Math.min(this.#half - this.#head.length, chunk.length);
+    this.#head.push(chunk.subarray(0, room));
+    const rest = chunk.subarray(room);
+    this.#dropped += Math.max(0, rest.length - this.#half);
+    this.#tail.push(rest.subarray(-this.#half));
+    // Small chunks are dropped in batches.
+    if (this.#tail.length > 2 * this.#half) this.#trim();
+  }
+
+  get truncated(): boolean {
+    return this.#dropped > 0 || this.#tail.length > this.#half;
+  }
+
+  /** Invalid UTF-8 and characters that were cut become U+FFFD. */
+  text(): string {
+    return new TextDecoder().decode(this.bytes());
+  }
+
+  /** With a line in place of what was left out. */
+  bytes(): Uint8Array<ArrayBuffer> {
+    this.#trim();
+    const gap = this.#dropped > 0
+      ? new TextEncoder().encode(`\n[${this.#dropped} bytes left out]\n`)
+      : new Uint8Array();
+    return joinBytes([this.#head.bytes, gap, this.#tail.bytes]);
+  }
+
+  #trim(): void {
+    this.#dropped += Math.max(0, this.#tail.length - this.#half);
+    this.#tail.keepLast(this.#half);
+  }
+}
+
+/** What the result of a program has of its outputs. An encoding is guessed only for all that a program wrote before it
+ * ended by itself: more of an output could show another one. */
+function outputsOf(
+  outputs: Readonly<Record<"stdout" | "stderr", CappedOutput>>,
+  { guess, wasEnded }: { readonly guess: boolean; readonly wasEnded: boolean },
+): Pick<Spawned, "stdout" | "stderr" | "truncated" | "notes"> {
+  const notes: string[] = [];
+  const read = (name: "stdout" | "stderr"): string => {
+    const output = outputs[name];
+    const decoded = !guess || wasEnded || output.truncated ? null : decodeText(output.bytes());
+    if (decoded === null || decoded.encoding === "utf-8") return output.text();
+    notes.push(`${name} is read as ${decoded.encoding}${decoded.isGuess ? ", a guess" : ""}`);
+    return decoded.text;
+  };
+  const [stdout, stderr] = [read("stdout"), read("stderr")];
+  return { stdout, stderr, truncated: outputs.stdout.truncated || outputs.stderr.truncated, notes };
+}
+
+/** Takes the lines that begin with the token out of an output. */
+class TokenLines {
+  readonly #token: string;
+  readonly #hear: (line: string) => void;
+  #held: Buffer<ArrayBufferLike> = Buffer.alloc(0);
+
+  constructor(token: string, hear: (line: string) => void) {
+    this.#token = token;
+    this.#hear = hear;
+  }
+
+  /** What may be the beginning of a line and is none. */
+  get rest(): Uint8Array {
+    return this.#held;
+  }
+
+  split(chunk: Uint8Array, take: (bytes: Uint8Array) => void): void {
+    let bytes = Buffer.concat([this.#held, chunk]);
+    for (let at = bytes.indexOf(this.#token); at >= 0; at = bytes.indexOf(this.#token)) {
+      take(bytes.subarray(0, at));
+      const end = bytes.indexOf("\n", at);
+      if (end < 0) {
+        this.#held = bytes.subarray(at);
+        return;
+      }
+      this.#hear(bytes.toString("utf8", at + this.#token.length + 1, end));
+      bytes = bytes.subarray(end + 1);
+    }
+    const kept = this.#partLength(bytes);
+    take(bytes.subarray(0, bytes.length - kept));
+    this.#held = bytes.subarray(bytes.length - kept);
+  }
+
+  /** Length of the token's beginning at the end of the bytes. */
+  #partLength(bytes: Buffer): number {
+    let length = Math.min(this.#token.length - 1, bytes.length);
+    while (length > 0 && bytes.toString("latin1", bytes.length - length) !== this.#token.slice(0, length)) length--;
+    return length;
+  }
+}
