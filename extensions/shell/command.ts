@@ -45,7 +45,15 @@ export async function allowed(
   }
   return async (options) => {
     const ended = await spawn(argv, { ...options, ...more, loopback: env.conversationId });
-    if (ended.obeyed) env.warn?.(`A command changed what git runs or obeys here: ${ended.obeyed.join(", ")}`);
+    const { obeyed, repositories } = ended;
+    if (obeyed) env.warn?.(`A command changed what git runs or obeys here: ${obeyed.join(", ")}`);
+    if (repositories) {
+      env.warn?.(
+        `A command made a repository in ${
+          repositories.join(", ")
+        }: its settings count for git there, and above once git add -A has added it`,
+      );
+    }
     return ended;
   };
 }

@@ -69,6 +69,9 @@ export interface Spawned {
   readonly notes: readonly string[];
   /** After a program that could change the repository: what git runs or obeys there now and did not before. */
   readonly obeyed?: readonly string[];
+  /** Folders below the repository of the workspace that are repositories now and were not before: `git add -A` would add
+   * them. */
+  readonly repositories?: readonly string[];
 }
 
 /** What happens to programs where the wall is not whole: the user is asked for each, they run, or they do not run. */

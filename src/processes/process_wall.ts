@@ -35,7 +35,7 @@ import {
 } from "./_open_paths.ts";
 import { toolchainsOf } from "./_toolchains.ts";
 import { type SpecialFiles, topsOf, WorkspaceWalk } from "./_workspace_walk.ts";
-import { commandIn, type Fixed, FixedPaths } from "./fixed_paths.ts";
+import { commandIn, type Fixed, FixedPaths, isPlaceholder } from "./fixed_paths.ts";
 import { landlockFault, Namespaces } from "./linux_kernel.ts";
 import { PROC } from "./proc_files.ts";
 import { SeatbeltWall } from "./seatbelt_wall.ts";
@@ -113,7 +113,7 @@ export class ProcessWall {
       try {
         const run = (found: SpecialFiles | null) => this.#spawn(workspace, argv, options, { found });
         if (!options.pauses) return await run(null);
-        return await this.#fixed.pausing(workspace, { look: () => this.#files.look(workspace), run });
+        return await this.#fixed.pausing(workspace, { look: () => this.#look(workspace), run });
       } catch (error) {
         // At first: the program whose network was to be joined may have ended, or the kernel was short of something.
         if (!(error instanceof NoNamespaces)) throw error;
@@ -158,7 +158,7 @@ export class ProcessWall {
     let fixed: Fixed | null = null;
     try {
       const found = isWhole && (own.write.length > 0 || options.hideSecrets) && keepsRepositories
-        ? known ?? await this.#files.look(workspace, { running: commandIn(workspace) })
+        ? known ?? await this.#look(workspace)
         : null;
       const hidden = found ? await this.#hidden(workspace, options, found) : [];
       if (found && own.write.length > 0) {
@@ -213,10 +213,15 @@ export class ProcessWall {
       try {
         const ends = [signal, fixed?.exposed].filter((one) => one !== undefined);
         const result = await process.run({ timeoutMs, signal: AbortSignal.any(ends), stop });
-        if (before === null) return result;
-        const after = await obeyedIn(workspace);
-        const obeyed = [...after].filter(([what, stamp]) => before.get(what) !== stamp).map(([what]) => what);
-        return obeyed.length > 0 ? { ...result, obeyed } : result;
+        const obeyed = before === null
+          ? []
+          : [...await obeyedIn(workspace)].flatMap(([what, stamp]) => before.get(what) === stamp ? [] : [what]);
+        const repositories = found === null || fixed === null ? [] : await this.#made(workspace, found);
+        return {
+          ...result,
+          ...obeyed.length > 0 ? { obeyed } : {},
+          ...repositories.length > 0 ? { repositories } : {},
+        };
       } finally {
         left();
       }
@@ -224,6 +229,19 @@ export class ProcessWall {
       fixed?.leave();
       await made.remove();
     }
+  }
+
+  /** Repositories that have come into the one of the workspace, among its folders near the top. */
+  async #made(workspace: string, { repositories: before }: SpecialFiles): Promise<readonly string[]> {
+    if (!before.includes("")) return [];
+    const isNew = (folder: string): boolean =>
+      folder !== "" && !before.includes(folder) && !isPlaceholder(join(workspace, folder, ".git"));
+    const found = await this.#look(workspace).catch(() => null); // the next command is refused with the reason
+    return (found?.repositories ?? []).filter(isNew);
+  }
+
+  #look(workspace: string): Promise<SpecialFiles> {
+    return this.#files.look(workspace, { running: commandIn(workspace) });
   }
 
   /** Empties a folder by a program behind the wall: this process would stand still meanwhile. */

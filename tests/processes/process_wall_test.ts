@@ -237,6 +237,15 @@ Deno.test(
   },
 );
 
+Deno.test("ProcessWall.spawn() says which repositories a command made", { ignore: !mayMake }, async () => {
+  await place(async ({ wall, workspace }) => {
+    const made = async (script: string) => (await wall.spawn(workspace, sh(script))).repositories;
+    assert.equal(await made("mkdir a"), undefined);
+    assert.deepEqual(await made("mkdir -p a/b/.git x.git/objects x.git/refs; echo x > x.git/HEAD"), ["x.git", "a/b"]);
+    assert.equal(await made("mkdir c"), undefined);
+  });
+});
+
 Deno.test("ProcessWall.spawn() leaves nothing where a repository could be", { ignore: !mayMake }, async () => {
   await place(async ({ wall, workspace, read }) => {
     await Deno.remove(`${workspace}/.git`, { recursive: true });
