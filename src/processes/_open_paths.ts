@@ -165,7 +165,7 @@ export function holds(folder: string, path: string): boolean {
 export const TIMEOUT_MS = 120_000, MAX_BYTES = 1 << 20;
 const MAX_TIMEOUT_MS = 24 * 3_600_000, LARGEST_BYTES = 32 << 20;
 /** Inherited from the environment of Vis; everything else that a program gets is set by its wall. */
-export const INHERITED = ["LANG", "LC_ALL", "LC_CTYPE", "TZ"];
+const INHERITED = ["LANG", "LC_ALL", "LC_CTYPE", "TZ"];
 
 /** Throws TypeError or RangeError for a call that no wall can run. */
 export function checkCall(argv: readonly string[], { timeoutMs = 1, maxBytes = 1, env = {} }: SpawnOptions): void {
@@ -251,4 +251,19 @@ export async function makeHome(folder: string, { links, home, workspace }: HomeP
     if (lines.length > 0) await Deno.writeTextFile(join(folder, ".gitconfig"), `[user]\n${lines.join("")}`);
   });
   await Promise.all([...linked, named]);
+}
+
+/** The few variables that every program gets. */
+export function programEnvironment(
+  env: Readonly<Record<string, string | undefined>>,
+  { folder, language }: Readonly<Record<"folder" | "language", string>>,
+): Readonly<Record<string, string>> {
+  return {
+    LANG: language,
+    ...Object.fromEntries(INHERITED.flatMap((name) => env[name] ? [[name, env[name]]] : [])),
+    TERM: "dumb",
+    HOME: folder,
+    TMPDIR: folder,
+    GIT_OPTIONAL_LOCKS: "0", // `git status` would like to write its index
+  };
 }

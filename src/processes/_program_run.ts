@@ -64,7 +64,7 @@ export async function runToEnd(process: Deno.ChildProcess, options: RunOptions):
     options.kill();
   }, WATCH_MS);
   const unheard = [heard(signal, () => options.kill()), heard(stop, () => options.askToEnd())];
-  const outputs = readOutputs(process, (name, chunk) => {
+  const drained = readOutputs(process, (name, chunk) => {
     if (name === "stdout" || !split) keep(name, chunk);
     else split.split(chunk, (bytes) => keep(name, bytes));
   }, drainMs);
@@ -73,7 +73,7 @@ export async function runToEnd(process: Deno.ChildProcess, options: RunOptions):
   clearInterval(watch);
   unheard.forEach((forget) => forget());
   await options.ended();
-  await outputs();
+  await drained();
   if (split) keep("stderr", split.rest);
   signal?.throwIfAborted();
   const wasEnded = options.wasEnded?.(status) ?? status.signal !== null;

@@ -3,29 +3,25 @@ import { join, resolve } from "node:path";
 import { Pace } from "../domain/kit/concurrency.ts";
 import type { ProgramWalls, Spawned, SpawnOptions } from "../extension/spawned.ts";
 import { createLog } from "../logging/log.ts";
-import type { GrantedPath } from "../sandbox/confine/access.ts";
 import { hasCallNumbers } from "../sandbox/confine/call_numbers.ts";
 import { execPlan, type ExecPolicy } from "../sandbox/exec/exec_plan.ts";
 import { ExecProgram } from "../sandbox/exec/exec_program.ts";
 import type { ChildProgram } from "../sandbox/launch/start_child.ts";
 import { CommandFolder } from "./_command_folder.ts";
 import { ConfinedProcess, NoNamespaces } from "./_confined_process.ts";
-import { obeyedIn, outsideRepository, repositoryFolders, type UserFolders } from "./_obeyed_by.ts";
+import { entryKind, obeyedIn, outsideRepository, repositoryFolders, type UserFolders } from "./_obeyed_by.ts";
 import {
   callPaths,
   checkCall,
   commandFolder,
   deviceNodes,
   holds,
-  INHERITED,
   linksOf,
-  machinePath,
   makeHome,
   MAX_BYTES,
-  namedPath,
   outsideWorkspace,
   type PrivateFolders,
-  realFolders,
+  programEnvironment,
   refusePrivate,
   refuseSettings,
   settingsPaths,
@@ -33,7 +29,7 @@ import {
   TIMEOUT_MS,
   withoutPrivate,
 } from "./_open_paths.ts";
-import { toolchainsOf } from "./_toolchains.ts";
+import { type OpenFolders, openFolders } from "./_open_folders.ts";
 import { type SpecialFiles, topsOf, WorkspaceWalk } from "./_workspace_walk.ts";
 import { commandIn, type Fixed, FixedPaths, isPlaceholder } from "./fixed_paths.ts";
 import { landlockFault, Namespaces } from "./linux_kernel.ts";
@@ -65,20 +61,6 @@ export interface ProcessWallOptions {
   readonly namespaces?: boolean;
   /** Carries out plans (init.c); the program in memory unless a test sets another. */
   readonly launcher?: ChildProgram;
-}
-
-/** What programs may use of this machine, as far as the prompt says it. */
-interface OpenFolders {
-  readonly folders: PrivateFolders;
-  readonly read: readonly GrantedPath[];
-  /** Folders of PATH that programs may read: shells stop at the first match, even if they are not allowed to run it. */
-  readonly path: string;
-  /** Its other folders. */
-  readonly leftOut: readonly string[];
-  /** Variables of toolchains in the user's home folder. */
-  readonly env: Readonly<Record<string, string>>;
-  /** Links to packages in the home folder of a program, by their paths in it. */
-  readonly packages: Readonly<Record<string, string>>;
 }
 
 interface Machine extends OpenFolders {
@@ -196,9 +178,14 @@ export class ProcessWall {
         limits: limits(),
       };
       const before = options.write?.includes(join(workspace, ".git")) ? await obeyedIn(workspace) : null;
+      const usual = place === null
+        ? outsideWorkspace(workspace, machine, PATH)
+        : { ...machine.env, PATH: machine.path };
       const env = {
-        ...this.#environment(folder, network === "tcp"),
-        ...place === null ? outsideWorkspace(workspace, machine, PATH) : { ...machine.env, PATH: machine.path },
+        ...programEnvironment(this.#options.env, { folder, language: "C.UTF-8" }),
+        // Names are looked up over TCP because there is no UDP.
+        ...network === "tcp" ? { RES_OPTIONS: "use-vc" } : {},
+        ...usual,
         ...options.env,
       };
       const plan = execPlan(policy, machine.program);
@@ -295,14 +282,7 @@ export class ProcessWall {
     }
     const missing = await landlockFault();
     if (missing !== null) throw new Error(`Cannot run commands: their wall requires Landlock, ${missing}`);
-    const { env } = this.#options;
-    const folders = await realFolders(this.#options.private);
-    const named = await Promise.all(this.#options.read.map(namedPath));
-    refusePrivate(named, folders);
-    const toolchains = toolchainsOf(env, folders.home);
-    const read = [...withoutPrivate([...systemPaths(), ...toolchains.read], folders), ...named];
-    const { path, leftOut } = openPath(env["PATH"], read);
-    return { folders, read, path, leftOut, env: toolchains.env, packages: toolchains.links };
+    return await openFolders(this.#options, { read: systemPaths(), usual: PATH });
   }
 
   async #prepare(): Promise<Machine> {
@@ -310,21 +290,6 @@ export class ProcessWall {
     const links = await linksOf([...open.path.split(":"), this.#options.private.home ?? "/"]);
     const program = ExecProgram.of(this.#options.private.visHome ?? tmpdir());
     return { ...open, program, read: [...open.read, ...withoutPrivate(settings, open.folders)], devices, links };
-  }
-
-  #environment(folder: string, network: boolean): Record<string, string> {
-    const { env } = this.#options;
-    const inherited = INHERITED.flatMap((name) => env[name] ? [[name, env[name]]] : []);
-    return {
-      LANG: "C.UTF-8",
-      ...Object.fromEntries(inherited),
-      TERM: "dumb",
-      GIT_OPTIONAL_LOCKS: "0", // `git status` would like to write its index
-      HOME: folder,
-      TMPDIR: folder,
-      // Names are looked up over TCP because there is no UDP.
-      ...(network ? { RES_OPTIONS: "use-vc" } : {}),
-    };
   }
 }
 
@@ -339,28 +304,11 @@ export function userFolders(
 async function ownPaths(workspace: string, { read = [], write = [workspace] }: SpawnOptions) {
   const dot = join(workspace, ".git");
   const folders = write.includes(dot) ? await repositoryFolders(workspace) : null;
-  const there = [...write.filter((path) => path !== dot || exists(path)), ...new Set(Object.values(folders ?? {}))];
+  const there = [
+    ...write.filter((path) => path !== dot || entryKind(path) !== null),
+    ...new Set(Object.values(folders ?? {})),
+  ];
   return await callPaths(workspace, { read, write: there });
-}
-
-function exists(path: string): boolean {
-  try {
-    return Deno.lstatSync(path) !== null;
-  } catch {
-    return false;
-  }
-}
-
-function openPath(
-  path: string | undefined,
-  read: readonly GrantedPath[],
-): Pick<OpenFolders, "path" | "leftOut"> {
-  const entries = [...new Set((path || PATH).split(":").filter((entry) => entry.startsWith("/")))];
-  const real = entries.map(machinePath);
-  const open = entries.filter((_, at) => read.some((granted) => holds(granted.path, real[at]?.path ?? "")));
-  // A folder that does not exist is not missed.
-  const leftOut = entries.filter((entry, at) => !open.includes(entry) && real[at]);
-  return { path: open.length > 0 ? open.join(":") : PATH, leftOut };
 }
 
 /** The process limit counts all of the user's processes, so it is based on what runs now. */

@@ -10,21 +10,18 @@ import {
   commandFolder,
   deviceNodes,
   holds,
-  INHERITED,
   machinePath,
   makeHome,
   MAX_BYTES,
-  namedPath,
   outsideWorkspace,
   type PrivateFolders,
-  realFolders,
+  programEnvironment,
   refusePrivate,
   refuseSettings,
   TIMEOUT_MS,
-  withoutPrivate,
 } from "./_open_paths.ts";
 import { type RunOptions, runToEnd, writeInput } from "./_program_run.ts";
-import { toolchainsOf } from "./_toolchains.ts";
+import { type OpenFolders, openFolders } from "./_open_folders.ts";
 import { removeTree } from "./folders.ts";
 import { MAC_PROGRAMS, Probe, probeFault, type ProbePrograms, type ProbeRow } from "./seatbelt/probe.ts";
 import { MacProcesses, type ProcessTable, ProcessTree } from "./seatbelt/process_tree.ts";
@@ -69,16 +66,6 @@ interface SeatbeltSystem {
 /** What the wall leaves to programs, and whether it holds here. */
 export interface SeatbeltWalls extends ProgramWalls {
   readonly probe: readonly ProbeRow[];
-}
-
-interface OpenFolders {
-  readonly folders: PrivateFolders;
-  readonly read: readonly GrantedPath[];
-  readonly path: string;
-  readonly leftOut: readonly string[];
-  readonly env: Readonly<Record<string, string>>;
-  readonly packages: Readonly<Record<string, string>>;
-  readonly devices: readonly string[];
 }
 
 interface Probed {
@@ -131,19 +118,14 @@ export class SeatbeltWall {
     const own = await callPaths(workspace, { read, write });
     refusePrivate([...own.read, ...own.write], open.folders);
     refuseSettings(own.write, { home: open.folders.home, workspace });
-    const { env } = this.#options;
     const made = await CommandFolder.make({ root: this.#options.temporary });
     const folder = made.path;
     try {
       const cwd = place ?? folder;
-      const variables: Record<string, string> = {
-        LANG: "en_US.UTF-8",
-        ...Object.fromEntries(INHERITED.flatMap((name) => env[name] ? [[name, env[name]]] : [])),
-        TERM: "dumb",
-        HOME: folder,
-        TMPDIR: folder,
-        GIT_OPTIONAL_LOCKS: "0", // the index of the repository cannot be written
-        ...place === null ? outsideWorkspace(workspace, open, PATH) : { ...open.env, PATH: open.path },
+      const usual = place === null ? outsideWorkspace(workspace, open, PATH) : { ...open.env, PATH: open.path };
+      const variables: Readonly<Record<string, string>> = {
+        ...programEnvironment(this.#options.env, { folder, language: "en_US.UTF-8" }),
+        ...usual,
         ...options.env,
       };
       const program = await programPath(argv[0] ?? "", { path: variables["PATH"] ?? "", cwd });
@@ -153,7 +135,7 @@ export class SeatbeltWall {
         write: [...own.write, { path: folder, folder: true }],
         ...await this.#kept(workspace, { write: own.write, keep: options.keep ?? [] }),
         hidden: options.hidden,
-        devices: open.devices,
+        devices: await deviceNodes(),
         network,
         ports: [],
       };
@@ -206,29 +188,8 @@ export class SeatbeltWall {
   }
 
   async #find(): Promise<OpenFolders> {
-    const { env } = this.#options;
-    const folders = await realFolders(this.#options.private);
-    const named = await Promise.all(this.#options.read.map(namedPath));
-    refusePrivate(named, folders);
-    const toolchains = toolchainsOf(env, folders.home);
-    const developer = developerTools(this.#options.system?.developer ?? DEVELOPER);
-    const read = [...withoutPrivate([...toolchains.read, ...developer.read], folders), ...named];
-    const entries = [...new Set((env["PATH"] || PATH).split(delimiter).filter(isAbsolute))];
-    const mayRun = (entry: string): boolean => {
-      const found = machinePath(entry)?.path ?? "";
-      return systemRuns(found) || read.some(({ path }) => holds(path, found));
-    };
-    const open = entries.filter(mayRun);
-    return {
-      folders,
-      read,
-      path: [...developer.path, ...(open.length > 0 ? open : [PATH])].join(delimiter),
-      // A folder that does not exist is not missed.
-      leftOut: entries.filter((entry) => !open.includes(entry) && machinePath(entry) !== null),
-      env: { ...developer.env, ...toolchains.env },
-      packages: toolchains.links,
-      devices: await deviceNodes(),
-    };
+    const { read, path, env } = developerTools(this.#options.system?.developer ?? DEVELOPER);
+    return await openFolders(this.#options, { read, first: path, variables: env, runs: systemRuns, usual: PATH });
   }
 
   #probe(): Promise<Probed> {

@@ -1,7 +1,15 @@
 import { realpathSync, statSync } from "node:fs";
-import { basename, delimiter, dirname, join } from "node:path";
+import { basename, delimiter, dirname, isAbsolute, join } from "node:path";
 import type { GrantedPath } from "../sandbox/confine/access.ts";
-import { holds } from "./_open_paths.ts";
+import {
+  holds,
+  machinePath,
+  namedPath,
+  type PrivateFolders,
+  realFolders,
+  refusePrivate,
+  withoutPrivate,
+} from "./_open_paths.ts";
 
 interface Toolchain {
   /** Below the home folder. */
@@ -70,7 +78,7 @@ const KEYS = [
   ...[".m2/settings.xml", ".gradle/gradle.properties", ".bash_history", ".zsh_history"],
 ];
 
-export interface Toolchains {
+interface Toolchains {
   /** Real paths that programs may read and run. */
   readonly read: readonly GrantedPath[];
   /** Real path of each linked package folder, by its path in a home folder. */
@@ -80,7 +88,7 @@ export interface Toolchains {
 
 /** The toolchains in the user's home folder: the known ones, and the folders of PATH. The first request waits for this,
  * and most of the paths do not exist, so it asks without a turn of the event loop for each. */
-export function toolchainsOf(env: Readonly<Record<string, string | undefined>>, home: string | null): Toolchains {
+function toolchainsOf(env: Readonly<Record<string, string | undefined>>, home: string | null): Toolchains {
   if (home === null) return { read: [], links: {}, env: {} };
   let keys: readonly GrantedPath[] | null = null;
   const open = (path: string): GrantedPath | null => {
@@ -125,4 +133,54 @@ function existing(path: string): GrantedPath | null {
 function folderOfPath(entry: string): readonly string[] {
   if (!["bin", "sbin"].includes(basename(entry))) return [entry];
   return [entry, ...AROUND_BIN.map((part) => join(dirname(entry), part))];
+}
+
+/** What programs may use of this machine, as far as the prompt says it. */
+export interface OpenFolders {
+  readonly folders: PrivateFolders;
+  readonly read: readonly GrantedPath[];
+  /** Folders of PATH that programs may read: shells stop at the first match, even if they are not allowed to run it. */
+  readonly path: string;
+  /** Its other folders. */
+  readonly leftOut: readonly string[];
+  /** Variables of toolchains in the user's home folder. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Links to packages in the home folder of a program, by their paths in it. */
+  readonly packages: Readonly<Record<string, string>>;
+}
+
+/** `read` is the system's own, `first` comes first in PATH, and `runs` says where else the system lets programs run. Throws
+ * Error if the settings name a path that cannot be opened. */
+export async function openFolders(
+  { private: own, read: named, env }: {
+    readonly private: PrivateFolders;
+    readonly read: readonly string[];
+    readonly env: Readonly<Record<string, string | undefined>>;
+  },
+  { read: system, first = [], variables = {}, runs = () => false, usual }: {
+    readonly read: readonly GrantedPath[];
+    readonly first?: readonly string[];
+    readonly variables?: Readonly<Record<string, string>>;
+    readonly runs?: (path: string) => boolean;
+    readonly usual: string;
+  },
+): Promise<OpenFolders> {
+  const folders = await realFolders(own);
+  const opened = await Promise.all(named.map(namedPath));
+  refusePrivate(opened, folders);
+  const toolchains = toolchainsOf(env, folders.home);
+  const read = [...withoutPrivate([...toolchains.read, ...system], folders), ...opened];
+  const entries = [...new Set((env["PATH"] || usual).split(delimiter).filter(isAbsolute))];
+  const real = new Map(entries.map((entry) => [entry, machinePath(entry)?.path ?? ""]));
+  const isOpen = (path: string): boolean => runs(path) || read.some((granted) => holds(granted.path, path));
+  const open = entries.filter((entry) => isOpen(real.get(entry) ?? ""));
+  return {
+    folders,
+    read,
+    path: [...first, ...(open.length > 0 ? open : [usual])].join(delimiter),
+    // A folder that does not exist is not missed.
+    leftOut: entries.filter((entry) => !open.includes(entry) && real.get(entry) !== ""),
+    env: { ...variables, ...toolchains.env },
+    packages: toolchains.links,
+  };
 }
