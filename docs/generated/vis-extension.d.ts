@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 6f8de0d54fc6beffce1e367f29f753a505611c53c4e4b6a52fc2c38dd5096100
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 6e4bb1c44d8d3aca520efd6b7d0f0d7dd6f33c6e518adf262f3f068a5b52a1c8
 import { z } from 'zod';
 
 /** Any value that JSON can express. */
@@ -318,6 +318,9 @@ export interface Spawned {
   readonly notes: readonly string[];
   /** After a program that could change the repository: what git runs or obeys there now and did not before. */
   readonly obeyed?: readonly string[];
+  /** Folders below the repository of the workspace that are repositories now and were not before: `git add -A` would add
+   * them. */
+  readonly repositories?: readonly string[];
 }
 /** What the wall leaves to programs in this run. */
 export interface ProgramWalls {

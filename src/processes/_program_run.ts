@@ -33,13 +33,13 @@ export interface RunOptions {
 }
 
 /** A process that has ended. */
-export interface Run extends Pick<Spawned, "stdout" | "stderr" | "ms" | "timedOut" | "truncated"> {
+export interface EndedProcess extends Pick<Spawned, "stdout" | "stderr" | "ms" | "timedOut" | "truncated"> {
   readonly status: Deno.CommandStatus;
   readonly notes: string[];
 }
 
 /** Reads the outputs of a process until it has ended, within its limits. Rejects with the signal's reason. */
-export async function runToEnd(process: Deno.ChildProcess, options: RunOptions): Promise<Run> {
+export async function runToEnd(process: Deno.ChildProcess, options: RunOptions): Promise<EndedProcess> {
   const { timeoutMs, maxBytes, signal, stop, onOutput, lines, drainMs = DRAIN_MS } = options;
   const begun = performance.now(), notes: string[] = [];
   let timedOut = false, isHeard = lines === undefined;
