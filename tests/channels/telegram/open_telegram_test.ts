@@ -100,6 +100,16 @@ Deno.test("TelegramBot obeys a flood, outlasts lost connections and answers once
     assert.ok(!JSON.stringify(notes).includes(TOKEN));
   }));
 
+Deno.test("openTelegram() waits for a network at its start, and says once that Telegram is reachable again", () =>
+  withBot([], async ({ api, notes, restart }) => {
+    api.fail("getMe", { cut: "before" }, { status: 502, body: "<html>Bad Gateway</html>" });
+    await restart();
+    assert.deepEqual(notes.map((note) => note.replace(/: .*;/, ";")), [
+      "Cannot reach Telegram; trying again",
+      "Telegram is reachable again",
+    ]);
+  }));
+
 Deno.test("TelegramBot ends with a sentence where another program polls, and where the token is refused", async () => {
   await withBot([], async ({ api, bot }) => {
     api.fail("getUpdates", refused(409, "Conflict: terminated by other getUpdates request"));
