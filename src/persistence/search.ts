@@ -1,11 +1,11 @@
-import { phrases, WORDS } from "./search_words.ts";
-import { Damage, type Database, fromJson, isSeen, type SearchMatch, type SearchWords } from "./database.ts";
 import { sql } from "kysely";
 import { DatabaseSync } from "node:sqlite";
 import type { SearchFilter, SearchHit, SearchKind } from "../domain/records/history.ts";
 import { type BranchSegment, readLineage } from "./branches.ts";
 import { Content } from "./content.ts";
+import { Damage, type Database, fromJson, isSeen, type SearchMatch, type SearchWords } from "./database.ts";
 import type { QueryMetadata } from "./runs.ts";
+import { phrases, WORDS } from "./search_words.ts";
 
 /** More words than anyone types; longer input is cut, so that search time is bounded. */
 const MAX_WORDS = 32;

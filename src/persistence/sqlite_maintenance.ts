@@ -1,10 +1,10 @@
-import type * as care from "../domain/records/database_maintenance.ts";
 import { link, realpath, rename, rm, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { StoreError, UsageError } from "../domain/errors.ts";
 import { ensureFolder, renameOver } from "../domain/kit/files.ts";
+import type * as care from "../domain/records/database_maintenance.ts";
 import type {
   BackupReport,
   DatabaseRestoreReport,
@@ -12,11 +12,11 @@ import type {
   PruneReport,
   VacuumReport,
 } from "../domain/records/database_maintenance.ts";
-import { checkDatabase, refuseDamaged } from "./sqlite_check.ts";
 import { SqliteConnection, tableRows, Transactions } from "./sqlite/connection.ts";
 import { copyDatabase, modeOf, writeFresh } from "./sqlite/copy_database.ts";
 import { closeOnce, notAlone, openAlone, openDatabase, openExisting } from "./sqlite/open_database.ts";
 import { isDamaged, isNoDatabase, systemError, toStoreError } from "./sqlite/store_error.ts";
+import { checkDatabase, refuseDamaged } from "./sqlite_check.ts";
 import { collectContent, removeUnused } from "./unused_content.ts";
 
 const BUSY_MS = 10_000;

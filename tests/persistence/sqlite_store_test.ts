@@ -4,18 +4,7 @@ import { migrations } from "../../migrations/mod.ts";
 import { sqliteStore } from "../../src/persistence/open_store.ts";
 import { migrate } from "../../src/persistence/sqlite/migrate.ts";
 import type { Store } from "../../src/persistence/store.ts";
-import {
-  begun,
-  block,
-  image,
-  iterate,
-  iterationEnd,
-  newIteration,
-  newQuery,
-  queryEnd,
-  USAGE,
-  utf8,
-} from "../conformance/store/fixtures.ts";
+import { begun, block, image, iterate, iterationEnd, newIteration, utf8 } from "../conformance/store/fixtures.ts";
 import { withDatabasePath } from "./_temp_database.ts";
 
 /** A store on a database that the test can reach, too. */
@@ -100,104 +89,6 @@ Deno.test("calls at the same time do not mix their transactions", async () => {
   assert.equal(all.length, 20);
   await store.close();
 });
-
-Deno.test("every documented column is written", async () => {
-  const { db, store } = await opened();
-  const facts = { title: "T", channel: "telegram", workspace: "/w", externalId: "chat 7" };
-  const { branchId } = await store.createConversation(facts);
-  const run = { promptEnrichment: "handed over", runLabel: "nightly" };
-  const queryId = await store.beginQuery(newQuery(branchId, "How many files?", run));
-  const trace = {
-    provider: "openai",
-    model: "m1",
-    ok: true,
-    status: 200,
-    error: null,
-    usage: USAGE,
-    ms: 9,
-    repairs: ["x"],
-  };
-  const id = await store.beginIteration(
-    newIteration(queryId, 0, { traces: [trace, { ...trace, provider: "other" }], metadata: { extensions: [] } }),
-  );
-  const made = block("const n = 1", { value: utf8("1"), saved: [image("n", { requires: ["m"] })], result: { ms: 3 } });
-  const failed = block("boom()", { result: { error: { ...ERROR }, stdout: "out", stderr: "err", timedOut: true } });
-  const system = [{ name: "$answer", text: "Seven files" }];
-  await store.endIteration(
-    id,
-    iterationEnd([made, block("[]", { literal: true }), failed], { system, error: "e", empty: true }),
-  );
-  await store.endQuery(queryId, queryEnd({ answer: `Seven files\n${"and more ".repeat(20)}` }));
-
-  assert.deepEqual(row(db, "SELECT metadata FROM conversation_soul"), {
-    metadata: '{"channel":"telegram","workspace":"/w","externalId":"chat 7"}',
-  });
-  assert.deepEqual(row(db, "SELECT title, version, parent_state_id AS parent FROM conversation_state"), {
-    title: "T",
-    version: 0,
-    parent: null,
-  });
-  assert.deepEqual(row(db, "SELECT title, query FROM query_soul"), {
-    title: "How many files?",
-    query: "How many files?",
-  });
-  const query = row(db, "SELECT * FROM query_state");
-  assert.deepEqual(
-    [query.llm_provider, query.llm_root_model, query.prompt_enrichment, query.run_label, query.status, query.subtitle],
-    ["openai", "m1", "handed over", "nightly", "done", "Seven files and more and more and more and more and more…"],
-  );
-  const { byModel } = JSON.parse(String(query.metadata));
-  assert.deepEqual(byModel, { "openai/m1": USAGE, "other/m1": USAGE });
-  const { id: _i, query_state_id: _q, ...iteration } = row(db, "SELECT * FROM iteration_full");
-  assert.deepEqual({ ...iteration, llm_traces: JSON.parse(String(iteration.llm_traces)).length }, {
-    position: 0,
-    status: "done",
-    llm_system_prompt: "You are Vis",
-    llm_user_prompt: '[{"role":"user","content":"hi"}]',
-    llm_provider: "openai",
-    llm_model: "m1",
-    llm_response: '{"code":["x"]}',
-    llm_traces: 2,
-    llm_full_duration_ms: 17,
-    llm_thinking: "thought 0",
-    llm_error: "e",
-    llm_returned_empty_expressions: 1,
-    metadata: '{"extensions":[]}',
-    created_at: 5000,
-    finished_at: 5000,
-  });
-  const states = db.prepare(
-    `SELECT s.kind, s.state_mode, s.name, e.success, e.expr, e.stdout, e.duration_ms, e.version,
-      CAST(e.error AS TEXT) AS error, CAST(e.result AS TEXT) AS result
-     FROM expression_state e JOIN expression_soul s ON s.id = e.expression_soul_id ORDER BY e.rowid`,
-  ).all().map((one) => Object.values(one));
-  assert.deepEqual(states, [
-    ["call", "stateless", null, 1, "const n = 1", "", 3, 0, null, "1"],
-    ["var", "stateful", "n", 1, null, null, null, 0, null, "value of n"],
-    ["literal", "stateless", null, 1, "[]", "", 0, 0, null, null],
-    ["call", "stateless", null, 0, "boom()", "out", 0, 0, JSON.stringify(ERROR), null],
-    ["var", "stateful", "$answer", 1, null, null, null, 0, null, "Seven files"],
-  ]);
-  assert.deepEqual(
-    row(db, "SELECT expr FROM expression_state_full WHERE expr LIKE 'const n%' AND version = 0 LIMIT 1"),
-    {
-      expr: "const n = 1",
-    },
-  );
-  await store.log({ level: "warn", event: "late", data: { n: 1 }, queryId, iterationId: id });
-  const log = row(db, "SELECT * FROM log");
-  assert.deepEqual([log.level, log.event, log.data, log.query_state_id, log.iteration_id, log.conversation_state_id], [
-    "warn",
-    "late",
-    '{"n":1}',
-    queryId,
-    id,
-    branchId,
-  ]);
-  await store.close();
-});
-
-const ERROR = { name: "TypeError", message: "no", line: 2, column: 5, excerpt: "x\n^", stack: "at 2:5" };
 
 Deno.test("edges lead from what a block made to what it read, within the branch, between variables only", async () => {
   const { db, store } = await opened();

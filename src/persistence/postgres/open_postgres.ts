@@ -1,7 +1,7 @@
 import { DEFAULT_TENANT } from "../../domain/kit/ids.ts";
 import { settledWithin } from "../../domain/kit/time.ts";
-import { databaseStore, type DatabaseStoreOptions } from "../database_store.ts";
 import type { Database } from "../database.ts";
+import { databaseStore, type DatabaseStoreOptions } from "../database_store.ts";
 import type { Store } from "../store.ts";
 import { migratePostgres } from "./migrate_postgres.ts";
 import { PostgresDatabase } from "./postgres_database.ts";

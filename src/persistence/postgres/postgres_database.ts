@@ -1,4 +1,3 @@
-import { POSTGRES } from "./postgres_dialect.ts";
 import {
   type Dialect,
   type Driver,
@@ -12,6 +11,7 @@ import { TakenOverError } from "../../domain/errors.ts";
 import { newId } from "../../domain/kit/ids.ts";
 import { Database, type HeldRun, OwnDriver, type ResultRow, type RowChange } from "../database.ts";
 import { snakeCase } from "../tables.ts";
+import { POSTGRES } from "./postgres_dialect.ts";
 import { isAborted, isConflict, isLost, isReadOnly, isUnmarked } from "./postgres_error.ts";
 import type { Connection, Server } from "./server.ts";
 import { PostgresTransaction, type TransactionOptions } from "./transaction.ts";

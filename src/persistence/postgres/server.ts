@@ -1,5 +1,5 @@
-import pg from "pg";
 import type { QueryResult } from "kysely";
+import pg from "pg";
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileCode, UsageError } from "../../domain/errors.ts";

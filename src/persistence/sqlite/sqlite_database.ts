@@ -1,5 +1,3 @@
-import { type SqliteConnection, Transactions } from "./connection.ts";
-import { SQLITE } from "./sqlite_dialect.ts";
 import {
   type Dialect,
   type Driver,
@@ -12,6 +10,8 @@ import {
 import type { SQLOutputValue } from "node:sqlite";
 import { Database, OwnDriver, type ResultRow, type RowChange } from "../database.ts";
 import { snakeCase } from "../tables.ts";
+import { type SqliteConnection, Transactions } from "./connection.ts";
+import { SQLITE } from "./sqlite_dialect.ts";
 
 interface SqliteDatabaseOptions {
   /** Null for the database within a transaction, whose owner already holds the connection. */
