@@ -189,7 +189,7 @@ export interface SearchMatch {
   readonly isRanked: boolean;
 }
 
-export interface ErasureDialect {
+interface ErasureDialect {
   /** The hashes of the content that the rows of a conversation alone tell of, besides the JSON in their columns. */
   referencesOf(tx: Database, conversationId: string): Promise<readonly string[]>;
   /** Content that no row names and that only runs of a conversation can have used. */

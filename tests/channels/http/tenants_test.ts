@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { Owners } from "../../../src/persistence/owners.ts";
+import { Owners } from "../../../src/persistence/database_store.ts";
 import { PostgresDatabase } from "../../../src/persistence/postgres/postgres_database.ts";
 import { postgresTests } from "../../helpers/postgres.ts";
 import { final, replyJson } from "../../helpers/scripted_provider.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
+import { Owners } from "../../../src/persistence/database_store.ts";
 import { openStore } from "../../../src/persistence/open_store.ts";
-import { Owners } from "../../../src/persistence/owners.ts";
 import { PostgresDatabase } from "../../../src/persistence/postgres/postgres_database.ts";
 import { storeSuite } from "../../conformance/store/suite.ts";
 import { attack, secrets, whole } from "../../conformance/store/tenants.ts";
