@@ -1,8 +1,8 @@
 import { RE2JS, RE2JSException, RE2JSSyntaxException } from "re2js";
 import { UsageError } from "../../domain/errors.ts";
+import type { JsonValue } from "../../domain/kit/json.ts";
 import { percentDecoded } from "../../domain/kit/addresses.ts";
 import { clip } from "../../domain/kit/text.ts";
-import { isJsonObject } from "./_values.ts";
 
 /** One schema of a document: an object with keywords, or a boolean. */
 export type JsonSchema = boolean | { readonly [keyword: string]: unknown };
@@ -209,4 +209,8 @@ function isNames(value: unknown): boolean {
 
 function fault(what: string, path: string): UsageError {
   return new UsageError(`Cannot use the schema: at ${clip(path, 200)}: ${what}`);
+}
+
+export function isJsonObject(value: unknown): value is { readonly [key: string]: JsonValue } {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,24 +1,6 @@
 import type { JsonValue } from "../../domain/kit/json.ts";
 import { clip } from "../../domain/kit/text.ts";
-import type { CheckedSchema, JsonSchema } from "./_check.ts";
-import { hasFormat } from "./_formats.ts";
-import {
-  canonical,
-  codePoints,
-  isJsonObject,
-  isList,
-  isMultiple,
-  isOfType,
-  isSchema,
-  map,
-  names,
-  num,
-  objectOr,
-  partsOf,
-  same,
-  schemas,
-  shown,
-} from "./_values.ts";
+import { type CheckedSchema, isJsonObject, type JsonSchema } from "./_check.ts";
 
 /** One violation of a schema by a value. */
 export interface SchemaFault {
@@ -271,4 +253,125 @@ function below({ path, depth }: Place, key: string | number): Place {
 
 function deeper({ path, depth }: Place): Place {
   return { path, depth: depth + 1 };
+}
+
+/** Within the rounding error of one division: 0.3 is a multiple of 0.1. */
+function isMultiple(value: number, of: number): boolean {
+  const times = value / of;
+  if (!Number.isFinite(times)) return value % of === 0;
+  return Math.abs(times - Math.round(times)) <= Number.EPSILON * Math.max(1, Math.abs(times));
+}
+
+function isOfType(value: JsonValue, type: string): boolean {
+  if (type === "null") return value === null;
+  if (type === "integer") return Number.isInteger(value);
+  if (type === "array") return isList(value);
+  if (type === "object") return isJsonObject(value);
+  if (type === "boolean") return typeof value === "boolean";
+  return type === "number" ? typeof value === "number" : typeof value === "string";
+}
+
+function same(one: unknown, other: JsonValue): boolean {
+  return canonical(one) === canonical(other);
+}
+
+/** Equal values have equal texts: the order of properties does not matter. */
+function canonical(value: unknown): string {
+  if (isList(value)) return `[${value.map(canonical).join()}]`;
+  if (!isJsonObject(value)) return JSON.stringify(value) ?? "";
+  const entries = Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1);
+  return `{${entries.map(([key, item]) => `${JSON.stringify(key)}:${canonical(item)}`).join()}}`;
+}
+
+function codePoints(text: string): number {
+  let count = 0;
+  for (const _ of text) count++;
+  return count;
+}
+
+/** A value as shown in a fault; always short. */
+function shown(value: JsonValue): string {
+  if (isList(value)) return `a list of ${value.length}`;
+  if (isJsonObject(value)) return `an object with ${Object.keys(value).length} properties`;
+  return clip(JSON.stringify(value), 80);
+}
+
+function num(value: unknown, otherwise: number): number {
+  return typeof value === "number" ? value : otherwise;
+}
+
+function isList(value: unknown): value is readonly JsonValue[] {
+  return Array.isArray(value);
+}
+
+function isSchema(value: unknown): value is JsonSchema {
+  return typeof value === "boolean" || isJsonObject(value);
+}
+
+function schemas(value: unknown): readonly JsonSchema[] {
+  return Array.isArray(value) ? value.filter(isSchema) : [];
+}
+
+function map(value: unknown): Readonly<Record<string, JsonSchema>> {
+  return isJsonObject(value)
+    ? Object.fromEntries(Object.entries(value).filter(([, one]) => isSchema(one))) as Record<string, JsonSchema>
+    : {};
+}
+
+function objectOr(value: unknown): Readonly<Record<string, unknown>> {
+  return isJsonObject(value) ? value : {};
+}
+
+function names(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((name) => typeof name === "string") : [];
+}
+
+/** The number of values in a value, including itself. */
+function partsOf(value: JsonValue): number {
+  if (isList(value)) return value.reduce((sum: number, item) => sum + partsOf(item), 1);
+  if (isJsonObject(value)) return Object.values(value).reduce((sum: number, item) => sum + partsOf(item), 1);
+  return 1;
+}
+
+const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
+const TIME = /^([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(?:\.\d+)?(?:z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/i;
+const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
+const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;
+const NAME = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
+const MAX_CHARS = 4_096;
+
+/** Whether a text has a `format`. Unknown formats accept everything, as the specification requires. */
+function hasFormat(format: string, text: string): boolean {
+  const test = Object.hasOwn(FORMATS, format) ? FORMATS[format] : undefined;
+  return test === undefined || text.length <= MAX_CHARS && test(text);
+}
+
+const FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
+  date: isDate,
+  time: (text) => TIME.test(text),
+  "date-time": (text) => /^.{10}[t ]/i.test(text) && isDate(text.slice(0, 10)) && TIME.test(text.slice(11)),
+  email: isEmail,
+  hostname: isHost,
+  ipv4: (text) => IPV4.test(text),
+  ipv6: (text) => text.includes(":") && /^[0-9a-f:.]+$/i.test(text) && URL.canParse(`http://[${text}]/`),
+  uri: (text) => /^[a-z][a-z0-9+.-]*:[^\s<>"{}|\\^`]*$/i.test(text) && URL.canParse(text),
+  uuid: (text) => UUID.test(text),
+};
+
+function isDate(text: string): boolean {
+  const [, year, month, day] = DATE.exec(text) ?? [];
+  if (year === undefined) return false;
+  const date = new Date(`${text}T00:00:00Z`);
+  return !Number.isNaN(date.getTime()) && date.getUTCMonth() + 1 === Number(month) && date.getUTCDate() === Number(day);
+}
+
+function isEmail(text: string): boolean {
+  const at = text.lastIndexOf("@");
+  const name = text.slice(0, at);
+  if (at < 1 || at > 64 || name.startsWith(".") || name.endsWith(".") || name.includes("..")) return false;
+  return /^[\w.!#$%&'*+/=?^`{|}~-]+$/.test(name) && isHost(text.slice(at + 1));
+}
+
+function isHost(text: string): boolean {
+  return text.length <= 253 && text.split(".").every((part) => NAME.test(part));
 }
