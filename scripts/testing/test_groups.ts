@@ -44,8 +44,7 @@ const FIRST: readonly string[] = [
 const ALONE: readonly string[] = [
   ...FIRST,
   "tests/processes/process_wall_test.ts",
-  "tests/sandbox/child/prepare",
-  "tests/sandbox/child/rewrite",
+  "tests/sandbox/child/compiler",
   "tests/sandbox/child/variables",
   "tests/sandbox/codec/decode_test.ts",
   "tests/sandbox/host/fuzz_test.ts",

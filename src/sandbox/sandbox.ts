@@ -107,11 +107,11 @@ export interface VariableRestoreReport {
   readonly reason: string;
 }
 
-export interface BindOptions {
+interface BindOptions {
   readonly user?: boolean;
   readonly part?: BindPart;
 }
-export type BindPart = "whole" | "more" | "last";
+type BindPart = "whole" | "more" | "last";
 
 /** One confined child. Methods other than `close` reject with `SandboxEnded` once the child has ended; `run` never
  * rejects, but reports the outcome "killed" or "memory" instead. One call of `run` or `render` at a time. */

@@ -19,7 +19,7 @@ import { readSetup, workerPermissions } from "./setup.ts";
 const PERMISSIONS = ["run", "read", "write", "net", "env", "sys", "ffi", "import"] as const;
 
 /** Where the child reads its files, and what it does once it has read them. */
-export interface ChildFiles {
+interface ChildFiles {
   readonly read: (name: string) => Uint8Array<ArrayBuffer>;
   readonly close: () => void;
 }

@@ -26,7 +26,7 @@ export interface ChildStart {
 export type WorkerStart = Pick<ChildStart, "setup" | "constants" | "scripts">;
 
 /** Begins to serve, behind the walls that are in place. */
-export type Begin = (held: ConfinedWalls) => void;
+type Begin = (held: ConfinedWalls) => void;
 
 /** Evaluates the script of the blocks. `url` is that of a module of Deno. */
 export function loadBlocks(start: ChildStart, url: string): Begin {
@@ -46,7 +46,7 @@ export interface ScriptSource {
   readonly cache?: Uint8Array<ArrayBuffer> | null;
 }
 
-export interface ScriptName {
+interface ScriptName {
   /** The bundle stores its result under `Symbol.for(name)`. */
   readonly name: string;
   /** A URL if the globals of a Deno module are needed: to scripts without one, a compiled runtime shows Node's. */

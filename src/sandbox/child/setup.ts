@@ -72,7 +72,7 @@ export interface ChildAccess extends KernelAccess {
 const MAX_ITEMS = 1000, MAX_TEXT = 64 << 10;
 
 /** Reads the field "access" of a setup. Throws ProtocolError. */
-export function readAccess(value: unknown): ChildAccess {
+function readAccess(value: unknown): ChildAccess {
   const fields = new FrameFields(value, "access");
   const texts = (name: string): readonly string[] => fields.texts(name, { items: MAX_ITEMS, length: MAX_TEXT });
   const each = (name: string): readonly FrameFields[] =>

@@ -330,19 +330,19 @@ function define(target: object, key: string, what: { readonly value: unknown; re
 
 const TILDE = 126, QUOTE = 34, BACKSLASH = 92, OPEN = 91, COMMA = 44, BRACE = 123;
 
-export interface Shape {
+interface Shape {
   readonly keys: readonly string[];
   /** Whether the key can be stored by assignment: Object.prototype has no property of that name. */
   readonly safe: readonly boolean[];
   readonly bare: boolean;
 }
 
-export function badBytes(what: string): never {
+function badBytes(what: string): never {
   throw new CodecError({ what, path: null });
 }
 
 /** A cursor over the table and the segments of an encoding; every bound is checked. */
-export class TableReader {
+class TableReader {
   readonly #bytes: Uint8Array<ArrayBuffer>;
   readonly #slots: readonly unknown[];
   readonly #size: number;

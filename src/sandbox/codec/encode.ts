@@ -42,7 +42,7 @@ const WRITABLE = 1, ENUMERABLE = 2, CONFIGURABLE = 4;
 const USUAL = [7, 7, WRITABLE | ENUMERABLE, ENUMERABLE] as const;
 /** Own keys of longer arrays are not listed, which would cost more than everything else: properties besides the items
  * are dropped. */
-export const LISTED_ITEMS = 4096;
+const LISTED_ITEMS = 4096;
 
 /** For one use. Breadth first with a queue, so that neither depth nor cycles use the stack. */
 export class Encoder {
@@ -327,7 +327,7 @@ function isBuiltIn(value: object, key: PropertyKey): boolean {
 }
 
 /** Writes the record of an object that is neither an array nor plain. */
-export function writeSpecial(encoder: Encoder, value: object): void {
+function writeSpecial(encoder: Encoder, value: object): void {
   const prototype = own.prototypeOf(value);
   let usual: object | null = prototype;
   if (own.isNativeError(value)) return writeError(encoder, value);
@@ -501,7 +501,7 @@ const FIRST = 512;
 
 /** The bytes of an encoding under construction: format byte, segments, then the table and its length. Text is encoded
  * in place, so 100 MB of it are copied once. */
-export class SegmentWriter {
+class SegmentWriter {
   #bytes = new own.Uint8Array(FIRST);
   /** Length of `#bytes`; its own `length` is a getter that foreign code may replace. */
   #room = FIRST;
@@ -592,29 +592,29 @@ export class SegmentWriter {
 
 const TILDE = 126, ZERO = 48, NINE = 57;
 
-export function escaped(text: string): string {
+function escaped(text: string): string {
   return text.length > 0 && own.charCodeAt(text, 0) === TILDE ? "~" + text : text;
 }
 
-export function specialNumber(value: number): string {
+function specialNumber(value: number): string {
   if (value !== value) return "~n";
   if (value === 0) return "~0";
   return value > 0 ? "~i" : "~j";
 }
 
 /** Whether it is a data property; accessors are not. */
-export function hasValue(descriptor: PropertyDescriptor | undefined): descriptor is PropertyDescriptor {
+function hasValue(descriptor: PropertyDescriptor | undefined): descriptor is PropertyDescriptor {
   return descriptor !== undefined && own.hasOwn(descriptor, "value");
 }
 
-export function sameKeys(a: readonly string[], b: readonly string[]): boolean {
+function sameKeys(a: readonly string[], b: readonly string[]): boolean {
   if (a.length !== b.length) return false;
   for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
   return true;
 }
 
 /** Checks a sample: a loop over a sparse array of length 4e9 would not end. */
-export function isSparse(value: readonly unknown[]): boolean {
+function isSparse(value: readonly unknown[]): boolean {
   const { length } = value;
   if (length <= 64) return false;
   let holes = 0;
@@ -623,12 +623,12 @@ export function isSparse(value: readonly unknown[]): boolean {
 }
 
 /** Foreign code may have given a built-in object a plain prototype; encoded as plain data, its content would be lost. */
-export function isPlain(value: object): boolean {
+function isPlain(value: object): boolean {
   return !(own.isMap(value) || own.isSet(value) || own.isNativeError(value) || own.isDate(value) ||
     own.isRegExp(value) || own.isArrayBuffer(value) || own.isView(value) || own.isBoxed(value) || own.isPromise(value));
 }
 
-export function pathStep(name: string | number): string {
+function pathStep(name: string | number): string {
   if (name === "") return "";
   if (typeof name === "number") return `[${name}]`;
   if (own.charCodeAt(name, 0) === 60) return name;

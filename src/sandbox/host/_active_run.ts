@@ -9,7 +9,7 @@ import type { ChildExit } from "./_child_link.ts";
  * two checks of the time. */
 const DELAYED_MS = 300, ON_ITS_WAY_MS = 5000, LOOK_AGAIN_MS = 50;
 
-export interface ActiveRunOptions {
+interface ActiveRunOptions {
   readonly id: string;
   readonly block: BlockRun;
   readonly graceMs: number;

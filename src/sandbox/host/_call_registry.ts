@@ -70,7 +70,7 @@ interface Call {
   readonly abort: AbortController;
 }
 
-export interface CallRegistryOptions {
+interface CallRegistryOptions {
   readonly functions: readonly string[];
   /** Names of functions with their own deadlines. */
   readonly untimed?: readonly string[];

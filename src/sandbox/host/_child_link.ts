@@ -19,7 +19,7 @@ const READ_BYTES = 256 << 10;
 const STDERR_CHARS = 16_384;
 const NOTHING: Bytes = new Uint8Array(0);
 
-export interface ChildLinkOptions {
+interface ChildLinkOptions {
   readonly process: Deno.ChildProcess;
   /** May throw: the child is then killed for what it sent. */
   readonly onFrame: (frame: Frame) => void;
@@ -235,7 +235,7 @@ export class Requests {
 
 const EVERY_MS = 1000, DEAD_AFTER_MS = 2000;
 
-export interface HeartbeatOptions {
+interface HeartbeatOptions {
   readonly send: (header: Header) => void;
   /** Whether no request to the child is open: a block may keep it busy until its deadline. */
   readonly isIdle: () => boolean;
@@ -312,7 +312,7 @@ const SIGNALS_OF_CODES: Readonly<Record<number, string>> = {
 };
 const PANIC_TEXT = /has panicked|panicked at/;
 
-export interface ChildExitFacts {
+interface ChildExitFacts {
   readonly status: Deno.CommandStatus;
   /** Clean text. */
   readonly stderr: string;

@@ -298,7 +298,7 @@ function refusedRun(message: string): RunReport {
 
 /** Loads modules into a child, in order. Rejects with SandboxEnded if one of them ended it; any other that fails is
  * reported and skipped. */
-export async function loadModules(
+async function loadModules(
   { modules = {}, onModuleFailed }: Pick<SandboxOptions, "modules" | "onModuleFailed">,
   ask: (header: { readonly t: "module"; readonly name: string }, payload: Bytes) => Promise<unknown>,
 ): Promise<void> {

@@ -102,7 +102,7 @@ const VARIABLE = /^[A-Za-z_]\w*$/;
 
 /** Grants in the form that every wall takes: addresses parsed, paths absolute and real. Throws for a grant that is not
  * possible exactly as requested; it is never widened. */
-export function resolveGrants({ grants, globals = [], workspace = "", environment = {} }: GrantOptions): ChildAccess {
+function resolveGrants({ grants, globals = [], workspace = "", environment = {} }: GrantOptions): ChildAccess {
   for (const [kind, names] of Object.entries(grants)) {
     if (!KINDS.has(kind) && names.length > 0) {
       throw new Error(`Cannot grant ${kind} to the sandbox: ${names.join(", ")}`);

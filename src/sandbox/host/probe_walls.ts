@@ -28,7 +28,7 @@ const attempts = (list: Readonly<Record<string, string>>): string =>
   }\nthrough`;
 
 /** An attempt on something that does not exist would count as blocked. */
-export interface ProbeTargets {
+interface ProbeTargets {
   readonly file: string;
   readonly folder: string;
   readonly program: string;
@@ -116,7 +116,7 @@ const PROBES: readonly Probe[] = [
   },
 ];
 
-export interface ProbeOptions {
+interface ProbeOptions {
   /** The launcher command of a sandbox, as blocks will use it. */
   readonly launcher?: readonly string[];
   /** Ends the children; the probe then rejects with its reason, after everything is cleaned up. */

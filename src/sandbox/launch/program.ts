@@ -15,7 +15,7 @@ const MIB = 1 << 20;
 /** build/sandbox/, relative to src/sandbox/ and to a bundle of the program in build/compile/. */
 const FOLDERS = ["../../../build/sandbox/", "../sandbox/"];
 
-export interface ChildProgramOptions {
+interface ChildProgramOptions {
   readonly memoryBytes: number;
   /** Only for tests of other walls: the child keeps all Deno permissions. */
   readonly allPermissions: boolean;

@@ -5,7 +5,7 @@ import { type ScriptSource, scriptValue } from "../child/scripts.ts";
 import type { transform } from "sucrase";
 import { type AnyNode, type ExportDefaultDeclaration, type ExportNamedDeclaration, parse, type Program } from "acorn";
 
-export interface ModuleSource {
+interface ModuleSource {
   /** Plain JavaScript. */
   readonly code: string;
   readonly imports: readonly ModuleImport[];
@@ -36,7 +36,7 @@ export function realmModuleReader(): (source: string, path: string) => string {
 }
 
 /** Turns the source of a module into plain JavaScript: an executable does not strip types when it imports one. */
-export function typeStripper(): (source: string, path: string) => string {
+function typeStripper(): (source: string, path: string) => string {
   const sucrase = sucraseLoader({ text: sucraseText() });
   return (source, path) => {
     if (!/\.[mc]?ts$/.test(path)) return source;
@@ -68,7 +68,7 @@ export function sucraseText(): string {
   throw new Error("Cannot strip types: sucrase.js is missing");
 }
 
-export type SucraseTransform = typeof transform;
+type SucraseTransform = typeof transform;
 
 /** Evaluates the bundle of sucrase.ts on the first call; later calls return the same function. */
 export function sucraseLoader(script: ScriptSource): () => SucraseTransform {
@@ -87,14 +87,14 @@ function isTransform(value: unknown): value is SucraseTransform {
 }
 
 /** A specifier in a module, with the position of its quotes. */
-export interface ModuleImport {
+interface ModuleImport {
   readonly specifier: string;
   readonly start: number;
   readonly end: number;
 }
 
 /** The literal imports of a plain JavaScript module, in order. Throws SyntaxError if the text is not a module. */
-export function moduleImports(code: string): readonly ModuleImport[] {
+function moduleImports(code: string): readonly ModuleImport[] {
   const program = parse(code, { ecmaVersion: "latest", sourceType: "module", allowHashBang: true });
   return importsIn(program).toSorted((a, b) => a.start - b.start);
 }

@@ -18,7 +18,7 @@ import type { RealmVariables } from "../variables/variables.ts";
 import { summarize } from "../view/summary.ts";
 import { type ThrownError, thrownError } from "./thrown_error.ts";
 
-export interface RunRequest {
+interface RunRequest {
   readonly id: string;
   readonly iteration: number;
   readonly index: number;
@@ -26,7 +26,7 @@ export interface RunRequest {
   readonly block: CompiledBlock;
 }
 
-export interface Ending {
+interface Ending {
   readonly outcome: Exclude<BlockOutcome, "refused" | "killed" | "memory">;
   readonly value: unknown;
   /** What was thrown. */
@@ -358,7 +358,7 @@ function timeoutText(deadlineMs: number): string {
 
 const MAX_VALUE_BYTES = 1 << 20;
 
-export interface Finished {
+interface Finished {
   readonly run: RunRequest;
   readonly ending: Ending;
   /** Text of the value; "" if there is none. */
@@ -370,7 +370,7 @@ export interface Finished {
 }
 
 /** Sends the block's variables and result, in frames that fit the wire's limits. */
-export function sendReport(parts: BlockParts, { run, ending, preview, error, ms, noteVariables }: Finished): void {
+function sendReport(parts: BlockParts, { run, ending, preview, error, ms, noteVariables }: Finished): void {
   const { pipe, compiler, output, notes, variables, isQuiet } = parts;
   const { id, block } = run;
   const dropped = output.end();

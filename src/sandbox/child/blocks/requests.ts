@@ -9,7 +9,7 @@ import type { BlockParts } from "./blocks.ts";
 import { thrownError } from "./thrown_error.ts";
 
 /** `id` is null if no answer is expected. */
-export type VariableRequest =
+type VariableRequest =
   /** `more`: another part of the variables follows. */
   | {
     readonly t: "restore";
@@ -187,7 +187,7 @@ export class VariableRequests {
 /** Time limit for evaluating one module. */
 const MODULE_MS = 2000;
 
-export interface RealmModuleRequest {
+interface RealmModuleRequest {
   readonly name: string;
   /** A script whose value is what the module exports. */
   readonly script: string;
@@ -195,7 +195,7 @@ export interface RealmModuleRequest {
 
 /** Adds a module to the realm under its name. It is evaluated like a block: within a time limit, with host calls
  * disabled. `done` receives null, or an error if the module threw or was stopped; the name is then missing. */
-export function loadModule(
+function loadModule(
   { turns, calls, names, preview }: BlockParts,
   { name, script, done }: RealmModuleRequest & { readonly done: (failure: Error | null) => void },
 ): void {

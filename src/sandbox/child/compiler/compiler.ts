@@ -12,7 +12,7 @@ type Make = (
   blocks: { readonly loadSucrase: () => unknown; readonly values: TemplateValues },
 ) => Ask;
 
-export interface CompilerOptions {
+interface CompilerOptions {
   readonly compiler: ScriptSource;
   readonly sucrase: ScriptSource;
   /** "alias.name" or a bare name. */

@@ -60,7 +60,7 @@ function stackLine({ frame, ran }: Found, block: RanBlock): string {
 }
 
 /** What is known about the code that threw. */
-export interface HintFacts {
+interface HintFacts {
   /** The text of the block. */
   readonly whole: string;
   /** The same from the line that threw. */
@@ -114,7 +114,7 @@ const HINTS: readonly (readonly [RegExp, Hint])[] = [
 ];
 
 /** What to write instead, for errors whose cause the model cannot see; "" for others. */
-export function hintOf(message: string, facts: HintFacts): string {
+function hintOf(message: string, facts: HintFacts): string {
   for (const [pattern, hint] of HINTS) {
     // deno-lint-ignore vis/no-message-parsing -- errors of the engine have no codes
     const found = pattern.exec(message);

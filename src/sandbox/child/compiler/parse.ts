@@ -24,7 +24,7 @@ import {
 } from "./positions.ts";
 
 /** The names of a scope. The parser looks each new one up among all others. */
-export class ScopeNames extends Array<string> {
+class ScopeNames extends Array<string> {
   #all: Set<string> | null = null;
 
   override push(name: string): number {

@@ -48,9 +48,9 @@ export interface RefusedBlock {
   readonly repaired: string | null;
 }
 
-export type PreparedBlock = RunnableBlock | RefusedBlock;
+type PreparedBlock = RunnableBlock | RefusedBlock;
 
-export interface PrepareOptions {
+interface PrepareOptions {
   /** Called only for text that is not plain JavaScript; the first call may be slow. */
   readonly loadSucrase: () => StripTypes;
 }
@@ -165,7 +165,7 @@ function chain(first: Repaired, second: Repaired): Repaired {
   return { text: second.text, map: composeMaps(second.map, first.map), note };
 }
 
-export interface Repaired {
+interface Repaired {
   readonly text: string;
   /** From the repaired text to the original. */
   readonly map: PositionMap;
@@ -185,7 +185,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 
 /** Removes a fence at the beginning before anything is parsed, since the language would read it as a (useless) tagged
  * template. Null if there is none. */
-export function repairFence(text: string, { leading }: { readonly leading: boolean }): Repaired | null {
+function repairFence(text: string, { leading }: { readonly leading: boolean }): Repaired | null {
   if (leading && !/^\s*(```|~~~)/.test(text)) return null;
   const found = FENCE.exec(text);
   const inside = found?.[2], start = found?.indices?.[2]?.[0];
@@ -194,7 +194,7 @@ export function repairFence(text: string, { leading }: { readonly leading: boole
 }
 
 /** Restores operators that were escaped for HTML. */
-export function repairEntities(text: string): Repaired | null {
+function repairEntities(text: string): Repaired | null {
   let out = "", at = 0;
   const map: number[] = [];
   for (const found of text.matchAll(/&(?:lt|gt|amp|quot|#39|apos);/g)) {
@@ -210,7 +210,7 @@ export function repairEntities(text: string): Repaired | null {
 }
 
 /** Escapes the line feeds inside strings, each of which another line closes. Null if there are none. */
-export function repairLineFeeds(text: string): Repaired | null {
+function repairLineFeeds(text: string): Repaired | null {
   const feeds = feedsInStrings(text);
   if (!feeds || feeds.length === 0) return null;
   const edits = feeds.map((at) => ({ start: text[at - 1] === "\r" ? at - 1 : at, end: at + 1, text: "\\n" }));
@@ -218,7 +218,7 @@ export function repairLineFeeds(text: string): Repaired | null {
 }
 
 /** Closes one bracket that is still open at the end of the text. */
-export function repairEnd(text: string): Repaired[] {
+function repairEnd(text: string): Repaired[] {
   return ["}", ")", "]"].map((closer) => ({
     text: `${text}\n${closer}`,
     map: IDENTITY,

@@ -4,7 +4,7 @@ import { boundIdentifiers, childNodes, freeNames, isClass, isFunction, nestedVar
 import { CodeParser } from "./parse.ts";
 import { restoredScript, type RestoredSource, SYSTEM_NAMES } from "./shared.ts";
 
-export interface BlockRefusal {
+interface BlockRefusal {
   readonly message: string;
   readonly offset: number;
 }
@@ -19,7 +19,7 @@ const FIXED_NAMES: ReadonlySet<string> = new Set([
 ]);
 
 const MAX_NAMES = 1_000, MAX_NAME = 1_000;
-export interface Refusing {
+interface Refusing {
   readonly longest: Identifier | null;
   /** Types were removed from the program. */
   readonly stripped: boolean;
@@ -43,12 +43,12 @@ export function refusalOf(program: Program, { longest, stripped, js, place }: Re
 }
 
 /** Whether no block may declare the name. */
-export function isFixedName(name: string): boolean {
+function isFixedName(name: string): boolean {
   return FIXED_NAMES.has(name);
 }
 
 /** Why a program may not run, wherever it came from, or null. */
-export function useRefusalOf(program: Program, how: Pick<Refusing, "js" | "place">): BlockRefusal | null {
+function useRefusalOf(program: Program, how: Pick<Refusing, "js" | "place">): BlockRefusal | null {
   const { js } = how; // looking at each node takes as long as parsing
   return unknownName(program, how) ?? (/import|export|\\u/.test(js) ? moduleSyntax(program) : null) ??
     (/arguments|\\u/.test(js) ? topLevelArguments(program) : null);

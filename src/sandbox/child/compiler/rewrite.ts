@@ -3,7 +3,7 @@ import { awaits, childNodes, isClass, isFunction, nestedVars } from "./analysis.
 import { enumOf } from "./declarations.ts";
 import { applyEdits, type PositionMap, type SourceEdit } from "./positions.ts";
 
-export interface Rewritten {
+interface Rewritten {
   readonly code: string;
   /** Whether the block's own code awaits something. */
   readonly awaits: boolean;

@@ -154,7 +154,7 @@ function isType(type: unknown): type is TemplateToken["type"] {
   return typeof type === "string" && TYPES.includes(type);
 }
 
-export interface TemplateScope {
+interface TemplateScope {
   readonly known: ReadonlySet<string>;
   readonly values: TemplateValues;
 }
@@ -166,7 +166,7 @@ const ROOT = /^[\p{ID_Start}$_][\p{ID_Continue}$]*/u;
 const MAX_TAG = 500, MAX_FAULTS = 8;
 const AS_THEY_ARE = "braces that are meant literally belong in a code span or in answer(text)";
 
-export interface CheckedTemplate {
+interface CheckedTemplate {
   /** Whether a tag begins with the name of a variable; otherwise there is nothing to fill in. */
   readonly namesVariable: boolean;
   /** What is wrong with each tag, or null. */
@@ -174,7 +174,7 @@ export interface CheckedTemplate {
 }
 
 /** If no tag names a variable, tags inside code and after `$` are text. */
-export function checkTemplate(template: string, scope: TemplateScope): CheckedTemplate {
+function checkTemplate(template: string, scope: TemplateScope): CheckedTemplate {
   const all = tagsOf(template);
   const namesVariable = all.some(({ name }) => scope.known.has(ROOT.exec(name)?.[0] ?? ""));
   const tags = namesVariable ? all : tagsOf(withoutCode(template)).filter(({ literal }) => !literal);
@@ -289,12 +289,12 @@ function faultOf(
 }
 
 /** `a.b.c` as a list of names; null for other tags (`x | upper`, `.Values.x`, `if a`). */
-export function pathOf(tag: string): string[] | null {
+function pathOf(tag: string): string[] | null {
   return /^[\p{ID_Start}$_][\p{ID_Continue}$]*(\.[\p{ID_Continue}$]+)*$/u.test(tag) ? tag.split(".") : null;
 }
 
 /** The value at `a.b.length` within a value, or MISSING. */
-export function follow(values: TemplateValues, { from, path }: { from: number; path: readonly string[] }): number {
+function follow(values: TemplateValues, { from, path }: { from: number; path: readonly string[] }): number {
   let at = from;
   for (const key of path) if (at !== MISSING) at = values.member(at, key);
   return at;

@@ -99,21 +99,21 @@ const NativeBytes = Uint8Array;
 const setBytes = Uint8Array.prototype.set;
 const MAX_BODY_BYTES = 64 << 20;
 
-export interface HeaderNode {
+interface HeaderNode {
   readonly name: string;
   readonly value: string;
   readonly next: HeaderNode | null;
 }
 
 /** Everything that is passed to the runtime: strings and bytes. */
-export interface SentRequest {
+interface SentRequest {
   readonly url: string;
   readonly method: string;
   readonly headers: HeaderNode | null;
   readonly body: Uint8Array<ArrayBuffer> | null;
 }
 
-export interface Received {
+interface Received {
   readonly url: string;
   readonly status: number;
   readonly statusText: string;
@@ -121,11 +121,11 @@ export interface Received {
   readonly body: Uint8Array<ArrayBuffer>;
 }
 
-export type FetchExchange = (sent: SentRequest, signal: AbortSignal) => Promise<Received>;
+type FetchExchange = (sent: SentRequest, signal: AbortSignal) => Promise<Received>;
 
 /** One request with the runtime's own fetch, and its whole response; redirects are not followed. Created before foreign
  * code runs, since it first checks how this runtime looks up its Request. */
-export function makeExchange(): FetchExchange {
+function makeExchange(): FetchExchange {
   const call = looksUpRequest() ? fetchWithRequest : nativeFetch;
   return async ({ url, method, headers, body }, signal) => {
     // A plain record: a list would be traversed by an iterator that a block may have replaced.

@@ -100,7 +100,7 @@ export class RealmRequest extends RealmBody {
   }
 }
 
-export interface ResponseInput {
+interface ResponseInput {
   readonly status?: number;
   readonly statusText?: string;
   readonly headers?: HeadersInput;
@@ -141,7 +141,7 @@ const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 /** No line breaks: they would start another header. */
 const VALUE = /^[^\0\r\n]*$/;
 
-export type HeadersInput = RealmHeaders | Iterable<readonly [string, string]> | Readonly<Record<string, unknown>>;
+type HeadersInput = RealmHeaders | Iterable<readonly [string, string]> | Readonly<Record<string, unknown>>;
 
 /** Headers for the realm, which own their data. */
 export class RealmHeaders {
@@ -255,7 +255,7 @@ export class RealmForm {
   }
 }
 
-export type BlobPart = string | ArrayBuffer | ArrayBufferView | RealmBlob;
+type BlobPart = string | ArrayBuffer | ArrayBufferView | RealmBlob;
 
 /** Blob for the realm; owns its bytes. */
 export class RealmBlob {

@@ -13,7 +13,7 @@ interface Work {
 
 type OutsideWorkOptions = Pick<TimersOptions, "soon" | "afterwards" | "current">;
 
-export interface OutsideTask {
+interface OutsideTask {
   /** For errors: "read /a/b". */
   readonly what: string;
   /** Starts the runtime's operation outside of foreign code. */

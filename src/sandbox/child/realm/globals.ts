@@ -13,7 +13,7 @@ function bare(members: Plain): Plain {
   return captured.freeze(Object.assign(Object.create(null), members));
 }
 
-export interface RealmTurns {
+interface RealmTurns {
   /** Enters foreign code under a time limit. */
   soon(task: () => void, owner: RunContext | null): void;
   /** Leaves foreign code first. */
@@ -90,7 +90,7 @@ export function realmGlobals(turns: RealmTurns, current: () => RunContext | null
   };
 }
 
-export interface RealmFunctionsOptions {
+interface RealmFunctionsOptions {
   /** "alias.name" or a bare name. */
   readonly functions: readonly string[];
   /** Codec bytes of "alias.name" to constant. */

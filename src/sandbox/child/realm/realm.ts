@@ -49,7 +49,7 @@ const DEFINE = `(absent, added, fixed) => {
   for (const key in added) define(key, added[key], true, true);
 }`;
 
-export interface RealmNames {
+interface RealmNames {
   /** Names that a block may overwrite. */
   readonly added: Readonly<Record<string, unknown>>;
   /** Names that nothing may change. */

@@ -12,7 +12,7 @@ import { captured, type ErrorFacts, look, setErrorFacts } from "../realm/capture
 import { frameOf, type Pipe } from "./pipe.ts";
 import type { RunContext } from "./turns.ts";
 
-export interface CallAnswer {
+interface CallAnswer {
   readonly id: string;
   readonly ok: boolean;
   readonly payload: Bytes;
@@ -34,7 +34,7 @@ interface Call {
   next: Call | null;
 }
 
-export interface HostCallsOptions {
+interface HostCallsOptions {
   readonly pipe: Pipe;
   /** Names of functions with their own deadlines. */
   readonly untimed: readonly string[];
@@ -264,7 +264,7 @@ const ADVICE: readonly { readonly start: string; readonly advice: string }[] = [
 ];
 
 /** What the codec refused in a list of arguments: "argument 1.a: a Proxy, pass a plain copy" for a Proxy at `[0].a`. */
-export function refusedArgument({ what, path }: { readonly what: string; readonly path: string }): string {
+function refusedArgument({ what, path }: { readonly what: string; readonly path: string }): string {
   if (path === "") return look.slice(what, 0, 9) === "more than" ? `${what} in one call, pass them in parts` : what;
   const close = look.indexOf(path, "]");
   const place = `argument ${+look.slice(path, 1, close) + 1}${look.slice(path, close + 1)}`;

@@ -9,12 +9,12 @@ const encodeText = TextEncoder.prototype.encode;
 const sliceText = String.prototype.slice;
 const codeAt = String.prototype.charCodeAt;
 
-export interface OutputChunk {
+interface OutputChunk {
   readonly stream: 1 | 2;
   readonly payload: Bytes;
 }
 
-export interface OutputOptions {
+interface OutputOptions {
   /** Limit for one block, in characters. */
   readonly cap: number;
   readonly send: (chunk: OutputChunk) => void;

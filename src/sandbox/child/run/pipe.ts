@@ -14,12 +14,12 @@ const writeSync = Deno.stdout.writeSync.bind(Deno.stdout);
 const { bytesSet, viewBuffer, viewLength, viewOffset } = intrinsics;
 
 /** A frame as it is written: a small payload is part of the head. */
-export interface WaitingFrame {
+interface WaitingFrame {
   readonly head: Bytes;
   readonly rest: Bytes | null;
 }
 
-export interface Reading {
+interface Reading {
   readonly onFrame: (frame: Frame) => void;
   /** Called after the frames that arrived together. */
   readonly onRead: () => void;

@@ -36,7 +36,7 @@ class Tasks {
   }
 }
 
-export interface TurnOptions {
+interface TurnOptions {
   /** How many milliseconds a turn with tasks of this owner may take. */
   readonly limitMs: (owner: RunContext | null) => number;
   /** Called when such a turn was stopped at its limit. */
@@ -148,7 +148,7 @@ const TRAMPOLINE = "$sandboxTurn";
  * variables, but does not cover code after an `await`. Therefore a script of ours runs the task and then drains the
  * microtasks inside the same limit, so that loops after an await and loops of microtasks are stopped too. V8 drops what
  * a stopped drain leaves in the microtask queue. */
-export class TimedEntry {
+class TimedEntry {
   readonly #script: InstanceType<typeof captured.Script>;
   #task: (() => void) | null = null;
   #finished = true;

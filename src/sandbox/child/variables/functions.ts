@@ -2,7 +2,7 @@ import type { Declaration } from "../compiler/declarations.ts";
 import { look } from "../realm/captured.ts";
 import { classNameOf, isClassText, ownData } from "../view/kinds.ts";
 
-export interface KnownFunction {
+interface KnownFunction {
   readonly kind: "function" | "class";
   readonly source: string;
   readonly requires: readonly string[];

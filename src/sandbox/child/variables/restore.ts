@@ -22,7 +22,7 @@ export interface RestoredVariable {
   readonly reason: string;
 }
 
-export interface RestoreParts extends SaveParts {
+interface RestoreParts extends SaveParts {
   /** Runs one of our scripts in the realm. */
   readonly evaluate: (code: string, name: string) => unknown;
   /** Creates the name and returns its record. May throw. */

@@ -33,7 +33,7 @@ export interface SaveParts {
 }
 
 /** Collects what an encoding does not keep. */
-export class Losses {
+class Losses {
   readonly #name: string;
   readonly #found = bareList<string>();
   #more = 0;
@@ -163,7 +163,7 @@ export function encodeTogether(snapshots: readonly VariableSnapshot[], { functio
   }
 }
 
-export interface Saved {
+interface Saved {
   readonly table: { readonly bytes: Bytes; readonly hash: string } | null;
   /** Whether the table is that of a coarse group. */
   readonly assumed: boolean;
@@ -280,7 +280,7 @@ export interface BlockNames {
   readonly reads: readonly string[];
 }
 
-export interface OwnParts {
+interface OwnParts {
   readonly functions: KnownFunctions;
   /** Whether functions among its own properties may come from its source: `static f = () => 1`. */
   readonly isClass: boolean;
@@ -290,7 +290,7 @@ export interface OwnParts {
 
 /** What a function or class has besides its code: `f.cache = {}`, the values of static fields. Functions among them are
  * restored with the code or not at all. Null if there is nothing. */
-export function encodeOwn(value: object, { functions, isClass, lost }: OwnParts): Bytes | null {
+function encodeOwn(value: object, { functions, isClass, lost }: OwnParts): Bytes | null {
   const keys = look.ownKeys(value);
   let kept: Record<string, unknown> | null = null;
   for (let i = 0; i < keys.length; i++) {

@@ -16,7 +16,7 @@ import {
   type VariableSnapshot,
 } from "./save.ts";
 
-export interface SavingParts extends SaveParts {
+interface SavingParts extends SaveParts {
   readonly entries: Readonly<Record<string, VariableRecord>>;
   readonly has: (name: string) => boolean;
   readonly drop: (name: string) => void;
@@ -237,7 +237,7 @@ function sortByName(list: VariableSnapshot[]): void {
 }
 
 /** How far a walk goes: counted, not timed, so that the same values always give the same answer. */
-export interface WalkLimits {
+interface WalkLimits {
   readonly objects: number;
   readonly properties: number;
 }

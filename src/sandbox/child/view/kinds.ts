@@ -149,7 +149,7 @@ export function isInternal(key: symbol): boolean {
   return false;
 }
 
-export interface ValueType {
+interface ValueType {
   /** "string", "Array", "function", a class name … */
   readonly type: string;
   /** Characters of a string, items of a collection, keys of an object, bytes of a buffer. */

@@ -306,7 +306,7 @@ const WIDTH = 80;
 /** Objects without lists or objects of several lines are rows, so that records can be compared line by line. */
 const ROW_WIDTH = 200;
 
-export interface Bounds {
+interface Bounds {
   /** How many levels of nested objects are opened. */
   readonly depth: number;
   /** How many items or keys of one object are shown. */
@@ -318,12 +318,12 @@ export interface Bounds {
 }
 
 /** The place of a value: its level, and how many characters of text it may use. */
-export interface Share {
+interface Share {
   readonly level: number;
   readonly share: number;
 }
 
-export interface Container {
+interface Container {
   readonly open: string;
   readonly close: string;
   readonly parts: readonly string[];
@@ -333,7 +333,7 @@ export interface Container {
 }
 
 /** Parts on one line if they fit, else on indented lines. */
-export function layOut({ open, close, parts, level, list }: Container): string {
+function layOut({ open, close, parts, level, list }: Container): string {
   if (parts.length === 0) return open + close;
   let size = open.length + level * 2, longest = 0, oneLine = true;
   for (let i = 0; i < parts.length; i++) {
@@ -397,7 +397,7 @@ export function primitiveText(value: unknown): string {
 const MARK = 24;
 
 /** Quoted; longer than `max` characters, its beginning and end, and how much is in between. */
-export function quoted(text: string, max: number): string {
+function quoted(text: string, max: number): string {
   if (text.length <= max + MARK) return look.stringify(text);
   const tail = max >= 200 ? (max / 3) | 0 : 0, head = max - tail;
   const left = text.length - head - tail;
@@ -436,17 +436,17 @@ export function functionLabel(value: object, kind: "function" | "class"): string
   return name ? `[${tag}: ${name}]` : `[${tag} (anonymous)]`;
 }
 
-export function dateText(value: Date): string {
+function dateText(value: Date): string {
   const time = look.time(value);
   return time === time ? look.iso(value) : "Invalid Date";
 }
 
-export function regExpText(value: object): string {
+function regExpText(value: object): string {
   return `/${look.slice(look.source(value), 0, 1000)}/${flagsOf(value)}`;
 }
 
 /** An object whose content is one text or nothing. */
-export function closedText(value: object, { kind, max }: { readonly kind: ObjectKind; readonly max: number }): string {
+function closedText(value: object, { kind, max }: { readonly kind: ObjectKind; readonly max: number }): string {
   switch (kind) {
     case "boxed":
       return boxedText(value);
@@ -478,7 +478,7 @@ function boxedText(value: object): string {
   return `[${classNameOf(value)}]`;
 }
 
-export function accessorText(descriptor: PropertyDescriptor): string {
+function accessorText(descriptor: PropertyDescriptor): string {
   const get = look.hasOwn(descriptor, "get") && descriptor.get !== undefined;
   const set = look.hasOwn(descriptor, "set") && descriptor.set !== undefined;
   return get && set ? "[Getter/Setter]" : get ? "[Getter]" : "[Setter]";
@@ -493,7 +493,7 @@ const LEAST_CUT = 150, LINE = 200;
 
 /** Multi-line text between `"""`, otherwise unchanged; longer than `max` characters, its first and last lines. Null if
  * quoting on one line is better: no line break, or a text of control characters. */
-export function linesText(text: string, max: number): string | null {
+function linesText(text: string, max: number): string | null {
   if (look.indexOf(text, "\n") < 0) return null;
   const whole = text.length < max + LEAST_CUT;
   const head = whole ? text.length : lineEnd(text, max - ((max / 3) | 0));

@@ -4,7 +4,7 @@ import { look } from "../realm/captured.ts";
 import { classNameOf, kindOf, lengthOf, type ObjectKind, tagOf, typeOf } from "./kinds.ts";
 import { functionLabel, keyText, Previewer } from "./preview.ts";
 
-export interface SummaryFacts {
+interface SummaryFacts {
   readonly declaration: string;
   readonly doc: string;
   /** Source of a function or class, for its parameters. */
@@ -101,7 +101,7 @@ function inlineText(value: unknown): string | null {
   return line.length <= MAX_INLINE ? line : null;
 }
 
-export interface ShapeOptions {
+interface ShapeOptions {
   /** Keys without their types: `Array(7) of {path,line}`. */
   readonly terse?: boolean;
   readonly chars?: number;
@@ -176,7 +176,7 @@ function objectText({ name, keys, fields, count, more }: ObjectSchema, terse: bo
 }
 
 /** What was found at one place of a value: several kinds if they differ. */
-export interface ValueShape {
+interface ValueShape {
   /** "string", "null", "Date", "() => " … in order of appearance. */
   readonly plain: string[];
   list: ListSchema | null;
@@ -184,7 +184,7 @@ export interface ValueShape {
   map: MapSchema | null;
 }
 
-export interface ListSchema {
+interface ListSchema {
   /** "Array", "Set" or the name of a typed array or a class. */
   readonly name: string;
   readonly length: number;
@@ -193,7 +193,7 @@ export interface ListSchema {
   readonly items: ValueShape;
 }
 
-export interface ObjectSchema {
+interface ObjectSchema {
   /** "" for plain objects. */
   readonly name: string;
   readonly keys: string[];
@@ -204,7 +204,7 @@ export interface ObjectSchema {
   more: number;
 }
 
-export interface MapSchema {
+interface MapSchema {
   readonly size: number;
   readonly keys: ValueShape;
   readonly values: ValueShape;
@@ -214,12 +214,12 @@ const MAX_DEPTH = 10, MAX_KEYS = 20, MAX_ITEMS = 5, MAX_STEPS = 2000;
 /** Items of a list at the top that are looked at for another kind than those before them. */
 const MAX_KINDS = 1000;
 
-export function emptySchema(): ValueShape {
+function emptySchema(): ValueShape {
   return { plain: bareList(), list: null, object: null, map: null };
 }
 
 /** Inspects a value to a bounded depth and width; runs no code of it. For one use. */
-export class SchemaReader {
+class SchemaReader {
   #steps = 0;
   #depth = 0;
   readonly #open = new look.Map<object, true>();

@@ -4,7 +4,7 @@ import { look } from "../realm/captured.ts";
 import { ownData } from "./kinds.ts";
 import { preview, primitiveText } from "./preview.ts";
 
-export interface NamedValues {
+interface NamedValues {
   readonly lookup: (name: string) => unknown;
   /** Names for which `lookup` has a value. */
   readonly names: () => readonly string[];
@@ -92,7 +92,7 @@ function holds(value: unknown): string {
 }
 
 /** A value as shown in an answer: text unchanged, lists of plain values with commas, everything else as a preview. */
-export function answerText(value: unknown, chars: number): string {
+function answerText(value: unknown, chars: number): string {
   if (typeof value === "string") return value;
   if (value === null || value === undefined) return "";
   if (typeof value !== "object" && typeof value !== "function") return readerPrimitive(value);

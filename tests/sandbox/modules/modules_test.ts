@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { undefinedNames } from "../../../../src/sandbox/modules/modules.ts";
+import { undefinedNames } from "../../../src/sandbox/modules/modules.ts";
 
 const names = (code: string): readonly string[] => undefinedNames(code).map(({ name, line }) => `${name} ${line}`);
 
