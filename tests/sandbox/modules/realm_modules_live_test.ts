@@ -73,7 +73,7 @@ Deno.test("modules: one that throws or loops is reported, the others and the chi
 
 Deno.test("modules: one that takes all memory ends the child, and is named", async () => {
   const failed: FailedModule[] = [];
-  const bomb = read("const all = []; for (;;) all.push(new Array(1e6).fill(1.5)); export { all };", "m.ts");
+  const bomb = read("const all = []; for (;;) all.push(new Array(8e6).fill(1.5)); export { all };", "m.ts");
   await assert.rejects(
     openSandbox({
       functions: [],
