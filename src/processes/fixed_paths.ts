@@ -138,7 +138,9 @@ export class FixedPaths {
         if (isFolder && !OF_REPOSITORY.has(name) && !name.endsWith("-worktree")) opened.push(join(workspace, name));
       }
     }
-    const layers = layersOf({ fixed, opened, write });
+    // What was missing has a placeholder by now.
+    const kindOf: Found["kindOf"] = (path) => found.kindOf(path) ?? entryKind(path);
+    const layers = layersOf({ fixed, opened, write, kindOf });
     if (layers.length > MOST_LAYERS) {
       leave();
       throw new Error(
@@ -309,11 +311,13 @@ function follow(
 /** Layers on top of what may be changed. A folder on the way to a fixed path is one too: a folder that is a mount point
  * cannot be renamed or removed. */
 function layersOf(
-  { fixed, opened, write }: Record<"fixed" | "opened" | "write", readonly string[]>,
+  { fixed, opened, write, kindOf }:
+    & Readonly<Record<"fixed" | "opened" | "write", readonly string[]>>
+    & Pick<Found, "kindOf">,
 ): readonly Layer[] {
   const layers = new Map<string, Layer>();
   const set = (path: string, writable: boolean): void => {
-    const kind = entryKind(path);
+    const kind = kindOf(path);
     if (kind !== null) layers.set(path, { path, folder: kind === "folder", link: kind === "link", writable });
   };
   const all = new Set(fixed);
