@@ -40,14 +40,14 @@ Deno.test("ProcessWall.spawn() lets a program work in its workspace and its temp
 });
 
 Deno.test("ProcessWall.spawn() keeps a limit that is already lower than its own", { ignore }, async () => {
-  const limited = 'ulimit -S -n 300 && ulimit -H -n 300 && ulimit -f 100000 && exec "$0" "$@"';
+  const limited = 'ulimit -S -n 300 && ulimit -H -n 300 && ulimit -f 10000000 && exec "$0" "$@"';
   const code = `const { stdout } = await wall.spawn(Deno.args[0], ["/bin/sh", "-c", Deno.args[1]]);
     Deno.stdout.writeSync(new TextEncoder().encode(stdout))`;
   await place(async ({ workspace }) => {
     const limits = "ulimit -H -n; ulimit -n; ulimit -f; ulimit -t";
     const child = await wallProcess(code, [workspace, limits], { through: ["/bin/sh", "-c", limited] });
     const { stdout } = await child.output();
-    assert.equal(new TextDecoder().decode(stdout), `300\n300\n100000\n${24 * 3600}\n`);
+    assert.equal(new TextDecoder().decode(stdout), `300\n300\n10000000\n${24 * 3600}\n`);
   });
 });
 
