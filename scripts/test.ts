@@ -1,6 +1,6 @@
 /** `deno task test [--all] [paths or flags of deno test]`: builds what the tests need, runs them, and ends with one line
  * of counts. Without `--all` and without paths, the long part is left out. Exits with 1 if a test failed, the run broke
- * off or there were no tests. */
+ * off or there were no tests. With `--all`, properties have all of their cases (`tests/helpers/long_part.ts`). */
 import { join, relative, resolve } from "node:path";
 import { bundleAll } from "./bundle.ts";
 import { V8_FLAGS } from "./flags.ts";
@@ -20,11 +20,11 @@ async function writeAll(bytes: Uint8Array): Promise<void> {
 
 /** Runs `deno test` with the flags of the program and passes its output on as it arrives. A run that broke off, or
  * whose exit code is worse than its counts, has at least one failure. */
-async function runTests(args: readonly string[]): Promise<Counts> {
+async function runTests(args: readonly string[], { all }: { readonly all: boolean }): Promise<Counts> {
   const child = new Deno.Command(Deno.execPath(), {
     args: ["test", "-A", "--no-check", "--no-prompt", "--parallel", `--v8-flags=${V8_FLAGS.join(",")}`, ...args],
     cwd: ROOT,
-    env: { DENO_JOBS: String(JOBS) },
+    env: { DENO_JOBS: String(JOBS), ...all ? { VIS_TESTS_ALL: "1" } : {} },
     stdin: "null",
     stdout: "piped",
     stderr: "inherit",
@@ -67,7 +67,7 @@ async function runGroups(args: readonly string[]): Promise<Counts> {
       await Deno.writeTextFile(module, groupModule(ROOT, group));
       return module;
     });
-    return await runTests([...options, ...await Promise.all(modules)]);
+    return await runTests([...options, ...await Promise.all(modules)], { all: args.includes(ALL) });
   } finally {
     await Deno.remove(folder, { recursive: true });
   }

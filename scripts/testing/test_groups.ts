@@ -19,6 +19,7 @@ const LONG: readonly string[] = [
   "tests/e2e/outputs_test.ts",
   "tests/e2e/packages_test.ts",
   "tests/e2e/update_test.ts",
+  "tests/extensions/fs/many_names_test.ts",
   "tests/faults/chaos_test.ts",
   "tests/faults/families_test.ts",
   "tests/faults/flips_test.ts",

@@ -6,6 +6,7 @@ import { patchFiles } from "../../../extensions/fs/change/patch_files.ts";
 import { undoChanges } from "../../../extensions/fs/change/undo_changes.ts";
 import type { FsContext } from "../../../extensions/fs/context.ts";
 import { FsPlaces } from "../../../extensions/fs/fs_places.ts";
+import { KINDS } from "./_kinds.ts";
 import type { OpenFolder, Tree } from "../../../extensions/fs/tree/tree.ts";
 
 const CHANGING = ["create", "overwrite", "makeLink", "makeFolder", "rename", "remove", "removeFolder"];
@@ -53,15 +54,6 @@ function countedTree(tree: Tree): Tree & Disposable {
     },
   };
 }
-
-const RM = (path: string, text: string, mode = 100644) =>
-  `diff --git a/${path} b/${path}\ndeleted file mode ${mode}\n--- a/${path}\n+++ /dev/null\n@@ -1 +0,0 @@\n-${text}\n` +
-  (mode === 120000 ? "\\ No newline at end of file\n" : "");
-const ADD = (path: string) =>
-  `diff --git a/${path} b/${path}\nnew file mode 100644\n--- /dev/null\n+++ b/${path}\n@@ -0,0 +1 @@\n+new\n`;
-/** A file becomes a folder, and a folder a file. */
-const KINDS = RM("a.txt", "a") + ADD("a.txt/deep/x") + ADD("a.txt/y") + RM("src/c.txt", "c") +
-  RM("src/deep/d.txt", "d") + RM("src/link", "c.txt", 120000) + ADD("src");
 
 const CHANGES: Readonly<Record<string, (at: FsContext) => Promise<unknown>>> = {
   edit: (at) =>

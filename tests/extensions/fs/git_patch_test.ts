@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { runs } from "../../helpers/long_part.ts";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { Workspace } from "./_workspace.ts";
@@ -236,7 +237,7 @@ Deno.test("fs.patch() applies what git diff prints: names, contents, modes, link
       await workspace.call("undo");
       assert.deepEqual(await read(workspace.root), tree.first, diff);
     }),
-    { numRuns: 30 },
+    { numRuns: runs(10, 30) },
   );
 });
 
@@ -258,6 +259,6 @@ Deno.test("fs.patch() applies the mails of git format-patch, one commit after th
       await workspace.call("patch", mails).catch((error) => assert.fail(`${error.message}\n${mails}`));
       assert.deepEqual(await read(workspace.root), third, mails);
     }),
-    { numRuns: 15 },
+    { numRuns: runs(5, 15) },
   );
 });

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { runs } from "../../helpers/long_part.ts";
 import fc from "fast-check";
 import { unifiedDiff } from "../../../extensions/fs/patch/unified_diff.ts";
 import { HostCallError } from "../../../src/domain/errors.ts";
@@ -61,7 +62,7 @@ Deno.test("fs.patch() of a damaged patch changes all that the patch changes, or 
       assert.match(fault.message, /^Cannot (?:apply|patch) /);
       assert.deepEqual(await all(), [["a.txt", "b.txt"], given.before, "x\n"], lines.join("\n"));
     }),
-    { numRuns: 300 },
+    { numRuns: runs(120, 300) },
   );
   assert.ok(applied > 20 && refused > 20, `${applied} ${refused}`);
 });
