@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { join } from "node:path";
 import { Kernel } from "../../../extensions/fs/tree/kernel.ts";
 import { nameBytes, nameText } from "../../../extensions/fs/tree/name_text.ts";
 import { GlobMatcher } from "../../../extensions/fs/walk/glob_matcher.ts";
