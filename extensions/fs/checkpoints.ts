@@ -1,6 +1,5 @@
 import { Kernel } from "./tree/kernel.ts";
-import { sha256Of } from "./tree/sha256_of.ts";
-import type { Attributes, Facts, NewFile } from "./tree/tree.ts";
+import { type Attributes, type Facts, type NewFile, sha256Of } from "./tree/tree.ts";
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 

@@ -1,5 +1,4 @@
-import { nameBytes, nameText } from "./tree/name_text.ts";
-import type { Facts, OpenFolder, Tree } from "./tree/tree.ts";
+import { type Facts, nameBytes, nameText, type OpenFolder, type Tree } from "./tree/tree.ts";
 import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 
 /** Every folder of a path is opened and checked, and again for each entry of a change. */

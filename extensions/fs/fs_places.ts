@@ -3,7 +3,7 @@ import { recover } from "./change/change_files.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { FolderGuard } from "./confine.ts";
 import { type FsContext, ReadLedger } from "./context.ts";
-import { treeOf } from "./tree/tree_of.ts";
+import { treeOf } from "./tree/path_tree.ts";
 import type { Tree } from "./tree/tree.ts";
 
 interface Known {

@@ -9,7 +9,7 @@ import {
 import { movedMeanwhile } from "../confine.ts";
 import type { FsContext } from "../context.ts";
 import { readWhole } from "../read/read_place.ts";
-import { sizeText } from "../tree/size_text.ts";
+import { sizeText } from "../tree/tree.ts";
 import { applyItems, isOnlyRenamed, type Move, temporaryNames } from "./apply_items.ts";
 import { Pace } from "@vis/extension";
 import { dirname } from "node:path";

@@ -4,9 +4,7 @@ import type { FsContext } from "../context.ts";
 import { unifiedDiff } from "../patch/unified_diff.ts";
 import { knownEncoding, openFile, readWhole, rememberFile, textOf } from "../read/read_place.ts";
 import { encodeText, isExact } from "../text_format.ts";
-import { sha256Of } from "../tree/sha256_of.ts";
-import { sizeText } from "../tree/size_text.ts";
-import type { Facts } from "../tree/tree.ts";
+import { type Facts, sha256Of, sizeText } from "../tree/tree.ts";
 import { type DecodedText, decodeText, reasonOf, type TextFormat } from "@vis/extension";
 
 /** Maximum size in bytes of a file that is overwritten or edited. */

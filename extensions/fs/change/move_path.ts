@@ -2,7 +2,7 @@ import type { ChangeItem, PathSnapshot } from "../checkpoints.ts";
 import { confineEntryForWrite, isGuarded, MAX_DEPTH, type WorkspacePath } from "../confine.ts";
 import type { FsContext } from "../context.ts";
 import { missing } from "../find_files.ts";
-import { sizeText } from "../tree/size_text.ts";
+import { sizeText } from "../tree/tree.ts";
 import { changeFiles, MAX_KEPT, takeSnapshot } from "./change_files.ts";
 import { currentFile } from "./current_file.ts";
 import { Pace } from "@vis/extension";

@@ -1,8 +1,7 @@
 import { confine, type WorkspacePath } from "../confine.ts";
 import type { FsContext } from "../context.ts";
 import { findFiles } from "../find_files.ts";
-import { sizeText } from "../tree/size_text.ts";
-import type { OpenFile } from "../tree/tree.ts";
+import { type OpenFile, sizeText } from "../tree/tree.ts";
 import { GlobMatcher } from "../walk/glob_matcher.ts";
 import { MAX_READ_BYTES, openFile, readWhole, rememberFile, textOf } from "./read_place.ts";
 import { type DecodedText, messageOf, Pace } from "@vis/extension";

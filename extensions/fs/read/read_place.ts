@@ -3,9 +3,7 @@ import { movedMeanwhile, type WorkspacePath } from "../confine.ts";
 import type { FsContext } from "../context.ts";
 import { missing } from "../find_files.ts";
 import { encodingNamed } from "../text_format.ts";
-import { sha256Of } from "../tree/sha256_of.ts";
-import { sizeText } from "../tree/size_text.ts";
-import type { Facts, OpenFile } from "../tree/tree.ts";
+import { type Facts, type OpenFile, sha256Of, sizeText } from "../tree/tree.ts";
 
 /** Maximum text of one file that is returned at once, in bytes. */
 export const MAX_READ_BYTES = 1024 * 1024;

@@ -2,7 +2,7 @@ import { confine, type Workspace } from "../confine.ts";
 import type { FsContext } from "../context.ts";
 import { missing, withFolders } from "../find_files.ts";
 import { isUnseenSecret } from "../read/read_place.ts";
-import { sizeText } from "../tree/size_text.ts";
+import { sizeText } from "../tree/tree.ts";
 import { GlobMatcher } from "../walk/glob_matcher.ts";
 import { walk } from "../walk/walk.ts";
 import { FileSearcher, type HitTaker } from "./file_searcher.ts";

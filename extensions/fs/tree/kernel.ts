@@ -1,4 +1,4 @@
-import { nameBytes, nameText } from "./name_text.ts";
+import { nameBytes, nameText } from "./tree.ts";
 
 /** Linux system calls through libc's `syscall`: one signature with a path and one without. */
 const SYMBOLS = {

@@ -1,17 +1,17 @@
 import { type Kernel, OPEN } from "./kernel.ts";
-import { Pace } from "@vis/extension";
-import { nameText } from "./name_text.ts";
 import {
   type Attributes,
   type Facts,
   type FolderEntry,
   FolderTooLarge,
   MAX_NAMES,
+  nameText,
   type NewFile,
   type OpenFile,
   type OpenFolder,
   type Tree,
 } from "./tree.ts";
+import { Pace } from "@vis/extension";
 
 const KINDS: Readonly<Record<number, Facts["kind"]>> = { 0o100000: "file", 0o040000: "dir", 0o120000: "link" };
 const ENTRY_KINDS: Readonly<Record<number, Facts["kind"]>> = { 8: "file", 4: "dir", 10: "link" };

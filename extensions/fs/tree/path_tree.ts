@@ -1,4 +1,5 @@
-import { join, relative, sep } from "node:path";
+import { KernelTree } from "./kernel_tree.ts";
+import { Kernel } from "./kernel.ts";
 import {
   type Facts,
   type FolderEntry,
@@ -9,6 +10,13 @@ import {
   type OpenFolder,
   type Tree,
 } from "./tree.ts";
+import { join, relative, sep } from "node:path";
+
+/** Opens the files of a workspace in the safest way that the system supports; `root` is its real path. */
+export function treeOf(root: string): Tree {
+  const kernel = Kernel.shared();
+  return kernel ? new KernelTree(kernel, root) : new PathTree(root);
+}
 
 /** Files below a folder by their paths, for systems without openat2. Every path is checked before it is used, but
  * replacing a folder with a link in between can lead outside, as docs/extensions/fs.md explains. */

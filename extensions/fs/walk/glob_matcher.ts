@@ -1,6 +1,3 @@
-import { type GlobSegment, tokensOf } from "./glob_tokens.ts";
-import { matchRun, SEGMENTS } from "./match_run.ts";
-
 const MAX_PATTERN = 1_000;
 const MAX_PATTERNS = 1_000;
 const MAX_ALTERNATIVES = 256;
@@ -93,4 +90,82 @@ function commonOf(lists: readonly (readonly string[])[]): readonly string[] {
   const [first = [], ...rest] = lists;
   const end = first.findIndex((name, at) => rest.some((list) => list[at] !== name));
   return end < 0 ? first : first.slice(0, end);
+}
+
+type GlobToken =
+  | { readonly kind: "char"; readonly char: string }
+  | { readonly kind: "one" }
+  | { readonly kind: "many" }
+  | { readonly kind: "class"; readonly not: boolean; readonly ranges: readonly (readonly [string, string])[] };
+/** One name of a path, or any number of folders. */
+export type GlobSegment = readonly GlobToken[] | "**";
+
+/** The tokens of a pattern for one name. */
+export function tokensOf(part: string): GlobToken[] {
+  const tokens: GlobToken[] = [];
+  const chars = [...part];
+  for (let at = 0; at < chars.length; at++) {
+    const char = chars[at] ?? "";
+    const end = char === "[" ? chars.indexOf("]", at + (chars[at + 1] === "!" || chars[at + 1] === "^" ? 3 : 2)) : -1;
+    if (char === "\\" && at + 1 < chars.length) tokens.push({ kind: "char", char: chars[++at] ?? "" });
+    else if (char === "?") tokens.push({ kind: "one" });
+    else if (char === "*" && tokens.at(-1)?.kind !== "many") tokens.push({ kind: "many" });
+    else if (end > 0) {
+      tokens.push(classOf(chars.slice(at + 1, end)));
+      at = end;
+    } else if (char !== "*") tokens.push({ kind: "char", char });
+  }
+  return tokens;
+}
+
+function classOf(chars: readonly string[]): GlobToken {
+  const not = chars[0] === "!" || chars[0] === "^";
+  const ranges: [string, string][] = [];
+  for (let at = not ? 1 : 0; at < chars.length; at++) {
+    const from = chars[at] ?? "";
+    const isRange = chars[at + 1] === "-" && at + 2 < chars.length;
+    ranges.push([from, isRange ? chars[at + 2] ?? from : from]);
+    if (isRange) at += 2;
+  }
+  return { kind: "class", not, ranges };
+}
+
+interface MatchRules<P, I> {
+  isMany(pattern: P): boolean;
+  fits(pattern: P, item: I): boolean;
+}
+
+const TOKENS: MatchRules<GlobToken, string> = { isMany: (token) => token.kind === "many", fits: fitsToken };
+export const SEGMENTS: MatchRules<GlobSegment, string> = {
+  isMany: (segment) => segment === "**",
+  fits: (segment, name) => segment !== "**" && matchRun(segment, [...name], TOKENS),
+};
+
+/** Retries only the newest star, which is sufficient and prevents exponential time. */
+export function matchRun<P, I>(pattern: readonly P[], items: readonly I[], rules: MatchRules<P, I>): boolean {
+  let p = 0;
+  let i = 0;
+  let star = -1;
+  let mark = 0;
+  while (i < items.length) {
+    const now = pattern[p];
+    const item = items[i];
+    if (now !== undefined && rules.isMany(now)) {
+      star = p++;
+      mark = i;
+    } else if (now !== undefined && item !== undefined && rules.fits(now, item)) {
+      p++;
+      i++;
+    } else if (star >= 0) {
+      p = star + 1;
+      i = ++mark;
+    } else return false;
+  }
+  return pattern.slice(p).every((rest) => rules.isMany(rest));
+}
+
+function fitsToken(token: GlobToken, char: string): boolean {
+  if (token.kind === "char") return token.char === char;
+  if (token.kind !== "class") return true;
+  return token.ranges.some(([from, to]) => char >= from && char <= to) !== token.not;
 }

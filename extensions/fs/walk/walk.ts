@@ -1,5 +1,8 @@
-import { IgnoreRules } from "./ignore_rules.ts";
 import { type FolderEntry, FolderTooLarge, type Tree } from "../tree/tree.ts";
+import { type GlobSegment, matchRun, SEGMENTS, tokensOf } from "./glob_matcher.ts";
+import { parseGitConfig } from "@vis/extension";
+import { homedir } from "node:os";
+import { join } from "node:path";
 
 export interface WalkEntry {
   /** Relative to the workspace, with `/`, below the start as the caller named it. */
@@ -97,5 +100,153 @@ export function sizeAt(tree: Tree, path: string): number {
     return tree.look(path)?.size ?? 0;
   } catch {
     return 0;
+  }
+}
+
+/** The text of a small regular file; null if there is none or it is larger. */
+function readSmall(tree: Tree, path: string, { most }: { readonly most: number }): string | null {
+  try {
+    using file = tree.open(path);
+    if (file.facts.size > most) return null;
+    const bytes = new Uint8Array(file.facts.size);
+    return new TextDecoder().decode(bytes.subarray(0, file.read(bytes)));
+  } catch {
+    return null;
+  }
+}
+
+const MAX_BYTES = 256 * 1024;
+const ALWAYS = ["node_modules/", "__pycache__/", ".venv/"];
+
+interface RuleSet {
+  /** Folder of the rules relative to the workspace, "" or with a trailing slash. */
+  readonly base: string;
+  readonly rules: IgnoreList;
+}
+
+/** The `.gitignore` files that apply to one folder, outermost first. Immutable: descending creates a new one. */
+class IgnoreRules {
+  readonly #tree: Tree;
+  readonly #sets: readonly RuleSet[];
+
+  constructor(tree: Tree, sets: readonly RuleSet[]) {
+    this.#tree = tree;
+    this.#sets = sets;
+  }
+
+  /** Rules that apply everywhere: the user's own and the repository's `info/exclude`. The `.gitignore` at the root is
+   * added by `below("", …)`. */
+  static of(tree: Tree, globalLines: readonly string[] = globalIgnoreLines()): IgnoreRules {
+    const sets = [{ base: "", rules: new IgnoreList([...ALWAYS, ...globalLines]) }];
+    return new IgnoreRules(tree, sets).#with("", ".git/info/exclude");
+  }
+
+  /** Adds the rules of a folder, given relative to the workspace, "" for itself. Reads them only if `entries` contain a
+   * `.gitignore`. */
+  below(folder: string, entries: readonly FolderEntry[]): IgnoreRules {
+    if (!entries.some(({ name, kind }) => name === ".gitignore" && kind === "file")) return this;
+    const base = folder === "" ? "" : `${folder}/`;
+    return this.#with(base, `${base}.gitignore`);
+  }
+
+  ignores(path: string, isFolder: boolean): boolean {
+    let ignored = false;
+    for (const { base, rules } of this.#sets) {
+      ignored = rules.decide(path.slice(base.length), isFolder) ?? ignored;
+    }
+    return ignored;
+  }
+
+  #with(base: string, file: string): IgnoreRules {
+    const text = readSmall(this.#tree, file, { most: MAX_BYTES });
+    const rules = new IgnoreList((text ?? "").split(/\r?\n/));
+    return rules.isEmpty ? this : new IgnoreRules(this.#tree, [...this.#sets, { base, rules }]);
+  }
+}
+
+interface Rule {
+  readonly not: boolean;
+  readonly foldersOnly: boolean;
+  /** The literal name, if the rule matches only names and has no wildcard. */
+  readonly name: string | null;
+  readonly segments: readonly GlobSegment[];
+}
+
+const MAX_RULES = 2_000;
+const MAX_RULE = 500;
+
+/** The lines of one ignore file, as gitignore(5) defines them. Own implementation, since libraries translate rules to
+ * backtracking expressions, and rules come from the repository: here the time is at most the length of the rule times
+ * that of the path. */
+export class IgnoreList {
+  readonly #rules: readonly Rule[];
+
+  constructor(lines: readonly string[]) {
+    this.#rules = lines.slice(0, MAX_RULES).flatMap(ruleOf);
+  }
+
+  get isEmpty(): boolean {
+    return this.#rules.length === 0;
+  }
+
+  /** The decision of the last matching rule for a path relative to the list's folder: whether it is ignored; null if no
+   * rule matches. The caller must check the rules of parent folders. */
+  decide(path: string, isFolder: boolean): boolean | null {
+    const parts = path.split("/");
+    const name = parts.at(-1);
+    for (let at = this.#rules.length - 1; at >= 0; at--) {
+      const rule = this.#rules[at];
+      if (!rule || (rule.foldersOnly && !isFolder)) continue;
+      if (rule.name !== null ? rule.name === name : matchRun(rule.segments, parts, SEGMENTS)) return !rule.not;
+    }
+    return null;
+  }
+}
+
+function ruleOf(line: string): Rule[] {
+  if (line.startsWith("#") || line.length > MAX_RULE) return [];
+  const text = withoutEnd(line);
+  const not = text.startsWith("!");
+  const pattern = not ? text.slice(1) : text;
+  const foldersOnly = pattern.endsWith("/");
+  const plain = foldersOnly ? pattern.slice(0, -1) : pattern;
+  const parts = plain.split("/").filter((part) => part !== "");
+  const [first] = parts;
+  if (first === undefined) return [];
+  if (!plain.includes("/")) {
+    const name = /[*?[\\]/.test(first) ? null : first;
+    return [{ not, foldersOnly, name, segments: ["**", tokensOf(first)] }];
+  }
+  const segments = parts.map((part): GlobSegment => part === "**" ? "**" : tokensOf(part));
+  return [{ not, foldersOnly, name: null, segments: parts.at(-1) === "**" ? [...segments, tokensOf("*")] : segments }];
+}
+
+/** Removes trailing blanks unless they are escaped with a backslash. */
+function withoutEnd(line: string): string {
+  const text = line.trimEnd();
+  const slashes = text.length - text.replace(/\\{1,500}$/, "").length;
+  return slashes % 2 === 1 && text.length < line.length ? `${text} ` : text;
+}
+
+/** The lines of the user's own ignore file: `core.excludesFile` from `~/.gitconfig`, or git's default. */
+export function globalIgnoreLines(home: string = homedir()): readonly string[] {
+  if (home === "") return [];
+  const named = ["/.gitconfig", "/.config/git/config"].map((name) => excludesFile(readText(`${home}${name}`), home))
+    .find((path) => path !== null);
+  return readText(named ?? join(home, ".config/git/ignore")).split(/\r?\n/);
+}
+
+function excludesFile(config: string, home: string): string | null {
+  const found = parseGitConfig(config).find(({ section, key }) => section === "core" && key === "excludesfile");
+  return found ? found.value.replace(/^~(?=\/)/, home) : null;
+}
+
+/** Reads a file of the user, outside any workspace. */
+function readText(path: string): string {
+  try {
+    const info = Deno.statSync(path);
+    return info.isFile && info.size <= MAX_BYTES ? Deno.readTextFileSync(path) : "";
+  } catch {
+    return "";
   }
 }

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { Kernel } from "../../../extensions/fs/tree/kernel.ts";
-import { nameBytes, nameText } from "../../../extensions/fs/tree/name_text.ts";
+import { nameBytes, nameText } from "../../../extensions/fs/tree/tree.ts";
 import { GlobMatcher } from "../../../extensions/fs/walk/glob_matcher.ts";
-import { Workspace } from "./_workspace.ts";
 import { cpuMs } from "../../helpers/cpu_ms.ts";
+import { Workspace } from "./_workspace.ts";
 
 const MATCHES: readonly (readonly [string, readonly string[], readonly string[]])[] = [
   ["*.ts", ["a.ts", ".ts"], ["src/a.ts", "a.tsx", "a_ts"]],

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import ignore from "ignore";
-import { IgnoreList } from "../../../../extensions/fs/walk/ignore_list.ts";
+import { IgnoreList } from "../../../../extensions/fs/walk/walk.ts";
 import { cpuMs } from "../../../helpers/cpu_ms.ts";
 
 /** As a walk asks: a folder that is ignored ends it. */
