@@ -170,7 +170,7 @@ Deno.test("ProcessWall.spawn() hides secret files that git does not track, and t
     const more = { loopback: "c", hideSecrets: { except: [], instead: "" } };
     const tricks = "git add -f .env; mv a b; mkdir -p node_modules; mv b node_modules";
     await wall.spawn(workspace, ["/bin/sh", "-c", tricks], more);
-    const look = ["/bin/sh", "-c", `grep -rl ${SECRET} . --exclude-dir=.git`];
+    const look = ["/bin/sh", "-c", `find . -name .git -prune -o -type f -exec grep -l ${SECRET} {} +`];
     const { stdout: left } = await wall.spawn(workspace, look, more);
     assert.deepEqual(left.trim().split("\n").sort(), ["./.env.example", "./node_modules/b/node_modules/y.pem"]);
     await wall.spawn(workspace, ["/bin/sh", "-c", "mkdir a && echo nothing > a/x.pem"], more);
