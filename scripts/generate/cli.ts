@@ -3,10 +3,14 @@
 import { readFile, writeFile } from "node:fs/promises";
 import project from "../../deno.json" with { type: "json" };
 import type { Io, Services } from "../../src/channels/channel.ts";
-import { type DescribedCommand, describedCommands, type DescribedRow } from "../../src/channels/cli/manual.ts";
-import { manPage } from "../../src/channels/cli/manual.ts";
+import {
+  type DescribedCommand,
+  describedCommands,
+  type DescribedRow,
+  manPage,
+  MANUAL_FACTS,
+} from "../../src/channels/cli/manual.ts";
 import { EXIT_CODES } from "../../src/channels/cli/exit_codes.ts";
-import { MANUAL_FACTS } from "../../src/channels/cli/manual.ts";
 import { outputSchemas } from "../../src/channels/cli/output_schemas.ts";
 import { buildProgram } from "../../src/channels/cli/program/program.ts";
 

@@ -104,3 +104,19 @@ export const DEFAULT_CONFIG: Config = {
     "config": {},
   },
 };
+
+/** Settings, and parents of settings, that the file of a workspace may set. Its denials are added to the user's. */
+export const PROJECT_KEYS: readonly string[] = [
+  "model",
+  "budget.iterations",
+  "context",
+  "secrets",
+  "extensions.deny",
+];
+
+/** Variables that set a setting, by its key. */
+export const VARIABLES: Readonly<Record<string, string>> = {
+  "model": "VIS_MODEL",
+  "provider": "VIS_PROVIDER",
+  "baseUrl": "VIS_BASE_URL",
+};

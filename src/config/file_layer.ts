@@ -1,10 +1,10 @@
+import { z } from "zod";
 import { SettingError } from "../domain/errors.ts";
-import { checkConfig } from "./check_config.ts";
-import { type ConfigFile, type ConfigLayer, type ProjectFile, valueAt } from "./layers.ts";
-import { parseJsonc } from "./parse_jsonc.ts";
-import { refusedKeys } from "./refused_keys.ts";
-import { ConfigSchema } from "./schema.ts";
-import { SettingsSections } from "./settings_sections.ts";
+import { nearestName } from "../domain/kit/names.ts";
+import { settingFault } from "../domain/settings.ts";
+import { parseJsonc } from "./jsonc.ts";
+import { type ConfigFile, type ConfigLayer, type ProjectFile, SettingsSections, valueAt } from "./layers.ts";
+import { type Config, ConfigSchema } from "./schema.ts";
 
 /** Settings of earlier versions. A file that has one of them still loads. */
 const RETIRED = ["title", "autoForget"];
@@ -71,5 +71,76 @@ async function checkProject(
     key,
     why: `A workspace may not set it${others}, since blocks can write this file`,
     advice: `put it into ${own}, or run vis config trust`,
+  });
+}
+
+/** The parts of a setting's JSON Schema that concern names of keys. */
+interface Node {
+  readonly properties?: Readonly<Record<string, Node>>;
+  readonly items?: Node;
+}
+
+/** The error for an unknown key: suggests the closest one, otherwise lists the existing keys. */
+function unknownKey(key: string, path: readonly PropertyKey[], schema: z.ZodType): string {
+  let node: Node | undefined = z.toJSONSchema(schema, { io: "input" }) as Node;
+  for (const step of path) node = typeof step === "number" ? node?.items : node?.properties?.[String(step)];
+  const names = Object.keys(node?.properties ?? {});
+  const near = nearestName(key, names);
+  return near === null ? `unknown setting; there are ${names.join(", ")}` : `unknown setting; did you mean ${near}?`;
+}
+
+/** Fills in defaults; throws `SettingError` that names `source` and the key. */
+export function checkConfig(
+  values: unknown,
+  source: string,
+  { schema = ConfigSchema, project = false }: { readonly schema?: z.ZodType; readonly project?: boolean } = {},
+): Config {
+  const refused = (key: string, why: string) => new SettingError({ source, code: "value", key, why, project });
+  const parsed = schema.safeParse(withoutSchema(values), { error: settingFault });
+  if (parsed.success) {
+    const config = parsed.data as Config;
+    const names = config.providers.map(({ name }) => name);
+    const twice = names.find((name, at) => names.indexOf(name) !== at); // they could not be distinguished
+    if (twice !== undefined) throw refused("providers", `two of them are named ${twice}`);
+    return config;
+  }
+  const issue = parsed.error.issues[0];
+  if (issue?.code === "unrecognized_keys") {
+    const key = issue.keys[0] ?? "";
+    const path = [...issue.path, key].join(".");
+    throw refused(path, unknownKey(key, issue.path, schema));
+  }
+  throw refused(issue?.path.join(".") || "the file", issue?.message ?? "is wrong");
+}
+
+/** `$schema` tells an editor what the file is; it is not a setting. */
+function withoutSchema(values: unknown): unknown {
+  if (typeof values !== "object" || values === null || Array.isArray(values)) return values;
+  const { $schema: _forEditors, ...rest } = { $schema: undefined, ...values };
+  return rest;
+}
+
+/** The full keys in a project's file that it must not set, with their values. */
+export function refusedKeys(values: unknown, allowed: readonly string[]): readonly Refused[] {
+  return refusedBelow(values, { path: "", allowed });
+}
+
+interface Refused {
+  readonly key: string;
+  readonly value: unknown;
+}
+
+function refusedBelow(
+  values: unknown,
+  { path, allowed }: { readonly path: string; readonly allowed: readonly string[] },
+): Refused[] {
+  if (typeof values !== "object" || values === null || Array.isArray(values)) {
+    return path === "" ? [] : [{ key: path, value: values }];
+  }
+  return Object.entries(values).flatMap(([key, value]) => {
+    const at = path === "" ? key : `${path}.${key}`;
+    if (at === "$schema" || allowed.includes(at)) return [];
+    const isParent = allowed.some((one) => one.startsWith(`${at}.`));
+    return isParent ? refusedBelow(value, { path: at, allowed }) : [{ key: at, value }];
   });
 }

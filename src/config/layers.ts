@@ -1,3 +1,8 @@
+import type { z } from "zod";
+import { ConfigError } from "../domain/errors.ts";
+import { settingFault, type SettingsSection } from "../domain/settings.ts";
+import { PROJECT_KEYS } from "./defaults.ts";
+
 /** A file of settings; `text` is JSON with comments. */
 export interface ConfigFile {
   readonly path: string;
@@ -13,7 +18,7 @@ export interface ProjectFile extends ConfigFile {
 }
 
 /** The layers in ascending order: each overrides those before it. */
-export type LayerName = "default" | "user" | "project" | "environment" | "flags";
+type LayerName = "default" | "user" | "project" | "environment" | "flags";
 
 /** The settings of one layer. */
 export interface ConfigLayer {
@@ -28,7 +33,7 @@ export interface ConfigLayer {
 
 /** Merges all layers: objects are merged, other values are replaced. For the lists that `united` names, each layer only
  * adds entries, so that none can undo what another forbids. */
-export function mergeLayers(
+function mergeLayers(
   layers: readonly ConfigLayer[],
   united: readonly string[] = [],
 ): Readonly<Record<string, unknown>> {
@@ -70,4 +75,98 @@ function entriesOf(value: unknown): [string, unknown][] {
 
 function isObject(value: unknown): boolean {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The key of all extensions' sections. */
+const PLACE = "extensions.config";
+
+/** The settings that shipped extensions own. All are in `extensions.config` by namespace; some also have a name at the
+ * top level of the configuration, their original place. */
+export class SettingsSections {
+  readonly all: readonly SettingsSection[];
+
+  constructor(all: readonly SettingsSection[] = []) {
+    this.all = all;
+  }
+
+  /** Keys that a workspace's file may set. */
+  get projectKeys(): readonly string[] {
+    return [...PROJECT_KEYS, ...this.#named.flatMap(({ name, project }) => project.map((key) => `${name}.${key}`))];
+  }
+
+  /** Keys that no workspace's file may set, under each of their spellings. */
+  get ownKeys(): readonly string[] {
+    return this.all.flatMap(({ namespace, own }) =>
+      own.flatMap((key) => this.spellings(`${PLACE}.${namespace}.${key}`))
+    );
+  }
+
+  /** The segments of a dotted key. A namespace is one segment: the longest of those known. */
+  path(key: string): readonly string[] {
+    const [own] = this.all.filter(({ namespace }) => isAtOrBelow(key, `${PLACE}.${namespace}`))
+      .toSorted((a, b) => b.namespace.length - a.namespace.length);
+    if (!own) return key.split(".");
+    const place = `${PLACE}.${own.namespace}`;
+    return [...PLACE.split("."), own.namespace, ...key === place ? [] : key.slice(place.length + 1).split(".")];
+  }
+
+  /** Throws `ConfigError` if the section of an extension that has this key is not what the extension takes. */
+  async check(key: string, { values }: Pick<ConfigLayer, "values">): Promise<void> {
+    const [, , namespace = ""] = this.path(key);
+    const own = this.all.find((one) => one.namespace === namespace);
+    const section = valueAt(values, [...PLACE.split("."), namespace]);
+    if (!own || section === undefined) return;
+    const [issue] = (await own.schema()).safeParse(section, { error: settingFault }).error?.issues ?? [];
+    if (!issue) return;
+    const where = issue.path.map(String).join(".");
+    throw new ConfigError(where === "" ? issue.message : `${where}: ${issue.message}`);
+  }
+
+  /** The keys under which a setting may be written, the shortest first. */
+  spellings(key: string): readonly string[] {
+    for (const { name, namespace } of this.#named) {
+      const pair = [name, `${PLACE}.${namespace}`];
+      const found = pair.find((one) => isAtOrBelow(key, one));
+      if (found !== undefined) return pair.map((one) => one + key.slice(found.length));
+    }
+    return [key];
+  }
+
+  /** Merges the layers, with every section moved to its common place. Within a layer the top level takes precedence. */
+  merged(layers: readonly ConfigLayer[]): Readonly<Record<string, unknown>> {
+    const united = this.all.flatMap(({ namespace, project }) => project.map((key) => `${PLACE}.${namespace}.${key}`));
+    return mergeLayers(layers.flatMap((layer) => this.#placed(layer)), united);
+  }
+
+  /** The sections at the top level, by their names there. */
+  async atTop(): Promise<Readonly<Record<string, z.ZodType>>> {
+    return Object.fromEntries(await Promise.all(this.#named.map(async ({ name, schema }) => [name, await schema()])));
+  }
+
+  /** The defaults of every section. */
+  async defaults(): Promise<ConfigLayer> {
+    const found = this.all.map(async ({ namespace, schema }) => {
+      const { data } = (await schema()).safeParse({}); // none where a setting must be given
+      return data === undefined ? [] : [[namespace, data]];
+    });
+    const config = Object.fromEntries((await Promise.all(found)).flat());
+    return { layer: "default", values: { extensions: { config } }, where: () => "" };
+  }
+
+  get #named(): readonly (SettingsSection & { readonly name: string })[] {
+    return this.all.flatMap((one) => one.name === null ? [] : [{ ...one, name: one.name }]);
+  }
+
+  #placed(layer: ConfigLayer): readonly ConfigLayer[] {
+    const { values } = layer;
+    const there = this.#named.filter(({ name }) => Object.hasOwn(values, name));
+    if (there.length === 0) return [layer];
+    const rest = Object.entries(values).filter(([key]) => there.every(({ name }) => name !== key));
+    const config = Object.fromEntries(there.map(({ name, namespace }) => [namespace, values[name]]));
+    return [{ ...layer, values: Object.fromEntries(rest) }, { ...layer, values: { extensions: { config } } }];
+  }
+}
+
+function isAtOrBelow(key: string, place: string): boolean {
+  return key === place || key.startsWith(`${place}.`);
 }

@@ -1,8 +1,7 @@
 import { ConfigError } from "../domain/errors.ts";
-import { DEFAULT_CONFIG } from "./defaults.ts";
-import type { ConfigFile, ConfigLayer, ProjectFile } from "./layers.ts";
+import { DEFAULT_CONFIG, VARIABLES } from "./defaults.ts";
+import { type ConfigFile, type ConfigLayer, type ProjectFile, SettingsSections } from "./layers.ts";
 import type { Config } from "./schema.ts";
-import { SettingsSections } from "./settings_sections.ts";
 
 /** Settings from files, environment and flags; undefined or null if not set. Flags override the environment, which
  * overrides the project's file, which overrides the user's. */
@@ -54,7 +53,7 @@ export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> 
   // Only files can contain errors: without them the schema, which takes 20 ms at startup, is not needed.
   const config = layers.length === 3
     ? sections.merged(layers) as Config
-    : (await import("./check_config.ts")).checkConfig(sections.merged(layers), "the configuration");
+    : (await import("./file_layer.ts")).checkConfig(sections.merged(layers), "the configuration");
   return { config, layers, sections, apiKey: variable("VIS_API_KEY") ?? variable("OPENAI_API_KEY"), variable };
 }
 
@@ -68,16 +67,11 @@ async function fileLayers({ file, project = null, sections }: ConfigSources): Pr
 }
 
 function environmentLayer(variable: (name: string) => string | null): ConfigLayer {
-  const names: Readonly<Record<string, string>> = {
-    model: "VIS_MODEL",
-    provider: "VIS_PROVIDER",
-    baseUrl: "VIS_BASE_URL",
-  };
-  const said = Object.entries(names).flatMap(([key, name]) => {
+  const said = Object.entries(VARIABLES).flatMap(([key, name]) => {
     const text = variable(name);
     return text === null ? [] : [[key, key === "baseUrl" ? httpUrl(text) : text]];
   });
-  return { layer: "environment", values: Object.fromEntries(said), where: (key) => names[key] ?? "" };
+  return { layer: "environment", values: Object.fromEntries(said), where: (key) => VARIABLES[key] ?? "" };
 }
 
 function flagsLayer(flags: ConfigFlags): ConfigLayer {

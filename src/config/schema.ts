@@ -1,19 +1,67 @@
 import { z } from "zod";
 import { isSecureUrl } from "../domain/kit/addresses.ts";
 import { SECRET_PATTERNS } from "../domain/kit/patterns.ts";
-import { ProviderSchema } from "./provider_schema.ts";
 
 const positive = z.int().positive();
+const usd = z.number().min(0);
+
+const ModelSchema = z.strictObject({
+  name: z.string().trim().min(1).describe("Name of the model as the service knows it"),
+  contextTokens: positive.optional().describe("Tokens of context, request and reply together"),
+  price: z.strictObject({
+    input: usd.describe("US dollars per million tokens of input"),
+    output: usd.describe("US dollars per million tokens of output"),
+    cached: usd.optional().describe("US dollars per million tokens of input from a cache, else as input"),
+    cacheWrite: usd.optional().describe("US dollars per million tokens of input that is written to a cache"),
+  }).optional().describe("What the model costs"),
+  reasoning: z.boolean().optional().describe("Whether the model has its own reasoning, with levels"),
+  images: z.boolean().optional().describe("Whether the model takes images"),
+  alternatingRoles: z.boolean().optional().describe("Whether the model has no system role or wants alternating roles"),
+  speed: z.number().optional().describe("Rank of the model by speed, higher is faster"),
+  intelligence: z.number().optional().describe("Rank of the model by intelligence, higher is better"),
+});
+
+/** One provider of `providers[]`: the first model of the first provider is the root, the others are fallbacks. */
+const ProviderSchema = z.strictObject({
+  name: z.string().regex(/^[A-Za-z0-9][\w.-]*$/, "must be a name of letters, digits, dots and dashes")
+    .describe("Name that --provider and provider/model use"),
+  preset: z.string().min(1).optional().describe(
+    "Preset that gives what is left out, by default the one of the same name",
+  ),
+  protocol: z.enum(["openai-chat", "openai-responses", "anthropic", "google"]).optional()
+    .describe("Wire format of the service"),
+  baseUrl: z.url({ protocol: /^https?$/ }).optional().describe("Address of the service with its version path"),
+  keyEnv: z.string().regex(/^[A-Za-z_]\w*$/, "must be the name of a variable").optional()
+    .describe("Variable of the environment that holds the key; the key itself has no place in this file"),
+  models: z.array(ModelSchema).default([]).describe("Models in order of preference, with what is known better here"),
+  headers: z.record(z.string(), z.string()).optional().describe("Headers to send besides those of the protocol"),
+  firstTokenMs: positive.optional().describe(
+    "How long the service may send nothing before the first word of a reply, in milliseconds (default: 2 minutes, 30 for a server on this machine)",
+  ),
+  silenceMs: positive.optional().describe(
+    "How long the service may send nothing in the middle of a reply, in milliseconds (default: 60 seconds)",
+  ),
+  rateLimit: z.strictObject({
+    requests: positive.optional().describe("Most requests within the interval"),
+    tokens: positive.optional().describe("Most tokens within the interval, input and output"),
+    perMs: positive.default(60_000).describe("Length of the interval in milliseconds"),
+  }).optional().describe("How often the service may be asked; beyond it the next model serves, or the call waits"),
+});
+
 const network = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]);
 const commands = z.array(z.string().min(1)).default([]);
 const name = z.string().trim().min(1);
-/** Every setting of Vis itself with its default; extensions own the other sections. The description of each field is
- * its documentation. */
+
+/** Every setting of Vis itself, declared once: its name, type, default and documentation; extensions own the other
+ * sections. `project`: the file of a workspace may set it. Blocks can write that file, so such a setting must not name a
+ * command, a host, a key or a grant. `env`: the variable that sets it. `deno task gen` writes the defaults, these marks
+ * and the page of the settings. */
 export const ConfigSchema = z.strictObject({
-  model: name.nullable().default(null).describe("Model used where none is asked for: model or provider/model"),
+  model: name.nullable().default(null).describe("Model used where none is asked for: model or provider/model")
+    .meta({ project: true, env: "VIS_MODEL" }),
   provider: name.nullable().default(null).describe(
     "The only provider to use: one of providers, a preset, demo or files",
-  ),
+  ).meta({ env: "VIS_PROVIDER" }),
   providers: z.array(ProviderSchema).default([]).describe("Services and their models; the first model is the root"),
   localServers: z.boolean().default(true).describe(
     "Whether to look for Ollama, LM Studio and vLLM on this machine where no provider is configured",
@@ -23,14 +71,15 @@ export const ConfigSchema = z.strictObject({
   }).nullable().default(null).describe("Database: a file, or the URL of a PostgreSQL database; vis.db if null"),
   baseUrl: z.url({ protocol: /^https?$/ }).nullable().default(null).describe(
     "Base URL of an OpenAI-compatible server, with its /v1",
-  ),
+  ).meta({ env: "VIS_BASE_URL" }),
   retry: z.strictObject({
     patienceMs: z.int().min(0).default(300_000).describe(
       "How long a model call is tried again while its providers are out of order, in milliseconds; 0 for three tries only",
     ),
   }).prefault({}),
   budget: z.strictObject({
-    iterations: positive.default(4).describe("Iterations a query may use before it must ask for more"),
+    iterations: positive.default(4).describe("Iterations a query may use before it must ask for more")
+      .meta({ project: true }),
     ceiling: positive.nullable().default(null).describe("Most iterations a query may reach; null for no limit"),
     costUsd: z.number().positive().nullable().default(null).describe("Most a query may cost in US dollars"),
     tokens: positive.nullable().default(null).describe("Most tokens a query may use, input and output"),
@@ -68,7 +117,7 @@ export const ConfigSchema = z.strictObject({
     inlineChars: positive.default(120).describe("Longest value that the variable index shows whole"),
     attemptsChars: positive.default(1_500).describe("Most characters of the lines about earlier iterations"),
     notesChars: positive.default(3_000).describe("Most characters of the notes"),
-  }).prefault({}),
+  }).prefault({}).meta({ project: true }),
   server: z.strictObject({
     host: z.string().min(1).default("127.0.0.1").describe("Address that vis serve listens on"),
     port: z.int().min(0).max(65535).default(7357).describe("Port of vis serve; 0 takes one that is free"),
@@ -151,12 +200,13 @@ export const ConfigSchema = z.strictObject({
   ),
   secrets: z.array(z.string().min(1)).default([...SECRET_PATTERNS]).describe(
     "Files of the workspace that may hold keys, * for any text, ! for exceptions: reading one asks you first; a workspace only adds patterns",
-  ),
+  ).meta({ project: true }),
   extensions: z.strictObject({
     allow: z.array(name).nullable().default(null).describe(
       "Namespaces of the extensions to load, and no other; null loads every one that is found and trusted",
     ),
-    deny: z.array(name).default([]).describe("Namespaces of extensions that are not loaded"),
+    deny: z.array(name).default([]).describe("Namespaces of extensions that are not loaded")
+      .meta({ project: true }),
     config: z.record(z.string(), z.unknown()).default({}).describe("Namespace of an extension to its own settings"),
   }).prefault({}),
 });

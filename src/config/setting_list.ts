@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { SETTING_MARKS } from "../domain/settings.ts";
+import type { SettingsSections } from "./layers.ts";
 import { ConfigSchema } from "./schema.ts";
-import type { SettingsSections } from "./settings_sections.ts";
 
 /** A configuration key as its schema describes it. */
 export interface ConfigSetting {
@@ -71,7 +71,7 @@ export async function configJsonSchema({ all }: SettingsSections): Promise<objec
 /** Without the marks that only Vis uses. */
 function jsonOf(schema: z.ZodType): Node {
   const override = ({ jsonSchema }: { readonly jsonSchema: Record<string, unknown> }): void => {
-    for (const mark of SETTING_MARKS) delete jsonSchema[mark];
+    for (const mark of [...SETTING_MARKS, "env"]) delete jsonSchema[mark];
   };
   return z.toJSONSchema(schema, { io: "input", override, unrepresentable: "any" }) as Node;
 }

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { removeFromJsonc, setInJsonc as setAt } from "../../src/config/edit_jsonc.ts";
-import { parseJsonc } from "../../src/config/parse_jsonc.ts";
+import { parseJsonc, removeFromJsonc, setInJsonc as setAt } from "../../src/config/jsonc.ts";
 
 const valueOf = (text: string): unknown => parseJsonc({ path: "x", text });
 

@@ -13,7 +13,7 @@ import { Service } from "kubernetes-models/v1/Service";
 import { ServiceAccount } from "kubernetes-models/v1/ServiceAccount";
 import assert from "node:assert/strict";
 import { parse, parseAllDocuments } from "yaml";
-import { parseJsonc } from "../../src/config/parse_jsonc.ts";
+import { parseJsonc } from "../../src/config/jsonc.ts";
 import { ConfigSchema } from "../../src/config/schema.ts";
 
 const folder = new URL("../../docs/deploy/scale/", import.meta.url);

@@ -1,4 +1,4 @@
-import { SettingsSections } from "../../config/settings_sections.ts";
+import { SettingsSections } from "../../config/layers.ts";
 import type { SettingsSection } from "../../domain/settings.ts";
 import type { RealmIndex, ShippedIndex } from "../../extension/loader.ts";
 import type { Extension } from "../../extension/spec.ts";

@@ -1,8 +1,7 @@
 import { join } from "node:path";
 import type { ProviderAdmin } from "../../channels/channel.ts";
-import { setInJsonc } from "../../config/edit_jsonc.ts";
+import { parseJsonc, setInJsonc } from "../../config/jsonc.ts";
 import { valueAt } from "../../config/layers.ts";
-import { parseJsonc } from "../../config/parse_jsonc.ts";
 import { Cancelled, ConfigError, messageOf, ProviderError, UsageError } from "../../domain/errors.ts";
 import type {
   KeyReport,

@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import type { Quota, TokenGrant, TokenSource } from "../../channels/http/tokens.ts";
-import { parseJsonc } from "../../config/parse_jsonc.ts";
+import { parseJsonc } from "../../config/jsonc.ts";
 import { ConfigError, fileFault, messageOf } from "../../domain/errors.ts";
 import { DEFAULT_TENANT, TENANT_NAME, TENANT_RULE } from "../../domain/kit/ids.ts";
 import type { Log } from "../../logging/log.ts";

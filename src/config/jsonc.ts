@@ -1,4 +1,23 @@
-import { afterBlanks, type JsoncMember, type JsoncNode, jsoncTree } from "./_jsonc_tree.ts";
+import { ConfigError, messageOf } from "../domain/errors.ts";
+import { oneLine } from "../domain/kit/text.ts";
+
+/** Parses a file of JSON with comments and trailing commas; throws `ConfigError` that names the file. */
+export function parseJsonc(file: { readonly path: string; readonly text: string }): unknown {
+  try {
+    return JSON.parse(stripComments(file.text.replace(/^\ufeff/, "")));
+  } catch (error) {
+    const why = messageOf(error);
+    throw new ConfigError(`Cannot read ${file.path}: ${oneLine(why, 300)}`, { code: "syntax" });
+  }
+}
+
+/** Blanks out comments and trailing commas outside strings, so that positions in errors stay correct. */
+function stripComments(text: string): string {
+  const blank = (found: string): string => found.replace(/[^\n]/g, " ");
+  return text
+    .replace(/"(?:[^"\\\n]|\\.)*"|\/\/[^\n]*|\/\*[\s\S]*?\*\//g, (found) => found[0] === '"' ? found : blank(found))
+    .replace(/"(?:[^"\\\n]|\\.)*"|,(?=\s*[}\]])/g, (found) => found[0] === '"' ? found : " ");
+}
 
 interface Place {
   readonly text: string;
@@ -126,4 +145,95 @@ function written(value: unknown, indent: string): string {
 
 function splice(text: string, { start, end, with: put }: { start: number; end: number; with: string }): string {
   return `${text.slice(0, start)}${put}${text.slice(end)}`;
+}
+
+/** A value in JSON with comments, with its position. */
+interface JsoncNode {
+  readonly start: number;
+  /** Position after its last character. */
+  readonly end: number;
+  readonly kind: "object" | "array" | "scalar";
+  readonly members: readonly JsoncMember[];
+}
+
+interface JsoncMember {
+  /** Name in an object, index in an array. */
+  readonly key: string;
+  /** Position of its name; in an array, of its value. */
+  readonly start: number;
+  readonly value: JsoncNode;
+  /** Position of the comma after it; null if there is none. */
+  readonly comma: number | null;
+}
+
+const SCALAR = /[^\s,:\[\]{}"\/]+/y;
+const STRING = /"(?:[^"\\]|\\.)*"/sy;
+const BLANK = /(?:[\s\ufeff]|\/\/[^\n]*|\/\*[\s\S]*?\*\/)*/y;
+
+/** Parses a text that `parseJsonc` accepts; throws `SyntaxError` for others. */
+function jsoncTree(text: string): JsoncNode {
+  const reader = new TreeReader(text);
+  return reader.value();
+}
+
+/** The position after blanks and comments. */
+function afterBlanks(text: string, from: number): number {
+  BLANK.lastIndex = from;
+  BLANK.exec(text);
+  return BLANK.lastIndex;
+}
+
+class TreeReader {
+  readonly #text: string;
+  #at = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  value(): JsoncNode {
+    const start = this.#at = afterBlanks(this.#text, this.#at);
+    const open = this.#text[start];
+    if (open === "{") return this.#container("object", "}");
+    if (open === "[") return this.#container("array", "]");
+    this.#match(open === '"' ? STRING : SCALAR);
+    return { start, end: this.#at, kind: "scalar", members: [] };
+  }
+
+  #container(kind: "object" | "array", close: string): JsoncNode {
+    const start = this.#at++;
+    const members: JsoncMember[] = [];
+    while (!this.#takes(close)) {
+      const from = this.#at;
+      const key = kind === "array" ? String(members.length) : String(JSON.parse(this.#match(STRING)));
+      if (kind === "object" && !this.#takes(":")) throw this.#unexpected();
+      const value = this.value();
+      const end = this.#at;
+      const comma = this.#takes(",") ? this.#at - 1 : null;
+      if (comma === null) this.#at = end;
+      members.push({ key, start: from, value, comma });
+      if (comma === null && this.#text[afterBlanks(this.#text, end)] !== close) throw this.#unexpected();
+    }
+    return { start, end: this.#at, kind, members };
+  }
+
+  /** Skips blanks, and the character if it comes next. */
+  #takes(char: string): boolean {
+    this.#at = afterBlanks(this.#text, this.#at);
+    if (this.#text[this.#at] !== char) return false;
+    this.#at++;
+    return true;
+  }
+
+  #match(pattern: RegExp): string {
+    pattern.lastIndex = this.#at;
+    const found = pattern.exec(this.#text)?.[0];
+    if (found === undefined) throw this.#unexpected();
+    this.#at += found.length;
+    return found;
+  }
+
+  #unexpected(): SyntaxError {
+    return new SyntaxError(`Cannot read JSON: nothing that fits at character ${this.#at}`);
+  }
 }
