@@ -19,7 +19,7 @@ import type { PagedRecording, Recording } from "../domain/records/recording.ts";
 import { Environment } from "../environment/environment.ts";
 import type { Branch, BranchNode, ConversationStore, Store, StoredIteration } from "../persistence/store.ts";
 import type { ModelMessage } from "../providers/provider.ts";
-import type { ModelRoute } from "../providers/router/router.ts";
+import type { ModelRoute } from "../providers/router/routes.ts";
 import { PREFERENCES } from "../query/query_parts.ts";
 import { previewCall } from "../query/run_query.ts";
 import { Exports } from "./exported.ts";

@@ -13,8 +13,8 @@ import {
 } from "../environment/input_variables.ts";
 import type { Asked, Branch, Store } from "../persistence/store.ts";
 import type { RequestExtras } from "../prompt/call_messages.ts";
-import { unpricedText } from "../providers/router/named_routes.ts";
-import type { ModelRoute, Router } from "../providers/router/router.ts";
+import type { Router } from "../providers/router/router.ts";
+import { type ModelRoute, unpricedText } from "../providers/router/routes.ts";
 import {
   needsPrice,
   planInstructions,

@@ -10,7 +10,8 @@ import type { CallPrefix } from "../prompt/call_messages.ts";
 import type { ContextParts, JournalEntry } from "../prompt/context/context_parts.ts";
 import type { Reply, ReplyFault } from "../prompt/reply/reply.ts";
 import type { ReasoningLevel } from "../providers/provider.ts";
-import type { ModelPreference, Router } from "../providers/router/router.ts";
+import type { Router } from "../providers/router/router.ts";
+import type { ModelPreference } from "../providers/router/routes.ts";
 
 /* One model round trip: ask, run the blocks, judge the answer, store.
  *

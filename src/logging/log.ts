@@ -1,6 +1,4 @@
 import { LOG_LEVELS, type LogEntry } from "../domain/records/history.ts";
-import { SINKS } from "./_sinks.ts";
-import type { FinishedCall } from "./finished_call.ts";
 
 /** The engine's log: an event name that machines can match, and data. Never contains a key or a user's message text.
  * Goes nowhere until `startLogging` or `startLogTable` is called. */
@@ -41,4 +39,26 @@ export function startLogging(
     level,
     write: ({ data, ...record }) => write(JSON.stringify({ time: Date.now(), ...record, ...data })),
   });
+}
+
+export interface LogRecord extends Pick<LogEntry, "level" | "event"> {
+  readonly category: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** Receives the records at or above its level. */
+export interface LogSink {
+  readonly level: LogEntry["level"];
+  /** What it throws is ignored. */
+  write(record: LogRecord): void;
+  call?(call: FinishedCall): void;
+}
+
+export const SINKS = new Set<LogSink>();
+
+/** A successful call of an extension's function. */
+export interface FinishedCall extends Pick<LogEntry, "conversationId" | "iterationId"> {
+  readonly ext: string;
+  readonly sym: string;
+  readonly ms: number;
 }

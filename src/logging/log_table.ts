@@ -1,5 +1,6 @@
-import { type LogRecord, type LogSink, SINKS } from "./_sinks.ts";
-import { LogQueue, type LogQueueOptions } from "./log_queue.ts";
+import { unrefTimer } from "../domain/kit/time.ts";
+import type { LogEntry } from "../domain/records/history.ts";
+import { type FinishedCall, type LogRecord, type LogSink, SINKS } from "./log.ts";
 
 export interface LogTable {
   /** Stores what is waiting and receives nothing further. Never rejects. */
@@ -33,4 +34,99 @@ function store(queue: LogQueue, { level, category, event, data: all }: LogRecord
     ...(typeof block === "number" ? { block } : {}),
   };
   queue.add({ level, event, data: { category, ...data }, ...scope });
+}
+
+export interface LogQueueOptions {
+  /** Stores a batch; a rejection is ignored. */
+  readonly write: (entries: readonly LogEntry[]) => Promise<void>;
+  /** Maximum number of waiting entries; further ones are dropped and counted. */
+  readonly limit?: number;
+  /** How long the first entry of a batch waits for more. */
+  readonly delayMs?: number;
+  readonly now?: () => number;
+}
+
+interface Calls {
+  calls: number;
+  ms: number;
+  slowestMs: number;
+}
+
+const BATCH = 256;
+
+/** Queue of entries for the log table: `add` returns immediately and never throws, and a batch is stored later.
+ * Successful calls of one function in one iteration are merged into one entry with their count and time. */
+export class LogQueue {
+  readonly #options: Required<LogQueueOptions>;
+  readonly #waiting: LogEntry[] = [];
+  readonly #calls = new Map<string, Calls>();
+  #dropped = 0;
+  #timer: ReturnType<typeof setTimeout> | null = null;
+  #writing: Promise<void> | null = null;
+  #closed = false;
+
+  constructor({ write, limit = 2048, delayMs = 250, now = Date.now }: LogQueueOptions) {
+    this.#options = { write, limit, delayMs, now };
+  }
+
+  add(entry: LogEntry): void {
+    if (this.#closed) return;
+    if (this.#waiting.length >= this.#options.limit) {
+      this.#dropped++;
+      return;
+    }
+    this.#waiting.push({ at: this.#options.now(), ...entry });
+    this.#schedule();
+  }
+
+  /** Adds a successful call of an extension's function. */
+  addCall({ ext, sym, ms, ...scope }: FinishedCall): void {
+    const key = `${scope.iterationId} ${scope.conversationId} ${ext} ${sym}`;
+    const known = this.#calls.get(key);
+    if (known) {
+      known.calls++;
+      known.ms = rounded(known.ms + ms);
+      known.slowestMs = Math.max(known.slowestMs, ms);
+      return;
+    }
+    const data = { ext, sym, phase: "end", calls: 1, ms, slowestMs: ms };
+    if (this.#waiting.length < this.#options.limit) this.#calls.set(key, data);
+    this.add({ level: "info", event: "extension.call", data, ...scope });
+  }
+
+  /** Resolves when everything that was added before is stored or dropped. Never rejects. */
+  async flush(): Promise<void> {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    while (this.#writing !== null || this.#waiting.length > 0) await (this.#writing ??= this.#drain());
+  }
+
+  /** Stores what is waiting and accepts nothing further. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.flush();
+  }
+
+  #schedule(): void {
+    if (this.#timer !== null || this.#writing !== null) return;
+    this.#timer = setTimeout(() => void this.flush(), this.#options.delayMs);
+    // The timer does not keep the program running. An orderly exit closes the queue.
+    unrefTimer(this.#timer);
+  }
+
+  async #drain(): Promise<void> {
+    this.#calls.clear();
+    const batch = this.#waiting.splice(0, BATCH);
+    const dropped = this.#dropped;
+    this.#dropped = 0;
+    if (dropped > 0) {
+      batch.push({ level: "warn", event: "log.dropped", data: { entries: dropped }, at: this.#options.now() });
+    }
+    await this.#options.write(batch).catch(() => undefined);
+    this.#writing = null;
+  }
+}
+
+function rounded(ms: number): number {
+  return Math.round(ms * 1000) / 1000;
 }

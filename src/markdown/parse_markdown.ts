@@ -1,7 +1,12 @@
-import type { Token } from "markdown-it";
-import { inlinesOf } from "./_inlines.ts";
-import { fenceLanguage, markdownTokens } from "./_tokens.ts";
-import type { MarkdownBlock, MarkdownInline, MarkdownItem, MarkdownList, MarkdownTable } from "./tree.ts";
+import {
+  inlineText,
+  type MarkdownBlock,
+  type MarkdownInline,
+  type MarkdownItem,
+  type MarkdownList,
+  type MarkdownTable,
+} from "./tree.ts";
+import MarkdownIt, { type Token } from "markdown-it";
 
 /** What follows in a longer text is shown as written. */
 const MAX_CHARS = 200_000;
@@ -123,4 +128,153 @@ function table(reading: Reading): MarkdownTable {
 function sideOf(style: string): MarkdownTable["sides"][number] {
   const side = /left|center|right/.exec(style)?.[0];
   return side === "left" || side === "center" || side === "right" ? side : null;
+}
+
+type Clean = (text: string) => string;
+
+/** Styles that are nested more deeply are left out, their text is not. */
+const MAX_DEPTH = 20;
+const LINK = /^(?:https?:\/\/|mailto:)/i;
+const STYLES = { em: "emphasis", strong: "strong", s: "strikethrough", link: "link" } as const;
+
+/** An element that is still open. */
+interface Open {
+  readonly token: Token | null;
+  readonly inlines: MarkdownInline[];
+}
+
+/** The inlines of a paragraph. Every text in them has passed `clean`. */
+export function inlinesOf(tokens: readonly Token[], clean: Clean): readonly MarkdownInline[] {
+  const open: Open[] = [{ token: null, inlines: [] }];
+  let left = 0;
+  const top = (): Open => open[open.length - 1] as Open;
+  for (const token of tokens) {
+    if (token.nesting === 1) {
+      if (open.length > MAX_DEPTH) left++;
+      else open.push({ token, inlines: [] });
+    } else if (token.nesting === 0) { for (const one of leaf(token, clean)) add(top().inlines, one); }
+    else if (left > 0) left--;
+    else {
+      const { token: opened, inlines } = top();
+      open.pop();
+      for (const one of styled(opened as Token, { inlines, clean })) add(top().inlines, one);
+    }
+  }
+  return top().inlines;
+}
+
+/** Neighbouring texts become one. */
+function add(to: MarkdownInline[], one: MarkdownInline): void {
+  const last = to[to.length - 1];
+  if (one.kind === "text" && one.text === "") return;
+  if (one.kind !== "text" || last?.kind !== "text") to.push(one);
+  else to[to.length - 1] = { kind: "text", text: last.text + one.text };
+}
+
+function leaf(token: Token, clean: Clean): readonly MarkdownInline[] {
+  switch (token.type) {
+    case "code_inline":
+      return [{ kind: "code", text: clean(token.content) }];
+    case "softbreak":
+      return [{ kind: "text", text: "\n" }];
+    case "hardbreak":
+      return [{ kind: "break" }];
+    case "image":
+      return image(token, clean);
+    default:
+      return [{ kind: "text", text: clean(token.content) }];
+  }
+}
+
+function image(token: Token, clean: Clean): readonly MarkdownInline[] {
+  const { address: src, title } = attributes(token, { name: "src", clean });
+  const alt = inlineText(inlinesOf(token.children ?? [], clean)).replaceAll("\n", " ");
+  if (isLink(src)) return [{ kind: "image", src, title, alt }];
+  return [{ kind: "text", text: alt }, ...shownTarget(src, alt)];
+}
+
+function styled(
+  token: Token,
+  { inlines, clean }: { readonly inlines: readonly MarkdownInline[]; readonly clean: Clean },
+): readonly MarkdownInline[] {
+  const kind = STYLES[token.type.slice(0, token.type.indexOf("_")) as keyof typeof STYLES];
+  if (kind !== "link") return [{ kind, inlines }];
+  const { address: href, title } = attributes(token, { name: "href", clean });
+  const label = inlineText(inlines);
+  if (!isLink(href)) return [...inlines, ...shownTarget(href, label)];
+  if (label.trim() === "") return [{ kind, href, title, inlines: [{ kind: "text", text: href }] }];
+  const shown = [...inlines];
+  for (const one of otherHost(href, label)) add(shown, one);
+  return [{ kind, href, title, inlines: shown }];
+}
+
+function attributes(
+  token: Token,
+  { name, clean }: { readonly name: "href" | "src"; readonly clean: Clean },
+): { readonly address: string; readonly title: string } {
+  return { address: clean(String(token.attrGet(name) ?? "")), title: clean(String(token.attrGet("title") ?? "")) };
+}
+
+function isLink(target: string): boolean {
+  return LINK.test(target) && URL.canParse(target);
+}
+
+/** What cannot be opened is shown behind the label: a file, an anchor, or an address that would run something. */
+function shownTarget(target: string, label: string): readonly MarkdownInline[] {
+  if (target === "" || target === label) return [];
+  return [{ kind: "text", text: label === "" ? target : ` (${target})` }];
+}
+
+/** A label that looks like another address must not hide where the link leads. */
+function otherHost(href: string, label: string): readonly MarkdownInline[] {
+  const { host } = new URL(href);
+  return /\w\.\w/.test(label) && !label.includes(host) ? [{ kind: "text", text: ` (${host})` }] : [];
+}
+
+/** Of deeper quotes and lists, what is inside is shown as written. A list counts two. */
+const MAX_LEVEL = 40;
+
+const parser = new MarkdownIt({ html: false, linkify: true });
+
+// Every target: those that are no links are shown as text.
+parser.validateLink = () => true;
+parser.linkify.add("ftp:", null).add("//", null).add("www.", {
+  validate: (text, at, self) => /^[\w-]/.test(text.slice(at, at + 1)) ? hostAndPath(text, at, self) : 0,
+  normalize: (match) => {
+    match.url = `http://${match.url}`;
+  },
+});
+
+/** The length of what follows "www." in an address. */
+function hostAndPath(text: string, at: number, self: typeof parser.linkify): number {
+  // The package matches addresses with a scheme only.
+  const rest = text.slice(at, at + 2_000);
+  const found = self.matchAtStart(`http://www.${rest}`);
+  return found === null ? 0 : found.lastIndex - "http://www.".length;
+}
+
+// The package drops what is nested more deeply than its limit.
+const tokenize = parser.block.tokenize;
+parser.block.tokenize = function (state, start, end): void {
+  if (state.level < MAX_LEVEL) return tokenize.call(this, state, start, end);
+  let line = start;
+  while (line < end && (state.isEmpty(line) || (state.sCount[line] ?? 0) >= state.blkIndent)) line++;
+  const text = state.getLines(start, line, state.blkIndent, false).trim();
+  state.line = line;
+  state.push("paragraph_open", "p", 1);
+  const inline = state.push("inline", "", 0);
+  inline.content = text;
+  inline.children = [Object.assign(new state.Token("text", "", 0), { content: text })];
+  inline.type = "as_written";
+  state.push("paragraph_close", "p", -1);
+};
+
+/** The tokens of a text by CommonMark and the tables, strikethrough and bare addresses of GitHub. */
+export function markdownTokens(text: string): readonly Token[] {
+  return parser.parse(text, {});
+}
+
+/** What the word after a fence says. */
+export function fenceLanguage(info: string): string {
+  return parser.utils.unescapeAll(info).trim().split(/\s+/, 1)[0] ?? "";
 }

@@ -1,5 +1,5 @@
-import { playedProvider } from "./played_provider.ts";
 import type { Provider } from "./provider.ts";
+import { playedProvider } from "./replay.ts";
 
 interface DemoReply {
   readonly thinking: string;

@@ -1,7 +1,50 @@
-import { ProviderError } from "../domain/errors.ts";
-import type { Playback } from "../domain/records/recording.ts";
-import { playedProvider } from "./played_provider.ts";
-import type { Provider } from "./provider.ts";
+import { Cancelled, ProviderError } from "../domain/errors.ts";
+import { NO_USAGE } from "../domain/query/model_call.ts";
+import type { Playback, PlayedReply } from "../domain/records/recording.ts";
+import { type Capabilities, type ModelEvent, type ModelRequest, type Provider, UNKNOWN_MODEL } from "./provider.ts";
+
+const PIECE = 80;
+const PRICE = { input: 0, output: 0, cached: 0 };
+
+interface PlayedParts {
+  readonly name: string;
+  readonly model: string;
+  readonly images: boolean;
+  /** The reply to the texts of a request; may throw `ProviderError`. */
+  readonly reply: (texts: readonly string[]) => Omit<Extract<PlayedReply, { readonly kind: "reply" }>, "kind">;
+}
+
+/** A provider without a model: it streams prepared replies, needs no network and counts no tokens. */
+export function playedProvider({ name, model, images, reply }: PlayedParts): Provider {
+  return {
+    name,
+    defaultModel: model,
+    stream: (request) => play(request, reply),
+    models: ({ signal }) => signal.aborted ? Promise.reject(new Cancelled("Cancelled")) : Promise.resolve([model]),
+    capabilities: (): Capabilities => ({ ...UNKNOWN_MODEL, images, price: PRICE }),
+  };
+}
+
+async function* play(
+  { messages, model, signal }: ModelRequest,
+  replyTo: PlayedParts["reply"],
+): AsyncGenerator<ModelEvent> {
+  if (signal.aborted) throw new Cancelled("Cancelled");
+  const { text, reasoning, broken, cut } = replyTo(messages.map((message) => message.text));
+  for (const event of [...pieces("reasoning", reasoning), ...pieces("text", text)]) {
+    if (signal.aborted) throw new Cancelled("Cancelled");
+    yield event;
+    // Lets the reading loop do other work between two pieces, as with a real stream.
+    await Promise.resolve();
+  }
+  if (signal.aborted) throw new Cancelled("Cancelled");
+  if (broken !== undefined) throw new ProviderError(broken, { code: "network", retryable: true });
+  yield { type: "end", usage: { ...NO_USAGE, calls: 1 }, model, finish: cut ? "length" : "stop" };
+}
+
+function* pieces(type: "text" | "reasoning", text: string): Generator<ModelEvent> {
+  for (let at = 0; at < text.length; at += PIECE) yield { type, delta: text.slice(at, at + PIECE) };
+}
 
 /** System, request, reply format, context: what a query sends and a plain call does not. */
 const MESSAGES_OF_A_QUERY = 4;

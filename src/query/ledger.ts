@@ -2,8 +2,7 @@ import { Cancelled, HostCallError, ProviderError } from "../domain/errors.ts";
 import { addUsage, NO_USAGE } from "../domain/query/model_call.ts";
 import type { QueryReason } from "../domain/query/outcomes.ts";
 import type { Usage } from "../domain/query/query_schemas.ts";
-import type { Price } from "../providers/provider.ts";
-import { ratesFor } from "../providers/router/usage_cost.ts";
+import { type Price, ratesFor } from "../providers/provider.ts";
 import { needsPrice, type QueryLimits } from "./query_parts.ts";
 
 /** The expected consumption of a call, before it is made. */

@@ -1,6 +1,7 @@
 import { Semaphore } from "../domain/kit/concurrency.ts";
 import { NO_USAGE } from "../domain/query/model_call.ts";
-import type { ModelRoute, Router, RouterCallOptions, RouterReply, RouterRequest } from "../providers/router/router.ts";
+import type { Router, RouterCallOptions, RouterReply, RouterRequest } from "../providers/router/router.ts";
+import type { ModelRoute } from "../providers/router/routes.ts";
 import type { Ledger, Spend } from "./ledger.ts";
 import { chosenRoute, isPreference, type ModelCalls } from "./query_parts.ts";
 

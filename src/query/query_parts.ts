@@ -10,8 +10,8 @@ import type { ProcessOwner, Store } from "../persistence/store.ts";
 import type { ContextCaps } from "../prompt/context/context_parts.ts";
 import type { PromptEnvironment } from "../prompt/system_prompt.ts";
 import type { ReasoningLevel } from "../providers/provider.ts";
-import { namedRoutes, unpriced } from "../providers/router/named_routes.ts";
-import type { ModelPreference, ModelRoute, Router } from "../providers/router/router.ts";
+import type { Router } from "../providers/router/router.ts";
+import { type ModelPreference, type ModelRoute, namedRoutes, unpriced } from "../providers/router/routes.ts";
 
 /** The operator's settings for queries. */
 export interface QuerySettings {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { QueryEvent } from "../../src/domain/query/query_schemas.ts";
-import type { WireProtocol } from "../../src/providers/provider_options.ts";
+import type { WireProtocol } from "../../src/providers/wire/wire.ts";
 import { type Engine, startEngine } from "../helpers/engine.ts";
 import { HurriedClock } from "../helpers/hurried_clock.ts";
 import { final, replyJson } from "../helpers/scripted_provider.ts";

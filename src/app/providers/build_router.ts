@@ -2,13 +2,13 @@ import { join } from "node:path";
 import { ConfigError, messageOf } from "../../domain/errors.ts";
 import { isLoopback } from "../../domain/kit/addresses.ts";
 import { createLog } from "../../logging/log.ts";
-import type { Advice } from "../../providers/advice.ts";
 import { Credentials } from "../../providers/credentials.ts";
-import type { LocalAddress } from "../../providers/models/discover.ts";
 import { loadModelData, type ModelData } from "../../providers/models/model_data.ts";
-import { PRESETS } from "../../providers/models/presets.ts";
+import { type LocalAddress, PRESETS } from "../../providers/models/presets.ts";
 import { type Capabilities, type Price, type Provider, UNKNOWN_MODEL } from "../../providers/provider.ts";
-import { type ModelRoute, Router } from "../../providers/router/router.ts";
+import { Router } from "../../providers/router/router.ts";
+import type { ModelRoute } from "../../providers/router/routes.ts";
+import type { Advice } from "../../providers/wire/wire.ts";
 import type { Settings } from "../settings/settings.ts";
 import { chooseProviders, type ChosenProviders, type ResolvedProvider } from "./choose_providers.ts";
 
@@ -198,12 +198,9 @@ async function create(
 ): Promise<Provider> {
   const { name, baseUrl, key, headers } = resolved;
   const isBearer = resolved.preset !== null && PRESETS[resolved.preset]?.bearerName === key.from; // then in the headers
-  const { createProvider } = await import("../../providers/wire/create_provider.ts");
+  const { createProvider } = await import("../../providers/wire/wire_provider.ts");
   if (resolved.need === "device-login") {
-    const [{ CopilotProvider }, { copilotEndpoints }] = await Promise.all([
-      import("../../providers/copilot/copilot.ts"),
-      import("../../providers/copilot/endpoints.ts"),
-    ]);
+    const { CopilotProvider, copilotEndpoints } = await import("../../providers/copilot.ts");
     return new CopilotProvider({
       name,
       defaultModel,

@@ -2,10 +2,17 @@ import { ConfigError, UsageError } from "../../domain/errors.ts";
 import { isLoopback } from "../../domain/kit/addresses.ts";
 import { nearestName } from "../../domain/kit/names.ts";
 import type { Credential, Credentials } from "../../providers/credentials.ts";
-import { discoverLocal, type LocalAddress, type LocalServer, usualAddresses } from "../../providers/models/discover.ts";
 import { loadModelData, type ModelDataSet } from "../../providers/models/model_data.ts";
-import { environmentAddress, type Preset, PRESETS } from "../../providers/models/presets.ts";
-import type { WireProtocol } from "../../providers/provider_options.ts";
+import {
+  discoverLocal,
+  environmentAddress,
+  type LocalAddress,
+  type LocalServer,
+  type Preset,
+  PRESETS,
+  usualAddresses,
+} from "../../providers/models/presets.ts";
+import type { WireProtocol } from "../../providers/wire/wire.ts";
 import type { Settings } from "../settings/settings.ts";
 
 /** The chosen providers, the root first, and notes about the choice. */

@@ -13,11 +13,10 @@ import type {
   ProvidersReport,
 } from "../../domain/reports.ts";
 import { BOT_LOGIN } from "../../domain/settings.ts";
-import type { CopilotEndpoints } from "../../providers/copilot/endpoints.ts";
+import type { CopilotEndpoints } from "../../providers/copilot.ts";
 import type { Credentials } from "../../providers/credentials.ts";
-import { discoverLocal, type LocalAddress, usualAddresses } from "../../providers/models/discover.ts";
 import { loadModelData, type ModelData } from "../../providers/models/model_data.ts";
-import { PRESETS } from "../../providers/models/presets.ts";
+import { discoverLocal, type LocalAddress, PRESETS, usualAddresses } from "../../providers/models/presets.ts";
 import { readConfigFile, writeConfigFile } from "../settings/config_file.ts";
 import { authReferences } from "../settings/secret_references.ts";
 import type { Settings } from "../settings/settings.ts";
@@ -209,11 +208,7 @@ export class AppProviderAdmin implements ProviderAdmin {
     provider: string,
     options: Parameters<ProviderAdmin["deviceLogin"]>[1],
   ): Promise<string> {
-    const [{ copilotDeviceLogin }, { copilotEndpoints }, { CopilotTokens }] = await Promise.all([
-      import("../../providers/copilot/login.ts"),
-      import("../../providers/copilot/endpoints.ts"),
-      import("../../providers/copilot/token.ts"),
-    ]);
+    const { copilotDeviceLogin, copilotEndpoints, CopilotTokens } = await import("../../providers/copilot.ts");
     const { domain, signal, onCode } = options;
     const endpoints = (this.#endpointsOf ?? copilotEndpoints)(domain);
     const githubToken = await copilotDeviceLogin(endpoints, { signal, onCode });

@@ -1,7 +1,13 @@
 import { harmlessText } from "../../domain/kit/text.ts";
-import { inlineText } from "../../markdown/inline_text.ts";
 import { parseMarkdown } from "../../markdown/parse_markdown.ts";
-import type { MarkdownBlock, MarkdownInline, MarkdownItem, MarkdownList, MarkdownTable } from "../../markdown/tree.ts";
+import {
+  inlineText,
+  type MarkdownBlock,
+  type MarkdownInline,
+  type MarkdownItem,
+  type MarkdownList,
+  type MarkdownTable,
+} from "../../markdown/tree.ts";
 import type { MessageEntity } from "./bot_api.ts";
 
 /** A style of text. Two spans have the same style only if it is the same object. */

@@ -1,7 +1,6 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useState } from "preact/hooks";
-import { codeSpans } from "../../markdown/code_spans.ts";
-import { diffSpans } from "../../markdown/diff_spans.ts";
+import { codeSpans, diffSpans } from "../../markdown/code_spans.ts";
 
 function plain(part: string): string {
   return part;

@@ -1,29 +1,12 @@
+import { estimateTokens, fittingRoutes, type ModelPreference, type ModelRoute, namedRoutes } from "./routes.ts";
 import { ProviderError } from "../../domain/errors.ts";
-import { type Clock, REAL_CLOCK } from "../../domain/kit/time.ts";
+import { backoffMs, type Clock, REAL_CLOCK } from "../../domain/kit/time.ts";
 import type { ModelTrace } from "../../domain/query/model_call.ts";
 import type { Usage } from "../../domain/query/query_schemas.ts";
 import type { Log } from "../../logging/log.ts";
-import type { Capabilities, ModelEvent, ModelMessage, Provider, ReasoningLevel } from "../provider.ts";
-import { type CallPatience, ModelCall } from "./_call.ts";
-import { estimateTokens, fittingRoutes } from "./_fitting_routes.ts";
-import { ProviderGuard } from "./_gate.ts";
-import type { RateLimit, Ticket } from "./_rate_window.ts";
-import { Retries } from "./_retries.ts";
-import { namedRoutes } from "./named_routes.ts";
-
-export type ModelPreference = "cost" | "speed" | "intelligence";
-
-export interface ModelRoute {
-  readonly provider: Provider;
-  readonly model: string;
-  /** Rank among the models, higher is better; without ranks, prices and reasoning are used instead. */
-  readonly speed?: number | undefined;
-  readonly intelligence?: number | undefined;
-  /** Without any byte before the first text or reasoning of a reply; by default that of the router. */
-  readonly firstTokenMs?: number | undefined;
-  /** Without any byte after that; by default that of the router. */
-  readonly silenceMs?: number | undefined;
-}
+import { type Capabilities, costOf, type ModelEvent, type ModelMessage, type ReasoningLevel } from "../provider.ts";
+import { ProviderGuard, type RateLimit, type Ticket } from "./_guard.ts";
+import { type Patience, watchedStream } from "./_watched_stream.ts";
 
 export interface RouterOptions {
   /** At least one. The first is the root model; the others serve when it fails or when they are requested. */
@@ -293,4 +276,116 @@ export class Router {
       gate.leave(ticket, outcome, call);
     }
   }
+}
+
+export interface CallPatience extends Patience {
+  readonly log: Pick<Log, "warn">;
+}
+
+/** The attempts at one request with one route. */
+export class ModelCall {
+  /** True once part of a reply was received. */
+  heard = false;
+  /** True once the caller has shown part of a reply. */
+  shown = false;
+  readonly #request: RouterRequest;
+  readonly #route: ModelRoute;
+  readonly #options: RouterCallOptions;
+
+  constructor(request: RouterRequest, route: ModelRoute, options: RouterCallOptions) {
+    this.#request = request;
+    this.#route = route;
+    this.#options = options;
+  }
+
+  /** Throws `Cancelled` and defects. */
+  async run(patience: CallPatience): Promise<Omit<RouterReply, "attempts"> | ProviderError> {
+    const { clock } = patience;
+    const start = clock.now();
+    const trace = (outcome: Pick<ModelTrace, "ok" | "status" | "error" | "usage">): void => {
+      const { provider, model } = this.#route;
+      const ms = Math.round(clock.now() - start);
+      this.#options.onAttempt?.({ provider: provider.name, model, ...outcome, ms, repairs: [] });
+    };
+    try {
+      const reply = await this.#read(patience);
+      trace({ ok: true, status: null, error: null, usage: reply.usage });
+      return reply;
+    } catch (error) {
+      const known = error instanceof ProviderError ? error : null;
+      trace({ ok: false, status: known?.status ?? null, error: known?.message ?? String(error), usage: null });
+      if (known === null) throw error;
+      return known;
+    }
+  }
+
+  async #read({ log, ...limits }: CallPatience): Promise<Omit<RouterReply, "attempts">> {
+    const { provider, model, firstTokenMs = limits.firstTokenMs, silenceMs = limits.silenceMs } = this.#route;
+    const { signal, onWait } = this.#options;
+    const patience = { ...limits, firstTokenMs, silenceMs, onWait };
+    const text: string[] = [];
+    const reasoning: string[] = [];
+    const { messages, reasoning: level } = this.#request;
+    for await (const event of watchedStream(provider, { model, messages, reasoning: level, signal }, patience)) {
+      if (event.type === "end") {
+        const price = provider.capabilities(event.model).price ?? provider.capabilities(model).price;
+        const costUsd = costOf(event.usage, price);
+        const { usage, finish, oddities, toolCall = null } = event;
+        if (oddities) log.warn("usage_left_out", { provider: provider.name, model, counts: oddities });
+        const served = { model: event.model, provider: provider.name };
+        return { text: text.join(""), reasoning: reasoning.join(""), usage, costUsd, ...served, finish, toolCall };
+      }
+      (event.type === "text" ? text : reasoning).push(event.delta);
+      this.heard = true;
+      if (this.#options.onEvent?.(event)) this.shown = true;
+    }
+    throw new ProviderError(`Cannot get a reply from ${provider.name}: it ended early`, {
+      code: "server",
+      retryable: true,
+    });
+  }
+}
+
+const QUICK = { firstMs: 500, mostMs: 30_000 };
+/** If a service asks for a longer wait, the next route is tried first. */
+const LONGEST_QUICK_MS = 60_000;
+const PATIENT = { firstMs: 2_000, mostMs: 30_000 };
+
+/** The pauses of one request: short ones between attempts at one route, and longer ones after all routes have failed
+ * with temporary errors, as long as patience lasts. */
+export class Retries {
+  readonly #clock: Clock;
+  readonly #random: () => number;
+  readonly #patienceMs: number;
+  #since: number | null = null;
+  #rounds = 0;
+
+  constructor(facts: { readonly clock: Clock; readonly random: () => number; readonly patienceMs: number }) {
+    this.#clock = facts.clock;
+    this.#random = facts.random;
+    this.#patienceMs = facts.patienceMs;
+  }
+
+  /** Milliseconds until the same route is called again after its `attempt`; null if it should not be. */
+  quickMs(error: ProviderError, attempt: number): number | null {
+    if (!error.retryable || (error.retryAfterMs ?? 0) > LONGEST_QUICK_MS) return null;
+    return waitMs(error, backoffMs(attempt, { ...QUICK, random: this.#random }));
+  }
+
+  /** Milliseconds until the routes that failed with these errors are called again; null if there are none or patience
+   * has run out. */
+  patientMs(failures: readonly ProviderError[]): number | null {
+    if (failures.length === 0) return null;
+    const now = this.#clock.now();
+    this.#since ??= now;
+    const own = backoffMs(++this.#rounds, { ...PATIENT, random: this.#random });
+    const soonest = Math.min(...failures.map((error) => waitMs(error, own)));
+    return now + soonest - this.#since > this.#patienceMs ? null : soonest;
+  }
+}
+
+/** The wait that the service asks for, else our own. Many clients receive the same time, so random jitter is added to
+ * it. */
+function waitMs({ retryAfterMs }: ProviderError, own: number): number {
+  return retryAfterMs ? retryAfterMs + own * 0.2 : own;
 }

@@ -3,8 +3,7 @@ import { ProviderError } from "../../domain/errors.ts";
 import { isLoopback } from "../../domain/kit/addresses.ts";
 import { jsonOrUndefined, readForeignJson } from "../../domain/kit/json.ts";
 import type { Endpoint } from "./_endpoint.ts";
-import { isError, said } from "./_error_body.ts";
-import type { Failures, ServiceError } from "./_failures.ts";
+import { type Failures, isError, said, type ServiceError } from "./_failures.ts";
 import { sse } from "./sse.ts";
 import type { JsonFields, ProviderApi, WireCall } from "./wire.ts";
 

@@ -1,11 +1,8 @@
 import type { Image } from "../../domain/images.ts";
 import { asRecord } from "../../domain/kit/json.ts";
-import type { ModelMessage, ModelRequest } from "../provider.ts";
-import { type ChatDialect, chatDialect } from "./_chat_dialect.ts";
-import { imageUrl } from "./_image_data.ts";
-import { namesIn } from "./_model_names.ts";
+import type { ModelMessage, ModelRequest, ReasoningLevel } from "../provider.ts";
 import type { ReplyBuilder } from "./reply.ts";
-import type { CallFacts, JsonFields, ProviderApi, WireCall } from "./wire.ts";
+import { type CallFacts, EFFORT, type JsonFields, type ProviderApi, type WireCall } from "./wire.ts";
 
 /** OpenAI's chat completions, as implemented by OpenAI and many others
  * (https://platform.openai.com/docs/api-reference/chat). */
@@ -163,4 +160,62 @@ function refused(text: string): string | null {
   if (/reasoning|thinking|effort/i.test(text)) return "reasoning";
   const isAboutRoles = /roles must alternate|system role|role.{0,20}system|system.{0,20}not supported/i.test(text);
   return isAboutRoles ? "roles" : null;
+}
+
+/** Differences between the requests of services that implement OpenAI's API. */
+export interface ChatDialect {
+  /** Fields of the request for a reasoning level. */
+  reasoning(level: ReasoningLevel): JsonFields;
+  headers(request: ModelRequest): Readonly<Record<string, string>>;
+  readonly modelsPath: string;
+  /** The service passes cache breakpoints on for this model. */
+  hasBreakpoints(model: string): boolean;
+}
+
+const OPENAI: ChatDialect = {
+  reasoning: (level) => ({ reasoning_effort: EFFORT[level] }),
+  headers: () => ({}),
+  modelsPath: "/models",
+  hasBreakpoints: () => false,
+};
+
+/** Chosen by the service's address, since users may choose any name for it. */
+const DIALECTS: readonly (readonly [RegExp, Partial<ChatDialect>])[] = [
+  // https://openrouter.ai/docs/use-cases/reasoning-tokens and https://openrouter.ai/docs/features/prompt-caching
+  [/^https:\/\/openrouter\.ai\//, {
+    reasoning: (level) => ({ reasoning: { effort: EFFORT[level] } }),
+    hasBreakpoints: (model) => model.startsWith("anthropic/"),
+  }],
+  // https://docs.z.ai/guides/capabilities/thinking-mode
+  [/\/api(\/coding)?\/paas\/v\d/, {
+    reasoning: (level) => ({ thinking: { type: level === "quick" ? "disabled" : "enabled" } }),
+  }],
+  // https://help.aliyun.com/en/model-studio/deep-thinking
+  [/\/compatible-mode\/v\d/, { reasoning: (level) => ({ enable_thinking: level !== "quick" }) }],
+  // Copilot reads images only if this header is set.
+  [/^https:\/\/api\.([\w-]+\.)?githubcopilot\.com/, {
+    headers: ({ messages }) =>
+      messages.some(({ images }) => images?.length) ? { "copilot-vision-request": "true" } : {},
+  }],
+  // https://docs.github.com/en/rest/models/catalog: the list is next to the inference path, not below it.
+  [/^https:\/\/models\.github\.ai\/inference/, { modelsPath: "/../catalog/models" }],
+];
+
+export function chatDialect(baseUrl: string): ChatDialect {
+  const found = DIALECTS.find(([address]) => address.test(baseUrl.trim()));
+  return { ...OPENAI, ...found?.[1] };
+}
+
+/** An address from which a service can read the image: its own, or a data URL. */
+export function imageUrl(image: Image): string {
+  return image.kind === "url" ? image.url : `data:${image.mediaType};base64,${image.bytes.toBase64()}`;
+}
+
+/** The names in a list of models, in the shapes that services use; null if it is not a list. `next` is always null. */
+export function namesIn(body: unknown): { readonly ids: readonly string[]; readonly next: null } | null {
+  const { data, models } = asRecord(body);
+  const list = [body, data, models].find(Array.isArray);
+  if (list === undefined) return null;
+  const ids = list.map((item: unknown) => asRecord(item).id ?? asRecord(item).name ?? item);
+  return { ids: ids.filter((id: unknown) => typeof id === "string"), next: null };
 }

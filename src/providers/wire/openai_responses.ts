@@ -1,8 +1,6 @@
 import { asRecord } from "../../domain/kit/json.ts";
 import type { ModelMessage, ModelRequest } from "../provider.ts";
-import { chatDialect } from "./_chat_dialect.ts";
-import { imageUrl } from "./_image_data.ts";
-import { namesIn } from "./_model_names.ts";
+import { chatDialect, imageUrl, namesIn } from "./openai_chat.ts";
 import type { ReplyBuilder } from "./reply.ts";
 import { type CallFacts, EFFORT, type JsonFields, type ProviderApi } from "./wire.ts";
 

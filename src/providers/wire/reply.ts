@@ -1,7 +1,6 @@
 import { NO_USAGE } from "../../domain/query/model_call.ts";
 import type { Usage } from "../../domain/query/query_schemas.ts";
 import type { ModelEvent } from "../provider.ts";
-import { ReplySize } from "./_reply_size.ts";
 
 /** Tokens of one call; no model reads or writes this many. */
 const MAX_TOKENS = 100_000_000;
@@ -191,4 +190,40 @@ export class ReplyBuilder {
  * costs wrong. */
 function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) <= MAX_TOKENS;
+}
+
+/** Characters of text and reasoning of one reply; the longest of models have half as many. */
+const MOST = 1_000_000;
+/** Characters of all replies that arrive at the same time. */
+const MOST_OF_ALL = 8_000_000;
+
+/** All replies that this process receives, whatever their provider. */
+const ALL = { replies: 0, chars: 0 };
+
+/** Keeps one reply within its limit, and with all others within the memory of the process. */
+export class ReplySize {
+  #chars = 0;
+
+  constructor() {
+    ALL.replies++;
+  }
+
+  add(chars: number): void {
+    this.#chars += chars;
+    ALL.chars += chars;
+  }
+
+  /** What is wrong with its size; null if nothing is. Of too many large replies, the largest have to end. */
+  get fault(): string | null {
+    if (this.#chars > MOST) return "it has more than 1 million characters";
+    const share = MOST_OF_ALL / ALL.replies;
+    if (ALL.chars <= MOST_OF_ALL || this.#chars <= share) return null;
+    return `it has more than ${Math.floor(share)} characters while ${ALL.replies - 1} other replies arrive`;
+  }
+
+  /** It arrived or broke off; called once. */
+  close(): void {
+    ALL.replies--;
+    ALL.chars -= this.#chars;
+  }
 }

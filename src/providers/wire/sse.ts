@@ -1,5 +1,5 @@
 import { jsonOrUndefined } from "../../domain/kit/json.ts";
-import { isError } from "./_error_body.ts";
+import { isError } from "./_failures.ts";
 
 /** Characters of one event. The largest event repeats a whole reply, with its characters escaped. */
 const MAX_EVENT = 8_000_000;

@@ -3,15 +3,25 @@ import { abortable } from "../../domain/kit/concurrency.ts";
 import { asRecord, jsonOrUndefined } from "../../domain/kit/json.ts";
 import { settledWithin } from "../../domain/kit/time.ts";
 import { NO_USAGE } from "../../domain/query/model_call.ts";
-import type { Advice } from "../advice.ts";
-import type { ProviderOptions } from "../provider_options.ts";
 import { type Capabilities, type ModelEvent, type ModelRequest, type Provider, UNKNOWN_MODEL } from "../provider.ts";
 import { Endpoint } from "./_endpoint.ts";
-import { isError } from "./_error_body.ts";
 import { type ExchangeFacts, HttpExchange, type Quirks } from "./_exchange.ts";
-import { Failures } from "./_failures.ts";
+import { Failures, isError } from "./_failures.ts";
 import { ReplyBuilder } from "./reply.ts";
-import type { ProviderApi, WireCall } from "./wire.ts";
+import type { Advice, ProviderApi, ProviderOptions, WireCall, WireProtocol } from "./wire.ts";
+
+/** Creates a provider for any service; only the requested wire format is loaded. Rejects with `ConfigError` for an
+ * address or headers that cannot be used. No request is made. */
+export async function createProvider(protocol: WireProtocol, options: ProviderOptions): Promise<Provider> {
+  return new WireProvider(await WIRES[protocol](options.baseUrl), options);
+}
+
+const WIRES: Readonly<Record<WireProtocol, (baseUrl: string) => Promise<ProviderApi>>> = {
+  "openai-chat": async (baseUrl) => (await import("./openai_chat.ts")).openAiChat(baseUrl),
+  "openai-responses": async (baseUrl) => (await import("./openai_responses.ts")).openAiResponses(baseUrl),
+  "anthropic": async () => (await import("./anthropic.ts")).anthropic,
+  "google": async () => (await import("./google.ts")).google,
+};
 
 /** How long to wait for the end of a reply's bytes after the last event, so that the connection can serve the next
  * call. */

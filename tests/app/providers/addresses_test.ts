@@ -1,14 +1,13 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import fc from "fast-check";
+import { settingsOf } from "../_settings.ts";
 import { buildRouter, makeProvider } from "../../../src/app/providers/build_router.ts";
 import { chooseProviders } from "../../../src/app/providers/choose_providers.ts";
 import { AppProviderAdmin } from "../../../src/app/providers/provider_admin.ts";
 import { ConfigError } from "../../../src/domain/errors.ts";
 import { Credentials } from "../../../src/providers/credentials.ts";
-import { usualAddresses } from "../../../src/providers/models/discover.ts";
-import { environmentAddress, PRESETS } from "../../../src/providers/models/presets.ts";
-import { settingsOf } from "../_settings.ts";
+import { environmentAddress, PRESETS, usualAddresses } from "../../../src/providers/models/presets.ts";
 
 const GATE = "https://gate.example/proxy";
 

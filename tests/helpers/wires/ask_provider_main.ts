@@ -3,8 +3,8 @@
  *     deno run -A tests/helpers/wires/ask_provider_main.ts openai-chat http://127.0.0.1:8080/v1
  */
 import { proxyVariables } from "../../../src/app.ts";
-import type { WireProtocol } from "../../../src/providers/provider_options.ts";
-import { createProvider } from "../../../src/providers/wire/create_provider.ts";
+import { createProvider } from "../../../src/providers/wire/wire_provider.ts";
+import type { WireProtocol } from "../../../src/providers/wire/wire.ts";
 
 if (import.meta.main) {
   const [protocol, baseUrl] = Deno.args;

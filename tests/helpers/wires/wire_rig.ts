@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { ProviderError } from "../../../src/domain/errors.ts";
-import { createProvider } from "../../../src/providers/wire/create_provider.ts";
 import type { ModelEvent, Provider } from "../../../src/providers/provider.ts";
-import type { ProviderOptions, WireProtocol } from "../../../src/providers/provider_options.ts";
+import { createProvider } from "../../../src/providers/wire/wire_provider.ts";
+import type { ProviderOptions, WireProtocol } from "../../../src/providers/wire/wire.ts";
 import { collect } from "../../conformance/provider_calls.ts";
 import type { FailureWords } from "../../conformance/provider_failures.ts";
 import { anthropicWire } from "./anthropic_wire.ts";

@@ -3,9 +3,8 @@ import fc from "fast-check";
 import { visibleWidth } from "@earendil-works/pi-tui";
 import { visibleText } from "../../../src/domain/kit/text.ts";
 import { parseMarkdown } from "../../../src/markdown/parse_markdown.ts";
-import { markdownLines } from "../../../src/markdown/terminal/markdown_lines.ts";
+import { markdownLines, textColumns } from "../../../src/markdown/terminal/markdown_lines.ts";
 import { terminalPaint } from "../../../src/markdown/terminal/paint.ts";
-import { textColumns } from "../../../src/markdown/terminal/text_columns.ts";
 import { cpuMs } from "../../helpers/cpu_ms.ts";
 
 const plain = terminalPaint({ color: false, weights: false });

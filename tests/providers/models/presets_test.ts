@@ -1,6 +1,6 @@
-import assert from "node:assert/strict";
 import { loadModelData } from "../../../src/providers/models/model_data.ts";
-import { PRESETS } from "../../../src/providers/models/presets.ts";
+import { discoverLocal, PRESETS, usualAddresses } from "../../../src/providers/models/presets.ts";
+import assert from "node:assert/strict";
 
 Deno.test("PRESETS name what a request needs", () => {
   for (const [name, preset] of Object.entries(PRESETS)) {
@@ -25,4 +25,75 @@ Deno.test("PRESETS have default models that their data knows", async () => {
     if (data === null || defaultModel === null || name === "alibaba") continue;
     assert.ok((await loadModelData(data)).find(defaultModel), `${name}: ${defaultModel}`);
   }
+});
+
+/** For servers that do answer. */
+const PATIENT = { probeMs: 30_000 };
+
+interface Served extends AsyncDisposable {
+  readonly baseUrl: string;
+}
+
+function serve(answer: (request: Request) => Response | Promise<Response>): Served {
+  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, answer);
+  return { baseUrl: `http://127.0.0.1:${server.addr.port}/v1`, [Symbol.asyncDispose]: () => server.shutdown() };
+}
+
+function models(...ids: string[]): Served {
+  return serve((request) => {
+    assert.equal(new URL(request.url).pathname, "/v1/models");
+    return Response.json({ object: "list", data: ids.map((id) => ({ id })) });
+  });
+}
+
+Deno.test("discoverLocal() finds servers in the order of the addresses, without models that cannot chat", async () => {
+  await using ollama = models("nomic-embed-text:latest", "qwen3:8b", "llama3:8b");
+  await using studio = models("gemma");
+  const found = await discoverLocal([
+    { preset: "ollama", baseUrl: ollama.baseUrl },
+    { preset: "lmstudio", baseUrl: studio.baseUrl },
+  ], PATIENT);
+  assert.deepEqual(found.map(({ title, models }) => [title, models]), [
+    ["Ollama", ["qwen3:8b", "llama3:8b"]],
+    ["LM Studio", ["gemma"]],
+  ]);
+});
+
+Deno.test("discoverLocal() tells a server without models from one that is no model server", async () => {
+  await using empty = serve(() => Response.json({ object: "list", data: null }));
+  await using page = serve(() => new Response("<html>", { headers: { "content-type": "text/html" } }));
+  await using other = serve(() => Response.json({ hello: 1 }));
+  await using failing = serve(() => Response.json({ data: [{ id: "x" }] }, { status: 500 }));
+  await using away = serve(() => Response.redirect("http://127.0.0.1:1/", 302));
+  const addresses = [empty, page, other, failing, away].map(({ baseUrl }) => ({ preset: "vllm", baseUrl }));
+  assert.deepEqual((await discoverLocal(addresses, PATIENT)).map(({ models }) => models), [[]]);
+});
+
+Deno.test("discoverLocal() waits for nobody longer than it was told, and asks all at once", async () => {
+  const release = Promise.withResolvers<void>();
+  await using slow = serve(async () => {
+    await release.promise;
+    return Response.json({ data: [{ id: "late" }] });
+  });
+  await using quick = models("early");
+  const gone = models();
+  await gone[Symbol.asyncDispose]();
+  const addresses = [slow, slow, gone, quick].map(({ baseUrl }) => ({ preset: "vllm", baseUrl }));
+  const found = await discoverLocal(addresses, { probeMs: 1_500 });
+  assert.deepEqual(found.map((server) => server.models), [["early"]]);
+  release.resolve();
+});
+
+Deno.test("discoverLocal() reads no endless answer", async () => {
+  await using endless = serve(() => {
+    const chunk = new TextEncoder().encode(`"${"x".repeat(65_536)}",`);
+    return new Response(new ReadableStream({ pull: (controller) => controller.enqueue(chunk) }));
+  });
+  assert.deepEqual(await discoverLocal([{ preset: "vllm", baseUrl: endless.baseUrl }], { probeMs: 2000 }), []);
+});
+
+Deno.test("usualAddresses() are on this machine only", () => {
+  const addresses = usualAddresses(() => null);
+  assert.deepEqual(addresses.map(({ preset }) => preset), ["ollama", "lmstudio", "vllm"]);
+  for (const { baseUrl } of addresses) assert.equal(new URL(baseUrl).hostname, "127.0.0.1");
 });

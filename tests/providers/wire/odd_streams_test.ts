@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { ProviderError } from "../../../src/domain/errors.ts";
 import type { ModelEvent } from "../../../src/providers/provider.ts";
-import type { ProviderOptions, WireProtocol } from "../../../src/providers/provider_options.ts";
+import type { ProviderOptions, WireProtocol } from "../../../src/providers/wire/wire.ts";
 import { collect, endOf, request, textOf } from "../../conformance/provider_calls.ts";
-import { eventsTo, failureTo, PROTOCOLS, provide, WIRES, withMock } from "../../helpers/wires/wire_rig.ts";
 import type { MockReply, MockRequest } from "../../helpers/wires/wire_mock.ts";
+import { eventsTo, failureTo, PROTOCOLS, provide, WIRES, withMock } from "../../helpers/wires/wire_rig.ts";
 
 const STREAM = { "content-type": "text/event-stream" };
 const JSON_TYPE = { "content-type": "application/json" };

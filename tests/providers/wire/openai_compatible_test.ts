@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { ConfigError, ProviderError } from "../../../src/domain/errors.ts";
 import { type Provider, UNKNOWN_MODEL } from "../../../src/providers/provider.ts";
-import type { ProviderOptions } from "../../../src/providers/provider_options.ts";
 import { openAiChat } from "../../../src/providers/wire/openai_chat.ts";
 import { WireProvider } from "../../../src/providers/wire/wire_provider.ts";
+import type { ProviderOptions } from "../../../src/providers/wire/wire.ts";
 import { collect, request, textOf } from "../../conformance/provider_calls.ts";
 import { failures } from "../../conformance/provider_failures.ts";
 import { providerSuite } from "../../conformance/provider_suite.ts";
-import { WIRES } from "../../helpers/wires/wire_rig.ts";
 import { type MockOptions, type OpenAiMock, startOpenAiMock } from "../../helpers/wires/openai_mock.ts";
+import { WIRES } from "../../helpers/wires/wire_rig.ts";
 
 const KEY = "sk-test-0123456789abcdef";
 

@@ -16,7 +16,7 @@ import {
   storedChildren,
 } from "../../../domain/query/query_progress.ts";
 import type { BlockResult } from "../../../domain/query/query_schemas.ts";
-import { diffSpans } from "../../../markdown/diff_spans.ts";
+import { diffSpans } from "../../../markdown/code_spans.ts";
 import { brokenLine, moreLines, wrapped } from "../text/wrapped.ts";
 import { type DisplayOptions, DrawnEntry, type TranscriptEntry } from "./entry.ts";
 import { requestLines } from "./message_entries.ts";

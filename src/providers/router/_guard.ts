@@ -1,8 +1,6 @@
 import { ProviderError } from "../../domain/errors.ts";
 import type { Clock } from "../../domain/kit/time.ts";
 import type { Usage } from "../../domain/query/query_schemas.ts";
-import { Breaker, type BreakerLimits } from "./_breaker.ts";
-import { type RateLimit, RateWindow, type Ticket } from "./_rate_window.ts";
 
 /** Guards one provider: a breaker and a rate window, shared by all its models. */
 export class ProviderGuard {
@@ -88,4 +86,112 @@ export class ProviderGuard {
 /** Whether the service itself fails; one that refuses a key or a request is working. */
 function isFailure({ code, retryable }: ProviderError): boolean {
   return retryable && (code === "network" || code === "server" || code === "stall" || code === "rate");
+}
+
+export interface BreakerLimits {
+  /** Consecutive failures that open it. */
+  readonly failures: number;
+  /** How long it stays open before one call may probe the service. */
+  readonly openMs: number;
+}
+
+/** Keeps calls away from a failing service: open after several consecutive failures, then half open for one call, whose
+ * success closes it. Every `enter` must be followed by one of `succeeded`, `failed` and `left`. */
+export class Breaker {
+  readonly #clock: Clock;
+  readonly #limits: BreakerLimits;
+  #failures = 0;
+  #openUntil: number | null = null;
+  #probing = false;
+
+  constructor(clock: Clock, limits: BreakerLimits) {
+    this.#clock = clock;
+    this.#limits = limits;
+  }
+
+  /** True if a call may be sent now. */
+  get allows(): boolean {
+    if (this.#openUntil === null) return true;
+    return !this.#probing && this.#clock.now() >= this.#openUntil;
+  }
+
+  /** Milliseconds until the next call may probe; 0 if one may be sent now or one is probing. */
+  get waitMs(): number {
+    return this.#openUntil === null ? 0 : Math.max(0, this.#openUntil - this.#clock.now());
+  }
+
+  enter(): void {
+    if (this.#openUntil !== null) this.#probing = true;
+  }
+
+  succeeded(): void {
+    this.#failures = 0;
+    this.#openUntil = null;
+    this.#probing = false;
+  }
+
+  failed(): void {
+    // A call that was already under way when others opened the breaker does not extend the time.
+    if (this.#openUntil !== null && !this.#probing) return;
+    this.#failures++;
+    if (this.#probing || this.#failures >= this.#limits.failures) {
+      this.#openUntil = this.#clock.now() + this.#limits.openMs;
+    }
+    this.#probing = false;
+  }
+
+  /** The call ended without information about the service. */
+  left(): void {
+    this.#probing = false;
+  }
+}
+
+/** How often a service may be called. */
+export interface RateLimit {
+  readonly requests?: number | undefined;
+  /** Input and output together. */
+  readonly tokens?: number | undefined;
+  readonly perMs: number;
+}
+
+export interface Ticket {
+  readonly at: number;
+  tokens: number;
+}
+
+/** Counts calls of the last `perMs` milliseconds. */
+export class RateWindow {
+  readonly #clock: Clock;
+  readonly #limit: RateLimit | null;
+  #tickets: Ticket[] = [];
+
+  constructor(clock: Clock, limit: RateLimit | null) {
+    this.#clock = clock;
+    this.#limit = limit;
+  }
+
+  /** Milliseconds until a call with this many tokens fits; 0 if it fits now. A call larger than the whole window fits
+   * once the window is empty. */
+  waitMs(tokens: number): number {
+    if (this.#limit === null) return 0;
+    const { requests = Infinity, tokens: most = Infinity, perMs } = this.#limit;
+    const now = this.#clock.now();
+    this.#tickets = this.#tickets.filter(({ at }) => at + perMs > now);
+    let count = this.#tickets.length;
+    let sum = this.#tickets.reduce((total, ticket) => total + ticket.tokens, 0);
+    if (count < requests && (sum + tokens <= most || sum === 0)) return 0;
+    for (const { at, tokens: freed } of this.#tickets) {
+      count--;
+      sum -= freed;
+      if (count < requests && (sum + tokens <= most || sum === 0)) return Math.max(1, at + perMs - now);
+    }
+    return 0;
+  }
+
+  /** Counts a call that is sent now. */
+  take(tokens: number): Ticket {
+    const ticket = { at: this.#clock.now(), tokens };
+    if (this.#limit !== null) this.#tickets.push(ticket);
+    return ticket;
+  }
 }

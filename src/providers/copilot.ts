@@ -1,0 +1,343 @@
+import { Cancelled, ConfigError, ProviderError } from "../domain/errors.ts";
+import { abortable } from "../domain/kit/concurrency.ts";
+import { asRecord } from "../domain/kit/json.ts";
+import { type Clock, REAL_CLOCK } from "../domain/kit/time.ts";
+import type { Capabilities, ModelEvent, ModelRequest, Provider } from "./provider.ts";
+import type { ProviderOptions, WireProtocol } from "./wire/wire.ts";
+
+export interface CopilotOptions
+  extends Pick<ProviderOptions, "name" | "defaultModel" | "headers">, Required<Pick<ProviderOptions, "capabilities">> {
+  readonly endpoints: Pick<CopilotEndpoints, "exchange" | "api">;
+  readonly githubToken: string;
+  /** Models that only the Responses API serves. */
+  readonly usesResponses: (model: string) => boolean;
+  /** Creates the provider that calls the service. */
+  readonly create: (protocol: WireProtocol, options: ProviderOptions) => Provider | Promise<Provider>;
+  readonly clock?: Clock;
+}
+
+/** GitHub Copilot: short-lived tokens that name the host to call, and a protocol that depends on the model. */
+export class CopilotProvider implements Provider {
+  readonly name: string;
+  readonly defaultModel: string;
+  readonly #options: CopilotOptions;
+  readonly #tokens: CopilotTokens;
+  /** By protocol, host and whether images are sent. */
+  readonly #inner = new Map<string, Promise<Provider>>();
+
+  constructor(options: CopilotOptions) {
+    this.name = options.name;
+    this.defaultModel = options.defaultModel;
+    this.#options = options;
+    const { githubToken, clock = REAL_CLOCK } = options;
+    this.#tokens = new CopilotTokens(options.endpoints, { githubToken, clock });
+  }
+
+  capabilities(model: string): Capabilities {
+    return this.#options.capabilities(model);
+  }
+
+  async models(options: { readonly signal: AbortSignal }): Promise<readonly string[]> {
+    const token = await this.#tokens.get(options.signal);
+    const inner = await this.#provider(token, { protocol: "openai-chat", images: false });
+    return await inner.models(options);
+  }
+
+  async *stream(request: ModelRequest): AsyncGenerator<ModelEvent> {
+    const protocol = this.#options.usesResponses(request.model) ? "openai-responses" : "openai-chat";
+    const images = request.messages.some((message) => (message.images?.length ?? 0) > 0);
+    for (let attempt = 1;; attempt++) {
+      const token = await this.#tokens.get(request.signal);
+      const inner = await this.#provider(token, { protocol, images });
+      let emitted = false;
+      try {
+        for await (const event of inner.stream(request)) {
+          emitted = true;
+          yield event;
+        }
+        return;
+      } catch (error) {
+        if (emitted || attempt > 1 || !(error instanceof ProviderError) || error.status !== 401) throw error;
+        // The token was revoked early: try once more with a fresh one.
+        this.#tokens.drop(token.token);
+      }
+    }
+  }
+
+  #provider(
+    { api }: CopilotToken,
+    { protocol, images }: { readonly protocol: WireProtocol; readonly images: boolean },
+  ): Promise<Provider> {
+    const key = `${protocol} ${api} ${images}`;
+    const made = this.#inner.get(key) ?? this.#create(api, { protocol, images });
+    this.#inner.set(key, made);
+    return made;
+  }
+
+  async #create(
+    api: string,
+    { protocol, images }: { readonly protocol: WireProtocol; readonly images: boolean },
+  ): Promise<Provider> {
+    const { name, defaultModel, capabilities, headers } = this.#options;
+    return await this.#options.create(protocol, {
+      name,
+      defaultModel,
+      capabilities,
+      baseUrl: api,
+      token: async (signal) => (await this.#tokens.get(signal)).token,
+      headers: {
+        ...COPILOT_HEADERS,
+        "openai-intent": "conversation-edits",
+        "x-initiator": "user",
+        ...(images ? { "copilot-vision-request": "true" } : {}),
+        ...headers,
+      },
+      advice: {
+        key: "the login (vis auth login github-copilot)",
+        baseUrl: "the GitHub domain",
+        model: "the model (vis models --provider github-copilot)",
+      },
+    });
+  }
+}
+
+/** A short-lived token and the address that it is valid for. */
+export interface CopilotToken {
+  readonly token: string;
+  readonly api: string;
+}
+
+interface Kept extends CopilotToken {
+  readonly renewAt: number;
+}
+
+/** Renewed this long before it expires. */
+const EARLY_MS = 120_000;
+const SHORTEST_LIFE_MS = 30_000;
+
+/** Exchanges the token of a login for short-lived ones, one exchange at a time regardless of the number of callers. */
+export class CopilotTokens {
+  readonly #endpoints: Pick<CopilotEndpoints, "exchange" | "api">;
+  readonly #githubToken: string;
+  readonly #clock: Clock;
+  #kept: Kept | null = null;
+  #running: Promise<Kept> | null = null;
+
+  constructor(
+    endpoints: Pick<CopilotEndpoints, "exchange" | "api">,
+    options: { readonly githubToken: string; readonly clock?: Clock },
+  ) {
+    this.#endpoints = endpoints;
+    this.#githubToken = options.githubToken;
+    this.#clock = options.clock ?? REAL_CLOCK;
+  }
+
+  /** A token that stays valid for a while. Throws `ProviderError`, and `Cancelled` once `signal` is aborted. */
+  async get(signal: AbortSignal): Promise<CopilotToken> {
+    if (this.#kept !== null && this.#clock.now() < this.#kept.renewAt) return this.#kept;
+    if (signal.aborted) throw new Cancelled("Cancelled");
+    // The exchange is shared by all callers that wait: one that leaves does not end it.
+    this.#running ??= this.#exchange().finally(() => this.#running = null);
+    return await abortable(this.#running, signal).catch((error: unknown) => {
+      throw signal.aborted ? new Cancelled("Cancelled") : error;
+    });
+  }
+
+  /** Call it when the service refused this token, even if it has not expired. */
+  drop(token: string): void {
+    if (this.#kept?.token === token) this.#kept = null;
+  }
+
+  async #exchange(): Promise<Kept> {
+    const { exchange } = this.#endpoints;
+    let response: Response;
+    try {
+      response = await fetch(exchange, {
+        headers: { ...COPILOT_HEADERS, accept: "application/json", authorization: `token ${this.#githubToken}` },
+        signal: AbortSignal.timeout(15_000),
+      });
+    } catch (error) {
+      const reason = error instanceof Error ? error.name : "unknown";
+      throw new ProviderError(`Cannot reach ${new URL(exchange).origin} for a Copilot token: ${reason}`, {
+        code: "network",
+        retryable: true,
+        cause: error,
+      });
+    }
+    const answer = asRecord(await response.json().catch(() => null));
+    if (!response.ok) throw refusal(response.status, answer);
+    this.#kept = this.#read(answer);
+    return this.#kept;
+  }
+
+  #read(answer: Readonly<Record<string, unknown>>): Kept {
+    const { token, expires_at: expiresAt, refresh_in: refreshIn, endpoints } = answer;
+    if (typeof token !== "string" || token === "") throw unusable("the answer contains none");
+    const now = this.#clock.now();
+    // `refresh_in` counts from now and takes precedence: `expires_at` is by the service's clock, which may differ from
+    // ours.
+    const life = typeof refreshIn === "number"
+      ? refreshIn * 1000
+      : typeof expiresAt === "number"
+      ? expiresAt * 1000 - now - EARLY_MS
+      : 0;
+    const { api: named } = asRecord(endpoints);
+    const api = typeof named === "string" && /^https?:$/.test(URL.parse(named)?.protocol ?? "") ? named : null;
+    return {
+      token,
+      api: (api ?? this.#endpoints.api).replace(/\/+$/, ""),
+      renewAt: now + Math.max(SHORTEST_LIFE_MS, life),
+    };
+  }
+}
+
+function refusal(status: number, answer: Readonly<Record<string, unknown>>): ProviderError {
+  const words = typeof answer.message === "string" ? `: ${answer.message.slice(0, 200)}` : "";
+  if (status === 401) {
+    const message = `Cannot get a Copilot token (401): the login has expired; run vis auth login github-copilot`;
+    return new ProviderError(message, { code: "auth", retryable: false, status });
+  }
+  if (status === 403 || status === 404) {
+    const message = `Cannot get a Copilot token (${status}): this account has no access to GitHub Copilot${words}`;
+    return new ProviderError(message, { code: "auth", retryable: false, status });
+  }
+  const code = status === 429 ? "rate" : "server";
+  const retryable = status === 429 || status >= 500;
+  return new ProviderError(`Cannot get a Copilot token (${status})${words}`, { code, retryable, status });
+}
+
+function unusable(why: string): ProviderError {
+  return new ProviderError(`Cannot use the Copilot token: ${why}`, { code: "server", retryable: true });
+}
+
+/** The client id of the editors' Copilot extension: the exchange accepts no other client. */
+const CLIENT_ID = "Iv1.b507a08c87ecfe98";
+const SCOPE = "read:user";
+const GRANT = "urn:ietf:params:oauth:grant-type:device_code";
+
+/** What the user has to do. */
+export interface DeviceCode {
+  readonly userCode: string;
+  readonly verificationUri: string;
+  readonly expiresInMs: number;
+}
+
+/** GitHub's device flow (RFC 8628): shows a code, waits until the user has entered it, and resolves with a token that
+ * is valid until it is revoked. Throws `ProviderError` of kind auth if it is declined or expires, and `Cancelled`. */
+export async function copilotDeviceLogin(
+  endpoints: Pick<CopilotEndpoints, "deviceCode" | "accessToken">,
+  options: {
+    readonly signal: AbortSignal;
+    readonly onCode: (code: DeviceCode) => void;
+    readonly clock?: Clock;
+  },
+): Promise<string> {
+  const { signal, clock = REAL_CLOCK } = options;
+  const asked = await post(endpoints.deviceCode, { client_id: CLIENT_ID, scope: SCOPE }, signal);
+  const { device_code: deviceCode, user_code: userCode, verification_uri: uri } = asked;
+  if (typeof deviceCode !== "string" || typeof userCode !== "string" || !isWeb(uri)) {
+    throw refused(`it gave no code${said(asked)}`);
+  }
+  const expiresInMs = seconds(asked.expires_in, 900);
+  const end = clock.now() + expiresInMs;
+  options.onCode({ userCode, verificationUri: uri, expiresInMs });
+  const body = { client_id: CLIENT_ID, device_code: deviceCode, grant_type: GRANT };
+  let pauseMs = seconds(asked.interval, 5);
+  for (;;) {
+    await clock.sleep(pauseMs, signal);
+    if (clock.now() >= end) throw refused("the code expired; run it again");
+    const answer = await post(endpoints.accessToken, body, signal);
+    if (typeof answer.access_token === "string") return answer.access_token;
+    pauseMs = nextPause(answer, pauseMs);
+  }
+}
+
+/** The pause before the next poll. Throws for a response that ends the flow. */
+function nextPause(answer: Readonly<Record<string, unknown>>, pauseMs: number): number {
+  switch (answer.error) {
+    case "authorization_pending":
+      return pauseMs;
+    case "slow_down":
+      return Math.max(pauseMs + 5_000, seconds(answer.interval, 0));
+    case "expired_token":
+      throw refused("the code expired; run it again");
+    case "access_denied":
+      throw refused("it was declined on the page");
+    default:
+      throw refused(`GitHub does not continue${said(answer)}`);
+  }
+}
+
+async function post(
+  url: string,
+  body: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<Readonly<Record<string, unknown>>> {
+  let response: Response;
+  try {
+    response = await fetch(url, {
+      method: "POST",
+      headers: { accept: "application/json", "user-agent": COPILOT_HEADERS["user-agent"] ?? "" },
+      body: new URLSearchParams(body),
+      signal,
+    });
+  } catch (error) {
+    if (signal.aborted) throw new Cancelled("Cancelled");
+    const reason = error instanceof Error ? error.name : "unknown";
+    throw new ProviderError(`Cannot reach ${new URL(url).origin} to log in: ${reason}`, {
+      code: "network",
+      retryable: true,
+    });
+  }
+  const answer = asRecord(await response.json().catch(() => null));
+  if (response.ok || "error" in answer) return answer;
+  throw refused(`${new URL(url).origin} answered ${response.status}`, response.status);
+}
+
+function refused(why: string, status: number | null = null): ProviderError {
+  return new ProviderError(`Cannot log in to GitHub Copilot: ${why}`, { code: "auth", retryable: false, status });
+}
+
+/** GitHub's error text only; the whole response may contain a token. */
+function said({ error, error_description: text }: Readonly<Record<string, unknown>>): string {
+  const words = typeof text === "string" ? text : error;
+  return typeof words === "string" ? `: ${words.slice(0, 200)}` : "";
+}
+
+function isWeb(uri: unknown): uri is string {
+  return typeof uri === "string" && /^https?:$/.test(URL.parse(uri)?.protocol ?? "");
+}
+
+function seconds(value: unknown, otherwise: number): number {
+  return (typeof value === "number" && value > 0 ? value : otherwise) * 1000;
+}
+
+/** Headers that the service expects from a client with every request. */
+export const COPILOT_HEADERS: Readonly<Record<string, string>> = {
+  "user-agent": "GitHubCopilotChat/0.35.0",
+  "editor-version": "vscode/1.107.0",
+  "editor-plugin-version": "copilot-chat/0.35.0",
+  "copilot-integration-id": "vscode-chat",
+};
+
+/** The addresses of one GitHub instance. */
+export interface CopilotEndpoints {
+  readonly deviceCode: string;
+  readonly accessToken: string;
+  readonly exchange: string;
+  /** The address of the models, unless a token names another one. */
+  readonly api: string;
+}
+
+/** Endpoints of github.com, or of an enterprise's own domain. Throws `ConfigError` for an invalid domain. */
+export function copilotEndpoints(domain: string): CopilotEndpoints {
+  if (!/^[a-z0-9-]+(\.[a-z0-9-]+)+$/i.test(domain)) {
+    throw new ConfigError(`Cannot use the GitHub domain "${domain}": it must look like github.com or company.ghe.com`);
+  }
+  return {
+    deviceCode: `https://${domain}/login/device/code`,
+    accessToken: `https://${domain}/login/oauth/access_token`,
+    exchange: `https://api.${domain}/copilot_internal/v2/token`,
+    api: domain === "github.com" ? "https://api.githubcopilot.com" : `https://copilot-api.${domain}`,
+  };
+}
