@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 6e4bb1c44d8d3aca520efd6b7d0f0d7dd6f33c6e518adf262f3f068a5b52a1c8
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 9ed32994ee6e9a9e2f74fe7469b3d6f43f5009ca16a5ffa3d8558596949e5248
 import { z } from 'zod';
 
 /** Any value that JSON can express. */

@@ -1,4 +1,5 @@
-import type { OwnNamespaces, ProgramNetwork } from "../sandbox/exec/exec_plan.ts";
+import type { OwnNamespaces } from "../sandbox/exec/exec_plan.ts";
+import type { ProgramNetwork } from "../sandbox/exec/refused_calls.ts";
 import { PROC } from "./proc_files.ts";
 
 const CAP_SYS_ADMIN = 21n;

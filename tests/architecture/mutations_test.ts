@@ -48,6 +48,18 @@ Deno.test("each forbidden import is seen, types, lazy ones and aliases too", asy
   assert.deepEqual(seen.sort(), Object.keys(broken).sort());
 });
 
+Deno.test("a circle of files is seen, types and lazy imports too", async () => {
+  await using tree = await makeTree({
+    ...CLEAN,
+    "src/query/a.ts": 'import type { B } from "./b.ts";\nexport type A = B;\n',
+    "src/query/b.ts": 'export type B = 1;\nexport const load = (): Promise<unknown> => import("./c.ts");\n',
+    "src/query/c.ts": 'import { type A } from "./a.ts";\nexport const c: A = 1;\n',
+  });
+  assert.deepEqual(await importProblems(tree.root), [
+    "src/query/a.ts -> src/query/b.ts -> src/query/c.ts -> src/query/a.ts: a circle of files",
+  ]);
+});
+
 Deno.test("a package with two owners is seen", async () => {
   const use = 'import { newId } from "uuidv7";\nexport const x = newId;\n';
   await using tree = await makeTree({

@@ -2,7 +2,7 @@ import { brokenRule, packageOf } from "./broken_rule.ts";
 import { importGraph, sourcesOf } from "./import_graph.ts";
 import { OWNERS, SHARED } from "./layers.ts";
 
-/** Imports that a rank, a wall, a door or an owner forbids, and imports of files that are not there. */
+/** Imports that a rank, a wall, a door or an owner forbids, circles of files, and imports of files that are not there. */
 export async function importProblems(root: string): Promise<string[]> {
   const files = [...await sourcesOf(root, "src/"), ...await sourcesOf(root, "extensions/")];
   const { imports, unreadable } = await importGraph(root, files);
@@ -10,7 +10,32 @@ export async function importProblems(root: string): Promise<string[]> {
     const rule = brokenRule(one);
     return rule ? [`${one.from} -> ${one.to}: ${rule}`] : [];
   });
-  return [...problems, ...sharedPackages(imports), ...unreadable.map((path) => `${path} cannot be read`)];
+  return [
+    ...problems,
+    ...circles(imports),
+    ...sharedPackages(imports),
+    ...unreadable.map((path) => `${path} cannot be read`),
+  ];
+}
+
+/** One problem for each circle, with its files; types and lazy imports count. */
+function circles(imports: readonly { readonly from: string; readonly to: string }[]): string[] {
+  const targets = new Map<string, string[]>();
+  for (const { from, to } of imports) targets.set(from, [...targets.get(from) ?? [], to]);
+  const path: string[] = [];
+  const done = new Set<string>();
+  const found: string[] = [];
+  const visit = (file: string): void => {
+    const at = path.indexOf(file);
+    if (at >= 0) return void found.push(`${[...path.slice(at), file].join(" -> ")}: a circle of files`);
+    if (done.has(file)) return;
+    path.push(file);
+    for (const to of targets.get(file) ?? []) visit(to);
+    path.pop();
+    done.add(file);
+  };
+  for (const file of targets.keys()) visit(file);
+  return found;
 }
 
 /** Packages without a named owner that more than one folder of src/ imports. Extensions bring what they need. */

@@ -1,7 +1,20 @@
 import { REAL_CLOCK, unrefTimer } from "../../domain/kit/time.ts";
 import type { Log } from "../../logging/log.ts";
-import type { OtelSettings } from "./telemetry.ts";
 import type { Attribute, FinishedSpan, SpanKind } from "./tracer.ts";
+
+/** Settings from the standard variables (`OTEL_*`). */
+export interface OtelSettings {
+  /** Endpoint for spans, as OTLP in JSON. */
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+  readonly resource: Readonly<Record<string, string>>;
+  /** The share of traces that is recorded, 0 to 1. */
+  readonly ratio: number;
+  /** Whether a caller's own decision overrides the ratio. */
+  readonly followsParent: boolean;
+  readonly queue: { readonly limit: number; readonly batch: number; readonly delayMs: number };
+}
 
 /** Status codes that OTLP defines as retryable. */
 const AGAIN: ReadonlySet<number> = new Set([429, 502, 503, 504]);

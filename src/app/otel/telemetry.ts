@@ -1,7 +1,7 @@
 import { percentDecoded } from "../../domain/kit/addresses.ts";
 import { createLog } from "../../logging/log.ts";
 import type { EnvironmentVariables } from "../settings/settings.ts";
-import { SpanExporter } from "./span_exporter.ts";
+import { type OtelSettings, SpanExporter } from "./span_exporter.ts";
 import { parentOf, Tracer } from "./tracer.ts";
 
 /** Routes that are not worth a trace. */
@@ -53,20 +53,6 @@ async function traceRequest(
   } finally {
     span.end();
   }
-}
-
-/** Settings from the standard variables (`OTEL_*`). */
-export interface OtelSettings {
-  /** Endpoint for spans, as OTLP in JSON. */
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly timeoutMs: number;
-  readonly resource: Readonly<Record<string, string>>;
-  /** The share of traces that is recorded, 0 to 1. */
-  readonly ratio: number;
-  /** Whether a caller's own decision overrides the ratio. */
-  readonly followsParent: boolean;
-  readonly queue: { readonly limit: number; readonly batch: number; readonly delayMs: number };
 }
 
 /** Null if nothing is to be sent: no endpoint is set, or tracing is switched off. */

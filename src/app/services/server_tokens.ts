@@ -4,7 +4,7 @@ import type { ServeRequest } from "../../channels/channel.ts";
 import { oneToken, type TokenSource } from "../../channels/http/tokens.ts";
 import type { Config } from "../../config/schema.ts";
 import { ConfigError, fileFault, UsageError } from "../../domain/errors.ts";
-import { ensureFile, ensureFolder } from "../../domain/kit/files.ts";
+import { ensureFile, ensureFolder, sharedFileNotes } from "../../domain/kit/files.ts";
 import { createLog } from "../../logging/log.ts";
 import type { EnvironmentVariables, Settings } from "../settings/settings.ts";
 
@@ -126,13 +126,6 @@ async function make(path: string): Promise<ServerToken> {
 async function read(path: string): Promise<ServerToken> {
   const text = await Deno.readTextFile(path);
   return { ...told(text.trim(), path), notes: await sharedFileNotes(path) };
-}
-
-/** A note if others can read a file of tokens. */
-export async function sharedFileNotes(path: string): Promise<readonly string[]> {
-  const { mode } = await Deno.stat(path);
-  const isOpen = Deno.build.os !== "windows" && ((mode ?? 0) & 0o077) !== 0;
-  return isOpen ? [`${path} can be read by others: chmod 600 it`] : [];
 }
 
 function unusable(path: string, error: unknown): ConfigError {

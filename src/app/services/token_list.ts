@@ -4,9 +4,9 @@ import { z } from "zod";
 import type { Quota, TokenGrant, TokenSource } from "../../channels/http/tokens.ts";
 import { parseJsonc } from "../../config/jsonc.ts";
 import { ConfigError, fileFault, messageOf } from "../../domain/errors.ts";
+import { sharedFileNotes } from "../../domain/kit/files.ts";
 import { DEFAULT_TENANT, TENANT_NAME, TENANT_RULE } from "../../domain/kit/ids.ts";
 import type { Log } from "../../logging/log.ts";
-import { sharedFileNotes } from "./server_tokens.ts";
 
 /** How long a list counts as current. */
 const LOOK_AGAIN_MS = 1_000;

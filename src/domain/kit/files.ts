@@ -240,3 +240,10 @@ async function kindOf(path: string): Promise<Omit<Deno.DirEntry, "name">> {
 function terminated(text: string): Uint8Array<ArrayBuffer> {
   return new TextEncoder().encode(`${text}\0`);
 }
+
+/** A note if others can read a file of tokens. */
+export async function sharedFileNotes(path: string): Promise<readonly string[]> {
+  const { mode } = await Deno.stat(path);
+  const isOpen = Deno.build.os !== "windows" && ((mode ?? 0) & 0o077) !== 0;
+  return isOpen ? [`${path} can be read by others: chmod 600 it`] : [];
+}

@@ -5,7 +5,7 @@ import { PATH_BENEATH } from "../confine/landlock.ts";
 import { type LandlockRules, type PathRule, rulesFor } from "../confine/landlock_rules.ts";
 import { howReal } from "../confine/open_real.ts";
 import { Plan } from "./plan.ts";
-import { refusedCalls } from "./refused_calls.ts";
+import { type ProgramNetwork, refusedCalls } from "./refused_calls.ts";
 
 /** Words behind the token on stderr: why nothing ran, with a reason, and what the first process says. */
 export const SAID = {
@@ -16,9 +16,6 @@ export const SAID = {
   signal: "signal",
   left: "left",
 } as const;
-
-/** TCP to any address, a network that has only a loopback, or no sockets at all. */
-export type ProgramNetwork = "tcp" | "private" | "none";
 
 /** Part of the file system that differs from the folder around it. */
 export interface Layer extends GrantedPath {

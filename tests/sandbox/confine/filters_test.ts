@@ -10,8 +10,7 @@ import {
 } from "../../../src/sandbox/confine/call_numbers.ts";
 import type { Operation } from "../../../src/sandbox/confine/install_filter.ts";
 import { allowedCalls } from "../../../src/sandbox/confine/seccomp.ts";
-import type { ProgramNetwork } from "../../../src/sandbox/exec/exec_plan.ts";
-import { refusedCalls } from "../../../src/sandbox/exec/refused_calls.ts";
+import { type ProgramNetwork, refusedCalls } from "../../../src/sandbox/exec/refused_calls.ts";
 import { filterVerdict } from "../../helpers/filter_verdict.ts";
 
 const AUDIT = { x86_64: 0xc000003e, aarch64: 0xc00000b7 } as const;
