@@ -1,5 +1,50 @@
 import type { EnvironmentView } from "@vis/extension";
-import type { Job, JobReport, ReadOutputOptions } from "./job.ts";
+import { allowed, type CommandOptions, type ShellCommand, spawnOptions, wallHint } from "./run.ts";
+
+export interface StartOptions extends CommandOptions {
+  readonly waitMs?: number;
+  readonly until?: string;
+}
+
+/** Long enough for a command that cannot run to report it. */
+const WAIT_MS = 1_000;
+const TIMEOUT_MS = 3_600_000;
+
+/** Starts a command that keeps running after the call, and reads its first output. Throws as `run` does. */
+export async function start(
+  env: EnvironmentView,
+  command: ShellCommand,
+  options: StartOptions = {},
+): Promise<JobReport> {
+  const { waitMs = WAIT_MS, until, timeoutMs = TIMEOUT_MS, ...rest } = options;
+  const spawn = await allowed(env, command, rest);
+  const jobs = jobsOf(env);
+  const text = typeof command === "string" ? command : command.join(" ");
+  const begun = Promise.withResolvers<void>();
+  const job = jobs.add((id) =>
+    new Job({ id, command: text }, async (own) => {
+      try {
+        return await spawn({ ...spawnOptions({ ...rest, timeoutMs }), ...own, onBegin: begun.resolve });
+      } finally {
+        begun.resolve();
+      }
+    })
+  );
+  // The user may take any time to allow it.
+  if ((await env.programWalls?.())?.unwalled?.mode === "ask") await begun.promise;
+  return await readJob(env, job.id, { waitMs, ...(until === undefined ? {} : { until }) });
+}
+
+/** What a started command printed since the last read, with a hint if the wall may have refused something. */
+export async function readJob(
+  env: EnvironmentView,
+  id: string,
+  options: ReadOutputOptions = {},
+): Promise<JobReport & { readonly hint?: string }> {
+  const report = await jobsOf(env).read(id, { ...options, signal: env.signal });
+  const hint = wallHint(env, report.output);
+  return hint === null ? report : { ...report, hint };
+}
 
 const MOST_RUNNING = 8;
 /** How many ended commands are kept for reading. */
@@ -75,3 +120,212 @@ export function runningIn(envId: string): readonly Job[] {
 }
 
 const named = ({ id, command }: Job): string => `${id} (${command.length > 60 ? `${command.slice(0, 60)}…` : command})`;
+
+type Spawn = NonNullable<EnvironmentView["spawn"]>;
+type Ended = Awaited<ReturnType<Spawn>>;
+type SpawnOptions = NonNullable<Parameters<Spawn>[1]>;
+
+/** Limit for both outputs together, in order of arrival. */
+const KEPT_BYTES = 256 << 10;
+const DEFAULT_BYTES = 64 << 10;
+
+export interface ReadOutputOptions {
+  /** How long to wait for new output, or for `until`. */
+  readonly waitMs?: number;
+  /** A text to wait for. */
+  readonly until?: string;
+  readonly maxBytes?: number;
+}
+
+export interface JobReport {
+  readonly id: string;
+  readonly running: boolean;
+  readonly code: number | null;
+  readonly signal: string | null;
+  readonly timedOut: boolean;
+  /** New output since the last read, of both outputs. */
+  readonly output: string;
+  /** Bytes before it that were dropped because they were not read in time. */
+  readonly missed: number;
+  /** New bytes that are still to be read. */
+  readonly left: number;
+  readonly ms: number;
+  readonly notes?: readonly string[];
+}
+
+/** A command that keeps running between calls. */
+export class Job {
+  readonly id: string;
+  readonly command: string;
+  readonly #begun = performance.now();
+  readonly #ring = new OutputRing(KEPT_BYTES);
+  readonly #stop = new AbortController();
+  readonly #waiting = new Set<() => void>();
+  readonly #done: Promise<void>;
+  #read = 0;
+  #ended: Ended | null = null;
+  #failed: unknown = null;
+  #endedAt = 0;
+
+  constructor(
+    { id, command }: { readonly id: string; readonly command: string },
+    spawn: (options: SpawnOptions) => Promise<Ended>,
+  ) {
+    this.id = id;
+    this.command = command;
+    const running = spawn({
+      lifetime: "conversation",
+      title: command,
+      maxBytes: 4096,
+      stop: this.#stop.signal,
+      onOutput: (_output, bytes) => {
+        this.#ring.push(bytes);
+        this.#wake();
+      },
+    });
+    this.#done = running.then((ended) => void (this.#ended = ended), (error: unknown) => void (this.#failed = error))
+      .finally(() => {
+        this.#endedAt = performance.now();
+        this.#wake();
+      });
+  }
+
+  get running(): boolean {
+    return this.#ended === null && this.#failed === null;
+  }
+
+  /** The program did not run, or was ended with the conversation. */
+  get failed(): boolean {
+    return this.#failed !== null;
+  }
+
+  /** Waits as requested, then returns new output. Throws the reason if no program ran. */
+  async read(
+    { waitMs = 0, until, maxBytes = DEFAULT_BYTES }: ReadOutputOptions,
+    signal?: AbortSignal,
+  ): Promise<JobReport> {
+    const enough = (): boolean => {
+      if (!this.running) return true;
+      if (until === undefined) return this.#ring.from(this.#read, { maxBytes: 8, whole: false }).to > this.#read;
+      return this.#ring.from(this.#read, { maxBytes: KEPT_BYTES, whole: false }).text.includes(until);
+    };
+    await this.#wait(enough, { waitMs, signal });
+    return this.#report(maxBytes);
+  }
+
+  /** Asks the command to end, kills it if it does not, and returns new output. */
+  async stop(): Promise<JobReport> {
+    this.#stop.abort();
+    await this.#done;
+    return this.#report(DEFAULT_BYTES);
+  }
+
+  get brief(): Readonly<{ id: string; command: string; running: boolean; code: number | null; ms: number }> {
+    return { id: this.id, command: this.command, running: this.running, code: this.#ended?.code ?? null, ms: this.#ms };
+  }
+
+  get #ms(): number {
+    return Math.round((this.running ? performance.now() : this.#endedAt) - this.#begun);
+  }
+
+  #report(maxBytes: number): JobReport {
+    if (this.#failed !== null) throw this.#failed;
+    const { text, to, missed } = this.#ring.from(this.#read, { maxBytes, whole: !this.running });
+    this.#read = to;
+    const { code = null, signal = null, timedOut = false, notes = [] } = this.#ended ?? {};
+    const facts = { id: this.id, running: this.running, code, signal, timedOut };
+    const report = { ...facts, output: text, missed, left: this.#ring.total - to, ms: this.#ms };
+    return notes.length > 0 ? { ...report, notes } : report;
+  }
+
+  async #wait(
+    enough: () => boolean,
+    { waitMs, signal }: { readonly waitMs: number; readonly signal: AbortSignal | undefined },
+  ): Promise<void> {
+    if (waitMs === 0 || enough()) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const look = (): void => void (enough() && resolve());
+    const timer = setTimeout(resolve, waitMs);
+    const given = (): void => resolve();
+    this.#waiting.add(look);
+    signal?.addEventListener("abort", given);
+    await promise;
+    clearTimeout(timer);
+    this.#waiting.delete(look);
+    signal?.removeEventListener("abort", given);
+    signal?.throwIfAborted();
+  }
+
+  #wake(): void {
+    for (const look of this.#waiting) look();
+  }
+}
+
+/** Part of an output; positions are bytes since its start. */
+export interface OutputPart {
+  readonly text: string;
+  /** Its end, where the next part starts. */
+  readonly to: number;
+  /** Bytes before it that are no longer available. */
+  readonly missed: number;
+}
+
+/** The newest bytes of an output that may continue for days. */
+export class OutputRing {
+  readonly #bytes: Uint8Array<ArrayBuffer>;
+  #total = 0;
+
+  constructor(size: number) {
+    this.#bytes = new Uint8Array(size);
+  }
+
+  /** Bytes since the start, kept or not. */
+  get total(): number {
+    return this.#total;
+  }
+
+  push(chunk: Uint8Array): void {
+    const size = this.#bytes.length;
+    const kept = chunk.subarray(Math.max(0, chunk.length - size));
+    const at = (this.#total + chunk.length - kept.length) % size;
+    const first = kept.subarray(0, size - at);
+    this.#bytes.set(first, at);
+    this.#bytes.set(kept.subarray(first.length), 0);
+    this.#total += chunk.length;
+  }
+
+  /** What is kept from a position on. `whole`: the output is complete, so a character cut at the end is not completed
+   * later. */
+  from(place: number, { maxBytes, whole }: { readonly maxBytes: number; readonly whole: boolean }): OutputPart {
+    const size = this.#bytes.length;
+    let begin = Math.max(place, this.#total - size, 0);
+    let end = Math.min(this.#total, begin + maxBytes);
+    // Not inside a character: continuation bytes are 10xxxxxx.
+    if (begin > place) { while (begin < end && this.#isContinuation(begin)) begin++; }
+    if (end < this.#total || !whole) end = this.#characterEnd(begin, end);
+    const bytes = new Uint8Array(end - begin);
+    for (let at = 0; at < bytes.length; at++) bytes[at] = this.#at(begin + at);
+    return { text: new TextDecoder().decode(bytes), to: end, missed: begin - place };
+  }
+
+  #at(place: number): number {
+    return this.#bytes[place % this.#bytes.length] ?? 0;
+  }
+
+  #isContinuation(place: number): boolean {
+    return (this.#at(place) & 0xc0) === 0x80;
+  }
+
+  /** The position before an incomplete character; text that is not UTF-8 is cut anywhere. */
+  #characterEnd(begin: number, end: number): number {
+    for (let lead = end - 1; lead >= begin && lead > end - 4; lead--) {
+      if (this.#isContinuation(lead)) continue;
+      const byte = this.#at(lead);
+      const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
+      // The rest of it follows if nothing does yet; a limit that is too small for it must not stop the reading.
+      const isCut = lead + length > end && (lead > begin || end === this.#total);
+      return isCut ? lead : end;
+    }
+    return end;
+  }
+}

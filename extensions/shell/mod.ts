@@ -1,13 +1,24 @@
-import { defineExtension, type EnvironmentView, fn, z } from "@vis/extension";
-import type { ShellCommand } from "./command.ts";
-import type { ReadOutputOptions } from "./job.ts";
-import { jobsOf } from "./jobs.ts";
-import live from "./live.ts";
-import { commandOutcome, jobOutcome } from "./command_outcome.ts";
-import { readJob } from "./read_job.ts";
-import { run, type ShellRunOptions } from "./run.ts";
-import settings from "./settings.ts";
-import { start, type StartOptions } from "./start.ts";
+import { defineExtension, type DoctorCheck, type DoctorContext, type EnvironmentView, fn, z } from "@vis/extension";
+import { jobsOf, readJob, type ReadOutputOptions, runningIn, start, type StartOptions } from "./jobs.ts";
+import { commandOutcome, jobOutcome, run, type ShellCommand, type ShellRunOptions } from "./run.ts";
+
+const pattern = z.string().min(1);
+
+const settings = z.strictObject({
+  enabled: z.boolean().default(true).describe("Whether blocks may run commands in the workspace, by shell.run"),
+  allow: z.array(pattern).default([]).describe(
+    "Commands that may run, * for any text; where there are some, no other one may",
+  ),
+  deny: z.array(pattern).default([]).describe("Commands that may not run, * for any text").meta({ project: true }),
+  network: z.boolean().default(false).describe("Whether commands get TCP, to anywhere; else no network at all")
+    .meta({ programs: "network" }),
+  unwalled: z.enum(["ask", "run", "off"]).default("ask").describe(
+    "Where the wall around commands is not whole: ask the user for each command, run it without a question, or run none; no workspace's settings may set it",
+  ).meta({ programs: "unwalled" }),
+  read: z.array(z.string().startsWith("/")).default([]).describe(
+    "Folders and files beside the system's and the workspace that commands may read and run",
+  ).meta({ programs: "read" }),
+}).prefault({});
 
 const text = z.string().min(1);
 const command = z.union([text, z.array(z.string()).min(1)]).describe("command");
@@ -36,10 +47,10 @@ export default defineExtension({
   howToEnable: "vis doctor says what it needs",
   config: settings,
   section: "shell",
-  activate: live.activate,
-  prompt: live.prompt,
+  activate,
+  prompt,
   shown: 1,
-  doctor: async (context) => (await import("./doctor.ts")).checkShell(context),
+  doctor: checkShell,
   symbols: [
     fn("run", (env: EnvironmentView, asked: ShellCommand, options?: ShellRunOptions) => run(env, asked, options), {
       doc: "A list runs without sh.",
@@ -97,4 +108,58 @@ export default defineExtension({
 /** Two outputs, as bytes and as text; ordinary ones are small enough not to wait for each other. */
 function largeOutput({ maxBytes = 0 }: ShellRunOptions = {}): number {
   return maxBytes > 1 << 20 ? maxBytes * 4 : 0;
+}
+
+const MAX_COMMAND = 80, MAX_FOLDERS = 6;
+
+/** Without a wall, no command can run. */
+async function activate({ programWalls }: EnvironmentView): Promise<boolean> {
+  return programWalls === undefined || await programWalls().then(() => true, () => false);
+}
+
+async function prompt(env: EnvironmentView): Promise<string> {
+  const running = runningIn(env.envId).map(({ id, command }) =>
+    `${id} ${JSON.stringify(command.slice(0, MAX_COMMAND))}`
+  );
+  return [await wallsText(env), ...(running.length === 0 ? [] : [`Still running: ${running.join(", ")}`])].join(" ");
+}
+
+/** Where the wall is not whole. */
+const ASKED =
+  "The user is asked for each: prefer functions and code in the block; one plain command per call; $( ), redirections, assignments, sh -c and git are asked every time; a refusal is final.";
+
+/** What commands can reach in this run, and what they get more if the user allows it. */
+async function wallsText({ programWalls }: EnvironmentView): Promise<string> {
+  if (!programWalls) return "Commands in cwd.";
+  const { network, loopback, unix, leftOut, unwalled } = await programWalls();
+  const asked = unwalled?.mode === "ask" ? ` ${ASKED}` : "";
+  if (unwalled?.some === false) return `Commands run without a wall.${asked}`;
+  const more = leftOut.length > MAX_FOLDERS ? ` and ${leftOut.length - MAX_FOLDERS} more` : "";
+  const missing = leftOut.length === 0
+    ? ""
+    : ` Not in PATH: ${leftOut.slice(0, MAX_FOLDERS).join(", ")}${more} (shell.read).`;
+  const reach = network
+    ? "reach any host; write asks"
+    : `${
+      !loopback ? "have no network" : unix ? "reach localhost" : "reach localhost, no unix sockets"
+    }; network and write ask`;
+  return `Commands change cwd and $TMPDIR, ${reach} the user.${missing}${asked}`;
+}
+
+/** Whether commands can run, and what they can access. */
+function checkShell({ config, spawn }: DoctorContext): readonly DoctorCheck[] {
+  const { enabled, network, allow, deny } = config as z.infer<typeof settings>;
+  const name = "shell";
+  if (!enabled) return [{ name, state: "ok", found: "off", fix: "" }];
+  if (!spawn) {
+    const fix = "See the line about commands; vis config set shell.enabled false turns it off";
+    return [{ name, state: "fail", found: "on, but no command can run", fix }];
+  }
+  const rules = allow.length + deny.length > 0 ? `, rules: ${allow.length} allow, ${deny.length} deny` : "";
+  return [{
+    name,
+    state: "ok",
+    found: `on, ${network ? "TCP to anywhere" : "asks you for the network"}${rules}`,
+    fix: "",
+  }];
 }

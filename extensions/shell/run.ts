@@ -1,6 +1,9 @@
-import type { EnvironmentView } from "@vis/extension";
-import { allowed, type CommandOptions, type ShellCommand, spawnOptions } from "./command.ts";
-import { wallHint } from "./wall_hint.ts";
+import { type CallOutcome, commandText, type EnvironmentView, isSecretFile, matchesWildcard } from "@vis/extension";
+import { realpath } from "node:fs/promises";
+import ownPath, { relative, resolve } from "node:path";
+
+/** How long a command may run, unless the call says otherwise. */
+const RUN_MS = 120_000;
 
 export interface ShellRunOptions extends CommandOptions {
   readonly maxBytes?: number;
@@ -13,9 +16,284 @@ export async function run(
   options: ShellRunOptions = {},
 ): Promise<unknown> {
   const { notes, ...result } = await (await allowed(env, command, options))({
-    ...spawnOptions(options),
+    ...spawnOptions({ timeoutMs: RUN_MS, ...options }),
     guessEncoding: true,
   });
   const hint = wallHint(env, `${result.stderr}\n${result.stdout}`);
   return { ...result, ...(hint === null ? {} : { hint }), ...(notes.length > 0 ? { notes } : {}) };
+}
+
+/** A command line for `/bin/sh`, or a program with its arguments. */
+export type ShellCommand = string | readonly string[];
+
+/** Options of a command. The user is asked for a network, and for paths outside the workspace that it may change. */
+export interface CommandOptions extends Pick<SpawnOptions, "timeoutMs" | "cwd" | "env" | "network" | "write"> {
+  readonly stdin?: string;
+  /** Files of the workspace that may hold keys and that the command sees, if the user allows it. */
+  readonly secrets?: readonly string[];
+}
+
+/** What a command reads in a file that is hidden from it; a comment in most formats. */
+const INSTEAD = "# Hidden from commands: shell.run(command, {secrets: [path]}) asks the user for it\n";
+
+type Spawn = NonNullable<EnvironmentView["spawn"]>;
+type SpawnOptions = NonNullable<Parameters<Spawn>[1]>;
+
+/** How to run a command. Rejects if a rule refuses it, if commands cannot run, or if the user does not allow what it
+ * asks for. */
+export async function allowed(
+  env: EnvironmentView,
+  command: ShellCommand,
+  asked: Omit<CommandOptions, "timeoutMs">,
+): Promise<(...options: [Parameters<Spawn>[1]]) => ReturnType<Spawn>> {
+  const { spawn } = env;
+  if (!spawn) throw new Error("Cannot run commands here: this conversation has no wall for them");
+  const refusal = refusedBy(env.config as CommandRules | undefined, command);
+  if (refusal !== null) throw new Error(refusal);
+  const argv = typeof command === "string" ? ["/bin/sh", "-c", command] : command;
+  // Commands of a conversation reach each other's servers.
+  const { cwd, env: variables, stdin } = asked;
+  const shown = commandText(command, {
+    ...(typeof cwd === "string" ? { cwd } : {}),
+    ...(variables ? { env: variables } : {}),
+    ...(stdin === undefined ? {} : { input: stdin }),
+  });
+  const more = await approved(env, { ...asked, shown });
+  const unwalled = (await env.programWalls?.())?.unwalled;
+  if (unwalled?.mode === "run") {
+    env.warn?.(`Commands ran without a question, and their wall is not whole: ${unwalled.reason}`);
+  }
+  return async (options) => {
+    const ended = await spawn(argv, { ...options, ...more, loopback: env.conversationId });
+    const { obeyed, repositories } = ended;
+    if (obeyed) env.warn?.(`A command changed what git runs or obeys here: ${obeyed.join(", ")}`);
+    if (repositories) {
+      env.warn?.(
+        `A command made a repository in ${
+          repositories.join(", ")
+        }: its settings count for git there, and above once git add -A has added it`,
+      );
+    }
+    return ended;
+  };
+}
+
+/** What the command gets beyond the usual; the user is asked for what the settings do not give. */
+async function approved(
+  env: EnvironmentView,
+  { shown, network = false, write = [], secrets = [] }: Pick<CommandOptions, "network" | "write" | "secrets"> & {
+    /** The command with all that it is given. */
+    readonly shown: string;
+  },
+): Promise<Pick<SpawnOptions, "network" | "write" | "hideSecrets">> {
+  const { workspace, programWalls } = env;
+  const seen = await Promise.all(secrets.map((path) => realpath(resolve(workspace, path)).catch(() => path)));
+  for (const path of seen) {
+    const named = relative(workspace, path);
+    if (!isInside(workspace, path) || !isSecretFile(named, env.secrets ?? [])) continue;
+    await ask(env, {
+      what: `let a command read ${named}, which may hold keys: ${shown}`,
+      scope: `the secret file ${named} for commands`,
+      setting: null,
+    });
+  }
+  const repository = resolve(workspace, ".git");
+  const changesRepository = write.some((path) => isInside(repository, resolve(workspace, path)));
+  if (changesRepository) {
+    await ask(env, {
+      what: `let a command change this repository's history and settings: ${shown}`,
+      scope: "commands that change this repository's history and settings",
+      setting: null,
+    });
+  }
+  const others = write.map((path) => resolve(workspace, path)).filter((path) => !isInside(repository, path));
+  const named = await Promise.all(others.map(realPath));
+  const paths = named.filter((path) => !isInside(workspace, path));
+  for (const path of paths) {
+    await ask(env, {
+      what: `let a command change ${path}: ${shown}`,
+      scope: `commands that change ${path}`,
+      setting: null,
+    });
+  }
+  if (network && !(await programWalls?.())?.network) {
+    await ask(env, {
+      what: `run a command with access to the network: ${shown}`,
+      scope: "network for commands",
+      setting: "vis config set shell.network true",
+    });
+  }
+  for (const path of [...paths, ...seen]) {
+    if (await realpath(path).catch(() => path) === path) continue;
+    throw new Error(
+      `Cannot run the command with ${path}: it is a link now, and leads elsewhere than the user was shown`,
+    );
+  }
+  const hideSecrets = { except: seen, instead: INSTEAD };
+  return {
+    hideSecrets,
+    ...(network ? { network } : {}),
+    ...(paths.length > 0 || changesRepository
+      ? { write: [workspace, ...changesRepository ? [repository] : [], ...paths] }
+      : {}),
+  };
+}
+
+/** The user is asked for the path that links lead to. */
+async function realPath(path: string): Promise<string> {
+  return await realpath(path).catch(() => {
+    throw new Error(`Cannot run a command that changes ${path}: it does not exist`);
+  });
+}
+
+async function ask(
+  { approve }: EnvironmentView,
+  { what, scope, setting }: { readonly what: string; readonly scope: string; readonly setting: string | null },
+): Promise<void> {
+  const { allowed = false, reason = "nobody can be asked here" } = await approve?.({ what, why: "", scope }) ?? {};
+  if (allowed) return;
+  const hint = setting === null ? "" : `; ${setting} allows it without a question`;
+  throw new Error(`Cannot allow ${scope}: ${reason}${hint}`);
+}
+
+/** Whether a path is the folder or in it. */
+export function isInside(folder: string, path: string, { relative, isAbsolute, sep } = ownPath): boolean {
+  const way = relative(folder, path);
+  return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+}
+
+/** The same options under the names of `spawn`. */
+export function spawnOptions(
+  { stdin, network: _asked, write: _askedToo, secrets: _seen, ...options }: CommandOptions,
+): NonNullable<Parameters<Spawn>[1]> {
+  return stdin === undefined ? options : { ...options, input: stdin };
+}
+
+export interface CommandRules {
+  readonly allow: readonly string[];
+  readonly deny: readonly string[];
+}
+
+/** Returns why a command must not run, or null if it may. Patterns match the text that the model wrote, with a list of
+ * arguments joined by blanks. Each part of a command line between `;`, `&`, `|`, line breaks and the like must pass
+ * separately. Rules are for honest commands; the wall confines dishonest ones. */
+export function refusedBy(rules: CommandRules | undefined, command: string | readonly string[]): string | null {
+  if (!rules || rules.allow.length + rules.deny.length === 0) return null;
+  for (const part of partsOf(command)) {
+    const denied = rules.deny.find((pattern) => matches(pattern, part));
+    if (denied !== undefined) return `Cannot run ${shown(part)}: shell.deny has ${shown(denied)}`;
+    if (rules.allow.length > 0 && !rules.allow.some((pattern) => matches(pattern, part))) {
+      return `Cannot run ${shown(part)}: shell.allow has only ${rules.allow.map(shown).join(", ")}`;
+    }
+  }
+  return null;
+}
+
+/** Quoted text is split too: it may be a command line for another shell, and an extra part can only refuse more. */
+function partsOf(command: string | readonly string[]): readonly string[] {
+  const text = typeof command === "string" ? command : command.join(" ");
+  const parts = text.split(/[;&|\n\r(){}`]|\$\(/).map(trimmed).filter((part) => part !== "");
+  return typeof command === "string" ? parts : [trimmed(text)];
+}
+
+const trimmed = (text: string): string => text.trim().replace(/\s+/g, " ");
+
+/** A trailing blank and star also match nothing. */
+function matches(pattern: string, text: string): boolean {
+  const plain = trimmed(pattern);
+  return matchesWildcard(plain, text) || plain.endsWith(" *") && matchesWildcard(plain.slice(0, -2), text);
+}
+
+const shown = (text: string): string => JSON.stringify(text.length > 200 ? `${text.slice(0, 200)}…` : text);
+
+export interface CommandEnd {
+  readonly code: number | null;
+  readonly signal: string | null;
+  readonly timedOut: boolean;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+interface Tests {
+  readonly passed: number | null;
+  readonly failed: number | null;
+}
+
+/** Test runners print their totals last. */
+const TAIL_CHARS = 4_000;
+
+/** How a command turned out, in a few words: "12 passed, 1 failed · exit code 1". "" if there is nothing to say. A test
+ * that failed is a failure also if the exit code is that of another command, as in `npm test | tail`. */
+export function commandOutcome({ code, signal, timedOut, stdout, stderr }: CommandEnd): CallOutcome {
+  const inStdout = testsIn(stdout);
+  const tests = inStdout.passed === null && inStdout.failed === null ? testsIn(stderr) : inStdout;
+  const end = timedOut ? "timed out" : signal !== null ? `ended by ${signal}` : code === 0 ? "" : `exit code ${code}`;
+  const ok = end === "" && (tests.passed === null || !tests.failed);
+  const text = [testsText(tests), end].filter((part) => part !== "").join(" · ");
+  return ok ? { text } : {
+    text: text || "failed",
+    ok,
+    output: `${stdout.slice(-TAIL_CHARS).trimEnd()}\n${stderr.slice(-TAIL_CHARS)}`.trim(),
+  };
+}
+
+/** The same for a command that keeps running; "" while it runs. */
+export function jobOutcome(
+  { running, code, signal, timedOut, output }: Omit<CommandEnd, "stdout" | "stderr"> & {
+    readonly running: boolean;
+    readonly output: string;
+  },
+): CallOutcome {
+  return running ? { text: "" } : commandOutcome({ code, signal, timedOut, stdout: output, stderr: "" });
+}
+
+function testsText({ passed, failed }: Tests): string {
+  if (passed === null && failed === null) return "";
+  if (!passed && !failed) return "no test passed";
+  return [`${passed ?? 0} passed`, ...failed ? [`${failed} failed`] : []].join(", ");
+}
+
+/** The totals of Vitest, Jest, pytest, Deno, Cargo, Mocha and others that print "12 passed" or "12 passing". */
+function testsIn(output: string): Tests {
+  const tail = output.slice(-TAIL_CHARS);
+  return { passed: last(tail, /(\d+) pass(?:ed|ing)\b/g), failed: last(tail, /(\d+) fail(?:ed|ing|ures?)\b/g) };
+}
+
+/** Cargo prints a total for each of its programs; what others print last counts. */
+function last(text: string, pattern: RegExp): number | null {
+  const found = [...text.matchAll(pattern)].map(([, number]) => Number(number));
+  const isSum = text.includes("test result: ");
+  return found.length === 0 ? null : isSum ? found.reduce((sum, one) => sum + one, 0) : found.at(-1) ?? null;
+}
+
+const DENIED = /operation not permitted|permission denied|read-only file system|\bE(?:PERM|ACCES|ROFS)\b/i;
+/** What git and others say of a repository that they cannot change. */
+const REPOSITORY =
+  /(?:\.git\b|\.husky|hooks|could not lock config|unable to create .*index\.lock).*read-only|read-only.*(?:\.git\b|\.husky|hooks)|device or resource busy/i;
+const ABSENT = /no such file or directory|\bENOENT\b/i;
+/** An absolute path outside the folders of the system, which commands can see. */
+const ELSEWHERE = /(?:^|[\s'"`])\/(?!(?:usr|bin|sbin|lib\w*|opt|etc|proc|dev)\/)\w/;
+const NETWORK =
+  /could not resolve|name resolution|getaddrinfo|network is unreachable|\bsocket|connect|\bbind\b|\blisten|\bport\b|https?:\/\//i;
+
+/** Explains a refusal in an output that may come from the wall, with the setting that would allow it; null if there is
+ * none. */
+export function wallHint(
+  { config, workspace }: Pick<EnvironmentView, "config" | "workspace">,
+  output: string,
+): string | null {
+  const { network = false } = (config ?? {}) as { readonly network?: boolean };
+  const lines = output.split("\n");
+  const denied = lines.filter((line) => DENIED.test(line));
+  const offline = !network && (denied.some((line) => NETWORK.test(line)) ||
+    lines.some((line) => /could not resolve|name resolution|getaddrinfo|network is unreachable/i.test(line)));
+  if (offline) return "Commands have no network: {network: true} asks the user for it";
+  if (lines.some((line) => REPOSITORY.test(line))) {
+    return 'Commands cannot change .git and what its settings name: use the functions of git, or {write: [".git"]}, which asks the user';
+  }
+  const isHidden = (line: string): boolean => ABSENT.test(line) && ELSEWHERE.test(line.replaceAll(workspace, "."));
+  if (denied.length === 0 && !lines.some(isHidden)) return null;
+  return "Commands see the system, cwd and $TMPDIR, and write in cwd and $TMPDIR only: {write: [path]} asks the user for more" +
+    (network ? "" : ", {network: true} for the network") +
+    "; the user opens more folders for reading and running with the setting shell.read";
 }

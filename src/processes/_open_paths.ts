@@ -162,24 +162,8 @@ export function holds(folder: string, path: string): boolean {
   return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
 
-export const TIMEOUT_MS = 120_000, MAX_BYTES = 1 << 20;
-const MAX_TIMEOUT_MS = 24 * 3_600_000, LARGEST_BYTES = 32 << 20;
 /** Inherited from the environment of Vis; everything else that a program gets is set by its wall. */
 const INHERITED = ["LANG", "LC_ALL", "LC_CTYPE", "TZ"];
-
-/** Throws TypeError or RangeError for a call that no wall can run. */
-export function checkCall(argv: readonly string[], { timeoutMs = 1, maxBytes = 1, env = {} }: SpawnOptions): void {
-  if (!argv[0]) throw new TypeError("Cannot run an empty command");
-  if ([...argv, ...Object.entries(env).flat()].some((text) => text.includes("\0"))) {
-    throw new TypeError("Cannot run a command that contains a NUL character");
-  }
-  if (!(timeoutMs > 0 && timeoutMs <= MAX_TIMEOUT_MS)) {
-    throw new RangeError(`Cannot run a command for ${timeoutMs} ms: the limit is ${MAX_TIMEOUT_MS}`);
-  }
-  if (!(maxBytes > 0 && maxBytes <= LARGEST_BYTES)) {
-    throw new RangeError(`Cannot keep ${maxBytes} bytes of a command's output: the limit is ${LARGEST_BYTES}`);
-  }
-}
 
 /** What a program may read and change in addition to what all may. Throws Error for a missing path, and for a path of
  * the workspace that leads out of it, since other programs may have created it. */

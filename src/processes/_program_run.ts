@@ -3,6 +3,9 @@ import { ByteBuffer, joinBytes } from "../domain/kit/bytes.ts";
 import { decodeText } from "../domain/kit/encoding.ts";
 import type { Spawned, SpawnOptions } from "../extension/spawned.ts";
 
+/** Used if a call names no limits of its own. */
+export const TIMEOUT_MS = 120_000, MAX_BYTES = 1 << 20;
+const MAX_TIMEOUT_MS = 24 * 3_600_000, LARGEST_BYTES = 32 << 20;
 const READ_BYTES = 64 << 10;
 /** For pipes that something still holds open after the end of the program: nothing may wait for them indefinitely. */
 const DRAIN_MS = 2_000;
@@ -36,6 +39,20 @@ export interface RunOptions {
 export interface EndedProcess extends Pick<Spawned, "stdout" | "stderr" | "ms" | "timedOut" | "truncated"> {
   readonly status: Deno.CommandStatus;
   readonly notes: string[];
+}
+
+/** Throws TypeError or RangeError for a call that no wall can run. */
+export function checkCall(argv: readonly string[], { timeoutMs = 1, maxBytes = 1, env = {} }: SpawnOptions): void {
+  if (!argv[0]) throw new TypeError("Cannot run an empty command");
+  if ([...argv, ...Object.entries(env).flat()].some((text) => text.includes("\0"))) {
+    throw new TypeError("Cannot run a command that contains a NUL character");
+  }
+  if (!(timeoutMs > 0 && timeoutMs <= MAX_TIMEOUT_MS)) {
+    throw new RangeError(`Cannot run a command for ${timeoutMs} ms: the limit is ${MAX_TIMEOUT_MS}`);
+  }
+  if (!(maxBytes > 0 && maxBytes <= LARGEST_BYTES)) {
+    throw new RangeError(`Cannot keep ${maxBytes} bytes of a command's output: the limit is ${LARGEST_BYTES}`);
+  }
 }
 
 /** Reads the outputs of a process until it has ended, within its limits. Rejects with the signal's reason. */

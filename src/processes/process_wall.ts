@@ -10,15 +10,14 @@ import type { ChildProgram } from "../sandbox/launch/start_child.ts";
 import { CommandFolder } from "./_command_folder.ts";
 import { ConfinedProcess, NoNamespaces } from "./_confined_process.ts";
 import { entryKind, obeyedIn, outsideRepository, repositoryFolders, type UserFolders } from "./_obeyed_by.ts";
+import { type OpenFolders, openFolders } from "./_open_folders.ts";
 import {
   callPaths,
-  checkCall,
   commandFolder,
   deviceNodes,
   holds,
   linksOf,
   makeHome,
-  MAX_BYTES,
   outsideWorkspace,
   type PrivateFolders,
   programEnvironment,
@@ -26,10 +25,9 @@ import {
   refuseSettings,
   settingsPaths,
   systemPaths,
-  TIMEOUT_MS,
   withoutPrivate,
 } from "./_open_paths.ts";
-import { type OpenFolders, openFolders } from "./_open_folders.ts";
+import { checkCall, MAX_BYTES, TIMEOUT_MS } from "./_program_run.ts";
 import { type SpecialFiles, topsOf, WorkspaceWalk } from "./_workspace_walk.ts";
 import { commandIn, type Fixed, FixedPaths, isPlaceholder } from "./fixed_paths.ts";
 import { landlockFault, Namespaces } from "./linux_kernel.ts";

@@ -4,24 +4,21 @@ import { messageOf } from "../domain/errors.ts";
 import type { ProgramWalls, Spawned, SpawnOptions } from "../extension/spawned.ts";
 import type { GrantedPath } from "../sandbox/confine/access.ts";
 import { CommandFolder } from "./_command_folder.ts";
+import { type OpenFolders, openFolders } from "./_open_folders.ts";
 import {
   callPaths,
-  checkCall,
   commandFolder,
   deviceNodes,
   holds,
   machinePath,
   makeHome,
-  MAX_BYTES,
   outsideWorkspace,
   type PrivateFolders,
   programEnvironment,
   refusePrivate,
   refuseSettings,
-  TIMEOUT_MS,
 } from "./_open_paths.ts";
-import { type RunOptions, runToEnd, writeInput } from "./_program_run.ts";
-import { type OpenFolders, openFolders } from "./_open_folders.ts";
+import { checkCall, MAX_BYTES, type RunOptions, runToEnd, TIMEOUT_MS, writeInput } from "./_program_run.ts";
 import { removeTree } from "./folders.ts";
 import { MAC_PROGRAMS, Probe, probeFault, type ProbePrograms, type ProbeRow } from "./seatbelt/probe.ts";
 import { MacProcesses, type ProcessTable, ProcessTree } from "./seatbelt/process_tree.ts";

@@ -1,7 +1,6 @@
 import { delimiter, isAbsolute } from "node:path";
 import { CommandFolder } from "../_command_folder.ts";
-import { MAX_BYTES, TIMEOUT_MS } from "../_open_paths.ts";
-import { runToEnd, writeInput } from "../_program_run.ts";
+import { MAX_BYTES, runToEnd, TIMEOUT_MS, writeInput } from "../_program_run.ts";
 import type { Spawned, SpawnOptions } from "../../extension/spawned.ts";
 
 const DEFAULT_PATH = Deno.build.os === "windows" ? "" : "/usr/bin:/bin";

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { jobsOf } from "../../../extensions/shell/jobs.ts";
-import { start } from "../../../extensions/shell/start.ts";
+import { jobsOf, start } from "../../../extensions/shell/jobs.ts";
 import type { EnvironmentView } from "../../../src/extension/mod.ts";
 import { until } from "../../helpers/until.ts";
 import { ATTACKS } from "../../processes/_attacks.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type CommandEnd, commandOutcome, jobOutcome } from "../../../extensions/shell/command_outcome.ts";
+import { type CommandEnd, commandOutcome, jobOutcome } from "../../../extensions/shell/run.ts";
 
 const END: CommandEnd = { code: 0, signal: null, timedOut: false, stdout: "", stderr: "" };
 

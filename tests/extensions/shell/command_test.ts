@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { posix, win32 } from "node:path";
-import { isInside } from "../../../extensions/shell/command.ts";
+import { isInside } from "../../../extensions/shell/run.ts";
 
 Deno.test("isInside() goes by the paths of each system", () => {
   for (const path of ["/w", "/w/a", "/w/..a", "/w/a/../b"]) assert.ok(isInside("/w", path, posix), path);

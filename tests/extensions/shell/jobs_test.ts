@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { Job } from "../../../extensions/shell/job.ts";
-import { Jobs, jobsOf, runningIn } from "../../../extensions/shell/jobs.ts";
+import { Job, Jobs, jobsOf, runningIn } from "../../../extensions/shell/jobs.ts";
 import type { Spawned, SpawnOptions } from "../../../src/extension/spawned.ts";
 
 const ENDED: Spawned = {

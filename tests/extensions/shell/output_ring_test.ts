@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { OutputRing } from "../../../extensions/shell/output_ring.ts";
+import { OutputRing } from "../../../extensions/shell/jobs.ts";
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 const all = { maxBytes: 1000, whole: true };

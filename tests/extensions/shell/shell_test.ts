@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
-import { withFolder } from "../../helpers/with_folder.ts";
-import live from "../../../extensions/shell/live.ts";
-import { run } from "../../../extensions/shell/run.ts";
-import { start } from "../../../extensions/shell/start.ts";
-import { refusedBy } from "../../../extensions/shell/rules.ts";
+import { start } from "../../../extensions/shell/jobs.ts";
+import shell from "../../../extensions/shell/mod.ts";
+import { refusedBy, run } from "../../../extensions/shell/run.ts";
 import type { EnvironmentView } from "../../../src/extension/mod.ts";
+import { withFolder } from "../../helpers/with_folder.ts";
 
 const RESULT = { code: 1, signal: null, stdout: "", stderr: "", ms: 1, timedOut: false, truncated: false };
 
@@ -38,6 +37,7 @@ Deno.test("shell.run() runs a text by a shell, a list as it is, and gives failur
     hideSecrets: HIDE,
     loopback: "c",
   }], [["git", "log"], {
+    timeoutMs: 120_000,
     input: "x",
     env: { A: "1" },
     guessEncoding: true,
@@ -94,7 +94,10 @@ Deno.test("where the wall is not whole, the prompt says that the user is asked, 
     ...view(undefined, []),
     programWalls: () => Promise.resolve({ ...walls, unwalled }),
   });
-  const { prompt } = live;
+  const prompt = async (env: EnvironmentView): Promise<string> => {
+    assert.ok(typeof shell.prompt === "function");
+    return await shell.prompt(env);
+  };
   const some = { mode: "ask", reason: "no namespaces", some: true } as const;
   assert.match(
     await prompt(at(some)),

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { wallHint } from "../../../extensions/shell/wall_hint.ts";
+import { wallHint } from "../../../extensions/shell/run.ts";
 
 const hint = (output: string): string | null => wallHint({ config: {}, workspace: "/home/me/project" }, output);
 
