@@ -112,11 +112,6 @@ const EXPLANATIONS: readonly Explanation[] = [
       /Assignment to constant variable|Cannot access '.*' before initialization/.test(plain.message + plain.printed),
   },
   {
-    what: "classes of the language cannot be extended: a block declares a function instead",
-    where: `${SANDBOX}#what-a-block-can-use`,
-    fits: says(/^Cannot add property \w+, object is not extensible \(.* cannot be extended in the sandbox/),
-  },
-  {
     what: "the memory of a child is limited",
     where: `${SANDBOX}#limits-and-what-happens-at-each`,
     fits: ({ sandbox }) => sandbox.error === "memory",
