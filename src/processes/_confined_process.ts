@@ -110,7 +110,8 @@ export class ConfinedProcess {
     }
     const ran = this.#said.has(SAID.begun);
     const { code } = status;
-    return { ...run, stderr: ran ? run.stderr : "", notes, ...ran ? { code, signal: this.#signalOf(status) } : KILLED };
+    const end = ran ? { code, signal: this.#signalOf(status) } : KILLED;
+    return { ...end, ...run, stderr: ran ? run.stderr : "", notes };
   }
 
   #signalOf({ signal }: Deno.CommandStatus): string | null {

@@ -94,9 +94,9 @@ export async function runToEnd(process: Deno.ChildProcess, options: RunOptions):
   if (split) keep("stderr", split.rest);
   signal?.throwIfAborted();
   const wasEnded = options.wasEnded?.(status) ?? status.signal !== null;
-  const outputs = outputsOf(kept, { guess: options.guessEncoding, wasEnded });
+  const { stdout, stderr, truncated, notes: guesses } = outputsOf(kept, { guess: options.guessEncoding, wasEnded });
   const ms = Math.round(performance.now() - begun);
-  return { status, ...outputs, ms, timedOut, notes: [...notes, ...outputs.notes] };
+  return { status, stdout, stderr, ms, timedOut, truncated, notes: [...notes, ...guesses] };
 }
 
 /** A program need not read all of its input. */

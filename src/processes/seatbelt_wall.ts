@@ -294,7 +294,7 @@ async function runProgram(argv: readonly string[], options: SeatbeltRun): Promis
       `Cannot run ${name}: ${run.stderr.trim() || `sandbox-exec ended with ${status.signal ?? status.code}`}`,
     );
   }
-  return { ...run, code: status.code, signal: status.signal, notes };
+  return { code: status.code, signal: status.signal, ...run, notes };
 }
 
 /** Where a program is, as shells look for it. Throws Error if it does not exist or cannot be executed. */

@@ -38,3 +38,14 @@ for (const version of [10, 11, 12]) {
       await again.close();
     }));
 }
+
+Deno.test("a damaged file of a former schema is refused with what to do, and stays as it is", () =>
+  withDatabasePath(async (path) => {
+    const bytes = await unpacked("v12.db");
+    // Of a page in the middle, what says which kind of page it is.
+    const page = new DataView(bytes.buffer, bytes.byteOffset).getUint16(16);
+    bytes.fill(0xff, page * 20, page * 20 + 8);
+    await writeFile(path, bytes);
+    await assert.rejects(openStore({ path }), /is damaged, and only a sound one .* can be upgraded/);
+    assert.deepEqual(await Deno.readFile(path), new Uint8Array(bytes));
+  }));

@@ -26,6 +26,15 @@ Deno.test("ProcessWall.spawn() gives outputs, code and signal", { ignore }, asyn
   });
 });
 
+Deno.test("ProcessWall.spawn() gives the code first: a reader may see only the beginning", { ignore }, async () => {
+  await place(async ({ wall, workspace }) => {
+    const { code, ...rest } = await wall.spawn(workspace, ["sh", "-c", "exit 3"]);
+    assert.equal(code, 3);
+    assert.deepEqual(["code", ...Object.keys(rest)].slice(0, 4), ["code", "signal", "stdout", "stderr"]);
+    assert.equal(Object.keys(await wall.spawn(workspace, ["true"]))[0], "code");
+  });
+});
+
 Deno.test("ProcessWall.spawn() lets a program work in its workspace and its temporary folder", { ignore }, async () => {
   await place(async ({ wall, workspace, root, read }) => {
     const command =

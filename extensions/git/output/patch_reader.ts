@@ -189,8 +189,8 @@ const HEADERS: readonly (readonly [
   ["Binary files ", (file) => file.binary = true],
   ["--- a/", (file, rest) => file.path = file.from === null ? rest.replace(/\t$/, "") : file.path],
   ["+++ b/", (file, rest) => file.path = rest.replace(/\t$/, "")],
-  ['--- "a/', (file, rest) => file.path = file.from === null ? nameOf(`"${rest}`) : file.path],
-  ['+++ "b/', (file, rest) => file.path = nameOf(`"${rest}`)],
+  ['--- "a/', (file, rest) => file.path = file.from === null ? nameOf(`"${rest.replace(/\t$/, "")}`) : file.path],
+  ['+++ "b/', (file, rest) => file.path = nameOf(`"${rest.replace(/\t$/, "")}`)],
 ];
 
 /** From `a/name b/name`, or both in quotes. If the names differ, other lines contain them. */

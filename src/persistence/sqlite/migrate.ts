@@ -157,6 +157,14 @@ async function keepCopy(path: string, version: number): Promise<void> {
   const reader = new DatabaseSync(path, { readOnly: true });
   try {
     await copyDatabase(reader, { target: partial, like: path });
+  } catch (error) {
+    if (!(error instanceof StoreError && error.code === "corrupt")) throw error;
+    throw new StoreError(
+      `Cannot use database ${path}: it is damaged, and only a sound one of an earlier version can be upgraded; ` +
+        "export its conversations with the Vis that made it, or put a backup in its place",
+      "corrupt",
+      { cause: error },
+    );
   } finally {
     reader.close();
   }

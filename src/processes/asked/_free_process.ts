@@ -68,7 +68,7 @@ async function runIn(cwd: string, argv: readonly string[], options: FreeProcessO
   });
   if (input !== undefined) void writeInput(process.stdin, input);
   const { status: { code, signal: by }, ...run } = await running;
-  return { ...run, code, signal: by };
+  return { code, signal: by, ...run };
 }
 
 /** Where a program is looked for by its name. A relative folder would be one of the workspace, which no question names. */

@@ -197,6 +197,20 @@ Deno.test("git.* with names that are not UTF-8, or hold anything else", { ignore
   });
 });
 
+Deno.test("git.diff() and git.show() give quoted names with a blank as they are", { ignore }, async () => {
+  await repository(async ({ env, write }) => {
+    const names = ['q" x.txt', "tab\t and.txt", "é ü.txt"];
+    for (const name of names) await write(name, "x\n");
+    await add(env, names);
+    assert.deepEqual((await diff(env, { staged: true })).files.map(({ path }) => path).sort(), names);
+    await commit(env, "odd");
+    for (const name of names) await write(name, "y\n");
+    assert.deepEqual((await diff(env)).files.map(({ path }) => path).sort(), names);
+    const shown = await show(env);
+    assert.deepEqual(shown.kind === "commit" && shown.files.map(({ path }) => path).sort(), names);
+  });
+});
+
 Deno.test("git.show(), diff() and blame() decode files by a guess, which a note names", { ignore }, async () => {
   await repository(async ({ env, workspace, git }) => {
     const notes: string[] = [], noting = { ...env, note: (text: string) => void notes.push(text) };
