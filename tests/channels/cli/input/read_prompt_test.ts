@@ -43,3 +43,11 @@ Deno.test("readPrompt() says what it waits for where stdin does not end", async 
   await new Promise((done) => setTimeout(done, 15));
   assert.equal(io.err, "");
 });
+
+Deno.test("readPrompt() gives up on a stdin that does not end within the time limit", async () => {
+  const io = fakeIo({ stdin: "", readStdin: () => new Promise(() => {}) });
+  await assert.rejects(
+    readPrompt(["word"], io, { timeout: 5 }),
+    new UsageError("Cannot read the request: stdin did not end within 0.005 s (append </dev/null to run without it)"),
+  );
+});
