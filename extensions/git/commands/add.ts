@@ -37,7 +37,11 @@ export async function add(env: EnvironmentView, paths: string | readonly string[
   refuseRepositories(git, { files: changed, list });
   await refuseNewSecrets(git, { paths: names, secrets: env.secrets, cannot: "Cannot add" });
   await refuseFiltered(git, names);
-  const input = list.map((path) => `${printedName(path)}\n`).join("");
+  // git knows no path of a file whose removal is staged already.
+  const gone = new Set(files.filter((file) => file.staged === "deleted").map(({ path }) => path));
+  for (const path of names) gone.delete(path); // it is there again
+  const input = list.filter((path) => !gone.has(path)).map((path) => `${printedName(path)}\n`).join("");
+  if (input === "" && list.length > 0) return { files: [], left: 0 };
   const { code, stderr } = await git.run(["add", "--pathspec-from-file=-"], { changes: "repository", input });
   if (code !== 0) throw await addError(git, stderr);
   return { files: changed.slice(0, SHOWN).map(addedFile), left: Math.max(0, changed.length - SHOWN) };

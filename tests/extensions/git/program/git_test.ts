@@ -197,6 +197,19 @@ Deno.test("git.* with names that are not UTF-8, or hold anything else", { ignore
   });
 });
 
+Deno.test("git.add() takes what git.status() lists, staged removals too", { ignore }, async () => {
+  await repository(async ({ env, git, write }) => {
+    await git("rm", "-q", "a.txt");
+    assert.deepEqual(await add(env, ["a.txt"]), { files: [], left: 0 });
+    await write("new.txt", "x\n");
+    const names = (await status(env)).files.map(({ path }) => path);
+    assert.deepEqual(names.sort(), ["a.txt", "new.txt"]);
+    assert.deepEqual((await add(env, names)).files, [{ path: "new.txt", change: "added" }]);
+    await write("a.txt", "back\n");
+    assert.equal((await add(env, "a.txt")).files.length, 1);
+  });
+});
+
 Deno.test("git.diff() and git.show() give quoted names with a blank as they are", { ignore }, async () => {
   await repository(async ({ env, write }) => {
     const names = ['q" x.txt', "tab\t and.txt", "é ü.txt"];
