@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 9ed32994ee6e9a9e2f74fe7469b3d6f43f5009ca16a5ffa3d8558596949e5248
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: ce8d64c33962c5eb56ba4338d41714c860cd1941b37d88c763c1b4868574cad2
 import { z } from 'zod';
 
 /** Any value that JSON can express. */

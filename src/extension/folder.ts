@@ -122,7 +122,7 @@ const Shape = z.strictObject({
 });
 
 /** Parses `vis.json`. Throws Error that names the wrong key. */
-export function readManifest(text: string): readonly ManifestEntry[] {
+function readManifest(text: string): readonly ManifestEntry[] {
   if (text.length > MAX_CHARS) throw new Error(`Cannot use vis.json: ${text.length} characters, over ${MAX_CHARS}`);
   let value: unknown;
   try {

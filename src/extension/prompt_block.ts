@@ -59,7 +59,7 @@ const MAX_INLINE = 80;
 
 /** What the model reads about one active extension: header, prompt, one line per symbol. Empty if no symbol is shown
  * and the prompt is empty. */
-export function promptBlock(extension: NormalExtension, prompt: string): string {
+function promptBlock(extension: NormalExtension, prompt: string): string {
   const { alias } = extension.alias;
   const full = extension.shown ?? SHOWN;
   if (full === 0 && prompt.trim() === "") return "";
@@ -80,12 +80,12 @@ export function promptBlock(extension: NormalExtension, prompt: string): string 
 }
 
 /** The lines of the symbols that a block leaves out because it shows none; "" if it shows some. */
-export function unshownLines({ alias: { alias }, symbols, shown }: NormalExtension): string {
+function unshownLines({ alias: { alias }, symbols, shown }: NormalExtension): string {
   return shown === 0 ? symbols.map((symbol) => symbolLine(alias, symbol)).join("\n") : "";
 }
 
 /** A symbol with its doc line and all of its examples, as `doc()` shows it. */
-export function symbolDoc(alias: string, symbol: FunctionSymbol | ValueSymbol): string {
+function symbolDoc(alias: string, symbol: FunctionSymbol | ValueSymbol): string {
   if (symbol.kind === "value") return symbolLine(alias, symbol);
   const examples = symbol.examples?.length ? symbol.examples : [exampleOf(alias, symbol)];
   return [signatureOf(alias, symbol), symbol.doc, ...examples.map((example) => `e.g. ${example}`)].join("\n");

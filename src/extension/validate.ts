@@ -206,7 +206,7 @@ const VARIABLE = /^[A-Za-z_]\w*$/;
 
 /** Returns what is wrong with `globals` and `allow`, or null. Each global needs its grant, and a grant without a global
  * has no effect. */
-export function grantFault({ globals = [], allow = {} }: Extension): string | null {
+function grantFault({ globals = [], allow = {} }: Extension): string | null {
   for (const name of globals) {
     const kind = Object.hasOwn(REALM_GLOBALS, name) ? REALM_GLOBALS[name] : undefined;
     if (!kind) return `globals.${name} is unknown; there are ${Object.keys(REALM_GLOBALS).join(", ")}`;

@@ -144,7 +144,7 @@ interface Open {
 }
 
 /** The inlines of a paragraph. Every text in them has passed `clean`. */
-export function inlinesOf(tokens: readonly Token[], clean: Clean): readonly MarkdownInline[] {
+function inlinesOf(tokens: readonly Token[], clean: Clean): readonly MarkdownInline[] {
   const open: Open[] = [{ token: null, inlines: [] }];
   let left = 0;
   const top = (): Open => open[open.length - 1] as Open;
@@ -270,11 +270,11 @@ parser.block.tokenize = function (state, start, end): void {
 };
 
 /** The tokens of a text by CommonMark and the tables, strikethrough and bare addresses of GitHub. */
-export function markdownTokens(text: string): readonly Token[] {
+function markdownTokens(text: string): readonly Token[] {
   return parser.parse(text, {});
 }
 
 /** What the word after a fence says. */
-export function fenceLanguage(info: string): string {
+function fenceLanguage(info: string): string {
   return parser.utils.unescapeAll(info).trim().split(/\s+/, 1)[0] ?? "";
 }

@@ -340,7 +340,7 @@ const TRIES = 10;
 
 /** Empty folders and files where git or Vis would obey what a command put there. Each is there as long as a command of some
  * Vis needs it; what the user puts there meanwhile stays. */
-export class Placeholders {
+class Placeholders {
   readonly #held = new Map<string, { count: number; readonly release: () => void }>();
   readonly #changing: (path: string, change: () => void) => void;
   #libc: Libc | null = null;

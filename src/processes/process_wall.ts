@@ -292,7 +292,7 @@ export class ProcessWall {
 }
 
 /** The user's settings, which apply to each repository. */
-export function userFolders(
+function userFolders(
   { private: { home, visHome }, env }: Pick<ProcessWallOptions, "private" | "env">,
 ): UserFolders {
   return { home: home ?? "/", visHome, env };

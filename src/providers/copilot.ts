@@ -313,7 +313,7 @@ function seconds(value: unknown, otherwise: number): number {
 }
 
 /** Headers that the service expects from a client with every request. */
-export const COPILOT_HEADERS: Readonly<Record<string, string>> = {
+const COPILOT_HEADERS: Readonly<Record<string, string>> = {
   "user-agent": "GitHubCopilotChat/0.35.0",
   "editor-version": "vscode/1.107.0",
   "editor-plugin-version": "copilot-chat/0.35.0",

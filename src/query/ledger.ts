@@ -216,7 +216,7 @@ function sum(a: Spend, b: Spend): Spend {
 export type LimitReason = Extract<QueryReason, `limit_${string}`>;
 
 /** The limit that prevents another model call, or null. */
-export function limitReached(
+function limitReached(
   limits: QueryLimits,
   spent: { readonly usage: Usage; readonly costUsd: number; readonly ms: number },
 ): LimitReason | null {

@@ -42,7 +42,7 @@ export function decodeText(bytes: Uint8Array, encoding?: string): DecodedText | 
 }
 
 /** The same for bytes that are neither UTF-16 nor binary. */
-export function decodeNarrow(bytes: Uint8Array): DecodedText {
+function decodeNarrow(bytes: Uint8Array): DecodedText {
   const text = decodedAs(bytes, { encoding: "utf-8", isGuess: false });
   if (text.replaced === 0 || text.hasMark || isMostlyUtf8(text)) return text;
   return decodedAs(bytes, { encoding: guessEncoding(bytes), isGuess: true });

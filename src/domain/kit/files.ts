@@ -102,7 +102,7 @@ export async function renameOver(
 const MAX_BYTES = 1 << 20;
 
 /** Why a path is not read; the message completes "Cannot read PATH: ". */
-export class NotPlainFile extends Error {
+class NotPlainFile extends Error {
   override readonly name = "NotPlainFile";
 }
 

@@ -10,7 +10,7 @@ const whole = z.number().int();
 const block = whole.describe("Index in the iteration, 0-based");
 const position = whole.nullable().describe("1-based; null if unknown");
 
-export const UsageSchema = z.object({
+const UsageSchema = z.object({
   input: count,
   output: count,
   cached: count.describe("Part of input that was read from a prefix cache"),

@@ -162,7 +162,7 @@ const LEAST_COLUMN = 4;
 
 /** Draws a table: cells are wrapped where it is wider than the terminal, and shown one below the other where even that
  * does not fit. */
-export function tableLines({ sides, head, rows }: MarkdownTable, drawing: Drawing): readonly string[] {
+function tableLines({ sides, head, rows }: MarkdownTable, drawing: Drawing): readonly string[] {
   const { width, columns, paint, runsOf } = drawing;
   const bold = (runs: readonly Run[]): readonly Run[] =>
     runs.map((run) => ({ ...run, paint: (text: string) => paint.strong(run.paint(text)) }));

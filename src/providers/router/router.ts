@@ -283,7 +283,7 @@ export interface CallPatience extends Patience {
 }
 
 /** The attempts at one request with one route. */
-export class ModelCall {
+class ModelCall {
   /** True once part of a reply was received. */
   heard = false;
   /** True once the caller has shown part of a reply. */

@@ -35,7 +35,7 @@ export function unpriced(
   return isPriced(first) || prefer !== null && routes.some(isPriced) ? null : first;
 }
 
-export function isPriced(route: ModelRoute | null): boolean {
+function isPriced(route: ModelRoute | null): boolean {
   return route !== null && route.provider.capabilities(route.model).price !== null;
 }
 

@@ -102,7 +102,7 @@ function lowerCased(headers: Readonly<Record<string, string>>): Record<string, s
 const SHORTEST_SECRET = 6;
 
 /** Replaces keys and passwords in texts that are shown or logged, also where they are encoded for a URL. */
-export function secretsHider(secrets: readonly string[]): (text: string) => string {
+function secretsHider(secrets: readonly string[]): (text: string) => string {
   const patterns = secrets
     .flatMap((secret) => [secret, encodeURIComponent(secret)])
     .filter((secret) => secret.length >= SHORTEST_SECRET)

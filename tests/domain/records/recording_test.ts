@@ -53,14 +53,14 @@ Deno.test("Playback.begin() refuses a query that there is not", () => {
 });
 
 Deno.test("Playback gives replies with the paths of the place, and knows what came of them", () => {
-  const paths = new PathMap([["/work", "/tmp/copy"]]);
-  const calls = [{ prompt: "Read /work/a", reply: "of /work/a", error: null }];
-  const child = query("in /work", { iterations: [iteration(1, { response: "cd /work" })] });
-  const first = iteration(1, { response: "ls /work/b /works", calls, children: [child] });
-  const playback = new Playback(recording(query("What is in /work?", { iterations: [first] })), { paths });
+  const paths = new PathMap([["/code", "/tmp/copy"]]);
+  const calls = [{ prompt: "Read /code/a", reply: "of /code/a", error: null }];
+  const child = query("in /code", { iterations: [iteration(1, { response: "cd /code" })] });
+  const first = iteration(1, { response: "ls /code/b /codes", calls, children: [child] });
+  const playback = new Playback(recording(query("What is in /code?", { iterations: [first] })), { paths });
   playback.begin(0);
   const replyOf = (text: string) => ({ kind: "reply", text, reasoning: "" });
-  assert.deepEqual(playback.reply("What is in /work?"), replyOf("ls /tmp/copy/b /works"));
+  assert.deepEqual(playback.reply("What is in /code?"), replyOf("ls /tmp/copy/b /codes"));
   assert.deepEqual(playback.reply("in /tmp/copy"), replyOf("cd /tmp/copy"));
   assert.deepEqual(playback.call("Read /tmp/copy/a"), replyOf("of /tmp/copy/a"));
 });
@@ -113,7 +113,7 @@ Deno.test("compareRecordings() a query that was cut off is compared as far as it
 });
 
 Deno.test("compareRecordings() the place in which a run was made is no difference, with what it does to sizes", () => {
-  const paths = new PathMap([["/work", "/tmp/copy"]]);
+  const paths = new PathMap([["/code", "/tmp/copy"]]);
   const make = (folder: string, more = "") => {
     const { code, result } = block(`"${folder}/a${more}"`);
     const sized = { code, diffs: [], result: { ...result, size: folder.length + 2, stdout: `in ${folder}` } };
@@ -123,9 +123,9 @@ Deno.test("compareRecordings() the place in which a run was made is no differenc
       iterations: [iteration(1, { response: `ls ${folder}`, blocks: [sized], children: [child] })],
     });
   };
-  assert.deepEqual(compareRecordings(make("/work"), make("/tmp/copy"), { paths }), []);
-  assert.deepEqual(compareRecordings(make("/work"), make("/tmp/copy", "b"), { paths }), [
-    { place: "iteration 1, block 1", field: "preview", recorded: '"/work/a"', replayed: '"/work/ab"' },
+  assert.deepEqual(compareRecordings(make("/code"), make("/tmp/copy"), { paths }), []);
+  assert.deepEqual(compareRecordings(make("/code"), make("/tmp/copy", "b"), { paths }), [
+    { place: "iteration 1, block 1", field: "preview", recorded: '"/code/a"', replayed: '"/code/ab"' },
   ]);
 });
 
