@@ -1,30 +1,31 @@
+/** The extension `git`: the repository of a workspace, as data. Read `git.ts` first: each call runs git behind the wall
+ * around processes, without a program that the repository names (`safe_config.ts`), in the repository that
+ * `repository.ts` finds. Then a file for each topic: `status.ts`, `diff.ts` and `history.ts` read; `commit.ts`,
+ * `branches.ts`, `sequence.ts` and `uncommitted.ts` change, after `incoming.ts` has looked at what would come. */
+import { existsSync } from "node:fs";
 import { defineExtension, type EnvironmentView, fn, z } from "@vis/extension";
-import { add, type Added } from "./commands/add.ts";
-import { blame, type BlameOptions } from "./commands/blame.ts";
-import { type BranchOptions, changeBranch, listBranches } from "./commands/branch.ts";
-import { commit, type CommitOptions } from "./commands/commit.ts";
-import { diff, type DiffOptions } from "./commands/diff.ts";
-import live from "./live.ts";
-import { init } from "./commands/init.ts";
-import { log, type LogOptions } from "./commands/log.ts";
-import { reset, type ResetOptions } from "./commands/reset.ts";
-import { restore, type RestoreOptions } from "./commands/restore.ts";
 import {
-  merge,
-  type MergeOptions,
-  pickCommits,
-  type PickOptions,
-  rebase,
-  type RebaseOptions,
-} from "./commands/sequence.ts";
-import settings from "./program/settings.ts";
-import { show, type ShowOptions } from "./commands/show.ts";
-import { stash, type StashOptions } from "./commands/stash.ts";
-import { stateOutcome } from "./commands/state.ts";
-import { status, type StatusOptions } from "./commands/status.ts";
-import { switchTo } from "./commands/switch.ts";
-import { tag, type TagOptions } from "./commands/tag.ts";
-import { changeWorktree, listWorktrees, type WorktreeOptions } from "./commands/worktree.ts";
+  type BranchOptions,
+  changeBranch,
+  changeWorktree,
+  listBranches,
+  listWorktrees,
+  switchTo,
+  tag,
+  type TagOptions,
+  type WorktreeOptions,
+} from "./branches.ts";
+import { add, type Added, commit, type CommitOptions, init } from "./commit.ts";
+import { diff, type DiffOptions } from "./diff.ts";
+import { checkGit } from "./git.ts";
+import { blame, type BlameOptions, log, type LogOptions, show, type ShowOptions } from "./history.ts";
+import { IdentityConfig } from "./identity.ts";
+import { merge, type MergeOptions, pickCommits, type PickOptions, rebase, type RebaseOptions } from "./sequence.ts";
+import { stateOutcome, status, type StatusOptions } from "./status.ts";
+import { reset, type ResetOptions, restore, type RestoreOptions, stash, type StashOptions } from "./uncommitted.ts";
+
+/** Where git is searched: the default folders of PATH, which the wall around processes allows. */
+const PROGRAMS = ["/usr/local/bin/git", "/usr/bin/git", "/bin/git"];
 
 const text = z.string().min(1);
 const pathList = z.union([text, z.array(text).min(1)]);
@@ -35,26 +36,32 @@ const flag = z.boolean().optional();
 const context = z.number().int().min(0).max(100).optional();
 const maxChars = count(10_000_000);
 const time = z.union([text, z.date()]).optional();
+
 const DIFF =
   "{files: {path, from?, status, added, deleted, binary?, mode?, hunks: {oldStart, oldLines, newStart, newLines, heading, text}[], left?}[], total: {files, added, deleted}, left}";
+
 const COMMIT = "{hash, short, parents, author: {name, email, date: Date}, committer?, refs?, subject, body?}";
+
 const BRANCHES =
   "{current: string|null, branches: {name, hash, subject, date: Date, current?, upstream?, track?}[], left}";
+
 const STATE =
   "{branch: string|null, commit, subject, uncommitted: number, during?, conflicts?: {path, conflict}[], next?}";
+
 const more = (type: string, keys: string): string => `${type.slice(0, -1)}, ${keys}}`;
 const SEQUENCED = more(STATE, "was, why?, saved?");
 const WORKTREES = "{path, hash, branch, gone?, locked?}[]";
-
 const which = z.union([z.boolean(), z.number().int().min(0), text]).optional();
 const STEPS = { continue: flag, abort: flag, skip: flag };
 const RESET = { mode: z.enum(["soft", "mixed", "hard"]).optional(), force: flag };
 const orOptions = (options: Readonly<Record<string, z.ZodType>>) => z.union([text, z.strictObject(options)]);
 const PICKED = { noCommit: flag, mainline: count(100) };
+
 const PICK = z.tuple([
   z.union([text, z.array(text).min(1), z.strictObject(STEPS)]).describe("refs"),
   z.strictObject(PICKED).optional(),
 ]);
+
 /** Models call it by either name. */
 const SWITCH = {
   doc: "Goes to a branch (create: a new one), tag or commit; uncommitted changes come along.",
@@ -73,11 +80,15 @@ export default defineExtension({
   version: "0.1.0",
   author: "Vis",
   license: "Apache-2.0",
-  config: settings,
-  activate: live.activate,
-  prompt: live.prompt,
+  config: IdentityConfig,
+  activate: () => hasGit(),
+  prompt: ({ workspace }) =>
+    // `git.init` makes a repository where there is none.
+    isRepository(`${workspace}/.git`)
+      ? "The repository of cwd, as data; runs no hook. Change it here, not by shell."
+      : "",
   shown: 0,
-  doctor: async (context) => (await import("./doctor.ts")).checkGit(context),
+  doctor: checkGit,
   symbols: [
     fn("status", (env: EnvironmentView, options?: StatusOptions) => status(env, options), {
       doc: "Branch and changed files; all names the files of new folders one by one.",
@@ -333,3 +344,13 @@ export default defineExtension({
     }),
   ],
 });
+
+/** Whether git is installed. */
+export function hasGit(programs: readonly string[] = PROGRAMS): boolean {
+  return programs.some((path) => existsSync(path)); // Deno.statSync would make an error for a missing one
+}
+
+/** While a command runs, an empty folder may be there. */
+function isRepository(path: string): boolean {
+  return existsSync(path) && (!Deno.statSync(path).isDirectory || existsSync(`${path}/HEAD`));
+}

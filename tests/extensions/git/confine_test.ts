@@ -1,21 +1,12 @@
 import assert from "node:assert/strict";
 import { cp } from "node:fs/promises";
-import { add } from "../../../extensions/git/commands/add.ts";
-import { blame } from "../../../extensions/git/commands/blame.ts";
-import { changeBranch } from "../../../extensions/git/commands/branch.ts";
-import { commit } from "../../../extensions/git/commands/commit.ts";
-import { diff } from "../../../extensions/git/commands/diff.ts";
-import { init } from "../../../extensions/git/commands/init.ts";
-import { log } from "../../../extensions/git/commands/log.ts";
-import { reset } from "../../../extensions/git/commands/reset.ts";
-import { restore } from "../../../extensions/git/commands/restore.ts";
-import { merge, pickCommits, rebase } from "../../../extensions/git/commands/sequence.ts";
-import { show } from "../../../extensions/git/commands/show.ts";
-import { stash } from "../../../extensions/git/commands/stash.ts";
-import { status } from "../../../extensions/git/commands/status.ts";
-import { switchTo } from "../../../extensions/git/commands/switch.ts";
-import { tag } from "../../../extensions/git/commands/tag.ts";
-import { changeWorktree } from "../../../extensions/git/commands/worktree.ts";
+import { changeBranch, changeWorktree, switchTo, tag } from "../../../extensions/git/branches.ts";
+import { add, commit, init } from "../../../extensions/git/commit.ts";
+import { diff } from "../../../extensions/git/diff.ts";
+import { blame, log, show } from "../../../extensions/git/history.ts";
+import { merge, pickCommits, rebase } from "../../../extensions/git/sequence.ts";
+import { status } from "../../../extensions/git/status.ts";
+import { reset, restore, stash } from "../../../extensions/git/uncommitted.ts";
 import { ProcessWall } from "../../../src/processes/process_wall.ts";
 import { missing, repository, type TestRepository, userGit, viewOf } from "./_repository.ts";
 

@@ -1,20 +1,18 @@
 import assert from "node:assert/strict";
-import { add } from "../../../extensions/git/commands/add.ts";
-import { blame } from "../../../extensions/git/commands/blame.ts";
-import { changeBranch, listBranches } from "../../../extensions/git/commands/branch.ts";
-import { commit } from "../../../extensions/git/commands/commit.ts";
-import { diff } from "../../../extensions/git/commands/diff.ts";
-import { init } from "../../../extensions/git/commands/init.ts";
-import { log } from "../../../extensions/git/commands/log.ts";
-import { reset } from "../../../extensions/git/commands/reset.ts";
-import { restore } from "../../../extensions/git/commands/restore.ts";
-import { merge, pickCommits, rebase } from "../../../extensions/git/commands/sequence.ts";
-import { show } from "../../../extensions/git/commands/show.ts";
-import { stash } from "../../../extensions/git/commands/stash.ts";
-import { status } from "../../../extensions/git/commands/status.ts";
-import { switchTo } from "../../../extensions/git/commands/switch.ts";
-import { tag } from "../../../extensions/git/commands/tag.ts";
-import { changeWorktree, listWorktrees } from "../../../extensions/git/commands/worktree.ts";
+import {
+  changeBranch,
+  changeWorktree,
+  listBranches,
+  listWorktrees,
+  switchTo,
+  tag,
+} from "../../../extensions/git/branches.ts";
+import { add, commit, init } from "../../../extensions/git/commit.ts";
+import { diff } from "../../../extensions/git/diff.ts";
+import { blame, log, show } from "../../../extensions/git/history.ts";
+import { merge, pickCommits, rebase } from "../../../extensions/git/sequence.ts";
+import { status } from "../../../extensions/git/status.ts";
+import { reset, restore, stash } from "../../../extensions/git/uncommitted.ts";
 import type { EnvironmentView } from "../../../src/extension/mod.ts";
 import { ATTACKS, clear, prepare, ran } from "./_attacks.ts";
 import { missing, repository, type TestRepository } from "./_repository.ts";

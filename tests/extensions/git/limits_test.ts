@@ -1,16 +1,10 @@
 import assert from "node:assert/strict";
-import { add } from "../../../extensions/git/commands/add.ts";
-import { blame } from "../../../extensions/git/commands/blame.ts";
-import { changeBranch } from "../../../extensions/git/commands/branch.ts";
-import { init } from "../../../extensions/git/commands/init.ts";
-import { commit } from "../../../extensions/git/commands/commit.ts";
-import { diff } from "../../../extensions/git/commands/diff.ts";
-import { log } from "../../../extensions/git/commands/log.ts";
-import { pickCommits } from "../../../extensions/git/commands/sequence.ts";
-import { reset } from "../../../extensions/git/commands/reset.ts";
-import { show } from "../../../extensions/git/commands/show.ts";
-import { switchTo } from "../../../extensions/git/commands/switch.ts";
-import { changeWorktree } from "../../../extensions/git/commands/worktree.ts";
+import { changeBranch, changeWorktree, switchTo } from "../../../extensions/git/branches.ts";
+import { add, commit, init } from "../../../extensions/git/commit.ts";
+import { diff } from "../../../extensions/git/diff.ts";
+import { blame, log, show } from "../../../extensions/git/history.ts";
+import { pickCommits } from "../../../extensions/git/sequence.ts";
+import { reset } from "../../../extensions/git/uncommitted.ts";
 import type { EnvironmentView } from "../../../src/extension/mod.ts";
 import { missing, repository } from "./_repository.ts";
 

@@ -1,14 +1,13 @@
 import assert from "node:assert/strict";
-import { PatchReader } from "../../../extensions/git/output/patch_reader.ts";
-import { isPrinted, nameOf, printedName } from "../../../extensions/git/output/quoted_name.ts";
-import { RecordReader } from "../../../extensions/git/output/record_reader.ts";
-import { isPlainConfig } from "../../../extensions/git/program/config_text.ts";
-import { overridesOf, SAFE_ARGUMENTS } from "../../../extensions/git/program/safe_config.ts";
+import { PatchReader } from "../../../extensions/git/diff.ts";
+import { hasGit } from "../../../extensions/git/mod.ts";
+import git from "../../../extensions/git/mod.ts";
+import { isPrinted, nameOf, printedName } from "../../../extensions/git/names.ts";
+import { RecordReader } from "../../../extensions/git/records.ts";
+import { isPlainConfig, overridesOf, SAFE_ARGUMENTS } from "../../../extensions/git/safe_config.ts";
 import { parseGitConfig } from "../../../src/domain/kit/git_config.ts";
 import { ExtensionRegistry } from "../../../src/extension/registry.ts";
 import { missing, repository } from "./_repository.ts";
-import live, { hasGit } from "../../../extensions/git/live.ts";
-import git from "../../../extensions/git/mod.ts";
 
 const ignore = missing !== "";
 
@@ -144,7 +143,7 @@ Deno.test(
   { ignore },
   async () => {
     await repository(async ({ env, root }) => {
-      assert.deepEqual([live.activate(), hasGit(["/no/such/git"])], [true, false]);
+      assert.deepEqual([hasGit(), hasGit(["/no/such/git"])], [true, false]);
       const registry = new ExtensionRegistry({ log: { debug() {}, info() {}, warn() {}, error() {} } });
       registry.register(git);
       const there = await registry.activate(env);

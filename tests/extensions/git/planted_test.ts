@@ -1,13 +1,9 @@
 /** No branch or worktree puts a folder into the workspace that git takes for a repository. */
 import assert from "node:assert/strict";
-import { add } from "../../../extensions/git/commands/add.ts";
-import { changeBranch } from "../../../extensions/git/commands/branch.ts";
-import { commit } from "../../../extensions/git/commands/commit.ts";
-import { reset } from "../../../extensions/git/commands/reset.ts";
-import { restore } from "../../../extensions/git/commands/restore.ts";
-import { merge, pickCommits, rebase } from "../../../extensions/git/commands/sequence.ts";
-import { stash } from "../../../extensions/git/commands/stash.ts";
-import { changeWorktree } from "../../../extensions/git/commands/worktree.ts";
+import { changeBranch, changeWorktree } from "../../../extensions/git/branches.ts";
+import { add, commit } from "../../../extensions/git/commit.ts";
+import { merge, pickCommits, rebase } from "../../../extensions/git/sequence.ts";
+import { reset, restore, stash } from "../../../extensions/git/uncommitted.ts";
 import { missing, repository, type TestRepository } from "./_repository.ts";
 
 const ignore = missing !== "";

@@ -1,15 +1,9 @@
 /** What discards or puts away uncommitted work keeps it, or refuses. */
 import assert from "node:assert/strict";
-import { add } from "../../../../extensions/git/commands/add.ts";
-import { changeBranch } from "../../../../extensions/git/commands/branch.ts";
-import { commit } from "../../../../extensions/git/commands/commit.ts";
-import { init } from "../../../../extensions/git/commands/init.ts";
-import { reset } from "../../../../extensions/git/commands/reset.ts";
-import { restore } from "../../../../extensions/git/commands/restore.ts";
-import { stash } from "../../../../extensions/git/commands/stash.ts";
-import { status } from "../../../../extensions/git/commands/status.ts";
-import { switchTo } from "../../../../extensions/git/commands/switch.ts";
-import { tag } from "../../../../extensions/git/commands/tag.ts";
+import { changeBranch, switchTo, tag } from "../../../../extensions/git/branches.ts";
+import { add, commit, init } from "../../../../extensions/git/commit.ts";
+import { status } from "../../../../extensions/git/status.ts";
+import { reset, restore, stash } from "../../../../extensions/git/uncommitted.ts";
 import { missing, repository, type TestRepository } from "../_repository.ts";
 
 const ignore = missing !== "";

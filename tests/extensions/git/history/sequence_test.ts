@@ -1,10 +1,8 @@
 /** Merge, rebase, cherry-pick and revert: with conflicts, given up, and from states that somebody else left. */
 import assert from "node:assert/strict";
-import { add } from "../../../../extensions/git/commands/add.ts";
-import { commit } from "../../../../extensions/git/commands/commit.ts";
-import { merge, pickCommits, rebase } from "../../../../extensions/git/commands/sequence.ts";
-import { restore } from "../../../../extensions/git/commands/restore.ts";
-import { stash } from "../../../../extensions/git/commands/stash.ts";
+import { add, commit } from "../../../../extensions/git/commit.ts";
+import { merge, pickCommits, rebase } from "../../../../extensions/git/sequence.ts";
+import { restore, stash } from "../../../../extensions/git/uncommitted.ts";
 import { missing, repository, type TestRepository } from "../_repository.ts";
 
 const ignore = missing !== "";

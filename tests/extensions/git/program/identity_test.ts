@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { identityOf } from "../../../../extensions/git/program/identity.ts";
+import { identityOf } from "../../../../extensions/git/identity.ts";
 
 const NONE = { config: undefined, settings: [], gitDir: "/projects/shop/.git" };
 

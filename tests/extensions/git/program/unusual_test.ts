@@ -1,13 +1,10 @@
 /** Repositories in unusual states. */
 import assert from "node:assert/strict";
-import { blame } from "../../../../extensions/git/commands/blame.ts";
-import { changeBranch } from "../../../../extensions/git/commands/branch.ts";
-import { commit } from "../../../../extensions/git/commands/commit.ts";
-import { diff } from "../../../../extensions/git/commands/diff.ts";
-import { log } from "../../../../extensions/git/commands/log.ts";
-import { show } from "../../../../extensions/git/commands/show.ts";
-import { status } from "../../../../extensions/git/commands/status.ts";
-import { listWorktrees } from "../../../../extensions/git/commands/worktree.ts";
+import { changeBranch, listWorktrees } from "../../../../extensions/git/branches.ts";
+import { commit } from "../../../../extensions/git/commit.ts";
+import { diff } from "../../../../extensions/git/diff.ts";
+import { blame, log, show } from "../../../../extensions/git/history.ts";
+import { status } from "../../../../extensions/git/status.ts";
 import { missing, repository } from "../_repository.ts";
 
 const ignore = missing !== "";

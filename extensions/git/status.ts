@@ -1,10 +1,9 @@
+/** `git.status`, and the state of the repository that every change returns. */
 import { join } from "node:path";
 import type { EnvironmentView } from "@vis/extension";
-import { Git } from "../program/git.ts";
-import { plainReason } from "../program/git_error.ts";
-import { pathArguments } from "../program/paths.ts";
-import { columns, nameOf } from "../output/quoted_name.ts";
-import { RecordReader } from "../output/record_reader.ts";
+import { Git, named, plainReason } from "./git.ts";
+import { columns, nameOf, pathArguments } from "./names.ts";
+import { RecordReader } from "./records.ts";
 
 export interface StatusOptions {
   readonly paths?: string | readonly string[];
@@ -46,6 +45,7 @@ export interface Status {
 }
 
 const LIMIT = 500;
+
 const CHANGES: Readonly<Record<string, Change>> = {
   A: "added",
   M: "modified",
@@ -54,6 +54,7 @@ const CHANGES: Readonly<Record<string, Change>> = {
   C: "copied",
   T: "type",
 };
+
 const CONFLICTS: Readonly<Record<string, string>> = {
   DD: "both deleted",
   AU: "added by us",
@@ -63,6 +64,7 @@ const CONFLICTS: Readonly<Record<string, string>> = {
   AA: "both added",
   UU: "both modified",
 };
+
 const DURING: readonly (readonly [file: string, what: string])[] = [
   ["MERGE_HEAD", "merge"],
   ["rebase-merge", "rebase"],
@@ -144,10 +146,10 @@ class StatusReport {
     const [kind, second = ""] = fields;
     if (kind === "#") this.#facts.set(second, fields.slice(2).join(" "));
     else if (kind === "?") this.#add({ path: nameOf(line.slice(2)), untracked: true });
-    else if (kind === "1") this.#add(changeOf(second, { fields, path: fields.slice(8).join(" ") }));
+    else if (kind === "1") this.#add(changeOf(second, fields, fields.slice(8).join(" ")));
     else if (kind === "2") {
       const [path = "", from = ""] = columns(fields.slice(9).join(" "));
-      this.#add({ ...changeOf(second, { fields, path }), from: nameOf(from) });
+      this.#add({ ...changeOf(second, fields, path), from: nameOf(from) });
     } else if (kind === "u") {
       this.#add({ path: nameOf(fields.slice(10).join(" ")), conflict: CONFLICTS[second] ?? second });
     }
@@ -163,10 +165,7 @@ class StatusReport {
   }
 }
 
-function changeOf(
-  xy: string,
-  { fields, path }: { readonly fields: readonly string[]; readonly path: string },
-): FileStatus {
+function changeOf(xy: string, fields: readonly string[], path: string): FileStatus {
   const staged = CHANGES[xy[0] ?? ""];
   const changed = CHANGES[xy[1] ?? ""];
   return {
@@ -175,4 +174,67 @@ function changeOf(
     ...(changed ? { changed } : {}),
     ...(fields[2]?.startsWith("S") ? { submodule: true } : {}),
   };
+}
+
+/** Where the repository is after a change. */
+export interface GitState {
+  /** Null if HEAD is detached. */
+  readonly branch: string | null;
+  readonly commit: string | null;
+  readonly subject: string;
+  /** Number of files with uncommitted changes, without untracked ones. */
+  readonly uncommitted: number;
+  /** An unfinished merge, rebase, cherry-pick or revert. */
+  readonly during?: string;
+  readonly conflicts?: readonly { readonly path: string; readonly conflict: string }[];
+  /** How to go on. */
+  readonly next?: string;
+}
+
+const MOST = 100_000;
+
+/** What ends each unfinished operation: the function, and whether it can skip a commit. */
+const ENDS: Readonly<Record<string, readonly [name: string, skips: boolean]>> = {
+  merge: ["merge", false],
+  rebase: ["rebase", true],
+  "cherry-pick": ["cherryPick", true],
+  revert: ["revert", true],
+};
+
+export async function readState(git: Git, next?: string): Promise<GitState> {
+  const { branch, commit, during, files } = await readStatus(git, { limit: MOST });
+  const conflicts = files.flatMap(({ path, conflict }) => conflict ? [{ path, conflict }] : []);
+  const subject = commit === null ? "" : (await git.run(["log", "-1", "--no-show-signature", "--format=%s"])).stdout;
+  const then = during === undefined ? next : wayOn(during, conflicts.length > 0);
+  return {
+    branch,
+    commit,
+    subject: subject.trim(),
+    uncommitted: files.filter(({ untracked }) => !untracked).length,
+    ...(during === undefined ? {} : { during }),
+    ...(conflicts.length === 0 ? {} : { conflicts }),
+    ...(then === undefined ? {} : { next: then }),
+  };
+}
+
+/** For people who watch. */
+export function stateOutcome({ branch, commit, subject, during, conflicts }: GitState): { text: string; ok: boolean } {
+  if (conflicts) return { text: `conflicts: ${named(conflicts.map(({ path }) => path))}`, ok: false };
+  const at = `${branch ?? "detached"} at ${commit === null ? "no commit" : `${commit.slice(0, 7)} ${subject}`}`;
+  return { text: during === undefined ? at : `${at}, during a ${during}`, ok: true };
+}
+
+/** Throws Error while a merge, rebase, cherry-pick or revert is unfinished. */
+export function refuseDuring({ during, files }: Pick<Status, "during" | "files">, cannot: string): void {
+  if (during === undefined) return;
+  const conflicts = files.some(({ conflict }) => conflict !== undefined);
+  throw new Error(`${cannot}: a ${during} is unfinished: ${wayOn(during, conflicts)}`);
+}
+
+function wayOn(during: string, conflicts: boolean): string {
+  const [name, skips] = ENDS[during] ?? [];
+  if (name === undefined) return `The ${during} is the user's`;
+  const continued = during === "merge" ? "git.commit(message)" : `git.${name}({continue: true})`;
+  const first = conflicts ? `edit the files, git.add them, then ${continued}` : continued;
+  return `${first}; or git.${name}({abort: true})${skips ? ", {skip: true}" : ""}`;
 }

@@ -1,15 +1,20 @@
-import { FileLines, type KeptLine } from "./file_text.ts";
-import { nameOf } from "./quoted_name.ts";
+/** `git.diff`, and how a patch is read. */
+import type { EnvironmentView } from "@vis/extension";
+import { newSecrets } from "./commit.ts";
+import { Git } from "./git.ts";
+import { checkedRef, nameOf, pathArguments, refError } from "./names.ts";
+import { FileLines, type KeptLine, noteGuesses, RecordReader } from "./records.ts";
 
-export interface DiffHunk {
-  readonly oldStart: number;
-  readonly oldLines: number;
-  readonly newStart: number;
-  readonly newLines: number;
-  /** Git's description of the place, usually the function. */
-  readonly heading: string;
-  /** Lines prefixed with a blank, `+` or `-`. */
-  readonly text: string;
+export interface DiffOptions {
+  /** The older side: by default the index, or the last commit with `staged`. */
+  readonly from?: string;
+  /** The newer side; the workspace by default. */
+  readonly to?: string;
+  /** Shows what the next commit would change. */
+  readonly staged?: boolean;
+  readonly paths?: string | readonly string[];
+  readonly context?: number;
+  readonly maxChars?: number;
 }
 
 export interface FileDiff {
@@ -26,6 +31,17 @@ export interface FileDiff {
   readonly left?: number;
 }
 
+export interface DiffHunk {
+  readonly oldStart: number;
+  readonly oldLines: number;
+  readonly newStart: number;
+  readonly newLines: number;
+  /** Git's description of the place, usually the function. */
+  readonly heading: string;
+  /** Lines prefixed with a blank, `+` or `-`. */
+  readonly text: string;
+}
+
 export interface Diff {
   readonly files: readonly FileDiff[];
   readonly total: Readonly<Record<"files" | "added" | "deleted", number>>;
@@ -33,37 +49,62 @@ export interface Diff {
   readonly left: number;
 }
 
-interface OpenHunk extends Omit<DiffHunk, "text"> {
-  readonly lines: Line[];
+const MAX_CHARS = 400_000;
+const MAX_FILES = 300;
+
+/** Fixes the format of patches, whatever the repository configures, and runs no external diff program. */
+export const PATCH_ARGUMENTS: readonly string[] = [
+  "--patch",
+  "--no-ext-diff",
+  "--no-textconv",
+  "--no-color",
+  "--no-relative",
+  "--find-renames",
+  "--ignore-submodules=dirty",
+  "--submodule=short",
+  "--src-prefix=a/",
+  "--dst-prefix=b/",
+  "--inter-hunk-context=0",
+  "-O/dev/null",
+];
+
+/** `git.diff` */
+export async function diff(env: EnvironmentView, options: DiffOptions = {}): Promise<Diff> {
+  const { from, to, staged = false, paths, context = 3, maxChars = MAX_CHARS } = options;
+  if (to !== undefined && (from === undefined || staged)) {
+    throw new TypeError("Cannot compare: to takes from beside it, and no staged");
+  }
+  const refs = [from, to].filter((ref) => ref !== undefined).map((ref) => checkedRef(ref));
+  const git = await Git.of(env);
+  const patch = new PatchReader({ files: MAX_FILES, chars: maxChars });
+  const reader = new RecordReader((line, bytes) => patch.line(line, bytes));
+  const { code, stderr } = await git.run(
+    [
+      "diff",
+      ...(staged ? ["--cached"] : []),
+      ...PATCH_ARGUMENTS,
+      `--unified=${context}`,
+      ...refs,
+      ...pathArguments(paths),
+    ],
+    { take: (chunk) => reader.push(chunk) },
+  );
+  reader.end();
+  if (code !== 0) throw await refError(git, { cannot: "Cannot compare", stderr, refs });
+  noteGuesses(env, patch.decode());
+  return await withoutNewSecrets(git, env, patch.diff);
 }
 
-interface Line {
-  kept: KeptLine;
-  readonly isChange: boolean;
-}
-
-interface OpenFile {
-  path: string;
-  from: string | null;
-  status: FileDiff["status"];
-  added: number;
-  deleted: number;
-  binary: boolean;
-  oldMode: string;
-  newMode: string;
-  left: number;
-  /** 2 for a merge, whose lines have two marks. */
-  readonly marks: 1 | 2;
-  readonly hunks: OpenHunk[];
-  readonly texts: FileLines;
-}
-
-const HUNK = /^@@+ -(\d+)(?:,(\d+))? (?:-\d+(?:,\d+)? )*\+(\d+)(?:,(\d+))? @@+ ?(.*)$/s;
-
-/** Lines of each older side: two of them in a merge. */
-function oldCounts(header: string): number[] {
-  const [sides = ""] = header.split(/ @@/, 1);
-  return [...sides.matchAll(/ -\d+(?:,(\d+))?/g)].map(([, count = "1"]) => Number(count));
+/** Names new files that may hold keys without their lines. */
+async function withoutNewSecrets(git: Git, env: EnvironmentView, diff: Diff): Promise<Diff> {
+  const hidden = await newSecrets(git, diff.files.flatMap(({ path, from = path }) => [path, from]), env);
+  if (hidden.size === 0) return diff;
+  const files = diff.files.map((file) =>
+    hidden.has(file.path) || hidden.has(file.from ?? "")
+      ? { ...file, hunks: [], left: file.added + file.deleted }
+      : file
+  );
+  return { ...diff, files };
 }
 
 /** Reads a patch line by line. Everything is counted; what is kept is bounded. */
@@ -172,6 +213,39 @@ export class PatchReader {
     file[what]++;
     this.#total[what]++;
   }
+}
+
+interface OpenHunk extends Omit<DiffHunk, "text"> {
+  readonly lines: Line[];
+}
+
+interface Line {
+  kept: KeptLine;
+  readonly isChange: boolean;
+}
+
+interface OpenFile {
+  path: string;
+  from: string | null;
+  status: FileDiff["status"];
+  added: number;
+  deleted: number;
+  binary: boolean;
+  oldMode: string;
+  newMode: string;
+  left: number;
+  /** 2 for a merge, whose lines have two marks. */
+  readonly marks: 1 | 2;
+  readonly hunks: OpenHunk[];
+  readonly texts: FileLines;
+}
+
+const HUNK = /^@@+ -(\d+)(?:,(\d+))? (?:-\d+(?:,\d+)? )*\+(\d+)(?:,(\d+))? @@+ ?(.*)$/s;
+
+/** Lines of each older side: two of them in a merge. */
+function oldCounts(header: string): number[] {
+  const [sides = ""] = header.split(/ @@/, 1);
+  return [...sides.matchAll(/ -\d+(?:,(\d+))?/g)].map(([, count = "1"]) => Number(count));
 }
 
 const HEADERS: readonly (readonly [

@@ -1,3 +1,4 @@
+/** Where the repository of a workspace is. */
 import { lstatSync, readdirSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { parseGitConfig, smallTextFile } from "@vis/extension";

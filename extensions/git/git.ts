@@ -1,20 +1,33 @@
+/** Runs git behind the wall around processes, without the programs that a repository names, and reads its refusals. */
 import { join } from "node:path";
-import { type EnvironmentView, type GitSetting, parseGitConfig, smallTextFile } from "@vis/extension";
-import { isPlainConfig } from "./config_text.ts";
-import { plainReason } from "./git_error.ts";
+import {
+  type DoctorCheck,
+  type DoctorContext,
+  type EnvironmentView,
+  type GitSetting,
+  messageOf,
+  parseGitConfig,
+  smallTextFile,
+} from "@vis/extension";
 import { closestRepository, findRepository, inside, type Repository } from "./repository.ts";
-import { MARK, overridesOf, SAFE_ARGUMENTS, SAFE_ENVIRONMENT } from "./safe_config.ts";
+import { isPlainConfig, MARK, overridesOf, SAFE_ARGUMENTS, SAFE_ENVIRONMENT } from "./safe_config.ts";
 
 type Spawn = NonNullable<EnvironmentView["spawn"]>;
 
 const TIMEOUT_MS = 120_000;
+
 /** Limit for output that is not streamed. */
 const MAX_BYTES = 4 << 20;
+
 /** Settings and programs of a repository, which git changes none of here. */
 const KEPT = ["config", "config.worktree", "commondir", "hooks", "info/attributes", "modules"];
+
 /** Paths that a commit changes in a repository outside the workspace. The kernel wall keeps its hooks and settings
  * read-only. */
 const CHANGED = ["objects", "refs", "logs", "worktrees"];
+
+/** Characters of the arguments that a question shows. */
+const SHOWN_CALL = 2_000;
 
 export interface GitOptions {
   readonly input?: string;
@@ -35,9 +48,6 @@ export interface GitResult {
 
 /** A function that changes the repository, and its arguments as the model gave them. */
 export type Call = readonly [name: string, ...args: unknown[]];
-
-/** Characters of the arguments that a question shows. */
-const SHOWN = 2_000;
 
 /** Git for one call. It runs behind the wall around processes and ignores programs that a repository names. */
 export class Git {
@@ -191,6 +201,18 @@ export class Git {
   }
 }
 
+async function existing(paths: readonly string[]): Promise<readonly string[]> {
+  const there = await Promise.all(paths.map((path) => Deno.stat(path).then(() => true, () => false)));
+  return paths.filter((_, at) => there[at]);
+}
+
+/** "section.sub.key\nvalue" */
+function settingOf(record: string): readonly GitSetting[] {
+  const [name = "", ...value] = record.split("\n");
+  const [, section = "", sub, key] = /^([^.]+)(?:\.(.*))?\.([^.]+)$/s.exec(name) ?? [];
+  return key === undefined ? [] : [{ section, subsection: sub ?? null, key, value: value.join("\n") }];
+}
+
 /** Where the wall is not whole: once for a call. Rejects if the user does not allow it. */
 export async function askToChange(
   { programWalls, approve }: EnvironmentView,
@@ -216,17 +238,101 @@ function callText([name, ...args]: Call): string {
   const isGiven = (arg: unknown): boolean =>
     arg !== undefined && (typeof arg !== "object" || arg === null || Object.keys(arg).length > 0);
   const text = args.filter(isGiven).map((arg) => JSON.stringify(arg)).join(", ");
-  return `git.${name}(${text.length > SHOWN ? `${text.slice(0, SHOWN)} and ${text.length - SHOWN} more` : text})`;
+  return `git.${name}(${
+    text.length > SHOWN_CALL ? `${text.slice(0, SHOWN_CALL)} and ${text.length - SHOWN_CALL} more` : text
+  })`;
 }
 
-/** "section.sub.key\nvalue" */
-function settingOf(record: string): readonly GitSetting[] {
-  const [name = "", ...value] = record.split("\n");
-  const [, section = "", sub, key] = /^([^.]+)(?:\.(.*))?\.([^.]+)$/s.exec(name) ?? [];
-  return key === undefined ? [] : [{ section, subsection: sub ?? null, key, value: value.join("\n") }];
+/** Git's wording of errors that callers distinguish. */
+const WORDS = {
+  noCommit: /does not have any commits yet|bad default revision/,
+  notMerged: /is not fully merged/,
+  checkedOut: /cannot delete branch .* (?:checked out|used by worktree) at/i,
+  notClean: /contains modified or untracked files/,
+  uncommitted:
+    /you have unstaged changes|your index contains uncommitted changes|needs merge|cannot .*: your local changes/i,
+  untracked: /untracked working tree files/,
+  noPath: /no such path|no such file|cannot stat path/i,
+  noRef:
+    /unknown revision|bad revision|ambiguous argument|not a valid object|invalid object|does not exist in|invalid reference|no such ref|not a commit|not a valid ref|needed a single revision/i,
+} as const;
+
+/** Lines in which git advises its own commands. */
+const ADVICE =
+  /^(?:hint:|warning:|\s*git [a-z]|if you (?:wish|want)|otherwise, please|please |consider "git |\(?use ["'])/i;
+
+const MAX_REASON = 600;
+const SHOWN_NAMES = 5;
+
+export function gitSays(what: keyof typeof WORDS, stderr: string): boolean {
+  // deno-lint-ignore vis/no-message-parsing -- git's exit codes do not distinguish errors
+  return WORDS[what].test(stderr);
 }
 
-async function existing(paths: readonly string[]): Promise<readonly string[]> {
-  const there = await Promise.all(paths.map((path) => Deno.stat(path).then(() => true, () => false)));
-  return paths.filter((_, at) => there[at]);
+/** The path for which git found nothing. */
+export function unmatchedPath(stderr: string): string | undefined {
+  // deno-lint-ignore vis/no-message-parsing -- git's exit codes do not distinguish errors
+  return /pathspec '(.*)' did not match any file/.exec(stderr)?.[1];
+}
+
+/** Files that git did not overwrite because they have uncommitted changes, or are not tracked. */
+export function overwrittenPaths(stderr: string): readonly string[] {
+  const listed = /would be (?:overwritten|removed) by [\w -]+:\n((?:[ \t]+\S.*\n)+)/.exec(`${stderr}\n`)?.[1] ?? "";
+  return listed.split("\n").map((line) => line.trim()).filter((line) => line !== "");
+}
+
+/** Git's reason for a failure, without its prefixes and advice. */
+export function plainReason(stderr: string): string {
+  const lines = stderr.trim().split("\n").filter((line) => !ADVICE.test(line));
+  const text = lines.map((line) => line.replace(/^(fatal|error): /, "").trim()).filter((line) => line !== "").map((
+    line,
+  ) => line.replace(/[.;]+$/, ""))
+    .join("; ");
+  const plain = text || stderr.trim() || "git said nothing";
+  return plain.length > MAX_REASON ? `${plain.slice(0, MAX_REASON)}…` : plain.replace(/[.;]+$/, "");
+}
+
+/** The error for a call that git refused, because of uncommitted work if it says so. */
+export function gitRefusal({ stdout, stderr }: Pick<GitResult, "stdout" | "stderr">, cannot: string): Error {
+  const said = stderr.trim() || stdout;
+  const paths = overwrittenPaths(said);
+  if (paths.length > 0) {
+    const untracked = gitSays("untracked", said);
+    return new Error(
+      untracked
+        ? `${cannot}: it would overwrite files that git does not track: ${named(paths)}; move or git.add them`
+        : `${cannot}: it would overwrite uncommitted changes of ${named(paths)}; git.commit or git.stash them first`,
+    );
+  }
+  if (gitSays("uncommitted", said)) {
+    return new Error(`${cannot}: there are uncommitted changes; git.commit or git.stash them first`);
+  }
+  return new Error(`${cannot}: ${plainReason(said)}`);
+}
+
+export function named(names: readonly string[]): string {
+  const more = names.length > SHOWN_NAMES ? ` and ${names.length - SHOWN_NAMES} more` : "";
+  return `${names.slice(0, SHOWN_NAMES).join(", ")}${more}`;
+}
+
+/** In older versions, names of filters in a repository's settings cannot be overridden. */
+const MAJOR = 2, MINOR = 31;
+
+/** Whether git is installed and new enough. */
+export async function checkGit({ spawn }: DoctorContext): Promise<readonly DoctorCheck[]> {
+  if (!spawn) return [];
+  const name = "git";
+  try {
+    const { stdout } = await spawn(["git", "--version"]);
+    const found = stdout.trim();
+    const [, major, minor] = /(\d+)\.(\d+)/.exec(found) ?? [];
+    const old = Number(major) < MAJOR || Number(major) === MAJOR && Number(minor) < MINOR;
+    if (!old) return [{ name, state: "ok", found, fix: "" }];
+    const fix = `Install git ${MAJOR}.${MINOR} or later: repositories whose settings name filters are refused`;
+    return [{ name, state: "warn", found, fix }];
+  } catch (error) {
+    const found = messageOf(error);
+    const fix = "Install git, or add its folder to shell.read: without it the extension git is inactive";
+    return [{ name, state: "warn", found, fix }];
+  }
 }

@@ -1,10 +1,32 @@
+/** Who commits. */
 import { homedir } from "node:os";
-import { type GitSetting, userGitSettings } from "@vis/extension";
-import IdentityConfig from "./settings.ts";
+import { type GitSetting, userGitSettings, z } from "@vis/extension";
+import { Git } from "./git.ts";
 
-export interface Identity {
+/** The extension's section of the configuration. */
+export const IdentityConfig = z.strictObject({
+  name: z.string().min(1).optional().describe("Name of the author of commits, before those that git is set to"),
+  email: z.string().min(1).optional().describe("Address of the author of commits"),
+}).prefault({});
+
+interface Identity {
   readonly name: string;
   readonly email: string;
+}
+
+/** Variables that name who commits. Throws Error if nobody is set. */
+export async function committer(git: Git): Promise<Readonly<Record<string, string>>> {
+  const { config, settings, repository: { gitDir } } = git;
+  return committerVariables(await identityOf({ config, settings, gitDir }));
+}
+
+export function committerVariables({ name, email }: Identity): Readonly<Record<string, string>> {
+  return {
+    GIT_AUTHOR_NAME: name,
+    GIT_AUTHOR_EMAIL: email,
+    GIT_COMMITTER_NAME: name,
+    GIT_COMMITTER_EMAIL: email,
+  };
 }
 
 /** Who commits: from the extension's section, or the repository, or the user's own git configuration, of which only

@@ -1,3 +1,5 @@
+/** What keeps git from running the programs that a repository names: settings and variables of every call. */
+
 /** Settings that override those of a repository: it cannot name a program or contact another machine, and outputs have
  * the format that is parsed. */
 const SETTINGS: readonly (readonly [name: string, value: string])[] = [
@@ -95,7 +97,7 @@ export const SAFE_ENVIRONMENT: Readonly<Record<string, string>> = {
 const MERGE_TEXT = "git merge-file -q -L ours -L base -L theirs %A %O %B";
 
 /** Keys with which a subsection names a program that our calls could start, and their overrides. */
-const NAMED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+const OVERRIDDEN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   filter: { clean: "", smudge: "", process: "", required: "false" },
   merge: { driver: MERGE_TEXT },
   credential: { helper: "" },
@@ -108,7 +110,7 @@ export function overridesOf(names: readonly string[]): Readonly<Record<string, s
     const [section = ""] = name.split(".", 1);
     // git looks up its own subcommands too, such as the strategy of a merge.
     if (section.toLowerCase() === "alias") return [[name, ""]];
-    const keys = NAMED[section.toLowerCase()];
+    const keys = OVERRIDDEN[section.toLowerCase()];
     if (!keys || name.split(".").length < 3) return [];
     const stem = name.slice(0, name.lastIndexOf("."));
     return Object.entries(keys).map(([key, value]) => [`${stem}.${key}`, value]);
@@ -125,3 +127,31 @@ export function overridesOf(names: readonly string[]): Readonly<Record<string, s
 
 /** A setting that is visible only if git reads settings from the environment (2.31 and later). */
 export const MARK = "vis.mark";
+
+/** Sections in which no subsection names a program and that include no other file. Keys that name programs are
+ * overridden anyway. */
+const PLAIN_SECTIONS = new Set([
+  "branch",
+  "color",
+  "commit",
+  "core",
+  "extensions",
+  "fetch",
+  "gc",
+  "init",
+  "pull",
+  "push",
+  "rebase",
+  "remote",
+  "status",
+  "submodule",
+  "tag",
+  "user",
+]);
+
+/** Whether a configuration contains only plain sections: every bracket counts, even one in a value. */
+export function isPlainConfig(text: string): boolean {
+  return [...text.matchAll(/\[\s*([^\s"\].]*)/g)].every(([, section = ""]) =>
+    PLAIN_SECTIONS.has(section.toLowerCase())
+  );
+}

@@ -1,12 +1,12 @@
-/** Merge, rebase, cherry-pick and revert: each may stop at conflicts, and then goes on or is given up. */
+/** `git.merge`, `git.rebase`, `git.cherryPick` and `git.revert`: each may stop at conflicts, and then goes on or is given up. */
 import { join } from "node:path";
 import { type EnvironmentView, smallTextFile } from "@vis/extension";
-import { type Call, Git, type GitResult } from "../program/git.ts";
-import { plainReason } from "../program/git_error.ts";
-import { checkedRef, refError } from "../program/refs.ts";
-import { commitHash, committer, gitRefusal, type GitState, named, readState, refuseDuring } from "./state.ts";
-import { readStatus } from "./status.ts";
-import { commitsIn, type IncomingNames, refuseIncoming, saveWork, uncommitted } from "./uncommitted.ts";
+import { type Call, Git, gitRefusal, type GitResult, named, plainReason } from "./git.ts";
+import { committer } from "./identity.ts";
+import { type IncomingNames, refuseIncoming } from "./incoming.ts";
+import { checkedRef, commitHash, refError } from "./names.ts";
+import { type GitState, readState, readStatus, refuseDuring } from "./status.ts";
+import { saveWork, uncommitted } from "./uncommitted.ts";
 
 interface Steps {
   /** Goes on after conflicts. */
@@ -49,12 +49,16 @@ export interface Sequenced extends GitState {
 }
 
 type During = "merge" | "rebase" | "cherry-pick" | "revert";
+
 const NAMES = { merge: "merge", rebase: "rebase", "cherry-pick": "cherryPick", revert: "revert" } as const;
 
+const MOST_COMMITS = 1000;
 /** Runs no strategy or signing program that the repository names; the built-in one by name, because the first setting
  * of the repository would count. */
 const STRATEGY = ["--strategy=ort", "--no-gpg-sign"];
+
 const BUILT_IN = new Set(["ort", "recursive"]);
+
 /** Lines of a list of steps that run no program. */
 const STEP =
   /^[ \t]*(?:(?:pick|p|edit|e|reword|r|squash|s|fixup|f|drop|d|revert|label|l|reset|t|merge|m|update-ref|u|noop|break|b)(?:[ \t].*)?|#.*)?\r?$/;
@@ -67,15 +71,15 @@ export async function merge(
 ): Promise<Sequenced> {
   const ref = typeof given === "string" ? checkedRef(given) : undefined;
   const { noFf = false, ffOnly = false, squash = false, message, ...steps } = typeof given === "string" ? more : given;
-  const step = stepOf(steps, { names: ref !== undefined, name: "merge" });
-  if (step !== null) return await goOn(env, { during: "merge", step });
+  const step = stepOf("merge", steps, ref !== undefined);
+  if (step !== null) return await goOn(env, "merge", step);
   if ([noFf, ffOnly, squash].filter(Boolean).length > 1) {
     throw new TypeError("Cannot merge: noFf, ffOnly and squash exclude each other");
   }
   const cannot = `Cannot merge ${ref}`;
   const begun = await begin(env, ["merge", given, more], cannot);
   const { git, status: { branch } } = begun;
-  const hash = await commitHash(git, { ref: ref ?? "", cannot });
+  const hash = await commitHash(git, ref ?? "", cannot);
   const incoming: IncomingNames[] = [{ from: "HEAD", to: hash, sinceFork: true }];
   await refuseIncoming(git, { incoming, cannot });
   const own = branch === null || branch.includes("=") ? [] : ["-c", `branch.${branch}.mergeOptions=`];
@@ -85,7 +89,7 @@ export async function merge(
     ...["--no-verify", "--no-verify-signatures", "--no-edit", "--no-stat", "--no-autostash", "--no-log", "--quiet"],
     "-m",
     // Git would describe a hash.
-    message ?? `Merge ${await nameOf(git, ref ?? "")}${branch === null ? "" : ` into ${branch}`}`,
+    message ?? `Merge ${await describedRef(git, ref ?? "")}${branch === null ? "" : ` into ${branch}`}`,
   ];
   const result = await run(begun, [...own, "merge", ...STRATEGY, ...flags, hash]);
   return await stateAfter(begun, { result, cannot, ...(squash ? { next: "git.commit(message)" } : {}) });
@@ -98,14 +102,14 @@ export async function rebase(
   more: RebaseOptions = {},
 ): Promise<Sequenced> {
   const { onto, from, ...steps } = typeof given === "string" ? { ...more, onto: given } : given;
-  const step = stepOf(steps, { names: onto !== undefined, name: "rebase" });
-  if (step !== null) return await goOn(env, { during: "rebase", step });
+  const step = stepOf("rebase", steps, onto !== undefined);
+  if (step !== null) return await goOn(env, "rebase", step);
   const cannot = `Cannot rebase onto ${onto}`;
   const begun = await begin(env, ["rebase", given, more], cannot);
   const { git } = begun;
-  const base = await commitHash(git, { ref: checkedRef(onto ?? ""), cannot });
-  const after = from === undefined ? base : await commitHash(git, { ref: checkedRef(from), cannot });
-  const each = await commitsIn(git, { range: `${after}..HEAD`, cannot });
+  const base = await commitHash(git, checkedRef(onto ?? ""), cannot);
+  const after = from === undefined ? base : await commitHash(git, checkedRef(from), cannot);
+  const each = await commitsIn(git, `${after}..HEAD`, cannot);
   await refuseIncoming(git, { incoming: [{ commit: base }, { each }], base, cannot });
   const flags = [
     ...["--merge", "--quiet", "--no-autostash", "--no-autosquash", "--no-stat", "--no-verify", "--no-fork-point"],
@@ -124,17 +128,17 @@ export async function pickCommits(
 ): Promise<Sequenced> {
   const refs = typeof given === "string" ? [given] : Array.isArray(given) ? given as readonly string[] : [];
   const { noCommit = false, mainline, ...steps } = refs.length > 0 ? more : given as PickOptions;
-  const step = stepOf(steps, { names: refs.length > 0, name: during });
-  if (step !== null) return await goOn(env, { during, step });
+  const step = stepOf(during, steps, refs.length > 0);
+  if (step !== null) return await goOn(env, during, step);
   const cannot = `Cannot ${during} ${named(refs)}`;
   const begun = await begin(env, [NAMES[during], given, more], cannot);
   const { git } = begun;
   const each: string[] = [];
   for (const ref of refs) {
     if (checkedRef(ref, { range: true }).includes("..")) {
-      const found = await commitsIn(git, { range: ref, cannot });
+      const found = await commitsIn(git, ref, cannot);
       each.push(...(during === "revert" ? [...found].reverse() : found));
-    } else each.push(await commitHash(git, { ref, cannot }));
+    } else each.push(await commitHash(git, ref, cannot));
   }
   if (each.length === 0) throw new Error(`${cannot}: there is no commit in it`);
   await refuseIncoming(git, { incoming: [{ each, reverted: during === "revert" }], cannot });
@@ -186,22 +190,17 @@ async function stateAfter(
   return { ...state, ...then, was, ...why, ...(saved === undefined ? {} : { saved }) };
 }
 
-function stepOf(
-  { continue: goes, abort, skip }: Steps,
-  { names, name }: { readonly names: boolean; readonly name: string },
-): keyof Steps | null {
-  const steps = (["continue", "abort", "skip"] as const).filter((_, at) => [goes, abort, skip][at]);
-  if (steps.length + Number(names) === 1) return steps[0] ?? null;
-  const what = steps.length === 0
+/** Null if the call names a commit. */
+function stepOf(during: During, steps: Steps, namesCommit: boolean): keyof Steps | null {
+  const asked = (["continue", "abort", "skip"] as const).filter((step) => steps[step]);
+  if (asked.length + Number(namesCommit) === 1) return asked[0] ?? null;
+  const what = asked.length === 0
     ? "name a commit, or continue or abort"
     : "a commit, continue, abort and skip exclude each other";
-  throw new TypeError(`Cannot ${name}: ${what}`);
+  throw new TypeError(`Cannot ${during}: ${what}`);
 }
 
-async function goOn(
-  env: EnvironmentView,
-  { during, step }: { readonly during: During; readonly step: keyof Steps },
-): Promise<Sequenced> {
+async function goOn(env: EnvironmentView, during: During, step: keyof Steps): Promise<Sequenced> {
   const git = await Git.of(env, [NAMES[during], { [step]: true }]);
   const status = await readStatus(git, { limit: 100_000 });
   const cannot = `Cannot ${step} the ${during}`;
@@ -218,14 +217,12 @@ async function goOn(
     const target = began ?? "HEAD";
     await refuseIncoming(git, { incoming: [{ commit: target }], base: target, cannot });
   } else {
-    const each = await commitsLeft(git, { during, cannot });
+    const each = await commitsLeft(git, during, cannot);
     const incoming: IncomingNames[] = [{ each, reverted: during === "revert" }];
     if (step === "skip") incoming.push({ commit: "HEAD" });
     await refuseIncoming(git, { incoming, cannot });
   }
-  const saved = step === "continue"
-    ? undefined
-    : await saveWork(git, { files: await uncommitted(git), secrets: env.secrets, cannot });
+  const saved = step === "continue" ? undefined : await saveWork(git, await uncommitted(git), env, cannot);
   const was = began ?? status.commit ?? "";
   const args = during === "merge" && step === "continue"
     ? ["commit", "--quiet", "--no-verify", "--no-gpg-sign", "--no-edit", "--cleanup=strip"]
@@ -236,10 +233,7 @@ async function goOn(
 
 /** The commits of what an unfinished operation does next, from files that any program of the user may have written.
  * Throws Error if it would run a program. */
-async function commitsLeft(
-  git: Git,
-  { during, cannot }: { readonly during: During; readonly cannot: string },
-): Promise<readonly string[]> {
+async function commitsLeft(git: Git, during: During, cannot: string): Promise<readonly string[]> {
   const { gitDir } = git.repository;
   const read = async (path: string): Promise<string> => {
     const there = await Deno.lstat(join(gitDir, path)).then(() => true, () => false);
@@ -269,7 +263,7 @@ async function commitsLeft(
     /^[ \t]*\w+[ \t]+(?:-[cC][ \t]+)?([0-9a-f]{7,64})\b/.exec(line)?.[1] ?? []
   );
   const commits: string[] = [];
-  for (const hash of new Set(hashes)) commits.push(await commitHash(git, { ref: hash, cannot }));
+  for (const hash of new Set(hashes)) commits.push(await commitHash(git, hash, cannot));
   return commits;
 }
 
@@ -289,7 +283,7 @@ async function beginning(git: Git, during: During): Promise<string | null> {
 }
 
 /** As git names it in the message of a merge. */
-async function nameOf(git: Git, ref: string): Promise<string> {
+async function describedRef(git: Git, ref: string): Promise<string> {
   const { stdout } = await git.run([
     "rev-parse",
     "--symbolic-full-name",
@@ -301,4 +295,14 @@ async function nameOf(git: Git, ref: string): Promise<string> {
   const [, kind, name] = /^refs\/(heads|tags|remotes)\/(.+)$/.exec(stdout.trim().split("\n").at(-1) ?? "") ?? [];
   if (name === undefined) return `commit ${ref}`;
   return kind === "heads" ? `branch '${name}'` : kind === "tags" ? `tag '${name}'` : `remote-tracking branch '${name}'`;
+}
+
+/** The hashes of a range, the oldest first. */
+async function commitsIn(git: Git, range: string, cannot: string): Promise<readonly string[]> {
+  const limit = `--max-count=${MOST_COMMITS + 1}`;
+  const { code, stdout, stderr } = await git.run(["rev-list", "--reverse", limit, "--end-of-options", range, "--"]);
+  if (code !== 0) throw new Error(`${cannot}: ${plainReason(stderr)}`);
+  const hashes = stdout.split("\n").filter((line) => line !== "");
+  if (hashes.length > MOST_COMMITS) throw new Error(`${cannot}: these are over ${MOST_COMMITS} commits`);
+  return hashes;
 }

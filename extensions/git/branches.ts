@@ -1,0 +1,353 @@
+/** `git.switch`, `git.branch`, `git.tag` and `git.worktree`. */
+import { join, resolve } from "node:path";
+import type { EnvironmentView } from "@vis/extension";
+import { Git, gitRefusal, gitSays, plainReason } from "./git.ts";
+import { committer } from "./identity.ts";
+import { refuseIncoming, refusePlanted } from "./incoming.ts";
+import { checkedRef, commitHash, nameOf, pathArguments, refError } from "./names.ts";
+import { RecordReader } from "./records.ts";
+import { inside } from "./repository.ts";
+import { type GitState, readState, readStatus, refuseDuring } from "./status.ts";
+
+export interface SwitchOptions {
+  /** Makes the branch. */
+  readonly create?: boolean;
+  /** Where a new branch starts; HEAD by default. */
+  readonly from?: string;
+}
+
+/** `git.switch`: goes to a branch, or to a commit or tag on no branch. Uncommitted changes come along; git refuses to
+ * overwrite them. */
+export async function switchTo(env: EnvironmentView, to: string, options: SwitchOptions = {}): Promise<GitState> {
+  const git = await Git.of(env, ["switch", to, options]);
+  await goTo(git, { to, ...options });
+  return await readState(git);
+}
+
+export async function goTo(
+  git: Git,
+  { to, from, create = from !== undefined }: SwitchOptions & { readonly to: string },
+): Promise<void> {
+  checkedRef(to);
+  if (from !== undefined) checkedRef(from);
+  const cannot = `Cannot go to ${to}`;
+  const there = await isBranch(git, to);
+  if (create && there) throw new Error(`Cannot make branch ${to}: it already exists; git.switch without create`);
+  const remote = create || there ? null : await remoteBranch(git, to);
+  const start = from ?? remote;
+  const makes = create || remote !== null;
+  const commit = there ? `refs/heads/${to}` : makes ? start : await commitHash(git, to, cannot).catch(unknown);
+  if (commit !== null && commit !== undefined) {
+    const hash = await commitHash(git, commit, cannot);
+    await refuseIncoming(git, { incoming: [{ commit: hash, carries: true }], base: hash, cannot });
+  }
+  const how = makes ? ["--no-track", "--create"] : there ? [] : ["--detach"];
+  const args = ["switch", "--quiet", "--no-guess", "--no-recurse-submodules", ...how, to, ...(start ? [start] : [])];
+  const done = await git.run(args, { changes: "workspace" });
+  if (done.code === 0) return;
+  refuseDuring(await readStatus(git), cannot);
+  const refused = gitRefusal(done, cannot);
+  throw from === undefined ? refused : await refError(git, { cannot, stderr: done.stderr, refs: [from] });
+
+  function unknown(error: unknown): never {
+    if (!(error instanceof Error)) throw error;
+    throw new Error(`${error.message}; {create: true} makes it`);
+  }
+}
+
+export async function isBranch(git: Git, name: string): Promise<boolean> {
+  return (await git.run(["show-ref", "--verify", "--quiet", `refs/heads/${name}`])).code === 0;
+}
+
+/** The one remote branch of this name, if there is no local one, nor another commit of this name. */
+async function remoteBranch(git: Git, name: string): Promise<string | null> {
+  if ((await git.run(["rev-parse", "--verify", "--quiet", "--end-of-options", `${name}^{commit}`])).code === 0) {
+    return null;
+  }
+  const { stdout } = await git.run(["for-each-ref", "--format=%(refname)", "refs/remotes"]);
+  const found = stdout.split("\n").filter((ref) => ref.split("/").slice(3).join("/") === name);
+  return found.length === 1 ? found[0] ?? null : null;
+}
+
+export interface BranchOptions {
+  /** Where a new branch starts; HEAD by default. */
+  readonly from?: string;
+  /** Switches to the branch; creates it if it does not exist. */
+  readonly switch?: boolean;
+  readonly delete?: boolean;
+  /** With `delete`: deletes a branch even if it has commits that are nowhere else. */
+  readonly force?: boolean;
+}
+
+export interface GitBranch {
+  readonly name: string;
+  readonly hash: string;
+  readonly subject: string;
+  readonly date: Date;
+  readonly current?: true;
+  readonly upstream?: string;
+  /** Such as "ahead 1, behind 2", or "gone". */
+  readonly track?: string;
+}
+
+export interface Branches {
+  /** Null if HEAD is detached. */
+  readonly current: string | null;
+  readonly branches: readonly GitBranch[];
+  readonly left: number;
+}
+
+const MAX_BRANCHES = 200;
+
+const BRANCH_FIELDS = [
+  "refname:short",
+  "objectname",
+  "upstream:short",
+  "upstream:track,nobracket",
+  "committerdate:unix",
+  "HEAD",
+];
+
+const FORMAT = `${BRANCH_FIELDS.map((field) => `%(${field})`).join("%00")}%00%(contents:subject)`;
+
+/** `git.branch()`: all branches of this repository, newest first. */
+export async function listBranches(env: EnvironmentView): Promise<Branches> {
+  return await branchesOf(await Git.of(env));
+}
+
+/** `git.branch(name, …)`: creates, deletes, or switches to a branch; returns the same as `git.branch()`. */
+export async function changeBranch(
+  env: EnvironmentView,
+  name: string,
+  options: BranchOptions = {},
+): Promise<Branches> {
+  const { from, switch: goes = false, delete: remove = false, force = false } = options;
+  checkedRef(name);
+  const start = from === undefined ? [] : [checkedRef(from)];
+  if (remove && (goes || from !== undefined)) throw new TypeError("Cannot delete a branch and go to it");
+  const git = await Git.of(env, ["branch", name, options]);
+  const there = await isBranch(git, name);
+  if (remove) {
+    if (!there) throw await refError(git, { cannot: `Cannot delete ${name}`, stderr: null, refs: [name] });
+    await runBranch(git, ["branch", "--quiet", force ? "-D" : "-d", "--", name], `Cannot delete ${name}`);
+  } else if (there && (from !== undefined || !goes)) {
+    const hint = goes || from !== undefined ? "" : "; {switch: true} switches to it";
+    throw new Error(`Cannot make branch ${name}: it already exists${hint}`);
+  } else if (goes) await goTo(git, { to: name, create: !there, ...(from === undefined ? {} : { from }) });
+  else await runBranch(git, ["branch", "--quiet", "--no-track", name, ...start], `Cannot make ${name}`, start);
+  return await branchesOf(git);
+}
+
+async function runBranch(
+  git: Git,
+  args: readonly string[],
+  cannot: string,
+  refs: readonly string[] = [],
+): Promise<void> {
+  const { code, stderr } = await git.run(args, { changes: "repository" });
+  if (code === 0) return;
+  if (gitSays("notMerged", stderr)) {
+    throw new Error(`${cannot}: it has commits of its own; {force: true}`);
+  }
+  if (gitSays("checkedOut", stderr)) {
+    throw new Error(`${cannot}: it is checked out here or in a worktree; git.switch to another branch there`);
+  }
+  throw await refError(git, { cannot, stderr, refs });
+}
+
+async function branchesOf(git: Git): Promise<Branches> {
+  const branches: GitBranch[] = [];
+  let left = 0;
+  const reader = new RecordReader((line) => {
+    if (branches.length < MAX_BRANCHES) branches.push(branchOf(line));
+    else left++;
+  });
+  const { code, stderr } = await git.run(
+    ["for-each-ref", "--sort=-committerdate", `--format=${FORMAT}`, "refs/heads"],
+    { take: (chunk) => reader.push(chunk) },
+  );
+  reader.end();
+  if (code !== 0) throw new Error(`Cannot list branches: ${plainReason(stderr)}`);
+  const { stdout } = await git.run(["symbolic-ref", "--quiet", "--short", "HEAD"]);
+  return { current: stdout.trim() || null, branches, left };
+}
+
+function branchOf(line: string): GitBranch {
+  const [name = "", hash = "", upstream = "", track = "", date = "", head = "", subject = ""] = line.split("\0");
+  return {
+    name,
+    hash,
+    subject,
+    date: new Date(Number(date) * 1000),
+    ...(head === "*" ? { current: true } : {}),
+    ...(upstream === "" ? {} : { upstream }),
+    ...(track === "" ? {} : { track }),
+  };
+}
+
+export interface TagOptions {
+  /** HEAD by default. */
+  readonly at?: string;
+  /** Makes a tag with a message of its own, by whoever commits. */
+  readonly message?: string;
+  readonly delete?: boolean;
+}
+
+export interface Tags {
+  readonly tags: readonly {
+    readonly name: string;
+    readonly commit: string;
+    readonly date: Date;
+    readonly message: string;
+  }[];
+  readonly left: number;
+}
+
+const MAX_TAGS = 200;
+const TAG_FIELDS = ["refname:short", "objectname", "*objectname", "creatordate:unix", "contents:subject"];
+
+/** `git.tag`: all tags, newest first; with a name, makes or deletes one before. */
+export async function tag(env: EnvironmentView, name?: string, options: TagOptions = {}): Promise<Tags> {
+  const { at = "HEAD", message, delete: remove = false } = options;
+  if (name !== undefined) checkedRef(name);
+  else if (Object.keys(options).length > 0) throw new TypeError("Cannot change a tag without its name");
+  if (remove && (options.at !== undefined || message !== undefined)) {
+    throw new TypeError("Cannot delete a tag and make it");
+  }
+  const git = await Git.of(env, ["tag", name, options]);
+  if (name !== undefined && remove) await removeTag(git, name);
+  else if (name !== undefined) await makeTag(git, name, checkedRef(at), message);
+  return await tagsOf(git);
+}
+
+async function makeTag(git: Git, name: string, at: string, message: string | undefined): Promise<void> {
+  const cannot = `Cannot make tag ${name}`;
+  if (await isTag(git, name)) throw new Error(`${cannot}: it already exists`);
+  const hash = await commitHash(git, at, cannot);
+  const args = message === undefined
+    ? ["tag", "--no-sign", "--", name, hash]
+    : ["tag", "--no-sign", "--annotate", "--cleanup=whitespace", "--file=-", "--", name, hash];
+  const { code, stderr } = await git.run(args, {
+    changes: "repository",
+    ...(message === undefined ? {} : { input: message, env: await committer(git) }),
+  });
+  if (code !== 0) throw new Error(`${cannot}: ${plainReason(stderr)}`);
+}
+
+async function removeTag(git: Git, name: string): Promise<void> {
+  const cannot = `Cannot delete tag ${name}`;
+  if (!await isTag(git, name)) throw await refError(git, { cannot, stderr: null, refs: [name] });
+  const { code, stderr } = await git.run(["tag", "--delete", "--", name], { changes: "repository" });
+  if (code !== 0) throw new Error(`${cannot}: ${plainReason(stderr)}`);
+}
+
+async function isTag(git: Git, name: string): Promise<boolean> {
+  return (await git.run(["show-ref", "--verify", "--quiet", `refs/tags/${name}`])).code === 0;
+}
+
+async function tagsOf(git: Git): Promise<Tags> {
+  const format = TAG_FIELDS.map((field) => `%(${field})`).join("%00");
+  const { code, stdout, stderr } = await git.run([
+    "for-each-ref",
+    "--sort=-creatordate",
+    `--format=${format}`,
+    "refs/tags",
+  ]);
+  if (code !== 0) throw new Error(`Cannot list tags: ${plainReason(stderr)}`);
+  const lines = stdout.split("\n").filter((line) => line !== "");
+  const tags = lines.slice(0, MAX_TAGS).map((line) => {
+    const [name = "", hash = "", target = "", date = "", message = ""] = line.split("\0");
+    return { name, commit: target || hash, date: new Date(Number(date) * 1000), message };
+  });
+  return { tags, left: Math.max(0, lines.length - MAX_TAGS) };
+}
+
+export interface WorktreeOptions {
+  /** A branch to create for it; without one, HEAD is detached. */
+  readonly branch?: string;
+  /** The branch or commit where it starts; HEAD by default. */
+  readonly from?: string;
+  readonly remove?: boolean;
+  /** With `remove`: removes it even if it has uncommitted changes. */
+  readonly force?: boolean;
+}
+
+export interface Worktree {
+  readonly path: string;
+  readonly hash: string | null;
+  readonly branch: string | null;
+  /** Why git considers it gone. */
+  readonly gone?: string;
+  readonly locked?: true;
+}
+
+/** `git.worktree()` */
+export async function listWorktrees(env: EnvironmentView): Promise<readonly Worktree[]> {
+  return await worktreesOf(await Git.of(env));
+}
+
+/** `git.worktree(path, …)`: creates a worktree in the workspace, or removes it; returns the same as `git.worktree()`. */
+export async function changeWorktree(
+  env: EnvironmentView,
+  path: string,
+  options: WorktreeOptions = {},
+): Promise<readonly Worktree[]> {
+  const { branch, from, remove = false, force = false } = options;
+  const refs = [branch, from].filter((ref) => ref !== undefined).map((ref) => checkedRef(ref));
+  const [dashes = "--", place = ""] = pathArguments(path);
+  if (remove && refs.length > 0) {
+    throw new TypeError("Cannot remove a worktree with a branch or a commit: name its path");
+  }
+  const target = resolve(env.workspace, place);
+  if (!inside(env.workspace, target) || target === env.workspace || inside(resolve(env.workspace, ".git"), target)) {
+    throw new Error(`Cannot make a worktree in ${path}: it must be a folder in the workspace, such as .worktrees/x`);
+  }
+  const git = await Git.of(env, ["worktree", path, options]);
+  if (!remove) await refusePlanted(git, { commit: from ?? "HEAD", place: target, cannot: `make worktree ${path}` });
+  const isNew = branch !== undefined && !await isBranch(git, branch);
+  const head = branch === undefined ? ["--detach"] : ["--no-track", "-b", branch];
+  const args = remove
+    ? ["worktree", "remove", ...(force ? ["--force"] : []), dashes, target]
+    : ["worktree", "add", "--quiet", ...head, dashes, target, ...(from === undefined ? [] : [from])];
+  const { code, stderr } = await git.run(args, {
+    changes: "workspace",
+    ...(remove ? { opens: [join(target, ".git")] } : {}),
+  });
+  if (code !== 0) {
+    if (isNew && await isBranch(git, branch)) { // git makes it first
+      await git.run(["branch", "--quiet", "-D", "--", branch], { changes: "repository" });
+    }
+    if (gitSays("notClean", stderr)) {
+      throw new Error(
+        `Cannot remove worktree ${path}: it has uncommitted changes or untracked files; {force: true} removes them too`,
+      );
+    }
+    throw await refError(git, {
+      cannot: `Cannot ${remove ? "remove" : "make"} worktree ${path}`,
+      stderr,
+      refs: from === undefined ? [] : [from],
+    });
+  }
+  return await worktreesOf(git);
+}
+
+async function worktreesOf(git: Git): Promise<readonly Worktree[]> {
+  const { code, stdout, stderr } = await git.run(["worktree", "list", "--porcelain"]);
+  if (code !== 0) throw new Error(`Cannot list worktrees: ${plainReason(stderr)}`);
+  return stdout.trim().split("\n\n").filter((text) => text !== "").map((text) => {
+    const facts = new Map(
+      text.split("\n").map((line) => {
+        const [key = "", ...value] = line.split(" ");
+        return [key, value.join(" ")];
+      }),
+    );
+    const gone = facts.get("prunable"), hash = facts.get("HEAD") ?? "";
+    return {
+      path: nameOf(facts.get("worktree") ?? ""),
+      hash: /^0*$/.test(hash) ? null : hash, // zeros before the first commit
+      branch: facts.get("branch")?.replace(/^refs\/heads\//, "") ?? null,
+      ...(gone === undefined ? {} : { gone }),
+      ...(facts.has("locked") ? { locked: true } : {}),
+    };
+  });
+}

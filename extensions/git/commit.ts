@@ -1,0 +1,290 @@
+/** `git.init`, `git.add` and `git.commit`, what they refuse to take, and how git prints a commit. */
+import { lstatSync } from "node:fs";
+import { dirname, join, normalize } from "node:path";
+import { type EnvironmentView, isSecretFile } from "@vis/extension";
+import { askToChange, Git, named, plainReason, unmatchedPath } from "./git.ts";
+import { committer } from "./identity.ts";
+import { checkedRef, isPrinted, missingFile, nameOf, pathArguments, printedName } from "./names.ts";
+import { closestRepository } from "./repository.ts";
+import { SAFE_ARGUMENTS, SAFE_ENVIRONMENT } from "./safe_config.ts";
+import { type FileStatus, type GitState, readState, readStatus } from "./status.ts";
+
+/** `git.init`: makes a repository of the workspace, without hooks or other files of a template. */
+export async function init(
+  env: EnvironmentView,
+  { branch = "main" }: { readonly branch?: string } = {},
+): Promise<GitState> {
+  checkedRef(branch);
+  if (!env.spawn) throw new Error("Cannot use git here: this conversation has no wall for programs");
+  const there = closestRepository(env.workspace);
+  if (there !== null) {
+    const where = there === env.workspace ? "there is one already" : `the workspace is in the repository of ${there}`;
+    throw new Error(`Cannot make a repository: ${where}`);
+  }
+  await askToChange(env, () => ({ name: "init", what: `create a repository in ${env.workspace}` }));
+  const args = [
+    "git",
+    ...SAFE_ARGUMENTS,
+    "init",
+    "--quiet",
+    "--template=",
+    `--initial-branch=${branch}`,
+    env.workspace,
+  ];
+  const { code, stderr, notes } = await env.spawn(args, {
+    answered: true,
+    env: SAFE_ENVIRONMENT,
+    network: false,
+    pauses: true,
+    write: [env.workspace, join(env.workspace, ".git")],
+  });
+  for (const note of notes) env.note?.(note);
+  if (code !== 0) throw new Error(`Cannot make a repository: ${plainReason(stderr)}`);
+  return await readState(await Git.of(env), "git.add what the first commit has, then git.commit(message)");
+}
+
+export interface Added {
+  readonly files: readonly { readonly path: string; readonly change: "added" | "modified" | "deleted" }[];
+  /** Number of files that are not listed. */
+  readonly left: number;
+}
+
+const SHOWN = 500;
+const MOST = 100_000;
+
+/** `git.add`: stages what is new, changed or removed below the paths. */
+export async function add(env: EnvironmentView, paths: string | readonly string[]): Promise<Added> {
+  const list = typeof paths === "string" ? [paths] : paths;
+  const git = await Git.of(env, ["add", paths]);
+  const printed = list.filter(isPrinted);
+  const { files, left } = await readStatus(git, {
+    all: true,
+    limit: MOST,
+    cannot: "Cannot add",
+    ...(printed.length > 0 ? {} : { paths: list }), // such names cannot be arguments
+  });
+  if (left > 0) throw new Error(`Cannot add over ${MOST} files at once: name folders`);
+  const changed = files.filter((file) => file.untracked || file.changed || file.conflict)
+    .filter(({ path }) => printed.length === 0 || list.some((one) => one === path || path.startsWith(`${one}/`)));
+  const names = changed.map(({ path }) => path);
+  refuseRepositories(git, changed, list);
+  await refuseNewSecrets(git, names, env, "Cannot add");
+  await refuseFiltered(git, names);
+  // git knows no path of a file whose removal is staged already.
+  const gone = new Set(files.filter((file) => file.staged === "deleted").map(({ path }) => path));
+  for (const path of names) gone.delete(path); // it is there again
+  const input = list.filter((path) => !gone.has(path)).map((path) => `${printedName(path)}\n`).join("");
+  if (input === "" && list.length > 0) return { files: [], left: 0 };
+  const { code, stderr } = await git.run(["add", "--pathspec-from-file=-"], { changes: "repository", input });
+  if (code !== 0) throw await addError(git, stderr);
+  return { files: changed.slice(0, SHOWN).map(addedFile), left: Math.max(0, changed.length - SHOWN) };
+}
+
+/** Throws Error for files in another repository, of which git would keep the commit it is at instead of its files. A
+ * submodule that the last commit has may move to another commit. */
+function refuseRepositories(git: Git, files: readonly FileStatus[], list: readonly string[]): void {
+  const { workspace } = git.repository;
+  const paths = files.filter(({ submodule }) => !submodule).map(({ path }) => path);
+  const found = new Set(paths.filter((path) => path.endsWith("/"))); // git lists the files of all other folders
+  const folders = new Set<string>();
+  for (const path of [...paths, ...list]) {
+    for (let at = dirname(normalize(path)); at !== "." && at !== ".." && at !== "/"; at = dirname(at)) folders.add(at);
+  }
+  for (const folder of folders) {
+    if (lstatSync(join(workspace, folder, ".git"), { throwIfNoEntry: false }) !== undefined) found.add(`${folder}/`);
+  }
+  if (found.size === 0) return;
+  throw new Error(
+    `Cannot add ${named([...found])}: it is a repository of its own; name other paths, add it to .gitignore, or ` +
+      "remove its .git so that its files are added",
+  );
+}
+
+function addedFile({ path, untracked, changed }: FileStatus): Added["files"][number] {
+  return { path, change: untracked ? "added" : changed === "deleted" ? "deleted" : "modified" };
+}
+
+async function addError(git: Git, stderr: string): Promise<Error> {
+  const path = unmatchedPath(stderr);
+  if (path === undefined) return new Error(`Cannot add: ${plainReason(stderr)}`);
+  return await missingFile(git, path, "Cannot add");
+}
+
+export interface CommitOptions {
+  /** Includes every changed file that git tracks. */
+  readonly all?: boolean;
+  /** Commits the current state of these files, whatever else is staged. */
+  readonly paths?: string | readonly string[];
+  /** Replaces the last commit. */
+  readonly amend?: boolean;
+  readonly allowEmpty?: boolean;
+}
+
+type Made = Commit & Readonly<Record<"files" | "added" | "deleted", number>>;
+
+/** `git.commit` */
+export async function commit(env: EnvironmentView, message: string, options: CommitOptions = {}): Promise<Made> {
+  const { all = false, paths, amend = false, allowEmpty = false } = options;
+  if (all && paths !== undefined) throw new TypeError("Cannot commit all and some paths: leave one of them out");
+  const only = pathArguments(paths);
+  const git = await Git.of(env, ["commit", message, options]);
+  const author = await committer(git);
+  if (all || paths !== undefined) {
+    const { files } = await readStatus(git, {
+      limit: 100_000,
+      cannot: "Cannot commit",
+      ...(paths === undefined ? {} : { paths }),
+    });
+    const kept = files.filter(({ changed }) => changed && changed !== "deleted").map(({ path }) => path);
+    await refuseNewSecrets(git, kept, env, "Cannot commit");
+    await refuseFiltered(git, kept);
+  }
+  const flags = [
+    ...(all ? ["--all"] : []),
+    ...(amend ? ["--amend"] : []),
+    ...(allowEmpty ? ["--allow-empty"] : []),
+  ];
+  const { code, stdout, stderr } = await git.run(
+    ["commit", "--quiet", "--no-verify", "--no-gpg-sign", "--cleanup=whitespace", "--file=-", ...flags, ...only],
+    {
+      changes: "repository",
+      input: message,
+      env: author,
+    },
+  );
+  if (code !== 0) throw await commitError(git, stdout, stderr);
+  return await lastCommit(git);
+}
+
+async function lastCommit(git: Git): Promise<Made> {
+  const shape = ["--no-show-signature", "--no-notes", "--no-color", "-m", "--first-parent", "--shortstat"];
+  const diff = ["--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty", `--format=${COMMIT_FORMAT}%x00`];
+  const { stdout } = await git.run(["log", "--max-count=1", ...shape, ...diff, "HEAD", "--"]);
+  const [fields = "", stat = ""] = stdout.split("\0");
+  const number = (what: RegExp): number => Number(what.exec(stat)?.[1] ?? 0);
+  return {
+    ...commitOf(fields),
+    files: number(/(\d+) files? changed/),
+    added: number(/(\d+) insertions?/),
+    deleted: number(/(\d+) deletions?/),
+  };
+}
+
+/** Git writes to its standard output only that nothing is staged. */
+async function commitError(git: Git, stdout: string, stderr: string): Promise<Error> {
+  const { files, count } = await readStatus(git);
+  if (count.conflicts > 0) {
+    const names = files.filter(({ conflict }) => conflict).map(({ path }) => path);
+    return new Error(`Cannot commit: there are conflicts in ${named(names)}; edit and git.add them`);
+  }
+  const path = unmatchedPath(stderr);
+  const isNew = (file: FileStatus): boolean =>
+    file.untracked === true && `${path}/`.startsWith(file.path.replace(/\/?$/, "/"));
+  if (path !== undefined && files.some(isNew)) {
+    return new Error(`Cannot commit: git does not track ${path} yet; git.add it first`);
+  }
+  if (path !== undefined) return await missingFile(git, path, "Cannot commit");
+  if (stderr.trim() !== "" || count.staged > 0) {
+    return new Error(`Cannot commit: ${plainReason(stderr.trim() || stdout)}`);
+  }
+  const names = files.map(({ path }) => path);
+  if (names.length === 0) return new Error("Cannot commit: nothing has changed");
+  return new Error(`Cannot commit: nothing is staged; git.add what changed: ${named(names)}`);
+}
+
+/** Of these files, those that may hold keys and that the last commit does not have, whatever the index says: a command
+ * may have added them there, and git would show them without a question. */
+export async function newSecrets(
+  git: Git,
+  paths: readonly string[],
+  { secrets = [] }: Pick<EnvironmentView, "secrets">,
+): Promise<ReadonlySet<string>> {
+  const found = paths.filter((path) => isSecretFile(path, secrets));
+  if (found.length === 0) return new Set();
+  // Fails where there is no commit yet.
+  const { code, stdout } = await git.run(["ls-tree", "-r", "-z", "--name-only", "HEAD", "--", ...found]);
+  const committed = new Set(code === 0 ? stdout.split("\0") : []);
+  return new Set(found.filter((path) => !committed.has(path)));
+}
+
+/** Throws Error if git would keep a new file that may hold keys: from then on, it would show it without a question. */
+export async function refuseNewSecrets(
+  git: Git,
+  paths: readonly string[],
+  env: Pick<EnvironmentView, "secrets">,
+  cannot: string,
+): Promise<void> {
+  const [secret] = await newSecrets(git, paths, env);
+  if (secret !== undefined) throw new Error(`${cannot} ${secret}: it may hold keys; name other paths, or ignore it`);
+}
+
+/** Throws Error if a file would be stored without the filter that its attributes name. The repository chooses filter
+ * programs, so none are run here. */
+export async function refuseFiltered(git: Git, paths: readonly string[], cannot = "Cannot add"): Promise<void> {
+  if (paths.length === 0) return;
+  const { code, stdout, stderr } = await git.run(["check-attr", "filter", "--stdin"], {
+    input: paths.map((path) => `${printedName(path)}\n`).join(""),
+  });
+  if (code !== 0) throw new Error(`Cannot read the attributes of files: ${plainReason(stderr)}`);
+  const filtered = stdout.split("\n").flatMap((line) => {
+    const [, path = "", filter = ""] = /^(.*): filter: (.*)$/.exec(line) ?? [];
+    return filter === "" || filter === "unspecified" || filter === "unset" ? [] : [`${nameOf(path)} (${filter})`];
+  });
+  if (filtered.length === 0) return;
+  throw new Error(
+    `${cannot} ${named(filtered)}: .gitattributes names a filter for it, a program that is not run here; leave it to ` +
+      "the user",
+  );
+}
+
+export interface Person {
+  readonly name: string;
+  readonly email: string;
+  readonly date: Date;
+}
+
+export interface Commit {
+  readonly hash: string;
+  readonly short: string;
+  readonly parents: readonly string[];
+  readonly author: Person;
+  /** Only if different from the author. */
+  readonly committer?: Person;
+  readonly refs?: readonly string[];
+  readonly subject: string;
+  readonly body?: string;
+}
+
+const MAX_BODY = 10_000;
+
+/** For `--format`: one line each, the message last. */
+export const COMMIT_FORMAT = ["%H", "%h", "%P", "%an", "%ae", "%at", "%cn", "%ce", "%ct", "%D", "%B"].join("%n");
+
+/** Parses a commit printed with `COMMIT_FORMAT`. */
+export function commitOf(text: string): Commit {
+  const [hash = "", short = "", parents = "", an, ae, at, cn, ce, ct, refs = "", ...message] = text.split("\n");
+  const author = personOf(an, ae, at);
+  const committer = personOf(cn, ce, ct);
+  const same = author.name === committer.name && author.email === committer.email;
+  const [subject = "", ...rest] = message.join("\n").trim().split("\n");
+  const body = rest.join("\n").trim();
+  return {
+    hash,
+    short,
+    parents: parents.split(" ").filter((parent) => parent !== ""),
+    author,
+    ...(same ? {} : { committer }),
+    ...(refs === "" ? {} : { refs: refs.split(", ") }),
+    subject,
+    ...(body === "" ? {} : { body: clip(body) }),
+  };
+}
+
+function clip(body: string): string {
+  const more = body.length - MAX_BODY;
+  return more > 0 ? `${body.slice(0, MAX_BODY)}\n[... ${more} more characters]` : body;
+}
+
+function personOf(name = "", email = "", at = ""): Person {
+  return { name, email, date: new Date(Number(at) * 1000) };
+}

@@ -1,0 +1,334 @@
+/** `git.log`, `git.show` and `git.blame`. */
+import { ByteBuffer, type EnvironmentView } from "@vis/extension";
+import { type Commit, COMMIT_FORMAT, commitOf } from "./commit.ts";
+import { type Diff, PATCH_ARGUMENTS, PatchReader } from "./diff.ts";
+import { Git, gitSays, plainReason } from "./git.ts";
+import { checkedRef, columns, missingFile, nameOf, NoCommitError, pathArguments, refError } from "./names.ts";
+import { FileLines, fileText, type KeptLine, noteGuesses, RecordReader, wholeCharacters } from "./records.ts";
+
+export interface LogOptions {
+  /** A branch, a commit, or a range such as main..HEAD; HEAD by default. */
+  readonly ref?: string;
+  readonly paths?: string | readonly string[];
+  readonly limit?: number;
+  readonly skip?: number;
+  /** Part of the author's name or address. */
+  readonly author?: string;
+  /** Part of the message. */
+  readonly grep?: string;
+  readonly since?: string | Date;
+  readonly until?: string | Date;
+  /** Only commits made on this branch itself. */
+  readonly firstParent?: boolean;
+}
+
+export interface CommitLog {
+  readonly commits: readonly Commit[];
+  /** Number of older commits that match too. */
+  readonly left: number;
+}
+
+const LIMIT = 50;
+const NOTHING: CommitLog = { commits: [], left: 0 };
+
+/** `git.log` */
+export async function log(env: EnvironmentView, options: LogOptions = {}): Promise<CommitLog> {
+  const { ref = "HEAD", limit = LIMIT, skip = 0 } = options;
+  const wanted = [...filters(options), checkedRef(ref, { range: true }), ...pathArguments(options.paths)];
+  const git = await Git.of(env);
+  const commits: Commit[] = [];
+  const reader = new RecordReader((text) => commits.push(commitOf(text)), { separator: NUL });
+  const shape = ["-z", "--no-show-signature", "--no-notes", "--no-color", "--no-patch", `--format=${COMMIT_FORMAT}`];
+  const { code, stderr } = await git.run(["log", `--max-count=${limit}`, `--skip=${skip}`, ...shape, ...wanted], {
+    take: (chunk) => reader.push(chunk),
+  });
+  reader.end();
+  if (code !== 0) {
+    if (ref === "HEAD" && gitSays("noCommit", stderr)) return NOTHING;
+    const error = await refError(git, { cannot: "Cannot read the log", stderr, refs: [ref] });
+    if (ref === "HEAD" && error instanceof NoCommitError) return NOTHING;
+    throw error;
+  }
+  if (commits.length < limit) return { commits, left: 0 };
+  const counted = await git.run(["rev-list", "--count", ...wanted]);
+  return { commits, left: Math.max(0, Number(counted.stdout.trim()) - skip - commits.length) };
+}
+
+function filters({ author, grep, since, until, firstParent }: LogOptions): readonly string[] {
+  const date = (time: string | Date): string => typeof time === "string" ? time : time.toISOString();
+  return [
+    // A pattern is treated as text, so that it cannot keep the machine busy.
+    "--fixed-strings",
+    "--regexp-ignore-case",
+    ...(author === undefined ? [] : [`--author=${author}`]),
+    ...(grep === undefined ? [] : [`--grep=${grep}`]),
+    ...(since === undefined ? [] : [`--since=${date(since)}`]),
+    ...(until === undefined ? [] : [`--until=${date(until)}`]),
+    ...(firstParent ? ["--first-parent"] : []),
+  ];
+}
+
+export interface ShowOptions {
+  readonly context?: number;
+  readonly maxChars?: number;
+}
+
+interface TreeEntry {
+  readonly path: string;
+  readonly type: "file" | "folder" | "link" | "submodule";
+  readonly size?: number;
+}
+
+export type GitObject =
+  | (Commit & Diff & { readonly kind: "commit" })
+  | {
+    readonly kind: "file";
+    readonly hash: string;
+    readonly bytes: number;
+    readonly text: string | null;
+    readonly left: number;
+  }
+  | { readonly kind: "folder"; readonly hash: string; readonly entries: readonly TreeEntry[]; readonly left: number }
+  | {
+    readonly kind: "tag";
+    readonly name: string;
+    readonly target: string;
+    readonly tagger: string;
+    readonly message: string;
+  };
+
+interface Wanted {
+  readonly env: EnvironmentView;
+  readonly hash: string;
+  readonly maxChars: number;
+}
+
+const MAX_CHARS = 400_000, MAX_FILES = 300, MAX_ENTRIES = 2_000;
+const NUL = 0, NEWLINE = 10;
+
+/** `git.show`: a commit with its changes, or the object that a name such as HEAD:src/app.ts refers to. */
+export async function show(env: EnvironmentView, ref = "HEAD", options: ShowOptions = {}): Promise<GitObject> {
+  const name = checkedRef(ref);
+  const git = await Git.of(env);
+  const { stdout } = await git.run(["cat-file", "--batch-check=%(objecttype) %(objectname) %(objectsize)"], {
+    input: `${name}\n`,
+  });
+  const [type = "", hash = "", size = ""] = stdout.trim().split(" ");
+  const { maxChars = MAX_CHARS } = options;
+  if (type === "commit") return await showCommit(git, { env, hash, maxChars, context: options.context ?? 3 });
+  if (type === "blob") return await showFile(git, { env, name, hash, bytes: Number(size), maxChars });
+  if (type === "tree") return await showFolder(git, hash);
+  if (type === "tag") return await showTag(git, hash);
+  throw await unknownObject(git, name);
+}
+
+async function showCommit(
+  git: Git,
+  { env, hash, maxChars, context }: Wanted & { readonly context: number },
+): Promise<GitObject> {
+  const patch = new PatchReader({ files: MAX_FILES, chars: maxChars });
+  let commit: Commit | null = null;
+  const reader = new RecordReader((record, bytes) => {
+    if (commit !== null) return patch.line(record, bytes);
+    commit = commitOf(record);
+    reader.endWith(NEWLINE);
+  }, { separator: NUL });
+  const shape = ["--no-show-signature", "--no-notes", "-m", "--first-parent", `--format=${COMMIT_FORMAT}%x00`];
+  const { code, stderr } = await git.run(["show", ...shape, ...PATCH_ARGUMENTS, `--unified=${context}`, hash, "--"], {
+    take: (chunk) => reader.push(chunk),
+  });
+  reader.end();
+  if (code !== 0 || commit === null) throw new Error(`Cannot show ${hash}: ${plainReason(stderr)}`);
+  noteGuesses(env, patch.decode());
+  return { kind: "commit", ...(commit as Commit), ...patch.diff };
+}
+
+async function showFile(
+  git: Git,
+  { env, name, hash, bytes, maxChars }: Wanted & { readonly name: string; readonly bytes: number },
+): Promise<GitObject> {
+  const kept = new ByteBuffer();
+  const { code, stderr } = await git.run(["cat-file", "blob", hash], {
+    take: (chunk) => kept.push(chunk.subarray(0, maxChars - kept.length)),
+  });
+  if (code !== 0) throw new Error(`Cannot show ${hash}: ${plainReason(stderr)}`);
+  const isCut = kept.length < bytes;
+  const whole = isCut ? wholeCharacters(kept.bytes) : kept.bytes;
+  const found = fileText(whole);
+  if (found === null) return { kind: "file", hash, bytes, text: null, left: bytes - kept.length };
+  if (found.guess !== null) {
+    noteGuesses(env, [[name, found.guess]]);
+    return { kind: "file", hash, bytes, text: found.text, left: bytes - whole.length };
+  }
+  const text = new TextDecoder().decode(kept.bytes, { stream: isCut });
+  return { kind: "file", hash, bytes, text, left: bytes - kept.length };
+}
+
+async function showFolder(git: Git, hash: string): Promise<GitObject> {
+  const entries: TreeEntry[] = [];
+  let left = 0;
+  const reader = new RecordReader((line) => {
+    const [facts = "", name = ""] = columns(line);
+    const [mode = "", type = "", , size = "-"] = facts.split(/ +/);
+    if (entries.length >= MAX_ENTRIES) return void left++;
+    const kind = type === "tree" ? "folder" : type === "commit" ? "submodule" : mode === "120000" ? "link" : "file";
+    entries.push({ path: nameOf(name), type: kind, ...(size === "-" ? {} : { size: Number(size) }) });
+  });
+  const { code, stderr } = await git.run(["ls-tree", "--long", hash], { take: (chunk) => reader.push(chunk) });
+  reader.end();
+  if (code !== 0) throw new Error(`Cannot show ${hash}: ${plainReason(stderr)}`);
+  return { kind: "folder", hash, entries, left };
+}
+
+async function showTag(git: Git, hash: string): Promise<GitObject> {
+  const { stdout } = await git.run(["cat-file", "tag", hash]);
+  const [head = "", ...message] = stdout.split("\n\n");
+  const field = (name: string): string => new RegExp(`^${name} (.*)$`, "m").exec(head)?.[1] ?? "";
+  const tagger = field("tagger").replace(/ \d+ [+-]\d+$/, "");
+  return { kind: "tag", name: field("tag"), target: field("object"), tagger, message: message.join("\n\n").trim() };
+}
+
+async function unknownObject(git: Git, name: string): Promise<Error> {
+  const [ref = "", path] = name.split(/:(.*)/s);
+  const cannot = `Cannot show ${name}`;
+  if (path !== undefined && (await git.run(["rev-parse", "--verify", "--quiet", `${ref}^{commit}`])).code === 0) {
+    const { stdout } = await git.run(["rev-parse", "--verify", "--quiet", name]);
+    if (stdout.trim() !== "") {
+      return new Error(
+        `${cannot}: it is commit ${stdout.trim()} of a submodule, whose objects are not in this repository`,
+      );
+    }
+    return await missingFile(git, path, cannot, ref);
+  }
+  return await refError(git, { cannot, stderr: null, refs: [ref] });
+}
+
+export interface BlameOptions {
+  readonly ref?: string;
+  readonly from?: number;
+  readonly to?: number;
+}
+
+/** Consecutive lines from one commit. */
+export interface Origin {
+  readonly from: number;
+  readonly to: number;
+  /** Null if not committed. */
+  readonly hash: string | null;
+  readonly author: string;
+  readonly date: Date;
+  readonly subject: string;
+  /** The file's name in that commit, if it was different. */
+  readonly path?: string;
+  readonly text: string;
+  /** Present if a line is longer than what `text` has of it. */
+  readonly cut?: true;
+}
+
+interface CommitFacts {
+  author: string;
+  date: Date;
+  subject: string;
+  path: string;
+}
+
+const MAX_LINES = 2_000;
+
+/** `git.blame` */
+export async function blame(
+  env: EnvironmentView,
+  path: string,
+  { ref, from = 1, to }: BlameOptions = {},
+): Promise<{ readonly origins: readonly Origin[]; readonly left: number }> {
+  const where = ref === undefined ? [] : [checkedRef(ref)];
+  const git = await Git.of(env);
+  const report = new BlameReport(path);
+  const reader = new RecordReader((line, bytes) => report.line(line, bytes));
+  const range = from === 1 && to === undefined ? [] : [`-L${from},${to ?? ""}`];
+  const { code, stderr } = await git.run(
+    ["blame", "--porcelain", "--no-textconv", ...range, ...where, ...pathArguments(path)],
+    { take: (chunk) => reader.push(chunk) },
+  );
+  reader.end();
+  if (code !== 0) {
+    const cannot = `Cannot say where ${path} is from`;
+    if (gitSays("noPath", stderr)) {
+      throw await missingFile(git, path, cannot, ref);
+    }
+    throw await refError(git, { cannot, stderr, refs: where });
+  }
+  const guess = report.decode();
+  if (guess !== null) noteGuesses(env, [[path, guess]]);
+  return report.result;
+}
+
+class BlameReport {
+  readonly #path: string;
+  readonly #commits = new Map<string, CommitFacts>();
+  readonly #origins: (Omit<Origin, "text" | "cut" | "to"> & { to: number; readonly lines: KeptLine[] })[] = [];
+  readonly #texts = new FileLines();
+  #hash = "";
+  #line = 0;
+  #kept = 0;
+  #left = 0;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  get result(): { readonly origins: readonly Origin[]; readonly left: number } {
+    const origins = this.#origins.map(({ lines, ...origin }) => ({
+      ...origin,
+      text: lines.map(({ text }) => text).join("\n"),
+      ...(lines.some(({ isCut }) => isCut) ? { cut: true as const } : {}),
+    }));
+    return { origins, left: this.#left };
+  }
+
+  /** Decodes what is not UTF-8, once all lines were read; returns the encoding that was guessed. */
+  decode(): string | null {
+    return this.#texts.decode();
+  }
+
+  line(line: string, bytes: Uint8Array): void {
+    if (line.startsWith("\t")) return this.#text(bytes.subarray(1));
+    const [, hash, at] = /^([0-9a-f]{40}|[0-9a-f]{64}) \d+ (\d+)/.exec(line) ?? [];
+    if (hash !== undefined) {
+      this.#hash = hash;
+      this.#line = Number(at);
+      if (!this.#commits.has(hash)) this.#commits.set(hash, { author: "", date: new Date(0), subject: "", path: "" });
+      return;
+    }
+    const facts = this.#commits.get(this.#hash);
+    if (!facts) return;
+    const [key = "", ...words] = line.split(" ");
+    const value = words.join(" ");
+    if (key === "author") facts.author = value;
+    else if (key === "author-time") facts.date = new Date(Number(value) * 1000);
+    else if (key === "summary") facts.subject = value;
+    else if (key === "filename") facts.path = nameOf(value);
+  }
+
+  #text(bytes: Uint8Array): void {
+    if (this.#kept >= MAX_LINES) return void this.#left++;
+    this.#kept++;
+    const hash = /^0+$/.test(this.#hash) ? null : this.#hash;
+    const facts = this.#commits.get(this.#hash);
+    const last = this.#origins.at(-1);
+    if (last?.hash === hash && last.to === this.#line - 1) {
+      last.to = this.#line;
+      this.#keep(last.lines, bytes);
+    } else if (facts) {
+      const { path, ...said } = facts;
+      const place = { from: this.#line, to: this.#line, hash };
+      const lines: KeptLine[] = [];
+      this.#origins.push({ ...place, ...said, ...(path === this.#path ? {} : { path }), lines });
+      this.#keep(lines, bytes);
+    }
+  }
+
+  #keep(lines: KeptLine[], bytes: Uint8Array): void {
+    const at = lines.length;
+    this.#texts.add(bytes, (line) => lines[at] = line);
+  }
+}

@@ -1,0 +1,310 @@
+/** What a change of the workspace must not bring: files over others that git does not track, files of the folder of
+ * Vis, and folders that git takes for a repository. */
+import { existsSync, lstatSync, readdirSync, realpathSync } from "node:fs";
+import { basename, dirname, join, relative, resolve } from "node:path";
+import { parseGitConfig, smallTextFile } from "@vis/extension";
+import { Git, type GitOptions, named, plainReason } from "./git.ts";
+import { RecordReader } from "./records.ts";
+import { inside } from "./repository.ts";
+
+const MOST_FOLDERS = 1000;
+
+/** The folder of Vis, which is read-only for git too. */
+const OWN = ".vis";
+
+/** Modes of git: no file, and a submodule, whose folder git leaves as it is. */
+const NONE = "000000", SUBMODULE = "160000";
+
+/** Files that a change of the workspace would bring. */
+export type IncomingNames =
+  /** Files of a commit, or those at its `paths`, that the index does not have. Uncommitted changes stay if it `carries`
+   * them. */
+  | { readonly commit: string; readonly carries?: boolean; readonly paths?: readonly string[] }
+  /** Files that changed from the first to the second; `sinceFork`: since their common ancestor. */
+  | { readonly from: string; readonly to: string; readonly sinceFork?: boolean }
+  /** Files that each of these commits changes, or brings back if it is reverted. */
+  | { readonly each: readonly string[]; readonly reverted?: boolean };
+
+/** Throws Error before a change that would overwrite files that git does not track, ignored ones too, change the folder
+ * of Vis, or bring a folder that git takes for a repository. */
+export async function refuseIncoming(
+  git: Git,
+  { incoming, base = "HEAD", cannot }: {
+    readonly incoming: readonly IncomingNames[];
+    /** The commit whose files the workspace has meanwhile. */
+    readonly base?: string;
+    readonly cannot: string;
+  },
+): Promise<void> {
+  const changes = await Promise.all(incoming.map((one) => changesOf(git, one)));
+  refuseOwn(changes.flatMap(({ own }) => own), cannot);
+  const coming = new Map(changes.flatMap(({ files }) => files));
+  await refusePlanted(git, {
+    commit: base,
+    names: [...coming.keys()],
+    modules: [...coming].flatMap(([name, mode]) => mode === SUBMODULE ? [name] : []),
+    place: git.repository.workspace,
+    cannot: cannot.replace(/^Cannot /, ""),
+  });
+  const lost = await untrackedAt(git, [...coming].flatMap(([name, mode]) => mode === SUBMODULE ? [] : [name]));
+  if (lost.length === 0) return;
+  throw new Error(`${cannot}: it would overwrite files that git does not track: ${named(lost)}; move or git.add them`);
+}
+
+/** Throws Error if one of these files, which a call would change, is in the folder of Vis: it is read-only, and git
+ * would stop halfway. */
+export function refuseOwn(names: readonly string[], cannot: string): void {
+  const own = [...new Set(names.filter(isOwn))];
+  if (own.length === 0) return;
+  throw new Error(`${cannot}: it would change ${named(own)}, which only the user changes; ask the user to do it`);
+}
+
+function isOwn(name: string): boolean {
+  return name === OWN || name.startsWith(`${OWN}/`);
+}
+
+interface Changes {
+  /** Files that come, and their modes. */
+  readonly files: readonly (readonly [name: string, mode: string])[];
+  /** Files of the folder of Vis that would be other than in the index, or missing. */
+  readonly own: readonly string[];
+}
+
+async function changesOf(git: Git, incoming: IncomingNames): Promise<Changes> {
+  const files: (readonly [name: string, mode: string])[] = [];
+  let own: string[] = [], modes: readonly string[] | null = null;
+  // A record of modes and hashes, and one of the name.
+  const take = (record: string): void => {
+    if (modes === null) return void (modes = record.slice(1).split(" ", 2));
+    const [before = NONE, after = NONE] = modes;
+    modes = null;
+    if (isOwn(record)) own.push(record);
+    if (after !== NONE && (before === NONE || !("commit" in incoming))) files.push([record, after]);
+  };
+  const raw = ["--raw", "--no-renames", "-z"];
+  if ("commit" in incoming) {
+    const { commit, paths = [] } = incoming;
+    await eachRecord(git, ["diff", "--cached", "-R", ...raw, commit, "--", ...paths], { take });
+  } else if ("to" in incoming) {
+    const { from, to, sinceFork } = incoming;
+    await eachRecord(git, ["diff", ...raw, ...(sinceFork ? [`${from}...${to}`] : [from, to]), "--"], { take });
+  } else if (incoming.each.length > 0) {
+    const { each, reverted } = incoming;
+    const args = ["diff-tree", "--stdin", "-r", "-m", "--root", "--no-commit-id", ...raw, ...(reverted ? ["-R"] : [])];
+    await eachRecord(git, args, { take, input: each.map((hash) => `${hash}\n`).join("") });
+  }
+  const others = ["diff", "--name-only", "--no-renames", "-z"];
+  const hasHead = own.length > 0 && (await git.run(["rev-parse", "--verify", "--quiet", "HEAD"])).code === 0;
+  if (hasHead && "commit" in incoming && incoming.carries) { // a staged change stays
+    const changed = new Set(await namesOf(git, [...others, "HEAD", incoming.commit, "--", OWN]));
+    own = own.filter((name) => changed.has(name));
+  } else if (hasHead && "to" in incoming) { // the same change may be here already
+    const changed = new Set(await namesOf(git, [...others, "--cached", incoming.to, "--", OWN]));
+    own = own.filter((name) => changed.has(name));
+  }
+  return { files, own };
+}
+
+async function eachRecord(
+  git: Git,
+  args: readonly string[],
+  { take, ...options }: Pick<GitOptions, "input"> & { readonly take: (record: string) => void },
+): Promise<void> {
+  const reader = new RecordReader((record) => record === "" ? undefined : take(record), { separator: 0 });
+  const { code, stderr } = await git.run(args, { ...options, take: (chunk) => reader.push(chunk) });
+  reader.end();
+  if (code !== 0) throw new Error(`Cannot read what would change: ${plainReason(stderr)}`);
+}
+
+async function namesOf(git: Git, args: readonly string[]): Promise<readonly string[]> {
+  const names: string[] = [];
+  await eachRecord(git, args, { take: (name) => void names.push(name) });
+  return names;
+}
+
+/** Files and links on the disk, where files with these names would be, that the index does not have. */
+async function untrackedAt(git: Git, names: readonly string[]): Promise<readonly string[]> {
+  if (names.length === 0) return [];
+  const tracked = new Set(await namesOf(git, ["ls-files", "-z"]));
+  const kinds = new Map<string, "folder" | "file" | null>();
+  const kindOf = (path: string): "folder" | "file" | null => {
+    const known = kinds.get(path);
+    if (known !== undefined) return known;
+    const info = lstatSync(join(git.repository.workspace, path), { throwIfNoEntry: false });
+    const kind = info === undefined ? null : info.isDirectory() ? "folder" : "file";
+    kinds.set(path, kind);
+    return kind;
+  };
+  const found = new Set<string>(), folders = new Set<string>();
+  for (const name of names) {
+    const way = name.split("/");
+    for (let at = 1; at <= way.length; at++) {
+      const path = way.slice(0, at).join("/"), kind = kindOf(path);
+      if (kind === "file" && !tracked.has(path)) found.add(path);
+      if (kind === "folder" && at === way.length) folders.add(path);
+      if (kind !== "folder") break;
+    }
+  }
+  if (folders.size > 0) {
+    const inside = await namesOf(git, ["ls-files", "--others", "-z", "--", ...[...folders].slice(0, MOST_FOLDERS)]);
+    for (const path of inside) found.add(path);
+  }
+  return [...found];
+}
+
+const REPOSITORY_PARTS = ["head", "commondir", "objects", "refs"] as const;
+
+/** The mode of a submodule in a tree. */
+const SUBMODULE_ENTRY = "160000 ";
+
+/** Settings of a submodule that name neither a program nor a file. */
+const PLAIN =
+  /^(?:core\.(?:repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks)|extensions\.objectformat|remote\..*\.(?:url|fetch)|branch\..*\.(?:remote|merge|rebase)|user\.(?:name|email))$/;
+
+/** Names below a submodule that are looked at. */
+const MOST_NAMES = 100_000;
+
+const ANY = /(?:^|\/)(?:head|commondir|objects|refs)(?:\/|$)/i;
+
+/** Throws Error if the files of a commit, or others that come with it (`names`), would make a folder below `place` one
+ * that git takes for a repository, whose settings can run commands when somebody calls git there, or change one; or if
+ * a submodule would come over a repository that can run commands. What is already in the workspace, as HEAD has it,
+ * does not count. */
+export async function refusePlanted(
+  git: Git,
+  { commit, names = [], modules = [], place, cannot }: {
+    readonly commit: string;
+    readonly names?: readonly string[];
+    /** Those of `names` that are submodules. */
+    readonly modules?: readonly string[];
+    readonly place: string;
+    readonly cannot: string;
+  },
+): Promise<void> {
+  const { workspace } = git.repository;
+  const refused = (folder: string): Error =>
+    new Error(
+      `Cannot ${cannot}: git would take ${folder || "its top folder"} for a repository, whose settings can run ` +
+        "commands; leave it to the user",
+    );
+  for (let at = place; at !== workspace; at = dirname(at)) { // a new folder, which may be called objects
+    const folder = dirname(at), there = await partsOf(folder), made = basename(at).toLowerCase();
+    if (isPart(made) && isRepository(new Set([...there, made]))) throw refused(relative(workspace, folder));
+  }
+  const { parts, submodules } = await partsIn(git, commit, names);
+  for (const folder of new Set([...submodules, ...modules])) {
+    const isFine = await runsNothing(git, join(place, folder)) || await isSubmodule(git, folder);
+    if (!isFine) throw refused(folder);
+  }
+  for (const [folder, comes] of parts) {
+    const there = await partsOf(join(place, folder));
+    if (!isRepository(new Set([...there, ...comes]))) continue;
+    const changed = names.some((name) => inside(folder === "" ? "/" : `/${folder}`, `/${name}`));
+    if (changed || !await isKnown(git, commit, folder)) throw refused(folder);
+  }
+}
+
+/** Whether a folder is a repository in the workspace too, and the commit does not change it. */
+async function isKnown(git: Git, commit: string, folder: string): Promise<boolean> {
+  if (!isRepository(await partsOf(join(git.repository.workspace, folder)))) return false;
+  const trees = ["HEAD", commit].map((one) => folder === "" ? `${one}^{tree}` : `${one}:${folder}`);
+  const { code, stdout } = await git.run(["rev-parse", ...trees]);
+  const [now, then] = stdout.split("\n");
+  return code === 0 && now === then;
+}
+
+function isRepository(parts: ReadonlySet<string>): boolean {
+  return parts.has("head") && (parts.has("commondir") || (parts.has("objects") && parts.has("refs")));
+}
+
+/** Whether HEAD has a submodule there too, whose repository no command changes. */
+async function isSubmodule(git: Git, folder: string): Promise<boolean> {
+  const { stdout } = await git.run(["ls-tree", "-z", "--full-tree", "HEAD", "--", folder]);
+  return stdout.startsWith(SUBMODULE_ENTRY);
+}
+
+/** Whether git would run nothing in a submodule at this folder: there is no repository, or it is one in the `.git` of the
+ * workspace, which no command changes, or it has plain settings and no hooks, as a switch leaves one behind. */
+async function runsNothing({ repository }: Git, folder: string): Promise<boolean> {
+  const dot = join(folder, ".git"), info = lstatSync(dot, { throwIfNoEntry: false });
+  if (info === undefined) return true;
+  if (!info.isDirectory()) {
+    const named = info.isFile() ? /^gitdir: (.+?)\s*$/.exec(await smallTextFile(dot) ?? "")?.[1] : undefined;
+    const real = named === undefined ? "" : realPathOf(resolve(folder, named));
+    return [repository.gitDir, repository.commonDir].some((one) => inside(join(one, "modules"), real));
+  }
+  const text = await smallTextFile(join(dot, "config"));
+  const isPlain = text !== null &&
+    parseGitConfig(text).every(({ section, subsection, key }) =>
+      PLAIN.test([section, ...subsection === null ? [] : [subsection], key].join("."))
+    );
+  if (!isPlain || ["commondir", "config.worktree"].some((name) => existsSync(join(dot, name)))) return false;
+  return !hasHooks(join(dot, "hooks")) && !hasRepositories(folder);
+}
+
+function hasHooks(folder: string): boolean {
+  const info = lstatSync(folder, { throwIfNoEntry: false });
+  return info !== undefined && (!info.isDirectory() || readdirSync(folder).some((name) => !name.endsWith(".sample")));
+}
+
+/** Whether there are repositories below the one of a folder, or more names than are looked at. */
+function hasRepositories(top: string): boolean {
+  const open = [top];
+  let count = 0;
+  for (const folder of open) {
+    for (const entry of readdirSync(folder, { withFileTypes: true })) {
+      if (++count > MOST_NAMES || entry.name === ".git" && folder !== top) return true;
+      if (entry.isDirectory() && entry.name !== ".git") open.push(join(folder, entry.name));
+    }
+  }
+  return false;
+}
+
+function realPathOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return "";
+  }
+}
+
+/** For each folder in a commit, which parts of a repository it has, and the submodules of the commit; nothing for an
+ * unknown one. */
+async function partsIn(
+  git: Git,
+  commit: string,
+  names: readonly string[],
+): Promise<{ readonly parts: ReadonlyMap<string, ReadonlySet<string>>; readonly submodules: readonly string[] }> {
+  const submodules: string[] = [];
+  const found = new Map<string, Set<string>>();
+  const take = (path: string): void => {
+    if (!ANY.test(path)) return;
+    const way = path.split("/");
+    way.forEach((name, at) => {
+      const part = name.toLowerCase(), folder = way.slice(0, at).join("/");
+      if (isPart(part)) found.set(folder, (found.get(folder) ?? new Set()).add(part));
+    });
+  };
+  names.forEach(take);
+  const takeEntry = (entry: string): void => {
+    const path = entry.slice(entry.indexOf("\t") + 1);
+    if (entry.startsWith(SUBMODULE_ENTRY)) submodules.push(path);
+    take(path);
+  };
+  const reader = new RecordReader(takeEntry, { separator: 0 });
+  const args = ["ls-tree", "-r", "-z", "--full-tree", commit, "--"];
+  await git.run(args, { take: (chunk) => reader.push(chunk) });
+  reader.end();
+  return { parts: found, submodules };
+}
+
+function isPart(name: string): boolean {
+  return REPOSITORY_PARTS.some((part) => part === name);
+}
+
+/** The same for a folder on the disk. */
+async function partsOf(folder: string): Promise<ReadonlySet<string>> {
+  const parts = ["HEAD", ...REPOSITORY_PARTS.slice(1)];
+  const there = await Promise.all(parts.map((name) => Deno.lstat(join(folder, name)).then(() => true, () => false)));
+  return new Set(REPOSITORY_PARTS.filter((_, at) => there[at]));
+}

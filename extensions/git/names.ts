@@ -1,0 +1,122 @@
+/** Names of commits and files: as arguments of git, as git prints them, and the errors for unknown ones. */
+import { nearestNames } from "@vis/extension";
+import { Git, gitSays, plainReason } from "./git.ts";
+
+const MAX_REFS = 2000;
+const MAX_PATHS = 5_000;
+const ESCAPES: Readonly<Record<string, number>> = { a: 7, b: 8, t: 9, n: 10, v: 11, f: 12, r: 13, '"': 34, "\\": 92 };
+
+/** The name of a commit, or a range if `range` is set, as an argument. Throws TypeError for a name that git would
+ * interpret differently. */
+export function checkedRef(ref: string, { range = false }: { readonly range?: boolean } = {}): string {
+  // deno-lint-ignore no-control-regex
+  if (ref === "" || ref.startsWith("-") || ref.length > 1000 || /[\x00-\x1f\x7f]/.test(ref)) {
+    throw new TypeError(`Cannot use ${JSON.stringify(ref.slice(0, 100))}: it is not the name of a commit or branch`);
+  }
+  if (!range && ref.includes("..")) {
+    throw new TypeError(`Cannot use ${JSON.stringify(ref)}: it is a range, name one commit`);
+  }
+  return ref;
+}
+
+/** The hash of a commit. Throws Error that names the closest refs. */
+export async function commitHash(git: Git, ref: string, cannot: string): Promise<string> {
+  const { code, stdout } = await git.run(["rev-parse", "--verify", "--quiet", "--end-of-options", `${ref}^{commit}`]);
+  const hash = stdout.trim().split("\n").at(-1) ?? "";
+  if (code !== 0 || !/^[0-9a-f]{40,64}$/.test(hash)) throw await refError(git, { cannot, stderr: null, refs: [ref] });
+  return hash;
+}
+
+/** There is no commit, or none of the branch that HEAD names. */
+export class NoCommitError extends Error {
+  override readonly name = "NoCommitError";
+}
+
+/** The error for a failed call. For an unknown name, even if git was not run, it lists the existing ones. */
+export async function refError(
+  git: Git,
+  { cannot, stderr, refs }: {
+    readonly cannot: string;
+    /** Null if the name is known to be invalid. */
+    readonly stderr: string | null;
+    readonly refs: readonly string[];
+  },
+): Promise<Error> {
+  const named = refs.filter((ref) => ref !== "HEAD");
+  if (stderr !== null && !gitSays("noRef", stderr)) return new Error(`${cannot}: ${plainReason(stderr)}`);
+  const { stdout } = await git.run(["for-each-ref", `--count=${MAX_REFS}`, "--format=%(refname:short)"]);
+  const known = stdout.split("\n").filter((name) => name !== "");
+  if (known.length === 0) return new NoCommitError(`${cannot}: there is no commit yet`);
+  const [wanted] = named;
+  if (wanted === undefined) {
+    const unborn = (await git.run(["rev-parse", "--verify", "--quiet", "HEAD"])).code !== 0;
+    return unborn
+      ? new NoCommitError(`${cannot}: there is no commit of this branch yet`)
+      : new Error(`${cannot}: ${plainReason(stderr ?? "")}`);
+  }
+  return new Error(`${cannot}: there is no ${wanted}; the nearest are ${nearestNames(wanted, known).join(", ")}`);
+}
+
+/** Paths as arguments after `--`, which is added even without paths, so that nothing before it is read as one. Throws
+ * TypeError for an invalid path. */
+export function pathArguments(paths: string | readonly string[] | undefined): readonly string[] {
+  const list = paths === undefined ? [] : typeof paths === "string" ? [paths] : paths;
+  for (const path of list) {
+    if (path === "" || path.includes("\0")) throw new TypeError(`Cannot use ${JSON.stringify(path)}: it is not a path`);
+    if (isPrinted(path)) throw new TypeError(`Cannot use ${path}: its name is not UTF-8; name its folder`);
+  }
+  return ["--", ...list];
+}
+
+/** The error for an unknown path; it suggests existing ones, in the workspace or in a commit. */
+export async function missingFile(git: Git, path: string, cannot: string, commit?: string): Promise<Error> {
+  const list = commit === undefined
+    ? ["ls-files", "--cached", "--others", "--exclude-standard", "--deduplicate"]
+    : ["ls-tree", "-r", "--name-only", "--full-tree", commit];
+  const { stdout } = await git.run(list);
+  const known = stdout.split("\n").filter((name) => name !== "").slice(0, MAX_PATHS).map(nameOf);
+  const near = known.length === 0 ? "" : `; the nearest are ${nearestNames(path, known).join(", ")}`;
+  return new Error(`${cannot}: there is no file ${path}${commit === undefined ? "" : ` in ${commit}`}${near}`);
+}
+
+/** A file name as printed by git. A name that is not UTF-8 is kept in git's quoted form and can be passed back to git. */
+export function nameOf(printed: string): string {
+  if (!printed.startsWith('"')) return printed;
+  const bytes: number[] = [];
+  const inner = printed.slice(1, -1);
+  for (let at = 0; at < inner.length; at++) {
+    const char = inner[at] ?? "";
+    if (char !== "\\") {
+      bytes.push(...new TextEncoder().encode(char));
+      continue;
+    }
+    const octal = /^[0-3][0-7]{2}/.exec(inner.slice(at + 1, at + 4))?.[0];
+    bytes.push(octal === undefined ? ESCAPES[inner[at + 1] ?? ""] ?? 0 : Number.parseInt(octal, 8));
+    at += octal === undefined ? 1 : 3;
+  }
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(new Uint8Array(bytes));
+  } catch {
+    return printed;
+  }
+}
+
+/** A name in the format of git's input lists, one per line. */
+export function printedName(name: string): string {
+  if (isPrinted(name) || !/^"|[\\\n\r\t]/.test(name)) return name;
+  const escaped = name.replace(/["\\]/g, "\\$&").replaceAll("\n", "\\n").replaceAll("\r", "\\r").replaceAll(
+    "\t",
+    "\\t",
+  );
+  return `"${escaped}"`;
+}
+
+/** Whether this is a name that is not UTF-8, as returned by `nameOf`. */
+export function isPrinted(name: string): boolean {
+  return /^".*\\[2-3][0-7]{2}.*"$/s.test(name);
+}
+
+/** Splits git's column output: a quoted name contains no tab. */
+export function columns(line: string): readonly string[] {
+  return line.split("\t");
+}

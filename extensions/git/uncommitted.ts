@@ -1,0 +1,322 @@
+/** Work that is in no commit: `git.reset`, `git.restore` and `git.stash`, and how discarded work is kept. */
+import { join } from "node:path";
+import type { EnvironmentView } from "@vis/extension";
+import { refuseFiltered, refuseNewSecrets } from "./commit.ts";
+import { Git, gitRefusal, named, plainReason, unmatchedPath } from "./git.ts";
+import { committer, committerVariables } from "./identity.ts";
+import { type IncomingNames, refuseIncoming, refuseOwn } from "./incoming.ts";
+import { checkedRef, commitHash, missingFile, nameOf, pathArguments } from "./names.ts";
+import { type FileStatus, type GitState, readState, readStatus, refuseDuring } from "./status.ts";
+
+export interface ResetOptions {
+  /** HEAD by default. */
+  readonly to?: string;
+  /** What takes the state of that commit: the branch (soft), also the index (mixed, the default), also the files (hard). */
+  readonly mode?: "soft" | "mixed" | "hard";
+  /** Discards uncommitted changes too, which `hard` refuses otherwise. */
+  readonly force?: boolean;
+}
+
+export interface Reset extends GitState {
+  /** Where the branch was: `git.reset({to: was})` goes back. */
+  readonly was: string;
+  /** Number of commits that are no longer on the branch. */
+  readonly undone: number;
+  /** Files whose uncommitted changes were discarded. */
+  readonly lost: readonly string[];
+  /** A commit that has them. */
+  readonly saved?: string;
+}
+
+/** `git.reset` */
+export async function reset(
+  env: EnvironmentView,
+  to: string | ResetOptions = {},
+  more: ResetOptions = {},
+): Promise<Reset> {
+  const { to: ref = "HEAD", mode = "mixed", force = false } = typeof to === "string"
+    ? { ...more, to }
+    : { ...to, ...more };
+  checkedRef(ref);
+  const git = await Git.of(env, ["reset", to, more]);
+  const cannot = `Cannot reset to ${ref}`;
+  const target = await commitHash(git, ref, cannot);
+  const was = await commitHash(git, "HEAD", cannot);
+  const changed = await uncommitted(git);
+  if (mode === "hard") {
+    refuseOwn(changed.map(({ path }) => path), cannot);
+    await refuseIncoming(git, { incoming: [{ commit: target }], base: target, cannot });
+    if (changed.length > 0 && !force) {
+      throw new Error(
+        `${cannot}: uncommitted changes of ${named(changed.map(({ path }) => path))} would be lost; git.commit or ` +
+          "git.stash them, or {force: true}",
+      );
+    }
+  }
+  // A version that is only staged.
+  const discarded = mode === "hard"
+    ? changed
+    : mode === "mixed"
+    ? changed.filter((one) => one.staged && one.changed)
+    : [];
+  const saved = await saveWork(git, discarded, env, cannot);
+  const done = await git.run(["reset", "--quiet", `--${mode}`, "--no-recurse-submodules", target, "--"], {
+    changes: mode === "hard" ? "workspace" : "repository",
+  });
+  if (done.code !== 0) throw gitRefusal(done, cannot);
+  const { stdout } = await git.run(["rev-list", "--count", `${target}..${was}`, "--"]);
+  return {
+    ...await readState(git),
+    was,
+    undone: Number(stdout.trim()),
+    lost: mode === "hard" ? discarded.map(({ path }) => path).slice(0, SHOWN) : [],
+    ...(saved === undefined ? {} : { saved }),
+  };
+}
+
+export interface RestoreOptions {
+  /** The commit whose files these become; the index by default, or HEAD with `staged`. */
+  readonly from?: string;
+  /** Changes what the next commit would take, not the workspace. */
+  readonly staged?: boolean;
+}
+
+export interface Restored {
+  readonly files: readonly string[];
+  /** Number of files that are not listed. */
+  readonly left: number;
+  /** A commit that has the changes that were discarded. */
+  readonly saved?: string;
+}
+
+/** `git.restore` */
+export async function restore(
+  env: EnvironmentView,
+  paths: string | readonly string[],
+  options: RestoreOptions = {},
+): Promise<Restored> {
+  const { from, staged = false } = options;
+  const wanted = pathArguments(paths);
+  if (from !== undefined) checkedRef(from);
+  const git = await Git.of(env, ["restore", paths, options]);
+  const cannot = `Cannot restore ${typeof paths === "string" ? paths : paths.join(", ")}`;
+  const source = from === undefined ? undefined : await commitHash(git, from, cannot);
+  const compared = [...(staged ? ["--cached"] : []), ...(source === undefined ? [] : [source])];
+  const { stdout } = await git.run(["diff", "--name-only", "--no-renames", ...compared, ...wanted]);
+  const files = [...new Set(stdout.split("\n").filter((line) => line !== ""))].map(nameOf);
+  if (!staged) refuseOwn(files, cannot);
+  if (source !== undefined && !staged) {
+    await refuseIncoming(git, { incoming: [{ commit: source, paths: wanted.slice(1) }], base: source, cannot });
+  } else if (!staged) await refuseIncoming(git, { incoming: [], base: await indexTree(git), cannot });
+  const discarded = (await uncommitted(git, paths)).filter((one) =>
+    staged ? one.staged && one.changed : source === undefined ? one.changed : true
+  );
+  const saved = await saveWork(git, discarded, env, cannot);
+  const flags = [...(staged ? ["--staged"] : []), ...(source === undefined ? [] : [`--source=${source}`])];
+  const done = await git.run(["restore", "--quiet", "--no-recurse-submodules", ...flags, ...wanted], {
+    changes: staged ? "repository" : "workspace",
+  });
+  if (done.code !== 0) {
+    const path = unmatchedPath(done.stderr);
+    throw path === undefined ? gitRefusal(done, cannot) : await missingFile(git, path, cannot, from);
+  }
+  return {
+    files: files.slice(0, SHOWN),
+    left: Math.max(0, files.length - SHOWN),
+    ...(saved === undefined ? {} : { saved }),
+  };
+}
+
+/** The files of the index as a tree; HEAD while there are conflicts, of which git makes no tree. */
+async function indexTree(git: Git): Promise<string> {
+  const { code, stdout } = await git.run(["write-tree"], { changes: "repository" });
+  return code === 0 ? stdout.trim() : "HEAD";
+}
+
+/** True for the latest, the number in the list, or a hash. */
+type Which = boolean | number | string;
+
+export interface StashOptions {
+  readonly message?: string;
+  readonly paths?: string | readonly string[];
+  /** Takes untracked files too. */
+  readonly untracked?: boolean;
+  readonly list?: boolean;
+  /** Brings changes back, and takes the stash from the list unless there are conflicts. */
+  readonly pop?: Which;
+  /** Brings changes back and keeps the stash. */
+  readonly apply?: Which;
+  readonly drop?: Which;
+}
+
+export interface Stashes extends GitState {
+  readonly stashes: readonly { readonly hash: string; readonly message: string; readonly date: Date }[];
+  /** Hash of a stash that is no longer in the list: `{apply: hash}` still brings its changes back. */
+  readonly dropped?: string;
+}
+
+/** The folder of Vis stays: git cannot remove it, and would call the stash a failure. */
+const EVERYTHING = ["--", ".", ":(exclude).vis"];
+
+const HOW = ["list", "pop", "apply", "drop"] as const;
+
+/** `git.stash` */
+export async function stash(env: EnvironmentView, options: StashOptions = {}): Promise<Stashes> {
+  const asked = HOW.filter((one) => options[one] !== undefined && options[one] !== false);
+  if (asked.length > 1) throw new TypeError("Cannot use stashes: list, pop, apply and drop exclude each other");
+  const [how] = asked;
+  if (how && (options.message !== undefined || options.paths !== undefined || options.untracked)) {
+    throw new TypeError("Cannot use stashes: message, paths and untracked are for a new stash");
+  }
+  const git = await Git.of(env, ["stash", options]);
+  if (how === undefined) await pushStash(env, git, options);
+  const taken = how === undefined || how === "list" ? undefined : await takeStash(git, how, options[how] ?? true);
+  const state = await readState(git);
+  const stashes = await stashesOf(git);
+  const kept = taken !== undefined && how !== "drop" && state.conflicts !== undefined && state.during === undefined;
+  const isDropped = taken !== undefined && how !== "apply" && !stashes.some(({ hash }) => hash === taken);
+  return {
+    ...state,
+    ...(kept ? { next: "edit the files, git.add them; the stash was kept, git.stash({drop: true}) removes it" } : {}),
+    stashes,
+    ...(isDropped ? { dropped: taken } : {}),
+  };
+}
+
+async function pushStash(
+  env: EnvironmentView,
+  git: Git,
+  { message, paths, untracked = false }: StashOptions,
+): Promise<void> {
+  const cannot = "Cannot stash";
+  const status = await readStatus(git, {
+    all: true,
+    limit: MOST_FILES,
+    cannot,
+    ...(paths === undefined ? {} : { paths }),
+  });
+  refuseDuring(status, cannot);
+  const files = status.files.filter((file) => untracked || !file.untracked);
+  if (files.length === 0) {
+    const hint = status.count.untracked > 0 ? "; {untracked: true} takes new files too" : "";
+    throw new Error(`${cannot}: nothing has changed${hint}`);
+  }
+  const names = files.map(({ path }) => path);
+  if (paths !== undefined) refuseOwn(names, cannot);
+  await refuseNewSecrets(git, names, env, cannot);
+  await refuseFiltered(git, names, cannot);
+  await refuseIncoming(git, { incoming: [{ commit: "HEAD", carries: true }], cannot });
+  const args = [
+    "--no-literal-pathspecs", // it names the whole workspace by a pattern
+    "stash",
+    "push",
+    "--quiet",
+    ...(untracked ? ["--include-untracked"] : []),
+    ...(message === undefined ? [] : [`--message=${message}`]),
+    ...(paths === undefined ? EVERYTHING : pathArguments(paths).map((one, at) => at === 0 ? one : `:(literal)${one}`)),
+  ];
+  const done = await git.run(args, { changes: "workspace", env: await committer(git).catch(() => ({})) });
+  if (done.code !== 0) throw gitRefusal(done, cannot);
+}
+
+/** Returns the hash of the stash. */
+async function takeStash(
+  git: Git,
+  how: "pop" | "apply" | "drop",
+  which: Which,
+): Promise<string> {
+  const cannot = `Cannot ${how} a stash`;
+  const stashes = await stashesOf(git);
+  const place = which === true ? 0 : which;
+  const listed = typeof place === "number" ? place : Number(/^stash@\{(\d+)\}$/.exec(String(place))?.[1] ?? NaN);
+  const at = Number.isNaN(listed)
+    ? stashes.findIndex(({ hash }) => typeof place === "string" && place.length >= 7 && hash.startsWith(place))
+    : listed;
+  const hash = stashes[at]?.hash ??
+    (how === "apply" && Number.isNaN(listed) ? await commitHash(git, checkedRef(String(place)), cannot) : null);
+  if (hash === null) {
+    throw new Error(
+      stashes.length === 0
+        ? `${cannot}: there is none`
+        : `${cannot}: there is no stash ${String(place)}; git.stash({list: true}) lists all`,
+    );
+  }
+  if (how !== "drop") await refuseStash(git, hash, cannot);
+  const name = stashes[at] === undefined ? hash : `stash@{${at}}`;
+  const done = await git.run(["stash", how, "--quiet", name], {
+    changes: how === "drop" ? "repository" : "workspace",
+    env: await committer(git).catch(() => ({})),
+  });
+  if (done.code === 0) return hash;
+  const { count } = await readStatus(git);
+  if (count.conflicts === 0) throw gitRefusal(done, cannot);
+  return hash;
+}
+
+/** A stash has two or three parents: where it began, the index, and untracked files. */
+async function refuseStash(git: Git, hash: string, cannot: string): Promise<void> {
+  const { stdout } = await git.run(["rev-list", "--parents", "--max-count=1", hash, "--"]);
+  const [, begin, index, untracked] = stdout.trim().split(" ");
+  if (begin === undefined || index === undefined) throw new Error(`${cannot}: ${hash} is not a stash`);
+  const incoming: IncomingNames[] = [{ from: begin, to: hash }];
+  if (untracked !== undefined) incoming.push({ each: [untracked] });
+  await refuseIncoming(git, { incoming, cannot });
+}
+
+async function stashesOf(git: Git): Promise<Stashes["stashes"]> {
+  const { stdout } = await git.run([
+    "stash",
+    "list",
+    `--max-count=${MOST_STASHES}`,
+    "--no-show-signature",
+    "--format=%H%x00%ct%x00%gs",
+  ]);
+  return stdout.split("\n").filter((line) => line !== "").map((line) => {
+    const [hash = "", date = "", message = ""] = line.split("\0");
+    return { hash, message, date: new Date(Number(date) * 1000) };
+  });
+}
+
+const SHOWN = 500;
+const MOST_STASHES = 200, MOST_FILES = 100_000;
+
+/** Who made the commits that only keep work, if nobody is set. */
+const NOBODY = committerVariables({ name: "Vis", email: "vis@localhost" });
+
+/** Changed files that git tracks. */
+export async function uncommitted(git: Git, paths?: string | readonly string[]): Promise<readonly FileStatus[]> {
+  const { files } = await readStatus(git, { limit: MOST_FILES, ...(paths === undefined ? {} : { paths }) });
+  return files.filter(({ untracked }) => !untracked);
+}
+
+/** Keeps the uncommitted changes of tracked files in a commit of no branch, in the form of a stash, and returns its
+ * hash; undefined if there are none. Throws Error if they cannot be kept. */
+export async function saveWork(
+  git: Git,
+  files: readonly FileStatus[],
+  view: Pick<EnvironmentView, "secrets">,
+  cannot: string,
+): Promise<string | undefined> {
+  if (files.length === 0) return undefined;
+  await refuseNewSecrets(git, files.map(({ path }) => path), view, cannot);
+  const env = await committer(git).catch(() => NOBODY);
+  const make = async (args: readonly string[], more: Readonly<Record<string, string>> = {}): Promise<string> => {
+    const { code, stdout, stderr } = await git.run(args, { changes: "repository", env: { ...env, ...more } });
+    if (code !== 0) throw new Error(`${cannot}: uncommitted changes cannot be kept: ${plainReason(stderr)}`);
+    return stdout.trim();
+  };
+  const message = "Uncommitted changes, kept before they were discarded";
+  if (!files.some(({ conflict }) => conflict)) return await make(["stash", "create", message]) || undefined;
+  // The index has conflicts, of which git makes no stash.
+  const index = join(git.repository.gitDir, `index.kept-${crypto.randomUUID()}`);
+  const kept = { GIT_INDEX_FILE: index };
+  try {
+    await make(["read-tree", "HEAD"], kept);
+    const base = await make(["commit-tree", "-p", "HEAD", "-m", message, "HEAD^{tree}"]);
+    await make(["add", "--update", "--", "."], kept);
+    const tree = await make(["write-tree"], kept);
+    return await make(["commit-tree", "-p", "HEAD", "-p", base, "-m", message, tree]);
+  } finally {
+    await Deno.remove(index).catch(() => {});
+  }
+}
