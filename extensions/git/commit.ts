@@ -7,7 +7,7 @@ import { committer } from "./identity.ts";
 import { checkedRef, isPrinted, missingFile, nameOf, pathArguments, printedName } from "./names.ts";
 import { closestRepository } from "./repository.ts";
 import { SAFE_ARGUMENTS, SAFE_ENVIRONMENT } from "./safe_config.ts";
-import { type FileStatus, type GitState, readState, readStatus } from "./status.ts";
+import { type FileStatus, type GitState, halfRenames, readState, readStatus } from "./status.ts";
 
 /** `git.init`: makes a repository of the workspace, without hooks or other files of a template. */
 export async function init(
@@ -113,7 +113,7 @@ async function addError(git: Git, stderr: string): Promise<Error> {
 export interface CommitOptions {
   /** Includes every changed file that git tracks. */
   readonly all?: boolean;
-  /** Commits the current state of these files, whatever else is staged. */
+  /** Commits the current state of these files, whatever else is staged, and of a staged rename its other name. */
   readonly paths?: string | readonly string[];
   /** Replaces the last commit. */
   readonly amend?: boolean;
@@ -126,16 +126,21 @@ type Made = Commit & Readonly<Record<"files" | "added" | "deleted", number>>;
 export async function commit(env: EnvironmentView, message: string, options: CommitOptions = {}): Promise<Made> {
   const { all = false, paths, amend = false, allowEmpty = false } = options;
   if (all && paths !== undefined) throw new TypeError("Cannot commit all and some paths: leave one of them out");
-  const only = pathArguments(paths);
+  let only = pathArguments(paths);
   const git = await Git.of(env, ["commit", message, options]);
   const author = await committer(git);
+  let others: readonly string[] = [];
   if (all || paths !== undefined) {
     const { files } = await readStatus(git, {
-      limit: 100_000,
+      limit: MOST,
       cannot: "Cannot commit",
       ...(paths === undefined ? {} : { paths }),
     });
-    const kept = files.filter(({ changed }) => changed && changed !== "deleted").map(({ path }) => path);
+    const halves = paths === undefined ? [] : await halfRenames(git, files, "Cannot commit");
+    others = halves.map(({ other }) => other);
+    only = [...only, ...pathArguments(others).slice(1)];
+    const kept = [...files, ...halves.map(({ file }) => file)]
+      .filter(({ changed }) => changed && changed !== "deleted").map(({ path }) => path);
     await refuseNewSecrets(git, kept, env, "Cannot commit");
     await refuseFiltered(git, kept);
   }
@@ -153,6 +158,7 @@ export async function commit(env: EnvironmentView, message: string, options: Com
     },
   );
   if (code !== 0) throw await commitError(git, stdout, stderr);
+  if (others.length > 0) env.note?.(`committed too, as the other names of renames: ${named(others)}`);
   return await lastCommit(git);
 }
 

@@ -166,7 +166,8 @@ export default defineExtension({
       examples: ['await git.add(["src/app.ts", "docs"])'],
     }),
     fn("commit", (env: EnvironmentView, message: string, options?: CommitOptions) => commit(env, message, options), {
-      doc: "Commits what is staged; all: what changed of known files; paths: these files only. No hook runs.",
+      doc:
+        "Commits what is staged; all: what changed of known files; paths: only these files, renames whole. No hook runs.",
       untimed: true,
       action: { doing: "committing", done: "committed", things: "times" },
       outcome: ({ short }: { readonly short: string }) => short,

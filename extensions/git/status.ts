@@ -44,7 +44,7 @@ export interface Status {
   readonly left: number;
 }
 
-const LIMIT = 500;
+const LIMIT = 500, MOST = 100_000;
 
 const CHANGES: Readonly<Record<string, Change>> = {
   A: "added",
@@ -104,6 +104,25 @@ export async function readStatus(
   if (code !== 0) throw new Error(`${cannot}: ${plainReason(stderr)}`);
   const during = await duringOf(git.repository.gitDir);
   return { ...report.head, ...(during ? { during } : {}), ...report.files };
+}
+
+/** Staged renames that have only one of their two names among these files, as the status of some paths lists them. */
+export async function halfRenames(git: Git, files: readonly FileStatus[], cannot: string): Promise<readonly Rename[]> {
+  if (!files.some(({ staged }) => staged === "added" || staged === "deleted")) return [];
+  const named = new Set(files.map(({ path }) => path));
+  const all = await readStatus(git, { limit: MOST, cannot });
+  return all.files.flatMap((file) => {
+    const { path, from, staged } = file;
+    if (from === undefined || staged !== "renamed" || named.has(path) === named.has(from)) return [];
+    return [{ file, from, other: named.has(path) ? from : path }];
+  });
+}
+
+interface Rename {
+  readonly file: FileStatus;
+  readonly from: string;
+  /** The name that is not among the files. */
+  readonly other: string;
 }
 
 async function duringOf(gitDir: string): Promise<string | null> {
@@ -190,8 +209,6 @@ export interface GitState {
   /** How to go on. */
   readonly next?: string;
 }
-
-const MOST = 100_000;
 
 /** What ends each unfinished operation: the function, and whether it can skip a commit. */
 const ENDS: Readonly<Record<string, readonly [name: string, skips: boolean]>> = {

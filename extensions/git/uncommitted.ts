@@ -6,7 +6,7 @@ import { Git, gitRefusal, named, plainReason, unmatchedPath } from "./git.ts";
 import { committer, committerVariables } from "./identity.ts";
 import { type IncomingNames, refuseIncoming, refuseOwn } from "./incoming.ts";
 import { checkedRef, commitHash, missingFile, nameOf, pathArguments } from "./names.ts";
-import { type FileStatus, type GitState, readState, readStatus, refuseDuring } from "./status.ts";
+import { type FileStatus, type GitState, halfRenames, readState, readStatus, refuseDuring } from "./status.ts";
 
 export interface ResetOptions {
   /** HEAD by default. */
@@ -202,7 +202,15 @@ async function pushStash(
     throw new Error(`${cannot}: nothing has changed${hint}`);
   }
   const names = files.map(({ path }) => path);
-  if (paths !== undefined) refuseOwn(names, cannot);
+  if (paths !== undefined) {
+    refuseOwn(names, cannot);
+    // git stashes no path that the index does not have.
+    const [half] = await halfRenames(git, files, cannot);
+    if (half) {
+      const { from, file: { path } } = half;
+      throw new Error(`${cannot}: ${from} was renamed to ${path}; git.commit both, or leave paths out`);
+    }
+  }
   await refuseNewSecrets(git, names, env, cannot);
   await refuseFiltered(git, names, cannot);
   await refuseIncoming(git, { incoming: [{ commit: "HEAD", carries: true }], cannot });

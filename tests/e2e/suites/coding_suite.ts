@@ -127,4 +127,20 @@ export function codingSuite(launcher: Launcher): void {
     }).output();
     assert.equal(new TextDecoder().decode(tested.stdout), "1 passed\n");
   });
+
+  launched(launcher, "a block commits a staged rename by one of its names, and sees what came along", async () => {
+    const block = 'const moved = await git.commit("move", {paths: "lib/lines.sh"}); ' +
+      "const left = (await git.status()).files.length; [moved.files, left]";
+    await using user = await User.make(launcher, { reply: [replyJson(block), replyJson([], { final: "Moved" })] });
+    await project(user);
+    await git(user, "mv", "lib/count.sh", "lib/lines.sh");
+    const { code, stderr } = await user.run(["run", "Commit the move", "-q"]);
+    assert.equal(code, 0, stderr);
+    assert.equal((await git(user, "show", "--name-status", "--format=")).trim(), "R100\tlib/count.sh\tlib/lines.sh");
+    const seen = JSON.stringify(user.mock.requests.at(-1)?.body);
+    assert.ok(
+      seen.includes("[ 1, 0 ]") && seen.includes("the other names of renames: lib/count.sh"),
+      seen.slice(-3_000),
+    );
+  });
 }

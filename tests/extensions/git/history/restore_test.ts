@@ -231,3 +231,50 @@ Deno.test("git.init() makes a repository where there is none above", { ignore },
     assert.equal(await git("status", "--porcelain", "-uno"), "");
   });
 });
+
+Deno.test("git.commit() takes a staged rename whole, and no stash has half of one", { ignore }, async () => {
+  await repository(async ({ env, git, write }) => {
+    const notes: string[] = [];
+    const noting = { ...env, note: (text: string) => void notes.push(text) };
+    const changes = async () => (await git("show", "--name-status", "--format=", "HEAD")).trim().split("\n");
+    for (const name of ["1.txt", "2.txt"]) await write(`src/${name}`, `${name}\n`.repeat(9));
+    await write("other.txt", "other\n");
+    await git("add", ".");
+    await git("commit", "-q", "-m", "begin");
+
+    await git("mv", "a.txt", "b.txt");
+    await write("other.txt", "not yet\n");
+    await git("add", "other.txt");
+    await assert.rejects(
+      stash(env, { paths: "b.txt" }),
+      /^Error: Cannot stash: a\.txt was renamed to b\.txt; git\.commit/,
+    );
+    await assert.rejects(stash(env, { paths: "a.txt" }), /Cannot stash: a\.txt was renamed to b\.txt/);
+    assert.equal((await commit(noting, "by the new name", { paths: "b.txt" })).files, 1);
+    assert.deepEqual(await changes(), ["R100\ta.txt\tb.txt"]);
+    assert.deepEqual(notes, ["committed too, as the other names of renames: a.txt"]);
+
+    await git("mv", "b.txt", "B.txt");
+    await commit(env, "by the old name", { paths: ["b.txt"] });
+    assert.deepEqual(await changes(), ["R100\tb.txt\tB.txt"]);
+
+    await git("mv", "src", "lib");
+    await commit(env, "a folder", { paths: "lib" });
+    assert.deepEqual(await changes(), ["R100\tsrc/1.txt\tlib/1.txt", "R100\tsrc/2.txt\tlib/2.txt"]);
+
+    await git("mv", "lib/1.txt", ".env");
+    await write(".env", `${"1.txt\n".repeat(9)}KEY=secret\n`);
+    await assert.rejects(
+      commit({ ...env, secrets: [".env*"] }, "keys", { paths: "lib/1.txt" }),
+      /Cannot commit \.env: it may hold keys/,
+    );
+    await git("reset", "-q", "--hard");
+
+    await git("rm", "-q", "lib/2.txt");
+    await Deno.remove(`${env.workspace}/lib/1.txt`);
+    notes.length = 0;
+    await commit(noting, "removed", { paths: ["lib/1.txt", "lib/2.txt"] });
+    assert.deepEqual([await changes(), notes], [["D\tlib/1.txt", "D\tlib/2.txt"], []]);
+    assert.deepEqual((await status(env)).files, []);
+  });
+});
