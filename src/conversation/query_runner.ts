@@ -5,7 +5,7 @@ import type { EnvironmentParts } from "../environment/environment_parts.ts";
 import { Environment } from "../environment/environment.ts";
 import type { InputVariable } from "../environment/input_variables.ts";
 import type { Branch, PreviousTurn, Store } from "../persistence/store.ts";
-import type { RequestExtras } from "../prompt/call_messages.ts";
+import type { RequestExtras } from "../prompt/prompt.ts";
 import { type QueryParts, Steering } from "../query/query_parts.ts";
 import { endUnrun, type QueryLeft, runQuery, storeQuery } from "../query/run_query.ts";
 import { ChildPool, type ChildPoolOptions } from "./child_pool.ts";

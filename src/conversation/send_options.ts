@@ -12,7 +12,7 @@ import {
   type VariableSource,
 } from "../environment/input_variables.ts";
 import type { Asked, Branch, Store } from "../persistence/store.ts";
-import type { RequestExtras } from "../prompt/call_messages.ts";
+import type { RequestExtras } from "../prompt/prompt.ts";
 import type { Router } from "../providers/router/router.ts";
 import { type ModelRoute, unpricedText } from "../providers/router/routes.ts";
 import {
@@ -102,7 +102,7 @@ export async function checkedExtras(
     );
   }
   if (responseSchema === undefined) return { images, answerSchema: null };
-  const { AnswerSchema } = await import("../prompt/schema/answer_schema.ts");
+  const { AnswerSchema } = await import("../prompt/answer_schema.ts");
   return { images, answerSchema: new AnswerSchema(responseSchema) };
 }
 

@@ -12,7 +12,7 @@ import type {
 import type { Emitter } from "../domain/query/query_event.ts";
 import type { ApprovalRule } from "../domain/query/query_schemas.ts";
 import type { Log } from "../logging/log.ts";
-import type { QueryDeadline } from "./deadline.ts";
+import type { QueryDeadline } from "./limits.ts";
 import type { QueryParts } from "./query_parts.ts";
 
 /** Longest texts of a request in characters: the user has to read all of it. */
@@ -21,7 +21,7 @@ const MOST_SCOPES = 20;
 /** After so many refusals one after the other, the model is told to stop asking. */
 const REFUSALS = 3;
 
-export interface QueryApprovalsParts {
+interface QueryApprovalsParts {
   /** Null if nobody can be asked. */
   readonly approve: Approve | null;
   /** Why nobody can be asked; only read if `approve` is null. */
@@ -32,7 +32,7 @@ export interface QueryApprovalsParts {
 }
 
 /** Where a request comes from. */
-export interface Asking {
+interface Asking {
   readonly tenant: string;
   readonly extension: string;
   readonly workspace: string;

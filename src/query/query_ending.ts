@@ -4,10 +4,8 @@ import { type QueryReason, reasonAdvice, statusOf } from "../domain/query/outcom
 import type { QueryResult } from "../domain/query/query_schemas.ts";
 import { messageWithLine } from "../extension/active.ts";
 import type { IterationFault } from "../iteration/iteration.ts";
-import type { BegunQuery } from "./prepare.ts";
-import type { QueryLoop } from "./query_loop.ts";
+import type { BegunQuery, QueryLoop, QueryState, Unusable } from "./query_loop.ts";
 import type { QueryParts } from "./query_parts.ts";
-import type { QueryState, Unusable } from "./query_state.ts";
 
 /** Notes about extensions in one result. */
 const MOST_FAULTS = 5;

@@ -1,17 +1,69 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { HandedOver } from "../domain/errors.ts";
 import { clip } from "../domain/kit/text.ts";
+import type { BlockDiff, HostCallEvent } from "../domain/query/calls.ts";
+import { ChangedFiles } from "../domain/query/changed_files.ts";
 import type { QueryReason } from "../domain/query/outcomes.ts";
+import type { Emitter } from "../domain/query/query_event.ts";
+import { endedChild, type StepChild } from "../domain/query/query_progress.ts";
+import type { QueryResult } from "../domain/query/query_schemas.ts";
 import type { SteeredMessage } from "../domain/query/stored_query.ts";
-import type { AcceptedFinal, Iterated, IterationInput, IterationResult } from "../iteration/iteration.ts";
-import { storedResult } from "../iteration/recorder.ts";
+import type { QueryScope } from "../environment/environment_parts.ts";
+import type { Environment } from "../environment/environment.ts";
+import { type ActiveExtensions, offLine } from "../extension/active.ts";
+import {
+  type AcceptedFinal,
+  type Iterated,
+  type IterationFault,
+  type IterationFrame,
+  type IterationInput,
+  type IterationResult,
+  type OfferedAnswer,
+  storedResult,
+} from "../iteration/iteration.ts";
 import { runIteration } from "../iteration/run_iteration.ts";
-import type { EndOfIteration, StoredIteration } from "../persistence/store.ts";
-import { Repetition } from "../prompt/nudges.ts";
-import type { ReasoningLevel } from "../providers/provider.ts";
-import { buildContext, type ContextSource, cutBlocks } from "./build_context.ts";
-import type { Prepared } from "./prepare.ts";
-import { MAX_CONSECUTIVE_ERRORS, MAX_RESTARTS } from "./query_state.ts";
+import type { Log } from "../logging/log.ts";
+import type { EndOfIteration, PreviousTurn, StoredIteration } from "../persistence/store.ts";
+import { Attempts, type ContextCaps, type ContextParts, type JournalEntry, renderVarIndex } from "../prompt/context.ts";
+import { builtinNudges, extensionNudges, type NudgeWarning, Repetition } from "../prompt/nudges.ts";
+import { assembleSystemPrompt, callMessages, type CallPrefix, type RequestExtras } from "../prompt/prompt.ts";
+import type { Reply } from "../prompt/reply/reply.ts";
+import type { ModelMessage, ReasoningLevel } from "../providers/provider.ts";
+import { decode } from "../sandbox/codec/codec.ts";
+import type { Ledger, QueryDeadline } from "./limits.ts";
+import type { QueryApprovals } from "./query_approvals.ts";
+import { isPlanning, type QueryParts } from "./query_parts.ts";
+import type { Subcalls } from "./subcalls.ts";
+
+/** A query that is stored as running, and everything that lives as long as it. */
+export interface BegunQuery {
+  readonly queryId: string;
+  readonly request: string;
+  /** When it began. */
+  readonly started: number;
+  /** The query before it; null for the first one of a conversation, and for a query below another one. */
+  readonly before: PreviousTurn | null;
+  readonly extras: RequestExtras;
+  /** Aborts when the caller cancels the query or its time is over. */
+  readonly signal: AbortSignal;
+  readonly deadline: QueryDeadline;
+  /** Their router counts each call in the ledger. */
+  readonly parts: QueryParts;
+  readonly state: QueryState;
+  readonly ledger: Ledger;
+  readonly approvals: QueryApprovals;
+  readonly subcalls: Subcalls;
+  readonly emitter: Emitter;
+  /** Called with the unified diff of each file that the query changes, or a query below it. */
+  readonly onChange: (diff: string) => void;
+}
+
+/** A query that is ready for its first call. */
+export interface Prepared extends BegunQuery {
+  readonly frame: IterationFrame;
+  readonly active: ActiveExtensions;
+  readonly handover: ContextParts["handover"];
+}
 
 /** Maximum number of sandbox notes in one call; more are left out. */
 const MAX_SANDBOX_NOTES = 20;
@@ -92,7 +144,7 @@ export class QueryLoop {
         await this.#stored;
         throw new HandedOver(frame.queryId);
       }
-      const limit = this.#limit();
+      const limit = this.#prepared.ledger.reached();
       if (limit) return limit;
       if (state.consecutiveErrors >= MAX_CONSECUTIVE_ERRORS && state.restarts >= MAX_RESTARTS) {
         return await this.#lastCall("error_budget");
@@ -103,10 +155,6 @@ export class QueryLoop {
       const reason = this.#take(result);
       if (reason) return reason;
     }
-  }
-
-  #limit(): QueryReason | null {
-    return this.#prepared.ledger.reached();
   }
 
   async #iterate({ last }: Pick<ContextSource, "last">): Promise<IterationResult> {
@@ -178,7 +226,7 @@ export class QueryLoop {
     switch (result.kind) {
       case "final":
         state.used++;
-        this.#accept(result.final);
+        state.final = result.final;
         return "answered";
       case "failed": {
         state.failed(result.reason);
@@ -247,12 +295,8 @@ export class QueryLoop {
     const repeated = text !== null && state.prose !== null;
     state.prose = text;
     if (!repeated || !state.supported || text.trim() === "") return null;
-    this.#accept({ answer: text.trim(), answerType: "markdown", confidence: "low", notes: [PROSE] });
+    state.final = { answer: text.trim(), answerType: "markdown", confidence: "low", notes: [PROSE] };
     return "answered";
-  }
-
-  #accept(final: AcceptedFinal): void {
-    this.#prepared.state.final = final;
   }
 
   #restart(): void {
@@ -272,7 +316,7 @@ export class QueryLoop {
     const result = await this.#iterate({ last: why });
     if (result.kind === "cancelled") return "cancelled";
     this.#remember(result, state.used + 1);
-    if (result.kind === "final") this.#accept({ ...result.final, confidence: "low" });
+    if (result.kind === "final") state.final = { ...result.final, confidence: "low" };
     else if (result.kind === "failed") state.failed(result.reason);
     return reason;
   }
@@ -299,4 +343,285 @@ export function reasoningLevel(
   const wanted = configured ?? asked;
   if (wanted) return wanted;
   return LEVELS[Math.min(LEVELS.length - 1, 1 + consecutiveErrors)] ?? "balanced";
+}
+
+const MAX_CONSECUTIVE_ERRORS = 5;
+const MAX_RESTARTS = 3;
+/** Diffs that are stored with an iteration; those of one call are bounded. */
+const MAX_DIFF_CHARS = 64 * 1024;
+/** Child queries that are stored with an iteration, and characters of the answer of each. */
+const MAX_CHILDREN = 20, CHILD_CHARS = 1_000;
+/** So many replies without a result do not count against the budget. */
+const FREE_FAILURES = 4;
+
+/** Everything that one query counts and carries over from one iteration to the next. */
+export class QueryState {
+  readonly #ceiling: number | null;
+  #budget: number;
+  #offered: OfferedAnswer | null = null;
+  /** Position of the next iteration, 0-based. */
+  position = 0;
+  /** Iterations counted against the budget. */
+  used = 0;
+  /** Replies without a result; those after the first `FREE_FAILURES` count against the budget. */
+  failures = 0;
+  consecutiveErrors = 0;
+  restarts = 0;
+  /** Whether a block has succeeded. */
+  supported = false;
+  /** First error texts since the last restart, for the hint of a restart. */
+  readonly errors: string[] = [];
+  readonly faults = new Faults();
+  refused: string | null = null;
+  /** Whether the cause of the last failed call may pass later. */
+  temporary = false;
+  thinking = "";
+  /** How many iterations had thinking. */
+  thoughts = 0;
+  /** The last reply, if it was plain text. */
+  prose: string | null = null;
+  /** An answer that nothing supports, and why it was refused. */
+  unsupported: { readonly answer: string; readonly reason: string } | null = null;
+  readonly changed: ChangedFiles = new ChangedFiles();
+  /** What the iteration changed in files. */
+  readonly diffs: BlockDiff[] = [];
+  /** The child queries of the iteration that have ended, for people who look at it later. */
+  readonly children: StepChild[] = [];
+  journal: { readonly entries: readonly JournalEntry[]; readonly iteration: number } | null = null;
+  readonly attempts: Attempts = new Attempts();
+  readonly notes: string[] = [];
+  next: Reply["next"] = { model: null, reasoning: null };
+  /** The repairs that were needed to read the last reply. */
+  repaired = "";
+  final: AcceptedFinal | null = null;
+
+  constructor(budget: number, ceiling: number | null) {
+    this.#budget = ceiling === null ? budget : Math.min(budget, ceiling);
+    this.#ceiling = ceiling;
+  }
+
+  get budget(): number {
+    return this.#budget;
+  }
+  get offered(): OfferedAnswer | null {
+    return this.#offered;
+  }
+
+  requestMore(n: number): { granted: number; budget: number } {
+    const wanted = this.#budget + Math.max(1, Math.floor(n));
+    const budget = this.#ceiling === null ? wanted : Math.min(wanted, this.#ceiling);
+    const granted = budget - this.#budget;
+    this.#budget = budget;
+    return { granted, budget };
+  }
+
+  /** The first answer of an iteration counts. */
+  offer(answer: OfferedAnswer): void {
+    this.#offered ??= answer;
+  }
+
+  beginIteration(): void {
+    this.#offered = null;
+    this.diffs.length = 0;
+    this.children.length = 0;
+  }
+
+  /** Keeps the diffs of a call, as long as they fit. */
+  keepDiffs({ block, diffs = [] }: Pick<HostCallEvent, "block" | "diffs">): void {
+    const kept = this.diffs.reduce((sum, { diff }) => sum + diff.length, 0);
+    if (kept < MAX_DIFF_CHARS) this.diffs.push(...diffs.map((diff) => ({ block, diff })));
+  }
+
+  keepChild(request: string, result: QueryResult): void {
+    if (this.children.length >= MAX_CHILDREN) return;
+    const { done, ...child } = endedChild(request, result);
+    this.children.push({ ...child, done: done && { ...done, text: done.text.slice(0, CHILD_CHARS) } });
+  }
+
+  /** Records one more error; `text` is kept for the hint of a restart. */
+  failed(text: string): void {
+    this.consecutiveErrors++;
+    if (this.errors.length < 3) this.errors.push(text);
+  }
+
+  /** Counts a reply of the model without a result. */
+  unusable(): void {
+    if (++this.failures > FREE_FAILURES) this.used++;
+  }
+
+  restart(): void {
+    this.restarts++;
+    this.consecutiveErrors = 0;
+    this.journal = null;
+    this.refused = null;
+    this.errors.length = 0;
+  }
+}
+
+/** This many consecutive replies with the same fault end the query: telling the model what is wrong does not help. */
+const SAME = 3;
+/** Replies that break off are the connection's fault, so more of them are tolerated. */
+const BROKEN = 5;
+/** Consecutive unusable replies, whatever their faults. */
+const UNUSABLE = 5;
+
+/** The consecutive replies that could not be used. */
+export interface Unusable {
+  readonly model: string;
+  readonly count: number;
+  /** Null if they had different faults. */
+  readonly fault: IterationFault | null;
+}
+
+/** Counts consecutive iterations without a result. */
+export class Faults {
+  #what = "";
+  #same = 0;
+  #replies = 0;
+  #unusable: Unusable | null = null;
+
+  /** The replies that ended the query with `unusable_replies`. */
+  get unusable(): Unusable | null {
+    return this.#unusable;
+  }
+
+  /** Counts one more; `text` distinguishes faults of calls. Returns the reason if the query must end, else null. */
+  add(
+    fault: IterationFault,
+    { text, model }: { readonly text: string; readonly model: string },
+  ): Extract<QueryReason, "provider" | "unusable_replies"> | null {
+    const what = fault === "call" ? `call: ${text}` : fault;
+    this.#same = what === this.#what ? this.#same + 1 : 1;
+    this.#what = what;
+    if (fault === "broken") return this.#same >= BROKEN ? "provider" : null;
+    if (fault === "call") return this.#same >= SAME ? "provider" : null;
+    this.#replies++;
+    if (this.#same >= SAME) this.#unusable = { model, count: this.#same, fault };
+    else if (this.#replies >= UNUSABLE) this.#unusable = { model, count: this.#replies, fault: null };
+    return this.#unusable === null ? null : "unusable_replies";
+  }
+
+  /** Call it when an iteration had a result. */
+  clear(): void {
+    this.#what = "";
+    this.#same = 0;
+    this.#replies = 0;
+  }
+}
+
+const STEERING_CHARS = 2_000;
+
+interface ContextSource {
+  readonly environment: Environment;
+  readonly active: ActiveExtensions;
+  readonly state: QueryState;
+  readonly repetition: Repetition;
+  readonly caps: ContextCaps;
+  readonly handover: ContextParts["handover"];
+  /** What the user has sent since the last call. */
+  readonly steered: readonly string[];
+  readonly log: Log;
+  /** Why no block runs any more; null while blocks run. */
+  readonly last: string | null;
+}
+
+/** The parts of the next context message. Takes the notes that are due, since each is shown once. */
+export async function buildContext(source: ContextSource): Promise<ContextParts> {
+  const { environment, state, caps, steered } = source;
+  const notes = [
+    ...steered.map((text) => `The user says meanwhile: ${clip(text, STEERING_CHARS)}`),
+    ...state.notes.splice(0),
+    ...environment.takeNotes(),
+  ];
+  const fresh = state.thinking === "" && state.journal === null;
+  return {
+    iteration: state.used + 1,
+    budget: state.budget,
+    last: source.last !== null,
+    notes: source.last === null ? notes : [lastNote(source.last, notes.length), ...notes],
+    handover: fresh ? source.handover : null,
+    thinking: state.thinking,
+    thoughts: state.thoughts,
+    journal: state.journal?.entries ?? [],
+    journalIteration: state.journal?.iteration ?? null,
+    failures: state.failures,
+    changed: state.changed.line,
+    attempts: state.attempts.newest(caps.attempts, state.journal?.iteration ?? null),
+    index: environment.index.rendered((heads) => renderVarIndex(heads, caps)),
+    nudges: await nudges(source),
+    caps,
+  };
+}
+
+/** Before the other notes, which may ask for what the last call cannot do. */
+function lastNote(why: string, others: number): string {
+  const still = others > 0 ? ", whatever a note below asks for" : "";
+  return `${why}: this is the last call and no block runs any more${still}. Give "final" now: the best answer from the variables and results that exist, and what is missing.`;
+}
+
+async function nudges(source: ContextSource): Promise<string[]> {
+  const { environment, active, state, repetition, log } = source;
+  const own = builtinNudges({
+    used: state.used,
+    budget: state.budget,
+    userVariables: environment.index.userCount(),
+    offender: repetition.offender(),
+    repaired: state.repaired,
+    last: source.last !== null,
+  });
+  const entries = state.journal?.entries ?? null;
+  const context = {
+    environment: environment.view(),
+    iteration: state.used,
+    currentMaxIterations: state.budget,
+    prevExpressions: entries?.map(({ code, result, value }) => ({
+      code,
+      get result(): unknown {
+        return value ? decode(value) : undefined;
+      },
+      preview: result.preview,
+      ...(result.error ? { error: `${result.error.name}: ${result.error.message}` } : {}),
+      stdout: result.stdout,
+      stderr: result.stderr,
+      executionTimeMs: result.ms,
+      timedOut: result.timedOut,
+      repaired: result.repaired !== null,
+    })) ?? null,
+    prevIteration: state.journal ? state.journal.iteration - 1 : -1,
+    userVarCount: environment.index.userCount(),
+  };
+  const texts = (source.last !== null ? [] : active.nudges).map(async ({ namespace, nudge }) => ({
+    namespace,
+    text: await nudge(context),
+  }));
+  const onWarn = (warning: NudgeWarning) => log.warn("nudge_skipped", { ...warning });
+  return [...own, ...extensionNudges(await Promise.all(texts), onWarn)];
+}
+
+/** Limits, in characters, for interrupted blocks. The text that they share is cut in the middle when the handover is
+ * rendered. */
+const CUT = { blocks: 5, chars: 300 };
+
+/** What the first context of a query reports about the previous query. */
+export function handoverOf(before: PreviousTurn | null): ContextParts["handover"] {
+  if (!before) return null;
+  const { text, thinkings, answer, status, images = 0, pending = [], notes = [] } = before;
+  const seen = images === 0 ? "" : `\n[with ${images} ${images === 1 ? "image" : "images"}, not shown again]`;
+  return {
+    request: text + seen,
+    thinkings,
+    answer: [answer, ...notes.map((note) => `[${note}]`), ...cutBlocks(pending)].join("\n"),
+    ...(status === "done" ? {} : { unfinished: true }),
+  };
+}
+
+/** What was running when the process ended. The model must check whether it has to be repeated. */
+function cutBlocks(pending: readonly string[]): string[] {
+  if (pending.length === 0) return [];
+  const [these, they] = pending.length === 1 ? ["this block", "it"] : [`these ${pending.length} blocks`, "they"];
+  const shown = pending.slice(0, CUT.blocks).map((code, at) => `[${at + 1}] ${clip(code, CUT.chars)}`);
+  return [
+    `It ended while ${these} ran. What ${they} defined or changed is gone; what ${they} did outside may have happened:`,
+    ...shown,
+  ];
 }

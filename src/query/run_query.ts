@@ -1,14 +1,14 @@
-/* One user turn from begin to end. It is read in this order:
+/* One user turn from begin to end. `runQuery` begins, prepares, iterates and ends it, in every case; this file is the
+ * entrance of the folder. The others, in the order of reading:
  *
- *   run_query.ts      `runQuery`: begin, prepare, iterate, end, in every case; this file is the entrance of the folder
- *   query_parts.ts    what it is built from and what the operator set: settings, limits, models, what the user adds
- *   prepare.ts        what is done before the first call: extensions, the stable start of each call
- *   query_loop.ts     the decisions between iterations, on `query_state.ts`; `build_context.ts` makes each next message
- *   query_ending.ts   how a query ends: stored, then announced
+ *   query_parts.ts      what a query is built from and what the operator set: settings, limits, models
+ *   query_loop.ts       the decisions between iterations, the state on which they depend, and each next message
+ *   query_ending.ts     how a query ends: stored, then announced, with the answer of one that has none
+ *   subcalls.ts         calls of a model and child queries that blocks make
+ *   query_approvals.ts  asks the user
+ *   limits.ts           counts every call against the limits of cost and tokens, and ends what takes too long
  *
- * Beside the loop, `subcalls.ts` runs calls of a model and child queries that blocks make, `query_approvals.ts` asks the
- * user, `ledger.ts` and `ledger_calls.ts` count every call against the limits, and `deadline.ts` ends what takes too
- * long. docs/architecture.md has the table of what follows what. */
+ * docs/architecture.md has the table of what follows what. */
 
 import { Cancelled, ConfigError, HandedOver, StoreError, TakenOverError } from "../domain/errors.ts";
 import type { Approve } from "../domain/query/approval.ts";
@@ -16,20 +16,26 @@ import { NO_USAGE } from "../domain/query/model_call.ts";
 import { type Emit, Emitter } from "../domain/query/query_event.ts";
 import type { QueryResult } from "../domain/query/query_schemas.ts";
 import type { KeyedRequest, StoredQuery } from "../domain/query/stored_query.ts";
+import type { QueryScope } from "../environment/environment_parts.ts";
+import { type ActiveExtensions, offLine } from "../extension/active.ts";
+import type { IterationFrame } from "../iteration/iteration.ts";
 import type { Asked, LeftQuery, PreviousTurn, QueryStore, StoredIteration } from "../persistence/store.ts";
-import { NO_EXTRAS, type RequestExtras } from "../prompt/call_messages.ts";
-import { QueryDeadline } from "./deadline.ts";
-import { LedgerCalls } from "./ledger_calls.ts";
-import { Ledger } from "./ledger.ts";
-import { type BegunQuery, prepare } from "./prepare.ts";
+import type { ContextParts } from "../prompt/context.ts";
+import { Repetition } from "../prompt/nudges.ts";
+import {
+  assembleSystemPrompt,
+  callMessages,
+  type CallPrefix,
+  NO_EXTRAS,
+  type RequestExtras,
+} from "../prompt/prompt.ts";
+import type { ModelMessage } from "../providers/provider.ts";
+import { Ledger, LedgerCalls, QueryDeadline } from "./limits.ts";
 import { QueryApprovals } from "./query_approvals.ts";
 import { fallbackAnswer, QueryEnding } from "./query_ending.ts";
-import { QueryLoop } from "./query_loop.ts";
-import { chosenRoute, type QueryParts } from "./query_parts.ts";
-import { QueryState } from "./query_state.ts";
+import { type BegunQuery, buildContext, handoverOf, type Prepared, QueryLoop, QueryState } from "./query_loop.ts";
+import { chosenRoute, isPlanning, type QueryParts } from "./query_parts.ts";
 import { Subcalls } from "./subcalls.ts";
-
-export { previewCall } from "./prepare.ts";
 
 /** A query as another process left it. */
 export interface QueryLeft extends LeftQuery {
@@ -67,9 +73,6 @@ interface RunQueryOptions extends KeyedRequest {
   readonly model?: string | null | undefined;
 }
 
-/** Expected rejections of a query. */
-const FORESEEN = [ConfigError, StoreError, TakenOverError] as const;
-
 /** One user turn: stores the query as running, iterates, and ends it in a terminal status on every path. Rejects with
  * `ConfigError`, `StoreError`, `TakenOverError` or a defect, but only after trying to end the query. */
 export async function runQuery(request: string, parts: QueryParts, given: RunQueryOptions): Promise<QueryResult> {
@@ -85,6 +88,9 @@ export async function runQuery(request: string, parts: QueryParts, given: RunQue
     deadline.close();
   }
 }
+
+/** Expected rejections of a query. */
+const FORESEEN = [ConfigError, StoreError, TakenOverError] as const;
 
 async function runWithin(
   deadline: QueryDeadline,
@@ -169,6 +175,105 @@ async function begin(
     ...{ state, ledger, approvals, emitter, onChange },
     subcalls: new Subcalls(below),
   };
+}
+
+/** Activates extensions, starts the sandbox in the background, and builds the stable prefix and the handover. */
+async function prepare(query: BegunQuery): Promise<Prepared> {
+  const { queryId, request, parts, state, signal, emitter, extras } = query;
+  const { environment, router, settings, log, now } = parts;
+  const scope: QueryScope = {
+    queryId,
+    signal,
+    planning: isPlanning(settings),
+    budget: () => state.budget,
+    root: () => rootOf(router),
+    requestMore: (n) => state.requestMore(n),
+    answer: (text, facts) => state.offer({ text, ...facts }),
+    subcalls: query.subcalls,
+    approve: (asked, from) => query.approvals.request(asked, { ...environment.branch, ...from, emitter }),
+    onCall: (call) => (state.keepDiffs(call), emitter.send({ type: "host_call", ...call })),
+    onChange: query.onChange,
+  };
+  const active = await environment.beginQuery(scope);
+  environment.bindSystem("$query", request);
+  if (extras.answerSchema?.variable) environment.bindSystem("$schema", extras.answerSchema.variable);
+  const frame: IterationFrame = {
+    environment,
+    router,
+    emitter,
+    log,
+    queryId,
+    ...stablePrefix(request, parts, active, query.started),
+    extras,
+    deadlines: settings.deadlines,
+    signal,
+    now,
+  };
+  return { ...query, frame, active, handover: handoverOf(query.before) };
+}
+
+/** Longer requests are shown as head and tail; the whole text is in `$query`. */
+const SHOWN_REQUEST = { limit: 32_000, head: 16_000, tail: 4_000 };
+
+/** The texts that are byte-identical in all calls of a query, so that a provider's prefix cache stays valid. */
+function stablePrefix(
+  request: string,
+  { environment, settings }: Pick<QueryParts, "environment" | "settings">,
+  { blocks, example, off = [] }: Pick<ActiveExtensions, "blocks" | "example" | "off">,
+  begun: number,
+): Pick<CallPrefix, "system" | "request" | "example"> {
+  const system = assembleSystemPrompt({
+    environment: {
+      ...settings.machine,
+      cwd: environment.branch.workspace,
+      date: new Date(begun).toISOString().slice(0, 10),
+    },
+    instructions: settings.instructions,
+    extensions: [...blocks, offLine(off)].map((block) => ({ block })),
+  });
+  const text = [requestText(request), ...environment.given.texts].join("\n\n");
+  return { system, request: text, example };
+}
+
+/** The request as message 2 shows it: in full, or head and tail if it would fill every call. */
+function requestText(request: string): string {
+  const { limit, head, tail } = SHOWN_REQUEST;
+  if (request.length <= limit) return request;
+  const first = request.slice(0, head).replace(/[\ud800-\udbff]$/, "");
+  const last = request.slice(-tail).replace(/^[\udc00-\udfff]/, "");
+  const left = request.length - first.length - last.length;
+  return `${first}\n\n[… ${left} of ${request.length} characters are not shown: the whole request is the string $query; read it in code …]\n\n${last}`;
+}
+
+function rootOf(router: Pick<QueryParts["router"], "current">): { readonly provider: string; readonly model: string } {
+  const { provider, model } = router.current();
+  return { provider: provider.name, model };
+}
+
+/** The messages of the first call that a request would make now. Nothing is stored, called or run. `environment` must
+ * be a separate one, since its index is changed. */
+export async function previewCall(
+  request: string,
+  { parts, extras }: { readonly parts: Omit<QueryParts, "owner">; readonly extras: RequestExtras },
+): Promise<readonly ModelMessage[]> {
+  const { environment, registry, router, settings, log, now } = parts;
+  const active = await registry.activate(environment.view(), environment.views.own);
+  environment.index.system("$query", request);
+  if (extras.answerSchema?.variable) environment.index.system("$schema", extras.answerSchema.variable);
+  const before = await environment.store.previousTurn(environment.branch.branchId, "");
+  const context = await buildContext({
+    environment,
+    active,
+    state: new QueryState(settings.budget, settings.ceiling),
+    repetition: new Repetition(),
+    caps: settings.caps,
+    handover: handoverOf(before),
+    steered: [],
+    log,
+    last: null,
+  });
+  const prefix = { ...stablePrefix(request, parts, active, now()), extras };
+  return callMessages(prefix, { context, alternatingRoles: router.current().capabilities.alternatingRoles });
 }
 
 interface StoreOptions extends KeyedRequest {

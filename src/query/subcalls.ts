@@ -11,7 +11,7 @@ import { takeFirstThinking } from "../prompt/reply/think_parts.ts";
 import type { ModelMessage } from "../providers/provider.ts";
 import type { RouterReply } from "../providers/router/router.ts";
 import { unpricedText } from "../providers/router/routes.ts";
-import type { Ledger } from "./ledger.ts";
+import type { Ledger } from "./limits.ts";
 import type { QueryApprovals } from "./query_approvals.ts";
 import { type ModelCalls, type QueryParts, unpricedRoute } from "./query_parts.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { ApprovalFolder } from "../../src/app/session/approvals.ts";
-import { AnswerSchema } from "../../src/prompt/schema/answer_schema.ts";
+import { AnswerSchema } from "../../src/prompt/answer_schema.ts";
 import { noPostgres, startPostgres } from "../helpers/postgres.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
 import { Commands, commandsLauncher } from "./helpers/commands.ts";

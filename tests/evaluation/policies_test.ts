@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
 import { ProviderError } from "../../src/domain/errors.ts";
 import { blockResult } from "../../src/domain/query/block_result.ts";
-import type { ContextParts } from "../../src/prompt/context/context_parts.ts";
-import { renderContext } from "../../src/prompt/context/render_context.ts";
-import { replySchema } from "../helpers/reply_schema.ts";
+import { type ContextParts, renderContext } from "../../src/prompt/context.ts";
 import { evalReply } from "../helpers/evaluation/eval_reply.ts";
 import { NO_CONTEXT } from "../helpers/no_context.ts";
+import { replySchema } from "../helpers/reply_schema.ts";
 
 const READ = "Read 12 files named files/#.txt, one per iteration.";
 const AT_ONCE = "Read 12 files named files/#.txt, all in one block.";

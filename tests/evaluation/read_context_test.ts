@@ -1,11 +1,9 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { blockResult, failedBlock } from "../../src/domain/query/block_result.ts";
-import type { ContextParts, IndexedVariable } from "../../src/prompt/context/context_parts.ts";
-import { renderContext } from "../../src/prompt/context/render_context.ts";
-import { renderVarIndex } from "../../src/prompt/context/variable_index.ts";
-import { readContext } from "../helpers/evaluation/read_context.ts";
+import { type ContextParts, type IndexedVariable, renderContext, renderVarIndex } from "../../src/prompt/context.ts";
 import { evalContext } from "../helpers/evaluation/eval_context.ts";
+import { readContext } from "../helpers/evaluation/read_context.ts";
 import { DEFAULT_CAPS, NO_CONTEXT } from "../helpers/no_context.ts";
 
 function parts(fields: Partial<ContextParts> = {}): ContextParts {

@@ -1,5 +1,5 @@
 import { ConfigSchema } from "../../src/config/schema.ts";
-import type { ContextCaps, ContextParts } from "../../src/prompt/context/context_parts.ts";
+import type { ContextCaps, ContextParts } from "../../src/prompt/context.ts";
 
 export const DEFAULT_CAPS: ContextCaps = ConfigSchema.parse({}).context;
 

@@ -3,7 +3,7 @@ import { blockResult, failedBlock } from "../../src/domain/query/block_result.ts
 import type { Environment } from "../../src/environment/environment.ts";
 import type { Executed, IterationFrame, OfferedAnswer } from "../../src/iteration/iteration.ts";
 import { settleFinal } from "../../src/iteration/settle_final.ts";
-import { AnswerSchema } from "../../src/prompt/schema/answer_schema.ts";
+import { AnswerSchema } from "../../src/prompt/answer_schema.ts";
 import type { ReplyFinal } from "../../src/prompt/reply/reply.ts";
 import type { RenderReport } from "../../src/sandbox/sandbox.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { defineExtension } from "../../src/extension/mod.ts";
-import { CORE_INSTRUCTIONS, replyFormat } from "../../src/prompt/system_prompt.ts";
+import { CORE_INSTRUCTIONS, replyFormat } from "../../src/prompt/prompt.ts";
 import { startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
 

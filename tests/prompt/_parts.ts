@@ -1,6 +1,6 @@
 import { blockResult } from "../../src/domain/query/block_result.ts";
 import type { BlockResult } from "../../src/domain/query/query_schemas.ts";
-import type { ContextParts, IndexedVariable, JournalEntry } from "../../src/prompt/context/context_parts.ts";
+import type { ContextParts, IndexedVariable, JournalEntry } from "../../src/prompt/context.ts";
 import { NO_CONTEXT } from "../helpers/no_context.ts";
 
 /** The parts of a context with nothing in it. */

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
-import { callMessages, NO_EXTRAS } from "../../src/prompt/call_messages.ts";
-import { renderContext } from "../../src/prompt/context/render_context.ts";
-import { replyFormat } from "../../src/prompt/system_prompt.ts";
+import { renderContext } from "../../src/prompt/context.ts";
+import { callMessages, NO_EXTRAS, replyFormat } from "../../src/prompt/prompt.ts";
 import { parts } from "./_parts.ts";
 
 const prefix = { system: "S", request: "R", extras: NO_EXTRAS };

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { refuseFinal, settleRefusal } from "../../src/prompt/refused_answer.ts";
-import { entry, failedEntry } from "./_parts.ts";
+import { refuseFinal, settleRefusal } from "../../src/iteration/settle_final.ts";
 import { cpuMs } from "../helpers/cpu_ms.ts";
+import { entry, failedEntry } from "./_parts.ts";
 
 const fine = { answer: "There are 7 call sites.", resolved: false, entries: [] };
 

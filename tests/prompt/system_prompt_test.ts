@@ -4,8 +4,7 @@ import { realm } from "../../extensions/realm.ts";
 import { offLine } from "../../src/extension/active.ts";
 import { loadShipped } from "../../src/extension/loader.ts";
 import { ExtensionRegistry } from "../../src/extension/registry.ts";
-import { callMessages, NO_EXTRAS } from "../../src/prompt/call_messages.ts";
-import { assembleSystemPrompt } from "../../src/prompt/system_prompt.ts";
+import { assembleSystemPrompt, callMessages, NO_EXTRAS } from "../../src/prompt/prompt.ts";
 import { recordingLog } from "../extension/_sample.ts";
 import { parts } from "./_parts.ts";
 

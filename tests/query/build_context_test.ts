@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { handoverOf } from "../../src/query/build_context.ts";
+import { handoverOf } from "../../src/query/query_loop.ts";
 
 const TURN = { queryId: "q", text: "count", thinkings: [], answer: "It ended", status: "interrupted" } as const;
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { QueryDeadline } from "../../src/query/deadline.ts";
+import { QueryDeadline } from "../../src/query/limits.ts";
 
 Deno.test("Deadline ends when the time is over, and says that it was not the caller", async () => {
   const deadline = new QueryDeadline(new AbortController().signal, { wallMs: 5 });

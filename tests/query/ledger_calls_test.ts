@@ -3,8 +3,7 @@ import { ProviderError } from "../../src/domain/errors.ts";
 import { Semaphore } from "../../src/domain/kit/concurrency.ts";
 import type { Provider } from "../../src/providers/provider.ts";
 import { Router } from "../../src/providers/router/router.ts";
-import { LedgerCalls } from "../../src/query/ledger_calls.ts";
-import { Ledger } from "../../src/query/ledger.ts";
+import { Ledger, LedgerCalls } from "../../src/query/limits.ts";
 import { scriptedProvider } from "../helpers/scripted_provider.ts";
 
 const NONE = { costUsd: null, tokens: null, wallMs: null };

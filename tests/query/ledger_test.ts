@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { NO_USAGE } from "../../src/domain/query/model_call.ts";
 import type { Usage } from "../../src/domain/query/query_schemas.ts";
-import { Ledger } from "../../src/query/ledger.ts";
+import { Ledger } from "../../src/query/limits.ts";
 import type { QueryLimits } from "../../src/query/query_parts.ts";
 
 const NONE: QueryLimits = { costUsd: null, tokens: null, wallMs: null };

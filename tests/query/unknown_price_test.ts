@@ -85,7 +85,7 @@ for (const call of [() => rlm.ask("x", { model: "other/secret" }), () => rlm.run
 });
 
 Deno.test("a cost that became unknown before still counts with its known part", async () => {
-  const { Ledger } = await import("../../src/query/ledger.ts");
+  const { Ledger } = await import("../../src/query/limits.ts");
   const ledger = Ledger.open(LIMITS, () => 0);
   const usage = { input: 1, output: 1, cached: 0, reasoning: 0, calls: 1 };
   ledger.count({ usage, costUsd: null });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { attemptLine } from "../../../src/prompt/context/journal.ts";
 import { entry, failedEntry } from "../_parts.ts";
+import { attemptLine } from "../../../src/prompt/context.ts";
 
 Deno.test("attemptLine() says what was tried and what came of it", () => {
   const reason = null;

@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { DEFAULT_CAPS } from "../../helpers/no_context.ts";
-import type { ContextParts } from "../../../src/prompt/context/context_parts.ts";
-import { renderContext } from "../../../src/prompt/context/render_context.ts";
-import { preview } from "../../../src/sandbox/child/view/preview.ts";
 import { entry, failedEntry, parts } from "../_parts.ts";
+import { type ContextParts, renderContext } from "../../../src/prompt/context.ts";
+import { preview } from "../../../src/sandbox/child/view/preview.ts";
+import { DEFAULT_CAPS } from "../../helpers/no_context.ts";
 
 const TAGS = "notes|prior_thinking|handover|journal|attempts|var_index";
 const UNSEEN = "\\s\\u00ad\\u200b-\\u200f\\u2060\\ufeff";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { DEFAULT_CAPS } from "../../helpers/no_context.ts";
-import { renderContext } from "../../../src/prompt/context/render_context.ts";
 import { entry, failedEntry, parts } from "../_parts.ts";
+import { renderContext } from "../../../src/prompt/context.ts";
 import { cpuMs } from "../../helpers/cpu_ms.ts";
+import { DEFAULT_CAPS } from "../../helpers/no_context.ts";
 
 Deno.test("renderContext() renders the example of the protocol", () => {
   const text = renderContext(parts({

@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { DEFAULT_CAPS } from "../../helpers/no_context.ts";
-import type { IndexedVariable } from "../../../src/prompt/context/context_parts.ts";
-import { renderVarIndex } from "../../../src/prompt/context/variable_index.ts";
 import { variable } from "../_parts.ts";
+import { type IndexedVariable, renderVarIndex } from "../../../src/prompt/context.ts";
+import { DEFAULT_CAPS } from "../../helpers/no_context.ts";
 
 const render = (variables: readonly IndexedVariable[], caps = DEFAULT_CAPS) =>
   renderVarIndex(variables, caps).split("\n");

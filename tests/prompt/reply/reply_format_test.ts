@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
+import { replyFormat } from "../../../src/prompt/prompt.ts";
 import { parseReply } from "../../../src/prompt/reply/parse_reply.ts";
-import fs from "../../../extensions/fs/mod.ts";
-import { replyFormat } from "../../../src/prompt/system_prompt.ts";
 import { describeReply, replySchema } from "../../helpers/reply_schema.ts";
+import fs from "../../../extensions/fs/mod.ts";
 
 Deno.test("describeReply() names every field of the schema and every choice", () => {
   const text = describeReply();

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { UsageError } from "../../../src/domain/errors.ts";
-import { AnswerSchema, type Offered } from "../../../src/prompt/schema/answer_schema.ts";
+import { AnswerSchema, type Offered } from "../../../src/prompt/answer_schema.ts";
 import { cpuMs } from "../../helpers/cpu_ms.ts";
 
 const PRODUCT = {

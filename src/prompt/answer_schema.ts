@@ -1,9 +1,342 @@
-import type { JsonValue } from "../../domain/kit/json.ts";
-import { clip } from "../../domain/kit/text.ts";
-import { type CheckedSchema, isJsonObject, type JsonSchema } from "./_check.ts";
+import { RE2JS, RE2JSException, RE2JSSyntaxException } from "re2js";
+import { messageOf, UsageError } from "../domain/errors.ts";
+import { percentDecoded } from "../domain/kit/addresses.ts";
+import { type JsonValue, jsonValue } from "../domain/kit/json.ts";
+import { clip } from "../domain/kit/text.ts";
+
+/** The form of an answer: a value of a block or a variable, or text. */
+export type Offered = { readonly value: unknown } | { readonly text: string };
+
+export type Judged =
+  | { readonly ok: true; readonly value: JsonValue; readonly text: string }
+  | { readonly ok: false; readonly reason: string };
+
+/** Longer schemas are shown up to this length; the whole schema is in `$schema`. */
+const SHOWN_CHARS = 4_000;
+const HEAD_CHARS = 3_000;
+const SHOWN_FAULTS = 5;
+const FENCED = /^\s*```(?:json)?[^\S\n]*\n([\s\S]*?)\n?\s*```\s*$/i;
+
+/** The JSON Schema that the answer of one query must satisfy. */
+export class AnswerSchema {
+  /** The schema as one line of JSON. */
+  readonly text: string;
+  readonly #judge: SchemaJudge;
+  /** Whether text that is not JSON can be the answer; if the schema also allows lists or objects, it is prose. */
+  readonly #plainText: boolean;
+  #refused: string | null = null;
+
+  /** Throws `UsageError` for an invalid or unsupported schema. */
+  constructor(schema: unknown) {
+    this.#judge = new SchemaJudge(checkSchema(schema));
+    this.text = JSON.stringify(schema);
+    try {
+      const structures: readonly JsonValue[] = [{}, []];
+      this.#plainText = structures.every((value) => this.#judge.judge(value, 1).length > 0);
+      this.#judge.judge(null, 1);
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      throw new UsageError("Cannot use the schema: it refers to itself without end, or is too much work");
+    }
+  }
+
+  /** Why the newest answer was refused; null if none was. */
+  get refused(): string | null {
+    return this.#refused;
+  }
+
+  /** The text for `$schema` if the prompt shows only part of it, else null. */
+  get variable(): string | null {
+    return this.text.length > SHOWN_CHARS ? this.text : null;
+  }
+
+  /** The instructions for the model, byte-identical throughout a query. */
+  get instructions(): string {
+    const { text } = this;
+    const shown = text.length <= SHOWN_CHARS
+      ? text
+      : `${text.slice(0, HEAD_CHARS).replace(/[\ud800-\udbff]$/, "")}\n[… ${
+        text.length - HEAD_CHARS
+      } of ${text.length} characters are not shown: the whole schema is the string $schema …]`;
+    return `The final answer of this request must be JSON that satisfies this JSON Schema; anything else is refused:
+${shown}
+Best: build the value in code and call answer(value). Or "answer": the name of one variable that holds it, or the JSON itself as a string. No prose, no fence around it.`;
+  }
+
+  /** The answer as JSON that satisfies the schema, or why it does not. */
+  judge(offered: Offered): Judged {
+    const judged = "text" in offered ? this.#text(offered.text) : this.#value(offered.value);
+    this.#refused = judged.ok ? null : judged.reason;
+    return judged;
+  }
+
+  #value(value: unknown): Judged {
+    let data: JsonValue;
+    try {
+      data = jsonValue(value);
+    } catch (error) {
+      return { ok: false, reason: `The answer is not JSON: ${messageOf(error)}` };
+    }
+    const first = this.#fit(data);
+    if (first.ok || typeof value !== "string") return first;
+    const parsed = parse(value);
+    const second = parsed.ok ? this.#fit(parsed.value) : first;
+    return second.ok || isStructure(parsed) ? second : first;
+  }
+
+  #text(text: string): Judged {
+    const parsed = parse(text);
+    const first: Judged = parsed.ok ? this.#fit(parsed.value) : {
+      ok: false,
+      reason: `The answer must be JSON that fits the schema, and this is not JSON (${clip(parsed.why, 150)})`,
+    };
+    if (first.ok || !this.#plainText) return first;
+    const second = this.#fit(text);
+    return second.ok ? second : first;
+  }
+
+  #fit(value: JsonValue): Judged {
+    let faults: readonly SchemaFault[];
+    try {
+      faults = this.#judge.judge(value, SHOWN_FAULTS);
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      // The engine's own RangeError is for a stack overflow.
+      return { ok: false, reason: "The answer cannot be judged: it is nested too deep, or too much work" };
+    }
+    if (faults.length === 0) return { ok: true, value, text: JSON.stringify(value, null, 2) };
+    const lines = faults.map(({ path, message }) => `${path === "" ? "the value" : clip(path, 200)} ${message}`);
+    return { ok: false, reason: `The answer does not fit the schema: ${lines.join("; ")}` };
+  }
+}
+
+type Parsed = { readonly ok: true; readonly value: JsonValue } | { readonly ok: false; readonly why: string };
+
+function parse(text: string): Parsed {
+  try {
+    return { ok: true, value: JSON.parse(FENCED.exec(text)?.[1] ?? text) };
+  } catch (error) {
+    return { ok: false, why: messageOf(error) };
+  }
+}
+
+function isStructure(parsed: Parsed): boolean {
+  return parsed.ok && typeof parsed.value === "object" && parsed.value !== null;
+}
+
+/** One schema of a document: an object with keywords, or a boolean. */
+type JsonSchema = boolean | { readonly [keyword: string]: unknown };
+
+/** A document in which every keyword has a form that the validator supports. */
+interface CheckedSchema {
+  readonly root: JsonSchema;
+  /** The schema that a `$ref` of the document refers to. */
+  readonly resolve: (ref: string) => JsonSchema;
+  /** Tests a `pattern` of the document with an engine that takes linear time. */
+  readonly matches: (pattern: string, text: string) => boolean;
+  /** Before 2019-09, keywords next to a `$ref` are ignored. */
+  readonly refAlone: boolean;
+}
+
+const MAX_CHARS = 1_000_000;
+const MAX_DEPTH = 200;
+const DRAFTS = /^https?:\/\/json-schema\.org\/(?:draft\/(2020-12|2019-09)|draft-(07|06))\/schema#?$/;
+const ONE = ["additionalProperties", "additionalItems", "contains", "propertyNames", "not", "if", "then", "else"];
+const LIST = ["allOf", "anyOf", "oneOf", "prefixItems"];
+const MAP = ["properties", "patternProperties", "dependentSchemas", "$defs", "definitions"];
+const COUNT = ["minLength", "maxLength", "minItems", "maxItems", "minContains", "maxContains", "minProperties"];
+const NUMBER = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"];
+const TYPES = ["null", "boolean", "integer", "number", "string", "array", "object"];
+const BEYOND = ["unevaluatedProperties", "unevaluatedItems", "$dynamicRef", "$recursiveRef"];
+
+/** Reads a JSON Schema: draft-07, or draft 2020-12 or 2019-09 without the keywords that depend on the results of
+ * others. Throws `UsageError` that names the location and the problem. */
+function checkSchema(document: unknown): CheckedSchema {
+  if (typeof document !== "boolean" && !isJsonObject(document)) {
+    throw new UsageError("Cannot use the schema: it must be a JSON object, or true or false");
+  }
+  const size = JSON.stringify(document).length;
+  if (size > MAX_CHARS) throw new UsageError(`Cannot use the schema: ${size} characters, the limit is ${MAX_CHARS}`);
+  const walk = new Walk(document);
+  return walk.checked();
+}
+
+class Walk {
+  readonly #root: JsonSchema;
+  readonly #anchors = new Map<string, JsonSchema>();
+  readonly #refs = new Map<string, JsonSchema>();
+  readonly #wanted: { readonly ref: string; readonly path: string }[] = [];
+  readonly #patterns = new Map<string, RE2JS>();
+  readonly #seen = new Set<JsonSchema>();
+  readonly #refAlone: boolean;
+
+  constructor(root: JsonSchema) {
+    this.#root = root;
+    const draft = isJsonObject(root) && root["$schema"] !== undefined ? DRAFTS.exec(String(root["$schema"])) : null;
+    if (isJsonObject(root) && root["$schema"] !== undefined && !draft) {
+      throw unusable("$schema names no draft that is known (2020-12, 2019-09, draft-07)", "#");
+    }
+    this.#refAlone = draft?.[2] !== undefined;
+  }
+
+  checked(): CheckedSchema {
+    this.#schema(this.#root, { path: "#", depth: 0 });
+    for (let next = this.#wanted.pop(); next; next = this.#wanted.pop()) {
+      if (this.#refs.has(next.ref)) continue;
+      const found = this.#find(next);
+      this.#refs.set(next.ref, found);
+      this.#schema(found, { path: next.ref, depth: 0 });
+    }
+    return {
+      root: this.#root,
+      resolve: (ref) => this.#refs.get(ref) ?? true,
+      matches: (pattern, text) => this.#patterns.get(pattern)?.matcher(text).find() ?? true,
+      refAlone: this.#refAlone,
+    };
+  }
+
+  #schema(value: unknown, at: { readonly path: string; readonly depth: number }): void {
+    const { path, depth } = at;
+    if (typeof value === "boolean") return;
+    if (!isJsonObject(value)) throw unusable("a schema must be an object, or true or false", path);
+    if (depth > MAX_DEPTH) throw unusable("it is nested too deep", path);
+    if (this.#seen.has(value)) return;
+    this.#seen.add(value);
+    this.#identity(value, path);
+    this.#plain(value, path);
+    const below = (schema: unknown, key: string): void => this.#schema(schema, { path: key, depth: depth + 1 });
+    for (const key of ONE) if (Object.hasOwn(value, key)) below(value[key], `${path}/${key}`);
+    for (const key of LIST) this.#list(value, { key, path }).forEach((one, i) => below(one, `${path}/${key}/${i}`));
+    for (const key of MAP) {
+      for (const [name, one] of Object.entries(objectAt(value, { key, path }))) {
+        if (key === "patternProperties") this.#pattern(name, `${path}/${key}`);
+        below(one, `${path}/${key}/${name}`);
+      }
+    }
+    const { items, dependencies } = value;
+    if (Array.isArray(items)) items.forEach((one, i) => below(one, `${path}/items/${i}`));
+    else if (items !== undefined) below(items, `${path}/items`);
+    for (const [name, one] of Object.entries(isJsonObject(dependencies) ? dependencies : {})) {
+      if (!Array.isArray(one)) below(one, `${path}/dependencies/${name}`);
+    }
+  }
+
+  #identity(schema: Readonly<Record<string, unknown>>, path: string): void {
+    for (const key of BEYOND) if (Object.hasOwn(schema, key)) throw unusable(`${key} is not supported`, path);
+    const { $ref, $id, $anchor } = schema;
+    if ($ref !== undefined) {
+      if (typeof $ref !== "string") throw unusable("$ref must be a string", path);
+      this.#wanted.push({ ref: $ref, path });
+    }
+    if (typeof $id === "string" && schema !== this.#root) {
+      if (!$id.startsWith("#")) throw unusable("an $id below the root is not supported", path);
+      this.#anchors.set($id.slice(1), schema);
+    }
+    if (typeof $anchor === "string") this.#anchors.set($anchor, schema);
+  }
+
+  /** Keywords whose values are not schemas. */
+  #plain(schema: Readonly<Record<string, unknown>>, path: string): void {
+    const must = (key: string, { be, what }: { readonly be: (value: unknown) => boolean; readonly what: string }) => {
+      if (Object.hasOwn(schema, key) && !be(schema[key])) throw unusable(`${key} must be ${what}`, path);
+    };
+    for (const key of [...COUNT, "maxProperties"]) must(key, { be: isCount, what: "a whole number of at least 0" });
+    for (const key of NUMBER) must(key, { be: (value) => typeof value === "number", what: "a number" });
+    must("multipleOf", { be: (value) => Number(value) > 0, what: "above 0" });
+    must("type", { be: isType, what: `one of ${TYPES.join(", ")}, or a list of these` });
+    must("enum", { be: Array.isArray, what: "a list" });
+    must("required", { be: isNames, what: "a list of names" });
+    must("uniqueItems", { be: (value) => typeof value === "boolean", what: "true or false" });
+    must("format", { be: (value) => typeof value === "string", what: "a string" });
+    must("pattern", { be: (value) => typeof value === "string", what: "a string" });
+    if (typeof schema["pattern"] === "string") this.#pattern(schema["pattern"], path);
+    for (const [name, names] of Object.entries(objectAt(schema, { key: "dependentRequired", path }))) {
+      if (!isNames(names)) throw unusable(`dependentRequired/${name} must be a list of names`, path);
+    }
+    for (const [name, one] of Object.entries(objectAt(schema, { key: "dependencies", path }))) {
+      if (Array.isArray(one) && !isNames(one)) throw unusable(`dependencies/${name} must be a list of names`, path);
+    }
+  }
+
+  #list(
+    schema: Readonly<Record<string, unknown>>,
+    { key, path }: { readonly key: string; readonly path: string },
+  ): readonly unknown[] {
+    const list = schema[key];
+    if (list === undefined) return [];
+    if (!Array.isArray(list) || list.length === 0) throw unusable(`${key} must be a list of schemas`, path);
+    return list;
+  }
+
+  #pattern(pattern: string, path: string): void {
+    if (this.#patterns.has(pattern)) return;
+    try {
+      this.#patterns.set(pattern, RE2JS.compile(RE2JS.translateRegExp(pattern)));
+    } catch (error) {
+      if (!(error instanceof RE2JSException)) throw error;
+      const why = error instanceof RE2JSSyntaxException ? `${error.error}: \`${error.input}\`` : error.message;
+      throw unusable(
+        `the pattern ${clip(pattern, 100)} cannot be used (${why}): no look-around, no back-references`,
+        path,
+      );
+    }
+  }
+
+  #find({ ref, path }: { readonly ref: string; readonly path: string }): JsonSchema {
+    const id = isJsonObject(this.#root) ? this.#root["$id"] : undefined;
+    const own = typeof id === "string" && ref.startsWith(id.replace(/#$/, ""))
+      ? ref.slice(id.replace(/#$/, "").length)
+      : ref;
+    if (own !== "" && !own.startsWith("#")) throw unusable(`$ref ${clip(ref, 200)} leaves the document`, path);
+    const found = own.length <= 1 ? this.#root : own[1] === "/" ? this.#pointed(own) : this.#anchors.get(own.slice(1));
+    if (found === undefined) throw unusable(`$ref ${clip(ref, 200)} names nothing in the document`, path);
+    return found;
+  }
+
+  #pointed(ref: string): JsonSchema | undefined {
+    let at: unknown = this.#root;
+    for (const part of percentDecoded(ref).slice(2).split("/")) {
+      const key = part.replaceAll("~1", "/").replaceAll("~0", "~");
+      if (typeof at !== "object" || at === null || !Object.hasOwn(at, key)) return undefined;
+      at = Object.getOwnPropertyDescriptor(at, key)?.value;
+    }
+    return typeof at === "boolean" || isJsonObject(at) ? at : undefined;
+  }
+}
+
+function objectAt(
+  schema: Readonly<Record<string, unknown>>,
+  { key, path }: { readonly key: string; readonly path: string },
+): Readonly<Record<string, unknown>> {
+  const value = schema[key];
+  if (value === undefined) return {};
+  if (!isJsonObject(value)) throw unusable(`${key} must be an object`, path);
+  return value;
+}
+
+function isCount(value: unknown): boolean {
+  return typeof value === "number" && Number.isInteger(value) && value >= 0;
+}
+
+function isType(value: unknown): boolean {
+  const names: unknown[] = Array.isArray(value) ? value : [value];
+  return names.length > 0 && names.every((name) => typeof name === "string" && TYPES.includes(name));
+}
+
+function isNames(value: unknown): boolean {
+  return Array.isArray(value) && value.every((name) => typeof name === "string");
+}
+
+function unusable(what: string, path: string): UsageError {
+  return new UsageError(`Cannot use the schema: at ${clip(path, 200)}: ${what}`);
+}
+
+function isJsonObject(value: unknown): value is { readonly [key: string]: JsonValue } {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
 
 /** One violation of a schema by a value. */
-export interface SchemaFault {
+interface SchemaFault {
   /** JSON pointer into the value; "" for the whole value. */
   readonly path: string;
   readonly message: string;
@@ -21,10 +354,10 @@ interface Place {
 const MAX_STEPS = 2_000_000;
 const STEPS_FOR_A_PART = 50;
 const NEAREST_FAULTS = 5;
-const MAX_DEPTH = 1_500;
+const MAX_VALUE_DEPTH = 1_500;
 
 /** Checks values against one checked schema. Its work is bounded: beyond the bound, `judge` throws RangeError. */
-export class SchemaJudge {
+class SchemaJudge {
   readonly #checked: CheckedSchema;
   #left = 0;
 
@@ -44,7 +377,7 @@ export class SchemaJudge {
   }
 
   *#schema(schema: JsonSchema, value: JsonValue, at: Place): Generator<SchemaFault> {
-    if (--this.#left < 0 || at.depth > MAX_DEPTH) {
+    if (--this.#left < 0 || at.depth > MAX_VALUE_DEPTH) {
       throw new RangeError("Cannot judge the answer: its schema refers to itself without end, or is too much work");
     }
     if (schema === true) return;
@@ -338,12 +671,12 @@ const TIME = /^([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(?:\.\d+)?(?:z|[+-](?:[01]\d|
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;
 const NAME = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
-const MAX_CHARS = 4_096;
+const MAX_TESTED_CHARS = 4_096;
 
 /** Whether a text has a `format`. Unknown formats accept everything, as the specification requires. */
 function hasFormat(format: string, text: string): boolean {
   const test = Object.hasOwn(FORMATS, format) ? FORMATS[format] : undefined;
-  return test === undefined || text.length <= MAX_CHARS && test(text);
+  return test === undefined || text.length <= MAX_TESTED_CHARS && test(text);
 }
 
 const FORMATS: Readonly<Record<string, (text: string) => boolean>> = {

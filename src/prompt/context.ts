@@ -1,0 +1,676 @@
+import type { Config } from "../config/schema.ts";
+import { oneLine } from "../domain/kit/text.ts";
+import type { IterationOutcome } from "../domain/query/outcomes.ts";
+import type { BlockError, BlockOutcome, BlockResult } from "../domain/query/query_schemas.ts";
+import { declaringLine } from "../domain/query/variable.ts";
+import type { VariableHead } from "../persistence/store.ts";
+
+/** One executed block as the journal shows it. */
+export interface JournalEntry {
+  readonly code: string;
+  readonly result: BlockResult;
+  /** The value as codec bytes if it is kept, for nudges of extensions. */
+  readonly value?: Uint8Array<ArrayBuffer> | null;
+}
+
+/** The caps of one context message, in characters, rows or lines. See protocol.md for the defaults. */
+export type ContextCaps = Readonly<Config["context"]>;
+
+/** Everything that goes into the context message of one iteration. */
+export interface ContextParts {
+  /** 1-based. */
+  readonly iteration: number;
+  readonly budget: number;
+  /** No block runs any more. */
+  readonly last: boolean;
+  /** Replies of the query without a result. */
+  readonly failures: number;
+  readonly notes: readonly string[];
+  /** The handover in the first iteration of a later query, else null. */
+  readonly handover:
+    | {
+      readonly request: string;
+      readonly thinkings: readonly string[];
+      readonly answer: string;
+      /** The query ended without an answer that was accepted; `answer` is what its user read instead. */
+      readonly unfinished?: boolean;
+    }
+    | null;
+  /** The thinking of the newest iteration that had any; "" if none. */
+  readonly thinking: string;
+  /** How many iterations of the query had thinking. */
+  readonly thoughts: number;
+  readonly journal: readonly JournalEntry[];
+  /** The 1-based iteration that the journal shows; null if there is none. */
+  readonly journalIteration: number | null;
+  /** Files that the query has changed, on one line; "" if none. */
+  readonly changed: string;
+  /** One line per earlier iteration, oldest first. */
+  readonly attempts: readonly string[];
+  /** The rendered body of `<var_index>`, which the caller caches by revision. */
+  readonly index: string;
+  /** Nudge lines, each starting with `[system_nudge]`. */
+  readonly nudges: readonly string[];
+  readonly caps: ContextCaps;
+}
+
+/** `code`, the block that defined the variable, is shown for variables of kind lost. */
+export type IndexedVariable =
+  & Pick<VariableHead, "name" | "kind" | "versions" | "scope" | "summary" | "reason">
+  & Partial<Pick<VariableHead, "code">>;
+
+const HANDOVER = { request: 500, thinking: 1_000, thinkings: 2, answer: 2_000 };
+const CHANGED_CHARS = 400;
+const ATTEMPT_CHARS = 160;
+const NUDGE = "[system_nudge]";
+const NUDGE_CHARS = 200;
+const MAX_NUDGES = 20;
+const MAX_NOTES = 50;
+const OLDER_THINKING = 'older: await varHistory("$reasoning")';
+const CLOSING = "Reply now with one JSON object.";
+
+/** The message that changes with each iteration: its size is bounded whatever its parts contain, and nothing in them
+ * can forge its structure. Empty sections are left out. */
+export function renderContext(parts: ContextParts): string {
+  const { caps } = parts;
+  const journalOf = parts.journalIteration;
+  const old = journalOf !== null && journalOf < parts.iteration - 1
+    ? `  from iteration ${Math.trunc(journalOf)}\n`
+    : "";
+  const journal = parts.journal.length > 0 ? old + renderJournal(parts.journal, caps) : "";
+  return [
+    header(parts),
+    section("notes", notes(parts.notes, caps)),
+    parts.handover ? section("handover", handover(parts.handover)) : section("prior_thinking", thinking(parts)),
+    section("journal", journal),
+    parts.changed === "" ? "" : `<changed> ${safeLine(parts.changed, CHANGED_CHARS)}`,
+    section("attempts", attempts(parts.attempts, caps)),
+    section("var_index", index(parts.index, caps)),
+    ...nudges(parts.nudges),
+    CLOSING,
+  ].filter((part) => part !== "").join("\n");
+}
+
+/** The last call is after the budget, not an iteration of it. */
+function header({ iteration, budget, failures, last }: ContextParts): string {
+  const most = Math.trunc(budget), at = Math.trunc(iteration);
+  const count = Math.trunc(failures);
+  return [
+    `[iter ${last ? Math.min(at, most) : at}/${most}]`,
+    ...(last ? ["last call"] : []),
+    ...(count === 0 ? [] : [`${count} ${count === 1 ? "reply" : "replies"} without a result`]),
+  ].join(" ");
+}
+
+function section(tag: string, body: string): string {
+  return body === "" ? "" : `<${tag}>\n${body}\n</${tag}>`;
+}
+
+function notes(lines: readonly string[], { notesChars }: ContextCaps): string {
+  const texts = lines.slice(0, MAX_NOTES).map((line) => safeCut(line.trim(), { cap: notesChars, inline: true }))
+    .filter((line) => line !== "");
+  const shares = fairShares(texts.map((text) => text.length), notesChars - 3 * texts.length);
+  return texts.map((text, at) => `- ${headAndTail(text, { cap: shares[at] ?? 0 })}`).join("\n");
+}
+
+function thinking({ thinking, thoughts, caps }: ContextParts): string {
+  const text = safeCut(thinking.trim(), { cap: Math.max(0, caps.thinkingChars - OLDER_THINKING.length - 1) });
+  return text === "" || thoughts < 2 ? text : `${text}\n${OLDER_THINKING}`;
+}
+
+function handover({ request, thinkings, answer, unfinished }: NonNullable<ContextParts["handover"]>): string {
+  const line = (label: string, { text, cap }: { readonly text: string; readonly cap: number }) =>
+    text.trim() === "" ? [] : [`${label}: ${safeCut(text.trim(), { cap, inline: true })}`];
+  return [
+    ...line("request before", { text: request, cap: HANDOVER.request }),
+    ...thinkings.slice(-HANDOVER.thinkings).flatMap((text) => line("thinking", { text, cap: HANDOVER.thinking })),
+    ...line(unfinished ? "ended without an accepted answer" : "answer given", { text: answer, cap: HANDOVER.answer }),
+  ].join("\n");
+}
+
+/** The newest lines that fit, the oldest of them first. */
+function attempts(lines: readonly string[], caps: ContextCaps): string {
+  const kept: string[] = [];
+  let chars = 0;
+  for (const line of lines.slice(-caps.attempts).toReversed()) {
+    const text = safeText(safeLine(line, ATTEMPT_CHARS));
+    if (text === "") continue;
+    chars += text.length + 1;
+    if (chars > caps.attemptsChars) break;
+    kept.unshift(text);
+  }
+  return kept.join("\n");
+}
+
+/** The index is bounded already; its lists of names come in addition to its rows, so this is the last safeguard. */
+function index(text: string, { indexChars }: ContextCaps): string {
+  const cap = indexChars + 4_000;
+  return headAndTail(safeText(headAndTail(text.trim(), { cap })), { cap });
+}
+
+function nudges(lines: readonly string[]): string[] {
+  return lines.slice(0, MAX_NUDGES).flatMap((line) => {
+    const text = safeLine(line, NUDGE_CHARS + NUDGE.length);
+    const body = text.startsWith(NUDGE) ? text.slice(NUDGE.length).trim() : text;
+    return body === "" ? [] : [`${NUDGE} ${body}`.slice(0, NUDGE_CHARS + NUDGE.length)];
+  });
+}
+
+/** The model wrote the code itself, so head and tail are enough as a reminder. */
+const CODE_CHARS = 2_000;
+const MAX_ROWS = 100;
+const SLOW_MS = 5_000;
+/** Arrows, labels, times and line feeds of one row. */
+const ROW_OVERHEAD = 90;
+
+type JournalCaps = Pick<ContextCaps, "journalChars" | "previewChars" | "stdoutChars" | "stderrChars" | "errorChars">;
+
+/** What a cut must at least save: a smaller one costs the reader more than it gives. */
+const LEAST_CUT = 300;
+/** Kept back if something must be cut, for pieces that would lose less than `LEAST_CUT`. */
+const SLACK = 1_200;
+
+/** Part of a row, safe, and whole unless it is far larger than any journal. */
+interface Piece extends RawCut {
+  /** At most this many characters are shown. */
+  readonly cap: number;
+  /** Where to read the whole of it. */
+  readonly more: string;
+}
+
+interface Row {
+  readonly number: number;
+  readonly result: BlockResult;
+  readonly facts: readonly string[];
+  readonly pieces: { readonly code: Piece; readonly outcome: Piece; readonly stdout: Piece; readonly stderr: Piece };
+}
+
+/** The rows of one iteration, within `journalChars`. */
+function renderJournal(entries: readonly JournalEntry[], caps: JournalCaps): string {
+  const gap = Math.max(0, entries.length - MAX_ROWS);
+  const first = gap > 0 ? MAX_ROWS / 2 : entries.length;
+  const shown = entries.flatMap((entry, at) => at < first || at >= first + gap ? [rowOf({ ...entry, at }, caps)] : []);
+  const overhead = shown.reduce(
+    (sum, row) => sum + ROW_OVERHEAD + row.facts.join("").length + 8 * row.facts.length,
+    80,
+  );
+  const pieces = shown.map(({ pieces }) => [pieces.code, pieces.outcome, pieces.stdout, pieces.stderr]);
+  const texts = cutPieces(pieces.flat(), caps.journalChars - overhead);
+  const lines = shown.map((row, at) => renderRow(row, texts.slice(4 * at, 4 * at + 4)));
+  if (gap > 0) lines.splice(first, 0, `  … ${gap} blocks left out: results[${first}] to results[${first + gap - 1}] …`);
+  return lines.join("\n");
+}
+
+function rowOf({ code, result, at }: JournalEntry & { readonly at: number }, caps: JournalCaps): Row {
+  const failed = result.error !== null || !result.ok;
+  return {
+    number: at + 1,
+    result,
+    facts: factsOf(result),
+    pieces: {
+      code: piece(code.trim(), { cap: CODE_CHARS }),
+      outcome: failed
+        ? piece(errorText(result, code.trim()), { cap: caps.errorChars })
+        : piece(valueText(result), { cap: caps.previewChars, more: `, all in results[${at}]` }),
+      stdout: piece(result.stdout.trimEnd(), { cap: caps.stdoutChars, more: `, all in printed[${at}]` }),
+      stderr: piece(result.stderr.trimEnd(), { cap: caps.stderrChars, more: `, all in printed[${at}]` }),
+    },
+  };
+}
+
+function piece(text: string, { cap, more = "" }: { readonly cap: number; readonly more?: string }): Piece {
+  return { ...cutRaw(text, cap), cap, more };
+}
+
+/** Everything whole if it fits into `total`; otherwise the largest pieces are cut, each once. */
+function cutPieces(pieces: readonly Piece[], total: number): string[] {
+  const needs = pieces.map(({ text, cap }) => text.length - cap < LEAST_CUT ? text.length : cap);
+  const fits = needs.reduce((sum, need) => sum + need, 0) <= total;
+  const shares = fits ? needs : fairShares(needs, total - SLACK);
+  let slack = fits ? 0 : SLACK;
+  return pieces.map((piece, at) => {
+    const share = shares[at] ?? 0;
+    const over = piece.text.length - share;
+    if (piece.hidden > 0 || over > Math.min(slack, LEAST_CUT)) return wholeLines(piece, share);
+    slack -= Math.max(0, over);
+    return piece.text;
+  });
+}
+
+function renderRow({ number, result, facts }: Row, texts: readonly string[]): string {
+  const [code = "", outcome = "", stdout = "", stderr = ""] = texts;
+  const lines = [`  [${number}] ${code} → ${labelOf(result)}${outcome}${timeOf(result)}`];
+  if (stdout) lines.push(`      stdout: ${stdout}`);
+  if (stderr) lines.push(`      stderr: ${stderr}`);
+  for (const fact of facts) lines.push(`      ${fact}`);
+  return lines.join("\n");
+}
+
+const LABELS: Readonly<Record<BlockOutcome, string>> = {
+  value: "",
+  none: "",
+  error: "ERROR ",
+  refused: "REFUSED ",
+  timeout: "TIMEOUT ",
+  killed: "KILLED ",
+  memory: "OUT OF MEMORY ",
+  cancelled: "CANCELLED ",
+};
+
+/** Names of errors that the label of the row says already. */
+const LABELLED = new Set(["Refused", "Timeout", "OutOfMemory", "Cancelled"]);
+
+function labelOf({ ok, outcome, type, size, preview }: BlockResult): string {
+  if (!ok) return LABELS[outcome] || "ERROR ";
+  const sized = size !== null && (type === "Array" && size > 0 || preview.length > 200);
+  return sized && !preview.startsWith(type) ? `${safeLine(type, 60)}(${size}) ` : "";
+}
+
+function valueText({ outcome, preview, type }: BlockResult): string {
+  return outcome === "none" ? "ok" : preview || type || "ok";
+}
+
+function errorText({ error, outcome }: BlockResult, code: string): string {
+  if (error === null) return outcome === "timeout" ? "no result in time" : "no result";
+  const where = error.line === null ? "" : ` (line ${error.line}${error.column === null ? "" : `:${error.column}`})`;
+  const detail = detailOf(error, code);
+  const name = outcome !== "error" && LABELLED.has(error.name) ? "" : `${error.name}: `;
+  return `${name}${error.message}${where}${detail ? `\n${detail}` : ""}`;
+}
+
+/** The excerpt, without what the row of a block of one line shows already. */
+function detailOf({ excerpt, line, stack }: BlockError, code: string): string {
+  if (excerpt === "") return line === null ? stack : "";
+  const [shown = "", _caret, ...origin] = excerpt.split("\n");
+  return shown.trim() === code ? origin.join("\n") : excerpt;
+}
+
+/** A block that waits for a function of Vis, such as a call of a model, is not slow itself. */
+function timeOf({ ms, calls }: BlockResult): string {
+  if (ms < 10) return "";
+  const text = ms < 1_000 ? `${Math.round(ms)}ms` : `${(ms / 1_000).toFixed(1)}s`;
+  const own = calls.reduce((left, call) => left - call.ms, ms);
+  return `  (${text}${own >= SLOW_MS ? " SLOW" : ""})`;
+}
+
+function factsOf({ repaired, dropped, lost, pending, timedOut, outcome }: BlockResult): string[] {
+  const facts: string[] = [];
+  if (timedOut && outcome !== "timeout") facts.push("timed out");
+  if (repaired !== null) facts.push(`repaired before it ran: ${safeLine(repaired, 200)}`);
+  if (dropped > 0) facts.push(`${dropped} more characters of output were not kept`);
+  if (pending.length > 0) facts.push(`still pending: ${safeLine(names(pending), 200)}`);
+  if (lost.length > 0) facts.push(`lost variables: ${safeLine(names(lost), 300)}`);
+  return facts;
+}
+
+function names(list: readonly string[]): string {
+  const shown = list.slice(0, 20).join(", ");
+  return list.length > 20 ? `${shown}, … ${list.length - 20} more` : shown;
+}
+
+const LINE_CHARS = 160;
+const TRIED_CHARS = 70, PRINTED_CHARS = 60, MAX_LINES = 100;
+
+interface Attempt {
+  /** 1-based. */
+  readonly iteration: number;
+  readonly entries: readonly JournalEntry[];
+  readonly outcome: IterationOutcome;
+  /** Why it failed or was refused; null if neither. */
+  readonly reason: string | null;
+}
+
+/** One line for a past iteration: what was tried, and the result. */
+export function attemptLine(
+  attempt: Attempt,
+): string {
+  const { iteration, entries } = attempt;
+  const tried = entries.map(({ code }) => oneLine(code, TRIED_CHARS)).filter((code) => code !== "");
+  const more = tried.length > 1 ? ` (+${tried.length - 1} blocks)` : "";
+  const what = tried.length > 0 ? `${tried[0]}${more}` : "no code";
+  const came = oneLine(cameOf(attempt), LINE_CHARS - 12 - what.length);
+  return oneLine(`${iteration}: ${what} → ${came}`, LINE_CHARS);
+}
+
+function cameOf({ entries, outcome, reason }: Attempt): string {
+  const failed = entries.filter(({ result }) => !result.ok);
+  const error = failed[0]?.result.error;
+  const why = reason ?? (error ? `${error.name}: ${error.message}` : "");
+  switch (outcome) {
+    case "failed":
+      return `failed${why ? `: ${why}` : ""}`;
+    case "refused":
+      return `final refused${why ? `: ${why}` : ""}`;
+    case "empty":
+      return "nothing was run";
+    case "final":
+      return "final";
+    case "executed":
+      return failed.length === 0 ? valuesOf(entries) : `${failed.length} of ${entries.length} failed: ${why}`;
+    default:
+      return outcome satisfies never;
+  }
+}
+
+/** The names that were defined, and the last line with a word that was printed, else the last value in short. */
+function valuesOf(entries: readonly JournalEntry[]): string {
+  const defined = entries.flatMap(({ result }) => result.defined).slice(0, 8);
+  const names = defined.length > 0 ? `defined ${defined.join(", ")}` : "";
+  const printed = entries.map(({ result }) => result.stdout.trimEnd()).findLast((text) => text !== "");
+  if (printed !== undefined) {
+    const lines = printed.split("\n");
+    const line = lines.findLast((line) => /[\p{L}\p{N}]/u.test(line)) ?? lines.at(-1) ?? "";
+    return `${names}${names && "; "}printed ${oneLine(line, PRINTED_CHARS)}`;
+  }
+  const last = entries.at(-1)?.result;
+  const value = last?.preview ? oneLine(last.preview.replace(/^"""\n/, ""), PRINTED_CHARS) : "";
+  return names && value ? `${names}; value ${value}` : names || value || "ok";
+}
+
+/** The lines of a query; one that repeats what the line before says is counted instead. */
+export class Attempts {
+  readonly #lines: { iteration: number; text: string; times: number }[] = [];
+
+  add(attempt: Attempt): void {
+    const text = attemptLine(attempt);
+    const last = this.#lines.at(-1);
+    if (last && withoutNumber(last.text) === withoutNumber(text)) {
+      last.times++;
+      return;
+    }
+    this.#lines.push({ iteration: attempt.iteration, text, times: 1 });
+    if (this.#lines.length > MAX_LINES) this.#lines.shift();
+  }
+
+  /** Without the iteration that the journal shows: what came of that is there and in the notes. */
+  newest(count: number, journal: number | null): readonly string[] {
+    const lines = this.#lines.filter(({ iteration, times }) => iteration !== journal || times > 1);
+    return lines.slice(-count).map(({ text, times }) => times === 1 ? text : counted(text, times));
+  }
+}
+
+function counted(text: string, times: number): string {
+  const suffix = ` × ${times}`;
+  return `${oneLine(text, LINE_CHARS - suffix.length)}${suffix}`;
+}
+
+function withoutNumber(line: string): string {
+  return line.replace(/^\d+: /, "");
+}
+
+const NAME_CHARS = 100;
+const SHAPE_CHARS = 200;
+const DOC_CHARS = 80;
+const STATEMENT_CHARS = 100;
+const NAMES_CHARS = 2_000;
+const FORGOTTEN_CHARS = 1_000;
+const DECLARATIONS = new Set(["const", "let", "var", "function", "class", "enum"]);
+
+/** The body of `<var_index>`: every variable but those of the system, which the instructions name, in the given order
+ * (newest first), with small values shown in full. What does not fit into `indexRows` rows and `indexChars` characters
+ * is reduced to names. */
+export function renderVarIndex(
+  variables: readonly IndexedVariable[],
+  caps: Pick<ContextCaps, "indexRows" | "indexChars" | "inlineChars">,
+): string {
+  const live = variables.filter((variable) => variable.scope === "live");
+  const groups = groupNumbered(live, caps.inlineChars);
+  const lines: string[] = [];
+  let chars = 0;
+  let shown = 0;
+  for (const group of groups) {
+    if (shown >= caps.indexRows) break;
+    const line = group.numbered === null ? row(group.newest, caps.inlineChars) : groupRow(group, group.numbered);
+    chars += line.length + 1;
+    if (chars > caps.indexChars) break;
+    lines.push(line);
+    shown++;
+  }
+  lines.push(...olderNames(groups.slice(shown).flatMap((group) => group.members)));
+  lines.push(...forgottenLine(variables.filter((variable) => variable.scope === "forgotten")));
+  return safeText(lines.join("\n"));
+}
+
+function row(variable: IndexedVariable, inlineChars: number): string {
+  const { kind, summary, versions, reason, code } = variable;
+  const name = nameOf(variable);
+  const comment = versions > 1 ? [`v${versions}`] : [];
+  if (kind === "pending") comment.push("pending: await it");
+  if (kind === "lost") {
+    const line = safeLine(declaringLine(code ?? "", variable.name), STATEMENT_CHARS);
+    const made = line === "" ? "" : `; made by: ${line}`;
+    comment.push(`lost: ${safeLine(reason, SHAPE_CHARS) || "its value could not be kept"}${made}`);
+  }
+  if (summary.doc !== "") comment.push(safeLine(summary.doc, DOC_CHARS));
+  if (kind !== "lost" && reason !== "") comment.push(`not kept after a restart: ${safeLine(reason, SHAPE_CHARS)}`);
+  if (kind === "function" || kind === "class") {
+    const shape = safeLine(summary.shape, SHAPE_CHARS);
+    return `${kind} ${shape.startsWith(name) ? shape : name} …${commented(comment)}`;
+  }
+  const inline = kind === "data" && summary.inline !== null && summary.inline.length <= inlineChars
+    ? safeLine(summary.inline, inlineChars)
+    : null;
+  const value = inline === null ? `: ${shapeOf(variable)}` : ` = ${inline}`;
+  return `${declarationOf(variable)} ${name}${value}${commented(comment)}`;
+}
+
+function groupRow(
+  { newest, members }: NameGroup,
+  numbered: { readonly names: string; readonly count: number },
+): string {
+  const { kind, summary } = newest;
+  const versions = members.map((member) => member.versions);
+  const [low, high] = [Math.min(...versions), Math.max(...versions)];
+  const marks = high === 1 ? [] : [low === high ? `v${low}` : `v${low} to v${high}`];
+  if (kind === "pending") marks.push("pending: await them");
+  if (kind === "lost") marks.push(`lost: ${safeLine(newest.reason, SHAPE_CHARS)}`);
+  if (summary.doc !== "") marks.push(safeLine(summary.doc, DOC_CHARS));
+  const word = kind === "function" || kind === "class" ? kind : declarationOf(newest);
+  return `${word} ${numbered.names}: ${shapeOf(newest)} ×${numbered.count}${commented(marks)}`;
+}
+
+function commented(facts: readonly string[]): string {
+  return facts.length === 0 ? "" : `  // ${facts.join(" ")}`;
+}
+
+function olderNames(rest: readonly IndexedVariable[]): string[] {
+  if (rest.length === 0) return [];
+  const line = listWithin(rest.map(nameOf), NAMES_CHARS - 8);
+  const more = rest.length - line.count;
+  return [`older: ${line.text}`, ...(more > 0 ? [`+${more} more: await vars()`] : [])];
+}
+
+function forgottenLine(forgotten: readonly IndexedVariable[]): string[] {
+  const [newest] = forgotten;
+  if (newest === undefined) return [];
+  const { text, count } = listWithin(forgotten.map((v) => `${nameOf(v)}(v${v.versions})`), FORGOTTEN_CHARS);
+  const more = forgotten.length > count ? ` +${forgotten.length - count} more: await vars()` : "";
+  return [`forgotten: ${text}${more}  // await restoreVar(${JSON.stringify(nameOf(newest))})`];
+}
+
+/** As many items as fit into `limit` characters, separated by spaces. */
+function listWithin(items: readonly string[], limit: number): { readonly text: string; readonly count: number } {
+  let chars = 0;
+  let count = 0;
+  for (const item of items) {
+    chars += item.length + 1;
+    if (chars > limit) break;
+    count++;
+  }
+  return { text: items.slice(0, count).join(" "), count };
+}
+
+function nameOf({ name }: IndexedVariable): string {
+  return safeLine(name, NAME_CHARS);
+}
+
+function shapeOf({ summary, kind }: IndexedVariable): string {
+  return safeLine(summary.shape, SHAPE_CHARS) || safeLine(summary.type, SHAPE_CHARS) || kind;
+}
+
+function declarationOf({ summary }: IndexedVariable): string {
+  return DECLARATIONS.has(summary.declaration) ? summary.declaration : "const";
+}
+
+/** Variables that share one row of the index; `numbered` is null for a single one. */
+interface NameGroup {
+  readonly newest: IndexedVariable;
+  readonly members: readonly IndexedVariable[];
+  readonly numbered: { readonly names: string; readonly count: number } | null;
+}
+
+/** With more gaps than this, only the first and last names are listed. */
+const MAX_RUNS = 4;
+
+/** Groups variables whose names differ only in their last number and that otherwise look the same. Groups are in the
+ * order of their newest members. Values that are shown in full are not grouped, because their row says more. */
+function groupNumbered(variables: readonly IndexedVariable[], inlineChars: number): NameGroup[] {
+  const groups = new Map<string, IndexedVariable[]>();
+  for (const variable of variables) {
+    const key = keyOf(variable, inlineChars) ?? `\u0000${variable.name}`;
+    const members = groups.get(key);
+    if (members) members.push(variable);
+    else groups.set(key, [variable]);
+  }
+  return [...groups.values()].map(groupOf);
+}
+
+function keyOf({ name, kind, summary, reason }: IndexedVariable, inlineChars: number): string | null {
+  const parts = splitNumber(name);
+  const inlined = kind === "data" && summary.inline !== null && summary.inline.length <= inlineChars;
+  if (parts === null || inlined) return null;
+  const { declaration, type, size, shape, doc } = summary;
+  const look = kind === "function" || kind === "class" ? shape.replace(name, "") : shape;
+  const padded = /^0\d/.test(parts.digits) ? parts.digits.length : 0;
+  return JSON.stringify([parts.head, padded, parts.tail, kind, declaration, type, size, look, doc, reason]);
+}
+
+function splitNumber(name: string): { readonly head: string; readonly digits: string; readonly tail: string } | null {
+  if (name.length > 100) return null;
+  const [, head = "", digits = "", tail = ""] = /^(.*?)(\d+)(\D*)$/s.exec(name) ?? [];
+  return digits === "" ? null : { head, digits, tail };
+}
+
+function groupOf(members: readonly IndexedVariable[]): NameGroup {
+  const [newest] = members;
+  if (newest === undefined) throw new RangeError("Cannot groupOf a group of names: 0 members");
+  if (members.length === 1) return { newest, members, numbered: null };
+  const sorted = members
+    .map(({ name }) => ({ name: safeLine(name, 100), number: Number(splitNumber(name)?.digits ?? Number.NaN) }))
+    .toSorted((a, b) => a.number - b.number);
+  const runs: { first: string; last: string; end: number }[] = [];
+  for (const { name, number } of sorted) {
+    const run = runs.at(-1);
+    if (run && run.end + 1 === number) Object.assign(run, { last: name, end: number });
+    else runs.push({ first: name, last: name, end: number });
+  }
+  const ends = `${sorted[0]?.name} … ${sorted.at(-1)?.name}`;
+  const listed = runs.map(({ first, last }) => first === last ? first : `${first} … ${last}`).join(", ");
+  return { newest, members, numbered: { names: runs.length > MAX_RUNS ? ends : listed, count: members.length } };
+}
+
+/** Tags of the context message. External text must neither open nor close one. */
+const TAGS = ["notes", "prior_thinking", "handover", "journal", "changed", "attempts", "var_index"];
+
+/** Invisible characters, which must not hide a tag or the start of a line. */
+const UNSEEN = "\\u00ad\\u034f\\u180e\\u200b-\\u200f\\u2060-\\u2064\\ufeff";
+const TAG = new RegExp(`<(?=[\\s${UNSEEN}]*(?:/[\\s${UNSEEN}]*)?(?:${TAGS.join("|")})\\b)`, "gi");
+/** A line that reads as a header, a nudge or a journal row. `[1]` as an item of a printed array does not match. */
+const OURS = new RegExp(
+  `^(?=(?:(?!\\n)[\\s${UNSEEN}])*\\[(?:iter\\b|system_nudge|\\d+\\](?![,;:)\\]}.]|\\n|$)))`,
+  "gim",
+);
+/** Control characters other than tab and line feed, line separators, direction overrides, invisible tag characters. */
+const CONTROL = /[^\P{Cc}\t\n]|[\u2028\u2029\u202a-\u202e\u2066-\u2069]|[\u{e0000}-\u{e007f}]/gu;
+
+/** Makes external text safe for the context: it cannot forge the structure around it. Set `inline` if it does not begin
+ * a line. Applying it twice changes nothing more. */
+function safeText(text: string, { inline = false }: { readonly inline?: boolean } = {}): string {
+  return text
+    .toWellFormed()
+    .replace(/\r\n?/g, "\n")
+    .replace(CONTROL, visible)
+    .replace(TAG, "‹")
+    .replace(OURS, (_match, at: number) => inline && at === 0 ? "" : "> ");
+}
+
+/** The same on a single line, at most `limit` characters. */
+function safeLine(text: string, limit: number): string {
+  const raw = text.length > limit * 4 ? text.slice(0, limit * 4) : text;
+  const flat = safeText(raw, { inline: true }).replace(/\s+/g, " ").trim();
+  return flat.length <= limit ? flat : `${flat.slice(0, Math.max(0, limit - 1)).replace(/[\ud800-\udbff]$/, "")}…`;
+}
+
+/** Head and tail within `cap` characters, stating how much is left out. The cut never begins a line. */
+function headAndTail(
+  text: string,
+  { cap, more = "" }: { readonly cap: number; readonly more?: string },
+): string {
+  if (text.length <= cap) return text;
+  const room = cap - 34 - String(text.length).length - more.length;
+  if (room < 40) return `${text.slice(0, Math.max(0, cap - 2)).replace(/[\ud800-\udbff]$/, "")} …`.slice(0, cap);
+  const first = Math.ceil(room * 0.7);
+  const head = text.slice(0, first).replace(/[\ud800-\udbff]$/, "");
+  const tail = text.slice(text.length - (room - first)).replace(/^[\udc00-\udfff]/, "");
+  return `${head} … ${text.length - head.length - tail.length} characters left out${more} … ${tail}`;
+}
+
+/** Safe text, whole unless it has more than four times as many characters as may be shown of it. */
+interface RawCut {
+  readonly text: string;
+  /** Characters that `text` lacks in its middle, where a cut leaves them out anyway. */
+  readonly hidden: number;
+  /** Where to read the whole of it. */
+  readonly more: string;
+}
+
+function cutRaw(text: string, cap: number): Omit<RawCut, "more"> {
+  if (text.length <= 4 * cap) return { text: safeText(text, { inline: true }), hidden: 0 };
+  const kept = text.slice(0, 2 * cap) + text.slice(text.length - 2 * cap);
+  return { text: safeText(kept, { inline: true }), hidden: text.length - kept.length };
+}
+
+/** The first and last lines of safe text within `cap` characters; a line that is too long for that is cut inside. */
+function wholeLines({ text, hidden, more }: RawCut, cap: number): string {
+  if (text.length <= cap && hidden === 0) return text;
+  const room = cap - 48 - more.length;
+  if (room < 40) return headAndTail(text, { cap });
+  let first = Math.ceil(room * 0.7), last = text.length - (room - first);
+  const end = text.lastIndexOf("\n", first), begin = text.indexOf("\n", last);
+  if (end > first / 2) first = end;
+  if (begin >= 0 && text.length - begin > (text.length - last) / 2) last = begin;
+  const head = text.slice(0, first).replace(/[\ud800-\udbff]$/, "");
+  const tail = text.slice(last).replace(/^[\udc00-\udfff]/, "");
+  const left = text.length + hidden - head.length - tail.length;
+  return `${head}${first === end ? "\n" : " "}… ${left} characters left out${more} …${
+    last === begin ? "" : " "
+  }${tail}`;
+}
+
+/** Cut first, so that nothing large is built, then made safe, then cut again if quoting made it longer. */
+function safeCut(
+  text: string,
+  options: { readonly cap: number; readonly inline?: boolean; readonly more?: string },
+): string {
+  return headAndTail(safeText(headAndTail(text, options), options), options);
+}
+
+function visible(char: string): string {
+  const code = char.charCodeAt(0);
+  if (code === 0x2028 || code === 0x2029 || code === 0x85) return "\u2424";
+  if (code < 0x20) return String.fromCharCode(0x2400 + code);
+  return code === 0x7f ? "\u2421" : "\ufffd";
+}
+
+/** Divides `total` among `needs`: none gets more than it needs, and what small ones leave goes to the large ones. */
+function fairShares(needs: readonly number[], total: number): number[] {
+  const shares = needs.map(() => 0);
+  const order = needs.map((need, at) => ({ need, at })).toSorted((a, b) => a.need - b.need);
+  let left = Math.max(0, total);
+  for (const [rank, { need, at }] of order.entries()) {
+    const share = Math.min(need, Math.floor(left / (order.length - rank)));
+    shares[at] = share;
+    left -= share;
+  }
+  return shares;
+}

@@ -1,0 +1,368 @@
+import { Cancelled, HostCallError, ProviderError } from "../domain/errors.ts";
+import { Semaphore } from "../domain/kit/concurrency.ts";
+import { addUsage, NO_USAGE } from "../domain/query/model_call.ts";
+import type { QueryReason } from "../domain/query/outcomes.ts";
+import type { Usage } from "../domain/query/query_schemas.ts";
+import { type Price, ratesFor } from "../providers/provider.ts";
+import type { Router, RouterCallOptions, RouterReply, RouterRequest } from "../providers/router/router.ts";
+import type { ModelRoute } from "../providers/router/routes.ts";
+import { chosenRoute, isPreference, type ModelCalls, needsPrice, type QueryLimits } from "./query_parts.ts";
+
+type LimitReason = Extract<QueryReason, `limit_${string}`>;
+
+/** The expected consumption of a call, before it is made. */
+interface Expected {
+  readonly inputTokens: number;
+  readonly price: Price | null;
+}
+
+interface Spend {
+  readonly usage: Usage;
+  readonly costUsd: number | null;
+}
+
+/** A call under way. Settle it exactly once, however it ends. */
+interface Reservation {
+  settle(spent: Spend): void;
+}
+
+const NOTHING: Spend = { usage: NO_USAGE, costUsd: 0 };
+
+/** What one query and everything below it has spent, against the limits of the whole tree. Each call is reserved before
+ * it is made and settled after it, so that parallel children cannot each spend the same remainder. */
+export class Ledger {
+  readonly #tree: Tree;
+  readonly #parent: Ledger | null;
+  #spent: Spend = NOTHING;
+
+  protected constructor(tree: Tree, parent: Ledger | null) {
+    this.#tree = tree;
+    this.#parent = parent;
+  }
+
+  /** Opens the ledger of a tree's root; `elapsed` returns milliseconds since it began. */
+  static open(limits: QueryLimits, elapsed: () => number): Ledger {
+    return new Ledger(new Tree(limits, elapsed), null);
+  }
+
+  /** The ledger of a query below this one. */
+  child(): Ledger {
+    return new Ledger(this.#tree, this);
+  }
+
+  /** What this query and all below it have spent. The cost is null once a call with an unknown price was made. */
+  get spent(): Spend {
+    return this.#spent;
+  }
+
+  /** Whether the limits of the tree require a known price of every call. */
+  get priced(): boolean {
+    return needsPrice(this.#tree.limits);
+  }
+
+  /** The limit of the tree that was reached, or null. */
+  reached(): LimitReason | null {
+    return this.#tree.reached();
+  }
+
+  /** Counts a sub-call or a child query. Throws `HostCallError` when the tree has reached its limit. */
+  countSubcall(symbol: string): void {
+    const limit = this.#tree.limits.subcalls ?? null;
+    if (limit !== null && this.#tree.subcalls >= limit) {
+      throw new HostCallError(`Cannot call a model again: the limit of ${limit} sub-calls is reached`, {
+        namespace: "vis",
+        symbol,
+        hint: "answer from what you have",
+      });
+    }
+    this.#tree.subcalls++;
+  }
+
+  /** Waits while the calls under way may use up what is left. Rejects with `ProviderError` when a limit is reached, and
+   * with `Cancelled`. */
+  async reserve(expected: Expected, signal: AbortSignal): Promise<Reservation> {
+    for (;;) {
+      if (signal.aborted) throw new Cancelled("Query cancelled");
+      const limit = this.reached();
+      if (limit) {
+        throw new ProviderError(`Cannot call the model: ${WORDS[limit]} of the whole query is reached`, {
+          code: "refused",
+          retryable: false,
+        });
+      }
+      const held = this.#tree.hold(expected);
+      if (held) return this.#reservation(held);
+      await this.#tree.released(signal);
+    }
+  }
+
+  /** Counts sub-calls and child queries that another process made for the same query. */
+  countEarlier(subcalls: number): void {
+    this.#tree.subcalls += subcalls;
+  }
+
+  /** Counts a call without a reservation. */
+  count(spent: Spend): void {
+    this.#tree.usage = addUsage(this.#tree.usage, spent.usage);
+    this.#tree.costUsd += spent.costUsd ?? 0;
+    this.#add(spent);
+  }
+
+  #reservation(held: Held): Reservation {
+    let open = true;
+    return {
+      settle: (spent) => {
+        if (!open) return;
+        open = false;
+        this.count(spent);
+        this.#tree.release(held);
+      },
+    };
+  }
+
+  #add(spent: Spend): void {
+    this.#spent = sum(this.#spent, spent);
+    if (this.#parent) this.#parent.#add(spent);
+  }
+}
+
+interface Held {
+  readonly tokens: number;
+  readonly costUsd: number;
+}
+
+/** State shared by all queries of one tree. */
+class Tree {
+  readonly limits: QueryLimits;
+  readonly elapsed: () => number;
+  readonly #held = new Set<Held>();
+  readonly #waiting = new Set<() => void>();
+  subcalls = 0;
+  usage: Usage = NO_USAGE;
+  /** Of the calls whose price is known. */
+  costUsd = 0;
+
+  constructor(limits: QueryLimits, elapsed: () => number) {
+    this.limits = limits;
+    this.elapsed = elapsed;
+  }
+
+  reached(): LimitReason | null {
+    return limitReached(this.limits, { usage: this.usage, costUsd: this.costUsd, ms: this.elapsed() });
+  }
+
+  /** Null if it may exceed what is left after the calls under way. A call is always allowed when it is the only one. */
+  hold({ inputTokens, price }: Expected): Held | null {
+    const { usage, costUsd } = this;
+    const calls = Math.max(1, usage.calls);
+    const output = usage.output / calls;
+    const rates = price && ratesFor(price, inputTokens);
+    const cost = rates ? (inputTokens * rates.input + output * rates.output) / 1e6 : 0;
+    // The characters of a prompt are a poor measure of its tokens, so at least the average of past calls is expected.
+    const held: Held = {
+      tokens: Math.max(inputTokens + output, (usage.input + usage.output) / calls),
+      costUsd: Math.max(cost, costUsd / calls),
+    };
+    if (this.#held.size > 0 && (this.#unknown() || !this.#fits(held))) return null;
+    this.#held.add(held);
+    return held;
+  }
+
+  release(held: Held): void {
+    this.#held.delete(held);
+    for (const wake of this.#waiting) wake();
+    this.#waiting.clear();
+  }
+
+  /** Resolves when a call under way has ended. */
+  async released(signal: AbortSignal): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const wake = (): void => resolve();
+    this.#waiting.add(wake);
+    signal.addEventListener("abort", wake, { once: true });
+    await promise;
+    signal.removeEventListener("abort", wake);
+    this.#waiting.delete(wake);
+  }
+
+  /** Until the first call has ended, consumption per call is unknown; with a limit, the others wait for it. */
+  #unknown(): boolean {
+    const { tokens, costUsd } = this.limits;
+    return this.usage.calls === 0 && (tokens !== null || costUsd !== null);
+  }
+
+  #fits(held: Held): boolean {
+    const { tokens, costUsd } = this.limits;
+    let heldTokens = held.tokens, heldCost = held.costUsd;
+    for (const other of this.#held) {
+      heldTokens += other.tokens;
+      heldCost += other.costUsd;
+    }
+    const { usage } = this;
+    if (tokens !== null && usage.input + usage.output + heldTokens > tokens) return false;
+    return costUsd === null || this.costUsd + heldCost <= costUsd;
+  }
+}
+
+const WORDS: Readonly<Record<LimitReason, string>> = {
+  limit_cost: "the cost limit",
+  limit_tokens: "the token limit",
+  limit_time: "the time limit",
+};
+
+function sum(a: Spend, b: Spend): Spend {
+  const unpriced = a.costUsd === null || (b.costUsd === null && b.usage.calls > 0);
+  return {
+    usage: addUsage(a.usage, b.usage),
+    costUsd: unpriced ? null : (a.costUsd ?? 0) + (b.costUsd ?? 0),
+  };
+}
+
+/** The limit that prevents another model call, or null. */
+function limitReached(
+  limits: QueryLimits,
+  spent: { readonly usage: Usage; readonly costUsd: number; readonly ms: number },
+): LimitReason | null {
+  if (limits.wallMs !== null && spent.ms >= limits.wallMs) return "limit_time";
+  if (limits.tokens !== null && spent.usage.input + spent.usage.output >= limits.tokens) return "limit_tokens";
+  if (limits.costUsd !== null && spent.costUsd >= limits.costUsd) return "limit_cost";
+  return null;
+}
+
+const CHARS_PER_TOKEN = 4;
+/** Concurrent model calls below queries, per process. Whoever holds a place waits only for its reply, so nesting cannot
+ * deadlock. */
+const AT_ONCE = 8;
+const CALLS = new Semaphore(AT_ONCE);
+
+/** The router behind the ledger of one query and the gate of the process. If `model` is set, that model serves. `gate`
+ * is null for the calls of a user's own query: there is one at a time, and no conversation waits for others. */
+export class LedgerCalls implements ModelCalls {
+  readonly #router: ModelCalls;
+  readonly #ledger: Ledger;
+  readonly #gate: Semaphore | null;
+  readonly #model: string | null;
+
+  constructor(
+    router: ModelCalls,
+    options: { readonly ledger: Ledger; readonly model?: string | null; readonly gate?: Semaphore | null },
+  ) {
+    this.#router = router;
+    this.#ledger = options.ledger;
+    this.#gate = options.gate === undefined ? CALLS : options.gate;
+    this.#model = options.model ?? null;
+  }
+
+  get routes(): readonly ModelRoute[] {
+    return this.#router.routes;
+  }
+
+  current(): ReturnType<Router["current"]> {
+    return chosenRoute(this.#router, this.#model);
+  }
+
+  /** Like the router; also rejects with `ProviderError` when a limit of the tree is reached, and when that limit is a
+   * cost and the price of the model is unknown. */
+  async ask(request: RouterRequest, options: RouterCallOptions): Promise<RouterReply> {
+    const chars = request.messages.reduce((sum, { text }) => sum + text.length, 0);
+    const inputTokens = Math.ceil(chars / CHARS_PER_TOKEN);
+    const { price } = this.current().capabilities;
+    // The ledger comes first, so that a call that waits there holds no place in the gate.
+    const reservation = await this.#ledger.reserve({ inputTokens, price }, options.signal);
+    let spent: Spend = { usage: NO_USAGE, costUsd: 0 };
+    try {
+      const chosen = { ...request, ...choiceOf(this.#model, request), priced: this.#ledger.priced };
+      const call = (): Promise<RouterReply> => this.#router.ask(chosen, options);
+      const reply = await (this.#gate?.run(call, options.signal) ?? call());
+      spent = { usage: reply.usage, costUsd: reply.costUsd };
+      return reply;
+    } finally {
+      reservation.settle(spent);
+    }
+  }
+}
+
+/** A model named in the request takes precedence. */
+function choiceOf(model: string | null, request: RouterRequest): Partial<RouterRequest> {
+  const name = request.model ?? model;
+  if (name === null || name === undefined) return {};
+  return isPreference(name) ? { prefer: request.prefer ?? name, model: null } : { model: name };
+}
+
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** The signal of a query with a time limit: waits for a model or a block end with it. Its creator must close it. */
+export class QueryDeadline {
+  readonly signal: AbortSignal;
+  readonly #caller: AbortSignal;
+  readonly #now: () => number;
+  readonly #begun: number;
+  readonly #wallMs: number | null;
+  readonly #passing = new AbortController();
+  #timer: ReturnType<typeof setTimeout> | null = null;
+  /** How many hold it, since when, and for how long it was held before. */
+  #holds = 0;
+  #heldSince = 0;
+  #heldBefore = 0;
+  #closed = false;
+
+  /** `wallMs`: null for no limit besides the caller's own signal. */
+  constructor(
+    caller: AbortSignal,
+    { wallMs, now = Date.now, elapsedMs = 0 }: {
+      readonly wallMs: number | null;
+      readonly now?: () => number;
+      /** What has passed before. */
+      readonly elapsedMs?: number;
+    },
+  ) {
+    this.#caller = caller;
+    this.#now = now;
+    this.#begun = now() - elapsedMs;
+    this.#wallMs = wallMs !== null && wallMs > MAX_TIMER_MS ? null : wallMs;
+    this.signal = this.#wallMs === null ? caller : AbortSignal.any([caller, this.#passing.signal]);
+    this.#arm();
+  }
+
+  /** Milliseconds since the query began, without those in which it was held. */
+  get elapsedMs(): number {
+    const held = this.#heldBefore + (this.#holds > 0 ? this.#now() - this.#heldSince : 0);
+    return this.#now() - this.#begun - held;
+  }
+
+  /** Whether the time ran out before the caller ended it. */
+  get passed(): boolean {
+    return this.signal.aborted && !this.#caller.aborted;
+  }
+
+  /** Runs the work while the time stands still. */
+  async held<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#holds++ === 0) {
+      this.#heldSince = this.#now();
+      this.#disarm();
+    }
+    try {
+      return await work();
+    } finally {
+      if (--this.#holds === 0) {
+        this.#heldBefore += this.#now() - this.#heldSince;
+        this.#arm();
+      }
+    }
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#disarm();
+  }
+
+  #disarm(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+  }
+
+  #arm(): void {
+    if (this.#wallMs === null || this.#closed) return;
+    this.#timer = setTimeout(() => this.#passing.abort(), Math.max(0, this.#wallMs - this.elapsedMs));
+  }
+}
