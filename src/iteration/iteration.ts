@@ -1,22 +1,20 @@
 import { Buffer } from "node:buffer";
-import { Cancelled, ProviderError, type ProviderErrorCode } from "../domain/errors.ts";
 import type { JsonValue } from "../domain/kit/json.ts";
 import { clip } from "../domain/kit/text.ts";
 import type { BlockDiff } from "../domain/query/calls.ts";
-import { type ModelTrace, NO_USAGE } from "../domain/query/model_call.ts";
+import type { ModelTrace } from "../domain/query/model_call.ts";
 import { type IterationOutcome, outcomeOf } from "../domain/query/outcomes.ts";
 import type { Emitter } from "../domain/query/query_event.ts";
 import type { StepChild } from "../domain/query/query_progress.ts";
-import type { AnswerType, Confidence, QueryEventBody, Usage } from "../domain/query/query_schemas.ts";
+import type { AnswerType, Confidence, Usage } from "../domain/query/query_schemas.ts";
 import type { Environment } from "../environment/environment.ts";
 import type { Log } from "../logging/log.ts";
 import type { IterationEnd, StoredBlock, StoredIteration } from "../persistence/store.ts";
 import type { ContextParts, JournalEntry } from "../prompt/context.ts";
 import type { CallPrefix } from "../prompt/prompt.ts";
-import type { ParsedReply, Reply, ReplyBlock, ReplyFault } from "../prompt/reply/reply.ts";
-import { ReplyStream } from "../prompt/reply/stream_reply.ts";
-import type { ModelEvent, ModelMessage, ReasoningLevel } from "../providers/provider.ts";
-import type { Router, RouterReply } from "../providers/router/router.ts";
+import type { Reply, ReplyBlock, ReplyFault } from "../prompt/reply/reply.ts";
+import type { ModelMessage, ReasoningLevel } from "../providers/provider.ts";
+import type { Router } from "../providers/router/router.ts";
 import type { ModelPreference } from "../providers/router/routes.ts";
 
 /* One model round trip: ask, run the blocks, judge the answer, store.

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { Cancelled, ProviderError, type ProviderErrorCode } from "../domain/errors.ts";
 import { blockResult } from "../domain/query/block_result.ts";
 import { type ModelTrace, NO_USAGE } from "../domain/query/model_call.ts";
-import type { QueryEventBody, Usage } from "../domain/query/query_schemas.ts";
+import type { QueryEventBody } from "../domain/query/query_schemas.ts";
 import type { StoredBlock } from "../persistence/store.ts";
 import type { JournalEntry } from "../prompt/context.ts";
 import { callMessages } from "../prompt/prompt.ts";

@@ -8,9 +8,8 @@ import type { Emitter } from "../domain/query/query_event.ts";
 import { endedChild, type StepChild } from "../domain/query/query_progress.ts";
 import type { QueryResult } from "../domain/query/query_schemas.ts";
 import type { SteeredMessage } from "../domain/query/stored_query.ts";
-import type { QueryScope } from "../environment/environment_parts.ts";
 import type { Environment } from "../environment/environment.ts";
-import { type ActiveExtensions, offLine } from "../extension/active.ts";
+import type { ActiveExtensions } from "../extension/active.ts";
 import {
   type AcceptedFinal,
   type Iterated,
@@ -26,13 +25,13 @@ import type { Log } from "../logging/log.ts";
 import type { EndOfIteration, PreviousTurn, StoredIteration } from "../persistence/store.ts";
 import { Attempts, type ContextCaps, type ContextParts, type JournalEntry, renderVarIndex } from "../prompt/context.ts";
 import { builtinNudges, extensionNudges, type NudgeWarning, Repetition } from "../prompt/nudges.ts";
-import { assembleSystemPrompt, callMessages, type CallPrefix, type RequestExtras } from "../prompt/prompt.ts";
+import type { RequestExtras } from "../prompt/prompt.ts";
 import type { Reply } from "../prompt/reply/reply.ts";
-import type { ModelMessage, ReasoningLevel } from "../providers/provider.ts";
+import type { ReasoningLevel } from "../providers/provider.ts";
 import { decode } from "../sandbox/codec/codec.ts";
 import type { Ledger, QueryDeadline } from "./limits.ts";
 import type { QueryApprovals } from "./query_approvals.ts";
-import { isPlanning, type QueryParts } from "./query_parts.ts";
+import type { QueryParts } from "./query_parts.ts";
 import type { Subcalls } from "./subcalls.ts";
 
 /** A query that is stored as running, and everything that lives as long as it. */

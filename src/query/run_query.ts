@@ -20,7 +20,6 @@ import type { QueryScope } from "../environment/environment_parts.ts";
 import { type ActiveExtensions, offLine } from "../extension/active.ts";
 import type { IterationFrame } from "../iteration/iteration.ts";
 import type { Asked, LeftQuery, PreviousTurn, QueryStore, StoredIteration } from "../persistence/store.ts";
-import type { ContextParts } from "../prompt/context.ts";
 import { Repetition } from "../prompt/nudges.ts";
 import {
   assembleSystemPrompt,
