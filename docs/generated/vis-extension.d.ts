@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: ce8d64c33962c5eb56ba4338d41714c860cd1941b37d88c763c1b4868574cad2
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: bc26bc24ede7baa1edf419fcffacfc41042b0028a3738814cc9d4df6b63c56fa
 import { z } from 'zod';
 
 /** Any value that JSON can express. */
@@ -28,6 +28,8 @@ export declare class JsonMeter {
 }
 /** Parses JSON that somebody else wrote. Throws JsonTooLarge before anything is built from it, else as JSON.parse. */
 export declare function readForeignJson(text: string, limits?: JsonLimits): unknown;
+/** `read`, parsed from the text, with a BigInt for each integer that a number cannot hold. */
+export declare function exactJson(text: string, read: unknown): unknown;
 /** What a call asks the user to allow, because its grant does not cover it. */
 export interface ApprovalRequest {
   /** What would be done, as a phrase after "Allow Vis to": "run npm ci with network". */

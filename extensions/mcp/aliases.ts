@@ -37,9 +37,6 @@ export function isBound(envId: string, server: string): boolean {
   return BOUND.get(envId)?.has(server) ?? false;
 }
 
-/** Maximum functions of one alias; the others are called with `mcp.call`. */
-const MOST_SYMBOLS = 300;
-
 type Call = (env: EnvironmentView, tool: string, args: Readonly<Record<string, unknown>>) => Promise<unknown>;
 
 /** The alias of a server: one function per tool, and no prompt. */
@@ -55,7 +52,7 @@ function serverExtension(
     group: "mcp",
     version: "0.1.0",
     shown: 0,
-    symbols: tools.slice(0, MOST_SYMBOLS).map((tool) =>
+    symbols: tools.map((tool) =>
       fn(
         tool.symbol,
         async (env: EnvironmentView, args: Readonly<Record<string, unknown>> = {}) => await call(env, tool.name, args),

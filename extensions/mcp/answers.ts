@@ -1,25 +1,39 @@
-import { BoundedMap, readForeignJson } from "@vis/extension";
+import { BoundedMap, exactJson, readForeignJson } from "@vis/extension";
+import { exactText } from "./exact_json.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 type Asked = Readonly<{ id: unknown; method: string }>;
 
+interface Reading {
+  /** The id of the one request that the message can answer. */
+  readonly only?: unknown;
+  /** The message with its long integers. */
+  readonly exact: () => unknown;
+}
+
 /** Requests that never get an answer are forgotten. */
-const MOST_WAITING = 10_000;
-const INTERNAL_ERROR = -32603;
+const MOST_WAITING = 10_000, MOST_RESULTS = 1_000;
+const INVALID_REQUEST = -32600, METHOD_NOT_FOUND = -32601, INTERNAL_ERROR = -32603;
 const WHOLE = "whole";
 
 /** Makes the messages of a server readable for the library, which refuses a whole message for one null or one key too
  * many. The result of a tool call passes by its checks: the tool has run, and a refusal would make the model call it
- * again. `wholeResult` returns that result. */
+ * again. `whole` returns that result. */
 export class Answers {
   /** The requests that wait, by their ids as text. */
   readonly #waiting = new BoundedMap<string, Asked>(MOST_WAITING);
+  /** Results of tool calls that the library has and its caller not yet. */
+  readonly #results = new BoundedMap<number, unknown>(MOST_RESULTS);
+  #resultCount = 0;
+  #hasNotified = false;
 
   /** Takes each message that is sent. */
   sent(message: unknown): void {
     const { id, method, params } = fieldsOf(message);
     if (method === "notifications/cancelled") this.#waiting.delete(String(fieldsOf(params)["requestId"]));
-    else if (typeof method === "string" && id !== undefined) this.#waiting.set(String(id), { id, method });
+    if (typeof method !== "string") return;
+    if (id === undefined) this.#hasNotified = true;
+    else this.#waiting.set(String(id), { id, method });
   }
 
   /** Whether the request still waits for its answer. */
@@ -27,10 +41,25 @@ export class Answers {
     return this.#waiting.has(String(id));
   }
 
-  /** The message, or the list of messages, as the library reads it. `only` is the id of the one request that the
-   * message can answer. */
-  readable(message: unknown, only?: unknown): unknown {
-    if (Array.isArray(message)) return message.map((one) => this.readable(one, only));
+  /** The message, or the list of messages, as the library reads it; null for an error that answers no request. `only` is
+   * the id of the one request that the text can answer. Throws SyntaxError and JsonTooLarge. */
+  read(text: string, only?: unknown): unknown {
+    const message = readForeignJson(text, MESSAGE_LIMITS);
+    const exact = (): unknown => exactJson(text, message);
+    if (!Array.isArray(message)) return this.#readable(message, { only, exact });
+    return message.map((one, at) => this.#readable(one, { only, exact: () => Reflect.get(Object(exact()), at) }))
+      .filter((one) => one !== null);
+  }
+
+  /** The result of a tool call as the server sent it, from the one that the library returned; undefined the second time. */
+  whole({ structuredContent }: { readonly structuredContent?: unknown }): unknown {
+    const key = Number(fieldsOf(structuredContent)[WHOLE]);
+    const result = this.#results.get(key);
+    this.#results.delete(key);
+    return result;
+  }
+
+  #readable(message: unknown, { only, exact }: Reading): unknown {
     const { jsonrpc, id, method, params, result, error } = fieldsOf(message);
     if (typeof method === "string") {
       return {
@@ -43,9 +72,26 @@ export class Answers {
     // Servers leave out the result of what returns nothing.
     const isEmpty = id == null ? jsonrpc === "2.0" && only !== undefined : this.waits(id);
     if (result === undefined && error === undefined && !isEmpty) return message;
+    const isError = result == null && error != null;
+    if (isError && only === undefined && !this.#isAnswer(id, error)) return null;
     const asked = this.#take(id ?? only);
-    if (result == null && error != null) return { jsonrpc: "2.0", id: asked.id, error: plainError(error) };
+    if (isError) return { jsonrpc: "2.0", id: asked.id, error: plainError(error) };
+    if (asked.method === "tools/call" && fieldsOf(result)["resultType"] !== "input_required") {
+      this.#results.set(++this.#resultCount, fieldsOf(exact())["result"] ?? null);
+      const known = { resultType: "complete", content: [], structuredContent: { [WHOLE]: this.#resultCount } };
+      return { jsonrpc: "2.0", id: asked.id, result: known };
+    }
     return { jsonrpc: "2.0", id: asked.id, result: plainResult(result, asked.method) };
+  }
+
+  /** Whether an error answers a request. Some servers answer a notification, which has no id, with an error: it would
+   * fail the request that waits. */
+  #isAnswer(id: unknown, error: unknown): boolean {
+    if (id != null) return this.waits(id);
+    const { code, message } = fieldsOf(error);
+    const isOfNotification = code === INVALID_REQUEST || code === METHOD_NOT_FOUND ||
+      String(message).includes("notifications/");
+    return this.#waiting.size === 1 && !(this.#hasNotified && isOfNotification);
   }
 
   /** An answer without an id belongs to the only request that waits. */
@@ -58,17 +104,12 @@ export class Answers {
   }
 }
 
-/** The result of a tool call as the server sent it, from the one that the library returned. */
-export function wholeResult({ structuredContent }: { readonly structuredContent?: unknown }): unknown {
-  return fieldsOf(structuredContent)[WHOLE];
-}
-
 function plainResult(result: unknown, method: string): unknown {
-  if (method === "tools/call" && fieldsOf(result)["resultType"] !== "input_required") {
-    return { resultType: "complete", content: [], structuredContent: { [WHOLE]: result ?? null } };
-  }
   // A null within the schema of a tool has a meaning.
-  return method === "tools/list" ? withoutNulls(result) : noNulls(result ?? {});
+  const plain = fieldsOf(method === "tools/list" ? withoutNulls(result) : noNulls(result ?? {}));
+  const { nextCursor, ...rest } = plain;
+  // Servers write an empty cursor on the last page.
+  return nextCursor === "" ? rest : plain;
 }
 
 function plainError(error: unknown): unknown {
@@ -137,7 +178,7 @@ export function resultMessage(result: unknown): string {
   const said = textOf(piecesOf(content)).trim();
   const data = structuredContent ?? (said === "" ? content ?? ownData(result, rest) : null);
   const more = data === null || Array.isArray(data) && data.length === 0 ? "" : textFor(data);
-  const isSame = more === said || JSON.stringify(parsed(said)) === more;
+  const isSame = more === said || textFor(parsed(said)) === more;
   return isSame ? said : [said, more].filter((one) => one !== "").join("\n");
 }
 
@@ -179,7 +220,7 @@ function pieceOf(value: unknown): ToolResultPart {
 }
 
 function textFor(value: unknown): string {
-  return typeof value === "string" ? value : value == null ? "" : JSON.stringify(value);
+  return typeof value === "string" ? value : value == null ? "" : exactText(value);
 }
 
 function isText(piece: ToolResultPart): piece is { readonly type: "text"; readonly text: string } {
@@ -193,7 +234,7 @@ function textOf(pieces: readonly ToolResultPart[]): string {
 function parsed(text: string): unknown {
   if (!/^\s*[{[]/.test(text)) return text;
   try {
-    return readForeignJson(text, MESSAGE_LIMITS);
+    return exactJson(text, readForeignJson(text, MESSAGE_LIMITS));
   } catch {
     return text;
   }

@@ -1,12 +1,13 @@
 import { isBound } from "./aliases.ts";
-import { piecesOf, resourcePiece, resultMessage, toolData, wholeResult } from "./answers.ts";
+import { piecesOf, resourcePiece, resultMessage, toolData } from "./answers.ts";
 import { httpStatusOf } from "./connect.ts";
+import { jsonArguments } from "./exact_json.ts";
 import { LoginError } from "./login/logins.ts";
 import { Links, type ServerLink } from "./server_link.ts";
 import { enabledServers, ServerError } from "./settings.ts";
 import { aliasName, differenceOf, type McpTool, requiredKeys, ToolCache, toolList, toolUsage } from "./tools.ts";
 import { type Client, ProtocolError, UnauthorizedError } from "@modelcontextprotocol/client";
-import { type EnvironmentView, nearestName } from "@vis/extension";
+import { type EnvironmentView, messageOf, nearestName } from "@vis/extension";
 
 const links = new Links();
 const MOST_LISTED = 1_000;
@@ -14,9 +15,9 @@ type Args = Readonly<Record<string, unknown>>;
 
 export async function tools(env: EnvironmentView, server: string, search?: string): Promise<string> {
   const link = links.find(env, server);
-  const { tools: found, unusable } = await link.listed(env);
-  await new ToolCache(env).write(server, { config: link.config, tools: found });
-  return toolList(server, { tools: found, unusable, bound: isBound(env.envId, server), search });
+  const listed = await link.listed(env);
+  await new ToolCache(env).write(server, { config: link.config, tools: listed.tools });
+  return toolList(server, { ...listed, bound: isBound(env.envId, server), search });
 }
 
 export async function call(
@@ -50,32 +51,32 @@ export function servers(env: EnvironmentView): unknown {
 }
 
 export async function resources(env: EnvironmentView, server: string): Promise<unknown> {
-  return await links.find(env, server).request(env, async (client, options) => {
+  return await links.find(env, server).request(env, async ({ client }, options) => {
     const single = async () => (await client.listResources(undefined, options)).resources;
     const templates = async () => (await client.listResourceTemplates(undefined, options)).resourceTemplates;
     const [found, patterns] = await Promise.all([
       listed(client, { of: "resources", list: single }),
       listed(client, { of: "resources", list: templates }),
     ]);
-    return [
+    return firstOf([
       ...found.map(({ uri, ...rest }) => ({ uri, ...known(rest), template: false })),
       ...patterns.map(({ uriTemplate, ...rest }) => ({ uri: uriTemplate, ...known(rest), template: true })),
-    ].slice(0, MOST_LISTED);
+    ], { env, of: "resources" });
   });
 }
 
 export async function read(env: EnvironmentView, server: string, uri: string): Promise<unknown> {
-  return await links.find(env, server).request(env, async (client, options) => {
+  return await links.find(env, server).request(env, async ({ client }, options) => {
     const { contents } = await client.readResource({ uri }, options);
     return contents.map(resourcePiece);
   });
 }
 
 export async function prompts(env: EnvironmentView, server: string): Promise<unknown> {
-  return await links.find(env, server).request(env, async (client, options) => {
+  return await links.find(env, server).request(env, async ({ client }, options) => {
     const list = async () => (await client.listPrompts(undefined, options)).prompts;
     const found = await listed(client, { of: "prompts", list });
-    return found.slice(0, MOST_LISTED).map(({ arguments: args = [], ...rest }) => ({
+    return firstOf(found, { env, of: "prompts" }).map(({ arguments: args = [], ...rest }) => ({
       ...known(rest),
       arguments: args.map(({ required = false, ...arg }) => ({ ...known(arg), required })),
     }));
@@ -87,10 +88,20 @@ export async function prompt(
   server: string,
   { prompt: name, args }: { readonly prompt: string; readonly args: Readonly<Record<string, string>> },
 ): Promise<unknown> {
-  return await links.find(env, server).request(env, async (client, options) => {
+  return await links.find(env, server).request(env, async ({ client }, options) => {
     const { messages } = await client.getPrompt({ name, arguments: { ...args } }, options);
     return messages.map(({ role, content }) => ({ role, content: piecesOf([content])[0] ?? null }));
   });
+}
+
+function firstOf<T>(
+  all: readonly T[],
+  { env, of }: { readonly env: EnvironmentView; readonly of: "resources" | "prompts" },
+): readonly T[] {
+  if (all.length > MOST_LISTED) {
+    env.note?.(`${all.length - MOST_LISTED} ${of} are left out: the limit is ${MOST_LISTED}`);
+  }
+  return all.slice(0, MOST_LISTED);
 }
 
 function known(
@@ -127,16 +138,17 @@ export async function listed<T>(
 /** Calls a tool by its own name or by its symbol. A failure shows its signature. */
 async function callTool(
   env: EnvironmentView,
-  { link, tool: name, args, bound }: {
+  { link, tool: name, args: given, bound }: {
     readonly link: ServerLink;
     readonly tool: string;
-    readonly args: Readonly<Record<string, unknown>>;
+    readonly args: Args;
     /** Whether this query has the server's alias. */
     readonly bound: boolean;
   },
 ): Promise<unknown> {
   const tool = findTool(await link.tools(env), { link, name });
   const usage = toolUsage(tool, { server: link.name, bound });
+  const args = argumentsOf(given, { tool: tool.name });
   const missing = requiredKeys(tool.inputSchema).filter((key) => !Object.hasOwn(args, key));
   if (missing.length > 0) throw failure(tool, { usage, why: `${missing.join(", ")} is missing` });
   if (tool.destructive && !link.config.destructive) await askUser(env, { server: link.name, tool: tool.name, args });
@@ -148,7 +160,30 @@ async function callTool(
   const data = Object(result).structuredContent ?? undefined;
   const difference = data === undefined || tool.outputSchema === undefined ? "" : differenceOf(tool.outputSchema, data);
   if (difference !== "") env.note?.(`The result of ${tool.name} is not what its server describes: ${difference}`);
-  return toolData(result);
+  const found = toolData(result);
+  const long = firstBigInt(found);
+  if (long !== null) {
+    env.note?.(`The result of ${tool.name} has BigInt values, such as ${long}n: JSON.stringify refuses them`);
+  }
+  return found;
+}
+
+function argumentsOf(given: Args, { tool }: { readonly tool: string }): Args {
+  try {
+    return jsonArguments(given);
+  } catch (error) {
+    throw new TypeError(`Cannot call ${tool}: ${messageOf(error)}`);
+  }
+}
+
+function firstBigInt(value: unknown): bigint | null {
+  if (typeof value === "bigint") return value;
+  if (typeof value !== "object" || value === null || value instanceof Uint8Array) return null;
+  for (const one of Object.values(value)) {
+    const found = firstBigInt(one);
+    if (found !== null) return found;
+  }
+  return null;
 }
 
 /** The result, or why the server says that the arguments are wrong. Once the call was sent, an error never implies that
@@ -158,15 +193,24 @@ async function request(
   { link, tool: { name }, args }: {
     readonly link: ServerLink;
     readonly tool: McpTool;
-    readonly args: Readonly<Record<string, unknown>>;
+    readonly args: Args;
   },
 ): Promise<{ readonly result?: unknown; readonly wrong?: string }> {
   let mayHaveRun = false;
+  const limit = new AbortController();
+  const ends = Date.now() + MOST_EXTENSIONS * link.config.timeoutMs;
+  const onprogress = (): void => {
+    if (Date.now() >= ends) {
+      limit.abort(`it reports progress, but did not end in ${MOST_EXTENSIONS} time limits`);
+    }
+  };
   try {
-    return await link.request(env, async (client, options) => {
+    return await link.request(env, async ({ client, wholeResult }, options) => {
       mayHaveRun = true;
       try {
-        return { result: wholeResult(await client.callTool({ name, arguments: { ...args } }, options)) };
+        const signal = AbortSignal.any([limit.signal, ...options.signal ? [options.signal] : []]);
+        const progress = { onprogress, resetTimeoutOnProgress: true, signal };
+        return { result: wholeResult(await client.callTool({ name, arguments: args }, { ...options, ...progress })) };
       } catch (error) {
         // The server's message about the arguments is most useful next to the signature.
         if (error instanceof ProtocolError && error.code === INVALID_PARAMS) return { wrong: error.message };
@@ -216,6 +260,8 @@ async function askUser(
   );
 }
 
+/** A server that reports progress has so many time limits for one call. */
+const MOST_EXTENSIONS = 10;
 const MAX_SHOWN = 3_000;
 const MAX_WHY = 4_000, INVALID_PARAMS = -32602, REQUEST_TIMEOUT = 408;
 /** No JSON, no request, no such method. */

@@ -8,6 +8,7 @@ import {
 } from "@vis/extension";
 import { ServerLink } from "./server_link.ts";
 import { enabledServers, type ServerConfig, ServerError } from "./settings.ts";
+import { leftOutText } from "./tools.ts";
 
 /** For both tries to start a server and to list its tools. */
 const CHECK_MS = 25_000;
@@ -43,9 +44,10 @@ async function checkServer(
   };
   const link = new ServerLink(name, { ...config, startMs: Math.min(config.startMs, CHECK_MS - 5_000) });
   try {
-    const { tools, unusable } = await link.listed(env);
+    const { tools, unusable, leftOut } = await link.listed(env);
     const wrong = unusable.length === 0 ? "" : `, and ${unusable.length} that it describes wrongly`;
-    return { name, state: "ok", found: `${tools.length} tool${tools.length === 1 ? "" : "s"}${wrong}` };
+    const left = leftOut === 0 ? "" : `; ${leftOutText(leftOut)}`;
+    return { name, state: "ok", found: `${tools.length} tool${tools.length === 1 ? "" : "s"}${wrong}${left}` };
   } catch (error) {
     if (signal.aborted) return { name, state: "failed", found: `it did not answer in ${CHECK_MS / 1000} s` };
     if (!(error instanceof ServerError)) return { name, state: "failed", found: messageOf(error) };

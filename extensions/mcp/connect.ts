@@ -1,3 +1,4 @@
+import { Answers } from "./answers.ts";
 import { httpTransport } from "./http_transport.ts";
 import { isSigned, loginAdvice, LoginError, type ServerLogin } from "./login/logins.ts";
 import { type HttpConfig, type ServerConfig, ServerError, type StdioConfig } from "./settings.ts";
@@ -13,6 +14,8 @@ export interface McpConnection {
   readonly running: Set<Promise<unknown>>;
   /** Whether a request failed because the server no longer has the session; it did not run that request. */
   hasLost(error: unknown): boolean;
+  /** The result of a tool call as the server sent it, from the one that the client returned. */
+  readonly wholeResult: Answers["whole"];
   close(): Promise<void>;
 }
 
@@ -51,9 +54,10 @@ export async function connect(env: EnvironmentView, options: ConnectOptions): Pr
   client.onclose = onEnd;
   client.onerror = () => {}; // relevant errors surface through requests
   let status = 0;
+  const answers = new Answers();
   const transport = "url" in config
-    ? httpTransport(config, { login, onStatus: (now) => status = now })
-    : stdioTransport(env, { ...options, config });
+    ? httpTransport(config, { answers, login, onStatus: (now) => status = now })
+    : stdioTransport(env, { ...options, config, answers });
   const closeAll = async (): Promise<void> => {
     if ("terminateSession" in transport) await settledWithin(transport.terminateSession(), CLOSE_MS);
     await settledWithin(client.close(), CLOSE_MS);
@@ -80,6 +84,7 @@ export async function connect(env: EnvironmentView, options: ConnectOptions): Pr
       return why();
     },
     hasLost: (error) => "sessionId" in transport && transport.sessionId !== undefined && isSessionFault(error),
+    wholeResult: (result) => answers.whole(result),
     close: closeAll,
   };
 }
@@ -104,11 +109,11 @@ function isSessionFault(error: unknown): boolean {
 
 function stdioTransport(
   { spawn, workspace }: EnvironmentView,
-  { name, config, onStderr }: ConnectOptions,
+  { name, config, onStderr, answers }: ConnectOptions & { readonly answers: Answers },
 ): StdioTransport {
   if (!spawn) throw new ServerError(name, "this conversation has no wall for programs");
   if ("url" in config) throw new TypeError("Cannot start a program: the server has an address");
-  return new StdioTransport({ spawn, config, workspace, onStderr });
+  return new StdioTransport({ spawn, config, workspace, answers, onStderr });
 }
 
 /** What a wall says, and what programs say that need the network. */

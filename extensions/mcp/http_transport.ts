@@ -1,11 +1,12 @@
 import { type AuthProvider, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { readForeignJson } from "@vis/extension";
 import { createParser, type EventSourceMessage } from "eventsource-parser";
-import { Answers, MESSAGE_LIMITS } from "./answers.ts";
+import type { Answers } from "./answers.ts";
 import type { HttpConfig } from "./settings.ts";
 
 const MAX_ANSWER = 64 << 20;
 const EVENTS = "text/event-stream";
+/** A login is missing, or the session has ended; any other error in answer to a notification is ignored. */
+const KEPT_STATUSES: readonly number[] = [401, 403, 404, 410];
 
 /** What one answer of the server may contain. */
 interface Reading {
@@ -18,9 +19,12 @@ interface Reading {
  * redirects stay within the server's origin. */
 export function httpTransport(
   { url, headers }: Pick<HttpConfig, "url" | "headers">,
-  { login, onStatus }: { readonly login: AuthProvider | null; readonly onStatus: (status: number) => void },
+  { answers, login, onStatus }: {
+    readonly answers: Answers;
+    readonly login: AuthProvider | null;
+    readonly onStatus: (status: number) => void;
+  },
 ): StreamableHTTPClientTransport {
-  const answers = new Answers();
   return new StreamableHTTPClientTransport(new URL(url), {
     requestInit: { headers: { ...headers } },
     ...(login ? { authProvider: login } : {}),
@@ -31,8 +35,14 @@ export function httpTransport(
       const answer = await fetch(input, init);
       onStatus(answer.status);
       const whole = bounded(answer, init?.signal);
-      if (!answer.ok) return whole;
-      return await readable(whole, { answers, id: Object(sent).method === undefined ? undefined : Object(sent).id });
+      const { id, method } = Object(sent);
+      if (!answer.ok) {
+        const isIgnored = method !== undefined && id === undefined && !KEPT_STATUSES.includes(answer.status);
+        if (!isIgnored) return whole;
+        await whole.body?.cancel();
+        return new Response(null, { status: 202 });
+      }
+      return await readable(whole, { answers, id: method === undefined ? undefined : id });
     },
   });
 }
@@ -63,10 +73,9 @@ async function readable(answer: Response, reading: Reading): Promise<Response> {
   if (/^\s*(?:event|data|id|retry)?:/.test(text)) {
     return withBody(answer, ReadableStream.from(readableEvents(new Blob([text]).stream(), reading)), EVENTS);
   }
-  const message = jsonIn(text);
+  const message = readIn(text, reading);
   if (message === undefined) return withBody(answer, text);
-  const plain = JSON.stringify(reading.answers.readable(message, reading.id));
-  return withBody(answer, plain, "application/json");
+  return withBody(answer, JSON.stringify(message), "application/json");
 }
 
 /** The text of a body, which has ended where its JSON ends, even if the server does not end it. */
@@ -123,15 +132,16 @@ class JsonPieces {
 /** Ends with an error for the request if the stream ends without an answer to it and the library cannot resume it. */
 async function* readableEvents(
   body: AsyncIterable<Uint8Array>,
-  { answers, id }: Reading,
+  reading: Reading,
 ): AsyncGenerator<Uint8Array> {
+  const { answers, id } = reading;
   const found: string[] = [];
   const pieces = new JsonPieces();
   let isResumable = false, isJson: boolean | null = null;
   const parser = createParser({
     onEvent: (event) => {
       isResumable ||= event.id !== undefined;
-      found.push(eventText(event, answers, id));
+      found.push(eventText(event, reading));
     },
     onRetry: (ms) => found.push(`retry: ${ms}\n\n`),
     onComment: () => found.push(":\n\n"),
@@ -144,27 +154,28 @@ async function* readableEvents(
     for await (const bytes of body) {
       const text = decoder.decode(bytes, { stream: true });
       if (isJson === null && text.trim() !== "") isJson = JSON_START.test(text);
-      if (isJson) found.push(...pieces.push(text).map((data) => eventText({ data }, answers, id)));
+      if (isJson) found.push(...pieces.push(text).map((data) => eventText({ data }, reading)));
       else parser.feed(text);
       if (found.length > 0) yield taken();
     }
     // The last event may lack the empty line that ends it.
     if (isJson) {
-      found.push(...[pieces.rest()].filter((data) => data.trim()).map((data) => eventText({ data }, answers, id)));
+      found.push(...[pieces.rest()].filter((data) => data.trim()).map((data) => eventText({ data }, reading)));
     } else parser.feed("\n\n");
   } catch (error) {
     if (isResumable || id === undefined || !answers.waits(id)) throw error;
     why = `the answer of the server broke off: ${error instanceof Error ? error.message : error}`;
   }
   if (!isResumable && id !== undefined && answers.waits(id)) {
-    found.push(eventText({ data: JSON.stringify({ id, error: { message: why } }) }, answers, id));
+    found.push(eventText({ data: JSON.stringify({ id, error: { message: why } }) }, reading));
   }
   if (found.length > 0) yield taken();
 }
 
-function eventText({ event, id, data }: EventSourceMessage, answers: Answers, only: unknown): string {
-  const message = jsonIn(data);
-  const own = message === undefined ? data : JSON.stringify(answers.readable(message, only));
+function eventText({ event, id, data }: EventSourceMessage, reading: Reading): string {
+  const message = readIn(data, reading);
+  if (message === null) return "";
+  const own = message === undefined ? data : JSON.stringify(message);
   const lines = own.split("\n").map((line) => `data: ${line}\n`);
   // The library ignores events with another name.
   const name = event === undefined || message !== undefined && typeof message === "object" ? "" : `event: ${event}\n`;
@@ -172,9 +183,9 @@ function eventText({ event, id, data }: EventSourceMessage, answers: Answers, on
 }
 
 /** Undefined for text that is no JSON. Throws JsonTooLarge. */
-function jsonIn(text: string): unknown {
+function readIn(text: string, { answers, id }: Reading): unknown {
   try {
-    return readForeignJson(text, MESSAGE_LIMITS);
+    return answers.read(text, id);
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
     throw error;

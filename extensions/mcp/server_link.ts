@@ -2,7 +2,6 @@ import { connect, type McpConnection } from "./connect.ts";
 import { isSigned, LoginError, ServerLogin } from "./login/logins.ts";
 import { checkVariables, enabledServers, redacted, secretsOf, type ServerConfig, ServerError } from "./settings.ts";
 import { type ListedTools, listTools, type McpTool } from "./tools.ts";
-import type { Client } from "@modelcontextprotocol/client";
 import { abortable, type EnvironmentView, messageOf } from "@vis/extension";
 
 /** Servers of all live conversations. */
@@ -75,7 +74,7 @@ export class ServerLink {
   /** Tools of the server, read again after it reported a change. */
   async listed(env: EnvironmentView): Promise<ListedTools> {
     await this.#ready(env);
-    this.#tools ??= this.request(env, (client) => listTools(client, { timeout: this.config.startMs })).catch(
+    this.#tools ??= this.request(env, ({ client }) => listTools(client, { timeout: this.config.startMs })).catch(
       (error: unknown) => {
         this.#tools = null;
         throw error;
@@ -88,17 +87,20 @@ export class ServerLink {
    * server that has lost the session did not run the request: it is sent once more, in a new session. */
   async request<T>(
     env: EnvironmentView,
-    run: (client: Client, options: { readonly signal?: AbortSignal; readonly timeout: number }) => Promise<T>,
+    run: (
+      connection: McpConnection,
+      options: { readonly signal?: AbortSignal; readonly timeout: number },
+    ) => Promise<T>,
   ): Promise<T> {
     const connection = await this.#ready(env);
     const { signal } = env;
     const options = { timeout: this.config.timeoutMs, ...(signal ? { signal } : {}) };
-    const first = run(connection.client, options);
+    const first = run(connection, options);
     connection.running.add(first);
     const answer = first.finally(() => connection.running.delete(first)).catch(async (error) => {
       if (!connection.hasLost(error)) throw error;
       this.#drop(connection);
-      return await run((await this.#ready(env)).client, options);
+      return await run(await this.#ready(env), options);
     });
     return await this.#answered(answer, { env, connection });
   }

@@ -1,4 +1,4 @@
-import { Answers, MESSAGE_LIMITS } from "./answers.ts";
+import type { Answers } from "./answers.ts";
 import { type StdioConfig, WORKSPACE } from "./settings.ts";
 import {
   type JSONRPCMessage,
@@ -6,7 +6,7 @@ import {
   serializeMessage,
   type Transport,
 } from "@modelcontextprotocol/client";
-import { ByteBuffer, type EnvironmentView, JsonTooLarge, messageOf, readForeignJson, reasonOf } from "@vis/extension";
+import { ByteBuffer, type EnvironmentView, JsonTooLarge, messageOf, reasonOf } from "@vis/extension";
 import { resolve } from "node:path";
 
 type Spawn = NonNullable<EnvironmentView["spawn"]>;
@@ -33,7 +33,7 @@ export class StdioTransport implements Transport {
   readonly #onStderr: (text: string) => void;
   readonly #stop = new AbortController();
   readonly #kill = new AbortController();
-  readonly #answers = new Answers();
+  readonly #answers: Answers;
   readonly #lines = new LineSplitter({ maxLine: MAX_LINE, maxUnasked: MAX_UNASKED });
   readonly #pipe = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>();
   readonly #input = this.#pipe.writable.getWriter();
@@ -47,16 +47,18 @@ export class StdioTransport implements Transport {
   #ended: Promise<void> | null = null;
 
   constructor(
-    { spawn, config, workspace, onStderr }: {
+    { spawn, config, workspace, answers, onStderr }: {
       readonly spawn: Spawn;
       readonly config: StdioConfig;
       readonly workspace: string;
+      readonly answers: Answers;
       readonly onStderr: (text: string) => void;
     },
   ) {
     this.#spawn = spawn;
     this.#config = config;
     this.#workspace = workspace;
+    this.#answers = answers;
     this.#onStderr = onStderr;
   }
 
@@ -129,7 +131,9 @@ export class StdioTransport implements Transport {
     if (++this.#messages > MOST_UNASKED) return this.#fail(`it wrote ${MOST_UNASKED} messages that nobody asked for`);
     let messages: readonly JSONRPCMessage[];
     try {
-      messages = [this.#answers.readable(readForeignJson(line, MESSAGE_LIMITS))].flat().map(parseJSONRPCMessage);
+      const read = this.#answers.read(line);
+      if (read === null) return this.#log(`an error that answers no request: ${line.slice(0, 1_000)}\n`);
+      messages = [read].flat().map(parseJSONRPCMessage);
     } catch (error) {
       if (error instanceof JsonTooLarge) throw error;
       if (this.#garbage.length < 1) this.#garbage.push(line.slice(0, 200));
@@ -142,6 +146,10 @@ export class StdioTransport implements Transport {
   #takeStderr(bytes: Uint8Array<ArrayBuffer>): void {
     const text = this.#stderr.decode(bytes, { stream: true });
     this.#tail = `${this.#tail}${text}`.slice(-KEPT_STDERR);
+    this.#log(text);
+  }
+
+  #log(text: string): void {
     if (this.#logged >= LOGGED_STDERR) return;
     this.#logged += text.length;
     this.#onStderr(text);

@@ -71,11 +71,12 @@ export function differenceOf(schema: unknown, data: unknown): string {
 
 function fits(type: unknown, value: unknown): boolean {
   const types = [type].flat().filter((one) => typeof one === "string");
+  if (typeof value === "bigint") return types.length === 0 || types.includes("integer") || types.includes("number");
   const kind = value === null ? "null" : Array.isArray(value) ? "array" : typeof value;
   return types.length === 0 || types.includes(kind) || types.includes("integer") && Number.isInteger(value);
 }
 
-const MOST_TOOLS = 1_000, MAX_DESCRIPTION = 4_000, MAX_SCHEMA = 100_000;
+const MOST_TOOLS = 10_000, MAX_DESCRIPTION = 4_000, MAX_SCHEMA = 100_000;
 
 const MOST_PAGES = 64, MOST_NAMED = 20, MAX_NAME = 100;
 
@@ -84,14 +85,16 @@ export interface ListedTools {
   readonly tools: readonly McpTool[];
   /** Names of tools that cannot be called, since their descriptions cannot be read. */
   readonly unusable: readonly string[];
+  /** How many tools are left out because the server has too many. */
+  readonly leftOut: number;
 }
 
 /** The tools of a server. */
 export async function listTools(client: Client, options: { readonly timeout: number }): Promise<ListedTools> {
-  if (!client.getServerCapabilities()?.tools) return { tools: [], unusable: [] }; // the library would print a note
+  if (!client.getServerCapabilities()?.tools) return { tools: [], unusable: [], leftOut: 0 }; // the library would print a note
   try {
     const { tools } = await client.listTools(undefined, { ...options, cacheMode: "bypass" });
-    return { tools: toTools(tools), unusable: [] };
+    return listedTools(tools, []);
   } catch (error) {
     if (!(error instanceof Error && "code" in error && error.code === "INVALID_RESULT")) throw error;
     return await readableTools(client, options);
@@ -126,7 +129,11 @@ async function readableTools(client: Client, options: { readonly timeout: number
     if (!page.nextCursor) break;
     params = { cursor: page.nextCursor };
   }
-  return { tools: toTools(tools), unusable };
+  return listedTools(tools, unusable);
+}
+
+function listedTools(listed: Parameters<typeof toTools>[0], unusable: readonly string[]): ListedTools {
+  return { tools: toTools(listed), unusable, leftOut: Math.max(0, listed.length - MOST_TOOLS) };
 }
 
 function nameOf(tool: unknown): string | null {
@@ -167,13 +174,15 @@ const UNUSABLE = ["then", "constructor", "prototype", "__proto__", "toJSON"];
 /** Maps names of tools to valid identifiers: other characters become `_`, and duplicates get a number. */
 function symbolNames(names: readonly string[]): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
+  const counts = new Map<string, number>();
   // A valid name is kept, even if others would be mapped to it.
   const taken = new Set(names.filter((name) => identifier(name) === name));
   for (const name of names) {
     if (found.has(name)) continue;
     const plain = identifier(name);
-    let symbol = plain;
-    for (let count = 2; symbol !== name && taken.has(symbol); count++) symbol = `${plain}_${count}`;
+    let symbol = plain, count = counts.get(plain) ?? 1;
+    while (symbol !== name && taken.has(symbol)) symbol = `${plain}_${++count}`;
+    counts.set(plain, count);
     taken.add(symbol);
     found.set(name, symbol);
   }
@@ -208,10 +217,7 @@ const MAX_CHARS = 40_000;
 /** Signatures of tools as text, filtered by all words of `search`; tools that do not fit are only named. */
 export function toolList(
   server: string,
-  { tools, unusable, bound, search = "" }: {
-    readonly tools: readonly McpTool[];
-    /** Names of tools that cannot be called. */
-    readonly unusable: readonly string[];
+  { tools, unusable, leftOut, bound, search = "" }: ListedTools & {
     /** Whether `github.create_issue` can be called in this query. */
     readonly bound: boolean;
     readonly search?: string | undefined;
@@ -237,13 +243,22 @@ export function toolList(
   const wrong = unusable.length > 0
     ? [`Not callable, as the server describes them wrongly: ${unusable.join(", ")}`]
     : [];
-  return [head, ...lines, ...more, ...wrong].join("\n");
+  const left = leftOut > 0 ? [leftOutText(leftOut)] : [];
+  return [head, ...lines, ...more, ...wrong, ...left].join("\n");
+}
+
+/** What is said of the tools beyond the limit. */
+export function leftOutText(count: number): string {
+  return `${count} tools are left out: the limit is ${MOST_TOOLS}`;
 }
 
 function lineOf(alias: string, tool: McpTool): string {
   const named = tool.symbol === tool.name ? "" : ` (its name is ${JSON.stringify(tool.name)})`;
   return `${toolSignature(`${alias}.${tool.symbol}`, tool)}  // ${toolDoc(tool)}${named}`;
 }
+
+/** Maximum functions of one alias; the others are called with `mcp.call`. */
+export const MOST_SYMBOLS = 300;
 
 /** Keys are few: old ones of servers that were removed may stay. */
 const GLOBAL = { scope: "global" } as const;
@@ -260,14 +275,14 @@ export class ToolCache {
   /** Null if they were never seen, or if the server's configuration has changed. */
   async read(name: string, config: ServerConfig): Promise<readonly McpTool[] | null> {
     const found: unknown = await this.#store?.get(keyOf(name, config), GLOBAL).catch(() => null);
-    return Array.isArray(found) && found.every(isTool) ? toTools(found) : null;
+    return Array.isArray(found) && found.every(isTool) ? toTools(found.slice(0, MOST_SYMBOLS)) : null;
   }
 
   async write(
     name: string,
     { config, tools }: { readonly config: ServerConfig; readonly tools: readonly McpTool[] },
   ): Promise<void> {
-    const kept = JSON.parse(JSON.stringify(tools.map(({ symbol: _, ...tool }) => tool)));
+    const kept = JSON.parse(JSON.stringify(tools.slice(0, MOST_SYMBOLS).map(({ symbol: _, ...tool }) => tool)));
     await this.#store?.put(keyOf(name, config), kept, GLOBAL).catch(() => {}); // the next conversation asks the server
   }
 }

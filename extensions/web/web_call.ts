@@ -2,7 +2,7 @@ import { type Fetched, fetchUrl, newHost, parseUrl } from "./fetch_url.ts";
 import type { Body } from "./http_exchange.ts";
 import { type Outside, reachOf, type WebRules } from "./open_connection.ts";
 import type { PageText } from "./page_markdown.ts";
-import { type EnvironmentView, JsonTooLarge, readForeignJson, reasonOf } from "@vis/extension";
+import { type EnvironmentView, exactJson, JsonTooLarge, readForeignJson, reasonOf } from "@vis/extension";
 
 export interface WebCallOptions {
   readonly headers?: Readonly<Record<string, string>>;
@@ -180,7 +180,7 @@ function bodyData(
   const text = bodyText(bytes, type);
   if (wanted === "text" || truncated) return { text };
   try {
-    return { json: readForeignJson(text, LIMITS) };
+    return { json: exactJson(text, readForeignJson(text, LIMITS)) };
   } catch (error) {
     if (error instanceof JsonTooLarge) {
       throw new RangeError(`Cannot parse the answer as JSON: ${error.what}; {as: "text"} gives its text`);

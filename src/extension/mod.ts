@@ -46,7 +46,7 @@ export { messageOf, reasonOf } from "../domain/errors.ts";
 export { editDistance, nearestName, nearestNames } from "../domain/kit/names.ts";
 export { commandText } from "../domain/kit/text.ts";
 export { settledWithin } from "../domain/kit/time.ts";
-export { JsonMeter, JsonTooLarge, readForeignJson } from "../domain/kit/json.ts";
+export { exactJson, JsonMeter, JsonTooLarge, readForeignJson } from "../domain/kit/json.ts";
 export { type DecodedText, decodeText, type TextFormat } from "../domain/kit/encoding.ts";
 export { schemaText } from "./signatures.ts";
 

@@ -130,6 +130,18 @@ export function readForeignJson(text: string, limits: JsonLimits = JSON_LIMITS):
   return JSON.parse(text);
 }
 
+/** Integers beyond 2^53 have at least so many digits. */
+const LONG_INTEGER = /\d{16}/;
+
+/** `read`, parsed from the text, with a BigInt for each integer that a number cannot hold. */
+export function exactJson(text: string, read: unknown): unknown {
+  if (!LONG_INTEGER.test(text)) return read;
+  return JSON.parse(text, (_key, value: unknown, { source = "" }: { readonly source?: string } = {}) => {
+    const isRounded = typeof value === "number" && !Number.isSafeInteger(value) && /^-?\d+$/.test(source);
+    return isRounded ? BigInt(source) : value;
+  });
+}
+
 /** Parses JSON; undefined, which JSON cannot express, if the text is not valid JSON or has too many values. */
 export function jsonOrUndefined(text: string): unknown {
   try {

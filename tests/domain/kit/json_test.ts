@@ -1,4 +1,5 @@
 import {
+  exactJson,
   JsonMeter,
   jsonOrUndefined,
   JsonTooLarge,
@@ -166,6 +167,20 @@ Deno.test("readable() shows collections and built-in objects by what they hold",
   assert.equal(readable(new Error("why")), "Error: why");
   assert.equal(readable(new Set([1, 2])), "[\n  1,\n  2\n]");
   assert.equal(readable(new Map([["a", 1]])), '{\n  "a": 1\n}');
+});
+
+Deno.test("exactJson() has a BigInt for an integer that a number cannot hold, and nothing else", () => {
+  const exact = (text: string): unknown => exactJson(text, JSON.parse(text));
+  assert.deepEqual(exact('{"a":[9007199254740993,-9223372036854775808],"key":"9007199254740993"}'), {
+    a: [9007199254740993n, -9223372036854775808n],
+    key: "9007199254740993",
+  });
+  for (
+    const text of ["9007199254740991", "-9007199254740991", "1e300", "12345678901234567890.5", "0.12345678901234567"]
+  ) {
+    assert.equal(exact(text), Number(text));
+  }
+  assert.equal(exact("9007199254740992"), 9007199254740992n);
 });
 
 Deno.test("readable() shows a cycle, also through collections, and a shared object twice", () => {

@@ -142,6 +142,34 @@ test("mcp: a tool that its server describes wrongly is named, and the others are
   });
 });
 
+test("mcp: an empty cursor is the end of a list", async () => {
+  await withOne("empty cursor", async ({ call }) => assert.match(String(await call("mcp.tools", ["s"])), /s: 1 tools/));
+});
+
+test("mcp: thousands of tools can be called, and the list says how many are left out", async () => {
+  await withOne("many", async ({ call, begin, env, workspace, home, spawn, settings }) => {
+    assert.match(
+      String(await call("mcp.tools", ["s"])),
+      /^s: 10000 tools\..*\n3 tools are left out: the limit is 10000$/s,
+    );
+    assert.match(String(await call("mcp.call", ["s", "t9999"])), /^t9999 of/);
+    assert.equal((await begin()).functions.filter((name) => name.startsWith("s.")).length, 300);
+    let said = "";
+    const context = { config: settings, workspace, home, spawn, print: (text: string) => void (said += text) };
+    await checkCommand("s", { ...context, ask: () => Promise.reject(), store: env.store ?? assert.fail() });
+    assert.equal(JSON.parse(said).found, "10000 tools; 3 tools are left out: the limit is 10000");
+  });
+});
+
+test("mcp: progress starts the time limit of a call again, but not for ever", async () => {
+  await withOne("progress", async ({ call }) => {
+    assert.equal(await call("mcp.call", ["s", "run", { steps: 75 }]), "75 steps");
+  }, { timeoutMs: 1_000 });
+  await withOne("progress", async ({ call }) => {
+    await assert.rejects(call("mcp.call", ["s", "run"]), /it may have run/);
+  }, { timeoutMs: 100 });
+});
+
 test("mcp: tools that change are read again", async () => {
   await withOne("growing", async ({ call, begin }) => {
     assert.match(String(await call("mcp.tools", ["s"])), /s: 1 tools/);

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { McpServer, WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { httpTransport } from "../../../extensions/mcp/http_transport.ts";
+import { Answers } from "../../../extensions/mcp/answers.ts";
 import { ROOT } from "../../../scripts/_project.ts";
 import { settledWithin } from "../../../src/domain/kit/time.ts";
 import { until } from "../../helpers/until.ts";
@@ -85,6 +86,7 @@ Deno.test("mcp: closing ends the stream of the server, also after a garbage coll
   };
   const server = serve(({ method }) => method === "GET" ? stream() : new Response(null, { status: 202 }));
   const transport = httpTransport({ url: server.url, headers: {} }, {
+    answers: new Answers(),
     login: null,
     onStatus: (status) => status === 200 && opened.resolve(),
   });

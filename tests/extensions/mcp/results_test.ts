@@ -1,9 +1,13 @@
 import assert from "node:assert/strict";
 import * as fc from "fast-check";
-import { Answers, wholeResult } from "../../../extensions/mcp/answers.ts";
+import { Answers } from "../../../extensions/mcp/answers.ts";
+import { exactText } from "../../../extensions/mcp/exact_json.ts";
 import { denoServer, missing, ownServer, withServers } from "./_place.ts";
 
 const SAID = "the sum is 41";
+
+const test = (name: string, fn: () => Promise<void>): void =>
+  Deno.test({ name: missing ? `${name} (${missing})` : name, ignore: missing !== "", fn });
 
 /** Values of every kind, in place of a key that the protocol defines. */
 const odd = fc.oneof(
@@ -55,7 +59,7 @@ async function holds(call: (answer: unknown) => Promise<unknown>, runs: number):
       const isError = Object(answer.result).isError === true;
       let given = "";
       try {
-        given = JSON.stringify(await call(answer)) ?? "undefined";
+        given = exactText(await call(answer)) ?? "undefined";
       } catch (error) {
         assert.ok(error instanceof Error);
         assert.ok(isError, error.message);
@@ -79,14 +83,10 @@ Deno.test("mcp: any result of a call is read, whatever its server writes into th
   });
 });
 
-Deno.test({
-  name: `mcp: any result of a call to a program is read ${missing}`,
-  ignore: missing !== "",
-  fn: async () => {
-    await withServers({ s: denoServer(ownServer("faulty.js"), "given") }, async ({ call }) => {
-      await holds((answer) => call("mcp.call", ["s", "run", { answer }]), 150);
-    });
-  },
+test("mcp: any result of a call to a program is read", async () => {
+  await withServers({ s: denoServer(ownServer("faulty.js"), "given") }, async ({ call }) => {
+    await holds((answer) => call("mcp.call", ["s", "run", { answer }]), 150);
+  });
 });
 
 Deno.test("mcp: an answer without a result is one, and no end of its stream is waited for", async () => {
@@ -144,9 +144,10 @@ Deno.test("mcp: a call whose answer does not come never looks like one that was 
 
 Deno.test("mcp: the server's answer to a probe, lists and an error text are read in spite of nulls", () => {
   const answers = new Answers();
+  const read = (message: unknown): unknown => answers.read(JSON.stringify(message));
   answers.sent({ jsonrpc: "2.0", id: 1, method: "resources/list" });
   assert.deepEqual(
-    answers.readable({ id: 1, error: null, result: { _meta: null, resources: [{ uri: "a", size: null }] } }),
+    read({ id: 1, error: null, result: { _meta: null, resources: [{ uri: "a", size: null }] } }),
     {
       jsonrpc: "2.0",
       id: 1,
@@ -156,7 +157,7 @@ Deno.test("mcp: the server's answer to a probe, lists and an error text are read
   answers.sent({ jsonrpc: "2.0", id: 2, method: "tools/list" });
   const schema = { enum: [null], default: null };
   assert.deepEqual(
-    answers.readable({ id: "2", result: { nextCursor: null, tools: [{ name: "a", inputSchema: schema }] } }),
+    read({ id: "2", result: { nextCursor: null, tools: [{ name: "a", inputSchema: schema }] } }),
     {
       jsonrpc: "2.0",
       id: 2,
@@ -164,17 +165,96 @@ Deno.test("mcp: the server's answer to a probe, lists and an error text are read
     },
   );
   answers.sent({ jsonrpc: "2.0", id: 3, method: "tools/call" });
-  assert.deepEqual(answers.readable({ id: null, error: { code: "E_FULL", reason: "full" } }), {
+  assert.deepEqual(read({ id: null, error: { code: "E_FULL", reason: "full" } }), {
     jsonrpc: "2.0",
     id: 3,
     error: { code: -32603, message: '{"code":"E_FULL","reason":"full"}' },
   });
   const other = { jsonrpc: "2.0", method: "notifications/progress", params: { progressToken: 1, _meta: null } };
-  assert.deepEqual(answers.readable(other), { ...other, params: { progressToken: 1 } });
+  assert.deepEqual(read(other), { ...other, params: { progressToken: 1 } });
   answers.sent({ jsonrpc: "2.0", id: 4, method: "tools/call" });
   answers.sent({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 4 } });
   assert.equal(answers.waits(4), false);
-  assert.equal(wholeResult({}), undefined);
+  assert.equal(answers.whole({}), undefined);
+});
+
+/** 2^63 - 1, which a number rounds. */
+const LONG = "9223372036854775807";
+
+test("mcp: integers beyond 2^53 keep their digits in arguments, data, text and errors", async () => {
+  await withServers({ s: denoServer(ownServer("faulty.js"), "echo") }, async ({ call }) => {
+    const id = BigInt(LONG);
+    const sent = { id, list: [-id, 7n, 1.5], how: "data" };
+    assert.deepEqual(await call("mcp.call", ["s", "run", sent]), { ...sent, list: [-id, 7, 1.5] });
+    assert.deepEqual(await call("mcp.call", ["s", "run", { id, how: "text" }]), { id, how: "text" });
+    await assert.rejects(call("mcp.call", ["s", "run", { id, how: "error" }]), new RegExp(LONG));
+  });
+  await withHttp(async (call, respond) => {
+    for (const kind of ["json", "stream", "json as stream"]) {
+      const data = { id: 0, short: 9007199254740991, text: "12345678901234567890", more: [1e300] };
+      respond.with = (id) => {
+        const response = reply(kind, { jsonrpc: "2.0", id, result: { content: [], structuredContent: data } });
+        return new Response(
+          response.body?.pipeThrough(new TextDecoderStream()).pipeThrough(
+            new TransformStream({
+              transform: (text, out) => out.enqueue(text.replace(/"id":\s?0/, `"id":${LONG}`)),
+            }),
+          ).pipeThrough(new TextEncoderStream()),
+          response,
+        );
+      };
+      assert.deepEqual(await call(), { ...data, id: BigInt(LONG) }, kind);
+    }
+  });
+});
+
+test("mcp: an argument that JSON cannot carry is named before the server gets anything", async () => {
+  await withServers({ s: denoServer(ownServer("faulty.js"), "echo") }, async ({ call }) => {
+    const self: unknown[] = [];
+    self.push(self);
+    const table: readonly (readonly [unknown, RegExp])[] = [
+      [{ a: [1, NaN] }, /^Cannot call run: args\.a\[1\] is NaN, which JSON cannot carry$/],
+      [{ a: { "b c": -Infinity } }, /args\.a\["b c"\] is -Infinity/],
+      [{ a: [undefined] }, /args\.a\[0\] is undefined/],
+      [{ a: new Uint8Array(3) }, /args\.a is bytes \(pass text, such as base64\)/],
+      [{ a: new Map([[{}, 1]]) }, /args\.a is a Map whose keys are not text/],
+      [{ a: new Date(NaN) }, /args\.a is an invalid Date/],
+      [{ a: /x/ }, /args\.a is a RegExp/],
+      [{ self }, /a value that is nested too deep or contains itself/],
+    ];
+    for (const [args, expected] of table) {
+      const said = await call("mcp.call", ["s", "run", args]).then(() => "sent", (error: Error) => error.message);
+      assert.match(said, expected);
+      assert.doesNotMatch(said, /may have run/);
+    }
+    const given = {
+      at: new Date(0),
+      map: new Map([["k", new Set([1, 2])]]),
+      url: new URL("http://a.example/"),
+      none: undefined,
+    };
+    assert.deepEqual(await call("mcp.call", ["s", "run", given]), {
+      at: "1970-01-01T00:00:00.000Z",
+      map: { k: [1, 2] },
+      url: "http://a.example/",
+    });
+  });
+});
+
+test("mcp: an error that answers no request fails none, and is logged", async () => {
+  await withServers({ s: denoServer(ownServer("faulty.js"), "errors") }, async ({ call, log }) => {
+    assert.match(String(await call("mcp.tools", ["s"])), /s: 1 tools/);
+    assert.match(String(await call("mcp.call", ["s", "run"])), /^run of/);
+    assert.match(JSON.stringify(log), /an error that answers no request: /);
+  });
+  await withHttp(async (call, respond) => {
+    respond.with = (id) => Response.json({ jsonrpc: "2.0", id, result: { content: SAID } });
+    for (const status of [200, 400, 405, 500]) {
+      respond.notified = () =>
+        Response.json({ jsonrpc: "2.0", id: null, error: { code: -32601, message: "no" } }, { status });
+      assert.equal(await call(), SAID);
+    }
+  });
 });
 
 function idOf(answer: unknown, id: unknown): object {
@@ -215,14 +295,20 @@ function deep(id: unknown): Response {
 
 /** A server `s` with the tool `run`, which answers as `respond.with` says. */
 async function withHttp(
-  run: (call: () => Promise<unknown>, respond: { with: (id: unknown) => Response }) => Promise<void>,
+  run: (
+    call: () => Promise<unknown>,
+    respond: { with: (id: unknown) => Response; notified: () => Response },
+  ) => Promise<void>,
   { timeoutMs = 20_000 } = {},
 ): Promise<void> {
-  const respond = { with: (_id: unknown): Response => new Response() };
+  const respond = {
+    with: (_id: unknown): Response => new Response(),
+    notified: (): Response => new Response(null, { status: 202 }),
+  };
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, async (request) => {
     if (request.method !== "POST") return new Response(null, { status: 405 });
     const { id, method } = await request.json();
-    if (id === undefined) return new Response(null, { status: 202 });
+    if (id === undefined) return respond.notified();
     if (method === "tools/call") return respond.with(id);
     const capabilities = { tools: {} };
     const results: Readonly<Record<string, unknown>> = {

@@ -18,6 +18,7 @@ async function withSites(sites: readonly Site[], run: () => Promise<void>): Prom
 Deno.test("web.get() gives data: parsed JSON, decoded text, bytes, whatever the status", async () => {
   const one = site({
     "/json": reply('{"a":[1,2]}', { "content-type": "application/json", "set-cookie": "a=b" }),
+    "/long": reply("[9223372036854775807]", { "content-type": "application/json" }),
     "/bad": reply("{", { "content-type": "application/problem+json" }, 500),
     "/latin": reply(Uint8Array.of(0xe9, 0x21), { "content-type": "text/plain; charset=iso-8859-1" }),
     "/png": reply(Uint8Array.of(0x89, 0x50, 0), { "content-type": "image/png" }),
@@ -41,6 +42,7 @@ Deno.test("web.get() gives data: parsed JSON, decoded text, bytes, whatever the 
     const text = async (path: string, more = {}) => (await get(path, more) as { text?: string }).text;
     assert.equal((await get("/bad")).status, 500);
     assert.equal(await text("/bad"), "{");
+    assert.deepEqual(Object(await get("/long")).json, [9223372036854775807n]);
     assert.equal(await text("/json", { as: "text" }), '{"a":[1,2]}');
     assert.equal(await text("/latin"), "é!");
     assert.deepEqual((await get("/png") as { bytes?: Uint8Array }).bytes, Uint8Array.of(0x89, 0x50, 0));

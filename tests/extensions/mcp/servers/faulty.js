@@ -47,7 +47,26 @@ let tools = TOOLS[mode] ?? [{ name: "run", description: "Runs.", inputSchema: ob
 const cancelled = [];
 const text = (said) => ({ content: [{ type: "text", text: said }] });
 
-function callTool(id, { name, arguments: given }) {
+function callTool(id, { name, arguments: given, _meta }, line) {
+  if (mode === "echo") {
+    const [, own] = /"arguments":(.*?)(?:,"_meta"|\}?,"jsonrpc"|\}\}$)/s.exec(line);
+    const answer = given.how === "text"
+      ? `"content":[{"type":"text","text":${JSON.stringify(own)}}]`
+      : `"content":[],"isError":${given.how === "error"},"structuredContent":${own}`;
+    return write(`{"jsonrpc":"2.0","id":${id},"result":{${answer}}}\n`);
+  }
+  if (mode === "progress") {
+    const { steps } = given ?? {};
+    const { progressToken } = _meta;
+    let progress = 0;
+    const timer = setInterval(() => {
+      send({ method: "notifications/progress", params: { progressToken, progress: ++progress } });
+      if (!(progress >= steps)) return;
+      clearInterval(timer);
+      send({ id, result: text(`${progress} steps`) });
+    }, 20);
+    return;
+  }
   if (mode === "given") {
     const { id: how, ...message } = given.answer;
     const own = how === "same" ? { id } : how === "text" ? { id: String(id) } : how === null ? { id: null } : {};
@@ -76,7 +95,7 @@ function callTool(id, { name, arguments: given }) {
   send({ id, result: text(name === "cancelled" ? JSON.stringify(cancelled) : `${name} of ${Deno.pid}`) });
 }
 
-function answer({ id, method, params }) {
+function answer({ id, method, params }, line) {
   if (method === "notifications/cancelled") cancelled.push(params.reason ?? "");
   if (id === undefined) return;
   if (method === "initialize") {
@@ -85,17 +104,32 @@ function answer({ id, method, params }) {
     const result = { protocolVersion: version, capabilities: { tools: { listChanged: true }, ...CAPABILITIES[mode] } };
     return send({ id, result: { ...result, serverInfo: { name: mode, version: "1" } } });
   }
+  if (mode === "errors" && method.startsWith("tools/")) {
+    for (const own of [null, undefined, "unknown"]) {
+      send({ id: own, error: { code: -32601, message: "notifications/initialized: no such method" } });
+    }
+  }
   if (method === "tools/list") {
-    const more = mode === "endless pages" ? { nextCursor: crypto.randomUUID() } : {};
+    if (mode === "empty cursor" && params?.cursor !== undefined) {
+      return send({ id, error: { code: -32602, message: "no" } });
+    }
+    const more = mode === "endless pages"
+      ? { nextCursor: crypto.randomUUID() }
+      : mode === "empty cursor"
+      ? { nextCursor: "" }
+      : {};
     return send({ id, result: { tools, ...more } });
   }
-  if (method === "tools/call") return callTool(id, params);
+  if (method === "tools/call") return callTool(id, params, line);
   if (method === "resources/list" && mode === "no templates") {
     return send({ id, result: { resources: [{ uri: "note://a", name: "a" }] } });
   }
   if (mode !== "old") send({ id, error: { code: -32601, message: "Method not found" } });
 }
 
+if (mode === "many") {
+  tools = Array.from({ length: 10_003 }, (_, at) => ({ name: `t${at}`, inputSchema: object }));
+}
 if (mode === "growing") tools = [{ name: "grow", inputSchema: object }];
 if (mode === "hangs on call") tools = [...tools, { name: "cancelled", inputSchema: object }];
 if (mode === "dies") {
@@ -125,7 +159,7 @@ if (mode !== "silent") {
   for await (const chunk of Deno.stdin.readable.pipeThrough(new TextDecoderStream())) {
     const lines = (rest + chunk).split("\n");
     rest = lines.pop() ?? "";
-    for (const line of lines) answer(JSON.parse(line));
+    for (const line of lines) answer(JSON.parse(line), line);
   }
 } else {
   for await (const _ of Deno.stdin.readable);

@@ -1,0 +1,50 @@
+/** JSON that a message carries without a conversion. */
+const { rawJSON } = JSON as unknown as { readonly rawJSON: (text: string) => unknown };
+
+const MAX_DEPTH = 500;
+
+/** JSON of a value that a server sent, with all digits of its integers. */
+export function exactText(value: unknown): string {
+  return JSON.stringify(value, (_key, one: unknown) => typeof one === "bigint" ? rawJSON(String(one)) : one);
+}
+
+/** The arguments of a call as the server gets them: a Map as an object, a Set as a list, a Date as ISO text, a BigInt as
+ * its digits. Throws TypeError with the path of a value that JSON cannot carry, before anything is sent. */
+export function jsonArguments(args: unknown): Readonly<Record<string, unknown>> {
+  return asJson(args, { path: "args", depth: 0 }) as Readonly<Record<string, unknown>>;
+}
+
+interface Place {
+  readonly path: string;
+  readonly depth: number;
+}
+
+function asJson(value: unknown, at: Place): unknown {
+  if (value === null || typeof value === "boolean" || typeof value === "string") return value;
+  if (typeof value === "number") return Number.isFinite(value) ? value : refuse(String(value), at);
+  if (typeof value === "bigint") return rawJSON(String(value));
+  if (typeof value !== "object") return refuse(typeof value === "undefined" ? "undefined" : `a ${typeof value}`, at);
+  if (at.depth >= MAX_DEPTH) return refuse("a value that is nested too deep or contains itself", at);
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? refuse("an invalid Date", at) : value.toISOString();
+  if (value instanceof URL) return value.href;
+  if (value instanceof ArrayBuffer || ArrayBuffer.isView(value)) return refuse("bytes (pass text, such as base64)", at);
+  if (value instanceof RegExp || value instanceof Error) return refuse(`a ${value.constructor.name}`, at);
+  if (Array.isArray(value) || value instanceof Set) {
+    return Array.from(value, (item, index) => asJson(item, below(at, index)));
+  }
+  const entries = value instanceof Map ? [...value] : Object.entries(value);
+  const kept = entries.filter(([, item]) => item !== undefined);
+  return Object.fromEntries(kept.map(([key, item]) => {
+    if (typeof key !== "string") return refuse(`a Map whose keys are not text`, at);
+    return [key, asJson(item, below(at, key))];
+  }));
+}
+
+function below({ path, depth }: Place, key: string | number): Place {
+  const step = typeof key === "string" && /^[A-Za-z_$][\w$]*$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`;
+  return { path: `${path}${step}`, depth: depth + 1 };
+}
+
+function refuse(what: string, { path }: Place): never {
+  throw new TypeError(`${path.slice(0, 200)} is ${what}, which JSON cannot carry`);
+}
