@@ -9,7 +9,7 @@ import type {
   RecordedQuery,
   Recording,
 } from "../domain/records/recording.ts";
-import { valueOf } from "../environment/history/history.ts";
+import { valueOf } from "../environment/history.ts";
 import type { Branch, Store, StoredIteration } from "../persistence/store.ts";
 import { parseReply } from "../prompt/reply/parse_reply.ts";
 import { ReplyStream } from "../prompt/reply/stream_reply.ts";

@@ -10,7 +10,7 @@ import type {
   QueryIterations,
 } from "../domain/records/conversations.ts";
 import type { StateStore } from "../domain/records/extension_state.ts";
-import type { VariableDiff } from "../environment/history/version_diff.ts";
+import type { VariableDiff } from "../environment/version_diff.ts";
 import type { Asked, Branch, QueryStore, Store } from "../persistence/store.ts";
 import type { ArchiveCode } from "./archive/archive_code.ts";
 
@@ -101,7 +101,7 @@ export class Records {
     branch: Branch,
     { name, newest, at }: { readonly name: string; readonly newest: number; readonly at?: BranchPoint | undefined },
   ): Promise<readonly ShownVersion[]> {
-    const { valueOf } = await import("../environment/history/history.ts");
+    const { valueOf } = await import("../environment/history.ts");
     const options = { newest, ...(at ? { at } : {}) };
     const found = await this.#store.variableVersions(branch.branchId, name, options);
     if (found.length === 0) throw new UsageError(`Cannot find variable ${name}`);
@@ -117,7 +117,7 @@ export class Records {
     branch: Branch,
     { name, from, to }: { readonly name: string; readonly from: number; readonly to: number },
   ): Promise<VariableDiff> {
-    const { varDiff } = await import("../environment/history/history.ts");
+    const { varDiff } = await import("../environment/history.ts");
     try {
       return await varDiff(this.#store, { branchId: branch.branchId, name, from, to });
     } catch (error) {

@@ -1,10 +1,16 @@
 import { HostCallError } from "../domain/errors.ts";
+import { readable } from "../domain/kit/json.ts";
+import { nearestNames } from "../domain/kit/names.ts";
 import { type CallAction, calledAction, type CallOutcome, type HostCallEvent } from "../domain/query/calls.ts";
-import { type ActiveExtensions, offReason } from "../extension/active.ts";
+import type { AnswerType, Confidence } from "../domain/query/query_schemas.ts";
+import { SYSTEM_VARIABLES } from "../domain/query/variable.ts";
+import { type ActiveExtensions, type OffPart, offReason } from "../extension/active.ts";
 import type { EnvironmentView } from "../extension/spec.ts";
+import type { Branch, Store } from "../persistence/store.ts";
 import type { HostCall } from "../sandbox/sandbox.ts";
-import { BUILTIN_NAMES, type BuiltinSource, callBuiltin } from "./builtins.ts";
 import type { QueryScope } from "./environment_parts.ts";
+import { conversationCode, conversationHistory, varDiff, varHistory } from "./history.ts";
+import type { VariableIndex } from "./variables.ts";
 
 /** Answers one call from the sandbox and reports its start and end to the query. Rejects if the function does, and
  * outside a query. */
@@ -93,4 +99,201 @@ function allDiffs(result: unknown): readonly string[] {
     const diff: unknown = typeof one === "object" && one !== null ? Reflect.get(one, "diff") : undefined;
     return typeof diff === "string" && diff !== "" ? [diff] : [];
   });
+}
+
+/** Runs a built-in function; throws `HostCallError` for invalid arguments and outside a query. */
+export async function callBuiltin(
+  call: HostCall,
+  { source, scope }: { readonly source: BuiltinSource; readonly scope: QueryScope },
+): Promise<unknown> {
+  const builtin = Object.hasOwn(BUILTINS, call.name) ? BUILTINS[call.name] : undefined;
+  if (!builtin) throw refused(call.name, `Cannot call ${call.name}: no function of that name is in scope`);
+  return await builtin.run(call, source, scope);
+}
+
+/** Variables and history, as the built-in functions see them. */
+export interface BuiltinSource {
+  readonly vars: () => unknown;
+  readonly varHistory: (name: string) => Promise<unknown>;
+  readonly varDiff: (name: string, versions: { readonly from: number; readonly to: number }) => Promise<unknown>;
+  readonly restoreVar: (name: string, version: number | null) => Promise<unknown>;
+  readonly forget: (names: readonly string[]) => Promise<unknown>;
+  readonly conversationHistory: (count: number) => Promise<unknown>;
+  readonly conversationCode: (query: string | null) => Promise<unknown>;
+  readonly doc: (name: string) => string | null;
+  /** Functions of active extensions, and all that are switched off. */
+  readonly extensions: () => { readonly functions: readonly string[]; readonly off: readonly OffPart[] };
+}
+
+interface Builtin {
+  readonly signature: string;
+  readonly run: (call: HostCall, source: BuiltinSource, scope: QueryScope) => unknown;
+}
+
+const BUILTINS: Readonly<Record<string, Builtin>> = {
+  requestMoreIterations: {
+    signature: "requestMoreIterations(n: number): Promise<{granted: number, budget: number}>",
+    run: (call, _source, scope) => scope.requestMore(count(call)),
+  },
+  answer: {
+    signature: 'answer(value, options?: {type?: "text"|"markdown", confidence?: "high"|"medium"|"low"}): Promise<void>',
+    run: answer,
+  },
+  vars: {
+    signature: "vars(): Promise<Array<{name, kind, type, size, versions, scope, doc}>>",
+    run: (_, s) => s.vars(),
+  },
+  varHistory: {
+    signature: "varHistory(name: string): Promise<Array<{version, value, code, createdAt}>>",
+    run: (call, source) => source.varHistory(text(call)),
+  },
+  varDiff: {
+    signature: "varDiff(name: string, version1: number, version2: number): Promise<string>",
+    run: (call, source) => source.varDiff(text(call), { from: integer(call, 1), to: integer(call, 2) }),
+  },
+  restoreVar: {
+    signature: "restoreVar(name: string, version?: number): Promise<{name, version}>",
+    run: (call, source) => source.restoreVar(text(call), call.args[1] === undefined ? null : integer(call, 1)),
+  },
+  forget: {
+    signature: "forget(...names: string[]): Promise<{forgotten: string[]}>",
+    run: (call, source) => source.forget(call.args.flat().map((_, at, all) => name(all[at]))),
+  },
+  conversationHistory: {
+    signature:
+      "conversationHistory(n?: number): Promise<Array<{queryId, request, answer, status, iterations, createdAt}>>",
+    run: (call, source) => source.conversationHistory(call.args[0] === undefined ? Infinity : integer(call, 0)),
+  },
+  conversationCode: {
+    signature: "conversationCode(queryId?: string): Promise<Array<{iteration, code, ok, preview}>>",
+    run: (call, source) => source.conversationCode(call.args[0] === undefined ? null : text(call)),
+  },
+  doc: { signature: "doc(f): Promise<string>", run: doc },
+};
+
+/** What the realm itself provides. */
+const REALM_DOCS: Readonly<Record<string, string>> = {
+  print:
+    "print(...values): void\nPrints a line: the journal shows it, printed[i] has all of it. console.log does the same.",
+  console: "console.log(...values), .info, .warn, .error, .table …: void\nPrints as print does.",
+  shape: "shape(value): string\nThe structure of a value in short: keys, types, lengths. Not a promise.",
+  results: "results: unknown[]\nresults[i] is the value of row [i + 1] of the last journal.",
+  printed: "printed: string[]\nprinted[i] is the output of row [i + 1] of the last journal.",
+  vis: "vis: {answer, vars, …, ext}\nThe originals of names that you redeclared: vis.answer, vis.ext.NAME.",
+};
+
+/** Names of the host functions that every sandbox has. */
+export const BUILTIN_NAMES: readonly string[] = Object.keys(BUILTINS);
+
+/** What Vis adds to every realm besides the builtins. */
+const ALWAYS = ["console", "print", "printed", "results", "shape", "vis"];
+
+/** Names in the realm that the user did not declare, without those of the language. */
+export function initialNames(active: ActiveExtensions | null): ReadonlySet<string> {
+  const { functions = [], constants = {}, modules = {}, globals = [], off = [] } = active ?? {};
+  const roots = [...functions, ...off.map(({ alias }) => alias), ...Object.keys(constants), ...globals].map((name) =>
+    name.split(".")[0] ?? name
+  );
+  return new Set([...SYSTEM_VARIABLES, ...ALWAYS, ...BUILTIN_NAMES, ...roots, ...Object.keys(modules)]);
+}
+
+function answer(call: HostCall, _source: BuiltinSource, scope: QueryScope): void {
+  if (call.args[0] === undefined) throw refused("answer", "Cannot answer with undefined: answer(value)");
+  const options = call.args[1];
+  const read = (key: string): unknown =>
+    typeof options === "object" && options !== null ? Object.getOwnPropertyDescriptor(options, key)?.value : undefined;
+  const type: AnswerType = read("type") === "text" ? "text" : "markdown";
+  const chosen = read("confidence");
+  const confidence: Confidence = chosen === "medium" || chosen === "low" ? chosen : "high";
+  scope.answer(readable(call.args[0]), { type, confidence, block: call.block, value: call.args[0] });
+}
+
+function doc(call: HostCall, source: BuiltinSource): string {
+  const asked = text(call);
+  const builtin = Object.hasOwn(BUILTINS, asked) ? BUILTINS[asked]?.signature : undefined;
+  const { functions, off } = source.extensions();
+  const found = builtin ?? (Object.hasOwn(REALM_DOCS, asked) ? REALM_DOCS[asked] : undefined) ?? source.doc(asked) ??
+    moduleDoc(asked, { functions, source });
+  if (found) return found;
+  const reason = offReason(asked, off);
+  if (reason !== null) throw refused("doc", `Cannot describe ${asked}: ${reason}`);
+  const aliases = functions.map((one) => one.split(".")[0] ?? one);
+  const near = nearestNames(asked, [
+    ...new Set([...BUILTIN_NAMES, ...Object.keys(REALM_DOCS), ...aliases, ...functions]),
+  ]);
+  const which = near.length > 0 ? `; the nearest are ${near.join(", ")}` : "";
+  throw refused("doc", `Cannot describe ${asked}: there is no such function of the sandbox${which}`);
+}
+
+/** A function of a module is described with the module. */
+function moduleDoc(
+  asked: string,
+  { functions, source }: { readonly functions: readonly string[]; readonly source: BuiltinSource },
+): string | null {
+  const [head = ""] = asked.split(".");
+  return functions.some((name) => name.startsWith(`${head}.`)) ? null : source.doc(head);
+}
+
+function refused(symbol: string, message: string): HostCallError {
+  return new HostCallError(message, { namespace: "vis", symbol });
+}
+
+function signatureOf(call: HostCall): string {
+  return BUILTINS[call.name]?.signature ?? call.name;
+}
+
+function text(call: HostCall): string {
+  const [value] = call.args;
+  if (typeof value === "string" && value.length > 0) return value;
+  throw refused(call.name, `Cannot call ${call.name}: argument 1 must be a name, usage: ${signatureOf(call)}`);
+}
+
+function name(value: unknown): string {
+  if (typeof value === "string") return value;
+  throw refused("forget", `Cannot forget: names must be strings, usage: forget("rows", "tmp")`);
+}
+
+function integer(call: HostCall, at: number): number {
+  const value = call.args[at];
+  if (typeof value === "number" && Number.isSafeInteger(value)) return value;
+  throw refused(
+    call.name,
+    `Cannot call ${call.name}: argument ${at + 1} must be a whole number, usage: ${signatureOf(call)}`,
+  );
+}
+
+function count(call: HostCall): number {
+  const n = integer(call, 0);
+  if (n >= 1) return n;
+  throw refused(call.name, `Cannot request ${n} iterations: ask for at least 1`);
+}
+
+/** Variables and history of an environment, as the built-in functions see them. */
+export function builtinSource(
+  environment: {
+    readonly index: VariableIndex;
+    readonly store: Store;
+    readonly branch: Branch;
+    forget(names: readonly string[]): Promise<unknown>;
+  },
+  { restoreVar, active }: Pick<BuiltinSource, "restoreVar"> & {
+    readonly active: () => Pick<ActiveExtensions, "doc" | "functions" | "off"> | null;
+  },
+): BuiltinSource {
+  const at = () => ({ branchId: environment.branch.branchId });
+  return {
+    restoreVar,
+    doc: (name) => active()?.doc(name) ?? null,
+    extensions: () => ({ functions: active()?.functions ?? [], off: active()?.off ?? [] }),
+    vars: () =>
+      environment.index.all().map(({ name, kind, versions, scope, summary }) => {
+        const { type, size, doc } = summary;
+        return { name, kind, type, size, versions, scope, doc };
+      }),
+    varHistory: (name) => varHistory(environment.store, { ...at(), name }),
+    varDiff: async (name, versions) => (await varDiff(environment.store, { ...at(), name, ...versions })).text,
+    forget: (names) => environment.forget(names),
+    conversationHistory: (count) => conversationHistory(environment.store, { ...at(), count }),
+    conversationCode: (queryId) => conversationCode(environment.store, { ...at(), queryId }),
+  };
 }

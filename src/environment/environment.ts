@@ -1,36 +1,49 @@
 /* The runtime of one live conversation. `Environment` is what the layers above use; `environment_parts.ts` says what it is
  * built from, and what a query attaches to it while it runs.
  *
- *   sandbox_session.ts   keeps a child running and restores it; `shown_rows.ts` what it shows of former blocks
- *   variable_index.ts    the variables by name; `scope_changes.ts` which of them come and go
- *   answer_call.ts       a call from the sandbox: of `builtins.ts`, or of an extension
- *   realm.ts             what the active extensions add to a child
- *   environment_views.ts what an extension sees, with its store (`extension_store.ts`), variables (`bound_variables.ts`),
- *                        programs (`conversation_programs.ts`) and the check of a file (`source_fault.ts`)
- *   input_variables.ts   variables that a request brings; `fork_variables.ts` those that a child query gets
- *   history/             what is stored of variables and queries, as blocks and extensions read it */
+ *   sandbox_session.ts   keeps a child running and restores it, with what it shows of former blocks
+ *   variables.ts         the variables by name, and which of them come and go
+ *   answer_call.ts       a call from the sandbox: of a function of Vis, or of an extension
+ *   environment_views.ts what an extension sees: its variables, its store, the history, its programs
+ *   source_fault.ts      checks a file that an extension wrote
+ *   input_variables.ts   variables that a request brings
+ *   history.ts           what is stored of variables and queries, as blocks and extensions read it */
 
-import { Cancelled, SandboxEnded } from "../domain/errors.ts";
+import { initialNames } from "./answer_call.ts";
+import { Cancelled, HostCallError, SandboxEnded } from "../domain/errors.ts";
 import { newId } from "../domain/kit/ids.ts";
-import type { VariableImage } from "../domain/query/variable.ts";
+import { SYSTEM_VARIABLES, type VariableImage } from "../domain/query/variable.ts";
 import type { ActiveExtensions, ExtensionFault } from "../extension/active.ts";
 import type { EnvironmentView } from "../extension/spec.ts";
+import type { Log } from "../logging/log.ts";
 import type { Branch, Store, VariableHead } from "../persistence/store.ts";
-import type { BlockRun, HostCall, RenderReport, RunReport, Sandbox, Walls } from "../sandbox/sandbox.ts";
-import { answerCall } from "./answer_call.ts";
-import { BoundVariables } from "./bound_variables.ts";
-import { builtinSource } from "./builtins.ts";
-import { ConversationPrograms } from "./conversation_programs.ts";
+import { summarize } from "../sandbox/child/view/summary.ts";
+import { encode } from "../sandbox/codec/codec.ts";
+import type {
+  BlockRun,
+  FailedModule,
+  HostCall,
+  RenderReport,
+  RunReport,
+  Sandbox,
+  SandboxOptions,
+  Walls,
+} from "../sandbox/sandbox.ts";
+import { answerCall, BUILTIN_NAMES, builtinSource } from "./answer_call.ts";
 import type { EnvironmentParts, QueryScope } from "./environment_parts.ts";
-import { EnvironmentViews } from "./environment_views.ts";
-import { type Fork, forkVariables } from "./fork_variables.ts";
-import { findVersion } from "./history/history.ts";
+import { BoundVariables, ConversationPrograms, EnvironmentViews } from "./environment_views.ts";
+import { findVersion } from "./history.ts";
 import { type InputVariable, InputVariables } from "./input_variables.ts";
-import { boundText, initialNames, RealmModules, realmParts } from "./realm.ts";
-import { type MissingVariable, SandboxSession } from "./sandbox_session.ts";
-import { MissingVariableNotes, notRestored, ScopeChanges, type ScopesNow } from "./scope_changes.ts";
-import { storedRows } from "./shown_rows.ts";
-import { missingNames, namesOf, VariableIndex } from "./variable_index.ts";
+import { type MissingVariable, SandboxSession, storedRows } from "./sandbox_session.ts";
+import {
+  missingNames,
+  MissingVariableNotes,
+  namesOf,
+  notRestored,
+  ScopeChanges,
+  type ScopesNow,
+  VariableIndex,
+} from "./variables.ts";
 
 /** The runtime of one live conversation: its sandbox, variables and active extensions. Owned by the conversation layer,
  * which closes it; the store stays open. */
@@ -359,4 +372,124 @@ class CallNotes {
     [this.#texts, this.#left] = [new Set(), 0];
     return left === 0 ? texts : [...texts, `${left} more notes of calls are left out`];
   }
+}
+
+/** What the active extensions add to a sandbox, besides the built-in functions. */
+function realmParts(
+  active: ActiveExtensions | null,
+): Pick<SandboxOptions, "functions" | "untimed" | "constants" | "grants" | "globals"> {
+  return {
+    functions: [...BUILTIN_NAMES, ...active?.functions ?? [], ...offFunctions(active)],
+    untimed: active?.untimed ?? [],
+    constants: active?.constants ?? {},
+    grants: active?.grants ?? { net: [], read: [], write: [], env: [] },
+    globals: active?.globals ?? [],
+  };
+}
+
+/** They are in the realm too, so that a call says how the user switches them on. */
+function offFunctions(active: ActiveExtensions | null): readonly string[] {
+  return (active?.off ?? []).flatMap(({ functions }) => functions);
+}
+
+/** What a child was started with, as text. If it changes, a new child is needed. Functions are called by name. */
+export function boundText({ functions, untimed, grants, globals, constants, modules, off }: ActiveExtensions): string {
+  return JSON.stringify([off, functions, untimed, grants, globals, constants, modules], (_key, value: unknown) => {
+    if (typeof value === "bigint") return `${value}n`;
+    return value instanceof Map || value instanceof Set ? [...value] : value;
+  });
+}
+
+/** Passes the modules of the active extensions to a child and tracks those that failed. Each failure is reported once. */
+class RealmModules {
+  readonly #log: Log;
+  readonly #conversationId: string;
+  /** Scripts that ended a child; they are not passed to another one. */
+  readonly #fatal = new Set<string>();
+  readonly #reported = new Set<string>();
+  readonly #notes: string[] = [];
+
+  constructor(log: Log, conversationId: string) {
+    this.#log = log;
+    this.#conversationId = conversationId;
+  }
+
+  /** Options for the next child. */
+  options(active: ActiveExtensions | null): Pick<SandboxOptions, "modules" | "onModuleFailed"> {
+    const scripts = active?.modules ?? {};
+    return {
+      modules: Object.fromEntries(Object.entries(scripts).filter(([, script]) => !this.#fatal.has(script))),
+      onModuleFailed: (failed) => this.#failed(failed, scripts[failed.name] ?? ""),
+    };
+  }
+
+  /** Notes for the model since the last call. */
+  take(): readonly string[] {
+    return this.#notes.splice(0);
+  }
+
+  #failed({ name, reason, ended }: FailedModule, script: string): void {
+    if (ended) this.#fatal.add(script);
+    if (this.#reported.has(script)) return;
+    this.#reported.add(script);
+    this.#log.warn("module_failed", { conversationId: this.#conversationId, module: name, error: reason });
+    this.#notes.push(`Module ${name} could not be loaded, so ${name} is not defined: ${reason}`);
+  }
+}
+
+/** What a child query starts with. */
+interface Fork {
+  readonly images: readonly VariableImage[];
+  /** Names whose newest stored version is copied unchanged. */
+  readonly copies: readonly string[];
+}
+
+export interface ForkSource {
+  readonly index: VariableIndex;
+  /** The value in the running child; rejects for values that the codec does not support. */
+  readonly read: (name: string, options: { readonly maxBytes: number }) => Promise<unknown>;
+  readonly stored: (name: string) => Promise<VariableImage | null>;
+}
+
+const MAX_BYTES = 32 << 20;
+const SYSTEM: readonly string[] = SYSTEM_VARIABLES;
+
+/** Data is copied in its current state, including what the running block has just created; functions and classes as
+ * they were saved, with their dependencies. */
+export async function forkVariables(names: readonly string[], source: ForkSource): Promise<Fork> {
+  const images = new Map<string, VariableImage>();
+  const copies = new Set<string>();
+  const wanted = [...names];
+  for (let at = 0; at < wanted.length; at++) {
+    const name = wanted[at] ?? "";
+    if (images.has(name) || copies.has(name)) continue;
+    if (SYSTEM.includes(name)) throw refused(name, "the child has its own");
+    const head = source.index.get(name);
+    const isCode = head?.kind === "function" || head?.kind === "class" || head?.kind === "instance";
+    const image = isCode ? await source.stored(name) : await dataImage(name, source) ?? await source.stored(name);
+    if (!image) throw refused(name, "there is no such variable, or it contains something that cannot be copied");
+    if (image.kind === "lost" || image.kind === "pending") throw refused(name, image.reason || "it is not there");
+    if (image.large !== undefined) copies.add(name);
+    else images.set(name, image);
+    wanted.push(...image.requires.filter((one) => source.index.get(one) !== undefined));
+  }
+  return { images: [...images.values()], copies: [...copies] };
+}
+
+/** Null if the child does not have it as data. */
+async function dataImage(name: string, { read, index }: ForkSource): Promise<VariableImage | null> {
+  try {
+    const value = await read(name, { maxBytes: MAX_BYTES });
+    if (value === undefined) return null;
+    const { doc = "", declaration = "const" } = index.get(name)?.summary ?? {};
+    const summary = summarize(value, { declaration, doc });
+    const bytes = encode(value, { maxBytes: MAX_BYTES * 2 });
+    return { name, kind: "data", bytes, root: null, source: "", requires: [], reason: "", summary };
+  } catch {
+    return null;
+  }
+}
+
+function refused(name: string, why: string): HostCallError {
+  return new HostCallError(`Cannot hand ${name} to a child query: ${why}`, { namespace: "vis", symbol: "runChild" });
 }

@@ -1,38 +1,43 @@
+import { UsageError } from "../domain/errors.ts";
+import type { JsonValue } from "../domain/kit/json.ts";
+import { oneLine } from "../domain/kit/text.ts";
+import type { SentMessage } from "../domain/query/model_call.ts";
+import { type Dependency, SYSTEM_VARIABLES, type VariableImage } from "../domain/query/variable.ts";
+import type {
+  FoundState,
+  StateEntry,
+  StatePlace,
+  StateStore,
+  StateVersion,
+} from "../domain/records/extension_state.ts";
+import type { LogFilter, LogRow, NewestQueries, SearchFilter, SearchHit } from "../domain/records/history.ts";
 import type { ActiveExtensions, OwnKeys } from "../extension/active.ts";
-import type { SpawnCaller } from "../extension/spawned.ts";
-import type { EnvironmentView, RouterFacts } from "../extension/spec.ts";
+import type { Spawn, SpawnCaller, Spawned, SpawnOptions } from "../extension/spawned.ts";
+import {
+  type CustomBinding,
+  type EnvironmentView,
+  type OwnStore,
+  type RouterFacts,
+  TAKEN_NAMES,
+} from "../extension/spec.ts";
+import type { Branch, LargeTextStore, Store } from "../persistence/store.ts";
 import type { Router } from "../providers/router/router.ts";
-import type { BoundVariables } from "./bound_variables.ts";
-import type { ConversationPrograms } from "./conversation_programs.ts";
+import { LANGUAGE_NAMES } from "../sandbox/child/compiler/analysis.ts";
+import { summarize } from "../sandbox/child/view/summary.ts";
+import { encode } from "../sandbox/codec/codec.ts";
+import { CodecError } from "../sandbox/codec/format.ts";
+import { initialNames } from "./answer_call.ts";
 import type { EnvironmentParts, QueryScope } from "./environment_parts.ts";
-import { ExtensionStore } from "./extension_store.ts";
-import { StoredHistory } from "./history/stored_history.ts";
-import { initialNames } from "./realm.ts";
+import { valueOf } from "./history.ts";
+import type { InputVariables } from "./input_variables.ts";
+import type { SandboxSession } from "./sandbox_session.ts";
 import { sourceFault } from "./source_fault.ts";
-import type { VariableIndex } from "./variable_index.ts";
-
-/** What extensions see of the router; `root` overrides it if the query has its own. */
-function routerFacts(
-  router: Pick<Router, "routes" | "current">,
-  root?: RouterFacts["root"],
-): RouterFacts {
-  const models = Map.groupBy(router.routes, ({ provider }) => provider.name);
-  const providers = [...models].map(([name, routes]) =>
-    Object.freeze({ name, models: Object.freeze([...new Set(routes.map(({ model }) => model))]) })
-  );
-  const { provider, model } = router.current();
-  return Object.freeze({
-    providers: Object.freeze(providers),
-    root: Object.freeze({ ...root ?? { provider: provider.name, model } }),
-  });
-}
-
-/** Until it is known which extension sees the environment. */
-const NOBODY: SpawnCaller = { extension: "", ask: null };
+import type { ScopeChanges, VariableIndex } from "./variables.ts";
+import type * as history from "../domain/records/history.ts";
 
 type Mutable = { -readonly [Key in keyof EnvironmentView]: EnvironmentView[Key] };
 
-export interface ViewSource {
+interface ViewSource {
   readonly envId: string;
   readonly parts: EnvironmentParts;
   readonly index: VariableIndex;
@@ -182,7 +187,535 @@ export class EnvironmentViews {
   }
 }
 
+/** Until it is known which extension sees the environment. */
+const NOBODY: SpawnCaller = { extension: "", ask: null };
+
+/** What extensions see of the router; `root` overrides it if the query has its own. */
+function routerFacts(
+  router: Pick<Router, "routes" | "current">,
+  root?: RouterFacts["root"],
+): RouterFacts {
+  const models = Map.groupBy(router.routes, ({ provider }) => provider.name);
+  const providers = [...models].map(([name, routes]) =>
+    Object.freeze({ name, models: Object.freeze([...new Set(routes.map(({ model }) => model))]) })
+  );
+  const { provider, model } = router.current();
+  return Object.freeze({
+    providers: Object.freeze(providers),
+    root: Object.freeze({ ...root ?? { provider: provider.name, model } }),
+  });
+}
+
 /** Copies property descriptors, so that getters remain getters. */
 function add(to: EnvironmentView, keys: Partial<EnvironmentView>): EnvironmentView {
   return Object.defineProperties(to, Object.getOwnPropertyDescriptors(keys));
+}
+
+const NAME = /^[$_\p{ID_Start}][$\u200c\u200d\p{ID_Continue}]*$/u;
+const MAX_NAME = 200;
+const READ_BYTES = 1 << 20, MAX_BYTES = 32 << 20;
+const SYSTEM: readonly string[] = SYSTEM_VARIABLES;
+/** Start of the doc of a variable that an extension has bound. It is stored with the variable, so a new process sees it
+ * too. */
+const MARK = "bound by ";
+
+interface BoundVariablesSource {
+  readonly index: VariableIndex;
+  readonly session: SandboxSession;
+  readonly scopes: ScopeChanges;
+  readonly given: InputVariables;
+  /** The newest stored version. */
+  readonly stored: (name: string) => Promise<VariableImage | null>;
+  /** Whether a block is running; when it ends, variables bound in the meantime are stored. */
+  readonly running: () => boolean;
+  readonly initialNames: () => ReadonlySet<string>;
+}
+
+/** Lets extensions read and bind variables. */
+export class BoundVariables {
+  readonly #source: BoundVariablesSource;
+
+  constructor(source: BoundVariablesSource) {
+    this.#source = source;
+  }
+
+  /** Does not start a child: if there is none, it reads the stored version. */
+  async read(name: string, { maxBytes = READ_BYTES }: { readonly maxBytes?: number } = {}): Promise<unknown> {
+    const { index, session } = this.#source;
+    checkName(name, "read");
+    if (!Number.isSafeInteger(maxBytes) || maxBytes < 1) {
+      throw new TypeError(`Cannot read ${name}: maxBytes is ${maxBytes}, it must be a whole number from 1 on`);
+    }
+    if (this.#isTaken(name) && !SYSTEM.includes(name)) throw absent(name);
+    const most = Math.min(maxBytes, MAX_BYTES);
+    const { size, type } = index.get(name)?.summary ?? {};
+    // The size of a large text is known without loading it into the child.
+    if (type === "string" && (size ?? 0) > most) throw tooLarge(name, most);
+    if (session.living === null) return await this.#readStored(name, most);
+    try {
+      return await session.use(name, (sandbox) => sandbox.read(name, { maxBytes: most }));
+    } catch (error) {
+      throw error instanceof RangeError ? tooLarge(name, most) : error;
+    }
+  }
+
+  async bind(name: string, value: unknown, { by }: { readonly by: string }): Promise<void> {
+    checkName(name, "bind");
+    if (this.#isTaken(name)) throw new TypeError(`Cannot bind ${name}: the sandbox uses that name`);
+    const image = imageOf(name, { value, doc: `${MARK}${by}` });
+    const { index, session, scopes, given, running } = this.#source;
+    if (!running()) {
+      await session.give([image]);
+      given.add({ image, text: "" });
+      return index.saved(image, "");
+    }
+    const [report] = await session.restore(image);
+    if (report?.how === "lost") throw new Error(`Cannot bind ${name}: ${report.reason}`);
+    scopes.restore(name, { image, older: true });
+    index.bump();
+  }
+
+  /** Live ones, newest first. */
+  list(): readonly CustomBinding[] {
+    return this.#source.index.all().flatMap(({ name, scope, summary: { doc, inline, shape } }) =>
+      scope === "live" && doc.startsWith(MARK)
+        ? [Object.freeze({ name, by: doc.slice(MARK.length), preview: inline ?? shape })]
+        : []
+    );
+  }
+
+  async #readStored(name: string, most: number): Promise<unknown> {
+    const { index, session, stored } = this.#source;
+    const head = index.get(name);
+    const image = head && head.scope !== "forgotten" ? session.unsaved(name) ?? await stored(name) : null;
+    if (!image) throw absent(name);
+    if (image.large !== undefined || image.bytes.length > most) throw tooLarge(name, most);
+    if (SYSTEM.includes(name) || image.kind === "data") return valueOf(image);
+    if (image.kind === "lost" || image.kind === "pending") throw new Error(`Cannot read ${name}: ${image.reason}`);
+    throw new TypeError(`Cannot read ${name}: it is a ${image.kind}, which is not data`);
+  }
+
+  #isTaken(name: string): boolean {
+    return SYSTEM.includes(name) || TAKEN_NAMES.has(name) || LANGUAGE_NAMES.has(name) ||
+      this.#source.initialNames().has(name);
+  }
+}
+
+function checkName(name: unknown, action: "read" | "bind"): void {
+  if (typeof name === "string" && name.length <= MAX_NAME && NAME.test(name)) return;
+  const shown = typeof name === "string" ? JSON.stringify(name.slice(0, 50)) : String(name);
+  throw new TypeError(`Cannot ${action} ${shown}: it is not the name of a variable`);
+}
+
+function absent(name: string): ReferenceError {
+  return new ReferenceError(`Cannot read ${name}: no such variable`);
+}
+
+function tooLarge(name: string, bytes: number): RangeError {
+  return new RangeError(`Cannot read ${name}: it has more than ${bytes} bytes`);
+}
+
+function imageOf(name: string, { value, doc }: { readonly value: unknown; readonly doc: string }): VariableImage {
+  if (value === undefined) throw new TypeError(`Cannot bind ${name}: undefined is not a value`);
+  let bytes: VariableImage["bytes"];
+  try {
+    bytes = encode(value, { maxBytes: MAX_BYTES });
+  } catch (error) {
+    if (!(error instanceof CodecError)) throw error;
+    if (error.tooLarge) throw new RangeError(`Cannot bind ${name}: it has more than ${MAX_BYTES} bytes`);
+    throw new TypeError(`Cannot bind ${name}: ${error.message}`, { cause: error });
+  }
+  const summary = summarize(value, { declaration: "let", doc });
+  return { name, kind: "data", bytes, root: null, source: "", requires: [], reason: "", summary };
+}
+
+const MAX_KEY = 200, MAX_LIMIT = 1000, LIMIT = 100;
+const CONTROL = /\p{Cc}/u;
+
+type Scoped = NonNullable<Parameters<OwnStore["delete"]>[1]>;
+type Options<Name extends keyof OwnStore, At extends number> = NonNullable<Parameters<OwnStore[Name]>[At]>;
+
+type StoreOfStates = LargeTextStore & { readonly states: StateStore };
+
+/** `env.store` of one extension in one conversation, or of one of its commands. Validates what the extension passes in;
+ * the store enforces limits. */
+export class ExtensionStore implements OwnStore {
+  readonly #store: StoreOfStates;
+  readonly #namespace: string;
+  readonly #workspace: string;
+  readonly #now: () => Omit<StatePlace, "namespace">;
+
+  /** `now` returns where a change is made; a command has no branch. */
+  constructor(store: StoreOfStates, { namespace, workspace, now = () => ({ branchId: null }) }: {
+    readonly namespace: string;
+    readonly workspace: string;
+    readonly now?: () => Omit<StatePlace, "namespace">;
+  }) {
+    this.#store = store;
+    this.#namespace = namespace;
+    this.#workspace = workspace;
+    this.#now = now;
+    Object.freeze(this);
+  }
+
+  async put(key: string, value: JsonValue, options: Options<"put", 2> = {}): Promise<{ version: number }> {
+    const fault = jsonFault(value);
+    if (fault !== null) throw new TypeError(`Cannot store ${checkedKey(key)}: ${fault}`);
+    const { ifVersion } = options;
+    if (ifVersion !== undefined) whole(ifVersion, { name: "ifVersion", from: 0 });
+    return { version: await this.#store.states.put(this.#place(options), { key: checkedKey(key), value, ifVersion }) };
+  }
+
+  async get(key: string, options: Options<"get", 1> = {}): Promise<JsonValue | undefined> {
+    const { version } = options;
+    if (version !== undefined) whole(version, { name: "version", from: 1 });
+    return (await this.#store.states.get(this.#place(options), { key: checkedKey(key), version }))?.value;
+  }
+
+  async history(key: string, options: Options<"history", 1> = {}): Promise<readonly StateVersion[]> {
+    return await this.#store.states.history(this.#place(options), { key: checkedKey(key), limit: limitOf(options) });
+  }
+
+  async list(options: Options<"list", 0> = {}): Promise<readonly StateEntry[]> {
+    return await this.#store.states.list(this.#place(options), { prefix: prefixOf(options), limit: limitOf(options) });
+  }
+
+  async query(options: Options<"query", 0> = {}): Promise<readonly FoundState[]> {
+    const { scope, workspace, conversationId, where = {}, since } = options;
+    if (since !== undefined && !(since >= 0)) throw new TypeError(`Cannot look for states since ${since}`);
+    for (const [path, value] of Object.entries(where)) {
+      if (value !== null && typeof value === "object") throw new TypeError(`Cannot look for an object at ${path}`);
+    }
+    const asked = { conversationId, where, since, prefix: prefixOf(options), limit: limitOf(options) };
+    if (scope === undefined) return await this.#store.states.query(this.#namespace, asked);
+    const place = this.#place({ scope, ...(workspace === undefined ? {} : { workspace }) });
+    return await this.#store.states.query(place.namespace, asked);
+  }
+
+  async delete(key: string, options: Scoped = {}): Promise<boolean> {
+    return await this.#store.states.delete(this.#place(options), checkedKey(key));
+  }
+
+  async putBytes(bytes: Uint8Array | AsyncIterable<Uint8Array>): Promise<string> {
+    return await this.#store.putLarge(markedPieces(bytes), { isOwn: true });
+  }
+
+  bytes(reference: string): AsyncIterable<Uint8Array<ArrayBuffer>> {
+    return unmarkedPieces(this.#store.largePieces(checkedReference(reference)));
+  }
+
+  async dropBytes(reference: string): Promise<void> {
+    await this.#store.dropLarge(checkedReference(reference));
+  }
+
+  #place({ scope = "conversation", workspace = this.#workspace }: Scoped): StatePlace {
+    const [namespace, now] = [this.#namespace, this.#now()];
+    if (scope === "global") return { namespace, ...now, branchId: null };
+    // No extension has a namespace with a space.
+    if (scope === "workspace") return { namespace: `${namespace} in ${workspace}`, ...now, branchId: null };
+    if (scope !== "conversation") {
+      throw new TypeError(`Cannot use scope ${String(scope)}: there are "conversation", "workspace" and "global"`);
+    }
+    if (now.branchId !== null) return { namespace, ...now };
+    throw new TypeError(
+      'Cannot use the state of a conversation: there is none here; use scope "workspace" or "global"',
+    );
+  }
+}
+
+function checkedReference(reference: unknown): string {
+  if (typeof reference === "string" && /^sha256:[0-9a-f]{64}$/.test(reference)) return reference;
+  throw new TypeError(`Cannot use the reference ${JSON.stringify(reference)}: putBytes returned no such one`);
+}
+
+function checkedKey(key: unknown): string {
+  if (typeof key !== "string" || key.trim() === "") throw new TypeError(`Cannot use the key ${JSON.stringify(key)}`);
+  if (key.length > MAX_KEY) {
+    throw new TypeError(`Cannot use a key of ${key.length} characters: the limit is ${MAX_KEY}`);
+  }
+  if (CONTROL.test(key) || !key.isWellFormed()) throw new TypeError(`Cannot use the key ${JSON.stringify(key)}`);
+  return key;
+}
+
+function prefixOf({ prefix = "" }: { readonly prefix?: string }): string {
+  if (typeof prefix === "string") return prefix;
+  throw new TypeError(`Cannot use the prefix ${String(prefix)}`);
+}
+
+function limitOf({ limit = LIMIT }: { readonly limit?: number }): number {
+  return Math.min(whole(limit, { name: "limit", from: 1 }), MAX_LIMIT);
+}
+
+function whole(value: number, { name, from }: { readonly name: string; readonly from: number }): number {
+  if (Number.isSafeInteger(value) && value >= from) return value;
+  throw new TypeError(`Cannot use ${name} ${String(value)}: it must be a whole number from ${from} on`);
+}
+
+const MAX_DEPTH = 500;
+
+type Place = { readonly path?: string; readonly depth?: number };
+
+/** Why a value would not survive a JSON round trip, with the path; null if it would. Runs no getters. */
+function jsonFault(value: unknown, { path = "", depth = 0 }: Place = {}): string | null {
+  const at = path === "" ? "the value" : path;
+  if (value === null || typeof value === "boolean" || typeof value === "string") return null;
+  if (typeof value === "number") return Number.isFinite(value) ? null : `${at} is ${value}, which is not JSON`;
+  if (typeof value !== "object") return `${at} is ${kindOf(value)}, which is not JSON`;
+  if (depth > MAX_DEPTH) return `${at.slice(0, 100)}… is nested too deep, or contains itself`;
+  if (Array.isArray(value)) {
+    for (let i = 0; i < value.length; i++) {
+      const fault = jsonFault(value[i], { path: `${path}[${i}]`, depth: depth + 1 });
+      if (fault !== null) return fault;
+    }
+    return null;
+  }
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== Object.prototype && prototype !== null) return `${at} is ${kindOf(value)}, which is not JSON`;
+  for (const [key, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(value))) {
+    if (!("value" in descriptor)) return `${path}.${key} has a getter`;
+    // Undefined keys are left out, as in JSON.
+    const fault = descriptor.value === undefined
+      ? null
+      : jsonFault(descriptor.value, { path: `${path}.${key}`, depth: depth + 1 });
+    if (fault !== null) return fault;
+  }
+  return null;
+}
+
+function kindOf(value: unknown): string {
+  if (typeof value !== "object") return value === undefined ? "undefined" : `a ${typeof value}`;
+  const name: unknown = value?.constructor?.name;
+  return typeof name === "string" && name !== "" ? `a ${name}` : "an object of a class";
+}
+
+/** Bytes of the random number at the start of each piece. It makes a piece part of nothing else, so that it can be
+ * removed without a look at everything that is stored. */
+const MARK_BYTES = 16;
+const PIECE = 1 << 20;
+
+/** Bytes in pieces of a megabyte, each behind a random number. */
+async function* markedPieces(
+  bytes: Uint8Array | AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  const size = bytes instanceof Uint8Array ? Math.min(bytes.length, PIECE) : PIECE;
+  let piece = emptyPiece(size), end = MARK_BYTES, any = false;
+  for await (const part of bytes instanceof Uint8Array ? [bytes] : bytes) {
+    for (let at = 0; at < part.length;) {
+      const some = part.subarray(at, at + piece.length - end);
+      piece.set(some, end);
+      at += some.length;
+      end += some.length;
+      if (end < piece.length) continue;
+      yield piece;
+      [piece, end, any] = [emptyPiece(size), MARK_BYTES, true];
+    }
+  }
+  if (end > MARK_BYTES || !any) yield piece.slice(0, end);
+}
+
+/** The bytes that `markedPieces` was given. */
+async function* unmarkedPieces(
+  pieces: AsyncIterable<Uint8Array<ArrayBuffer>>,
+): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  for await (const piece of pieces) yield piece.subarray(MARK_BYTES);
+}
+
+function emptyPiece(size: number): Uint8Array<ArrayBuffer> {
+  const piece = new Uint8Array(MARK_BYTES + size);
+  crypto.getRandomValues(piece.subarray(0, MARK_BYTES));
+  return piece;
+}
+
+/** Implements the read access of extensions to the store. The conversation that is running is seen as its running
+ * branch shows it. */
+export class StoredHistory implements history.HistoryReader {
+  readonly #store: Store;
+  readonly #running: Branch;
+
+  constructor(store: Store, running: Branch) {
+    this.#store = store;
+    this.#running = running;
+  }
+
+  async search(text: string, filter: SearchFilter): Promise<readonly SearchHit[]> {
+    const { conversationId: asked } = filter;
+    if (asked === undefined) return await this.#store.search(text, filter);
+    const { conversationId, branchId } = await this.#branch(asked);
+    const running = branchId === this.#running.branchId ? { branchId } : {};
+    return await this.#store.search(text, { ...filter, conversationId, ...running });
+  }
+
+  async conversations({ limit }: { readonly limit: number }): Promise<readonly history.PastConversation[]> {
+    const found = await this.#store.listConversations({ limit });
+    return found.map(({ conversationId: id, title, workspace, queries, createdAt }) => (
+      { id, title, workspace, queries, createdAt }
+    ));
+  }
+
+  async queries(conversationId: string, options?: NewestQueries): Promise<readonly history.PastQuery[]> {
+    const { branchId } = await this.#branch(conversationId);
+    const found = await this.#store.queries(branchId, options);
+    return found.map(({ queryId: id, text: request, status, answer, iterations, createdAt }) => (
+      { id, request, status, answer, iterations, createdAt }
+    ));
+  }
+
+  async iterations(queryId: string): Promise<readonly history.PastIteration[]> {
+    if (await this.#store.query(queryId) === null) throw new UsageError(`Cannot find query: ${queryId}`);
+    const found = await this.#store.iterations(queryId);
+    return found.map(({ iterationId: id, position, status, thinking, traces, blocks }) => ({
+      id,
+      number: position + 1,
+      status,
+      thinking,
+      modelMs: traces.reduce((total, { ms }) => total + ms, 0),
+      blocks: blocks.map(({ code, result: { ok, ms, preview: result, stdout, error } }) => (
+        { code, ms, ok, result, stdout, error: error === null ? null : `${error.name}: ${error.message}` }
+      )),
+    }));
+  }
+
+  async sent(queryId: string, iteration: number): Promise<readonly SentMessage[] | null> {
+    return await this.#store.sentMessages(queryId, iteration - 1);
+  }
+
+  async variables(conversationId: string): Promise<readonly history.PastVariable[]> {
+    const { branchId } = await this.#branch(conversationId);
+    const found = await this.#store.variables(branchId);
+    return found.map(({ name, kind, versions, summary, createdAt }) => (
+      { name, kind, type: summary.type, versions, summary: summary.shape, createdAt }
+    ));
+  }
+
+  async versions(conversationId: string, name: string): Promise<readonly history.PastVersion[]> {
+    const { branchId } = await this.#branch(conversationId);
+    const found = await this.#store.variableVersions(branchId, name);
+    return found.map(({ version, image: { summary }, code, createdAt }) => (
+      { version, type: summary.type, summary: summary.shape, code, createdAt }
+    ));
+  }
+
+  async dependencies(conversationId: string): Promise<readonly Dependency[]> {
+    return await this.#store.dependencies((await this.#branch(conversationId)).branchId);
+  }
+
+  async logs({ conversationId, ...filter }: LogFilter): Promise<readonly LogRow[]> {
+    const of = conversationId === undefined
+      ? {}
+      : { conversationId: (await this.#branch(conversationId)).conversationId };
+    return await this.#store.logs({ ...filter, ...of });
+  }
+
+  async variable(
+    conversationId: string,
+    { name, version }: { readonly name: string; readonly version?: number | undefined },
+  ): Promise<unknown> {
+    const { branchId } = await this.#branch(conversationId);
+    const found = await this.#store.variableVersions(branchId, name, version === undefined ? { newest: 1 } : {});
+    const one = version === undefined ? found.at(-1) : found.find((each) => each.version === version);
+    if (one) return valueOf(one.image);
+    const which = version === undefined ? name : `version ${version} of ${name}, which has ${found.length}`;
+    throw new UsageError(`Cannot find variable ${which} in conversation ${conversationId}`);
+  }
+
+  async #branch(id: string): Promise<Branch> {
+    const branch = await this.#store.findConversation(id);
+    if (!branch) throw new UsageError(`Cannot find conversation: ${id}`);
+    const isRunning = branch.conversationId === this.#running.conversationId && branch.conversationId.startsWith(id);
+    return isRunning ? this.#running : branch;
+  }
+}
+
+type WallSpawn = (
+  workspace: string,
+  argv: readonly string[],
+  options: SpawnOptions,
+  caller: SpawnCaller | null,
+) => Promise<Spawned>;
+
+/** Failures that are kept for one query, and characters of a title. */
+const MOST_FAILED = 20, TITLE_CHARS = 80;
+
+/** Programs of one conversation. Programs started in a call end with the call, those of a query with the query, and the
+ * others with the conversation. */
+export class ConversationPrograms {
+  readonly #closed = new AbortController();
+  #query = new AbortController();
+  readonly #running = new Set<Promise<unknown>>();
+  readonly #titles = new Map<Promise<unknown>, string>();
+  #failed: string[] = [];
+  #untold: string[] = [];
+
+  /** Whether a program is running. */
+  get running(): boolean {
+    return this.#running.size > 0;
+  }
+
+  /** The running programs that have a title. */
+  get titles(): readonly string[] {
+    return [...this.#titles.values()];
+  }
+
+  /** Programs with a title that failed by themselves while the query ran, and how. */
+  get failed(): readonly string[] {
+    return this.#failed;
+  }
+
+  /** Notes for the model about them, each once. */
+  take(): readonly string[] {
+    return this.#untold.splice(0).map((how) => `A command that was started before failed: ${how}`);
+  }
+
+  get closed(): AbortSignal {
+    return this.#closed.signal;
+  }
+
+  /** Aborts when the running query ends. */
+  get query(): AbortSignal {
+    return this.#query.signal;
+  }
+
+  /** Ends the programs that the query started outside a call. */
+  endQuery(): void {
+    this.#query.abort(new Error("Ended: the query is over"));
+    this.#query = new AbortController();
+    this.#failed = [];
+  }
+
+  /** `env.spawn` for one call, or for anything else with a signal; `caller` is null for what the user runs. */
+  bind(
+    spawn: WallSpawn,
+    { workspace, signal, caller = null }: {
+      readonly workspace: string;
+      readonly signal: AbortSignal;
+      readonly caller?: SpawnCaller | null;
+    },
+  ): Spawn {
+    return (argv, options = {}) => {
+      const lives = options.lifetime === "conversation" ? [this.#closed.signal] : [this.#closed.signal, signal];
+      const all = AbortSignal.any(options.signal ? [...lives, options.signal] : lives);
+      const running = spawn(workspace, argv, { ...options, signal: all }, caller);
+      const ended = running.then((how) => this.#ended(how, options), () => {}).finally(() => {
+        this.#running.delete(ended);
+        this.#titles.delete(ended);
+      });
+      this.#running.add(ended);
+      if (options.title !== undefined) this.#titles.set(ended, options.title);
+      return running;
+    };
+  }
+
+  #ended({ code, signal, timedOut }: Spawned, { title, stop }: SpawnOptions): void {
+    if (title === undefined || code === 0 || stop?.aborted || this.#failed.length >= MOST_FAILED) return;
+    const how = timedOut ? "timed out" : signal === null ? `exit code ${code}` : `ended by ${signal}`;
+    const text = `${oneLine(title, TITLE_CHARS)} (${how})`;
+    this.#failed.push(text);
+    this.#untold.push(text);
+  }
+
+  /** Ends all programs and waits until none is left. */
+  async close(): Promise<void> {
+    this.#closed.abort(new Error("Ended: the conversation was closed"));
+    await Promise.all(this.#running);
+  }
 }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { ConversationPrograms } from "../../src/environment/conversation_programs.ts";
+import { ConversationPrograms } from "../../src/environment/environment_views.ts";
 import type { Spawned, SpawnOptions } from "../../src/extension/spawned.ts";
 
 /** A wall whose programs go on until their signal, and take a while to end. */

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { ExtensionStore } from "../../src/environment/extension_store.ts";
+import { ExtensionStore } from "../../src/environment/environment_views.ts";
 import { openStore } from "../../src/persistence/open_store.ts";
 import { SqliteMaintenance } from "../../src/persistence/sqlite_maintenance.ts";
 import { withDatabase } from "../helpers/with_database.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { VariableImage } from "../../src/domain/query/variable.ts";
-import { type ForkSource, forkVariables } from "../../src/environment/fork_variables.ts";
-import { VariableIndex } from "../../src/environment/variable_index.ts";
+import { type ForkSource, forkVariables } from "../../src/environment/environment.ts";
+import { VariableIndex } from "../../src/environment/variables.ts";
 import { decode } from "../../src/sandbox/codec/codec.ts";
 import { dataImage } from "./_fakes.ts";
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { MissingVariableNotes } from "../../src/environment/scope_changes.ts";
+import { MissingVariableNotes } from "../../src/environment/variables.ts";
 
 Deno.test("LostNotes tells of a variable once, and again after it had a new version", () => {
   const notes = new MissingVariableNotes();

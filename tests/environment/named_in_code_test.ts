@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { namesOf, VariableIndex } from "../../src/environment/variable_index.ts";
+import { namesOf, VariableIndex } from "../../src/environment/variables.ts";
 import type { VariableHead } from "../../src/persistence/store.ts";
 
 function head(name: string, code: string, kind: VariableHead["kind"] = "function"): VariableHead {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { boundText } from "../../src/environment/realm.ts";
-import { ExtensionRegistry } from "../../src/extension/registry.ts";
+import { boundText } from "../../src/environment/environment.ts";
 import { value } from "../../src/extension/mod.ts";
+import { ExtensionRegistry } from "../../src/extension/registry.ts";
 import { recordingLog, sample, twice, VIEW } from "../extension/_sample.ts";
 
 Deno.test("boundText() changes with a constant and a name, and not with a function that is replaced", async () => {

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
-import { ScopeChanges } from "../../src/environment/scope_changes.ts";
-import { VariableIndex } from "../../src/environment/variable_index.ts";
 import { blockResult } from "../../src/domain/query/block_result.ts";
+import { ScopeChanges, VariableIndex } from "../../src/environment/variables.ts";
 import { dataImage, runReport } from "./_fakes.ts";
 
 function changes(): { readonly scopes: ScopeChanges; readonly index: VariableIndex } {

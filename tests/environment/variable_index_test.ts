@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { VariableIndex } from "../../src/environment/variable_index.ts";
+import { VariableIndex } from "../../src/environment/variables.ts";
 import type { VariableHead } from "../../src/persistence/store.ts";
 import { dataImage } from "./_fakes.ts";
 

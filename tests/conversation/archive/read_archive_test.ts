@@ -4,7 +4,7 @@ import { ArchiveDigest } from "../../../src/conversation/archive/archive_text.ts
 import { readArchive } from "../../../src/conversation/archive/read_archive.ts";
 import { readRecording } from "../../../src/conversation/read_recording.ts";
 import { UsageError } from "../../../src/domain/errors.ts";
-import { valueOf } from "../../../src/environment/history/history.ts";
+import { valueOf } from "../../../src/environment/history.ts";
 import type { ConversationArchive } from "../../../src/persistence/archive_schema.ts";
 import { openStore } from "../../../src/persistence/open_store.ts";
 import type { Store } from "../../../src/persistence/store.ts";

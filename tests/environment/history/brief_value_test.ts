@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { briefValue } from "../../../src/environment/history/version_diff.ts";
+import { briefValue } from "../../../src/environment/version_diff.ts";
 
 Deno.test("briefValue() puts any value on one short line", () => {
   const cases: readonly [unknown, string][] = [

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { HostCallError } from "../../../src/domain/errors.ts";
-import { diffVersions } from "../../../src/environment/history/version_diff.ts";
+import { diffVersions } from "../../../src/environment/version_diff.ts";
 
 const text = (before: unknown, after: unknown): string =>
   diffVersions({ name: "a", from: 1, to: 2, before, after }).text;

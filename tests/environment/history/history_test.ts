@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { findVersion, valueOf } from "../../../src/environment/history/history.ts";
+import { dataImage } from "../_fakes.ts";
+import { findVersion, valueOf } from "../../../src/environment/history.ts";
 import { encode } from "../../../src/sandbox/codec/codec.ts";
 import { startEngine } from "../../helpers/engine.ts";
 import { replyJson } from "../../helpers/scripted_provider.ts";
-import { dataImage } from "../_fakes.ts";
 
 Deno.test("valueOf() gives data, the source of functions and classes, null for what is lost", () => {
   const base = dataImage("a", { n: [1, 2n] });

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { valueChanges } from "../../../src/environment/history/version_diff.ts";
+import { valueChanges } from "../../../src/environment/version_diff.ts";
 
 const lines = (before: unknown, after: unknown): string[] =>
   valueChanges(before, after).changes.map(({ change, path, before, after }) => `${change} ${path} ${before} ${after}`);

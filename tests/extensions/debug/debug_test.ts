@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import debug from "../../../extensions/debug/mod.ts";
-import { StoredHistory } from "../../../src/environment/history/stored_history.ts";
-import { ExtensionRegistry } from "../../../src/extension/registry.ts";
+import { StoredHistory } from "../../../src/environment/environment_views.ts";
 import type { EnvironmentView } from "../../../src/extension/mod.ts";
+import { ExtensionRegistry } from "../../../src/extension/registry.ts";
 import { openStore } from "../../../src/persistence/open_store.ts";
 import { begun, block, iterate } from "../../conformance/store/fixtures.ts";
 import { recordingLog, VIEW } from "../../extension/_sample.ts";

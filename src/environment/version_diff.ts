@@ -1,6 +1,6 @@
 import { createTwoFilesPatch } from "diff";
-import { HostCallError } from "../../domain/errors.ts";
-import { readable } from "../../domain/kit/json.ts";
+import { HostCallError } from "../domain/errors.ts";
+import { readable } from "../domain/kit/json.ts";
 
 const MAX_DIFF_CHARS = 200_000;
 

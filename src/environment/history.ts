@@ -1,11 +1,11 @@
-import { HostCallError } from "../../domain/errors.ts";
-import { readable } from "../../domain/kit/json.ts";
-import { clip } from "../../domain/kit/text.ts";
-import { shownRange } from "../../domain/query/stored_query.ts";
-import { SYSTEM_VARIABLES, type VariableImage } from "../../domain/query/variable.ts";
-import type { BranchPoint } from "../../domain/records/conversations.ts";
-import type { Store, VariableVersion } from "../../persistence/store.ts";
-import { decode } from "../../sandbox/codec/codec.ts";
+import { readable } from "../domain/kit/json.ts";
+import { HostCallError } from "../domain/errors.ts";
+import { clip } from "../domain/kit/text.ts";
+import { shownRange } from "../domain/query/stored_query.ts";
+import { SYSTEM_VARIABLES, type VariableImage } from "../domain/query/variable.ts";
+import type { BranchPoint } from "../domain/records/conversations.ts";
+import type { Store, VariableVersion } from "../persistence/store.ts";
+import { decode } from "../sandbox/codec/codec.ts";
 import type { VariableDiff } from "./version_diff.ts";
 
 const SYSTEM: readonly string[] = SYSTEM_VARIABLES;
