@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: bc26bc24ede7baa1edf419fcffacfc41042b0028a3738814cc9d4df6b63c56fa
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: dbac006ae7e36c101b446e8443c8f8f1c1b84d861a1dac3695b59a25e187b027
 import { z } from 'zod';
 
 /** Any value that JSON can express. */

@@ -1,12 +1,71 @@
-import type { DecodedText, TextFormat } from "@vis/extension";
+import { ByteBuffer, type DecodedText, type TextFormat } from "@vis/extension";
 
 export const UTF_8: TextFormat = { encoding: "utf-8", hasMark: false, isGuess: false };
 const MARK = "\uFEFF";
 
+/** How the text of a file is written back. */
+export interface FileFormat extends TextFormat {
+  /** Bytes that are not UTF-8: in the text, the first of them is U+DC00, the next one U+DC01, and so on. No other text has
+   * these alone. */
+  readonly strays?: readonly Uint8Array[];
+}
+
+const FIRST_STRAY = 0xdc00, MAX_STRAYS = 0x400;
+const STRAYS = /[\udc00-\udfff]/u;
+
+/** UTF-8 as text, with the bytes that `TextDecoder` reads as U+FFFD. Null if they are too many different ones. */
+export function textWithStrays(
+  bytes: Uint8Array,
+): Required<Pick<FileFormat, "strays">> & { readonly text: string } | null {
+  const parts: string[] = [];
+  const strays = new Map<string, Uint8Array>();
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  let from = 0;
+  for (let at = 0; at < bytes.length;) {
+    const { length, isWhole } = characterAt(bytes, at);
+    at += length;
+    if (isWhole) continue;
+    const stray = bytes.subarray(at - length, at);
+    strays.set(stray.join(), stray);
+    if (strays.size > MAX_STRAYS) return null;
+    const index = [...strays.keys()].indexOf(stray.join());
+    parts.push(decoder.decode(bytes.subarray(from, at - length)), String.fromCharCode(FIRST_STRAY + index));
+    from = at;
+  }
+  return { text: parts.join("") + decoder.decode(bytes.subarray(from)), strays: [...strays.values()] };
+}
+
+/** The character of UTF-8 at a place, or the bytes that are read as one U+FFFD. */
+function characterAt(bytes: Uint8Array, at: number): { readonly length: number; readonly isWhole: boolean } {
+  const first = bytes[at] ?? 0;
+  if (first < 0x80) return { length: 1, isWhole: true };
+  const wanted = first < 0xc2 || first > 0xf4 ? 0 : first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+  const least = first === 0xe0 ? 0xa0 : first === 0xf0 ? 0x90 : 0x80;
+  const most = first === 0xed ? 0x9f : first === 0xf4 ? 0x8f : 0xbf;
+  let length = 1;
+  for (; length < wanted; length++) {
+    const byte = bytes[at + length] ?? 0;
+    if (length === 1 ? byte < least || byte > most : (byte & 0xc0) !== 0x80) break;
+  }
+  return { length, isWhole: length === wanted };
+}
+
+/** A text that takes the place of another one, in which U+FFFD stands for bytes that are not UTF-8, with these. Throws
+ * Error if they could be several. */
+export function withStraysOf(old: string, text: string, cannot: string): string {
+  if (!text.includes("\uFFFD") || !STRAYS.test(old)) return text;
+  const [stray, ...others] = new Set(old.match(/[\udc00-\udfff\ufffd]/gu));
+  if (stray !== undefined && others.length === 0) return text.replaceAll("\uFFFD", stray);
+  throw new Error(`${cannot}: its U+FFFD stand for different bytes that are not UTF-8; change the text around them`);
+}
+
 /** The bytes of a text. Throws RangeError for a character that the encoding does not have. */
-export function encodeText(text: string, { encoding, hasMark }: Omit<TextFormat, "isGuess">): Uint8Array<ArrayBuffer> {
+export function encodeText(
+  text: string,
+  { encoding, hasMark, strays }: Omit<FileFormat, "isGuess">,
+): Uint8Array<ArrayBuffer> {
   const whole = hasMark ? `${MARK}${text}` : text;
-  if (encoding === "utf-8") return new TextEncoder().encode(whole);
+  if (encoding === "utf-8") return strays ? withStrays(whole, strays) : new TextEncoder().encode(whole);
   if (encoding === "utf-16le" || encoding === "utf-16be") return wideBytes(whole, encoding === "utf-16le");
   const table = tableOf(encoding);
   const bytes = new Uint8Array(2 * text.length);
@@ -45,6 +104,15 @@ export function encodingNamed(label: string, cannot: string): string {
       `${cannot}: there is no encoding ${JSON.stringify(label)}; utf-8, utf-16le, windows-1252 and shift_jis are some`,
     );
   }
+}
+
+function withStrays(text: string, strays: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const bytes = new ByteBuffer();
+  for (const part of text.split(/([\udc00-\udfff])/u)) {
+    const stray = STRAYS.test(part) ? strays[part.charCodeAt(0) - FIRST_STRAY] : undefined;
+    bytes.push(stray ?? new TextEncoder().encode(part));
+  }
+  return bytes.bytes.slice();
 }
 
 function wideBytes(text: string, isLittle: boolean): Uint8Array<ArrayBuffer> {

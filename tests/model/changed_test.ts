@@ -93,3 +93,33 @@ Deno.test("what a later change takes back does not count, and removed and moved 
     assert.deepEqual(notes, ["1 file changed +0 −0 (c.sql removed) · vis undo"]);
   });
 });
+
+Deno.test("lines count that a diff is too long to show, and a file that two names lead to counts once", async () => {
+  await withFolder(async (workspace) => {
+    const long = "x".repeat(100_000);
+    await Deno.writeTextFile(join(workspace, "long.js"), `${long}OLD${long}\n`);
+    await Deno.writeTextFile(join(workspace, "many.txt"), `a\n${"b\n".repeat(500_001)}c\n`);
+    await Deno.mkdir(join(workspace, "real"));
+    await Deno.writeTextFile(join(workspace, "real/f.txt"), "1\n2\n");
+    await Deno.symlink("real", join(workspace, "folder"));
+    await Deno.symlink("real/f.txt", join(workspace, "link"));
+    await using engine = await startEngine([
+      replyJson('await fs.edit("long.js", { old: "OLD", new: "NEW\\n" }); await fs.readFile("link")'),
+      replyJson(
+        'await fs.edit("many.txt", { old: "c\\n", new: "d\\ne\\n" }); await fs.writeFile("all.txt", "y\\n".repeat(40000))',
+      ),
+      replyJson(
+        'await fs.edit("link", { old: "1", new: "one" }); await fs.edit("folder/f.txt", { old: "2", new: "two" })',
+      ),
+      replyJson('await fs.patch("--- a/folder/f.txt\\n+++ b/folder/f.txt\\n@@ -1 +1 @@\\n-one\\n+1\\n")'),
+      replyJson([], { final: "The files are changed." }),
+    ], { extensions: [fs], workspace });
+    const { notes } = await engine.ask("Change them");
+    assert.match(engine.context(1), /^<changed> long\.js \+2 −1$/m);
+    assert.match(engine.context(2), /^<changed> all\.txt \+40000 −0, many\.txt \+2 −1, long\.js \+2 −1$/m);
+    assert.match(engine.context(3), /^<changed> real\/f\.txt \+2 −2, all/m);
+    assert.deepEqual(notes, [
+      "4 files changed +40005 −3 (real/f.txt, all.txt, many.txt, long.js) · vis undo",
+    ]);
+  });
+});

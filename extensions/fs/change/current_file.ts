@@ -3,9 +3,9 @@ import type { WorkspacePath } from "../confine.ts";
 import type { FsContext } from "../context.ts";
 import { unifiedDiff } from "../patch/unified_diff.ts";
 import { knownEncoding, openFile, readWhole, rememberFile, textOf } from "../read/read_place.ts";
-import { encodeText, isExact } from "../text_format.ts";
+import { encodeText, type FileFormat, isExact, textWithStrays } from "../text_format.ts";
 import { type Facts, sha256Of, sizeText } from "../tree/tree.ts";
-import { type DecodedText, decodeText, reasonOf, type TextFormat } from "@vis/extension";
+import { type DecodedText, decodeText, reasonOf } from "@vis/extension";
 
 /** Maximum size in bytes of a file that is overwritten or edited. */
 export const MAX_WRITE = 16 * 1024 * 1024;
@@ -52,8 +52,10 @@ export async function currentFile(
   );
 }
 
-/** The text of a file about to be changed. Throws Error for a binary file, and for one that would not be the same if
- * its text was written back. */
+const MAX_REPLACED = 10_000;
+
+/** The text of a file about to be changed, with bytes that are not UTF-8 as `textWithStrays` has them. Throws Error for a
+ * binary file, and for one that would not be the same if its text was written back. */
 export function currentText(
   context: FsContext,
   bytes: Uint8Array,
@@ -62,10 +64,13 @@ export function currentText(
     readonly action: string;
     readonly encoding?: string | undefined;
   },
-): DecodedText {
+): DecodedText & FileFormat {
   const known = encoding ?? knownEncoding(context, place);
   const decoded = textOf(context, bytes, { place, action, encoding: known });
   if (isExact(bytes, decoded)) return decoded;
+  const isUtf8 = decoded.encoding === "utf-8" && decoded.replaced <= MAX_REPLACED;
+  const kept = isUtf8 ? textWithStrays(bytes.subarray(decoded.hasMark ? 3 : 0)) : null;
+  if (kept !== null) return { ...decoded, ...kept };
   throw new Error(
     `Cannot ${action} ${place.path}: it is not all ${decoded.encoding}, so that bytes would be lost; ` +
       `fs.readFile(path, {encoding: "windows-1252"}) reads each byte as a character, and changes then keep the others`,
@@ -75,7 +80,7 @@ export function currentText(
 /** The bytes of a changed text. Throws Error that names the first character that the file's encoding does not have. */
 export function newBytes(
   text: string,
-  format: TextFormat,
+  format: FileFormat,
   { path, action }: { readonly path: string; readonly action: string },
 ): Uint8Array<ArrayBuffer> {
   let bytes: Uint8Array<ArrayBuffer>;
@@ -110,13 +115,14 @@ export async function written(
   if (bytes) {
     const info = context.tree.look(path);
     if (info) {
-      rememberFile(context, { place: { real: path }, bytes, lossy: false, encoding: encodings.encoding ?? null, info });
+      const lossy = context.ledger.find(context.conversationId, `${context.root}/${path}`)?.lossy ?? false;
+      rememberFile(context, { place: { real: path }, bytes, lossy, encoding: encodings.encoding ?? null, info });
     }
   }
   return {
     path: named,
     bytes: bytes?.length ?? 0,
-    diff: await diffOf({ path, before, after }, { named, ...encodings }),
+    diff: await diffOf({ path, before, after }, encodings),
   };
 }
 
@@ -126,16 +132,16 @@ interface Encodings {
   readonly encodingBefore?: string | undefined;
 }
 
-/** What a change does to a file, as a unified diff; "" if nothing. */
+/** What a change does to a file, as a unified diff, which names the file that a link leads to; "" if nothing. */
 export async function diffOf(
   { path, before, after }: Pick<ChangeItem, "path" | "before" | "after">,
-  { named = path, encoding, encodingBefore }: Encodings & { readonly named?: string } = {},
+  { encoding, encodingBefore }: Encodings = {},
 ): Promise<string> {
   const [now, own] = [textIn(after, encoding), textIn(before, encodingBefore)];
   const old = own === undefined ? textIn(before, encoding) : own;
   return old === undefined || now === undefined
-    ? `Binary file ${named} ${now === null ? "removed" : "replaced"}\n`
-    : await unifiedDiff(named, { before: old, after: now });
+    ? `Binary file ${path} ${now === null ? "removed" : "replaced"}\n`
+    : await unifiedDiff(path, { before: old, after: now });
 }
 
 /** Null if there was no file, undefined if it is not text. */

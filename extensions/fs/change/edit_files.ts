@@ -3,7 +3,7 @@ import type { FsContext } from "../context.ts";
 import { missing } from "../find_files.ts";
 import { replaceText, type TextReplacement } from "../patch/replace_text.ts";
 import { knownEncoding } from "../read/read_place.ts";
-import { encodingNamed, isExact, UTF_8 } from "../text_format.ts";
+import { encodingNamed, type FileFormat, isExact, UTF_8 } from "../text_format.ts";
 import { changeFiles } from "./change_files.ts";
 import {
   type CurrentFile,
@@ -36,7 +36,7 @@ const MAX_SUM = 2 * MAX_WRITE;
 interface Draft {
   readonly place: WorkspacePath;
   readonly before: CurrentFile;
-  readonly format: TextFormat;
+  readonly format: FileFormat;
   text: string;
 }
 
@@ -84,7 +84,7 @@ function refuseSum(drafts: ReadonlyMap<string, Draft>): void {
 }
 
 async function draftOf(context: FsContext, place: WorkspacePath, encoding: string | undefined): Promise<Draft> {
-  const before = await currentFile(context, place);
+  const before = await currentFile(context, place, { action: "edit" });
   if (before === null) throw await missing(context, { action: "edit", path: place.path });
   if (before.bytes.length > LARGE) await new Pace(context.signal).rest();
   const format = currentText(context, before.bytes, { place, action: "edit", encoding });

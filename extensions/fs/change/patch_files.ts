@@ -6,7 +6,7 @@ import type { FsContext } from "../context.ts";
 import { missing } from "../find_files.ts";
 import { applyHunks } from "../patch/apply_hunks.ts";
 import { parsePatch, type PatchPart } from "../patch/parse_patch.ts";
-import { UTF_8 } from "../text_format.ts";
+import { type FileFormat, UTF_8 } from "../text_format.ts";
 import type { Facts } from "../tree/tree.ts";
 import { changeFiles, takeSnapshot } from "./change_files.ts";
 import { currentFile, currentText, MAX_WRITE, newBytes, noteFaults, type Written, written } from "./current_file.ts";
@@ -36,7 +36,7 @@ interface Draft {
 
 /** Applies a unified diff or search/replace blocks to any number of files, all or none. Returns one result per file. */
 export async function patchFiles(context: FsContext, patch: string): Promise<Written[]> {
-  const parts = parsePatch(patch, (path) => isFile(context, path));
+  const parts = parsePatch(patch.toWellFormed(), (path) => isFile(context, path));
   if (parts.length > MAX_FILES) throw new RangeError(`Cannot apply the patch: over ${MAX_FILES} files`);
   const drafts = new Map<string, Draft>();
   const pace = new Pace(context.signal);
@@ -164,7 +164,7 @@ async function changedBy(
   const kept = old?.kind === "file" ? old : null;
   const own = modeOf(mode, kept?.mode ?? null);
   if (to !== null && hunks.length === 0 && kept) return { ...kept, mode: own };
-  const { text, ...format } = old?.kind === "link"
+  const { text, ...format }: FileFormat & { readonly text: string } = old?.kind === "link"
     ? { ...UTF_8, text: old.target }
     : kept
     ? currentText(context, kept.bytes, { place, action: "patch", encoding: kept.format?.encoding })
@@ -179,7 +179,7 @@ async function changedBy(
   }
   if (isLink) return { kind: "link", target: innerTarget(context, { place: target, target: changed }) };
   const hasMark = changed.startsWith(MARK);
-  const now = { encoding: format.encoding, isGuess: false, hasMark };
+  const now = { ...format, isGuess: false, hasMark };
   const bytes = newBytes(hasMark ? changed.slice(1) : changed, now, { path, action: "patch" });
   return { kind: "file", bytes, mode: own, owner: kept?.owner ?? null, format: now };
 }

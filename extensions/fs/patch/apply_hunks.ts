@@ -1,3 +1,4 @@
+import { withStraysOf } from "../text_format.ts";
 import { type PatchHunk, plain } from "./parse_patch.ts";
 import { Pace } from "@vis/extension";
 
@@ -22,7 +23,7 @@ export async function applyHunks(
   let done = 0;
   for (const [index, hunk] of hunks.entries()) {
     const at = await placeOf(hunk, { lines: file.lines, shift, done, pace, name: nameOf(index, hunks, path) });
-    const kept = replaced(hunk, { file, at });
+    const kept = replaced(hunk, { file, at, path });
     file.lines.splice(at, hunk.old.length, ...kept);
     shift += kept.length - hunk.old.length;
     done = at + kept.length;
@@ -55,7 +56,10 @@ function textOf({ lines, ended, end }: Lines): string {
 }
 
 /** The new lines of a hunk, as they are in the file from then on. */
-function replaced(hunk: PatchHunk, { file, at }: { readonly file: Lines; readonly at: number }): readonly string[] {
+function replaced(
+  hunk: PatchHunk,
+  { file, at, path }: { readonly file: Lines; readonly at: number; readonly path: string },
+): readonly string[] {
   const { lines, end } = file;
   const old = lines.slice(at, at + hunk.old.length);
   const isOpen = (by: number): boolean => !file.ended && at + by === lines.length - 1;
@@ -67,17 +71,23 @@ function replaced(hunk: PatchHunk, { file, at }: { readonly file: Lines; readonl
   if (isWhole && hasEnds) {
     return hunk.new.map((line, by) => isLast && !file.ended && by === hunk.new.length - 1 ? `${line}${end}` : line);
   }
-  const known = new Map(old.map((line) => [bare(line), line]));
+  const known = new Map<string, string | null>();
+  for (const line of old) {
+    // Lines that differ in bytes only look the same.
+    const isOther = known.has(bare(line)) && bare(line) !== plain(line).replace(/^\uFEFF/, "");
+    known.set(bare(line), isOther && known.get(bare(line)) !== line ? null : line);
+  }
+  const whole = old.join("\n");
   const mark = at === 0 && old[0]?.startsWith("\uFEFF") ? "\uFEFF" : "";
   return hunk.new.map((line, by) => {
-    const own = known.get(bare(line)) ?? `${bare(line)}${end}`;
+    const own = known.get(bare(line)) ?? `${withStraysOf(whole, bare(line), `Cannot patch ${path}`)}${end}`;
     return by === 0 ? `${mark}${own.replace(/^\uFEFF/, "")}` : own.replace(/^\uFEFF/, "");
   });
 }
 
-/** A line without its ending and a byte order mark. */
+/** A line without its ending and a byte order mark, and with U+FFFD for bytes that are no text. */
 function bare(line: string): string {
-  return plain(line).replace(/^\uFEFF/, "");
+  return plain(line).replace(/^\uFEFF/, "").toWellFormed();
 }
 
 async function placeOf(

@@ -1,4 +1,5 @@
 import { Pace } from "@vis/extension";
+import { withStraysOf } from "../text_format.ts";
 
 export interface TextReplacement {
   /** Exact text to find. */
@@ -13,13 +14,15 @@ const MAX_LINE = 120;
 /** What is written has at most 16 MB, and a character has at least one byte. */
 const MAX_TEXT = 16 << 20;
 
-/** The text after one replacement. If `old` is missing or not unique, it rejects with Error that says what to do. */
+/** The text after one replacement. If `old` is missing or not unique, it rejects with Error that says what to do. In
+ * both texts of an edit, U+FFFD stands for a byte that is not UTF-8, as the reader of the file sees it. */
 export async function replaceText(
-  text: string,
+  whole: string,
   edit: TextReplacement,
   { path, signal }: { readonly path: string; readonly signal: AbortSignal | undefined },
 ): Promise<string> {
   if (edit.old === "") throw new Error(`Cannot edit ${path}: old is empty; fs.writeFile replaces a whole file`);
+  const text = whole.toWellFormed();
   const { wanted, places } = await placesOf(text, edit, signal);
   if (places.length === 0) {
     const near = await nearestPlace(text, edit.old, { signal });
@@ -42,10 +45,12 @@ export async function replaceText(
   const parts: string[] = [];
   let done = 0;
   for (const at of places) {
-    parts.push(text.slice(done, at), hasOwnEnds ? wanted.new : withEndsOf(text, at, wanted.new));
-    done = at + wanted.old.length;
+    const end = at + wanted.old.length;
+    const now = withStraysOf(whole.slice(at, end), wanted.new.toWellFormed(), `Cannot edit ${path}`);
+    parts.push(whole.slice(done, at), hasOwnEnds ? now : withEndsOf(text, at, now));
+    done = end;
   }
-  return parts.join("") + text.slice(done);
+  return parts.join("") + whole.slice(done);
 }
 
 /** New lines in the place of a part of a line end like that line, or else like the one before. */

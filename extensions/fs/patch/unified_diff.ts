@@ -10,7 +10,8 @@ interface DiffTexts {
 }
 
 /** A unified diff with three lines of context; "" if nothing changed. Bounded in time and length: if the texts differ
- * too much, the changed region is shown as a whole, and a last line says what was left out. */
+ * too much, the changed region is shown as a whole, and a last line says what was left out, and how many lines of it
+ * were added and removed. */
 export async function unifiedDiff(path: string, { before, after }: DiffTexts): Promise<string> {
   if (before === after) return "";
   const head = [
@@ -18,7 +19,8 @@ export async function unifiedDiff(path: string, { before, after }: DiffTexts): P
     `+++ ${after === null ? "/dev/null" : `b/${path}`}`,
   ];
   if (haveManyLines([before ?? "", after ?? ""])) {
-    return `${head.join("\n")}\n… the diff is left out: the texts have over ${MAX_LINES} lines\n`;
+    const reason = `the texts have over ${MAX_LINES} lines`;
+    return `${head.join("\n")}\n… the diff is left out, with ${regionCounts(before ?? "", after ?? "")}: ${reason}\n`;
   }
   const [a, b] = [linesOf(before ?? ""), linesOf(after ?? "")];
   const changes = await lineChanges(a.lines, b.lines);
@@ -37,6 +39,34 @@ function haveManyLines(texts: readonly string[]): boolean {
     }
   }
   return false;
+}
+
+/** How many lines the changed region has, from the first line that differs to the last one. */
+function regionCounts(before: string, after: string): string {
+  const shorter = Math.min(before.length, after.length);
+  let head = 0;
+  while (head < shorter && before.charCodeAt(head) === after.charCodeAt(head)) head++;
+  const start = head === 0 ? 0 : before.lastIndexOf("\n", head - 1) + 1;
+  let tail = 0;
+  const most = shorter - start;
+  while (tail < most && before.charCodeAt(before.length - 1 - tail) === after.charCodeAt(after.length - 1 - tail)) {
+    tail++;
+  }
+  const isWhole = [before, after].every((text) => {
+    const at = text.length - tail;
+    return at === start || text[at - 1] === "\n";
+  });
+  const end = before.indexOf("\n", before.length - tail);
+  const kept = isWhole ? tail : end < 0 ? 0 : before.length - 1 - end;
+  const [removed, added] = [before, after].map((text) => {
+    const part = text.slice(start, text.length - kept);
+    return part.split("\n").length - (part === "" || part.endsWith("\n") ? 1 : 0);
+  });
+  return counts(added ?? 0, removed ?? 0);
+}
+
+function counts(added: number, removed: number): string {
+  return `+${added} −${removed} lines`;
 }
 
 interface Lines {
@@ -103,7 +133,9 @@ function bounded(text: string): string {
   if (text.length <= MAX_DIFF) return text;
   const end = text.lastIndexOf("\n", MAX_DIFF);
   const kept = text.slice(0, end < 0 ? MAX_DIFF : end).toWellFormed();
-  return `${kept}\n… ${text.length - kept.length} characters of the diff left out\n`;
+  const rest = text.slice(kept.length);
+  const [added, removed] = ["\n+", "\n-"].map((mark) => rest.split(mark).length - 1);
+  return `${kept}\n… ${rest.length} characters of the diff left out, with ${counts(added ?? 0, removed ?? 0)}\n`;
 }
 
 /** Lines `from` to `to` (exclusive) of the old text became lines `newFrom` to `newTo` of the new one. */

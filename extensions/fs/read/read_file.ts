@@ -24,25 +24,40 @@ const LINE_FEED = 10;
 /** The text of a file, or some of its lines without the last one's line ending. */
 export async function readFile(context: FsContext, path: string, options: ReadFileOptions = {}): Promise<string> {
   const place = confine(context, path);
-  const ranged = options.from !== undefined || options.to !== undefined;
   using file = await openFile(context, { place, action: "read" });
   const info = file.facts;
   const { encoding } = options;
-  const bytes = ranged
-    ? null
-    : await readWhole(file, { size: info.size, most: MAX_READ_BYTES, signal: context.signal });
-  if (!ranged && bytes === null) throw tooLarge(place, info.size);
+  const isRanged = options.from !== undefined || options.to !== undefined;
+  const range = { place, signal: context.signal, encoding, ...rangeOf(options) };
+  // The encoding of some lines is that of the whole.
+  const bytes = await readWhole(file, { size: info.size, most: MAX_READ_BYTES, signal: context.signal });
+  if (bytes === null && !isRanged) throw tooLarge(place, info.size);
   const decoded = bytes === null
-    ? await linesOf(context, file, { place, signal: context.signal, encoding, ...rangeOf(options) })
+    ? await linesOf(context, file, range)
     : textOf(context, bytes, { place, action: "read", encoding });
-  rememberFile(context, { place, bytes, lossy: decoded.replaced > 0, encoding: decoded.encoding, info });
-  return options.numbers ? numbered(decoded.text, options.from ?? 1) : decoded.text;
+  rememberFile(context, {
+    place,
+    bytes,
+    lossy: decoded.replaced > 0,
+    encoding: encoding === undefined ? null : decoded.encoding,
+    info,
+  });
+  const text = bytes !== null && isRanged ? linesIn(decoded.text, range) : decoded.text;
+  return options.numbers ? numbered(text, options.from ?? 1) : text;
+}
+
+function linesIn(text: string, { from, to, place }: LineRange): string {
+  const lines = text.split("\n");
+  if (lines.at(-1) === "") lines.pop();
+  if (from > Math.max(lines.length, 1)) throw tooFew(place, { from, lines: lines.length });
+  return lines.slice(from - 1, to).join("\n").replace(/\r$/, "");
 }
 
 /** The text of a range of lines. */
 async function linesOf(context: FsContext, file: OpenFile, range: LineRange): Promise<DecodedText> {
   const { place, encoding } = range;
   const head = new Uint8Array(CHUNK);
+  file.seek(0);
   const bytes = head.subarray(0, file.read(head));
   file.seek(0);
   const first = textOf({ ...context, note: () => {} }, bytes, {

@@ -44,8 +44,9 @@ export function decodeText(bytes: Uint8Array, encoding?: string): DecodedText | 
 /** The same for bytes that are neither UTF-16 nor binary. */
 function decodeNarrow(bytes: Uint8Array): DecodedText {
   const text = decodedAs(bytes, { encoding: "utf-8", isGuess: false });
-  if (text.replaced === 0 || text.hasMark || isMostlyUtf8(text)) return text;
-  return decodedAs(bytes, { encoding: guessEncoding(bytes), isGuess: true });
+  if (text.replaced === 0 || text.hasMark || isClearlyUtf8(text)) return text;
+  const guess = guessEncoding(bytes);
+  return isRatherUtf8(text, guess) ? text : decodedAs(bytes, { encoding: guess, isGuess: true });
 }
 
 /** The encoding of 16 bits that bytes without a mark are in, if that is clear: Latin text has a NUL in every second
@@ -72,8 +73,19 @@ function decodedAs(bytes: Uint8Array, { encoding, isGuess }: Pick<TextFormat, "e
     return { text, encoding, hasMark, isGuess, replaced: 0 };
   } catch {
     const text = new TextDecoder(encoding).decode(bytes);
-    return { text, encoding, hasMark, isGuess, replaced: Math.max(1, text.split("\uFFFD").length - 1) };
+    return { text, encoding, hasMark, isGuess, replaced: Math.max(1, replacedIn(text, bytes, encoding)) };
   }
+}
+
+/** How many U+FFFD of a text are not in its bytes. */
+function replacedIn(text: string, bytes: Uint8Array, encoding: string): number {
+  let count = 0;
+  for (let at = text.indexOf("\uFFFD"); at >= 0; at = text.indexOf("\uFFFD", at + 1)) count++;
+  if (encoding !== "utf-8") return count;
+  for (let at = bytes.indexOf(0xef); at >= 0; at = bytes.indexOf(0xef, at + 1)) {
+    if (bytes[at + 1] === 0xbf && bytes[at + 2] === 0xbd) count--;
+  }
+  return count;
 }
 
 const STRICT = new Map<string, TextDecoder>();
@@ -86,10 +98,23 @@ function strictDecoder(encoding: string): TextDecoder {
 }
 
 /** A log with some broken bytes is UTF-8 nevertheless, and so is a text that was cut within a character. */
-function isMostlyUtf8({ text, replaced }: DecodedText): boolean {
+function isClearlyUtf8({ text, replaced }: DecodedText): boolean {
+  const whole = wholeAbove(text, replaced);
+  return whole > 3 * replaced || whole > 0 && replaced === 1 && text.endsWith("\uFFFD");
+}
+
+/** In an encoding of single bytes, the bytes of several characters are hardly ever one character of UTF-8, the less the
+ * more bytes it has. */
+function isRatherUtf8({ text, replaced }: DecodedText, guess: Candidate): boolean {
+  const longer = (text.match(/[\u0800-\uffff]/g)?.length ?? 0) - replaced;
+  const whole = wholeAbove(text, replaced) + longer;
+  return whole > replaced && SINGLE.has(guess) || whole === replaced && guess === "windows-1252";
+}
+
+/** How many characters of UTF-8 above ASCII a text has that were not replaced. */
+function wholeAbove(text: string, replaced: number): number {
   // deno-lint-ignore no-control-regex -- above ASCII
-  const other = text.replace(/[\u0000-\u007f\ufffd]+/g, "").length;
-  return other > 3 * replaced || other > 0 && replaced === 1 && text.endsWith("\uFFFD");
+  return text.replace(/[\u0000-\u007f]+/g, "").length - replaced;
 }
 
 function startsWith(bytes: Uint8Array, mark: readonly number[]): boolean {
@@ -100,6 +125,7 @@ function startsWith(bytes: Uint8Array, mark: readonly number[]): boolean {
 const HEAD_BYTES = 1 << 20;
 
 type Bytes = Uint8Array<ArrayBuffer>;
+const NO_BYTES: Bytes = new Uint8Array();
 
 /** Bytes of a text as UTF-8, in whatever encoding they are, which `decodeText` finds by the first of them, or by the
  * first that are not ASCII. Bytes that are not of the encoding become U+FFFD. A byte order mark is left out. */
@@ -118,9 +144,9 @@ export class Utf8Pieces {
   /** For encodings other than UTF-8. */
   #decoder: TextDecoder | null = null;
   /** Of UTF-8: the beginning of a character. */
-  #rest: Bytes = new Uint8Array();
+  #rest: Bytes = NO_BYTES;
   /** The last byte of a text that was ASCII so far: a guess looks at what is before a character. */
-  #before: Bytes = new Uint8Array();
+  #before: Bytes = NO_BYTES;
 
   /** `encoding`: of bytes that are known to be in it. */
   constructor({ encoding }: { readonly encoding?: "utf-8" | undefined } = {}) {
@@ -192,12 +218,13 @@ export class Utf8Pieces {
       new TextDecoder("utf-8", { fatal: true }).decode(bytes);
       return bytes;
     } catch {
-      return this.#counted(new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes));
+      return this.#counted(new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes), bytes);
     }
   }
 
-  #counted(text: string): Bytes {
-    for (let at = text.indexOf("\uFFFD"); at >= 0; at = text.indexOf("\uFFFD", at + 1)) this.replaced++;
+  /** `bytes`: those of UTF-8. */
+  #counted(text: string, bytes: Bytes = NO_BYTES): Bytes {
+    this.replaced += replacedIn(text, bytes, "utf-8");
     this.isBinary = this.#hasNul && this.replaced > 0;
     return new TextEncoder().encode(text);
   }
@@ -246,6 +273,8 @@ const CANDIDATES = [
   "windows-1250",
 ] as const;
 type Candidate = typeof CANDIDATES[number];
+/** Encodings of which each byte is a character. */
+const SINGLE: ReadonlySet<Candidate> = new Set(["windows-1252", "windows-1251", "koi8-r", "ibm866", "windows-1250"]);
 
 /** Text with so many bytes above ASCII is enough to know. */
 const ENOUGH = 4_000, MOST_OF_LINE = 16_000;

@@ -1,17 +1,22 @@
 const MAX_FILES = 200, SHOWN = 8;
 /** Lines kept of all files together, to tell what later changes take back. */
 const MAX_LINES = 50_000;
+/** Characters of the line at the end of a diff that says what it leaves out. */
+const MAX_NOTE = 200;
 
 /** Lines and how often each occurs. */
 type Lines = Map<string, number>;
 
-interface Changed {
+interface Counts {
+  readonly added: number;
+  readonly removed: number;
+}
+
+interface Changed extends Counts {
   /** Whether the query created the file. */
   readonly made: boolean;
   /** What was done besides changing lines: "removed", "moved from a.ts". */
   readonly done: string;
-  readonly added: number;
-  readonly removed: number;
   /** The lines behind `added` and `removed`. */
   readonly more: Lines;
   readonly less: Lines;
@@ -27,7 +32,7 @@ export class ChangedFiles {
   add(diff: string): void {
     const path = changedPath(diff);
     if (path === null) return;
-    const { before, after } = sidesOf(diff), body = bodyOf(diff);
+    const { before, after } = sidesOf(diff), body = bodyOf(diff), left = leftOut(diff);
     const source = before || path;
     const known = this.#files.get(source);
     if (!known && this.#files.size >= MAX_FILES) return;
@@ -36,21 +41,21 @@ export class ChangedFiles {
     const file = known ?? unchanged(before === null);
     const now = after === null && body.length === 0
       ? { ...unchanged(file.made), done: "removed" }
-      : { ...this.#counted(file, body), done: doneAfter(file, { source, path, after }) };
+      : { ...this.#counted(file, body, left), done: doneAfter(file, { source, path, after }) };
     const isBack = known !== undefined && now.added + now.removed + now.done.length === 0 &&
       body.length + known.done.length > 0;
     if (!isBack && (after !== null || !file.made)) this.#files.set(path, now);
   }
 
-  #counted(file: Changed, body: readonly string[]): Changed {
+  #counted(file: Changed, body: readonly string[], left: Counts): Changed {
     const signed = (sign: string) => body.filter((line) => line.startsWith(sign)).map((line) => line.slice(1));
     const plus = without(signed("+"), file.less), minus = without(signed("-"), file.more);
     this.#keep(plus.rest, file.more);
     this.#keep(minus.rest, file.less);
     return {
       ...file,
-      added: file.added + plus.rest.length - minus.taken,
-      removed: file.removed + minus.rest.length - plus.taken,
+      added: file.added + plus.rest.length - minus.taken + left.added,
+      removed: file.removed + minus.rest.length - plus.taken + left.removed,
     };
   }
 
@@ -91,6 +96,12 @@ function sidesOf(diff: string): { readonly before: string | null; readonly after
 function bodyOf(diff: string): readonly string[] {
   const hunks = diff.indexOf("\n@@ ");
   return hunks < 0 ? [] : diff.slice(hunks + 1).split("\n");
+}
+
+/** The lines that a diff does not show, as its last line counts them. */
+function leftOut(diff: string): Counts {
+  const [, added = 0, removed = 0] = /^… .*left out, with \+(\d+) −(\d+) lines/m.exec(diff.slice(-MAX_NOTE)) ?? [];
+  return { added: Number(added), removed: Number(removed) };
 }
 
 function named(name: string): string | null {

@@ -53,18 +53,60 @@ Deno.test("fs names what is no regular file, and waits for none", async () => {
   assert.deepEqual(await workspace.call("grep", "x"), []);
 });
 
+/** UTF-8 with other bytes, which are given as numbers. */
+function bytesOf(...parts: readonly (string | number)[]): Uint8Array {
+  return Uint8Array.from(parts.flatMap((one) => typeof one === "number" ? [one] : [...new TextEncoder().encode(one)]));
+}
+
 Deno.test("fs.edit() of a file that is UTF-8 except for some bytes shows and changes nothing but the edit", async () => {
-  const bytes = new Uint8Array([
-    ...new TextEncoder().encode("één, twee, ü, ö, ñ, ß\n"),
-    0xe9,
-    ...new TextEncoder().encode(" stays\ndrie é\n"),
-  ]);
-  await using workspace = await Workspace.with({ "a.txt": bytes });
-  assert.match(await workspace.refusal("edit", "a.txt", { old: "drie", new: "vier" }), /bytes would be lost/);
-  const { diff } = await workspace.call("edit", "a.txt", { old: "drie", new: "vier" }, { encoding: "latin1" });
-  assert.deepEqual(diff.split("\n").filter((line: string) => /^[-+][^-+]/.test(line)), ["-drie Ã©", "+vier Ã©"]);
-  const [text, latin] = [await Deno.readFile(join(workspace.root, "a.txt")), new TextDecoder("latin1")];
-  assert.equal(latin.decode(text), latin.decode(bytes).replace("drie", "vier"));
+  await using workspace = await Workspace.with({
+    "a.txt": bytesOf("café – thé\n", 0xe9, " stays\nlast\n", 0xff, 0xe2, 0x82, "\n"),
+  });
+  const bytes = () => Deno.readFile(join(workspace.root, "a.txt"));
+  assert.equal(await workspace.call("readFile", "a.txt"), "café – thé\n\uFFFD stays\nlast\n\uFFFD\uFFFD\n");
+  const { diff } = await workspace.call("edit", "a.txt", { old: "last", new: "dernière" });
+  assert.deepEqual(diff.split("\n").filter((line: string) => /^[-+][^-+]/.test(line)), ["-last", "+dernière"]);
+  assert.deepEqual(await bytes(), bytesOf("café – thé\n", 0xe9, " stays\ndernière\n", 0xff, 0xe2, 0x82, "\n"));
+  await workspace.call("edit", "a.txt", { old: "café – thé\n\uFFFD stays", new: "café – ok\n\uFFFD reste" });
+  assert.deepEqual(await bytes(), bytesOf("café – ok\n", 0xe9, " reste\ndernière\n", 0xff, 0xe2, 0x82, "\n"));
+  await workspace.call("patch", "--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,3 @@\n-café – ok\n+té\n+\uFFFD\n \uFFFD reste\n");
+  assert.deepEqual(await bytes(), bytesOf("té\n", 0xe9, "\n", 0xe9, " reste\ndernière\n", 0xff, 0xe2, 0x82, "\n"));
+  for (
+    const [name, ...args] of [
+      ["edit", "a.txt", { old: "\uFFFD reste\ndernière\n\uFFFD", new: "\uFFFD" }],
+      ["patch", "--- a/a.txt\n+++ b/a.txt\n@@ -3,3 +3,1 @@\n-\uFFFD reste\n-dernière\n-\uFFFD\uFFFD\n+\uFFFD\n"],
+    ] as const
+  ) {
+    assert.equal(
+      await workspace.refusal(name, ...args),
+      `Cannot ${name} a.txt: its U+FFFD stand for different bytes that are not UTF-8; change the text around them`,
+    );
+  }
+  await workspace.call("edit", "a.txt", { old: "\uFFFD reste\ndernière\n\uFFFD\uFFFD", new: "x" });
+  assert.deepEqual(await bytes(), bytesOf("té\n", 0xe9, "\nx\n"));
+  await workspace.call("undo", { steps: 4 });
+  assert.deepEqual(await bytes(), bytesOf("café – thé\n", 0xe9, " stays\nlast\n", 0xff, 0xe2, 0x82, "\n"));
+  assert.match(await workspace.refusal("writeFile", "a.txt", "x"), /was read with replacement characters/);
+});
+
+Deno.test("fs.readFile() of some lines reads them in the encoding of the whole file, and so does a later change", async () => {
+  const files = {
+    "utf.txt": bytesOf("é ü ñ\n", 0xe9, " alone\nlast\n"),
+    "latin.txt": bytesOf("first\ncaf", 0xe9, "\nlast\n"),
+  };
+  await using workspace = await Workspace.with(files);
+  assert.equal(await workspace.call("readFile", "utf.txt", { from: 2, to: 2 }), "\uFFFD alone");
+  assert.equal(await workspace.call("readFile", "latin.txt", { from: 1, to: 1 }), "first");
+  await workspace.call("edit", "utf.txt", { old: "last", new: "à" });
+  await workspace.call("edit", "latin.txt", { old: "last", new: "à" });
+  assert.deepEqual(
+    await Deno.readFile(join(workspace.root, "utf.txt")),
+    bytesOf("é ü ñ\n", 0xe9, " alone\nà\n"),
+  );
+  assert.deepEqual(
+    await Deno.readFile(join(workspace.root, "latin.txt")),
+    bytesOf("first\ncaf", 0xe9, "\n", 0xe0, "\n"),
+  );
 });
 
 Deno.test("fs.edit() takes an encoding for a list of edits, and refuses an unknown one", async () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import fc from "fast-check";
-import { encodeText, isExact } from "../../../extensions/fs/text_format.ts";
+import { encodeText, isExact, textWithStrays } from "../../../extensions/fs/text_format.ts";
 import { decodeText } from "../../../src/domain/kit/encoding.ts";
 import { Workspace } from "./_workspace.ts";
 
@@ -48,6 +48,31 @@ Deno.test("decodeText() takes a text with a mark of UTF-8, and one that was cut,
   for (const bytes of [[0xef, 0xbb, 0xbf, 97, 0xe9, 0xe8], [...of("für alle", "utf-8"), 0xc3]]) {
     assert.equal(decodeText(Uint8Array.from(bytes))?.encoding, "utf-8");
   }
+});
+
+Deno.test("decodeText() takes a text for UTF-8 that is so except for some bytes", () => {
+  const utf8 = (text: string, ...more: number[]) => Uint8Array.from([...of(text, "utf-8"), ...more]);
+  for (const text of ["café déjà vu\n", "a – b\n", "注释\n", "Привет\n", "\uFFFD \uFFFD\n", "😀\n"]) {
+    for (const stray of [0xff, 0xe9, 0x93]) {
+      const { text: found, encoding, isGuess, replaced } = decodeText(utf8(text, stray, 10)) ?? {};
+      assert.deepEqual([found, encoding, isGuess, replaced], [`${text}\uFFFD\n`, "utf-8", false, 1]);
+    }
+  }
+  assert.equal(decodeText(of("ещё\n", "koi8-r"))?.encoding, "koi8-r");
+  assert.equal(decodeText(utf8("é, d", 0xe9, 0x6a, 0xe0, 0x20, 0x74, 0x72, 0xe8, 0x73))?.encoding, "windows-1252");
+});
+
+Deno.test("textWithStrays() and encodeText() give back any bytes, and a reader sees U+FFFD for those that are no text", () => {
+  const some = fc.oneof(fc.nat(255), fc.constantFrom(0xc3, 0xa9, 0xe0, 0xed, 0xa0, 0xbf, 0xf0, 0x9f, 0x98, 0xf4, 0x90));
+  fc.assert(
+    fc.property(fc.array(some, { maxLength: 40 }), (all) => {
+      const bytes = Uint8Array.from(all);
+      const { text, strays } = textWithStrays(bytes) ?? assert.fail();
+      assert.deepEqual(encodeText(text, { encoding: "utf-8", hasMark: false, strays }), bytes);
+      assert.equal(text.toWellFormed(), new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes));
+    }),
+    { numRuns: 2_000 },
+  );
 });
 
 Deno.test("decodeText() and encodeText() give back any bytes of one byte each, and any text of UTF-16", () => {

@@ -182,9 +182,12 @@ for (const how of ["readFile", "range", "writeFile"] as const) {
     if (how === "writeFile") await workspace.call("writeFile", "a.txt", "mine\n");
     else await workspace.call("readFile", "a.txt", ...(how === "range" ? [{ from: 1, to: 1 }] : []));
     await workspace.put("a.txt", "one, changed by another\n");
-    const expected = "Cannot write a.txt: it changed on disk since it was read; read it again and redo the change";
-    assert.equal(await workspace.refusal("writeFile", "a.txt", "two\n"), expected);
-    assert.equal(await workspace.refusal("edit", "a.txt", { old: "one", new: "two" }), expected);
+    const reason = "it changed on disk since it was read; read it again and redo the change";
+    assert.equal(await workspace.refusal("writeFile", "a.txt", "two\n"), `Cannot write a.txt: ${reason}`);
+    assert.equal(
+      await workspace.refusal("edit", "a.txt", { old: "one", new: "two" }),
+      `Cannot edit a.txt: ${reason}`,
+    );
     assert.equal(await workspace.text("a.txt"), "one, changed by another\n");
     await workspace.call("readFile", "a.txt");
     await workspace.call("edit", "a.txt", { old: "one", new: "two" });
@@ -246,7 +249,7 @@ Deno.test("unifiedDiff() of texts with nothing in common ends, with the region a
   assert.ok(cpuMs() - start < 2_000);
   assert.ok(diff.length < 70_000);
   assert.match(diff, /^--- a\/a\.txt\n\+\+\+ b\/a\.txt\n@@ -1,30000 \+1,30000 @@\n/);
-  assert.match(diff, /characters of the diff left out\n$/);
+  assert.match(diff, / characters of the diff left out, with \+30000 −\d+ lines\n$/);
 });
 
 Deno.test("unifiedDiff() of large texts that differ in one line shows that line", async () => {
@@ -267,5 +270,5 @@ Deno.test("fs computes sizes before it builds texts, and says what to do instead
   assert.match(await workspace.refusal("glob", Array(2_000).fill("a*")), /at most 1000; use \* or \*\*/);
   assert.match(await workspace.refusal("readFiles", Array(6_000).fill("a.txt")), /at most 5000/);
   const { diff } = await workspace.call("writeFile", "lines.txt", "\n".repeat(600_000));
-  assert.match(diff, /the diff is left out: the texts have over 500000 lines/);
+  assert.match(diff, /the diff is left out, with \+600000 −0 lines: the texts have over 500000 lines/);
 });
