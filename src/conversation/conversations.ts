@@ -1,28 +1,29 @@
 /* What channels know of Vis: conversations, and requests in them. `Conversations` is the entrance.
  *
  *   send_options.ts       what a request may bring, and the checks before anything is created
- *   query_runner.ts       runs queries in this process, one at a time in each branch; beside it `live_environments.ts` keeps
- *                         what is open, `child_pool.ts` bounds its processes, `shared_queries.ts` says what a node adds
+ *   query_runner.ts       runs queries in this process, one at a time in each branch, and keeps what is open between them
  *   records.ts            what needs no model: versions of variables, points, imports; `read_recording.ts` reads all of it
- *   stored_events.ts      the events of a stored query, `waiting_questions.ts` those that wait for a client
- *   exported.ts           conversations as files, with `export/` for reading and `archive/` for another database
- *   nodes/                several processes that share a database: `node.ts` */
+ *   stored_events.ts      the events of a stored query
+ *   export/exported.ts    conversations as files, to be read or for another database
+ *   nodes/node.ts         several processes that share a database: `SharedQueries` is what they add */
 
 import { BusyError, Cancelled, UsageError } from "../domain/errors.ts";
 import { DEFAULT_TENANT, newId } from "../domain/kit/ids.ts";
 import { oneLine } from "../domain/kit/text.ts";
+import type { ApprovalAnswer, ApprovalQuestion } from "../domain/query/approval.ts";
 import type { SentMessage } from "../domain/query/model_call.ts";
-import type { QueryResult } from "../domain/query/query_schemas.ts";
+import type { QueryEvent, QueryResult } from "../domain/query/query_schemas.ts";
 import type { IterationRange, StoredQuery } from "../domain/query/stored_query.ts";
 import type { ConversationFilter, NewConversation, NewFork } from "../domain/records/conversations.ts";
 import type { PagedRecording, Recording } from "../domain/records/recording.ts";
 import { Environment } from "../environment/environment.ts";
+import type { InputVariable } from "../environment/input_variables.ts";
 import type { Branch, BranchNode, ConversationStore, Store, StoredIteration } from "../persistence/store.ts";
 import type { ModelMessage } from "../providers/provider.ts";
 import type { ModelRoute } from "../providers/router/routes.ts";
 import { PREFERENCES } from "../query/query_parts.ts";
 import { previewCall } from "../query/run_query.ts";
-import { Exports } from "./exported.ts";
+import { Exports } from "./export/exported.ts";
 import { QueryRunner, type RunnerOptions, type RunnerParts } from "./query_runner.ts";
 import { readSettled, Records } from "./records.ts";
 import {
@@ -34,10 +35,10 @@ import {
   checkRequest,
   requestSettings,
 } from "./send_options.ts";
-import type { SharedQueries } from "./shared_queries.ts";
 
 /** One branch of a conversation, as channels refer to it. */
 export type Conversation = Branch;
+
 export type BranchOfConversation = BranchNode;
 
 /** What conversations are built from. The caller owns all of it. */
@@ -140,7 +141,7 @@ export class Conversations {
 
   async queries(branch: Branch): Promise<readonly StoredQuery[]> {
     const read = () => this.#store.queries(branch.branchId);
-    return await readSettled(this.#store, { read, runs: (found) => found.some(({ running }) => running) });
+    return await readSettled(this.#store, read, (found) => found.some(({ running }) => running));
   }
 
   async iterations(queryId: string, range?: IterationRange): Promise<readonly StoredIteration[]> {
@@ -161,7 +162,7 @@ export class Conversations {
 
   async list(options: ConversationFilter): ReturnType<Store["listConversations"]> {
     const read = () => this.#store.listConversations(options);
-    return await readSettled(this.#store, { read, runs: (found) => found.some(({ running }) => running) });
+    return await readSettled(this.#store, read, (found) => found.some(({ running }) => running));
   }
 
   /** Deletes a conversation with every branch. Rejects with `BusyError` while a query runs in it. */
@@ -283,7 +284,7 @@ export class Conversations {
     if (options.refuseWhenBusy && this.#runner.isBusy(branch.branchId)) {
       throw new BusyError(`Conversation is busy: ${branch.conversationId}`);
     }
-    return await this.#runner.run(request, { branch, options });
+    return await this.#runner.run(branch, request, options);
   }
 
   /** Cancels a running query and stores its end before closing its environment. */
@@ -310,8 +311,10 @@ async function asBefore(queryId: string, store: Store): Promise<Before> {
 
 /** Newest conversations to search for the prefix; ids made in the same minute begin alike. */
 const NEWEST = 200;
+
 /** Fewest characters of a prefix. */
 const FEWEST = 8;
+
 /** Enough characters to distinguish conversations that were not made in the same millisecond. */
 const SHOWN = 13;
 
@@ -326,4 +329,43 @@ async function notFound(id: string, store: Pick<ConversationStore, "listConversa
   if (near.length < 2) return new UsageError(`Cannot find conversation: ${id}`);
   const examples = near.slice(0, 3).map((one) => start.length < SHOWN ? one.slice(0, SHOWN) : one).join(", ");
   return new UsageError(`Cannot tell conversations apart by ${id}: ${near.length} start with it, such as ${examples}`);
+}
+
+/** A query that a node has accepted, wherever it runs. */
+export interface SharedRun {
+  readonly branchId: string;
+  /** Numbers of the oldest and the newest event that are kept; `oldest` is larger if there are none. */
+  readonly oldest: number;
+  readonly newest: number;
+  readonly running: boolean;
+  /** The events after a number until the end, as soon as each happens. */
+  events(after: number): AsyncGenerator<{ readonly number: number; readonly event: QueryEvent }>;
+}
+
+/** What a request brings, as another node needs it. */
+export interface SharedRequest extends Pick<RunnerOptions, "retryOf"> {
+  readonly read: readonly InputVariable[];
+}
+
+/** The queries of a database that several nodes share. Every node accepts requests, runs some, and follows any. */
+export interface SharedQueries {
+  /** Like `Conversations.ask`, for a request that is valid. */
+  ask(branch: Branch, request: string, options: AskOptions & SharedRequest): Promise<QueryResult>;
+  /** Like `Conversations.steer`. */
+  steer(branchId: string, text: string, signal?: AbortSignal): Promise<boolean>;
+  /** Cancels what runs or waits in a conversation. Returns how many queries. */
+  cancel(conversationId: string): Promise<number>;
+  /** The questions of a conversation that wait for an answer. */
+  questions(conversationId: string): Promise<readonly ApprovalQuestion[]>;
+  /** False if no such question waits. */
+  answer(conversationId: string, questionId: string, answer: ApprovalAnswer): Promise<boolean>;
+  /** Whether anything runs or waits in a conversation. */
+  isBusy(conversationId: string): Promise<boolean>;
+  /** Null for a query that has ended and whose events are no longer kept. The signal ends them. */
+  follow(queryId: string, signal: AbortSignal): Promise<SharedRun | null>;
+  /** The requests that wait, and how often this node took over a query of a lost one. */
+  load(): Promise<{ readonly depth: number; readonly oldestMs: number; readonly takeovers: number }>;
+  /** Takes nothing more and leaves what runs here to other nodes: each query before its next iteration, or at once when
+   * the time is up. `ask` goes on waiting; an abort of its signal then ends only the wait. */
+  drain(graceMs: number): Promise<void>;
 }

@@ -1,15 +1,17 @@
+/** Runs queries in this process: `QueryRunner`. Below it, what it keeps: leases, environments between queries, and the
+ * processes of their sandboxes. */
 import { HandedOver, TakenOverError } from "../domain/errors.ts";
+import { Semaphore } from "../domain/kit/concurrency.ts";
+import { unrefTimer } from "../domain/kit/time.ts";
 import type { Emit } from "../domain/query/query_event.ts";
 import type { QueryResult } from "../domain/query/query_schemas.ts";
-import type { EnvironmentParts } from "../environment/environment_parts.ts";
 import { Environment } from "../environment/environment.ts";
+import type { EnvironmentParts } from "../environment/environment_parts.ts";
 import type { InputVariable } from "../environment/input_variables.ts";
 import type { Branch, PreviousTurn, Store } from "../persistence/store.ts";
 import type { RequestExtras } from "../prompt/prompt.ts";
 import { type QueryParts, Steering } from "../query/query_parts.ts";
 import { endUnrun, type QueryLeft, runQuery, storeQuery } from "../query/run_query.ts";
-import { ChildPool, type ChildPoolOptions } from "./child_pool.ts";
-import { LiveEnvironments } from "./live_environments.ts";
 import { allInputVariables, type AskOptions, requestSettings } from "./send_options.ts";
 
 const CHILDREN = { live: 32, idleMs: 600_000 } as const;
@@ -41,11 +43,6 @@ export interface RunnerOptions extends AskOptions {
   readonly left?: QueryLeft;
   /** Once it aborts, the query is left to another process before its next iteration: rejects with `HandedOver`. */
   readonly leaving?: AbortSignal;
-}
-
-interface BranchRun {
-  readonly branch: Branch;
-  readonly options: RunnerOptions;
 }
 
 /** Runs queries in this process, one at a time in each branch. Owns their environments; `closeAll` ends them. */
@@ -84,9 +81,9 @@ export class QueryRunner {
   }
 
   /** Takes the lock of the branch before awaiting anything. */
-  async run(request: string, { branch, options }: BranchRun): Promise<QueryResult> {
+  async run(branch: Branch, request: string, options: RunnerOptions): Promise<QueryResult> {
     const run = (emit: Emit, between?: QueryParts["between"]) =>
-      this.#run(request, { branch, options: { ...options, emit }, ...(between ? { between } : {}) });
+      this.#run(branch, request, { ...options, emit }, between);
     const { around } = this.#parts;
     const whenFree = (): Promise<QueryResult> => around ? around(options.emit, run) : run(options.emit);
     // The end of a query that begins at once or continues is stored, also if it is cancelled already.
@@ -105,8 +102,10 @@ export class QueryRunner {
   }
 
   async #run(
+    branch: Branch,
     request: string,
-    { branch, options, between }: BranchRun & Pick<QueryParts, "between">,
+    options: RunnerOptions,
+    between: QueryParts["between"],
   ): Promise<QueryResult> {
     const { branchId } = branch;
     const { left } = options;
@@ -124,7 +123,7 @@ export class QueryRunner {
     this.#running.set(branchId, { steering, ended, cancel });
     this.#leases.begin(branchId, cancel);
     try {
-      const { environment, before } = await this.#environmentFor(queryId, { branch, input, options });
+      const { environment, before } = await this.#environmentFor(branch, queryId, input, options);
       this.#children.forget(branchId);
       try {
         const parts = { ...known, environment, steering, ...(between ? { between } : {}) };
@@ -146,8 +145,10 @@ export class QueryRunner {
 
   /** For a query that is stored as running: from then on no other process changes the branch. */
   async #environmentFor(
+    branch: Branch,
     queryId: string,
-    { branch, input, options: { left, retryOf } }: BranchRun & { readonly input: readonly InputVariable[] },
+    input: readonly InputVariable[],
+    { left, retryOf }: RunnerOptions,
   ): Promise<{ readonly environment: Environment; readonly before: PreviousTurn | null }> {
     const store = this.storeOf(branch);
     try {
@@ -217,4 +218,246 @@ export class LeaseKeeper {
     const held = new Set(await this.#renew());
     for (const [branchId, lost] of watched) if (!held.has(branchId)) lost();
   }
+}
+
+/** What is kept for a branch between its queries. */
+export interface LiveEnvironment {
+  /** Whether its child is running. */
+  readonly alive: boolean;
+  /** Whether it matches what is stored, without anything else. */
+  readonly sound: boolean;
+  readonly programs: { readonly running: boolean };
+  close(): Promise<void>;
+}
+
+export interface LiveEnvironmentsOptions<E extends LiveEnvironment, B> {
+  readonly open: (branch: B) => Promise<E>;
+  /** Maximum number kept. Those with a running child or query are not closed to reach it. */
+  readonly kept: number;
+  /** Called when one is closed: the least recently used, or any by `close`. */
+  readonly onClose: (branchId: string) => void;
+}
+
+/** The run that needs the environment of its branch. */
+export interface WantedFor {
+  readonly run: string;
+  /** The previous newest run of the branch; null for none. */
+  readonly after: string | null;
+  /** Whether the run starts from the state before an older run, which it replaces. */
+  readonly reopen: boolean;
+}
+
+interface Entry<E extends LiveEnvironment> {
+  /** Held by the caller that runs a query. */
+  readonly lock: Semaphore;
+  environment: Promise<E> | null;
+  /** Null until it is open. */
+  opened: E | null;
+  /** The run that used it last: it contains what was stored until then. */
+  run: string | null;
+}
+
+/** The environments of this process, one for each branch that was used. They are opened on first use, and again after
+ * they were closed or another process has used the branch. Closing an idle one loses nothing that is stored. */
+export class LiveEnvironments<E extends LiveEnvironment, B extends { readonly branchId: string }> {
+  readonly #options: LiveEnvironmentsOptions<E, B>;
+  /** Least recently used first. */
+  readonly #entries = new Map<string, Entry<E>>();
+
+  constructor(options: LiveEnvironmentsOptions<E, B>) {
+    this.#options = options;
+  }
+
+  /** Callers take the lock of an environment before awaiting anything. */
+  lockOf({ branchId }: B): Semaphore {
+    return this.#entryOf(branchId).lock;
+  }
+
+  isBusy(branchId: string): boolean {
+    return (this.#entries.get(branchId)?.lock.open ?? 0) > 0;
+  }
+
+  /** The environment of a branch for a run that is stored as running; the caller holds its lock. It is as the previous
+   * run left it, or opened again if that run belonged to another process. */
+  async use(branch: B, { run, after, reopen }: WantedFor): Promise<E> {
+    const entry = this.#entryOf(branch.branchId);
+    const { opened } = entry;
+    const isCurrent = opened !== null && opened.sound && after !== null && entry.run === after && !reopen;
+    entry.run = run;
+    if (isCurrent) return opened;
+    entry.opened = null;
+    await opened?.close();
+    entry.environment = this.#options.open(branch);
+    try {
+      return entry.opened = await entry.environment;
+    } catch (error) {
+      entry.environment = null;
+      throw error;
+    }
+  }
+
+  /** Another process continued the run that used this environment last: the next run opens it again. */
+  outdate(branchId: string): void {
+    const entry = this.#entries.get(branchId);
+    if (entry) entry.run = null;
+  }
+
+  async close(branchId: string): Promise<void> {
+    const entry = this.#entries.get(branchId);
+    this.#entries.delete(branchId);
+    this.#options.onClose(branchId);
+    const environment = await entry?.environment?.catch(() => null);
+    await environment?.close();
+  }
+
+  async closeAll(): Promise<void> {
+    await Promise.all([...this.#entries.keys()].map((id) => this.close(id)));
+  }
+
+  #entryOf(branchId: string): Entry<E> {
+    const known = this.#entries.get(branchId);
+    const entry = known ?? { lock: new Semaphore(), environment: null, opened: null, run: null };
+    if (!known) this.trim(1);
+    this.#entries.delete(branchId);
+    this.#entries.set(branchId, entry);
+    return entry;
+  }
+
+  /** Closes the least recently used ones, down to the maximum, counting `more` additional ones. */
+  trim(more = 0): void {
+    for (const [branchId, { environment, opened, lock }] of this.#entries) {
+      if (this.#entries.size + more <= this.#options.kept) return;
+      const rests = opened ? !opened.alive && !opened.programs.running : environment === null;
+      if (rests && lock.open === 0) void this.close(branchId).catch(() => {});
+    }
+  }
+}
+
+/** The owner of a child process that can be stopped, and is restored with its variables on next use. */
+export interface PooledChild {
+  /** Whether its child is running. */
+  readonly alive: boolean;
+  /** Whether it is running and has run a block. */
+  readonly used: boolean;
+  /** Stops the child, even while it starts, unless a query runs. */
+  rest(): Promise<void>;
+}
+
+export interface ChildPoolOptions {
+  /** Maximum number of children, counted from before they start until they are reaped. Only simultaneous queries can
+   * exceed it. */
+  readonly live: number;
+  /** How long a child stays alive without a query. */
+  readonly idleMs: number;
+  /** Calls `f` once after `ms`, unless the returned function is called first. */
+  readonly after?: (ms: number, f: () => void) => () => void;
+  /** Called if a child could not be stopped. */
+  readonly onError: (error: unknown) => void;
+}
+
+interface Resting {
+  readonly resident: PooledChild;
+  cancel(): void;
+}
+
+/** Counts all children and limits those that wait for their conversation's next query: by number, least recently used
+ * first, and by time. A child with a running query is never stopped. */
+export class ChildPool {
+  readonly #options: ChildPoolOptions;
+  /** Children that are starting, running or ending. */
+  #children = 0;
+  /** Starts that wait for room. */
+  #waiting = 0;
+  /** Least recently used first. */
+  readonly #resting = new Map<string, Resting>();
+  readonly #stopping = new Set<Promise<void>>();
+
+  constructor(options: ChildPoolOptions) {
+    this.#options = options;
+  }
+
+  /** Children that are waited for, starting, running or ending. */
+  get count(): number {
+    return this.#children + this.#waiting;
+  }
+
+  /** Number of conversations whose child waits for their next query. */
+  get resting(): number {
+    return this.#resting.size;
+  }
+
+  /** Whether one more fits within the limit, once idle children are stopped. */
+  get hasRoom(): boolean {
+    const alive = Array.from(this.#resting.values()).filter(({ resident }) => resident.alive);
+    return this.count - alive.length - this.#stopping.size < this.#options.live;
+  }
+
+  /** Opens a child as soon as there is room for it, or nothing left that could be stopped. */
+  async start<C extends { readonly gone: Promise<unknown> }>(open: () => Promise<C>): Promise<C> {
+    this.#waiting++;
+    await this.#shrink(this.#options.live - 1);
+    this.#waiting--;
+    this.#children++;
+    const left = (): void => void this.#children--;
+    try {
+      const child = await open();
+      void child.gone.then(left, left);
+      return child;
+    } catch (error) {
+      left();
+      throw error;
+    }
+  }
+
+  /** Call when a query has ended. Its child waits for the next query if it has run a block, and is stopped otherwise.
+   * Only a child that needs the room waits for that stop. */
+  rest(id: string, resident: PooledChild): void {
+    this.forget(id);
+    if (!resident.used) return this.#stop(resident);
+    const cancel = (this.#options.after ?? afterRealTime)(this.#options.idleMs, () => {
+      this.forget(id);
+      this.#stop(resident);
+    });
+    this.#resting.set(id, { resident, cancel });
+    void this.#shrink(this.#options.live);
+  }
+
+  /** Call when a query begins, or when the child is closed elsewhere. */
+  forget(id: string): void {
+    this.#resting.get(id)?.cancel();
+    this.#resting.delete(id);
+  }
+
+  /** Resolves when there are at most `most` children, or all of them belong to queries. */
+  async #shrink(most: number): Promise<void> {
+    while (this.#children > most) {
+      this.#stopSurplus();
+      if (this.#stopping.size === 0) return;
+      await Promise.race(this.#stopping);
+    }
+  }
+
+  /** Children being stopped may already make enough room; if none is, one has to be stopped in any case. */
+  #stopSurplus(): void {
+    const surplus = this.count - this.#options.live - this.#stopping.size;
+    const needed = this.#stopping.size === 0 ? Math.max(1, surplus) : surplus;
+    for (const [id, { resident }] of Array.from(this.#resting).slice(0, Math.max(0, needed))) {
+      this.forget(id);
+      this.#stop(resident);
+    }
+  }
+
+  #stop(resident: PooledChild): void {
+    const stopping = resident.rest()
+      .catch((error: unknown) => this.#options.onError(error))
+      .finally(() => void this.#stopping.delete(stopping));
+    this.#stopping.add(stopping);
+  }
+}
+
+/** Does not keep the process alive. */
+function afterRealTime(ms: number, f: () => void): () => void {
+  const timer = setTimeout(f, ms);
+  unrefTimer(timer);
+  return () => clearTimeout(timer);
 }

@@ -37,7 +37,7 @@ export async function pagedRecording(store: Store, branch: Branch): Promise<Page
       yield {
         ...await queryFacts(store, query),
         context: await givenContext(store, queryId),
-        iterations: () => iterationsOf(store, queryId, { shown: shown.get(queryId) }),
+        iterations: () => iterationsOf(store, queryId, shown.get(queryId)),
       };
     }
   }
@@ -62,7 +62,7 @@ async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 }
 
 async function readQuery(store: Store, query: StoredQuery): Promise<RecordedQuery> {
-  const iterations = await Array.fromAsync(iterationsOf(store, query.queryId, { shown: undefined }));
+  const iterations = await Array.fromAsync(iterationsOf(store, query.queryId));
   return { ...await queryFacts(store, query), iterations };
 }
 
@@ -78,12 +78,8 @@ async function queryFacts(store: Store, query: StoredQuery): Promise<Omit<Record
   };
 }
 
-/** `shown`: how many of its iterations a fork has; all if undefined. */
-async function* iterationsOf(
-  store: Store,
-  queryId: string,
-  { shown = Infinity }: { readonly shown: number | undefined },
-): AsyncGenerator<RecordedIteration> {
+/** `shown`: how many of its iterations a fork has; all by default. */
+async function* iterationsOf(store: Store, queryId: string, shown = Infinity): AsyncGenerator<RecordedIteration> {
   for (let after = -1, given = 0; given < shown;) {
     const some = await store.iterations(queryId, { after, limit: Math.min(ITERATIONS_AT_ONCE, shown - given) });
     for (const iteration of some) yield await readIteration(store, iteration);

@@ -12,7 +12,7 @@ import type {
 import type { StateStore } from "../domain/records/extension_state.ts";
 import type { VariableDiff } from "../environment/version_diff.ts";
 import type { Asked, Branch, QueryStore, Store } from "../persistence/store.ts";
-import type { ArchiveCode } from "./archive/archive_code.ts";
+import type { ArchiveCode } from "./export/read_archive.ts";
 
 /** Larger values are described, not decoded. */
 const MAX_SHOWN_BYTES = 16 * 1024 * 1024;
@@ -52,19 +52,19 @@ export class Records {
 
   /** A moment of a conversation, parsed like in `findPoint`. */
   async point(id: string, at: string | null = null): Promise<FoundPoint> {
-    return await findPoint(this.#store, { id, at });
+    return await findPoint(this.#store, id, at);
   }
 
   /** The user's query that runs in a conversation, in any process; null if none does. */
   async running(conversationId: string): Promise<string | null> {
     const read = () => this.#store.runningQuery(conversationId);
-    return await readSettled(this.#store, { read, runs: (found) => found !== null });
+    return await readSettled(this.#store, read, (found) => found !== null);
   }
 
   /** One run of a query, whether or not its branch shows it; null if it does not exist. */
   async query(queryId: string): ReturnType<Store["query"]> {
     const read = () => this.#store.query(queryId);
-    return await readSettled(this.#store, { read, runs: (found) => found?.running ?? false });
+    return await readSettled(this.#store, read, (found) => found?.running ?? false);
   }
 
   /** The id of a query, from itself or from a prefix that only it has. Throws `UsageError`. */
@@ -132,9 +132,7 @@ export class Records {
     file: AsyncIterable<Uint8Array> | string,
     { workspace, trust }: { readonly workspace: string; readonly trust: (code: ArchiveCode) => Promise<void> },
   ): Promise<ImportReport> {
-    const { readArchiveFile } = await import("./archive/read_archive.ts");
-    const { LongStrings } = await import("./archive/long_strings.ts");
-    const { archiveCode } = await import("./archive/archive_code.ts");
+    const { archiveCode, LongStrings, readArchiveFile } = await import("./export/read_archive.ts");
     using strings = await LongStrings.of(typeof file === "string" ? [new TextEncoder().encode(file)] : file);
     const { archive, contents } = readArchiveFile(strings);
     const code = archiveCode(archive.tables);
@@ -155,29 +153,24 @@ interface FoundPoint {
  * or branch: N is after iteration N of all that it shows, counted from 1, and Q.I is after iteration I of query Q; 0 is
  * before the first iteration. For a query: N is after iteration N of it. Without `at` it is the end. Throws
  * `UsageError`. */
-export async function findPoint(
-  store: Store,
-  { id, at }: { readonly id: string; readonly at: string | null },
-): Promise<FoundPoint> {
+export async function findPoint(store: Store, id: string, at: string | null): Promise<FoundPoint> {
   const place = at === null ? null : PLACE.exec(at);
   if (at !== null && !place) {
     throw new UsageError(`Cannot find iteration ${at}: write N, or QUERY.ITERATION, such as 3 or 2.1`);
   }
   const [, first, second] = place ?? [];
   const branch = await store.findConversation(id);
-  if (!branch) return await inQuery(store, { id, first, second });
+  if (!branch) return await inQuery(store, id, first, second);
   const turns = await store.turns(branch.branchId);
   if (turns.length === 0) throw new UsageError(`Cannot use conversation ${id}: it has no query yet`);
   if (first === undefined) return { branch, point: endOf(turns) };
   return {
     branch,
-    point: second === undefined ? nthOf(turns, Number(first)) : withinQuery(turns, Number(first), { second }),
+    point: second === undefined ? nthOf(turns, Number(first)) : withinQuery(turns, Number(first), Number(second)),
   };
 }
 
-type Place = { readonly id: string; readonly first: string | undefined; readonly second: string | undefined };
-
-async function inQuery(store: Store, { id, first, second }: Place): Promise<FoundPoint> {
+async function inQuery(store: Store, id: string, first?: string, second?: string): Promise<FoundPoint> {
   const queryId = await store.findQuery(id);
   const query = queryId === null ? null : await store.query(queryId);
   const branch = query && await store.findConversation(query.branchId);
@@ -200,15 +193,11 @@ function nthOf(turns: readonly QueryIterations[], n: number): BranchPoint {
   return noIteration(n, n - left);
 }
 
-function withinQuery(
-  turns: readonly QueryIterations[],
-  query: number,
-  { second }: { readonly second: string },
-): BranchPoint {
+function withinQuery(turns: readonly QueryIterations[], query: number, n: number): BranchPoint {
   const turn = turns[query - 1];
   if (!turn) throw new UsageError(`Cannot find query ${query}: there are ${turns.length}`);
-  if (Number(second) > turn.iterations) noIteration(`${query}.${second}`, turn.iterations);
-  return { queryId: turn.queryId, position: Number(second) - 1 };
+  if (n > turn.iterations) noIteration(`${query}.${n}`, turn.iterations);
+  return { queryId: turn.queryId, position: n - 1 };
 }
 
 function noIteration(iteration: number | string, known: number): never {
@@ -218,7 +207,8 @@ function noIteration(iteration: number | string, known: number): never {
 /** Reads the current state of queries. If one is marked as running but its process is gone, it is ended first. */
 export async function readSettled<T>(
   store: Pick<QueryStore, "sweepLost">,
-  { read, runs }: { readonly read: () => Promise<T>; readonly runs: (found: T) => boolean },
+  read: () => Promise<T>,
+  runs: (found: T) => boolean,
 ): Promise<T> {
   const found = await read();
   if (!runs(found)) return found;

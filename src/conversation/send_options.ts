@@ -1,6 +1,8 @@
-import { UsageError } from "../domain/errors.ts";
-import { checkImages, type Image } from "../domain/images.ts";
-import type { Approve } from "../domain/query/approval.ts";
+/** What a request may bring besides its text, and the checks before anything is created. */
+import { fileFault, UsageError } from "../domain/errors.ts";
+import { checkImages, type Image, MAX_IMAGE_BYTES, readImage } from "../domain/images.ts";
+import { abortable } from "../domain/kit/concurrency.ts";
+import type { ApprovalAnswer, ApprovalQuestion, Approve } from "../domain/query/approval.ts";
 import type { Emit } from "../domain/query/query_event.ts";
 import type { KeyedRequest } from "../domain/query/stored_query.ts";
 import type { VariableImage } from "../domain/query/variable.ts";
@@ -143,4 +145,53 @@ export async function allInputVariables(
     ...given.map((image) => repeatInputVariables(image, store)),
     ...sources.map(([name, source]) => readInputVariables(name, { source, store })),
   ]);
+}
+
+/** Reads an image that a user named by its path; errors call it `name`. Reads at most the size that an image may have.
+ * Throws `UsageError`. */
+export async function readImageFile(path: string, name = path): Promise<Image> {
+  return readImage(await bytesOf(path, name), name);
+}
+
+async function bytesOf(path: string, name: string): Promise<Uint8Array<ArrayBuffer>> {
+  try {
+    const { size, isFile } = await Deno.stat(path);
+    // A device or a pipe may be endless.
+    if (!isFile) throw new UsageError(`Cannot use image ${name}: it is not a file`);
+    if (size > MAX_IMAGE_BYTES) {
+      throw new UsageError(`Cannot use image ${name}: ${size} bytes, the limit is ${MAX_IMAGE_BYTES}`);
+    }
+    return await Deno.readFile(path);
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    throw new UsageError(`Cannot read image ${name}: ${fileFault(error)}`);
+  }
+}
+
+/** The questions of one query that wait for a client's answer. */
+export class WaitingQuestions {
+  readonly #waiting = new Map<string, { readonly question: ApprovalQuestion; answer(given: ApprovalAnswer): void }>();
+
+  /** Waits for any client that may begin queries, also after the one that began this query has left. */
+  readonly approve: Approve = async (question, signal) => {
+    const { promise, resolve } = Promise.withResolvers<ApprovalAnswer>();
+    this.#waiting.set(question.id, { question, answer: resolve });
+    try {
+      return await abortable(promise, signal);
+    } finally {
+      this.#waiting.delete(question.id);
+    }
+  };
+
+  get all(): readonly ApprovalQuestion[] {
+    return Array.from(this.#waiting.values(), ({ question }) => question);
+  }
+
+  /** False if no such question waits. */
+  answer(id: string, given: ApprovalAnswer): boolean {
+    const waiting = this.#waiting.get(id);
+    this.#waiting.delete(id);
+    waiting?.answer(given);
+    return waiting !== undefined;
+  }
 }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { ChildPool, type PooledChild } from "../../src/conversation/child_pool.ts";
+import { ChildPool, type PooledChild } from "../../src/conversation/query_runner.ts";
 
 /** A child that comes up and is reaped when the test says so. */
 class FakeChild {

@@ -13,7 +13,7 @@ Deno.test("findPoint() reads N over a conversation, QUERY.ITERATION, 0, and N of
   for (const position of [0, 1, 2]) await iterate(store, { queryId: second, position, blocks: [] });
   await store.endQuery(second, queryEnd());
   const at = async (text: string | null, id = conversationId): Promise<unknown> => {
-    const { point } = await findPoint(store, { id, at: text });
+    const { point } = await findPoint(store, id, text);
     return [point.queryId === first ? 1 : 2, point.position];
   };
   assert.deepEqual(await at(null), [2, 2]);

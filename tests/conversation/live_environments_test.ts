@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { LiveEnvironments, type WantedFor } from "../../src/conversation/live_environments.ts";
+import { LiveEnvironments, type WantedFor } from "../../src/conversation/query_runner.ts";
 
 class Fake {
   alive = false;

@@ -1,6 +1,6 @@
-import { writeArchive } from "../../src/conversation/archive/archive_text.ts";
 import type { Conversations } from "../../src/conversation/conversations.ts";
-import type { ExportFormat } from "../../src/conversation/exported.ts";
+import type { ExportFormat } from "../../src/conversation/export/exported.ts";
+import { writeArchive } from "../../src/conversation/export/write_archive.ts";
 import type { PagedRecording, Recording } from "../../src/domain/records/recording.ts";
 import type { ConversationArchive } from "../../src/persistence/archive_schema.ts";
 import type { Branch, ConversationMaintenance } from "../../src/persistence/store.ts";

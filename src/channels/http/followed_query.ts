@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { SharedRun } from "../../conversation/shared_queries.ts";
+import type { SharedRun } from "../../conversation/conversations.ts";
 import { resultOf, storedEvents } from "../../conversation/stored_events.ts";
 import { Cancelled } from "../../domain/errors.ts";
 import { isChild, isEnd, isOwnEnd, omittedBetween } from "../../domain/query/query_event.ts";

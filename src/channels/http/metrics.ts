@@ -1,6 +1,6 @@
 import process from "node:process";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
-import type { SharedQueries } from "../../conversation/shared_queries.ts";
+import type { SharedQueries } from "../../conversation/conversations.ts";
 import { BoundedMap } from "../../domain/kit/bounded_map.ts";
 import { isOwnEnd } from "../../domain/query/query_event.ts";
 import type { QueryEvent, QueryResult } from "../../domain/query/query_schemas.ts";

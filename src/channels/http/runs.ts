@@ -1,7 +1,5 @@
-import type { Conversation } from "../../conversation/conversations.ts";
-import type { AskOptions } from "../../conversation/send_options.ts";
-import type { SharedQueries } from "../../conversation/shared_queries.ts";
-import { WaitingQuestions } from "../../conversation/waiting_questions.ts";
+import type { Conversation, SharedQueries } from "../../conversation/conversations.ts";
+import { type AskOptions, WaitingQuestions } from "../../conversation/send_options.ts";
 import type { ApprovalAnswer, ApprovalQuestion, Approve } from "../../domain/query/approval.ts";
 import type { Emit } from "../../domain/query/query_event.ts";
 import type { QueryEvent, QueryResult } from "../../domain/query/query_schemas.ts";

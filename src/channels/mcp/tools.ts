@@ -1,8 +1,8 @@
 import type { CallToolResult, McpServer, ServerContext } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import type { Conversation } from "../../conversation/conversations.ts";
-import { versionText } from "../../conversation/records.ts";
 import type { AskTarget } from "../../conversation/send_options.ts";
+import { versionText } from "../../conversation/records.ts";
 import { UsageError } from "../../domain/errors.ts";
 import { clip, oneLine } from "../../domain/kit/text.ts";
 import { BlockTally } from "../../domain/query/calls.ts";

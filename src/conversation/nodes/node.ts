@@ -5,12 +5,10 @@ import type { ApprovalAnswer, ApprovalQuestion } from "../../domain/query/approv
 import { beforeEpoch, isOwnEnd } from "../../domain/query/query_event.ts";
 import type { QueryEvent, QueryResult } from "../../domain/query/query_schemas.ts";
 import type { NodeCommand, NodeNews, Store } from "../../persistence/store.ts";
-import type { ConversationParts } from "../conversations.ts";
+import type { ConversationParts, SharedQueries, SharedRun } from "../conversations.ts";
 import type { AskOptions } from "../send_options.ts";
-import type { SharedQueries, SharedRun } from "../shared_queries.ts";
 import { Bell, followQuery, Publisher, ringOrLook } from "./node_events.ts";
-import { NodeRuns, type NodeRunsParts } from "./node_runs.ts";
-import { encodeRequest } from "./run_job.ts";
+import { encodeRequest, NodeRuns, type NodeRunsParts } from "./node_runs.ts";
 
 const BEAT_MS = 1_000;
 const TRIM_MS = 60_000;

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { Cancelled, ENDED, UsageError } from "../../domain/errors.ts";
 import { withPatience } from "../../domain/kit/concurrency.ts";
 import { REAL_CLOCK } from "../../domain/kit/time.ts";
@@ -5,7 +6,6 @@ import { beforeEpoch, isOwnEnd } from "../../domain/query/query_event.ts";
 import type { QueryEvent } from "../../domain/query/query_schemas.ts";
 import type { NodeStore, SharedEvent, Store } from "../../persistence/store.ts";
 import { endEvent } from "../stored_events.ts";
-import { setTimeout as sleep } from "node:timers/promises";
 
 /** What a notification missed is found after this. */
 const LOOK_MS = 1_000;

@@ -1,23 +1,33 @@
-import { BusyError, HandedOver, messageOf, TakenOverError } from "../../domain/errors.ts";
+/** Takes the requests that wait, as many as fit, and runs them or continues them where another node left them. */
+import { BusyError, HandedOver, messageOf, TakenOverError, UsageError } from "../../domain/errors.ts";
 import { settledWithin } from "../../domain/kit/time.ts";
-import type { ApprovalAnswer, ApprovalQuestion } from "../../domain/query/approval.ts";
+import type { ApprovalAnswer, ApprovalQuestion, Approve } from "../../domain/query/approval.ts";
 import type { QueryReason } from "../../domain/query/outcomes.ts";
-import { beforeEpoch, isOwnEnd } from "../../domain/query/query_event.ts";
+import { beforeEpoch, Emitter, isOwnEnd } from "../../domain/query/query_event.ts";
 import type { QueryEvent } from "../../domain/query/query_schemas.ts";
 import type { Log } from "../../logging/log.ts";
-import type { ClaimedJob, NodeCommand, NodeStore } from "../../persistence/store.ts";
-import { WaitingQuestions } from "../waiting_questions.ts";
+import type { ClaimedJob, LeftQuery, NodeCommand, NodeStore, ProcessOwner, Store } from "../../persistence/store.ts";
+import { decode, encode } from "../../sandbox/codec/codec.ts";
+import type { QueryRunner, RunnerOptions } from "../query_runner.ts";
+import { checkedExtras, WaitingQuestions } from "../send_options.ts";
+import { endEvent } from "../stored_events.ts";
 import { type Bell, LocalEvents, type Publisher } from "./node_events.ts";
-import { runJob, type RunJobParts } from "./run_job.ts";
 
 /** These ends are not stored: another node continues the query. */
 const UNSTORED: ReadonlySet<QueryReason> = new Set(["process_lost", "unstored"]);
+
 /** Another process runs a query in the branch of a request: how long the request waits before it is tried again. */
 const BUSY_MS = 500;
+
 /** How long a process needs to end while its database does not answer, and how long it waits for an answer to know. */
 const ENDING_MS = 4_000, ANSWER_MS = 500;
 
-export interface NodeRunsParts extends RunJobParts {
+export interface NodeRunsParts {
+  readonly store: Store;
+  readonly nodes: NodeStore;
+  readonly runner: QueryRunner;
+  readonly router: Parameters<typeof checkedExtras>[1];
+  readonly owner: ProcessOwner;
   readonly bell: Bell;
   readonly publisher: Publisher;
   readonly log: Log;
@@ -239,6 +249,111 @@ export class NodeRuns {
     this.#parts.log.warn("node_failed", {
       error: error instanceof Error ? error.stack ?? error.message : String(error),
     });
+}
+
+/** A request as it waits for a node: everything that a run needs besides its query. */
+interface JobRequest extends
+  Pick<
+    RunnerOptions,
+    | "read"
+    | "images"
+    | "instructions"
+    | "plan"
+    | "responseSchema"
+    | "maxIterations"
+    | "model"
+    | "limits"
+    | "label"
+    | "retryOf"
+    | "requestKey"
+    | "askedAs"
+  > {
+  readonly text: string;
+  /** Whether clients answer questions. */
+  readonly asks: boolean;
+}
+
+export function encodeRequest(text: string, options: Omit<RunnerOptions, "extras">): Uint8Array {
+  const { read, images, instructions, plan, responseSchema, maxIterations, model, limits, label } = options;
+  const { retryOf, requestKey, askedAs, approve } = options;
+  const request: JobRequest = {
+    ...{ text, asks: approve !== undefined, read, images, instructions, plan, responseSchema, maxIterations, model },
+    ...{ limits, label, retryOf, requestKey, askedAs },
+  };
+  return encode(request);
+}
+
+function decodeRequest(bytes: Uint8Array<ArrayBuffer>): JobRequest {
+  // Only `encodeRequest` makes these bytes.
+  return decode(bytes) as JobRequest;
+}
+
+/** A request whose step ended the process of so many nodes is not tried again. */
+const MOST_LOSSES = 3;
+
+/** Runs a request that this node has taken, or continues it where another node left it. */
+async function runJob(
+  job: ClaimedJob,
+  parts: NodeRunsParts,
+  options: Pick<RunnerOptions, "emit" | "signal" | "leaving"> & { readonly approve: Approve },
+): Promise<void> {
+  const { store, runner, router } = parts;
+  const { queryId, branchId, losses } = job;
+  const branch = await store.findConversation(branchId);
+  if (!branch) throw new UsageError("Cannot run the request: its conversation was deleted");
+  const { text, asks, ...rest } = decodeRequest(job.request ?? await parts.nodes.request(queryId));
+  const { approve, ...listening } = options;
+  const extras = await checkedExtras(rest, router);
+  const given = { ...rest, ...listening, extras, queryId, ...(asks ? { approve } : {}) };
+  if (!job.begun) {
+    if (losses >= MOST_LOSSES) {
+      throw new UsageError(`Cannot run the request: ${losses} nodes ended while they began it`);
+    }
+    await runner.run(branch, text, given);
+    return;
+  }
+  const left = await store.takeOver(queryId, parts.owner);
+  if (left && losses >= MOST_LOSSES) await giveUp(job, store, left);
+  const [query, iterations, seq] = await Promise.all([
+    store.query(queryId),
+    store.iterations(queryId),
+    lastSeq(queryId, parts.nodes),
+  ]);
+  if (!query) return;
+  if (query.running && left) {
+    const from = { ...left, query, iterations, elapsedMs: job.elapsedMs, seq };
+    await runner.run(branch, text, { ...given, left: from });
+  } else if (!query.running) new Emitter(options.emit, { queryId, now: Date.now, seq }).send(endEvent(query));
+}
+
+/** The newest `seq` in the events of a query itself; 0 if there are none. */
+async function lastSeq(queryId: string, nodes: Pick<NodeStore, "eventsAfter">): Promise<number> {
+  let seq = 0, after = 0;
+  for (;;) {
+    const found = await nodes.eventsAfter(queryId, after);
+    if (found.length === 0) return seq;
+    for (const { number, body } of found) {
+      after = number;
+      const event: Partial<QueryEvent> = JSON.parse(body);
+      if (event.queryId === queryId) seq = Math.max(seq, event.seq ?? 0);
+    }
+  }
+}
+
+async function giveUp(
+  { queryId, losses, elapsedMs }: ClaimedJob,
+  store: Store,
+  { usage, costUsd }: LeftQuery,
+): Promise<void> {
+  const { iterations = 0 } = await store.query(queryId) ?? {};
+  await store.endQuery(queryId, {
+    // A lost process is an end after which clients repeat a request.
+    ...{ status: "error", reason: "defect", answerType: "text", confidence: "low", notes: [] },
+    answer:
+      `Cannot finish the request: ${losses} nodes ended while they ran its step ${iterations + 1}, one after the ` +
+      "other. What it did before is kept; their logs may say why they ended.",
+    ...{ iterations, usage, costUsd, ms: elapsedMs },
+  });
 }
 
 type Job = Pick<ClaimedJob, "queryId" | "epoch">;

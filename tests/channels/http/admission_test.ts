@@ -4,7 +4,7 @@ import { addressReader, guard, rateLimiter } from "../../../src/channels/http/ad
 import { Problem } from "../../../src/channels/http/problem.ts";
 import { callerLabel } from "../../../src/channels/http/quotas.ts";
 import type { TokenGrant, TokenScope } from "../../../src/channels/http/tokens.ts";
-import type { SharedQueries } from "../../../src/conversation/shared_queries.ts";
+import type { SharedQueries } from "../../../src/conversation/conversations.ts";
 import { newQuery } from "../../conformance/store/fixtures.ts";
 import { final } from "../../helpers/scripted_provider.ts";
 import { until } from "../../helpers/until.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readArchive } from "../../../src/conversation/archive/read_archive.ts";
+import { readArchive } from "../../../src/conversation/export/read_archive.ts";
 import type { ConversationArchive } from "../../../src/persistence/archive_schema.ts";
 import type { Branch, Store } from "../../../src/persistence/store.ts";
 import { encode } from "../../../src/sandbox/codec/codec.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readArchive } from "../../../src/conversation/archive/read_archive.ts";
+import { readArchive } from "../../../src/conversation/export/read_archive.ts";
 import type { JsonValue } from "../../../src/domain/kit/json.ts";
 import type { StatePlace } from "../../../src/domain/records/extension_state.ts";
 import type { Store } from "../../../src/persistence/store.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { archiveCode } from "../../../src/conversation/archive/archive_code.ts";
+import { archiveCode } from "../../../src/conversation/export/read_archive.ts";
 import { UsageError } from "../../../src/domain/errors.ts";
 import type { ConversationArchive } from "../../../src/persistence/archive_schema.ts";
 import { archiveOf } from "../../helpers/archive_of.ts";

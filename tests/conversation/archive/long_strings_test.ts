@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { LongStrings } from "../../../src/conversation/archive/long_strings.ts";
+import { LongStrings } from "../../../src/conversation/export/read_archive.ts";
 
 /** Bytes in pieces of these sizes, again and again. */
 function* cut(bytes: Uint8Array, sizes: readonly number[]): Generator<Uint8Array> {

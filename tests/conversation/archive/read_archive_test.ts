@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { ArchiveDigest } from "../../../src/conversation/archive/archive_text.ts";
-import { readArchive } from "../../../src/conversation/archive/read_archive.ts";
+import { readArchive } from "../../../src/conversation/export/read_archive.ts";
+import { ArchiveDigest } from "../../../src/conversation/export/write_archive.ts";
 import { readRecording } from "../../../src/conversation/read_recording.ts";
 import { UsageError } from "../../../src/domain/errors.ts";
 import { valueOf } from "../../../src/environment/history.ts";

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { Bell, Publisher } from "../../../src/conversation/nodes/node_events.ts";
-import { NodeRuns, type NodeRunsParts } from "../../../src/conversation/nodes/node_runs.ts";
-import { encodeRequest } from "../../../src/conversation/nodes/run_job.ts";
+import { encodeRequest, NodeRuns, type NodeRunsParts } from "../../../src/conversation/nodes/node_runs.ts";
 import type { ClaimedJob, NodeStore } from "../../../src/persistence/store.ts";
 
 const OWNER = { host: "h", space: "s", pid: 1, started: "1", session: 0 };

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { copyFile, readFile, rm, writeFile } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
 import { withDatabasePath } from "../_temp_database.ts";
-import { readArchive } from "../../../src/conversation/archive/read_archive.ts";
+import { readArchive } from "../../../src/conversation/export/read_archive.ts";
 import { StoreError, UsageError } from "../../../src/domain/errors.ts";
 import { openStore } from "../../../src/persistence/open_store.ts";
 import { SqliteMaintenance } from "../../../src/persistence/sqlite_maintenance.ts";

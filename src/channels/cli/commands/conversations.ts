@@ -1,6 +1,6 @@
 import pc from "picocolors";
 import type { BranchOfConversation } from "../../../conversation/conversations.ts";
-import { blockEnd, endFacts } from "../../../conversation/export/parts.ts";
+import { blockEnd, endFacts } from "../../../conversation/export/markdown.ts";
 import { UsageError } from "../../../domain/errors.ts";
 import { isPostgres } from "../../../domain/kit/addresses.ts";
 import { ago, clip, localTime, oneLine, visibleText } from "../../../domain/kit/text.ts";

@@ -1,7 +1,7 @@
 import { mkdtemp, open, realpath, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { ArchiveCode } from "../../../conversation/archive/archive_code.ts";
-import type { ExportFormat } from "../../../conversation/exported.ts";
+import type { ExportFormat } from "../../../conversation/export/exported.ts";
+import type { ArchiveCode } from "../../../conversation/export/read_archive.ts";
 import { fileFault, UsageError } from "../../../domain/errors.ts";
 import { visibleText } from "../../../domain/kit/text.ts";
 import { MAX_ARCHIVE_BYTES } from "../../../domain/records/conversations.ts";

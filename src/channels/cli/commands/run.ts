@@ -1,7 +1,6 @@
 import { basename } from "node:path";
 import type { Conversation } from "../../../conversation/conversations.ts";
-import { readImageFile } from "../../../conversation/read_image_file.ts";
-import type { AskOptions, AskTarget } from "../../../conversation/send_options.ts";
+import { type AskOptions, type AskTarget, readImageFile } from "../../../conversation/send_options.ts";
 import { Cancelled, fileFault, messageOf, UsageError } from "../../../domain/errors.ts";
 import { type Image, readImage } from "../../../domain/images.ts";
 import { ByteBuffer } from "../../../domain/kit/bytes.ts";

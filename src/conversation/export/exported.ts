@@ -1,15 +1,18 @@
+/** Conversations as files: to be read (`markdown.ts`, `html.ts`), or for another database (`write_archive.ts`,
+ * `read_archive.ts`). */
 import { Buffer } from "node:buffer";
-import { BusyError, fileFault, UsageError } from "../domain/errors.ts";
-import { Semaphore } from "../domain/kit/concurrency.ts";
-import { MAX_ARCHIVE_BYTES } from "../domain/records/conversations.ts";
-import type { PagedRecording } from "../domain/records/recording.ts";
-import type { ArchivePart } from "../persistence/archive_schema.ts";
-import type { Branch } from "../persistence/store.ts";
-import { unnamedFile } from "./archive/long_strings.ts";
+import { BusyError, fileFault, UsageError } from "../../domain/errors.ts";
+import { Semaphore } from "../../domain/kit/concurrency.ts";
+import { MAX_ARCHIVE_BYTES } from "../../domain/records/conversations.ts";
+import type { PagedRecording } from "../../domain/records/recording.ts";
+import type { ArchivePart } from "../../persistence/archive_schema.ts";
+import type { Branch } from "../../persistence/store.ts";
 
 /** Shorter exports are kept in memory. */
 const IN_MEMORY_BYTES = 1 << 20;
+
 const READ_BYTES = 64 * 1024;
+
 /** Exports that wait, are being made or are being read; each has a file if it is large. */
 const MOST_OPEN = 32;
 
@@ -76,13 +79,13 @@ async function writeExport(
   },
 ): Promise<void> {
   if (format === "json") {
-    const { writeArchive } = await import("./archive/archive_text.ts");
+    const { writeArchive } = await import("./write_archive.ts");
     return await writeArchive((take) => conversations.stored.exportConversation(branch.conversationId, take), write);
   }
   const recording = await conversations.paged(branch);
   const pieces = format === "md"
-    ? (await import("./export/markdown.ts")).exportMarkdown(recording, { branches })
-    : (await import("./export/html.ts")).exportHtml(recording, { branches });
+    ? (await import("./markdown.ts")).exportMarkdown(recording, { branches })
+    : (await import("./html.ts")).exportHtml(recording, { branches });
   for await (const piece of pieces) await write(piece);
 }
 
@@ -152,4 +155,12 @@ class Spool {
     // Reading rows and writing them wait for nothing else: other requests have their turn here.
     await new Promise((go) => setTimeout(go));
   }
+}
+
+/** No file is left, whatever happens to the process. */
+export async function unnamedFile(): Promise<Deno.FsFile> {
+  const path = await Deno.makeTempFile({ prefix: "vis-export-" });
+  const file = await Deno.open(path, { read: true, write: true });
+  await Deno.remove(path).catch(() => {}); // Windows keeps the name of an open file
+  return file;
 }

@@ -1,17 +1,21 @@
 import { Buffer } from "node:buffer";
+import { createHash } from "node:crypto";
 import { visibleText } from "../../domain/kit/text.ts";
 import type { ArchivePart, ConversationArchive } from "../../persistence/archive_schema.ts";
-import { createHash } from "node:crypto";
 
 /** A multiple of 3, so that a piece is base64 by itself. */
 const BASE64_AT_ONCE = 48 * 1024;
+
 /** Of the bytes of a value in one string of its list. */
 const BASE64_STRING = BASE64_AT_ONCE * 64;
+
 /** Contents up to this size are read once. */
 const KEPT_BYTES = 1 << 20;
+
 const TEXT_AT_ONCE = 64 * 1024;
 
 type Write = (text: string) => Promise<void>;
+
 type Content = Extract<ArchivePart, { readonly sha256: string }>;
 
 /** Writes an archive as the text of a JSON file, in small pieces, from its parts; each row is on a separate line. */

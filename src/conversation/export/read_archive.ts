@@ -12,16 +12,20 @@ import {
   type ConversationArchive,
   conversationArchive,
 } from "../../persistence/archive_schema.ts";
+import { restoredFault } from "../../sandbox/child/compiler/refusals.ts";
 import { decode } from "../../sandbox/codec/codec.ts";
-import { ArchiveDigest } from "./archive_text.ts";
-import type { LongStrings } from "./long_strings.ts";
+import { unnamedFile } from "./exported.ts";
+import { ArchiveDigest } from "./write_archive.ts";
 
 type Tables = ConversationArchive["tables"];
+
 type State = Tables["expressionState"][number];
 
 const MAX_CHILD_DEPTH = 50;
+
 /** Conversations of ten thousand iterations have a fifth of the values. */
 const LIMITS = { values: 2_000_000, depth: 500 };
+
 const sentMessages = z.array(z.looseObject({ role: z.string(), content: z.string() }));
 
 /** Parses an archive and checks it so that every reader of its rows can rely on them. Throws `UsageError` for anything
@@ -245,4 +249,189 @@ function wanted(contents: Contents, hash: string): Uint8Array<ArrayBuffer> {
 
 function refused(why: string, cause?: unknown): UsageError {
   return new UsageError(`Cannot import conversation: ${why}`, { cause });
+}
+
+type Metadata = Tables["expressionState"][number]["metadata"];
+
+type Facts = Extract<Metadata, { readonly kind: string; readonly requires: readonly string[] }>;
+
+/** Names of the code in an archive, in any version: what a query that continues the conversation may evaluate. */
+export interface ArchiveCode {
+  readonly functions: readonly string[];
+  /** With namespaces. */
+  readonly classes: readonly string[];
+}
+
+/** Lists the code in an archive. Throws `UsageError` for code that no block could have left there. */
+export function archiveCode({ expressionSoul, expressionState }: Tables): ArchiveCode {
+  const souls = new Map(expressionSoul.map(({ id, name }) => [id, name ?? ""]));
+  const functions = new Set<string>(), classes = new Set<string>();
+  for (const { expressionSoulId, expr, metadata } of expressionState) {
+    if (!isCode(metadata)) continue;
+    const { kind, source = expr ?? "", summary } = metadata, name = souls.get(expressionSoulId) ?? "";
+    const fault = restoredFault({ name, kind, source, summary });
+    if (fault !== null) {
+      throw new UsageError(
+        `Cannot import conversation: the variable ${name} would run code when it is restored, ${fault}. ` +
+          "If you trust where the file is from, have it exported again after forget() of the variable",
+      );
+    }
+    (kind === "function" ? functions : classes).add(name);
+  }
+  return { functions: [...functions].sort(), classes: [...classes].sort() };
+}
+
+function isCode(metadata: Metadata): metadata is Facts & { readonly kind: "function" | "class" } {
+  return "kind" in metadata && (metadata.kind === "function" || metadata.kind === "class");
+}
+
+const QUOTE = 34, BACKSLASH = 92;
+
+/** Longer string literals are kept in a file. */
+const LONG_BYTES = 16 * 1024;
+
+const READ_BYTES = 64 * 1024;
+const DIGITS = 16;
+
+/** JSON whose long strings are in a file without a name; each is represented by a short string that nobody can guess. */
+export class LongStrings implements Disposable {
+  /** Also valid base64. */
+  readonly #token = crypto.randomUUID().replaceAll("-", "");
+  readonly #kept: Uint8Array[] = [];
+  #file: Deno.FsFile | null = null;
+  #fileBytes = 0;
+
+  /** Reads JSON. Any bytes are accepted; those outside of long strings are then `text`. */
+  static async of(source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<LongStrings> {
+    const strings = new LongStrings();
+    try {
+      await strings.#read(source);
+    } catch (error) {
+      strings[Symbol.dispose]();
+      throw error;
+    }
+    return strings;
+  }
+
+  /** The JSON with short strings. Throws `TypeError` if it is not UTF-8. */
+  get text(): string {
+    const decoder = new TextDecoder("utf-8", { fatal: true });
+    return this.#kept.map((piece) => decoder.decode(piece, { stream: true })).join("") + decoder.decode();
+  }
+
+  /** The string that one in the JSON stands for, in pieces. Throws `SyntaxError` and `TypeError` for a bad one. */
+  *pieces(string: string): Generator<string> {
+    const place = this.#placeOf(string);
+    if (place === null) return yield string;
+    const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+    let text = "";
+    for (const piece of this.#raw(place)) {
+      text += decoder.decode(piece, { stream: true });
+      const end = endOfWhole(text);
+      yield unescaped(text.slice(0, end));
+      text = text.slice(end);
+    }
+    yield unescaped(text + decoder.decode());
+  }
+
+  /** A value of the JSON with every string in full. */
+  whole<T>(value: T): T {
+    if (typeof value === "string") return [...this.pieces(value)].join("") as T;
+    if (Array.isArray(value)) return value.map((one) => this.whole(one)) as T;
+    if (typeof value !== "object" || value === null) return value;
+    return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, this.whole(one)])) as T;
+  }
+
+  [Symbol.dispose](): void {
+    this.#file?.close();
+    this.#file = null;
+  }
+
+  async #read(source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<void> {
+    let held: Uint8Array[] = [];
+    let length = 0, from = -1, inString = false, escaped = false;
+    const add = async (piece: Uint8Array): Promise<void> => {
+      if (from < 0) {
+        held.push(piece);
+        length += piece.length;
+        if (length <= LONG_BYTES) return;
+        from = this.#fileBytes;
+        for (const one of held) await this.#write(one);
+        held = [];
+      } else await this.#write(piece);
+    };
+    for await (const block of source) {
+      for (let at = 0; at < block.length;) {
+        if (!inString) {
+          const quote = block.indexOf(QUOTE, at);
+          const end = quote < 0 ? block.length : quote + 1;
+          this.#kept.push(block.slice(at, end));
+          inString = quote >= 0;
+          at = end;
+          continue;
+        }
+        let end = at;
+        for (; end < block.length; end++) {
+          const byte = block[end];
+          if (escaped) escaped = false;
+          else if (byte === BACKSLASH) escaped = true;
+          else if (byte === QUOTE) break;
+        }
+        await add(block.slice(at, end));
+        at = end;
+        if (end === block.length) continue;
+        const digits = (n: number) => String(n).padStart(DIGITS, "0");
+        if (from < 0) this.#kept.push(...held);
+        else this.#kept.push(Buffer.from(`${this.#token}${digits(from)}${digits(this.#fileBytes - from)}`));
+        this.#kept.push(new Uint8Array([QUOTE]));
+        held = [];
+        length = 0;
+        from = -1;
+        inString = false;
+        at++;
+      }
+    }
+    // A string without an end is no JSON either way.
+    this.#kept.push(...held);
+  }
+
+  async #write(bytes: Uint8Array): Promise<void> {
+    this.#file ??= await unnamedFile();
+    for (let at = 0; at < bytes.length;) at += await this.#file.write(bytes.subarray(at));
+    this.#fileBytes += bytes.length;
+  }
+
+  #placeOf(string: string): { readonly from: number; readonly length: number } | null {
+    const { length } = this.#token;
+    if (string.length !== length + 2 * DIGITS || !string.startsWith(this.#token)) return null;
+    return { from: Number(string.slice(length, length + DIGITS)), length: Number(string.slice(length + DIGITS)) };
+  }
+
+  *#raw({ from, length }: { readonly from: number; readonly length: number }): Generator<Uint8Array> {
+    for (let at = 0; at < length;) {
+      const bytes = new Uint8Array(Math.min(READ_BYTES, length - at));
+      this.#file?.seekSync(from + at, Deno.SeekMode.Start);
+      const read = this.#file?.readSync(bytes) ?? 0;
+      if (read === 0) throw new Error("Cannot read archive: its temporary file is shorter than what was written");
+      at += read;
+      yield bytes.subarray(0, read);
+    }
+  }
+}
+
+function unescaped(text: string): string {
+  return JSON.parse(`"${text}"`);
+}
+
+/** Where the last complete character of a JSON string ends, so that no escape and no pair of surrogates is cut. */
+function endOfWhole(text: string): number {
+  for (let at = 0;;) {
+    const next = text.indexOf("\\", at);
+    if (next < 0) break;
+    const length = text[next + 1] === "u" ? 6 : 2;
+    const isHigh = length === 6 && /^\\u[dD][89abAB]/.test(text.slice(next, next + 4));
+    if (next + length > text.length || (isHigh && next + 12 > text.length)) return next;
+    at = next + length;
+  }
+  return /[\ud800-\udbff]$/.test(text) ? text.length - 1 : text.length;
 }
