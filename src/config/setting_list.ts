@@ -91,7 +91,11 @@ function* leaves(node: Node, path: string): Generator<ConfigSetting> {
 
 function settingFrom(node: Node, key: string): ConfigSetting {
   const { description: doc = "", enum: choices = node.type === "boolean" ? [true, false] : [] } = node;
-  return { key, type: typeOf(node), doc, default: node.default, choices, isList: node.type === "array" };
+  return { key, type: typeOf(node), doc, default: node.default, choices, isList: isList(node) };
+}
+
+function isList({ type, anyOf = [] }: Node): boolean {
+  return type === "array" || anyOf.length > 0 && anyOf.every((one) => one.type === "null" || isList(one));
 }
 
 function typeOf(node: Node): string {

@@ -281,6 +281,8 @@ async function diagnoseExtensions(settings: Settings, parts: SessionParts): Prom
   try {
     const all = await new AppExtensionAdmin(settings, parts).list();
     const loaded = all.filter(({ state }) => state === "loaded");
+    const { allow, deny } = settings.config.extensions;
+    const unknown = await new AppExtensionAdmin(settings, parts).unknown([...allow ?? [], ...deny]);
     const denied = (one: string): boolean => settings.config.extensions.deny.includes(one);
     const faults = all.filter((one) =>
       one.state !== "loaded" && !denied(one.name) && (one.path !== "" || one.state === "misconfigured")
@@ -297,6 +299,9 @@ async function diagnoseExtensions(settings: Settings, parts: SessionParts): Prom
           ? "vis config explain extensions.config shows its settings"
           : `vis extensions check ${one.path}; or exclude it: vis config set extensions.deny ${one.name}`,
       })),
+      ...unknown.map((found): CheckResult => (
+        { name, state: "warn", found, fix: "Correct extensions.allow or extensions.deny with vis config set" }
+      )),
     ];
   } catch (error) {
     if (!(error instanceof ConfigError) && !(error instanceof UsageError)) throw error;

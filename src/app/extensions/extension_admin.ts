@@ -21,7 +21,7 @@ import type { Extension } from "../../extension/spec.ts";
 import type { EnvironmentVariables, Settings } from "../settings/settings.ts";
 import { checkExtensions, testExtensions } from "./check_extensions.ts";
 import { extensionCommands, runExtensionCommand } from "./extension_commands.ts";
-import { buildRegistry, folderOptionsOf, isBelow } from "./extension_source.ts";
+import { buildRegistry, folderOptionsOf, isBelow, unknownExtensions } from "./extension_source.ts";
 import { newExtension } from "./new_extension.ts";
 import { settingsSectionsOf, type ShippedParts } from "./shipped.ts";
 
@@ -128,18 +128,26 @@ export class AppExtensionAdmin implements ExtensionAdmin {
   }
 
   async remove(name: string): Promise<string> {
-    const others: string[] = [];
+    const own: { readonly path: string; readonly names: readonly string[] }[] = [];
     for (const { place, path, fault } of await discoverFolders(this.#settings)) {
       if (place !== "home" || fault !== undefined) continue;
       const named = await readExtensionFolder(path).then(({ entries }) => entries, () => []);
-      if (basename(path) === name || named.some(({ namespace }) => namespace === name)) {
-        await Deno.remove(path, { recursive: true });
-        return path;
-      }
-      others.push(basename(path));
+      own.push({ path, names: [basename(path), ...named.map(({ namespace }) => namespace)] });
     }
-    const there = others.length === 0 ? "" : ` (there are: ${others.join(", ")})`;
-    throw new UsageError(`Cannot remove ${name}: not found in ${this.#own()}${there}`);
+    const exact = own.find(({ names }) => names.includes(name));
+    const short = own.filter(({ names }) => names.some((one) => one.split(".").at(-1) === name));
+    const found = exact ?? (short.length === 1 ? short[0] : undefined);
+    if (found) {
+      await Deno.remove(found.path, { recursive: true });
+      return found.path;
+    }
+    const there = own.length === 0 ? "" : ` (there are: ${own.map(({ path }) => basename(path)).join(", ")})`;
+    const why = short.length > 1 ? "several have this name" : "not found";
+    throw new UsageError(`Cannot remove ${name}: ${why} in ${this.#own()}${there}`);
+  }
+
+  async unknown(names: readonly string[]): Promise<readonly string[]> {
+    return await unknownExtensions(names, { settings: this.#settings, parts: this.#parts });
   }
 
   async trustable(path: string | null): Promise<readonly TrustFacts[]> {

@@ -159,21 +159,37 @@ function offPart(
   return { namespace, alias, functions, how };
 }
 
-/** Throws `UsageError` if an extension to leave out does not exist. The extensions in a folder are unknown until it is
- * read: if there is a folder, every name may be valid. */
+/** Throws `UsageError` if an extension to leave out does not exist. */
 export async function checkLeftOut(
   names: readonly string[],
-  { settings, parts }: { readonly settings: Settings; readonly parts: Pick<ShippedParts, "shipped"> },
+  place: { readonly settings: Settings; readonly parts: Pick<ShippedParts, "shipped"> },
 ): Promise<void> {
-  if (names.length === 0 || (await discoverFolders(settings)).length > 0) return;
+  const [unknown] = await unknownExtensions(names, place);
+  if (unknown !== undefined) throw new UsageError(`Cannot leave out ${unknown}`);
+}
+
+/** The names that no extension has, each with a hint: `wbe: unknown extension; did you mean web?`. If a folder cannot be
+ * read, every name may be valid. */
+export async function unknownExtensions(
+  names: readonly string[],
+  { settings, parts }: {
+    readonly settings: Pick<Settings, "home" | "workspace">;
+    readonly parts: Pick<ShippedParts, "shipped">;
+  },
+): Promise<readonly string[]> {
+  if (names.length === 0) return [];
   const shipped = Object.keys(parts.shipped);
   const known = [...shipped, ...[...(await shippedExtensions(parts)).values()].map(({ namespace }) => namespace)];
-  for (const name of names) {
-    if (known.includes(name)) continue;
-    const near = nearestName(name, known);
-    const hint = near === null ? `there are ${shipped.join(", ")}` : `did you mean ${near}?`;
-    throw new UsageError(`Cannot leave out ${name}: unknown extension; ${hint}`);
+  const { readExtensionFolder } = await import("../../extension/folder.ts");
+  for (const { path, fault } of await discoverFolders(settings)) {
+    const entries = fault === undefined ? await readExtensionFolder(path).then((one) => one.entries, () => []) : [];
+    if (entries.length === 0) return [];
+    known.push(...entries.map(({ namespace }) => namespace));
   }
+  return names.filter((name) => !known.includes(name)).map((name) => {
+    const near = nearestName(name, known);
+    return `${name}: unknown extension; ${near === null ? `there are ${shipped.join(", ")}` : `did you mean ${near}?`}`;
+  });
 }
 
 /** Whether a path is inside a folder, on every system; both must be absolute. */

@@ -1,19 +1,31 @@
 import type { OpenRequest, ServiceRequest } from "../../channels/channel.ts";
-import type { Config } from "../../config/schema.ts";
 import { UsageError } from "../../domain/errors.ts";
+import { discoverFolders } from "../../extension/discover.ts";
+import { buildRegistry, unknownExtensions } from "../extensions/extension_source.ts";
 import type { ShippedParts } from "../extensions/shipped.ts";
 import { tryWalls } from "../session/open_session.ts";
 import { type EnvironmentVariables, readSettings, type Settings } from "../settings/settings.ts";
 
 /** Describes the effect of the locked profile for the operator. */
-function lockedNote(
+async function lockedNote(
   { writable }: NonNullable<OpenRequest["locked"]>,
-  { extensions }: Pick<Config, "extensions">,
-): string {
-  const named = (extensions.allow ?? []).join(", ") || "none (extensions.allow lists none)";
+  { settings, parts }: { readonly settings: Settings; readonly parts: ServiceParts },
+): Promise<string> {
+  const { allow, deny } = settings.config.extensions;
+  const folders = (await discoverFolders(settings)).filter(({ place }) => place !== "project");
+  const { loaded } = await buildRegistry(settings, parts, { folders });
+  const unknown = await unknownExtensions(allow ?? [], { settings, parts });
+  const left = (allow ?? []).filter((name) =>
+    loaded.every(({ namespace, alias: { alias } }) => name !== namespace && name !== alias)
+  ).map((name) =>
+    unknown.find((one) => one.startsWith(`${name}: `)) ??
+      `${name}: ${deny.includes(name) ? "in extensions.deny" : "not loaded"}`
+  );
+  const named = loaded.map(({ alias: { alias } }) => alias).join(", ") ||
+    (allow?.length ? "none" : "none (extensions.allow lists none)");
   return `locked: all walls active, no commands, ${
     writable ? "writable" : "read-only"
-  } workspace, extensions: ${named}`;
+  } workspace, extensions: ${named}${left.length === 0 ? "" : `; left out: ${left.join("; ")}`}`;
 }
 
 /** The profile of `--profile` and `--writable`, or VIS_PROFILE. Throws `UsageError` for an unknown profile. */
@@ -47,5 +59,5 @@ export async function readService<R extends ServiceRequest>(given: R, parts: Ser
   const settings = await readSettings(request, parts.env, parts);
   if (!locked) return { request, settings, notes: [] };
   await tryWalls(settings);
-  return { request, settings, notes: [lockedNote(locked, settings.config)] };
+  return { request, settings, notes: [await lockedNote(locked, { settings, parts })] };
 }

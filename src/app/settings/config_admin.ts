@@ -111,7 +111,7 @@ export class AppConfigAdmin implements ConfigAdmin {
     const at = (await this.#place(key, "set")).path;
     const secret = words.some((word) => isSecret(at.at(-1) ?? "", word));
     const setting = await this.#known(key, "set", { secret });
-    if (secret) throw secretRefused(key);
+    if (secret) throw secretRefused(key, at);
     const path = this.path({ project });
     const found = await readConfigFile(path);
     if (found !== null) parseJsonc(found);
@@ -288,7 +288,7 @@ export class AppConfigAdmin implements ConfigAdmin {
     const { key } = setting;
     let problem: Error | null = null;
     for (const value of readings(setting, words)) {
-      if (isSecret(at.at(-1) ?? "", value)) throw secretRefused(key);
+      if (isSecret(at.at(-1) ?? "", value)) throw secretRefused(key, at);
       try {
         const text = setInJsonc(file.text, { path: at, value });
         const changed = { path: file.path, text };
@@ -306,8 +306,16 @@ export class AppConfigAdmin implements ConfigAdmin {
       }
     }
     if (!(problem instanceof SettingError)) throw new UsageError(`Cannot set ${key}: ${problem?.message}`);
-    const below = problem.key.startsWith(`${at.join(".")}.`) ? `${problem.key} ` : "";
-    throw new UsageError(`Cannot set ${key}: ${[below + problem.why, problem.advice].filter(Boolean).join("; ")}`);
+    const wrong = this.#sections.path(problem.key);
+    const place = at.every((one, index) => wrong[index] === one)
+      ? wrong.length > at.length ? `${problem.key} ` : ""
+      : wrong.every((one, index) => at[index] === one)
+      ? ""
+      : null;
+    const why = place === null
+      ? `${file.path} is invalid at ${problem.key} (correct it, or run vis config unset ${problem.key}): ${problem.why}`
+      : [place + problem.why, problem.advice].filter(Boolean).join("; ");
+    throw new UsageError(`Cannot set ${key}: ${why}`);
   }
 
   #userPath(): string | null {
@@ -353,12 +361,17 @@ function readings({ isList }: ConfigSetting, words: readonly string[]): readonly
   const [word = ""] = words;
   const read = words.length > 1 ? undefined : jsonOrUndefined(word);
   if (typeof read === "object" && read !== null) return [read];
-  if (isList) return [[...words]];
+  if (isList) return read === null ? [null, [word]] : [[...words]];
   return words.length > 1 ? [words.join(" ")] : [...read === undefined ? [] : [read], word];
 }
 
 const SAVES_KEYS = "vis auth login PROVIDER saves keys so that only you can read them";
 
-function secretRefused(key: string): UsageError {
-  return new UsageError(`Cannot save a secret in a settings file: ${key}; ${SAVES_KEYS}`);
+/** Settings of extensions can refer to a secret. */
+function secretRefused(key: string, at: readonly string[]): UsageError {
+  const isReferable = `${at[0]}.${at[1]}` === SECTIONS;
+  const advice = isReferable
+    ? "write ${auth:NAME} instead of the secret, then save it with vis auth login NAME"
+    : SAVES_KEYS;
+  return new UsageError(`Cannot save a secret in a settings file: ${key}; ${advice}`);
 }

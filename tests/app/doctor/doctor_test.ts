@@ -209,6 +209,14 @@ Deno.test("doctor() refuses a workspace that is none", async () => {
   await assert.rejects(doctor({ cwd: "/no/such/folder" }, parts), UsageError);
 });
 
+Deno.test("doctor() names an extension of the settings that does not exist", () =>
+  withPlace(async ({ home, workspace, write }) => {
+    await write("home/config.jsonc", JSON.stringify({ ...OWN, extensions: { allow: ["one"], deny: ["on"] } }));
+    const shipped = { one: () => Promise.resolve({ default: sample({ namespace: "test.one" }) }) };
+    const all = await doctor({ cwd: workspace }, { env: { VIS_HOME: home }, shipped });
+    assert.equal(all.find(({ found }) => found.startsWith("on: "))?.found, "on: unknown extension; did you mean one?");
+  }));
+
 Deno.test("doctor() names the setting of a shipped extension that cannot be used", () =>
   withPlace(async ({ home, workspace, write }) => {
     const config = { ...OWN, extensions: { config: { "test.one": { limit: "many" } } } };

@@ -48,8 +48,20 @@ Deno.test("create() writes an extension whose checks hold, add() and remove() ma
       "my.greet home loaded",
     ]);
     assert.match((await admin.show("greet")).text, /greet\.hello\(who/);
-    await assert.rejects(admin.remove("greet"), /^UsageError: Cannot remove greet: .* \(there are: my\.greet\)$/);
-    assert.equal(await admin.remove("my.greet"), join(home, "extensions/my.greet"));
+    await write(join(home, "extensions/other.greet"), {
+      "vis.json": manifestOf({ namespace: "other.greet" }),
+      "mod.ts": moduleOf(),
+    });
+    await assert.rejects(
+      admin.remove("greet"),
+      /^UsageError: Cannot remove greet: several have this name in .*my\.greet/,
+    );
+    await Deno.remove(join(home, "extensions/other.greet"), { recursive: true });
+    await assert.rejects(admin.remove("reet"), /^UsageError: Cannot remove reet: .* \(there are: my\.greet\)$/);
+    assert.deepEqual(await admin.unknown(["my.greet", "test.one", "one", "my.gret"]), [
+      "my.gret: unknown extension; did you mean my.greet?",
+    ]);
+    assert.equal(await admin.remove("greet"), join(home, "extensions/my.greet"));
     await assert.rejects(admin.remove("my.greet"), UsageError);
     await assert.rejects(
       admin.create("greet"),

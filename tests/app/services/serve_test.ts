@@ -66,7 +66,7 @@ Deno.test("checkServer() finds a server by the settings or the flags, and says w
 });
 
 Deno.test("serve() the locked profile loads what is listed, reads no settings of the project and offers no commands", async () => {
-  await using at = await place({ extensions: { allow: ["vis.fs", "vis.shell"] }, shell: { enabled: true } });
+  await using at = await place({ extensions: { allow: ["vis.fs", "vis.shell", "vis.fss"] }, shell: { enabled: true } });
   await Deno.writeTextFile(join(at.workspace, ".vis", "config.jsonc"), '{ "budget": { "costUsd": 1e9 } }');
   await assert.rejects(at.serve(), /budget\.costUsd/, "the project's file counts elsewhere");
   const server = await at.serve({ profile: "locked" });
@@ -76,7 +76,10 @@ Deno.test("serve() the locked profile loads what is listed, reads no settings of
     const text = await prompt(server);
     assert.match(text, /fs\.readFile/);
     assert.doesNotMatch(text, /fs\.(edit|writeFile)\(|shell\.run/);
-    assert.match(server.notes.join("\n"), /locked: all walls active, no commands, read-only workspace.*vis\.fs/);
+    assert.match(
+      server.notes.join("\n"),
+      /locked: all walls active, .*extensions: fs; left out: vis\.fss: unknown extension; did you mean vis\.fs\?/,
+    );
   } finally {
     await server.close();
   }

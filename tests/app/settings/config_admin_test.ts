@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import * as extensions from "../../../extensions/index.ts";
 import { AppConfigAdmin } from "../../../src/app/settings/config_admin.ts";
 import { readSettings } from "../../../src/app/settings/settings.ts";
@@ -64,6 +64,9 @@ Deno.test("AppConfigAdmin.set() reads words as the setting takes them", () =>
       ["extensions.deny", ["web"], ["web"]],
       ["extensions.deny", ["web", "mcp"], ["web", "mcp"]],
       ["extensions.deny", ['["a"]'], ["a"]],
+      ["extensions.allow", ["fs", "web"], ["fs", "web"]],
+      ["extensions.allow", ["fs"], ["fs"]],
+      ["extensions.allow", ["null"], null],
       ["budget.costUsd", ["0.5"], 0.5],
       ["providers", ['[{ "name": "x" }]'], [{ name: "x" }]],
       ["providers.0.name", ["y"], "y"],
@@ -133,6 +136,25 @@ Deno.test("AppConfigAdmin.set() refuses keys and points to where they are kept, 
       });
     }
     await assert.rejects(Deno.stat(path), Deno.errors.NotFound);
+  }));
+
+Deno.test("AppConfigAdmin.set() names the setting of the file that is wrong, not the one that is set", () =>
+  withPlace(async ({ own: path, admin }) => {
+    await Deno.mkdir(dirname(path), { recursive: true });
+    await Deno.writeTextFile(path, '{ "budget": { "iterations": "many" }, "modell": 1 }');
+    const config = await admin();
+    for (
+      const [unset, why] of [["budget.iterations", "must be a whole"], ["modell", "unknown setting; did"]] as const
+    ) {
+      await assert.rejects(config.set("provider", { words: ["x"], ...own }), (error: Error) => {
+        const advice = `correct it, or run vis config unset ${unset}`;
+        const start = `Cannot set provider: ${path} is invalid at ${unset} (${advice}): ${why}`;
+        assert.equal(error.message.slice(0, start.length), start);
+        return true;
+      });
+      await config.unset(unset, own);
+    }
+    assert.equal((await config.set("provider", { words: ["x"], ...own })).value, "x");
   }));
 
 Deno.test("AppConfigAdmin.explain() says who says what, in order, and masks what may be a secret", () =>

@@ -43,7 +43,7 @@ export function fakeIo(options: Partial<Io> & { readonly stdin?: string } = {}):
 const unasked = (): never => {
   throw new TypeError("This was not to be asked of the extensions");
 };
-const NO_EXTENSIONS: ExtensionAdmin = {
+export const NO_EXTENSIONS: ExtensionAdmin = {
   list: unasked,
   show: unasked,
   check: unasked,
@@ -52,6 +52,7 @@ const NO_EXTENSIONS: ExtensionAdmin = {
   create: unasked,
   add: unasked,
   remove: unasked,
+  unknown: unasked,
   trustable: unasked,
   trust: unasked,
   distrust: unasked,

@@ -34,10 +34,16 @@ export async function explainSetting(key: string, input: Input): Promise<number>
   return 0;
 }
 
+const NAMES_OF_EXTENSIONS = ["extensions.allow", "extensions.deny"];
+
 /** `vis config set`. */
 export async function setSetting(key: string, words: readonly string[], input: FileInput): Promise<number> {
   const done = await (await adminOf(input)).set(key, { words, project: input.flags.project });
-  return changed(done, `${key} = ${JSON.stringify(done.value)} in ${done.path}`, input);
+  const code = changed(done, `${key} = ${JSON.stringify(done.value)} in ${done.path}`, input);
+  if (!NAMES_OF_EXTENSIONS.includes(key) || !Array.isArray(done.value) || input.flags.json) return code;
+  const admin = await input.services.extensionAdmin({ cwd: input.flags.cwd });
+  for (const one of await admin.unknown(done.value)) input.io.stderr(`vis: ${visibleText(one)}\n`);
+  return code;
 }
 
 /** `vis config unset`. */

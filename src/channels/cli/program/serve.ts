@@ -157,7 +157,10 @@ function addMcpServers(mcp: Command, context: Context): void {
     .action(async (name: string, command: string, args: string[], flags: NewMcpServer) => {
       finish(await (await load()).addMcpServer({ name, command, args }, { services, io, flags }));
     });
-  sub("list", "list the servers that Vis uses, and start each to see whether it answers")
+  sub(
+    "list",
+    "list the servers that Vis uses, and start each to see whether it answers; exits with 0 even if one does not",
+  )
     .option("--no-check", "do not start them")
     .action(action(context, async () => (await load()).listMcpServers));
   sub("remove", "remove a server that Vis uses").argument("<name>")

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { fakeIo, fakeServices } from "../_fakes.ts";
+import { fakeIo, fakeServices, NO_EXTENSIONS } from "../_fakes.ts";
 import type { ConfigAdmin, Io } from "../../../../src/channels/channel.ts";
 import { runCli } from "../../../../src/channels/cli/cli.ts";
 import type { SettingFacts } from "../../../../src/domain/reports.ts";
@@ -44,6 +44,20 @@ Deno.test("vis config list and explain show values with who set them, fit for a 
   const none = await config(["list"], { list: () => Promise.resolve([]) });
   assert.deepEqual([none.code, none.out], [0, ""]);
   assert.match(none.err, /--all/);
+});
+
+Deno.test("vis config set says which names of a list no extension has", async () => {
+  const value = ["web", "wbe"];
+  const change = { key: "extensions.deny", path: "/h/config.jsonc", value, changed: true, overruled: "" };
+  const extensionAdmin = () =>
+    Promise.resolve({
+      ...NO_EXTENSIONS,
+      unknown: (names: readonly string[]) => Promise.resolve([`${names}: unknown`]),
+    });
+  const io = fakeIo({ args: ["config", "set", "extensions.deny", ...value] });
+  const admin: Partial<ConfigAdmin> = { set: () => Promise.resolve(change) };
+  const services = fakeServices({ configAdmin: () => Promise.resolve(admin as ConfigAdmin), extensionAdmin });
+  assert.deepEqual([await runCli(services, io), io.err], [0, "vis: web,wbe: unknown\n"]);
 });
 
 Deno.test("vis config explain has colours on a terminal, and escapes those of a value", async () => {
