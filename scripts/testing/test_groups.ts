@@ -7,6 +7,7 @@ import { pathToFileURL } from "node:url";
 /** Files that `deno task test` leaves out unless it is asked for all or for them: whole lists of attacks and faults,
  * databases on a server, packages and images, and every state of the page. */
 const LONG: readonly string[] = [
+  "tests/channels/http/tenants_postgres_test.ts",
   "tests/e2e/compiled_long_test.ts",
   "tests/faults/kill_anywhere_test.ts",
   "tests/e2e/page",
@@ -20,6 +21,7 @@ const LONG: readonly string[] = [
   "tests/e2e/packages_test.ts",
   "tests/e2e/update_test.ts",
   "tests/extensions/fs/many_names_test.ts",
+  "tests/extensions/git/deputy_test.ts",
   "tests/faults/chaos_test.ts",
   "tests/faults/families_test.ts",
   "tests/faults/flips_test.ts",
@@ -32,6 +34,7 @@ const LONG: readonly string[] = [
   "tests/processes/planting_test.ts",
   "tests/processes/process_wall_attacks_test.ts",
   "tests/sandbox/attacks",
+  "tests/sandbox/each_runtime_test.ts",
 ];
 /** Files that take long, and folders of such files. They begin first, in this order. */
 const FIRST: readonly string[] = [

@@ -33,10 +33,12 @@ import { telegramSuite } from "./suites/telegram_suite.ts";
 import { toolchainsSuite } from "./suites/toolchains_suite.ts";
 import { twoProcessesSuite } from "./suites/failures/two_processes_suite.ts";
 
-/** What depends on how the program is started, built or spoken to: held both ways. */
-export const bothWays: readonly ((launcher: Launcher) => void)[] = [
+/** What depends most on how the program is started and built: held both ways. */
+export const bothWays: readonly ((launcher: Launcher) => void)[] = [runSuite];
+
+/** What depends on it too: held on the executable, and from source in the long part of the tests. */
+export const bothWaysLong: readonly ((launcher: Launcher) => void)[] = [
   startsSuite,
-  runSuite,
   serveSuite,
   modulesSuite,
 ];

@@ -25,36 +25,13 @@ Deno.test("docs/generated/vis-extension.d.ts is made of the current sources: den
 Deno.test("newExtension() writes files with which an editor knows the types, without any set-up", () =>
   withFolder(async (folder) => {
     const made = await newExtension(`${folder}/greet`);
-    assert.deepEqual(await typeCheck(made), { code: 0, stderr: "" });
     const text = await Deno.readTextFile(`${made}/mod.ts`);
     await Deno.writeTextFile(
       `${made}/mod.ts`,
       text.replace("(_env, who", "(env, who").replace("Hello", "${env.wrong}"),
     );
-    const wrong = await typeCheck(made);
-    assert.equal(wrong.code, 1);
-    assert.match(wrong.stderr, /Property 'wrong' does not exist on type 'EnvironmentView'/);
+    const { code, stderr } = await typeCheck(made);
+    assert.equal(code, 1);
+    assert.match(stderr, /Property 'wrong' does not exist on type 'EnvironmentView'/);
+    assert.equal(stderr.match(/\bTS\d+ /g)?.length, 1, stderr);
   }));
-
-Deno.test("the types of @vis/extension/testing in a new folder are those of its source", async () => {
-  const file = await Deno.makeTempFile({ suffix: ".ts" });
-  const at = (path: string): string => JSON.stringify(new URL(`../../../src/${path}`, import.meta.url).href);
-  try {
-    await Deno.writeTextFile(
-      file,
-      [
-        `import type * as Source from ${at("extension/testing.ts")};`,
-        `import type * as Types from ${at("../docs/extensions/vis-extension-testing.d.ts")};`,
-        "type Own = Pick<typeof Source, keyof typeof Types>;",
-        "export const same = (own: Own): typeof Types => own;",
-        "export const back = (types: typeof Types): Own => types;",
-      ].join("\n"),
-    );
-    const config = new URL("../../../deno.json", import.meta.url).pathname;
-    const command = new Deno.Command(Deno.execPath(), { args: ["check", "--quiet", "--config", config, file] });
-    const { code, stderr } = await command.output();
-    assert.equal(code, 0, new TextDecoder().decode(stderr));
-  } finally {
-    await Deno.remove(file);
-  }
-});

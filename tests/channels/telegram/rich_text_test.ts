@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { renderMarkdown, RichText, splitRichText } from "../../../src/channels/telegram/rich_text.ts";
 import { cpuMs } from "../../helpers/cpu_ms.ts";
 import { fits } from "./_fits.ts";
+import { anyText } from "../../helpers/any_text.ts";
 
 /** Text with its styles as marks: `<bold>x</bold>`. */
 function marked(markdown: string): string {
@@ -103,7 +104,7 @@ const pieces = fc.constantFrom(
 );
 const markdowns = fc.oneof(
   fc.array(pieces, { maxLength: 200 }).map((list) => list.join("")),
-  fc.string({ unit: "binary", maxLength: 300 }),
+  anyText({ maxLength: 300 }),
 );
 
 Deno.test("renderMarkdown() gives what Telegram takes, whatever the text is", () => {

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { headerDamage } from "../../../src/persistence/sqlite/damaged_file.ts";
+import { runs } from "../../helpers/long_part.ts";
 
-const ROUNDS = 300;
+const ROUNDS = runs(60, 300);
 
 Deno.test("headerDamage() takes a database that is being made for no damaged one", async () => {
   const folder = await Deno.makeTempDir();

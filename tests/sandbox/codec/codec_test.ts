@@ -2,13 +2,14 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { decode, encode } from "../../../src/sandbox/codec/codec.ts";
 import { CodecError } from "../../../src/sandbox/codec/format.ts";
+import { anyText } from "../../helpers/any_text.ts";
 
 const again = (value: unknown): unknown => decode(encode(value));
 
 /** Arbitrary values of everything the codec covers, with shared references. */
 const values = fc.letrec((tie) => ({
   leaf: fc.oneof(
-    fc.string({ unit: "binary" }),
+    anyText(),
     fc.string().map((text) => `~${text}`),
     fc.string({ unit: "grapheme" }).map((text) => text.repeat(400)),
     fc.double(),
