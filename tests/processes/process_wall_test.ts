@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { ProcessWall } from "../../src/processes/process_wall.ts";
 import { heldBytes } from "../helpers/sandbox.ts";
+import { isNamed } from "./lives.ts";
 import { mayMake, missing, place, SECRET } from "./_place.ts";
 import { wallProcess } from "./_wall_process.ts";
 import { call } from "../helpers/system_calls.ts";
@@ -317,6 +318,24 @@ Deno.test("ProcessWall.spawn() takes a stream as input, and gives outputs as the
     await writer.write(new TextEncoder().encode("0"));
     assert.equal((await running).stdout, "012");
     assert.deepEqual(got, ["stdout 0", "stdout 1", "stdout 2"]);
+  });
+});
+
+Deno.test("ProcessWall.spawn() puts no variable of a program into a list of processes", { ignore }, async () => {
+  await place(async ({ wall, workspace }) => {
+    const { readable, writable } = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>();
+    const value = crypto.randomUUID(), argument = crypto.randomUUID();
+    const listed: boolean[] = [];
+    const { stdout } = await wall.spawn(workspace, [...sh('echo "$ASKED"; cat'), argument], {
+      env: { ASKED: value },
+      input: readable,
+      onOutput: () => {
+        listed.push(isNamed(argument), isNamed(value));
+        void writable.close();
+      },
+    });
+    assert.equal(stdout, `${value}\n`);
+    assert.deepEqual(listed, [true, false]);
   });
 });
 
