@@ -6,7 +6,7 @@ import { columnsOf, snakeCase, type TableColumn, TABLES } from "../../src/persis
 type TableName = keyof typeof TABLES;
 
 /** A column as a database has it. */
-export interface Found {
+interface Found {
   readonly type: string;
   readonly nullable: boolean;
   /** Whether a row may leave it out. */

@@ -11,7 +11,7 @@ import {
   WITHIN,
 } from "../../../src/persistence/tables.ts";
 import { type Postgres, postgresTests } from "../../helpers/postgres.ts";
-import { compare, type Found, inSqlite, NAMES, type Schema } from "../_tables.ts";
+import { compare, inSqlite, NAMES, type Schema } from "../_tables.ts";
 
 const POSTGRES_TYPES: Readonly<Record<string, string>> = {
   ...{
