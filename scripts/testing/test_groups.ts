@@ -21,7 +21,7 @@ const LONG: readonly string[] = [
   "tests/e2e/packages_test.ts",
   "tests/e2e/update_test.ts",
   "tests/extensions/fs/many_names_test.ts",
-  "tests/extensions/git/deputy_test.ts",
+  "tests/extensions/git/deputy_each_test.ts",
   "tests/extensions/mcp/planted_test.ts",
   "tests/extensions/shell/attacks_test.ts",
   "tests/faults/chaos_test.ts",

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { parseJsonc, removeFromJsonc, setInJsonc as setAt } from "../../src/config/jsonc.ts";
+import { runs } from "../helpers/long_part.ts";
 
 const valueOf = (text: string): unknown => parseJsonc({ path: "x", text });
 
@@ -104,6 +105,6 @@ Deno.test("setInJsonc() gives the value that was asked for, whatever stands arou
       assert.equal(JSON.stringify(removed).includes("undefined"), false);
       assert.deepEqual(valueOf(setInJsonc(removeFromJsonc(edited, path), path, 1)), expected(before, path, 1));
     }),
-    { numRuns: 500 },
+    { numRuns: runs(125, 500) },
   );
 });

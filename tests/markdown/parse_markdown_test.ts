@@ -121,7 +121,7 @@ Deno.test("parseMarkdown() keeps the words of any text", () => {
       const letters = (one: string) => one.replace(/https:\/\/e\.org|[^xyz]/g, "").length;
       assert.ok(letters(measured(parse(source)).text) >= letters(source), source);
     }),
-    { numRuns: 500, maxSkipsPerRun: 1_000 },
+    { numRuns: runs(125, 500), maxSkipsPerRun: 1_000 },
   );
 });
 

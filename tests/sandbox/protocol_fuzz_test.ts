@@ -10,9 +10,10 @@ import {
   ProtocolError,
   readFrameSync,
 } from "../../src/sandbox/protocol.ts";
+import { runs } from "../helpers/long_part.ts";
 
 /** Runs end in time on a slow machine; a failure prints its seed and path, which run it again. */
-const BOUNDED = { numRuns: 300, interruptAfterTimeLimit: 8000, markInterruptAsFailure: false } as const;
+const BOUNDED = { numRuns: runs(75, 300), interruptAfterTimeLimit: 8000, markInterruptAsFailure: false } as const;
 
 const bytesOf = ({ header, payload }: Frame): Bytes => {
   const head = frameHead({ header, payloadBytes: payload.length });

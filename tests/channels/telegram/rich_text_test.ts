@@ -110,7 +110,9 @@ const markdowns = fc.oneof(
 );
 
 Deno.test("renderMarkdown() gives what Telegram takes, whatever the text is", () => {
-  fc.assert(fc.property(markdowns, (markdown) => fits(renderMarkdown(markdown).message(), Infinity)), { numRuns: 400 });
+  fc.assert(fc.property(markdowns, (markdown) => fits(renderMarkdown(markdown).message(), Infinity)), {
+    numRuns: runs(100, 400),
+  });
 });
 
 Deno.test("splitRichText() gives parts within the limit, and nothing but blanks is lost", () => {
@@ -122,7 +124,7 @@ Deno.test("splitRichText() gives parts within the limit, and nothing but blanks 
       for (const part of parts) fits(part, limit);
       assert.equal(bare(parts.map(({ text }) => text).join("")), bare(whole.message().text));
     }),
-    { numRuns: 400 },
+    { numRuns: runs(100, 400) },
   );
 });
 

@@ -5,6 +5,7 @@ import { wrapped } from "../../../src/channels/tui/text/wrapped.ts";
 import { cpuMs } from "../../helpers/cpu_ms.ts";
 import { replyJson, type ScriptedReply } from "../../helpers/scripted_provider.ts";
 import { streamsAnswer, withScreen } from "./_rig.ts";
+import { runs } from "../../helpers/long_part.ts";
 
 const ENTER = "\r";
 const markdown = (answer: string, chunk = 16): ScriptedReply => ({
@@ -132,7 +133,7 @@ Deno.test("wrapped() is never wider than asked for and never commands the termin
         assert.doesNotMatch(line, /[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]/);
       }
     }),
-    { numRuns: 500, examples: [[`a${"\u0903".repeat(60)} b`, 7], ["⺀ఁ", 2], ["☺\ufe0f👨‍👩‍👧‍👦🇩🇪", 1]] },
+    { numRuns: runs(125, 500), examples: [[`a${"\u0903".repeat(60)} b`, 7], ["⺀ఁ", 2], ["☺\ufe0f👨‍👩‍👧‍👦🇩🇪", 1]] },
   );
 });
 

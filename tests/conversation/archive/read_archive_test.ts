@@ -10,6 +10,7 @@ import { openStore } from "../../../src/persistence/open_store.ts";
 import type { Store } from "../../../src/persistence/store.ts";
 import { readAll, richConversation } from "../../conformance/store/archive.ts";
 import { archiveTextOf } from "../../helpers/archive_of.ts";
+import { runs } from "../../helpers/long_part.ts";
 
 async function richText(store: Store): Promise<string> {
   const { conversationId } = await richConversation(store);
@@ -146,7 +147,7 @@ Deno.test("an archive with anything changed is refused without a trace, or is on
       }
       assert.equal((await store.listConversations({ limit: 9999 })).length, before + imported);
     }),
-    { numRuns: 150 },
+    { numRuns: runs(50, 150) },
   );
   assert.ok(imported > 0 && refused > 0, `${imported} imported, ${refused} refused`);
   assert.deepEqual(await store.check(), []);

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { decodeText, Utf8Pieces } from "../../../src/domain/kit/encoding.ts";
+import { runs } from "../../helpers/long_part.ts";
 
 const byte = fc.oneof(
   fc.nat(255),
@@ -32,7 +33,7 @@ Deno.test("Utf8Pieces reads any bytes as decodeText() does, however they are cut
       const wanted = decodeText(bytes) ?? { text: new TextDecoder().decode(bytes), encoding: "utf-8", isGuess: false };
       assert.deepEqual([text, encoding, isGuess], [wanted.text.toWellFormed(), wanted.encoding, wanted.isGuess]);
     }),
-    { numRuns: 1_000 },
+    { numRuns: runs(250, 1_000) },
   );
 });
 

@@ -9,6 +9,7 @@ import {
 } from "../../../src/domain/kit/json.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { runs } from "../../helpers/long_part.ts";
 
 Deno.test("jsonValue() gives plain data as it is, and a form to what JSON has none for", () => {
   const plain = { a: [1, "x", null, true], b: { c: {} } };
@@ -86,7 +87,7 @@ Deno.test("readForeignJson() refuses too many values and levels before it parses
 
 Deno.test("JsonMeter lets every ordinary value be, whatever its strings hold, and text that ends early", () => {
   const read = (text: string): void => new JsonMeter({ values: 100_000, depth: 200 }).push(text);
-  fc.assert(fc.property(fc.json({ maxDepth: 20 }), read), { numRuns: 300, seed: 8 });
+  fc.assert(fc.property(fc.json({ maxDepth: 20 }), read), { numRuns: runs(75, 300), seed: 8 });
   read(JSON.stringify(["[".repeat(1_000), '\\"[{'.repeat(1_000), "\\", '"']));
   for (const text of ["[]".repeat(1_000), '"[[[', '"\\', ""]) read(text);
 });

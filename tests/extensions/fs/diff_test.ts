@@ -4,6 +4,7 @@ import { applyHunks } from "../../../extensions/fs/patch/apply_hunks.ts";
 import { parsePatch } from "../../../extensions/fs/patch/parse_patch.ts";
 import { findText } from "../../../extensions/fs/patch/replace_text.ts";
 import { lineChanges, unifiedDiff } from "../../../extensions/fs/patch/unified_diff.ts";
+import { runs } from "../../helpers/long_part.ts";
 
 const signal = undefined;
 const line = fc.constantFrom("a", "b", "c", "", "-- x", "++ y", "@@", "  indented");
@@ -20,7 +21,7 @@ Deno.test("unifiedDiff() and fs.patch()'s reading of it are each other's reverse
       assert.ok(part);
       assert.equal(await applyHunks(before, part.hunks, { path: "a.txt", signal }), after);
     }),
-    { numRuns: 400 },
+    { numRuns: runs(100, 400) },
   );
 });
 
@@ -48,7 +49,7 @@ Deno.test("lineChanges() are the least: as many lines as the longest common subs
       );
       assert.deepEqual(made, b);
     }),
-    { numRuns: 300 },
+    { numRuns: runs(75, 300) },
   );
 });
 

@@ -10,6 +10,7 @@ import { Workspace } from "./_workspace.ts";
 import fc from "fast-check";
 import { join } from "node:path";
 import { RE2JS } from "re2js";
+import { runs } from "../../helpers/long_part.ts";
 
 const HEAVY = "(needle|pin|thread)(_[a-z]{1,40}){1,4}";
 
@@ -117,7 +118,7 @@ Deno.test("fs.grep() finds what a plain reading finds, in odd files and beside i
         );
       },
     ),
-    { numRuns: 150 },
+    { numRuns: runs(50, 150) },
   );
 });
 

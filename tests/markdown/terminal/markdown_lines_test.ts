@@ -75,7 +75,7 @@ Deno.test("markdownLines() is as wide as asked for and loses no word, whatever t
       const letters = (text: string): number => text.match(/[日😀]/gu)?.length ?? 0;
       assert.ok(letters(lines.join("")) >= letters(JSON.stringify(tree)));
     }),
-    { numRuns: 500 },
+    { numRuns: runs(125, 500) },
   );
 });
 

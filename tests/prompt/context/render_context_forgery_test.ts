@@ -4,6 +4,7 @@ import { entry, failedEntry, parts } from "../_parts.ts";
 import { type ContextParts, renderContext } from "../../../src/prompt/context.ts";
 import { preview } from "../../../src/sandbox/child/view/preview.ts";
 import { DEFAULT_CAPS } from "../../helpers/no_context.ts";
+import { runs } from "../../helpers/long_part.ts";
 
 const TAGS = "notes|prior_thinking|handover|journal|attempts|var_index";
 const UNSEEN = "\\s\\u00ad\\u200b-\\u200f\\u2060\\ufeff";
@@ -129,7 +130,7 @@ Deno.test("renderContext() lets nothing from outside forge its structure", () =>
       assert.ok(text.isWellFormed());
       assert.ok(!/[^\P{Cc}\t\n]/u.test(text));
     }),
-    { numRuns: 400 },
+    { numRuns: runs(100, 400) },
   );
 });
 

@@ -4,6 +4,7 @@ import { nativeCallText, parseReply } from "../../../src/prompt/reply/parse_repl
 import { replySchema } from "../../helpers/reply_schema.ts";
 import { cpuMs } from "../../helpers/cpu_ms.ts";
 import corpus from "../../fixtures/replies/corpus.json" with { type: "json" };
+import { runs } from "../../helpers/long_part.ts";
 
 /** What a reply of the corpus must become. Repairs and reasons are parts of the text; no other repairs may appear where
  * the list is empty. */
@@ -162,7 +163,7 @@ Deno.test("parseReply() never throws, whatever the text", () => {
       if (!parsed.ok) return assert.ok(parsed.reason !== "");
       for (const { expr } of parsed.reply.code) assert.equal(typeof expr, "string");
     }),
-    { numRuns: 2_000 },
+    { numRuns: runs(500, 2_000) },
   );
 });
 

@@ -4,6 +4,7 @@ import { parseReply } from "../../../src/prompt/reply/parse_reply.ts";
 import corpus from "../../fixtures/replies/corpus.json" with { type: "json" };
 import { ReplyStream } from "../../../src/prompt/reply/stream_reply.ts";
 import { cpuMs } from "../../helpers/cpu_ms.ts";
+import { runs } from "../../helpers/long_part.ts";
 
 interface Streamed {
   readonly thinking: string;
@@ -142,7 +143,7 @@ Deno.test("push() never throws", () => {
   const text = fc.array(fc.oneof(piece, fc.string({ maxLength: 3 })), { maxLength: 80 }).map((pieces) =>
     pieces.join("")
   );
-  fc.assert(fc.property(text, (input) => void stream(input, [1, 3])), { numRuns: 1_000 });
+  fc.assert(fc.property(text, (input) => void stream(input, [1, 3])), { numRuns: runs(250, 1_000) });
 });
 
 Deno.test("push() takes time in proportion to the text", () => {

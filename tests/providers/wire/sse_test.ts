@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { sse } from "../../../src/providers/wire/sse.ts";
+import { runs } from "../../helpers/long_part.ts";
 
 async function eventsOf(text: string, size = text.length || 1): Promise<unknown[]> {
   const bytes = new TextEncoder().encode(text);
@@ -48,7 +49,7 @@ Deno.test("sse() gives the same however bytes and line ends are cut", async () =
         assert.deepEqual(await eventsOf(stream, size), texts);
       },
     ),
-    { numRuns: 200 },
+    { numRuns: runs(50, 200) },
   );
 });
 

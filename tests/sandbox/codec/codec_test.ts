@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { decode, encode } from "../../../src/sandbox/codec/codec.ts";
 import { CodecError } from "../../../src/sandbox/codec/format.ts";
 import { anyText } from "../../helpers/any_text.ts";
+import { runs } from "../../helpers/long_part.ts";
 
 const again = (value: unknown): unknown => decode(encode(value));
 
@@ -50,7 +51,7 @@ Deno.test("encode() decode() round trip over arbitrary values", () => {
       assert.deepStrictEqual(withoutStacks(back), withoutStacks(value));
       assert.deepStrictEqual(encode(back), bytes, "the same value makes the same bytes");
     }),
-    { numRuns: 300 },
+    { numRuns: runs(75, 300) },
   );
 });
 

@@ -3,6 +3,7 @@ import vm from "node:vm";
 import fc from "fast-check";
 import { decode, encode } from "../../../src/sandbox/codec/codec.ts";
 import { CodecError } from "../../../src/sandbox/codec/format.ts";
+import { runs } from "../../helpers/long_part.ts";
 
 Deno.test("decode() defines properties and never assigns", () => {
   const back = decode(encode(JSON.parse('{"__proto__": {"polluted": 1}, "constructor": 1}'))) as Record<
@@ -95,7 +96,7 @@ Deno.test("decode() of damaged bytes throws CodecError or gives a value, nothing
         assert.ok(error instanceof CodecError);
       }
     }),
-    { numRuns: 2000 },
+    { numRuns: runs(500, 2_000) },
   );
 });
 

@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { decode, encode } from "../../../src/sandbox/codec/codec.ts";
 import { type Bytes, type Frame, FrameFields, frameHead, type Header, wireId } from "../../../src/sandbox/protocol.ts";
 import { RawChild } from "./raw_child.ts";
+import { runs } from "../../helpers/long_part.ts";
 
 const VALUE = encode({ text: "x".repeat(2000), list: [1, new Map([["a", new Date(0)]])], bytes: new Uint8Array(30) });
 
@@ -36,7 +37,7 @@ Deno.test("a child reads damaged bytes of an answer as an error of that call, an
       const text = previewOf(await child.next("done"));
       assert.match(text, ok ? /^"(value of \w+|Error: Cannot read the answer of fs\.read: .*)"$/s : /^"\w+: /);
     }),
-    { numRuns: 150, interruptAfterTimeLimit: 8000 },
+    { numRuns: runs(50, 150), interruptAfterTimeLimit: 8000 },
   );
   run(child, "1 + 1");
   assert.equal(previewOf(await child.next("done")), "2");

@@ -12,7 +12,7 @@ import { heldBytes, testSandbox } from "../../helpers/sandbox.ts";
 import { PLAIN_REPORT } from "../plain_report.ts";
 
 /** Runs end in time on a slow machine; a failure prints its seed and path, which run it again. */
-const BOUNDED = { numRuns: 300, interruptAfterTimeLimit: 8000, markInterruptAsFailure: false } as const;
+const BOUNDED = { numRuns: runs(75, 300), interruptAfterTimeLimit: 8000, markInterruptAsFailure: false } as const;
 
 const RUNS = [wireId(), wireId()];
 const IDS = Array.from({ length: 5 }, wireId);
@@ -58,7 +58,7 @@ Deno.test("CallRegistry answers each call that it takes exactly once, whatever a
       assert.equal(new Set(taken).size, taken.length);
       assert.equal(registry.room(), null);
     }),
-    { ...BOUNDED, numRuns: 150 },
+    { ...BOUNDED, numRuns: runs(50, 150) },
   );
 });
 

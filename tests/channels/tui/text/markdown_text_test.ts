@@ -4,6 +4,7 @@ import { stripTerminalSequences, visibleWidth } from "@earendil-works/pi-tui";
 import { MarkdownText } from "../../../../src/channels/tui/text/markdown_text.ts";
 import { makeTheme } from "../../../../src/channels/tui/text/theme.ts";
 import { cpuMs } from "../../../helpers/cpu_ms.ts";
+import { runs } from "../../../helpers/long_part.ts";
 
 /** Any code unit, and more often marks of Markdown and what takes an odd number of columns. */
 const ANY = fc.oneof(
@@ -79,7 +80,10 @@ Deno.test("no line is wider than asked for, and none commands the terminal, what
         assert.doesNotMatch(stripTerminalSequences(line), /[\x00-\x08\x0b-\x1f\x7f-\x9f]/);
       }
     }),
-    { numRuns: 200, examples: [["⺀ఁ", 1], [WIDE, 7], [`- ${WIDE}\n> **${WIDE}**\n\n|a|\n|-|\n|${WIDE}|`, 20]] },
+    {
+      numRuns: runs(50, 200),
+      examples: [["⺀ఁ", 1], [WIDE, 7], [`- ${WIDE}\n> **${WIDE}**\n\n|a|\n|-|\n|${WIDE}|`, 20]],
+    },
   );
 });
 

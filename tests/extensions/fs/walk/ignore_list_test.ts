@@ -3,6 +3,7 @@ import fc from "fast-check";
 import ignore from "ignore";
 import { IgnoreList } from "../../../../extensions/fs/walk/walk.ts";
 import { cpuMs } from "../../../helpers/cpu_ms.ts";
+import { runs } from "../../../helpers/long_part.ts";
 
 /** As a walk asks: a folder that is ignored ends it. */
 function ignores(list: IgnoreList, path: string): boolean {
@@ -30,7 +31,7 @@ Deno.test("IgnoreList reads rules as the library does that everybody uses", () =
       const expected = ignore({ ignorecase: false }).add(rules).ignores(one);
       assert.equal(ignores(new IgnoreList(rules), one), expected, `${JSON.stringify(rules)} ${one}`);
     }),
-    { numRuns: 3_000 },
+    { numRuns: runs(750, 3_000) },
   );
 });
 

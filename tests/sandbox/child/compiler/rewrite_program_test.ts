@@ -5,6 +5,7 @@ import { sourcePosition } from "../../../../src/sandbox/child/compiler/errors.ts
 import { PLAIN_MAKERS } from "../../program_makers.ts";
 import { programs } from "../../programs.ts";
 import { BlockRunner, prepare } from "../block_runner.ts";
+import { runs } from "../../../helpers/long_part.ts";
 
 Deno.test("prepareBlock() the same program with and without persistence gives the same values", async () => {
   await fc.assert(
@@ -16,7 +17,7 @@ Deno.test("prepareBlock() the same program with and without persistence gives th
       using runner = new BlockRunner();
       assert.deepEqual(await runner.value(...blocks, result), plain);
     }),
-    { numRuns: 150 },
+    { numRuns: runs(50, 150) },
   );
 });
 

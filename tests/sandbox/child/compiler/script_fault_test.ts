@@ -6,6 +6,7 @@ import type { Declaration } from "../../../../src/sandbox/child/compiler/declara
 import { restoredFault, scriptFault } from "../../../../src/sandbox/child/compiler/refusals.ts";
 import { BlockRunner, prepare } from "../block_runner.ts";
 import { escapes } from "../escapes.ts";
+import { runs } from "../../../helpers/long_part.ts";
 
 const ESCAPED = "globalThis.escaped = true";
 /** Leaves the block's function, if the rewriter lets it. */
@@ -189,7 +190,7 @@ const block = fc.array(fc.tuple(statement, fc.constantFrom("\n", ";", " ", "", "
 
 Deno.test("prepareBlock() random blocks become one function each, and none is refused for the rewriter's sake", () => {
   let ran = 0;
-  const runs = 4000;
+  const blocks = runs(1000, 4000);
   fc.assert(
     fc.property(block, (source) => {
       const made = prepare(source);
@@ -198,7 +199,7 @@ Deno.test("prepareBlock() random blocks become one function each, and none is re
       assertOneFunction(made.code, source);
       for (const one of made.declarations) assertRestorable(one, source);
     }),
-    { numRuns: runs, seed: 1 },
+    { numRuns: blocks, seed: 1 },
   );
-  assert.ok(ran > runs / 20, `${ran} of ${runs} could be run`);
+  assert.ok(ran > blocks / 20, `${ran} of ${blocks} could be run`);
 });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { BlockRunner } from "../block_runner.ts";
+import { runs } from "../../../helpers/long_part.ts";
 
 /** Runs blocks, restarts, and returns the value of an expression. */
 async function afterRestart(expression: string, ...blocks: readonly string[]): Promise<unknown> {
@@ -191,6 +192,6 @@ Deno.test("Variables any object of data is after a restart as it was, or its los
       assert.equal(await runner.value(DESCRIBE), before);
       assert.deepEqual((await runner.run("value.length")).end.saved, []);
     }),
-    { numRuns: 200 },
+    { numRuns: runs(50, 200) },
   );
 });

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { preview } from "../../../../src/sandbox/child/view/preview.ts";
 import { cpuMs } from "../../../helpers/cpu_ms.ts";
+import { runs } from "../../../helpers/long_part.ts";
 
 class Foo {
   #hidden = 1;
@@ -242,6 +243,6 @@ Deno.test("preview() never throws and stays bounded over arbitrary values", () =
         assert.ok(text.length <= chars * 2 + 203);
       },
     ),
-    { numRuns: 500 },
+    { numRuns: runs(125, 500) },
   );
 });
