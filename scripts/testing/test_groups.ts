@@ -7,7 +7,9 @@ import { pathToFileURL } from "node:url";
 /** Files that `deno task test` leaves out unless it is asked for all or for them: whole lists of attacks and faults,
  * databases on a server, packages and images, and every state of the page. */
 const LONG: readonly string[] = [
+  "tests/channels/http/docs/generated_client_test.ts",
   "tests/channels/http/tenants_postgres_test.ts",
+  "tests/docs/first_extension_test.ts",
   "tests/e2e/compiled_long_test.ts",
   "tests/faults/kill_anywhere_test.ts",
   "tests/e2e/page",
@@ -36,6 +38,7 @@ const LONG: readonly string[] = [
   "tests/persistence/store/postgres_store_test.ts",
   "tests/processes/planting_test.ts",
   "tests/processes/process_wall_attacks_test.ts",
+  "tests/processes/workspace_walk_test.ts",
   "tests/sandbox/attacks",
   "tests/sandbox/each_runtime_test.ts",
 ];

@@ -46,7 +46,6 @@ export const bothWaysLong: readonly ((launcher: Launcher) => void)[] = [
 /** Other behaviour: held on the executable, or from source where none can be made. */
 export const oneWay: readonly ((launcher: Launcher) => void)[] = [
   commandsSuite,
-  requestSuite,
   continueSuite,
   approvalsSuite,
   codingSuite,
@@ -54,6 +53,7 @@ export const oneWay: readonly ((launcher: Launcher) => void)[] = [
 
 /** The same, for the long part of the tests. */
 export const oneWayLong: readonly ((launcher: Launcher) => void)[] = [
+  requestSuite,
   screenSuite,
   protocolsSuite,
   serveAgainSuite,

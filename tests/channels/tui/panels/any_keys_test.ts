@@ -12,6 +12,7 @@ import { VariableBrowser } from "../../../../src/channels/tui/panels/variable_br
 import { DEFAULT_PREFS } from "../../../../src/channels/tui/prefs.ts";
 import { replyJson } from "../../../helpers/scripted_provider.ts";
 import { HOSTILE, KEYS, shown, startPanels } from "./_rig.ts";
+import { runs } from "../../../helpers/long_part.ts";
 
 const prefs = { get: () => DEFAULT_PREFS, set: () => Promise.resolve() };
 const entries = ["one", "two", HOSTILE].map((name) => ({ name, detail: HOSTILE, keys: "x", run: () => {} }));
@@ -78,7 +79,7 @@ for (const [name, open] of Object.entries(OPEN)) {
         }
         panel.left();
       }),
-      { numRuns: 40 },
+      { numRuns: runs(12, 40) },
     );
     assert.deepEqual(rig.all("quit"), []);
   });
