@@ -141,6 +141,34 @@ Deno.test("a finish reason before any text does not end the wait for it", async 
   await server.shutdown();
 });
 
+Deno.test("a whole reply on a connection that stays open waits five seconds for its counts, and no longer", async () => {
+  const left = Promise.withResolvers<void>();
+  const pieces = async function* () {
+    yield new TextEncoder().encode(sse(chunk({ content: "all" }, { finish_reason: "stop" })));
+    await left.promise;
+  };
+  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, async (asked) => {
+    await asked.arrayBuffer();
+    return new Response(ReadableStream.from(pieces()), { headers: STREAM });
+  });
+  const { timeout } = AbortSignal;
+  const waits: number[] = [];
+  AbortSignal.timeout = (ms) => {
+    waits.push(ms);
+    return timeout.call(AbortSignal, ms === 5_000 ? 1 : ms);
+  };
+  try {
+    const provider = await provide("openai-chat", { baseUrl: `http://127.0.0.1:${server.addr.port}/v1` });
+    const events = await Array.fromAsync(provider.stream(request()));
+    assert.equal(textOf(events, "text"), "all");
+    assert.ok(waits.includes(5_000), waits.join());
+  } finally {
+    AbortSignal.timeout = timeout;
+    left.resolve();
+    await server.shutdown();
+  }
+});
+
 Deno.test("events that no empty line separates, JSON on lines, JSON as a stream and a stream as JSON are read", async () => {
   const events = [chunk({ content: "a" }), chunk({ content: "b" }), STOP];
   const whole = JSON.stringify({ choices: [{ message: { content: "ab" }, finish_reason: "stop" }] });
