@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { LongStrings } from "../../../src/conversation/export/read_archive.ts";
-import { LongStrings } from "../../../src/conversation/archive/long_strings.ts";
 import { anyText } from "../../helpers/any_text.ts";
 
 /** Bytes in pieces of these sizes, again and again. */
