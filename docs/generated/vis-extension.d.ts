@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: dbac006ae7e36c101b446e8443c8f8f1c1b84d861a1dac3695b59a25e187b027
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 26c00705b6040de1458c30b437c7ff7632cbf3836418c74ad3d41a502e63bc0b
 import { z } from 'zod';
 
 /** Any value that JSON can express. */

@@ -1,5 +1,5 @@
 import { HostCallError, UsageError } from "../domain/errors.ts";
-import { readable } from "../domain/kit/json.ts";
+import { readableHead } from "../domain/kit/json.ts";
 import { oneLine } from "../domain/kit/text.ts";
 import type { VariableImage } from "../domain/query/variable.ts";
 import type {
@@ -216,8 +216,8 @@ export async function readSettled<T>(
   return await store.sweepLost().catch(() => 0) > 0 ? await read() : found;
 }
 
-/** The value of a version as readable text; if it has none, the reason. */
-export function versionText({ shown, shape, kind, reason }: ShownVersion): string {
+/** The value of a version as readable text, of which at most so many characters are built; if it has none, the reason. */
+export function versionText({ shown, shape, kind, reason }: ShownVersion, limit: number): string {
   if (kind === "lost" || kind === "pending") return `${kind}${reason === "" ? "" : `: ${reason}`}`;
-  return shown === null ? `${shape} (too large to be shown)` : readable(shown.value);
+  return shown === null ? `${shape} (too large to be shown)` : readableHead(shown.value, limit);
 }

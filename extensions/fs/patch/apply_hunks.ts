@@ -113,12 +113,30 @@ async function placeOf(
   const places = await placesOf(lines, { old, from: done, pace });
   const [first] = places;
   if (first !== undefined && places.length === 1) return first;
+  const from = startBelow(lines, { below: hunk.below ?? [], from: done });
+  const [own] = from === null ? [] : await placesOf(lines, { old, from, pace });
+  if (own !== undefined) return own;
   if (first === undefined) {
     throw new Error(`Cannot apply ${name}: ${await nearestHunk(lines.map(bare), { old, pace })}`);
   }
   const shown = places.slice(0, MAX_SHOWN).map((at) => at + 1).join(", ");
   const more = places.length > MAX_SHOWN ? " and others" : "";
   throw new Error(`Cannot apply ${name}: its lines stand at lines ${shown}${more}; add lines around it`);
+}
+
+/** The last of the lines below which a hunk is; null if there is none, or the first of them is in several places. */
+function startBelow(
+  lines: readonly string[],
+  { below, from }: { readonly below: readonly string[]; readonly from: number },
+): number | null {
+  const find = (text: string, start: number): number =>
+    lines.findIndex((line, at) => at >= start && bare(line).trim() === text);
+  let at = from - 1;
+  for (const [index, text] of below.entries()) {
+    at = find(text, at + 1);
+    if (at < 0 || index === 0 && find(text, at + 1) >= 0) return null;
+  }
+  return below.length === 0 ? null : at;
 }
 
 /** Knuth-Morris-Pratt over lines: linear, even if all lines are equal. */

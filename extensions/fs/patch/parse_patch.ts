@@ -1,3 +1,5 @@
+import { normalize } from "node:path/posix";
+
 /** Adjacent lines of the old text, and their replacement. */
 export interface PatchHunk {
   /** 1-based line in the old text, if the patch contains one. */
@@ -7,6 +9,8 @@ export interface PatchHunk {
   readonly new: readonly string[];
   /** Whether a line ending follows the last new line, if that is the last of the file; null if the patch does not say. */
   readonly ended: boolean | null;
+  /** Lines of the file below which it is, the outermost first; only where it would fit in several places. */
+  readonly below?: readonly string[];
 }
 
 /** What a patch does to one file. */
@@ -250,21 +254,25 @@ class PatchReader {
     return this.#line(at).startsWith("--- ") && this.#line(at + 1).startsWith("+++ ");
   }
 
-  /** A file of Codex's patches. What stands after @@ helps models to find the place; the lines must be in one place. */
+  /** A file of Codex's patches. After @@ is a line of the file, below which the hunk is. */
   #codex(line: string): void {
     const start = this.#at++;
     const [, border, kind, name = ""] = CODEX.exec(line) ?? [];
     this.#finish();
     if (border !== undefined) return;
     const from = name.trim();
-    const [, target = from] = kind === "Update" ? /^\*\*\* Move to: (.+)$/.exec(this.#line(this.#at)) ?? [] : [];
-    if (target !== from) this.#at++;
+    const moved = kind === "Update" ? /^\*\*\* Move to: (.+)$/.exec(this.#line(this.#at))?.[1]?.trim() : undefined;
+    if (moved !== undefined) this.#at++;
+    const target = moved === undefined || normalize(moved) === normalize(from) ? from : moved;
     const hunks: PatchHunk[] = [];
+    let below: string[] = [];
     while (this.#at < this.#lines.length) {
       const next = this.#line(this.#at);
       const isSkipped = next.trim() === "" || next.startsWith("@@") || next.startsWith("*** End of File");
       if (!isSkipped && this.#isBoundary(null)) break;
       if (isSkipped) {
+        const anchor = next.startsWith("@@") ? next.slice(2).trim() : "";
+        if (anchor !== "") below.push(anchor);
         this.#at++;
         continue;
       }
@@ -273,14 +281,15 @@ class PatchReader {
       if (!isChange || kind === "Delete" || kind === "Add" && old.length > 0) {
         throw this.#unreadable(at, "it changes nothing");
       }
-      hunks.push({ line: null, old, new: now, ended: null });
+      hunks.push({ line: null, old, new: now, ended: null, below });
+      below = [];
     }
     const isNothing = kind === undefined || kind === "Add" && hunks.length > 1;
     if (isNothing || kind === "Update" && hunks.length === 0 && target === from) {
       throw this.#unreadable(start, "nothing follows that changes a file");
     }
     const isNew = kind === "Add", isGone = kind === "Delete";
-    const to = isGone ? null : target.trim();
+    const to = isGone ? null : target;
     const own = { from: isNew ? null : from, to, hunks, mode: null, isLink: false, isCopy: false, diff: null };
     this.#parts.push({ ...own, isWhole: isGone });
   }

@@ -3,7 +3,7 @@ const MAX_PATTERNS = 1_000;
 const MAX_ALTERNATIVES = 256;
 
 /** Matches paths against glob patterns: `*` `?` `[a-z]` `{a,b}` within a name, `**` across folders; a leading `!`
- * excludes. Own implementation, since libraries translate to backtracking expressions: here the time is at most pattern
+ * excludes. Brackets also match themselves, since folders have names such as `[id]`. Own implementation, since libraries translate to backtracking expressions: here the time is at most pattern
  * length times path length. */
 export class GlobMatcher {
   readonly #wanted: readonly (readonly GlobSegment[])[];
@@ -45,14 +45,28 @@ export class GlobMatcher {
 
 function alternatives(pattern: string): GlobSegment[][] {
   if (pattern.length > MAX_PATTERN) throw new RangeError(`Cannot use a pattern of ${pattern.length} characters`);
-  return expand(pattern).map((one) => {
+  return expand(pattern).flatMap((one) => {
     const parts = one.split("/").filter((part) => part !== "" && part !== ".");
     if (parts.includes("..") || one.startsWith("/")) {
       throw new RangeError(`Cannot use pattern ${pattern}: patterns are relative to the workspace`);
     }
-    const segments = parts.map((part): GlobSegment => part === "**" ? "**" : tokensOf(part));
-    return parts.at(-1) === "**" ? [...segments, tokensOf("*")] : segments;
+    return withLiterals(parts).map((parts) => {
+      const segments = parts.map((part): GlobSegment => part === "**" ? "**" : tokensOf(part));
+      return parts.at(-1) === "**" ? [...segments, tokensOf("*")] : segments;
+    });
   });
+}
+
+const MAX_BRACKETED = 4;
+
+/** A pattern in all of its readings: a name with brackets is a pattern, and also that name. */
+function withLiterals(parts: readonly string[]): readonly (readonly string[])[] {
+  const bracketed = parts.filter((part) => /^[^\\]*\[[^\\]*\][^\\]*$/.test(part));
+  if (bracketed.length > MAX_BRACKETED) return [parts];
+  return parts.reduce<readonly (readonly string[])[]>((lists, part) => {
+    const readings = bracketed.includes(part) ? [part, part.replace(/[[\]]/g, "\\$&")] : [part];
+    return lists.flatMap((list) => readings.map((reading) => [...list, reading]));
+  }, [[]]);
 }
 
 /** Expands `a{b,c}` to `ab` and `ac`, including nested braces. */

@@ -4,7 +4,7 @@ import type { Conversation } from "../../conversation/conversations.ts";
 import type { AskTarget } from "../../conversation/send_options.ts";
 import { versionText } from "../../conversation/records.ts";
 import { UsageError } from "../../domain/errors.ts";
-import { clip, oneLine } from "../../domain/kit/text.ts";
+import { oneLine } from "../../domain/kit/text.ts";
 import { BlockTally } from "../../domain/query/calls.ts";
 import { shownAnswer } from "../../domain/query/outcomes.ts";
 import { delayLine, isChild } from "../../domain/query/query_event.ts";
@@ -245,7 +245,7 @@ function addVariables(server: McpServer, parts: McpParts): void {
       })
       : (await records.versions(branch, { name, newest: versions })).map((found) => {
         const { name, version, kind, shape, code, createdAt } = found;
-        const value = clip(versionText(found), VALUE_CHARS);
+        const value = versionText(found, VALUE_CHARS);
         return { name, version, kind, shape, value, code, createdAt: isoOf(createdAt) };
       });
     return toolText({ conversation: branch.conversationId, variables });

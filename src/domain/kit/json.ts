@@ -1,3 +1,5 @@
+import { clip } from "./text.ts";
+
 /** Any value that JSON can express. */
 export type JsonValue =
   | null
@@ -159,10 +161,27 @@ export function asRecord(value: unknown): Readonly<Record<string, unknown>> {
 /** A value as text for a person: strings unchanged, data as indented JSON, anything else by its closest name. Never
  * throws for a value from the codec. */
 export function readable(value: unknown): string {
+  return textOf(value, { left: Infinity });
+}
+
+/** The beginning of that text, in time that its length bounds, however large the value is. */
+export function readableHead(value: unknown, limit: number): string {
+  const room = { left: limit };
+  const text = textOf(value, room);
+  // Each value has at least one character.
+  return room.left > 0 ? clip(text, limit) : `${text.slice(0, limit - 1).replace(/[\ud800-\udbff]$/, "")}…`;
+}
+
+/** How many more values are shown. */
+interface Room {
+  left: number;
+}
+
+function textOf(value: unknown, room: Room): string {
   if (typeof value !== "object" || value === null) return String(value);
-  const shown = printable(value);
+  const shown = printable(value, room);
   if (typeof shown === "string") return shown;
-  return JSON.stringify(value, replacer(), 2) ?? Object.prototype.toString.call(value);
+  return JSON.stringify(value, replacer(room), 2) ?? Object.prototype.toString.call(value);
 }
 
 interface Ancestor {
@@ -172,30 +191,39 @@ interface Ancestor {
 }
 
 /** Replaces circular references and values that JSON cannot express. */
-function replacer(): (this: unknown, key: string, value: unknown) => unknown {
+function replacer(room: Room): (this: unknown, key: string, value: unknown) => unknown {
   const ancestors: Ancestor[] = [];
   return function (this: unknown, key: string): unknown {
     while (ancestors.length > 0 && ancestors.at(-1)?.shown !== this) ancestors.pop();
     // The value before `toJSON` was called.
     const value: unknown = Object.getOwnPropertyDescriptor(this, key)?.value;
     if (ancestors.some((one) => one.value === value)) return "[circular]";
-    const shown = printable(value);
+    room.left--;
+    const shown = printable(value, room);
     if (typeof shown === "object" && shown !== null) ancestors.push({ value, shown });
     return shown;
   };
 }
 
-function printable(value: unknown): unknown {
+/** What JSON can express, with no more parts than there is room for. */
+function printable(value: unknown, { left }: Room): unknown {
+  const most = Math.max(0, left) + 1;
   if (typeof value === "bigint") return `${value}n`;
   if (typeof value === "number" && !Number.isFinite(value)) return String(value);
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? "Invalid Date" : value.toISOString();
   if (value instanceof Error) return `${value.name}: ${value.message}`;
   if (value instanceof RegExp || value instanceof URL) return String(value);
-  if (value instanceof Map) return Object.fromEntries([...value].map(([k, v]) => [keyText(k), v]));
-  if (value instanceof Set) return [...value];
+  if (value instanceof Map) return Object.fromEntries(value.entries().take(most).map(([k, v]) => [keyText(k), v]));
+  if (value instanceof Set) return [...value.values().take(most)];
   if (value instanceof ArrayBuffer || value instanceof DataView) return `${value.byteLength} bytes`;
-  if (ArrayBuffer.isView(value)) return Array.from(value as unknown as ArrayLike<unknown>);
-  return value;
+  if (ArrayBuffer.isView(value)) return Array.from((value as Uint8Array).subarray(0, most));
+  if (Array.isArray(value)) return value.length > most ? value.slice(0, most) : value;
+  if (most === Infinity || typeof value !== "object" || value === null) return value;
+  const keys = Object.keys(value);
+  if (keys.length <= most) return value;
+  return Object.fromEntries(
+    keys.slice(0, most).map((key) => [key, Object.getOwnPropertyDescriptor(value, key)?.value]),
+  );
 }
 
 function keyText(key: unknown): string {

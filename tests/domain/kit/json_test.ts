@@ -5,6 +5,7 @@ import {
   JsonTooLarge,
   jsonValue,
   readable,
+  readableHead,
   readForeignJson,
 } from "../../../src/domain/kit/json.ts";
 import assert from "node:assert/strict";
@@ -200,4 +201,33 @@ Deno.test("readable() runs no code of the value and accepts objects without a pr
   Object.defineProperty(value, "trap", { enumerable: true, get: () => assert.fail("read") });
   assert.deepEqual(JSON.parse(readable([Object.assign(Object.create(null), { a: 1 })])), [{ a: 1 }]);
   assert.throws(() => readable(value), /read/);
+});
+
+Deno.test("readableHead() is the beginning of readable(), and builds no more of a large value", () => {
+  const values = [
+    [1, "a", { b: [null, 2n] }],
+    new Map([["k", new Set([1, 2, 3])]]),
+    new Uint8Array(400).fill(7),
+    { a: Array.from({ length: 300 }, (_, at) => ({ at })), b: "x".repeat(90) },
+    Object.fromEntries(Array.from({ length: 500 }, (_, at) => [`key${at}`, at])),
+  ];
+  for (const value of values) {
+    const text = readable(value);
+    for (const limit of [40, 200, 100_000]) {
+      const head = readableHead(value, limit);
+      if (text.length <= limit) assert.equal(head, text);
+      else {
+        assert.ok(head.length <= limit);
+        const [kept = ""] = head.split("…");
+        assert.ok(kept.length > 10 && text.startsWith(kept), `${kept} of ${text.slice(0, 99)}`);
+      }
+    }
+  }
+  let read = 0;
+  const large = Array.from({ length: 50 }, () =>
+    new Proxy(new Array(100_000).fill(0), {
+      getOwnPropertyDescriptor: (list, key) => (read++, Reflect.getOwnPropertyDescriptor(list, key)),
+    }));
+  readableHead(large, 1_000);
+  assert.ok(read < 10_000, `${read} items were read`);
 });

@@ -18,7 +18,9 @@ const MATCHES: readonly (readonly [string, readonly string[], readonly string[]]
   ["{a,b{1,2}}.md", ["a.md", "b1.md", "b2.md"], ["b.md"]],
   ["{x}", ["{x}"], ["x"]],
   ["a\\*b", ["a*b"], ["axb"]],
-  ["[id]/page", ["i/page"], ["[id]/page"]],
+  ["[id]/page", ["i/page", "[id]/page"], ["x/page", "[i]/page"]],
+  ["a/[[...s]]/**/*.[jt]sx", ["a/[[...s]]/b.tsx", "a/[[...s]]/(c)/d.jsx"], ["a/s/b.tsx", "a/[[...s]]/b.ts"]],
+  ["a\\[b]", ["a[b]"], ["ab"]],
   ["./a/*", ["a/b"], ["b"]],
   ["a**b", ["ab", "axxb"], ["a/b"]],
 ];

@@ -256,6 +256,30 @@ Deno.test("fs.patch() applies the patches of Codex", async () => {
   assert.deepEqual(await workspace.names(), ["a b.txt", "d.txt", "e.txt", "new"]);
 });
 
+Deno.test("fs.patch() puts a hunk of Codex below the lines after @@, and moves no file to itself", async () => {
+  const body = (name: string) =>
+    `class ${name}:\n    def f(self):\n        return 1\n\n    def g(self):\n        return 1\n\n`;
+  await using workspace = await Workspace.with({ "a.py": body("A") + body("B") + body("C") });
+  const patch = (lines: string) =>
+    workspace.call("patch", `*** Begin Patch\n*** Update File: a.py\n${lines}*** End Patch\n`);
+  const change = (now: number) => `-        return 1\n+        return ${now}\n`;
+  await patch(
+    `*** Move to: ./a.py\n@@ class B:\n     def f(self):\n${change(2)}@@ class C:\n@@     def g(self):\n${change(3)}`,
+  );
+  const wanted = body("A") + body("B").replace("1", "2") + body("C").replace(/1(?=\n\n$)/, "3");
+  assert.equal(await workspace.text("a.py"), wanted);
+  for (const anchor of ["class D:", "def f(self):"]) {
+    assert.match(
+      await workspace.refusal(
+        "patch",
+        `*** Begin Patch\n*** Update File: a.py\n@@ ${anchor}\n${change(4)}*** End Patch\n`,
+      ),
+      /stand at lines/,
+    );
+  }
+  assert.equal(await workspace.text("a.py"), wanted);
+});
+
 Deno.test("fs.patch() does not guess which line divides a block, and takes longer markers", async () => {
   await using workspace = await Workspace.with({ "a.md": "Title\n=======\nold\n" });
   const block = (mark: string) =>

@@ -86,7 +86,7 @@ async function showValues(names: readonly string[], { session, io, flags, branch
     found.map(facts),
     found.flatMap((version) => [
       ...names.length > 1 ? [`${version.name} v${version.version}`] : [],
-      clip(versionText(version), SHOWN_CHARS),
+      versionText(version, SHOWN_CHARS),
     ]),
     { io, flags },
   );
@@ -101,7 +101,7 @@ async function showHistory(name: string, { session, io, flags, branch, at }: Sho
   const shown = versions.flatMap((version) => [
     `${name} v${version.version}  ${localTime(version.createdAt, "second")}`,
     ...lines(clip(version.code, LISTED_CHARS)).map((line) => `  │ ${line}`),
-    ...lines(clip(versionText(version), LISTED_CHARS)).map((line) => `  = ${line}`),
+    ...lines(versionText(version, LISTED_CHARS)).map((line) => `  = ${line}`),
   ]);
   printReport(versions.map(facts), shown, { io, flags });
 }

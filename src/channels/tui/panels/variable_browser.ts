@@ -129,6 +129,8 @@ function drawn(
 
 /** Limit of the shown part of a value or a difference. */
 const SHOWN_CHARS = 200_000;
+/** Characters of a value. */
+const MAX_VALUE = 1_000_000;
 const PAGES = ["value", "code", "versions", "diff"] as const;
 /** Most versions listed, in general and for large values. */
 const LISTED = 40;
@@ -243,7 +245,7 @@ class VariablePages {
     if (page === "diff") return { shown: this.#shown, ...await this.#diff(version) };
     // The store returns the newest ones: the requested one comes first.
     const [shown = null] = await records().versions(branch, { name, newest: versions - version + 1 });
-    const text = shown === null ? "" : page === "code" ? shown.code : versionText(shown);
+    const text = shown === null ? "" : page === "code" ? shown.code : versionText(shown, MAX_VALUE);
     return {
       shown,
       ...page === "code" && text === "" ? told("No block made it") : { text, parts: bounded(text, "plain") },
