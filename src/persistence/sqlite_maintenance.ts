@@ -332,7 +332,10 @@ const ONE = idle("WHERE b.conversation_soul_id = :id");
 
 const LOG_ROWS_AT_ONCE = 2_000;
 
-/** Deletes conversations without activity since then, one per transaction, so that other writers wait only briefly. */
+/** Other writers wait so long for a transaction, and one conversation more. */
+const TRANSACTION_MS = 25;
+
+/** Deletes conversations without activity since then, in short transactions. */
 async function pruneRows(
   db: DatabaseSync,
   { before, now, dryRun, busyMs }: Options,
@@ -353,14 +356,22 @@ async function pruneRows(
   const idleOne = db.prepare(ONE);
   db.exec("PRAGMA secure_delete = ON");
   const remove = db.prepare("DELETE FROM conversation_soul WHERE id = ?");
-  for (const one of listed) {
-    // Checked again under the lock: a query may have started since.
+  for (let at = 0; at < listed.length;) {
+    const begun = at;
     const gone = await transactions.write(() => {
-      const still = idleOne.get({ before, stale, id: one.conversationId });
-      if (still) remove.run(one.conversationId);
-      return still !== undefined;
+      const start = performance.now();
+      const removed = [];
+      for (at = begun; at < listed.length; at++) {
+        const one = listed[at];
+        if (at > begun && performance.now() - start > TRANSACTION_MS) break;
+        // Checked again under the lock: a query may have started since.
+        if (!one || !idleOne.get({ before, stale, id: one.conversationId })) continue;
+        remove.run(one.conversationId);
+        removed.push(one);
+      }
+      return removed;
     });
-    if (gone) conversations.push(one);
+    conversations.push(...gone);
   }
   // Otherwise the index keeps words of deleted texts until it is merged.
   if (conversations.length > 0) {
