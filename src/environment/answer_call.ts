@@ -78,17 +78,25 @@ function called(active: ActiveExtensions | null, name: string): ActiveExtensions
 
 const MAX_DIFFS = 20;
 const MAX_CHARS = 16 * 1024;
+/** Of the names of all other files. */
+const MAX_NAMES = 64 * 1024;
 
 /** The diffs that an event reports from a function's result: its key `diff`, or that of each element, without those that
- * only say that a file was removed or moved. Bounded, since events carry them. */
+ * only say that a file was removed or moved. Bounded, since events carry them: of the last ones only the names. */
 export function diffsIn(result: unknown): { readonly diffs?: readonly string[] } {
   const found: string[] = [];
-  let left = MAX_CHARS;
+  let [left, names] = [MAX_CHARS, MAX_NAMES];
   const shown = allDiffs(result).filter((diff) => !/^--- a\/.*\n\+\+\+ .*\n$/.test(diff));
-  for (const diff of shown.slice(0, MAX_DIFFS)) {
-    if (left <= 0) break;
-    found.push(diff.length > left ? `${diff.slice(0, diff.lastIndexOf("\n", left) + 1 || left)}…\n` : diff);
-    left -= diff.length;
+  for (const [at, diff] of shown.entries()) {
+    if (at < MAX_DIFFS && left > 0) {
+      found.push(diff.length > left ? `${diff.slice(0, diff.lastIndexOf("\n", left) + 1 || left)}…\n` : diff);
+      left -= diff.length;
+      continue;
+    }
+    const name = /^--- .*\n\+\+\+ .*\n/.exec(diff)?.[0] ?? diff.slice(0, diff.indexOf("\n") + 1);
+    names -= name.length;
+    if (names < 0) break;
+    found.push(`${name}…\n`);
   }
   return found.length > 0 ? { diffs: found } : {};
 }

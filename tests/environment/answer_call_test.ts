@@ -12,8 +12,14 @@ Deno.test("diffsIn() takes the diffs of one result or of many, and nothing else"
 Deno.test("diffsIn() is bounded, since events carry it", () => {
   const large = "+line\n".repeat(10_000);
   const { diffs = [] } = diffsIn([{ diff: large }, { diff: large }]);
-  assert.equal(diffs.length, 1);
-  assert.ok((diffs[0]?.length ?? 0) < 17_000);
+  assert.deepEqual(diffs.map(({ length }) => length < 17_000), [true, true]);
   assert.match(diffs[0] ?? "", /\+line\n…\n$/);
-  assert.equal(diffsIn(Array.from({ length: 100 }, () => ({ diff: "x" }))).diffs?.length, 20);
+  const many = Array.from({ length: 30 }, (_, at) => ({ diff: `--- a/${at}\n+++ b/${at}\n@@ -1 +1 @@\n-x\n+y\n` }));
+  const some = diffsIn(many).diffs ?? [];
+  assert.deepEqual([some.length, some[19], some[29]], [30, many[19]?.diff, "--- a/29\n+++ b/29\n…\n"]);
+  const names = Array.from(
+    { length: 2_000 },
+    (_, at) => ({ diff: `--- a/${at}\n+++ b/${"n".repeat(200)}\n@@ -1 +1 @@\n` }),
+  );
+  assert.ok((diffsIn(names).diffs ?? []).join("").length < 90_000);
 });
