@@ -101,6 +101,10 @@ export class TestSandbox implements AsyncDisposable {
 const executable = Deno.env.get("VIS_TEST_CHILD");
 const COMPILED: SandboxTestOptions = executable ? { program: { path: executable, args: [CHILD_ARGUMENT] } } : {};
 
+/** VIS_TEST_START_MS is how long a child may take to start on a slow machine. */
+const startMs = Number(Deno.env.get("VIS_TEST_START_MS") ?? "0");
+export const SLOW: Pick<SandboxTestOptions, "startMs"> = startMs > 0 ? { startMs } : {};
+
 /** Starts a child with `functions` as its host functions. */
 export async function testSandbox(options: TestSandboxOptions = {}): Promise<TestSandbox> {
   await buildSandbox();
@@ -112,7 +116,7 @@ export async function testSandbox(options: TestSandboxOptions = {}): Promise<Tes
     grants: { ...NO_GRANTS, ...grants },
     onCall: async (call) => await functions[call.name]?.(call),
     ...rest,
-  }, { ...COMPILED, ...test });
+  }, { ...COMPILED, ...SLOW, ...test });
   return new TestSandbox(sandbox);
 }
 

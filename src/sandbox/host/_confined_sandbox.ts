@@ -40,6 +40,8 @@ export interface ConfinedSandboxOptions {
   readonly process: Deno.ChildProcess;
   /** Its folder, empty; this object owns both from now on. */
   readonly folder: WorkFolder;
+  /** How long the child may take to start. */
+  readonly startMs?: number;
 }
 
 /** One child and all requests of the main process to it. */
@@ -47,6 +49,7 @@ export class ConfinedSandbox implements Sandbox {
   readonly #options: SandboxOptions;
   readonly #setup: Setup;
   readonly #folder: WorkFolder;
+  readonly #startMs: number;
   readonly #link: ChildLink;
   readonly #calls: CallRegistry;
   readonly #requests: Requests;
@@ -59,10 +62,11 @@ export class ConfinedSandbox implements Sandbox {
   #rests = true;
   #exit: ChildExit | null = null;
 
-  constructor({ sandbox, setup, process, folder }: ConfinedSandboxOptions) {
+  constructor({ sandbox, setup, process, folder, startMs = START_MS }: ConfinedSandboxOptions) {
     this.#options = sandbox;
     this.#setup = setup;
     this.#folder = folder;
+    this.#startMs = startMs;
     const { functions, untimed = [], onCall } = sandbox;
     this.#calls = new CallRegistry({
       functions,
@@ -94,7 +98,8 @@ export class ConfinedSandbox implements Sandbox {
 
   /** Call once, before anything else. If the child does not start, it cleans up and rejects with SandboxEnded. */
   async start(): Promise<void> {
-    const timer = setTimeout(() => this.#link.kill(`it was not ready within ${START_MS / 1000} s`), START_MS);
+    const late = `it was not ready within ${this.#startMs / 1000} s`;
+    const timer = setTimeout(() => this.#link.kill(late), this.#startMs);
     try {
       this.#link.send({ t: "setup", ...this.#setup }, encode(this.#options.constants, { maxBytes: MAX_PAYLOAD_BYTES }));
       if (this.#options.signal?.aborted) this.#onAbort();

@@ -35,6 +35,8 @@ export interface SandboxTestOptions {
   readonly folderRoot?: string;
   /** A program to run instead of the child, for example one that lies. */
   readonly program?: ChildProgram;
+  /** How long a child may take to start; for a machine that is emulated. */
+  readonly startMs?: number;
 }
 
 /** Starting a child keeps a processor busy: starting more at once than there are cores only delays all of them. */
@@ -69,6 +71,7 @@ export function openSandbox(options: SandboxOptions, test: SandboxTestOptions = 
     const sandbox = new ConfinedSandbox({
       sandbox: options,
       setup,
+      ...test.startMs === undefined ? {} : { startMs: test.startMs },
       ...child ? adopted(child) : started(launched(own, launcher), test.folderRoot),
     });
     await sandbox.start();

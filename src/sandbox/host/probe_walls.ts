@@ -125,6 +125,8 @@ interface ProbeOptions {
   readonly targets?: ProbeTargets;
   /** Where the secret is written; by default the temporary folder. */
   readonly folderRoot?: string;
+  /** How long each child may take to start, if not as long as others. */
+  readonly startMs?: number;
 }
 
 /** Tests each wall alone, with the others down: tries to read, write and look at files, reach a port, start a process.
@@ -154,7 +156,7 @@ export async function probeWalls(options: ProbeOptions = {}): Promise<readonly W
 async function tryWall(
   { wall, walls, code, text, fix }: Probe,
   secret: string,
-  { launcher = [], signal, folderRoot, targets = known(launcher) }: ProbeOptions,
+  { launcher = [], signal, folderRoot, startMs, targets = known(launcher) }: ProbeOptions,
 ): Promise<WallProbe> {
   const sandbox = await openSandbox({
     functions: [],
@@ -164,7 +166,11 @@ async function tryWall(
     onCall: () => Promise.reject(new Error("Cannot call the host from a probe")),
     limits: { memoryBytes: 256 << 20, outputBytes: 64 << 10, graceMs: 500, previewChars: 1000 },
     ...(signal ? { signal } : {}),
-  }, { walls: walls ?? {}, ...(folderRoot === undefined ? {} : { folderRoot }) });
+  }, {
+    walls: walls ?? {},
+    ...(folderRoot === undefined ? {} : { folderRoot }),
+    ...(startMs === undefined ? {} : { startMs }),
+  });
   try {
     const carried = launcher.length > 0;
     const missing = carried ? "" : missingTarget(targets);

@@ -1,7 +1,7 @@
 /** The walls one by one, and the attacks on the kernel wall and on all walls, as lines of the Test Anything Protocol: for
  * a machine that has no more than a runtime. It is slow where it is emulated, so attacks that only last are left out. */
-import { SandboxEnded } from "../../../src/domain/errors.ts";
 import { probeWalls } from "../../../src/sandbox/host/probe_walls.ts";
+import { SLOW } from "../../helpers/sandbox.ts";
 import { claimed, runColumn } from "./table.ts";
 
 const LASTING = ["staying alive", "exhausting memory", "exhausting the rest"];
@@ -11,17 +11,7 @@ function print(isOk: boolean, text: string): void {
   console.log(`${isOk ? "ok" : "not ok"} ${++count} - ${text}`);
 }
 
-/** In an emulator, a child that has never run takes about as long as children may take to start. */
-async function patiently<T>(probe: () => Promise<T>, tries = 5): Promise<T> {
-  try {
-    return await probe();
-  } catch (error) {
-    if (tries > 1 && error instanceof SandboxEnded) return await patiently(probe, tries - 1);
-    throw error;
-  }
-}
-
-for (const { wall, holds, found } of await patiently(() => probeWalls())) print(holds, `wall ${wall}: ${found.text}`);
+for (const { wall, holds, found } of await probeWalls(SLOW)) print(holds, `wall ${wall}: ${found.text}`);
 for (const column of ["kernel", "all"] as const) {
   await runColumn(column, {
     wanted: (attack) => claimed(attack, column, "compiled") && !LASTING.includes(attack.group),
