@@ -49,7 +49,7 @@ export class ConfinedProcess {
   readonly #options: ConfinedProcessOptions;
   readonly #name: string;
   /** Marks lines of the first process: the program does not know it. */
-  readonly #token = crypto.randomUUID();
+  readonly #token: string;
   /** Null once it has been sent. */
   #plan: Uint8Array<ArrayBuffer> | null;
   readonly #process: Deno.ChildProcess;
@@ -59,13 +59,25 @@ export class ConfinedProcess {
   #tries = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(plan: Plan, options: ConfinedProcessOptions) {
+  /** Throws Error for arguments and variables that are too long. */
+  static async start(plan: Plan, options: ConfinedProcessOptions): Promise<ConfinedProcess> {
+    const { argv } = options, token = crypto.randomUUID();
+    const env = Object.entries(options.env).map(([name, value]) => `${name}=${value}`);
+    const image = await plan.encode({ token, argv, env });
+    if (image === null) throw new Error(`Cannot run ${argv[0]}: ${WORDS[E2BIG]}`);
+    return new ConfinedProcess(image, { ...options, token });
+  }
+
+  /** Use `start`. */
+  private constructor(
+    plan: Uint8Array<ArrayBuffer>,
+    { token, ...options }: ConfinedProcessOptions & { readonly token: string },
+  ) {
     this.#options = options;
+    this.#plan = plan;
+    this.#token = token;
     const { argv, cwd, launcher: { path, args } } = options;
     this.#name = argv[0] ?? "";
-    const env = Object.entries(options.env).map(([name, value]) => `${name}=${value}`);
-    this.#plan = plan.encode({ token: this.#token, argv, env });
-    if (this.#plan === null) throw new Error(`Cannot run ${this.#name}: ${WORDS[E2BIG]}`);
     const command = new Deno.Command(path, {
       args: [...args],
       cwd,

@@ -69,15 +69,17 @@ export class WorkspaceWalk {
     const before = this.#found.get(workspace);
     const held = this.#held.get(workspace) ?? new Map<string, HeldFile>();
     // A command may have moved a folder to where nothing is looked for.
-    const lost = [...held].filter(([path, file]) =>
-      identityOf(join(workspace, path)) !== file.identity && file.isThere
-    );
-    const moved = new Set(lost.map(([, { identity }]) => identity));
+    const moved = new Set<string>(), pace = new Pace();
+    for (const [path, { identity, isThere }] of held) {
+      if (pace.due) await pace.rest();
+      if (identityOf(join(workspace, path)) !== identity && isThere) moved.add(identity);
+    }
     const isFull = moved.size > 0 || before === undefined;
     const now = await this.#walk(workspace, { isFull, moved });
     const all = isFull ? now : before;
     const secrets = new Map<string, HeldFile>();
     for (const path of new Set([...now.secrets, ...all.secrets])) {
+      if (pace.due) await pace.rest();
       const identity = identityOf(join(workspace, path)), file = held.get(path);
       if (identity === "" && path.isWellFormed()) continue;
       secrets.set(path, file?.identity === identity ? file : new HeldFile(join(workspace, path), identity));
@@ -88,12 +90,23 @@ export class WorkspaceWalk {
         `Cannot run commands: a file that may hold keys was moved while ${running} runs; stop that first`,
       );
     }
-    const isThere = (folder: string): boolean => isTop(join(workspace, folder)) || !folder.isWellFormed();
+    const still = async (folders: readonly string[], is: (folder: string) => boolean): Promise<readonly string[]> => {
+      const found: string[] = [];
+      for (const folder of new Set(folders)) {
+        if (pace.due) await pace.rest();
+        if (is(folder)) found.push(folder);
+      }
+      return found;
+    };
     const found: SpecialFiles = {
       secrets: [...secrets.keys()],
-      repositories: [...new Set(["", ...now.repositories, ...all.repositories])].filter(isThere),
-      closed: [...new Set([...now.closed, ...all.closed])].filter((folder) =>
-        isClosed(folderFacts(join(workspace, folder)))
+      repositories: await still(
+        ["", ...now.repositories, ...all.repositories],
+        (folder) => isTop(join(workspace, folder)) || !folder.isWellFormed(),
+      ),
+      closed: await still(
+        [...now.closed, ...all.closed],
+        (folder) => isClosed(folderFacts(join(workspace, folder))),
       ),
       isWhole: all.isWhole,
     };

@@ -39,7 +39,7 @@ export interface Fixed {
   readonly exposed: AbortSignal;
   /** Call it when the command has begun, and when it has ended. */
   began(pid: number): void;
-  leave(): void;
+  leave(): Promise<void>;
 }
 
 interface Found {
@@ -104,7 +104,7 @@ export class FixedPaths {
     workspace: string,
     { repositories, write, named, keep, title, closed = [] }: FixedOptions,
   ): Promise<Fixed> {
-    const found = await this.#find(workspace, { repositories, named });
+    const found = await this.#find(workspace, { repositories, named }), pace = new Pace();
     const isOfGit = (path: string): boolean => path.split("/").includes(GIT) || found.paths.has(path);
     const isOpen = named.filter((path) => isOfGit(path) && !holds(join(workspace, VIS), path));
     const counts = (path: string): boolean =>
@@ -118,14 +118,21 @@ export class FixedPaths {
       );
     }
     const release: (() => void)[] = [];
-    const leave = (): void => release.splice(0).forEach((end) => end());
+    const leave = async (): Promise<void> => {
+      const pace = new Pace();
+      for (const end of release.splice(0)) {
+        if (pace.due) await pace.rest();
+        end();
+      }
+    };
     try {
       for (const [path, kind] of missing) {
+        if (pace.due) await pace.rest();
         found.paths.add(path);
         release.push(this.#placeholders.take(path, kind));
       }
     } catch (error) {
-      leave();
+      await leave();
       throw error;
     }
     const kept = [...keep, ...closed].filter((path) =>
@@ -140,23 +147,28 @@ export class FixedPaths {
     }
     // What was missing has a placeholder by now.
     const kindOf: Found["kindOf"] = (path) => found.kindOf(path) ?? entryKind(path);
-    const layers = layersOf({ fixed, opened, write, kindOf });
+    const layers = await layersOf({ fixed, opened, write, kindOf, pace });
     if (layers.length > MOST_LAYERS) {
-      leave();
+      await leave();
       throw new Error(
         `Cannot run commands: ${layers.length} paths of ${repositories.length} repositories would be read-only, and ${MOST_LAYERS} is the most; start Vis in a folder with fewer repositories`,
       );
     }
+    const places = new Map<string, string>();
+    for (const path of fixed) {
+      if (pace.due) await pace.rest();
+      places.set(path, placeOf(path));
+    }
     const running: Running = {
       title,
       counts,
-      places: new Map(fixed.map((path) => [path, placeOf(path)])),
+      places,
       end: new AbortController(),
       left: Promise.withResolvers<void>(),
       pid: 0,
     };
     RUNNING.add(running);
-    release.push(() => {
+    release.unshift(() => {
       RUNNING.delete(running);
       running.left.resolve();
     });
@@ -217,12 +229,16 @@ export class FixedPaths {
     repositories: readonly string[],
   ): Promise<ReadonlyMap<Running, readonly string[]>> {
     const { paths, missing } = await this.#find(workspace, { repositories, named: [] });
-    const all = [...paths, ...missing.keys()];
-    return new Map(
-      runningWith(workspace).map((running) => {
-        return [running, all.filter((path) => running.counts(path) && !isCovered(running, path))];
-      }),
-    );
+    const exposed = new Map<Running, string[]>(), pace = new Pace();
+    for (const running of runningWith(workspace)) {
+      const open: string[] = [];
+      for (const path of [...paths, ...missing.keys()]) {
+        if (pace.due) await pace.rest();
+        if (running.counts(path) && !isCovered(running, path)) open.push(path);
+      }
+      exposed.set(running, open);
+    }
+    return exposed;
   }
 
   async #find(
@@ -310,11 +326,12 @@ function follow(
 
 /** Layers on top of what may be changed. A folder on the way to a fixed path is one too: a folder that is a mount point
  * cannot be renamed or removed. */
-function layersOf(
-  { fixed, opened, write, kindOf }:
+async function layersOf(
+  { fixed, opened, write, kindOf, pace }:
     & Readonly<Record<"fixed" | "opened" | "write", readonly string[]>>
-    & Pick<Found, "kindOf">,
-): readonly Layer[] {
+    & Pick<Found, "kindOf">
+    & { readonly pace: Pace },
+): Promise<readonly Layer[]> {
   const layers = new Map<string, Layer>();
   const set = (path: string, writable: boolean): void => {
     const kind = kindOf(path);
@@ -322,13 +339,17 @@ function layersOf(
   };
   const all = new Set(fixed);
   for (const path of all) {
+    if (pace.due) await pace.rest();
     const top = write.filter((one) => holds(one, path)).reduce((a, b) => a.length < b.length ? a : b, path);
     const way: string[] = [];
     for (let at = dirname(path); at.length > top.length; at = dirname(at)) way.push(at);
     // Only folders above the outermost fixed one can be changed.
     for (const at of way.slice(way.findLastIndex((one) => all.has(one)) + 1)) if (!layers.has(at)) set(at, true);
   }
-  for (const path of all) set(path, false);
+  for (const path of all) {
+    if (pace.due) await pace.rest();
+    set(path, false);
+  }
   for (const path of opened) set(path, true);
   return [...layers.values()].sort((a, b) => a.path.length - b.path.length);
 }
@@ -424,8 +445,9 @@ export class ObeyedPaths {
    * repositories around them and those that these name, or by the user's own settings. */
   async of(workspace: string, paths: readonly string[]): Promise<readonly ObeyedPath[]> {
     const tops = [...foldersAround(workspace, paths)].filter((folder) => existsSync(join(folder, GIT)));
-    const files = new Map<string, string>(), folders = new Map<string, string>();
+    const files = new Map<string, string>(), folders = new Map<string, string>(), pace = new Pace();
     for (const { path, as, reason, runs = false } of await this.#claims.all(tops, { within: workspace })) {
+      if (pace.due) await pace.rest();
       if (as === "part" && entryKind(path) !== "link") continue;
       // A word is a path if there is such a file, or if a program is wanted there.
       if (as === "word" && !runs && !isFile(path)) continue;

@@ -186,9 +186,8 @@ export class ProcessWall {
         ...usual,
         ...options.env,
       };
-      const plan = execPlan(policy, machine.program);
       await pace.rest(); // of hundreds of repositories, a plan is megabytes
-      const process = new ConfinedProcess(plan, {
+      const process = await ConfinedProcess.start(execPlan(policy, machine.program), {
         launcher: this.#options.launcher ?? { path: machine.program.path, args: [] },
         ...{ argv, env, cwd: policy.cwd, whole: isWhole, input, maxBytes, onOutput },
         guessEncoding: options.guessEncoding ?? false,
@@ -211,7 +210,7 @@ export class ProcessWall {
         left();
       }
     } finally {
-      fixed?.leave();
+      await fixed?.leave();
       await made.remove();
     }
   }

@@ -1,3 +1,4 @@
+import { Pace } from "../../domain/kit/concurrency.ts";
 import { type CommonCall, numberOf } from "../confine/call_numbers.ts";
 
 /** A number, or where a pointer leads: to a text, bytes, or further words. */
@@ -61,22 +62,24 @@ export class Plan {
   }
 
   /** As init.c reads it, behind its length; null if it is too long. */
-  encode(
+  async encode(
     { token, argv, env }: Readonly<Record<"argv" | "env", readonly string[]>> & { readonly token: string },
-  ): Uint8Array<ArrayBuffer> | null {
+  ): Promise<Uint8Array<ArrayBuffer> | null> {
     const image = new Image(PLAN_BYTES + this.steps.length * STEP_BYTES);
     image.set(16, this.steps.length);
     image.set(24, token);
     image.set(32, [...argv, 0]);
     image.set(40, [...env, 0]);
-    this.steps.forEach(({ call, args, wanted: [result, other], fault }, at) => {
+    const pace = new Pace();
+    for (const [at, { call, args, wanted: [result, other], fault }] of this.steps.entries()) {
+      if (pace.due) await pace.rest();
       const place = PLAN_BYTES + at * STEP_BYTES;
       image.setHalf(place, call === "differ" ? DIFFER : numberOf(call));
       image.setHalf(place + 4, other);
       args.forEach((word, index) => image.set(place + (index + 1) * WORD_BYTES, word));
       image.set(place + 48, result);
       if (fault !== null) image.set(place + 56, fault.replaceAll("\n", " "));
-    });
+    }
     return image.finish();
   }
 }

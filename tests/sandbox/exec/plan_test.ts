@@ -1,6 +1,7 @@
 /** Plans, carried out by the program for this machine. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { setImmediate } from "node:timers";
 import { INIT } from "../../../src/sandbox/exec/init.ts";
 import { Plan } from "../../../src/sandbox/exec/plan.ts";
 import { withFolder } from "../../helpers/with_folder.ts";
@@ -18,7 +19,7 @@ interface Place {
   run(
     input: Uint8Array<ArrayBuffer>,
   ): Promise<{ readonly code: number; readonly stderr: string; readonly stdout: string }>;
-  encoded(plan: Plan, argv?: readonly string[]): Uint8Array<ArrayBuffer>;
+  encoded(plan: Plan, argv?: readonly string[]): Promise<Uint8Array<ArrayBuffer>>;
 }
 
 async function withInit(test: (place: Place) => Promise<void>): Promise<void> {
@@ -28,8 +29,8 @@ async function withInit(test: (place: Place) => Promise<void>): Promise<void> {
     await test({
       folder,
       hasRun: () => [...Deno.readDirSync(folder)].some(({ name }) => name === "ran"),
-      encoded: (plan, argv = ["/bin/sh", "-c", `cat; echo "$GIVEN" > ${mark}`]) =>
-        plan.encode({ token: TOKEN, argv, env: ["PATH=/usr/bin:/bin", "GIVEN=a value"] }) ?? new Uint8Array(),
+      encoded: async (plan, argv = ["/bin/sh", "-c", `cat; echo "$GIVEN" > ${mark}`]) =>
+        await plan.encode({ token: TOKEN, argv, env: ["PATH=/usr/bin:/bin", "GIVEN=a value"] }) ?? new Uint8Array(),
       run: async (input) => {
         const options = { stdin: "piped", stdout: "piped", stderr: "piped", clearEnv: true } as const;
         const child = new Deno.Command(init, options).spawn();
@@ -53,7 +54,7 @@ Deno.test(
         plan.must("failed made", "mkdirat", [AT_FDCWD, `${folder}/made`, 0o755], { or: -EEXIST });
       }
       plan.may("mkdirat", [AT_FDCWD, "/no/such/folder", 0o755]);
-      const bytes = encoded(plan), input = new TextEncoder().encode("for the program");
+      const bytes = await encoded(plan), input = new TextEncoder().encode("for the program");
       const { code, stdout, stderr } = await run(Uint8Array.from([...bytes, ...input]));
       assert.deepEqual([code, stdout, stderr], [0, "for the program", `${TOKEN} begun\n`]);
       assert.ok(Deno.statSync(`${folder}/made`).isDirectory);
@@ -70,7 +71,7 @@ Deno.test(
       const plan = new Plan("failed first");
       plan.must("failed Cannot make\nit", "mkdirat", [AT_FDCWD, "/no/such/folder", 0o755], { or: -EEXIST });
       plan.must("failed later", "mkdirat", [AT_FDCWD, `${folder}/later`, 0o755]);
-      const { code, stderr } = await run(encoded(plan));
+      const { code, stderr } = await run(await encoded(plan));
       assert.deepEqual([code, stderr], [FAILED, `${TOKEN} failed Cannot make it: errno ${ENOENT}\n`]);
       assert.throws(() => Deno.statSync(`${folder}/later`), Deno.errors.NotFound);
       assert.equal(hasRun(), false);
@@ -87,10 +88,10 @@ Deno.test(
       const first = plan.open("failed one", "openat", open), second = plan.open("failed two", "openat", open);
       plan.close(first);
       assert.deepEqual([first, second, plan.open("failed again", "openat", open)], [3, 4, 3]);
-      assert.equal((await run(encoded(plan, ["/bin/true"]))).code, 0);
+      assert.equal((await run(await encoded(plan, ["/bin/true"]))).code, 0);
       plan.may("openat", open); // which the plan does not count
       plan.open("failed wrong", "openat", open);
-      const { code, stderr } = await run(encoded(plan));
+      const { code, stderr } = await run(await encoded(plan));
       assert.deepEqual([code, stderr, hasRun()], [FAILED, `${TOKEN} failed wrong\n`, false]);
     }),
 );
@@ -105,7 +106,7 @@ Deno.test(
         const plan = new Plan("failed first");
         plan.may("readlinkat", [AT_FDCWD, path, own, own.length]);
         plan.must("failed equal", "differ", [own, "other", own.length]);
-        return (await run(encoded(plan))).code;
+        return (await run(await encoded(plan))).code;
       };
       await Deno.symlink("other", `${folder}/same`);
       for (const path of [`${folder}/same`, `${folder}/none`]) assert.equal(await outcome(path), FAILED, path);
@@ -123,7 +124,7 @@ Deno.test(
       const ended = async (command: string): Promise<readonly [number, string]> => {
         const plan = new Plan("failed first");
         plan.must("failed clone", "clone", [SIGCHLD, 0, 0, 0, 0]);
-        const { code, stderr } = await run(encoded(plan, ["/bin/sh", "-c", command]));
+        const { code, stderr } = await run(await encoded(plan, ["/bin/sh", "-c", command]));
         return [code, stderr];
       };
       assert.deepEqual(await ended("exit 7"), [7, `${TOKEN} begun\n`]);
@@ -139,7 +140,7 @@ Deno.test(
     withInit(async ({ folder, run, encoded, hasRun }) => {
       const plan = new Plan("failed first");
       plan.must("failed made", "mkdirat", [AT_FDCWD, `${folder}/made`, 0o755]);
-      const whole = encoded(plan);
+      const whole = await encoded(plan);
       const withWord = (at: number, value: number): Uint8Array<ArrayBuffer> => {
         const bytes = whole.slice();
         new DataView(bytes.buffer).setUint32(at, value, true);
@@ -164,9 +165,18 @@ Deno.test(
     }),
 );
 
-Deno.test("Plan.encode() takes texts of any length up to its limit", () => {
+Deno.test("Plan.encode() takes texts of any length up to its limit", async () => {
   const plan = new Plan("failed first");
   const encode = (length: number) => plan.encode({ token: TOKEN, argv: ["x".repeat(length)], env: [] });
-  assert.ok((encode(7 << 20)?.length ?? 0) > 7 << 20);
-  assert.equal(encode(8 << 20), null);
+  assert.ok(((await encode(7 << 20))?.length ?? 0) > 7 << 20);
+  assert.equal(await encode(8 << 20), null);
+});
+
+Deno.test("Plan.encode() gives way to other work", async () => {
+  const plan = new Plan("failed first");
+  for (let at = 0; at < 100_000; at++) plan.may("getpid", [at]);
+  let turns = 0;
+  setImmediate(() => turns++);
+  assert.equal(await plan.encode({ token: TOKEN, argv: [], env: [] }) === null, false);
+  assert.equal(turns, 1);
 });
