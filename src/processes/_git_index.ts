@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { dirname, join } from "node:path";
 import { BoundedMap } from "../domain/kit/bounded_map.ts";
 import { Pace } from "../domain/kit/concurrency.ts";
-import { stampOf } from "./folders.ts";
+import { keptStampOf, stampOf } from "./folders.ts";
 
 const MOST_KNOWN = 64, MOST_BYTES = 64 << 20, MOST_SUBMODULES = 2_000;
 const KIND_MASK = 0o170000, SUBMODULE = 0o160000;
@@ -23,16 +23,16 @@ const NOTHING: Parsed = { submodules: [], hashes: new Map(), shared: null };
 
 /** Reads the lists of files that repositories track, again only once they have changed. */
 export class GitIndexes {
-  readonly #known = new BoundedMap<string, IndexFacts & { readonly stamp: string; readonly names: string }>(MOST_KNOWN);
+  readonly #known = new BoundedMap<string, IndexFacts & { readonly stamp: string | null; readonly names: string }>(MOST_KNOWN);
 
   /** Nothing of an index that is missing. `files` are wanted. Throws Error for one that is too large to be read. */
   async read(
     path: string,
     { sha256, files = [] }: { readonly sha256: boolean; readonly files?: readonly string[] },
   ): Promise<IndexFacts> {
-    const stamp = stampOf(path), names = files.join("\0");
+    const stamp = keptStampOf(path), names = files.join("\0");
     const known = this.#known.get(path);
-    if (known?.stamp === stamp && known.names === names) return known;
+    if (stamp !== null && known?.stamp === stamp && known.names === names) return known;
     const hashBytes = sha256 ? 32 : 20;
     const { shared, ...facts } = await read(path, { hashBytes, files });
     // A file of a split index may have other text by now, or be gone: it counts as not tracked.

@@ -6,7 +6,7 @@ import { smallTextFile } from "../domain/kit/files.ts";
 import { everyGitSetting, type GitSetting, untilde } from "../domain/kit/git_config.ts";
 import { GitIndexes } from "./_git_index.ts";
 import { holds } from "./_open_paths.ts";
-import { folderEntries, stampOf } from "./folders.ts";
+import { folderEntries, keptStampOf, stampOf } from "./folders.ts";
 
 export const GIT = ".git", VIS = ".vis";
 /** Parts of a repository that decide what git runs and reads. */
@@ -53,16 +53,17 @@ async function userSettings({ home, env = {} }: UserFolders): Promise<UserSettin
   const named = [env["GIT_CONFIG_GLOBAL"], env["GIT_CONFIG_SYSTEM"], join(configFolder({ home, env }), "git/config")];
   const usual = ["/etc/gitconfig", join(home, ".config/git/config"), join(home, ".gitconfig")];
   const files = [...new Set([...named, ...usual].flatMap((path) => path?.startsWith("/") ? [path] : []))];
-  const read = await everyGitSetting(files, home);
-  return { home, from: new Stamps([...files, ...read.included]), ...read };
+  const since = Date.now(), read = await everyGitSetting(files, home);
+  return { home, from: new Stamps([...files, ...read.included], since), ...read };
 }
 
 /** Files and folders as they are now. */
 class Stamps {
-  readonly #stamps: ReadonlyMap<string, string>;
+  readonly #stamps: ReadonlyMap<string, string | null>;
 
-  constructor(paths: Iterable<string>) {
-    this.#stamps = new Map(Array.from(paths, (path) => [path, stampOf(path)]));
+  /** Of what was read since this time. */
+  constructor(paths: Iterable<string>, since: number) {
+    this.#stamps = new Map(Array.from(paths, (path) => [path, keptStampOf(path, since)]));
   }
 
   get isCurrent(): boolean {
@@ -123,8 +124,8 @@ export class ClaimCache {
   ): Promise<Pick<Claims, "claims" | "others">> {
     const known = this.#known.get(key);
     if (known?.user === user && known.from.isCurrent) return known;
-    const { claims, others, from } = await make();
-    const made = { claims, others, from: new Stamps(from), user };
+    const since = Date.now(), { claims, others, from } = await make();
+    const made = { claims, others, from: new Stamps(from, since), user };
     this.#known.set(key, made);
     return made;
   }

@@ -24,7 +24,8 @@ const MANY_NAMES = 10_000;
 const OWNER_READS = 0o400, OWNER_ENTERS = 0o100;
 
 interface KnownFolder {
-  readonly stamp: string;
+  /** Null if it changed so lately that it is listed again. */
+  readonly stamp: string | null;
   readonly folders: readonly string[];
   readonly secrets: readonly string[];
   /** Whether it is the top of a repository: it has a file, folder or link `.git`, or is a bare one. */
@@ -247,7 +248,8 @@ export class WorkspaceWalk {
     }
     const isBare = OF_BARE.every((name) => parts.has(name)) && basename(folder) !== GIT;
     const names = count.names - before;
-    return { stamp: facts.stamp, folders, secrets, isTop: parts.has(GIT) || isBare, isClosed: isClosed(facts), names };
+    const stamp = facts.isFresh ? null : facts.stamp;
+    return { stamp, folders, secrets, isTop: parts.has(GIT) || isBare, isClosed: isClosed(facts), names };
   }
 }
 

@@ -52,20 +52,41 @@ export function stampOf(path: string): string {
   }
 }
 
+/** As `stampOf`, for what was read since this time, to be kept; null if a change since then might not show in it. */
+export function keptStampOf(path: string, since = Date.now()): string | null {
+  const stamp = stampOf(path);
+  return isFresh(Number(stamp.split(",")[2] ?? 0), since) ? null : stamp;
+}
+
+/** Times of changes go by a clock that stands still for up to 10 ms, and on some file systems for up to two seconds. */
+const TICK_MS = 20, SECONDS_MS = 2_000;
+
+/** Whether a change after `since` could have got the same time. What changed so lately is looked at again, as git does. */
+function isFresh(changedMs: number, since: number): boolean {
+  return since - changedMs < (changedMs % 1_000 === 0 ? SECONDS_MS : TICK_MS);
+}
+
 export interface FolderFacts {
   /** A text that differs once a name in the folder was added, removed or replaced, or its mode was changed. */
   readonly stamp: string;
+  /** Whether another change, since the time of this look, might not show in it. */
+  readonly isFresh: boolean;
   readonly user: number;
   readonly mode: number;
 }
 
 /** Null if there is no such folder. */
-export function folderFacts(path: string, { os = Deno.build.os }: OtherSystem = {}): FolderFacts | null {
-  if (os === "linux") return FOLDERS.facts(terminated(path));
+export function folderFacts(
+  path: string,
+  { os = Deno.build.os, since = Date.now() }: OtherSystem & { readonly since?: number } = {},
+): FolderFacts | null {
+  if (os === "linux") return FOLDERS.facts(terminated(path), since);
   try {
     const { ino, ctime, mtime, isDirectory, uid, mode } = Deno.lstatSync(path);
     if (!isDirectory) return null;
-    return { stamp: `${ino} ${ctime?.getTime()} ${mtime?.getTime()}`, user: uid ?? 0, mode: mode ?? 0 };
+    const changed = (ctime ?? mtime)?.getTime() ?? 0;
+    const stamp = `${ino} ${changed} ${mtime?.getTime()}`;
+    return { stamp, isFresh: isFresh(changed, since), user: uid ?? 0, mode: mode ?? 0 };
   } catch {
     return null;
   }
@@ -245,7 +266,7 @@ class Folders {
     this.#spare = bytes;
   }
 
-  facts(path: Bytes): FolderFacts | null {
+  facts(path: Bytes, since: number): FolderFacts | null {
     const stat = this.#stat(AT_FDCWD, path);
     if (stat === null) return null;
     const mode = stat.getUint16(MODE_AT, true);
@@ -253,7 +274,8 @@ class Folders {
     const word = (at: number): number => stat.getUint32(at, true);
     const time = (at: number): string => `${word(at)}.${word(at + 4)}.${word(at + 8)}`;
     const stamp = `${word(INODE_AT)}.${word(INODE_AT + 4)} ${time(CHANGED_AT)} ${time(MODIFIED_AT)}`;
-    return { stamp, user: word(USER_AT), mode };
+    const changed = Number(stat.getBigInt64(CHANGED_AT, true)) * 1_000 + word(CHANGED_AT + 8) / 1e6;
+    return { stamp, isFresh: isFresh(changed, since), user: word(USER_AT), mode };
   }
 
   /** Zero if it cannot be told. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { folderEntries, folderFacts, removeTree, TooMuchToRemove } from "../../src/processes/folders.ts";
+import { folderEntries, folderFacts, keptStampOf, removeTree, stampOf, TooMuchToRemove } from "../../src/processes/folders.ts";
 import { missing, place } from "./_place.ts";
 import { runs } from "../helpers/long_part.ts";
 import { until } from "../helpers/until.ts";
@@ -77,6 +77,22 @@ Deno.test("folderEntries() and folderFacts() find the same on every system", { i
       await Deno.writeTextFile(join(folder, `new-${os}`), "");
       assert.notEqual(stamp(), before);
       assert.equal(folderFacts(join(folder, "a.env"), { os }), null);
+    }
+  });
+});
+
+Deno.test("a stamp is kept only once another change must show in it", { ignore }, async () => {
+  await withFolder(async (folder) => {
+    const path = join(folder, "a");
+    await Deno.writeTextFile(path, "");
+    const changed = (await Deno.stat(path)).ctime?.getTime() ?? 0;
+    assert.equal(keptStampOf(path, changed), null);
+    assert.equal(keptStampOf(path, changed + 10), null);
+    assert.equal(keptStampOf(path, changed + 2_000), stampOf(path));
+    for (const os of ["linux", "darwin"] as const) {
+      const { ctime } = await Deno.stat(folder), since = ctime?.getTime() ?? 0;
+      assert.equal(folderFacts(folder, { os, since })?.isFresh, true);
+      assert.equal(folderFacts(folder, { os, since: since + 2_000 })?.isFresh, false);
     }
   });
 });
