@@ -135,7 +135,7 @@ Deno.test({
       calls.map((call) => `() => ${call}`).join(", ")
     }]) { await call().catch(() => {}); calls++ }`;
     const obeysNone = (attacks: typeof ATTACKS) => async (): Promise<void> => {
-      await using user = await User.make(launcher, { reply: [replyJson(block), final("{{calls}}")] });
+      await using user = await User.make(launcher, { reply: [slowReply(block), final("{{calls}}")] });
       await repository(async (there) => {
         for (const { set } of attacks) await set(there);
         await clear(there);
