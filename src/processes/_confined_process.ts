@@ -69,7 +69,7 @@ export class ConfinedProcess {
   }
 
   /** Use `start`. */
-  private constructor(
+  constructor(
     plan: Uint8Array<ArrayBuffer>,
     { token, ...options }: ConfinedProcessOptions & { readonly token: string },
   ) {
