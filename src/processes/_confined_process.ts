@@ -39,6 +39,8 @@ export interface ConfinedProcessOptions {
   readonly maxBytes: number;
   readonly onOutput: NonNullable<SpawnOptions["onOutput"]> | null;
   readonly guessEncoding: boolean;
+  /** Called once the plan has been carried out. */
+  readonly onBegun: () => void;
 }
 
 /** Nothing ran, since the namespaces of the program could not be made. */
@@ -191,6 +193,7 @@ export class ConfinedProcess {
   #hear(line: string): void {
     const [word = ""] = line.split(" ", 1);
     this.#said.set(word, line.slice(word.length + 1));
+    if (word === SAID.begun) this.#options.onBegun();
     if (word === SAID.left && !this.#options.whole) this.#kill();
   }
 }

@@ -27,6 +27,8 @@ const MOST_PLACEHOLDERS = 1_000;
 /** Each is a mount, and takes some 850 bytes of the 8 MB that a plan may have. */
 const MOST_LAYERS = 6_000;
 const MOST_TOP_FOLDERS = 2_000;
+/** Programs of a workspace that begin at the same time. */
+const MOST_PROGRAMS = 1_000;
 /** Folders of a bare repository that are its own; others are those of worktrees. */
 const OF_REPOSITORY = new Set(
   "branches hooks info lfs logs modules objects rebase-apply rebase-merge refs sequencer svn worktrees".split(" "),
@@ -85,7 +87,8 @@ function runningWith(folder: string): readonly Running[] {
 export class FixedPaths {
   readonly #placeholders: Placeholders;
   readonly #claims: ClaimCache;
-  readonly #turns = new Semaphore();
+  /** By workspaces: a program that brings files takes all of them, one that begins takes one. */
+  readonly #turns = new Map<string, Semaphore>();
 
   constructor(user: UserFolders, changing?: ConstructorParameters<typeof Placeholders>[0]) {
     this.#placeholders = new Placeholders(changing);
@@ -180,8 +183,35 @@ export class FixedPaths {
     };
   }
 
-  /** Runs a program that brings files into the workspace, while commands that can change files there pause. One that
-   * could then change what git or Vis obey ends instead of going on, and a note says so. */
+  /** Runs a program that does not begin while another one brings files: `run` calls `begun` once the program has its file system. */
+  async beginning(
+    workspace: string,
+    { signal, run }: {
+      readonly signal: AbortSignal | undefined;
+      readonly run: (begun: () => void) => Promise<Spawned>;
+    },
+  ): Promise<Spawned> {
+    const turns = this.#turnsIn(workspace);
+    await turns.acquire(signal).catch((error: unknown) => {
+      signal?.throwIfAborted();
+      throw error;
+    });
+    let isOver = false;
+    const begun = (): void => {
+      if (!isOver) turns.release();
+      isOver = true;
+    };
+    return await run(begun).finally(begun);
+  }
+
+  #turnsIn(workspace: string): Semaphore {
+    const turns = this.#turns.get(workspace) ?? new Semaphore(MOST_PROGRAMS);
+    this.#turns.set(workspace, turns);
+    return turns;
+  }
+
+  /** Runs a program that brings files into the workspace, while commands that can change files there pause and none
+   * begins. One that could then change what git or Vis obey ends instead of going on, and a note says so. */
   async pausing(
     workspace: string,
     { look, run }: {
@@ -190,12 +220,12 @@ export class FixedPaths {
       readonly run: (found: SpecialFiles | null) => Promise<Spawned>;
     },
   ): Promise<Spawned> {
-    if (commandIn(workspace) === null) return await run(null);
-    return await this.#turns.run(async () => {
+    const work = async (): Promise<Spawned> => {
+      if (commandIn(workspace) === null) return await run(null);
       const goOn = new Map<Running, () => void>();
       try {
         for (const one of runningWith(workspace)) {
-          if (one.pid === 0) continue;
+          if (one.pid === 0) continue; // of another workspace, and about to begin
           const go = await pauseProgram(one.pid);
           if (go === null) {
             throw new Error(`Cannot change files while ${one.title} runs: it does not pause; stop it first`);
@@ -220,7 +250,8 @@ export class FixedPaths {
       } finally {
         goOn.forEach((go) => go());
       }
-    });
+    };
+    return await this.#turnsIn(workspace).runAmount(MOST_PROGRAMS, { work, signal: undefined });
   }
 
   /** What running commands can change although git or Vis obey it. */

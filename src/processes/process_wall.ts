@@ -91,8 +91,11 @@ export class ProcessWall {
     checkCall(argv, options);
     for (let faults = 0;;) {
       try {
+        if (!options.pauses) {
+          const run = (begun: () => void) => this.#spawn(workspace, argv, options, { begun });
+          return await this.#fixed.beginning(workspace, { signal: options.signal, run });
+        }
         const run = (found: SpecialFiles | null) => this.#spawn(workspace, argv, options, { found });
-        if (!options.pauses) return await run(null);
         return await this.#fixed.pausing(workspace, { look: () => this.#look(workspace), run });
       } catch (error) {
         // At first: the program whose network was to be joined may have ended, or the kernel was short of something.
@@ -109,10 +112,12 @@ export class ProcessWall {
     workspace: string,
     argv: readonly string[],
     options: SpawnOptions,
-    { keepsRepositories = true, found: known = null }: {
+    { keepsRepositories = true, found: known = null, begun = () => {} }: {
       readonly keepsRepositories?: boolean;
       /** What a look has found already. */
       readonly found?: SpecialFiles | null;
+      /** Called once the program has its file system. */
+      readonly begun?: () => void;
     },
   ): Promise<Spawned> {
     const { signal, stop, timeoutMs = TIMEOUT_MS, maxBytes = MAX_BYTES, input = null, onOutput = null } = options;
@@ -191,6 +196,7 @@ export class ProcessWall {
         launcher: this.#options.launcher ?? { path: machine.program.path, args: [] },
         ...{ argv, env, cwd: policy.cwd, whole: isWhole, input, maxBytes, onOutput },
         guessEncoding: options.guessEncoding ?? false,
+        onBegun: begun,
       });
       fixed?.began(process.pid);
       const left = network === "private" ? this.#namespaces.began(loopback ?? "", process.pid) : () => {};

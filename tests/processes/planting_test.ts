@@ -108,6 +108,29 @@ Deno.test("a command that runs cannot change what git brings meanwhile, and ends
   assert.equal((await whileRunning(false)).found, true, "without a pause, it can");
 });
 
+for (const first of ["git", "the command"]) {
+  Deno.test(`a command cannot change what git brings while it begins, ${first} first`, { ignore }, async () => {
+    await planted("settings in the workspace", async (place) => {
+      const { workspace } = place, wall = wallOf(place);
+      await asUser(
+        "git checkout -q -b other && echo '[user]' > .gitsettings && git commit -qam x && git checkout -q -",
+        place,
+      );
+      const script = `for try in $(seq 300); do printf "$SET" >> .gitsettings && break; sleep 0.01; done`;
+      const plant = () => wall.spawn(workspace, ["/bin/sh", "-c", planting([script], place)]);
+      const bring = () =>
+        wall.spawn(workspace, ["/bin/sh", "-c", "sleep 1; git checkout -q other"], {
+          write: [workspace, join(workspace, ".git")],
+          pauses: true,
+          env: { GIT_AUTHOR_NAME: "Ada", GIT_AUTHOR_EMAIL: "ada@example.org" },
+        });
+      await Promise.allSettled(first === "git" ? [bring(), plant()] : [plant(), bring()]);
+      await asUser(uses(place.tops), place);
+      assert.equal(exists(place.witness), false);
+    });
+  });
+}
+
 Deno.test("a command goes on after git brought nothing that is obeyed", { ignore }, async () => {
   await planted("a repository", async (place) => {
     const { workspace } = place, wall = wallOf(place);
