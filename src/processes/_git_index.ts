@@ -23,7 +23,9 @@ const NOTHING: Parsed = { submodules: [], hashes: new Map(), shared: null };
 
 /** Reads the lists of files that repositories track, again only once they have changed. */
 export class GitIndexes {
-  readonly #known = new BoundedMap<string, IndexFacts & { readonly stamp: string | null; readonly names: string }>(MOST_KNOWN);
+  readonly #known = new BoundedMap<string, IndexFacts & { readonly stamp: string | null; readonly names: string }>(
+    MOST_KNOWN,
+  );
 
   /** Nothing of an index that is missing. `files` are wanted. Throws Error for one that is too large to be read. */
   async read(

@@ -1,6 +1,13 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { folderEntries, folderFacts, keptStampOf, removeTree, stampOf, TooMuchToRemove } from "../../src/processes/folders.ts";
+import {
+  folderEntries,
+  folderFacts,
+  keptStampOf,
+  removeTree,
+  stampOf,
+  TooMuchToRemove,
+} from "../../src/processes/folders.ts";
 import { missing, place } from "./_place.ts";
 import { runs } from "../helpers/long_part.ts";
 import { until } from "../helpers/until.ts";
