@@ -5,7 +5,7 @@ import { Pace } from "../domain/kit/concurrency.ts";
 import { smallTextFile } from "../domain/kit/files.ts";
 import { everyGitSetting, type GitSetting, untilde } from "../domain/kit/git_config.ts";
 import { GitIndexes } from "./_git_index.ts";
-import { holds } from "./_open_paths.ts";
+import { holds } from "./_open_folders.ts";
 import { folderEntries, keptStampOf, stampOf } from "./folders.ts";
 
 export const GIT = ".git", VIS = ".vis";

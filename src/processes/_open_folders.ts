@@ -1,15 +1,140 @@
-import { realpathSync, statSync } from "node:fs";
-import { basename, delimiter, dirname, isAbsolute, join } from "node:path";
+import { existsSync } from "node:fs";
+import { basename, delimiter, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import type { GrantedPath } from "../sandbox/confine/access.ts";
-import {
-  holds,
-  machinePath,
-  namedPath,
-  type PrivateFolders,
-  realFolders,
-  refusePrivate,
-  withoutPrivate,
-} from "./_open_paths.ts";
+
+/** Parts of a path that stand for others, or for nothing. */
+const ODD = /[\\/](?:\.{0,2})(?:[\\/]|$)/;
+
+/** Whether the path is the folder or inside it. */
+export function holds(folder: string, path: string): boolean {
+  if (path === "") return false;
+  // Plain paths are compared as texts, which takes a tenth of the time.
+  if (!ODD.test(folder) && !ODD.test(path)) return path === folder || path.startsWith(folder + sep);
+  const way = relative(folder, path);
+  return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+}
+
+/** Null if nothing exists. */
+export async function realPath(path: string): Promise<GrantedPath | null> {
+  try {
+    const real = await Deno.realPath(path);
+    return { path: real, folder: (await Deno.stat(real)).isDirectory };
+  } catch {
+    return null;
+  }
+}
+
+/** `realPath` for folders of the machine: the runtime would start a thread for each of them, which takes longer. */
+export function machinePath(path: string): GrantedPath | null {
+  if (!existsSync(path)) return null; // an error costs more than the question
+  try {
+    const real = Deno.realPathSync(path);
+    return { path: real, folder: Deno.statSync(real).isDirectory };
+  } catch {
+    return null;
+  }
+}
+
+/** The system folders that programs need. */
+const SYSTEM = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt"];
+/** Never a link; the runtime looks at nothing there unless every permission was given. */
+const PROCESSES: GrantedPath = { path: "/proc", folder: true };
+/** `resolv.conf` is often a link to another location. */
+const LINKED = ["/etc/resolv.conf"];
+const DEVICES = ["null", "zero", "full", "random", "urandom"].map((name) => `/dev/${name}`);
+const ETC_DEPTH = 4;
+
+/** Folders of the machine with programs that every program may read and run: real paths, and only those that exist. */
+export function systemPaths(): readonly GrantedPath[] {
+  const found = [...SYSTEM, ...LINKED].map(machinePath);
+  return distinct([PROCESSES, ...found.filter((one) => one !== null)]);
+}
+
+/** The settings of the machine that every program may read. Root may read all its own files, keys of the machine
+ * included, whatever rights it has dropped: for it, only what everybody may read, which takes a while to find. */
+export async function settingsPaths(): Promise<readonly GrantedPath[]> {
+  return Deno.uid() === 0 ? distinct(await readable("/etc", ETC_DEPTH)) : [{ path: "/etc", folder: true }];
+}
+
+export async function deviceNodes(): Promise<readonly string[]> {
+  const there = await Promise.all(DEVICES.map((path) => Deno.lstat(path).then((it) => it.isCharDevice, () => false)));
+  return DEVICES.filter((_, at) => there[at]);
+}
+
+/** The links that lead from these paths and the system's to real ones, where they are and where they lead. */
+export async function linksOf(paths: readonly string[]): Promise<readonly (readonly [path: string, to: string])[]> {
+  const found = new Map<string, string>();
+  for (const path of [...SYSTEM, ...LINKED, ...paths]) await followLinks(path, found);
+  return [...found];
+}
+
+async function followLinks(path: string, found: Map<string, string>): Promise<void> {
+  const [, ...names] = path.split("/");
+  let at = "";
+  for (const [index, name] of names.entries()) {
+    at = `${at}/${name}`;
+    const to = found.get(at) ?? await Deno.readLink(at).catch(() => null);
+    if (to === null) continue;
+    const isNew = !found.has(at);
+    found.set(at, to);
+    // A link that was followed before may be one in a circle.
+    if (isNew) await followLinks(resolve(dirname(at), to, ...names.slice(index + 1)), found);
+    return;
+  }
+}
+
+/** What everybody may read below a folder, as the smallest list of paths. */
+async function readable(folder: string, depth: number): Promise<readonly GrantedPath[]> {
+  const parts: GrantedPath[] = [];
+  let whole = true;
+  for await (const { name } of Deno.readDir(folder)) {
+    const path = join(folder, name);
+    const info = await Deno.lstat(path).catch(() => null);
+    if (!info || info.isSymlink) continue;
+    const open = ((info.mode ?? 0) & (info.isDirectory ? 0o5 : 0o4)) !== 0;
+    if (!open || (info.isDirectory && depth === 0)) whole = false;
+    else if (info.isDirectory) {
+      const inner = await readable(path, depth - 1);
+      if (inner.length !== 1 || inner[0]?.path !== path) whole = false;
+      parts.push(...inner);
+    } else parts.push({ path, folder: false });
+  }
+  return whole ? [{ path: folder, folder: true }] : parts;
+}
+
+function distinct(paths: readonly GrantedPath[]): readonly GrantedPath[] {
+  return [...new Map(paths.map((one) => [one.path, one])).values()];
+}
+
+/** The user's folders with keys, settings and conversations. */
+export interface PrivateFolders {
+  readonly home: string | null;
+  readonly visHome: string | null;
+}
+
+/** Resolves their real paths. */
+async function realFolders({ home, visHome }: PrivateFolders): Promise<PrivateFolders> {
+  const real = async (path: string | null): Promise<string | null> =>
+    path === null ? null : (await realPath(path))?.path ?? resolve(path);
+  return { home: await real(home), visHome: await real(visHome) };
+}
+
+/** The paths that do not contain a private folder. */
+export function withoutPrivate(paths: readonly GrantedPath[], { home, visHome }: PrivateFolders): GrantedPath[] {
+  return paths.filter(({ path }) => ![home, visHome].some((folder) => folder !== null && holds(path, folder)));
+}
+
+/** Throws Error if one of these paths would open a private folder. A workspace inside the home folder is allowed,
+ * unless it is inside the Vis folder. */
+export function refusePrivate(open: readonly GrantedPath[], { home, visHome }: PrivateFolders): void {
+  for (const { path } of open) {
+    const opened = [home, visHome].find((folder) => folder !== null && holds(path, folder));
+    if (opened) throw new Error(`Cannot run commands: ${path} would give them access to ${opened}`);
+    if (visHome !== null && holds(visHome, path)) {
+      throw new Error(`Cannot run commands: ${path} is inside ${visHome}, the folder of Vis`);
+    }
+  }
+}
 
 interface Toolchain {
   /** Below the home folder. */
@@ -92,9 +217,9 @@ function toolchainsOf(env: Readonly<Record<string, string | undefined>>, home: s
   if (home === null) return { read: [], links: {}, env: {} };
   let keys: readonly GrantedPath[] | null = null;
   const open = (path: string): GrantedPath | null => {
-    const found = existing(path);
+    const found = machinePath(path);
     if (found === null || holds(found.path, home)) return null;
-    keys ??= KEYS.map((key) => existing(join(home, key))).filter((one) => one !== null);
+    keys ??= KEYS.map((key) => machinePath(join(home, key))).filter((one) => one !== null);
     return keys.some((key) => holds(key.path, found.path) || holds(found.path, key.path)) ? null : found;
   };
   const known = TOOLCHAINS.flatMap(({ folder, parts = [""] }) => parts.map((part) => join(home, folder, part)));
@@ -105,7 +230,7 @@ function toolchainsOf(env: Readonly<Record<string, string | undefined>>, home: s
     return found === null ? [] : [[path, found.path]];
   });
   const places = TOOLCHAINS.flatMap(({ folder, variable }) => {
-    const found = variable === undefined ? null : existing(env[variable] ?? join(home, folder));
+    const found = variable === undefined ? null : machinePath(env[variable] ?? join(home, folder));
     return variable === undefined || found === null ? [] : [[variable, found.path]];
   });
   const modules = open(join(home, "go/pkg/mod"));
@@ -120,19 +245,19 @@ function toolchainsOf(env: Readonly<Record<string, string | undefined>>, home: s
   };
 }
 
-function existing(path: string): GrantedPath | null {
-  try {
-    const facts = statSync(path, { throwIfNoEntry: false });
-    return facts ? { path: realpathSync(path), folder: facts.isDirectory() } : null;
-  } catch {
-    return null;
-  }
-}
-
 /** A folder of PATH with what its programs need beside it. */
 function folderOfPath(entry: string): readonly string[] {
   if (!["bin", "sbin"].includes(basename(entry))) return [entry];
   return [entry, ...AROUND_BIN.map((part) => join(dirname(entry), part))];
+}
+
+/** A path that the settings let programs read. Throws Error if it does not exist. */
+async function namedPath(path: string): Promise<GrantedPath> {
+  const found = isAbsolute(path) ? await realPath(path) : null;
+  if (found) return found;
+  throw new Error(
+    `Cannot run commands: the settings let them read ${path}, which is not an absolute path of an existing file or folder (vis config list)`,
+  );
 }
 
 /** What programs may use of this machine, as far as the prompt says it. */

@@ -4,8 +4,8 @@ import { BoundedMap } from "../domain/kit/bounded_map.ts";
 import { Pace } from "../domain/kit/concurrency.ts";
 import { isSecretFile } from "../domain/kit/patterns.ts";
 import { GitIndexes } from "./_git_index.ts";
-import { entryKind, GIT, isBare, isSha256, repositoryFolders, settingsAt, VIS } from "./_obeyed_by.ts";
-import { holds } from "./_open_paths.ts";
+import { entryKind, GIT, isBare, isSha256, repositoryFolders, settingsAt } from "./_obeyed_by.ts";
+import { holds } from "./_open_folders.ts";
 import { folderEntries, type FolderFacts, folderFacts } from "./folders.ts";
 
 /** Folders that are looked into before each command, those nearest to the top first, and before the first one. */
@@ -19,8 +19,6 @@ const MOST_HIDDEN = 500, MOST_SECRETS = 5_000, MOST_REPOSITORIES = 2_000;
 /** Looked into only for repositories, and for secret files that have moved: repositories' own folders, and packages. */
 const PASSED = new Set([".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv"]);
 const MOST_HASHED = 1 << 20;
-/** Names that are not listed again where only Vis has changed the folder. */
-const MANY_NAMES = 10_000;
 const OWNER_READS = 0o400, OWNER_ENTERS = 0o100;
 
 interface KnownFolder {
@@ -31,7 +29,6 @@ interface KnownFolder {
   /** Whether it is the top of a repository: it has a file, folder or link `.git`, or is a bare one. */
   readonly isTop: boolean;
   readonly isClosed: boolean;
-  readonly names: number;
 }
 
 /** Paths relative to a workspace. */
@@ -120,20 +117,6 @@ export class WorkspaceWalk {
       );
     }
     return found;
-  }
-
-  /** Makes or removes a `.git`, `HEAD` or `.vis` of Vis's own, as each command does where there is none. A folder with many names is
-   * not listed again for it, and so neither for what another program adds at the very same time. */
-  changed(path: string, change: () => void): void {
-    const folder = dirname(path), name = basename(path);
-    const near = this.#known.get(folder), known = near?.get("");
-    const isKept = known !== undefined && known.names >= MANY_NAMES && OF_VIS.has(name) &&
-      folderFacts(folder)?.stamp === known.stamp;
-    change();
-    const stamp = folderFacts(folder)?.stamp;
-    if (!isKept || stamp === undefined) return;
-    // Each look asks anew whether it is the top of a repository.
-    near?.set("", { ...known, stamp, folders: [...new Set([...known.folders, name])], isTop: true });
   }
 
   /** Real paths of secret files, without those whose text the repository has: a commit would record that they changed.
@@ -235,7 +218,7 @@ export class WorkspaceWalk {
     const folders: string[] = [], secrets: string[] = [], parts = new Set<string>();
     const below = folder === "" ? "" : `${folder}/`;
     const path = placed(workspace, folder);
-    const most = MOST_NAMES - count.names, before = count.names;
+    const most = MOST_NAMES - count.names;
     for (const { name, isFolder } of folderEntries(path, { most, wanted: this.#wanted, beat: AT_ONCE })) {
       if (name === "") {
         count.names += AT_ONCE;
@@ -247,9 +230,8 @@ export class WorkspaceWalk {
       else if (isSecretFile(below + name, this.#patterns)) secrets.push(below + name);
     }
     const isBare = OF_BARE.every((name) => parts.has(name)) && basename(folder) !== GIT;
-    const names = count.names - before;
     const stamp = facts.isFresh ? null : facts.stamp;
-    return { stamp, folders, secrets, isTop: parts.has(GIT) || isBare, isClosed: isClosed(facts), names };
+    return { stamp, folders, secrets, isTop: parts.has(GIT) || isBare, isClosed: isClosed(facts) };
   }
 }
 
@@ -259,7 +241,6 @@ function placed(workspace: string, folder: string): string {
 }
 
 const OF_BARE = ["HEAD", "objects", "refs"];
-const OF_VIS = new Set([GIT, VIS, ...OF_BARE]);
 
 /** A quick look at two bytes of a name, since most names are those of no secret. */
 function byteCheck(patterns: readonly string[]): (first: number, last: number) => boolean {

@@ -17,7 +17,7 @@ import {
   type UserFolders,
   VIS,
 } from "./_obeyed_by.ts";
-import { holds } from "./_open_paths.ts";
+import { holds } from "./_open_folders.ts";
 import { type SpecialFiles, topsOf } from "./_workspace_walk.ts";
 import { folderEntries } from "./folders.ts";
 import { pauseProgram, PROC } from "./proc_files.ts";
@@ -85,13 +85,12 @@ function runningWith(folder: string): readonly Running[] {
 /** Finds the paths of a workspace that other programs of the user later run or obey: its repositories, what their settings
  * name, and `.vis`. */
 export class FixedPaths {
-  readonly #placeholders: Placeholders;
+  readonly #placeholders = new Placeholders();
   readonly #claims: ClaimCache;
   /** By workspaces: a program that brings files takes all of them, one that begins takes one. */
   readonly #turns = new Map<string, Semaphore>();
 
-  constructor(user: UserFolders, changing?: ConstructorParameters<typeof Placeholders>[0]) {
-    this.#placeholders = new Placeholders(changing);
+  constructor(user: UserFolders) {
     this.#claims = new ClaimCache(user);
   }
 
@@ -394,13 +393,7 @@ const TRIES = 10;
  * Vis needs it; what the user puts there meanwhile stays. */
 class Placeholders {
   readonly #held = new Map<string, { count: number; readonly release: () => void }>();
-  readonly #changing: (path: string, change: () => void) => void;
   #libc: Libc | null = null;
-
-  /** `changing` makes each change. */
-  constructor(changing: (path: string, change: () => void) => void = (_, change) => change()) {
-    this.#changing = changing;
-  }
 
   /** Returns what gives it back. Throws Error if it cannot be made. */
   take(path: string, kind: "folder" | "file"): () => void {
@@ -418,13 +411,13 @@ class Placeholders {
   #hold(path: string, kind: "folder" | "file"): () => void {
     const libc = this.#libc ??= new Libc();
     for (let tries = 0; tries < TRIES; tries++) {
-      this.#changing(path, () => make(path, kind));
+      make(path, kind);
       const descriptor = libc.open(path);
       if (descriptor < 0) continue;
       const lock = (how: bigint): boolean => libc.call("flock", [BigInt(descriptor), how | LOCK_AT_ONCE]) === 0;
       if (lock(LOCK_SHARED) && PROC.link(`/proc/self/fd/${descriptor}`) === path) {
         return () => {
-          if (lock(LOCK_ALONE)) this.#changing(path, () => removeMarked(path));
+          if (lock(LOCK_ALONE)) removeMarked(path);
           libc.closeDescriptor(descriptor);
         };
       }

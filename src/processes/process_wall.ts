@@ -10,23 +10,18 @@ import type { ChildProgram } from "../sandbox/launch/start_child.ts";
 import { CommandFolder } from "./_command_folder.ts";
 import { ConfinedProcess, NoNamespaces } from "./_confined_process.ts";
 import { entryKind, obeyedIn, outsideRepository, repositoryFolders, type UserFolders } from "./_obeyed_by.ts";
-import { type OpenFolders, openFolders } from "./_open_folders.ts";
 import {
-  callPaths,
-  commandFolder,
   deviceNodes,
   holds,
   linksOf,
-  makeHome,
-  outsideWorkspace,
+  type OpenFolders,
+  openFolders,
   type PrivateFolders,
-  programEnvironment,
-  refusePrivate,
-  refuseSettings,
   settingsPaths,
   systemPaths,
   withoutPrivate,
-} from "./_open_paths.ts";
+} from "./_open_folders.ts";
+import { callPaths, commandFolder, makeHome, outsideWorkspace, programEnvironment } from "./_call_paths.ts";
 import { checkCall, MAX_BYTES, TIMEOUT_MS } from "./_program_run.ts";
 import { type SpecialFiles, topsOf, WorkspaceWalk } from "./_workspace_walk.ts";
 import { commandIn, type Fixed, FixedPaths, isPlaceholder } from "./fixed_paths.ts";
@@ -82,7 +77,7 @@ export class ProcessWall {
     this.#options = options;
     if (options.namespaces === false) this.#namespaces.failed("they are turned off");
     this.#files = new WorkspaceWalk(options.secrets ?? []);
-    this.#fixed = new FixedPaths(userFolders(options), (path, change) => this.#files.changed(path, change));
+    this.#fixed = new FixedPaths(userFolders(options));
   }
 
   /** Rejects with Error if no program ran: there is no wall on this machine, a path must not be opened, or the program
@@ -124,10 +119,8 @@ export class ProcessWall {
     signal?.throwIfAborted();
     const machine = await this.#ready();
     const place = await commandFolder(workspace, options);
-    const own = await ownPaths(workspace, options);
+    const own = await ownPaths(workspace, options, machine);
     const outer = await outsideRepository(workspace);
-    refusePrivate([...own.read, ...own.write], machine.folders);
-    refuseSettings(own.write, { home: machine.folders.home, workspace });
     const isWhole = this.#namespaces.fault === "";
     const { loopback } = options;
     const network = options.network ?? this.#options.network
@@ -304,14 +297,18 @@ function userFolders(
 }
 
 /** The same as `callPaths`, with the repository of a worktree, which is elsewhere, and one that is still to be made. */
-async function ownPaths(workspace: string, { read = [], write = [workspace] }: SpawnOptions) {
+async function ownPaths(
+  workspace: string,
+  { read = [], write = [workspace] }: SpawnOptions,
+  { folders }: OpenFolders,
+) {
   const dot = join(workspace, ".git");
-  const folders = write.includes(dot) ? await repositoryFolders(workspace) : null;
+  const repository = write.includes(dot) ? await repositoryFolders(workspace) : null;
   const there = [
     ...write.filter((path) => path !== dot || entryKind(path) !== null),
-    ...new Set(Object.values(folders ?? {})),
+    ...new Set(Object.values(repository ?? {})),
   ];
-  return await callPaths(workspace, { read, write: there });
+  return await callPaths(workspace, { read, write: there }, folders);
 }
 
 /** The process limit counts all of the user's processes, so it is based on what runs now. */

@@ -4,20 +4,15 @@ import { messageOf } from "../domain/errors.ts";
 import type { ProgramWalls, Spawned, SpawnOptions } from "../extension/spawned.ts";
 import type { GrantedPath } from "../sandbox/confine/access.ts";
 import { CommandFolder } from "./_command_folder.ts";
-import { type OpenFolders, openFolders } from "./_open_folders.ts";
 import {
-  callPaths,
-  commandFolder,
   deviceNodes,
   holds,
   machinePath,
-  makeHome,
-  outsideWorkspace,
+  type OpenFolders,
+  openFolders,
   type PrivateFolders,
-  programEnvironment,
-  refusePrivate,
-  refuseSettings,
-} from "./_open_paths.ts";
+} from "./_open_folders.ts";
+import { callPaths, commandFolder, makeHome, outsideWorkspace, programEnvironment } from "./_call_paths.ts";
 import { checkCall, MAX_BYTES, type RunOptions, runToEnd, TIMEOUT_MS, writeInput } from "./_program_run.ts";
 import { removeTree } from "./folders.ts";
 import { MAC_PROGRAMS, Probe, probeFault, type ProbePrograms, type ProbeRow } from "./seatbelt/probe.ts";
@@ -112,9 +107,7 @@ export class SeatbeltWall {
     const open = await this.#folders();
     const place = await commandFolder(workspace, options);
     const { read = [], write = [workspace] } = options;
-    const own = await callPaths(workspace, { read, write });
-    refusePrivate([...own.read, ...own.write], open.folders);
-    refuseSettings(own.write, { home: open.folders.home, workspace });
+    const own = await callPaths(workspace, { read, write }, open.folders);
     const made = await CommandFolder.make({ root: this.#options.temporary });
     const folder = made.path;
     try {

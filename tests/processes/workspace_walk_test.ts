@@ -3,8 +3,6 @@ import assert from "node:assert/strict";
 import { ROOT } from "../../scripts/_project.ts";
 import { SECRET_PATTERNS } from "../../src/domain/kit/patterns.ts";
 import { topsOf, WorkspaceWalk } from "../../src/processes/_workspace_walk.ts";
-import { folderFacts } from "../../src/processes/folders.ts";
-import { until } from "../helpers/until.ts";
 import { withFolder } from "../helpers/with_folder.ts";
 import { join } from "node:path";
 
@@ -88,33 +86,6 @@ Deno.test("an ordinary user's commands are refused where a folder could be opene
     assert.deepEqual(await found("0"), { secrets: [".env", "b/.env"], closed: ["a"] });
     const why = `Cannot run commands: they could read files in a, where Vis cannot look for keys; chmod u+r a`;
     assert.deepEqual(await found("300"), why);
-  });
-});
-
-Deno.test("a folder with many names is not listed again for what Vis makes in it", { ignore }, async () => {
-  await withFolder(async (folder) => {
-    const workspace = await Deno.realPath(folder), walk = new WorkspaceWalk(SECRET_PATTERNS);
-    const secrets = async () => (await walk.look(workspace)).secrets.toSorted();
-    /** What comes at the same time shows whether the folder is listed again. */
-    const change = (pem: string) =>
-      walk.changed(join(workspace, ".git"), () => {
-        Deno.mkdirSync(join(workspace, ".git"));
-        Deno.writeTextFileSync(join(workspace, pem), "");
-      });
-    assert.deepEqual(await secrets(), []);
-    change("few.pem");
-    assert.deepEqual(await secrets(), ["few.pem"]);
-    await Deno.remove(join(workspace, ".git"));
-    for (let at = 0; at < 10_500; at++) Deno.writeTextFileSync(join(workspace, `${at}.txt`), "");
-    await until(() => folderFacts(workspace)?.isFresh === false);
-    assert.deepEqual(await secrets(), ["few.pem"]);
-    change("many.pem");
-    assert.deepEqual(await secrets(), ["few.pem"]);
-    assert.deepEqual((await walk.look(workspace)).repositories, [""]);
-    await Deno.writeTextFile(join(workspace, "other.txt"), "");
-    assert.deepEqual(await secrets(), ["few.pem", "many.pem"]);
-    walk.changed(join(workspace, "other.txt"), () => Deno.writeTextFileSync(join(workspace, "last.key"), ""));
-    assert.deepEqual(await secrets(), ["few.pem", "last.key", "many.pem"]);
   });
 });
 

@@ -1,5 +1,5 @@
 import { basename, resolve } from "node:path";
-import { holds } from "../_open_paths.ts";
+import { holds } from "../_open_folders.ts";
 import { shellText } from "../../domain/kit/text.ts";
 
 /** A command line for `/bin/sh`, or a program with its arguments. */
