@@ -1,10 +1,9 @@
 import { Libc } from "../sandbox/confine/libc.ts";
+import { folderEntries } from "./folders.ts";
 
 const BOTH_ENDS = 2n;
 const AT_FDCWD = BigInt.asUintN(64, -100n), O_WRONLY_CLOEXEC = 0o2000001n;
-const MAX_BYTES = 8_192, MAX_LINK = 256, ENTRIES = 32_768;
-/** Offsets in a directory entry: its length, and where its name begins. */
-const LENGTH_AT = 16, NAME_AT = 19;
+const MAX_BYTES = 8_192, MAX_LINK = 256;
 
 /** Reads files of /proc with direct system calls: the runtime requires every permission for them, and Vis runs with
  * named ones. */
@@ -58,12 +57,12 @@ class ProcFiles {
 
   /** Ids of all processes. */
   processes(): readonly number[] {
-    return this.#numbersIn("/proc");
+    return numbersIn("/proc");
   }
 
   /** Ends connections of this process, named by the inodes of their sockets: who reads from one sees its end. */
   endSockets(inodes: ReadonlySet<string>): void {
-    for (const descriptor of this.#numbersIn("/proc/self/fd")) {
+    for (const descriptor of numbersIn("/proc/self/fd")) {
       const [, inode = ""] = /^socket:\[(\d+)\]/.exec(this.#linkOf(descriptor)) ?? [];
       if (inodes.has(inode)) this.#library().call("shutdown", [BigInt(descriptor), BOTH_ENDS]);
     }
@@ -75,26 +74,6 @@ class ProcFiles {
     } catch {
       return ""; // it was closed meanwhile
     }
-  }
-
-  /** Names of a folder that are numbers. */
-  #numbersIn(path: string): readonly number[] {
-    const libc = this.#library();
-    const descriptor = libc.open(path);
-    if (descriptor < 0) throw new Error(`Cannot list ${path}: errno ${libc.errno()}`);
-    const found: number[] = [];
-    const bytes = new Uint8Array(ENTRIES);
-    const into = libc.address(bytes);
-    const view = new DataView(bytes.buffer);
-    const next = (): number => libc.call("getdents64", [BigInt(descriptor), into, BigInt(ENTRIES)]);
-    for (let length = next(); length > 0; length = next()) {
-      for (let at = 0; at < length; at += view.getUint16(at + LENGTH_AT, true)) {
-        const pid = numberAt(bytes, at + NAME_AT);
-        if (pid !== null) found.push(pid);
-      }
-    }
-    libc.closeDescriptor(descriptor);
-    return found;
   }
 
   #opened(path: string, read: (libc: Libc, descriptor: number) => string): string {
@@ -113,15 +92,10 @@ class ProcFiles {
   }
 }
 
-/** Null if the name is not a number. */
-function numberAt(bytes: Uint8Array, at: number): number | null {
-  let number = 0;
-  for (let place = at; bytes[place] !== 0; place++) {
-    const digit = (bytes[place] ?? 0) - 48;
-    if (digit < 0 || digit > 9) return null;
-    number = number * 10 + digit;
-  }
-  return number;
+/** Names of a folder that are numbers. */
+function numbersIn(path: string): readonly number[] {
+  const entries = folderEntries(path, { most: Infinity, wanted: () => true });
+  return Array.from(entries, ({ name }) => name).filter((name) => /^\d+$/.test(name)).map(Number);
 }
 
 export const PROC: Pick<ProcFiles, "read" | "readWhole" | "link" | "write" | "tasks" | "processes" | "endSockets"> =
