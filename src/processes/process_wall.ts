@@ -24,7 +24,7 @@ import {
 import { callPaths, commandFolder, makeHome, outsideWorkspace, programEnvironment } from "./_call_paths.ts";
 import { checkCall, MAX_BYTES, TIMEOUT_MS } from "./_program_run.ts";
 import { type SpecialFiles, topsOf, WorkspaceWalk } from "./_workspace_walk.ts";
-import { commandIn, type Fixed, FixedPaths, isPlaceholder } from "./fixed_paths.ts";
+import { commandIn, type Fixed, FixedPaths, isPlaceholder } from "./_fixed_paths.ts";
 import { landlockFault, Namespaces } from "./linux_kernel.ts";
 import { PROC } from "./proc_files.ts";
 import { SeatbeltWall } from "./seatbelt_wall.ts";

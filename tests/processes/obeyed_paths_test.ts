@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { ObeyedPaths } from "../../src/processes/fixed_paths.ts";
+import { ObeyedPaths } from "../../src/processes/obeyed_paths.ts";
 import { asUser, planted } from "./_planting.ts";
 
 const hasGit = Deno.build.os === "linux" && await Deno.stat("/usr/bin/git").then(() => true, () => false);

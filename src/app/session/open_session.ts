@@ -210,7 +210,7 @@ function obeyedPaths(
   { home: visHome }: Pick<Settings, "home">,
 ): NonNullable<EnvironmentParts["obeyedPaths"]> {
   const user = { home: env["HOME"] || "/", visHome, env };
-  const load = async () => new (await import("../../processes/fixed_paths.ts")).ObeyedPaths(user);
+  const load = async () => new (await import("../../processes/obeyed_paths.ts")).ObeyedPaths(user);
   let obeyed: ReturnType<typeof load> | null = null;
   return async (workspace, paths) => await (await (obeyed ??= load())).of(workspace, paths);
 }

@@ -1,8 +1,6 @@
-import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Pace, Semaphore } from "../domain/kit/concurrency.ts";
 import type { Spawned } from "../extension/spawned.ts";
-import type { ObeyedPath } from "../extension/spec.ts";
 import { Libc } from "../sandbox/confine/libc.ts";
 import type { Layer } from "../sandbox/exec/exec_plan.ts";
 import {
@@ -11,7 +9,6 @@ import {
   GIT,
   isBare,
   isFile,
-  plainName,
   realPathOf,
   stepsTo,
   type UserFolders,
@@ -455,49 +452,4 @@ function removeMarked(path: string): void {
     if (isFile && size > 0) Deno.chmodSync(path, 0o644);
     else Deno.removeSync(path);
   } catch { /* the user has put something there */ }
-}
-
-/** Says which paths git runs or reads by a setting, or git or Vis by a link. */
-export class ObeyedPaths {
-  readonly #claims: ClaimCache;
-
-  constructor(user: UserFolders) {
-    this.#claims = new ClaimCache(user, { withMissing: true });
-  }
-
-  /** Of paths relative to the workspace, without links: those that are obeyed by the workspace's `.vis`, by the
-   * repositories around them and those that these name, or by the user's own settings. */
-  async of(workspace: string, paths: readonly string[]): Promise<readonly ObeyedPath[]> {
-    const tops = [...foldersAround(workspace, paths)].filter((folder) => existsSync(join(folder, GIT)));
-    const files = new Map<string, string>(), folders = new Map<string, string>(), pace = new Pace();
-    for (const { path, as, reason, runs = false } of await this.#claims.all(tops, { within: workspace })) {
-      if (pace.due) await pace.rest();
-      if (as === "part" && entryKind(path) !== "link") continue;
-      // A word is a path if there is such a file, or if a program is wanted there.
-      if (as === "word" && !runs && !isFile(path)) continue;
-      let end = path;
-      for (const step of stepsTo(path, { from: holds(workspace, path) ? workspace : "/" })) {
-        const plain = plainName(step.path);
-        if (!files.has(plain)) files.set(plain, reason);
-        end = plain;
-      }
-      const isTree = (as === "part" || as === "folder") && !holds(end, plainName(workspace));
-      if (isTree && !folders.has(end)) folders.set(end, reason);
-    }
-    const running = commandIn(workspace);
-    return paths.flatMap((path) => {
-      const plain = plainName(join(workspace, path));
-      let reason = files.get(plain);
-      for (let at = plain; reason === undefined && at !== dirname(at); at = dirname(at)) reason = folders.get(at);
-      return reason === undefined ? [] : [{ path, reason, running }];
-    });
-  }
-}
-
-function foldersAround(workspace: string, paths: readonly string[]): ReadonlySet<string> {
-  const folders = new Set<string>();
-  for (const path of paths) {
-    for (let at = dirname(join(workspace, path)); !folders.has(at); at = dirname(at)) folders.add(at);
-  }
-  return folders;
 }

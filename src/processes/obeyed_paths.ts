@@ -1,0 +1,52 @@
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { Pace } from "../domain/kit/concurrency.ts";
+import type { ObeyedPath } from "../extension/spec.ts";
+import { commandIn } from "./_fixed_paths.ts";
+import { ClaimCache, entryKind, GIT, isFile, plainName, stepsTo, type UserFolders } from "./_obeyed_by.ts";
+import { holds } from "./_open_folders.ts";
+
+/** Says which paths git runs or reads by a setting, or git or Vis by a link. */
+export class ObeyedPaths {
+  readonly #claims: ClaimCache;
+
+  constructor(user: UserFolders) {
+    this.#claims = new ClaimCache(user, { withMissing: true });
+  }
+
+  /** Of paths relative to the workspace, without links: those that are obeyed by the workspace's `.vis`, by the
+   * repositories around them and those that these name, or by the user's own settings. */
+  async of(workspace: string, paths: readonly string[]): Promise<readonly ObeyedPath[]> {
+    const tops = [...foldersAround(workspace, paths)].filter((folder) => existsSync(join(folder, GIT)));
+    const files = new Map<string, string>(), folders = new Map<string, string>(), pace = new Pace();
+    for (const { path, as, reason, runs = false } of await this.#claims.all(tops, { within: workspace })) {
+      if (pace.due) await pace.rest();
+      if (as === "part" && entryKind(path) !== "link") continue;
+      // A word is a path if there is such a file, or if a program is wanted there.
+      if (as === "word" && !runs && !isFile(path)) continue;
+      let end = path;
+      for (const step of stepsTo(path, { from: holds(workspace, path) ? workspace : "/" })) {
+        const plain = plainName(step.path);
+        if (!files.has(plain)) files.set(plain, reason);
+        end = plain;
+      }
+      const isTree = (as === "part" || as === "folder") && !holds(end, plainName(workspace));
+      if (isTree && !folders.has(end)) folders.set(end, reason);
+    }
+    const running = commandIn(workspace);
+    return paths.flatMap((path) => {
+      const plain = plainName(join(workspace, path));
+      let reason = files.get(plain);
+      for (let at = plain; reason === undefined && at !== dirname(at); at = dirname(at)) reason = folders.get(at);
+      return reason === undefined ? [] : [{ path, reason, running }];
+    });
+  }
+}
+
+function foldersAround(workspace: string, paths: readonly string[]): ReadonlySet<string> {
+  const folders = new Set<string>();
+  for (const path of paths) {
+    for (let at = dirname(join(workspace, path)); !folders.has(at); at = dirname(at)) folders.add(at);
+  }
+  return folders;
+}
