@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { Cancelled, ProviderError, type ProviderErrorCode } from "../domain/errors.ts";
 import { blockResult } from "../domain/query/block_result.ts";
-import { type ModelTrace, NO_USAGE } from "../domain/query/model_call.ts";
+import { type ModelTrace, spentOn } from "../domain/query/model_call.ts";
 import type { QueryEventBody } from "../domain/query/query_schemas.ts";
 import type { StoredBlock } from "../persistence/store.ts";
 import type { JournalEntry } from "../prompt/context.ts";
@@ -289,7 +289,8 @@ async function askModel(
     if (frame.signal.aborted) throw new Cancelled("Query cancelled");
     if (!(error instanceof ProviderError)) throw error;
     const { provider, model } = traces.at(-1) ?? currentOf(frame);
-    return { ...facts(), ...failedWith(error, { progress, brokeOff: shown && error.retryable }), provider, model };
+    const failed = failedWith(error, { progress, brokeOff: shown && error.retryable });
+    return { ...facts(), ...failed, ...spentOn(traces), provider, model };
   }
 }
 
@@ -297,14 +298,12 @@ async function askModel(
 function failedWith(
   error: ProviderError,
   { progress, brokeOff }: { readonly progress: ReplyProgress; readonly brokeOff: boolean },
-): Omit<ModelCallOutcome, "traces" | "ms" | "provider" | "model"> {
+): Omit<ModelCallOutcome, "traces" | "ms" | "usage" | "costUsd" | "provider" | "model"> {
   return {
     text: progress.text || null,
     parsed: { ok: false, reason: error.message, fault: brokeOff ? "broken" : "call" },
     thinking: progress.thinking,
     cut: false,
-    usage: NO_USAGE,
-    costUsd: null,
     fatal: !brokeOff && isInfrastructure(error),
     temporary: error.retryable || PASSING.includes(error.code),
   };

@@ -40,6 +40,7 @@ const usage = z.looseObject({
   reasoning: amount,
   calls: amount,
   cacheWrite: amount.optional(),
+  estimated: amount.optional(),
 });
 
 const mediaType = z.enum(["image/png", "image/jpeg", "image/gif", "image/webp"]);
@@ -70,6 +71,7 @@ const trace = z.looseObject({
   status: z.number().nullable(),
   error: z.string().nullable(),
   usage: usage.nullable(),
+  costUsd: amount.nullable().optional(),
   ms: amount,
   repairs: words,
 });

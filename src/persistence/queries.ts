@@ -2,7 +2,14 @@ import { sql } from "kysely";
 import { Buffer } from "node:buffer";
 import type { Image } from "../domain/images.ts";
 import { together } from "../domain/kit/concurrency.ts";
-import { addUsage, type ModelTrace, NO_USAGE } from "../domain/query/model_call.ts";
+import {
+  addSpend,
+  addUsage,
+  type ModelTrace,
+  NO_USAGE,
+  NOTHING_SPENT,
+  type Spend,
+} from "../domain/query/model_call.ts";
 import type { QueryEnd, Usage } from "../domain/query/query_schemas.ts";
 import type { StoredQuery } from "../domain/query/stored_query.ts";
 import type { NewestQueries } from "../domain/records/history.ts";
@@ -356,35 +363,30 @@ export function firstWords(text: string, maxChars: number): string {
   return `${space > maxChars / 2 ? cut.slice(0, space) : cut}…`.toWellFormed();
 }
 
-interface Spent {
-  readonly usage: Usage;
-  readonly costUsd: number | null;
-}
-
 /** What an interrupted query has spent: the totals of its last reply, plus the model calls that the blocks of the
  * running iteration made since. Its child queries have ended. */
 export async function spentOf(
   tx: Database,
   { queryId, facts }: { readonly queryId: string; readonly facts: Partial<QueryMetadata> },
-): Promise<Spent> {
+): Promise<Spend> {
   const before = { usage: facts.usage ?? NO_USAGE, costUsd: facts.costUsd ?? null };
   const cut = await tx.selectFrom("iteration").select("id")
     .where("queryStateId", "=", queryId).where("status", "=", "running").executeTakeFirst();
-  return cut ? (await spentBelow(new Content(tx), [cut.id])).reduce(added, before) : before;
+  return cut ? (await spentBelow(new Content(tx), [cut.id])).reduce(addSpend, before) : before;
 }
 
 /** What the iterations of a query up to a position took. */
 async function spentUntil(
   content: Content,
   { queryId, position, begun }: { readonly queryId: string; readonly position: number; readonly begun: number },
-): Promise<Spent & { readonly ms: number; readonly nextAt: number | undefined }> {
+): Promise<Spend & { readonly ms: number; readonly nextAt: number | undefined }> {
   const rows = await content.db.selectFrom("iteration as i")
     .select(["i.id", "i.position", "i.llmTraces", "i.metadata", "i.createdAt", "i.finishedAt"])
     .where("i.queryStateId", "=", queryId).where("i.position", "<=", position + 1)
     .orderBy("i.position").execute();
   const shown = rows.filter((row) => row.position <= position);
   await content.load(shown.flatMap(({ llmTraces, metadata }) => [llmTraces, metadata]));
-  const replies = shown.map(({ llmTraces, metadata }): Spent => {
+  const replies = shown.map(({ llmTraces, metadata }): Spend => {
     const traces = JSON.parse(content.text(llmTraces ?? "[]")) as readonly ModelTrace[];
     const usage = traces.reduce((sum, trace) => trace.usage ? addUsage(sum, trace.usage) : sum, NO_USAGE);
     const { costUsd } = fromJson<{ readonly costUsd: number | null }>(content.text(metadata ?? "{}"));
@@ -393,14 +395,14 @@ async function spentUntil(
   const below = await spentBelow(content, shown.map(({ id }) => id));
   const end = shown.at(-1);
   return {
-    ...[...replies, ...below].reduce(added, { usage: NO_USAGE, costUsd: 0 }),
+    ...[...replies, ...below].reduce(addSpend, NOTHING_SPENT),
     ms: Math.max(0, (end?.finishedAt ?? end?.createdAt ?? begun) - begun),
     nextAt: rows.find((row) => row.position > position)?.createdAt,
   };
 }
 
 /** What the model calls of the blocks of these iterations took, and their child queries. */
-async function spentBelow(content: Content, iterationIds: readonly string[]): Promise<readonly Spent[]> {
+async function spentBelow(content: Content, iterationIds: readonly string[]): Promise<readonly Spend[]> {
   if (iterationIds.length === 0) return [];
   const calls = await content.db.selectFrom("subCall").select(["usage", "costUsd"])
     .where("iterationId", "in", iterationIds).execute();
@@ -412,9 +414,4 @@ async function spentBelow(content: Content, iterationIds: readonly string[]): Pr
   const children = rows.map(({ metadata }) => fromJson<QueryMetadata>(content.text(metadata ?? "{}")));
   return [...calls.map(({ usage, costUsd }) => ({ usage: fromJson<Usage>(usage), costUsd })), ...children]
     .map(({ usage, costUsd }) => ({ usage: { ...NO_USAGE, ...usage }, costUsd: costUsd ?? null }));
-}
-
-function added(sum: Spent, { usage, costUsd }: Spent): Spent {
-  const unpriced = sum.costUsd === null || (costUsd === null && usage.calls > 0);
-  return { usage: addUsage(sum.usage, usage), costUsd: unpriced ? null : (sum.costUsd ?? 0) + (costUsd ?? 0) };
 }

@@ -1,3 +1,4 @@
+import { Buffer } from "node:buffer";
 import type { Image } from "../domain/images.ts";
 import type { Usage } from "../domain/query/query_schemas.ts";
 
@@ -20,6 +21,9 @@ export interface ModelRequest {
   readonly signal: AbortSignal;
   /** Called whenever bytes of the reply arrive, also if they are no part of its text: the service is alive. */
   readonly onBytes?: () => void;
+  /** Called with what the call takes so far: once it is sent, and whenever the service counts or more of the reply
+   * arrives. It counts if the stream fails or is cancelled. Null if nothing does: the service refused the request. */
+  readonly onUsage?: (usage: Usage | null) => void;
 }
 
 export type ModelEvent =
@@ -34,7 +38,7 @@ export type ModelEvent =
     /** A call of a tool that the reply has, although no tools were offered: its name and the beginning of its
      * arguments. */
     readonly toolCall?: string;
-    /** Impossible counts from the service, which `usage` leaves out; for the log. */
+    /** Impossible counts from the service, for which `usage` has estimates; for the log. */
     readonly oddities?: readonly string[];
   };
 
@@ -88,6 +92,23 @@ export const UNKNOWN_MODEL: Capabilities = {
   contextTokens: null,
   price: null,
 };
+
+/** UTF-8 bytes of code and JSON per token, roughly. */
+const BYTES_PER_TOKEN = 3.5;
+const IMAGE_TOKENS = 1_600;
+
+/** A rough estimate of the tokens of so many bytes of text. */
+export function tokensInBytes(bytes: number): number {
+  return Math.ceil(bytes / BYTES_PER_TOKEN);
+}
+
+/** A rough estimate of the tokens of a request. */
+export function estimateTokens(messages: readonly ModelMessage[]): number {
+  return messages.reduce(
+    (sum, { text, images }) => sum + tokensInBytes(Buffer.byteLength(text)) + (images?.length ?? 0) * IMAGE_TOKENS,
+    0,
+  );
+}
 
 /** The rates of a call with so much input: long ones may cost more per token. */
 export function ratesFor(price: Price, inputTokens: number): Pick<Price, "input" | "output" | "cached" | "cacheWrite"> {

@@ -1,6 +1,6 @@
 import { Cancelled, HostCallError, ProviderError } from "../domain/errors.ts";
 import { Semaphore } from "../domain/kit/concurrency.ts";
-import { addUsage, NO_USAGE } from "../domain/query/model_call.ts";
+import { addSpend, addUsage, NO_USAGE, NOTHING_SPENT, type Spend, spentOn } from "../domain/query/model_call.ts";
 import type { QueryReason } from "../domain/query/outcomes.ts";
 import type { Usage } from "../domain/query/query_schemas.ts";
 import { type Price, ratesFor } from "../providers/provider.ts";
@@ -16,24 +16,17 @@ interface Expected {
   readonly price: Price | null;
 }
 
-interface Spend {
-  readonly usage: Usage;
-  readonly costUsd: number | null;
-}
-
 /** A call under way. Settle it exactly once, however it ends. */
 interface Reservation {
   settle(spent: Spend): void;
 }
-
-const NOTHING: Spend = { usage: NO_USAGE, costUsd: 0 };
 
 /** What one query and everything below it has spent, against the limits of the whole tree. Each call is reserved before
  * it is made and settled after it, so that parallel children cannot each spend the same remainder. */
 export class Ledger {
   readonly #tree: Tree;
   readonly #parent: Ledger | null;
-  #spent: Spend = NOTHING;
+  #spent: Spend = NOTHING_SPENT;
 
   protected constructor(tree: Tree, parent: Ledger | null) {
     this.#tree = tree;
@@ -65,6 +58,16 @@ export class Ledger {
     return this.#tree.reached();
   }
 
+  /** Throws `ProviderError` when a limit of the tree is reached. */
+  check(): void {
+    const limit = this.reached();
+    if (limit === null) return;
+    throw new ProviderError(`Cannot call the model: ${WORDS[limit]} of the whole query is reached`, {
+      code: "refused",
+      retryable: false,
+    });
+  }
+
   /** Counts a sub-call or a child query. Throws `HostCallError` when the tree has reached its limit. */
   countSubcall(symbol: string): void {
     const limit = this.#tree.limits.subcalls ?? null;
@@ -83,13 +86,7 @@ export class Ledger {
   async reserve(expected: Expected, signal: AbortSignal): Promise<Reservation> {
     for (;;) {
       if (signal.aborted) throw new Cancelled("Query cancelled");
-      const limit = this.reached();
-      if (limit) {
-        throw new ProviderError(`Cannot call the model: ${WORDS[limit]} of the whole query is reached`, {
-          code: "refused",
-          retryable: false,
-        });
-      }
+      this.check();
       const held = this.#tree.hold(expected);
       if (held) return this.#reservation(held);
       await this.#tree.released(signal);
@@ -121,7 +118,7 @@ export class Ledger {
   }
 
   #add(spent: Spend): void {
-    this.#spent = sum(this.#spent, spent);
+    this.#spent = addSpend(this.#spent, spent);
     if (this.#parent) this.#parent.#add(spent);
   }
 }
@@ -210,14 +207,6 @@ const WORDS: Readonly<Record<LimitReason, string>> = {
   limit_time: "the time limit",
 };
 
-function sum(a: Spend, b: Spend): Spend {
-  const unpriced = a.costUsd === null || (b.costUsd === null && b.usage.calls > 0);
-  return {
-    usage: addUsage(a.usage, b.usage),
-    costUsd: unpriced ? null : (a.costUsd ?? 0) + (b.costUsd ?? 0),
-  };
-}
-
 /** The limit that prevents another model call, or null. */
 function limitReached(
   limits: QueryLimits,
@@ -261,7 +250,7 @@ export class LedgerCalls implements ModelCalls {
     return chosenRoute(this.#router, this.#model);
   }
 
-  /** Like the router; also rejects with `ProviderError` when a limit of the tree is reached, and when that limit is a
+  /** Like the router, and counts every attempt; also rejects with `ProviderError` when a limit of the tree is reached, and when that limit is a
    * cost and the price of the model is unknown. */
   async ask(request: RouterRequest, options: RouterCallOptions): Promise<RouterReply> {
     const chars = request.messages.reduce((sum, { text }) => sum + text.length, 0);
@@ -269,13 +258,24 @@ export class LedgerCalls implements ModelCalls {
     const { price } = this.current().capabilities;
     // The ledger comes first, so that a call that waits there holds no place in the gate.
     const reservation = await this.#ledger.reserve({ inputTokens, price }, options.signal);
-    let spent: Spend = { usage: NO_USAGE, costUsd: 0 };
+    let spent = NOTHING_SPENT;
+    const watched: RouterCallOptions = {
+      ...options,
+      onAttempt: (trace) => {
+        if (trace.ok) spent = spentOn([trace]);
+        else this.#ledger.count(spentOn([trace]));
+        options.onAttempt?.(trace);
+      },
+      mayRetry: () => this.#ledger.reached() === null,
+    };
     try {
       const chosen = { ...request, ...choiceOf(this.#model, request), priced: this.#ledger.priced };
-      const call = (): Promise<RouterReply> => this.#router.ask(chosen, options);
-      const reply = await (this.#gate?.run(call, options.signal) ?? call());
-      spent = { usage: reply.usage, costUsd: reply.costUsd };
-      return reply;
+      const call = (): Promise<RouterReply> => this.#router.ask(chosen, watched);
+      return await (this.#gate?.run(call, options.signal) ?? call());
+    } catch (error) {
+      // Failed attempts may have used up what was left.
+      if (error instanceof ProviderError) this.#ledger.check();
+      throw error;
     } finally {
       reservation.settle(spent);
     }

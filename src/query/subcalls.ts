@@ -1,7 +1,7 @@
 import { Cancelled, ENDED, HostCallError, messageOf } from "../domain/errors.ts";
 import { Semaphore } from "../domain/kit/concurrency.ts";
 import { oneLine } from "../domain/kit/text.ts";
-import { NO_USAGE } from "../domain/query/model_call.ts";
+import { type ModelTrace, spentOn } from "../domain/query/model_call.ts";
 import type { Emit, Emitter } from "../domain/query/query_event.ts";
 import type { QueryResult } from "../domain/query/query_schemas.ts";
 import type { SubcallFunctions, SubcallOptions } from "../environment/environment_parts.ts";
@@ -106,17 +106,19 @@ export class Subcalls implements SubcallFunctions {
     const begun = performance.now();
     const { capabilities } = calls.current();
     const messages = messagesOf(prompt, { system: options.system, alternating: capabilities.alternatingRoles });
+    const attempts: ModelTrace[] = [];
     let reply: RouterReply;
     try {
       reply = await calls.ask({ messages, reasoning: "balanced", model: options.model ?? null }, {
         signal,
+        onAttempt: (trace) => void attempts.push(trace),
         onPause: (pause) => emitter.send({ type: "retrying", ...pause }),
         onWait: (wait) => emitter.send({ type: "waiting", ...wait }),
       });
     } catch (error) {
       if (error instanceof Cancelled || signal.aborted) throw new Cancelled("Query cancelled");
       const message = messageOf(error);
-      await this.#record(prompt, { error: message, ms: performance.now() - begun });
+      await this.#record(prompt, { attempts, error: message, ms: performance.now() - begun });
       throw new HostCallError(message, { namespace: "vis", symbol: "ask" }, { cause: error });
     }
     const { text, fault, hint } = answerIn(reply);
@@ -129,7 +131,10 @@ export class Subcalls implements SubcallFunctions {
     prompt: string,
     outcome:
       & { readonly ms: number }
-      & ({ readonly reply: RouterReply; readonly error: string | null } | { readonly error: string }),
+      & (
+        | { readonly reply: RouterReply; readonly error: string | null }
+        | { readonly attempts: readonly ModelTrace[]; readonly error: string }
+      ),
   ): Promise<void> {
     const { parts: { environment, store }, calls } = this.#parts;
     const iterationId = environment.iterationId;
@@ -137,13 +142,13 @@ export class Subcalls implements SubcallFunctions {
     const { provider, model } = calls.current();
     const { ms } = outcome;
     if (!("reply" in outcome)) {
-      const none = { usage: NO_USAGE, costUsd: null, reply: null };
       return await store.recordSubCall({
         iterationId,
         provider: provider.name,
         model,
         prompt,
-        ...none,
+        reply: null,
+        ...spentOn(outcome.attempts),
         error: outcome.error,
         ms,
       });

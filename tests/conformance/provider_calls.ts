@@ -18,12 +18,14 @@ export function request(fields: Partial<ModelRequest> = {}): ModelRequest {
 
 export async function collect(
   provider: Provider,
-  options: { readonly signal?: AbortSignal; readonly onEvent?: (event: ModelEvent) => void } = {},
+  { onEvent, ...fields }: Partial<Pick<ModelRequest, "signal" | "onUsage">> & {
+    readonly onEvent?: (event: ModelEvent) => void;
+  } = {},
 ): Promise<ModelEvent[]> {
   const events: ModelEvent[] = [];
-  for await (const event of provider.stream(request(options.signal ? { signal: options.signal } : {}))) {
+  for await (const event of provider.stream(request(fields))) {
     events.push(event);
-    options.onEvent?.(event);
+    onEvent?.(event);
   }
   return events;
 }

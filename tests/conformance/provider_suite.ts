@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { Cancelled, ProviderError } from "../../src/domain/errors.ts";
+import type { Usage } from "../../src/domain/query/query_schemas.ts";
 import type { ModelEvent, Provider } from "../../src/providers/provider.ts";
 import type { MockCounts, MockReply } from "../helpers/wires/wire_mock.ts";
 import { collect, endOf, request, textOf } from "./provider_calls.ts";
@@ -167,28 +168,60 @@ function bytesSuite(test: Test, { marksEnd }: WireFacts): void {
   test("counts cached and reasoning tokens", { text: "yes", counts }, async ({ provider }) => {
     assert.deepEqual(endOf(await collect(provider)).usage, { ...counts, calls: 1 });
   });
-  test("counts nothing where the service does not", { text: "yes", usage: null }, async ({ provider }) => {
-    const { usage } = endOf(await collect(provider));
-    assert.deepEqual(usage, { input: 0, output: 0, cached: 0, reasoning: 0, calls: 1 });
-  });
+  const estimated = { input: 9, output: 3, cached: 0, reasoning: 0, calls: 1, estimated: 1 };
+  const text = "0123456789";
+  for (const reply of [{ usage: null }, { counts: { input: 0, output: 0 } }]) {
+    test(`estimates where the service counts nothing: ${JSON.stringify(reply)}`, { text, ...reply }, async (rig) => {
+      assert.deepEqual(endOf(await collect(rig.provider)).usage, estimated);
+    });
+  }
+  test(
+    "reads counts that are texts or fractions",
+    { text, counts: { input: "7" as unknown as number, output: 12.5 } },
+    async ({ provider }) => {
+      const { usage } = endOf(await collect(provider));
+      assert.deepEqual(usage, { input: 7, output: 13, cached: 0, reasoning: 0, calls: 1 });
+    },
+  );
   const absurd: readonly MockCounts[] = [
-    { input: -5, output: 12.5 },
+    { input: -5, output: NaN },
     { input: 1e300, output: -1, cached: -7, reasoning: -3 },
-    { input: "7" as unknown as number, output: "many" as unknown as number },
+    { input: "some" as unknown as number, output: "many" as unknown as number },
   ];
   for (const counts of absurd) {
     test(
-      `leaves out counts that no call has: ${Object.values(counts)}`,
-      { text: "yes", counts },
+      `estimates instead of counts that no call has: ${Object.values(counts)}`,
+      { text, counts },
       async ({ provider }) => {
         const { usage, oddities = [] } = endOf(await collect(provider));
-        // What one service says before its reply, it has written already.
-        assert.ok(usage.output <= 1);
-        assert.deepEqual({ ...usage, output: 0 }, { input: 0, output: 0, cached: 0, reasoning: 0, calls: 1 });
+        assert.deepEqual(usage, estimated);
         assert.ok(oddities.some((text) => text.startsWith("input: ")), oddities.join());
       },
     );
   }
+  for (const fault of ["cut", "silence"] as const) {
+    test(`counts a reply that does not end: ${fault}`, { text: LONG, fault, usage: null }, async (rig) => {
+      const abort = new AbortController();
+      const said: ModelEvent[] = [];
+      const onEvent = (event: ModelEvent) => {
+        said.push(event);
+        if (fault === "silence" && textOf(said, "text").length >= LONG.length / 4) abort.abort();
+      };
+      const usages: (Usage | null)[] = [];
+      const onUsage = (usage: Usage | null) => void usages.push(usage);
+      await assert.rejects(collect(rig.provider, { signal: abort.signal, onEvent, onUsage }));
+      assert.deepEqual(usages[0], { ...estimated, output: 0 }, "what is sent counts");
+      const heard = Math.ceil(new TextEncoder().encode(textOf(said, "text")).byteLength / 3.5);
+      const last = usages.at(-1);
+      assert.deepEqual({ ...last, output: 0 }, usages[0]);
+      assert.ok(last && heard > 0 && last.output >= heard, `${last?.output} of ${heard}`);
+    });
+  }
+  test("counts nothing for a request that was refused", { status: 500, error: { message: "no" } }, async (rig) => {
+    const usages: (Usage | null)[] = [];
+    await assert.rejects(collect(rig.provider, { onUsage: (usage) => void usages.push(usage) }), ProviderError);
+    assert.equal(usages.at(-1), null);
+  });
   for (const fault of ["stays_open", "cut_at_end"] as const) {
     const reply = { text: LONG, fault, counts } as const;
     test(`takes a reply that is over although its stream is not: ${fault}`, reply, async ({ provider, left }) => {

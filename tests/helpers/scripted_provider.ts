@@ -14,7 +14,8 @@ export interface ScriptedReplyParts {
   readonly text: string;
   /** Native reasoning, streamed before the text. */
   readonly reasoning?: string;
-  /** Missing fields are computed from the texts (4 characters per token). */
+  /** Missing fields are computed from the texts (4 characters per token). If given, it counts from the start, also if the
+   * reply is cut off. */
   readonly usage?: Partial<Usage>;
   /** Delay before the first event; an abort ends it. */
   readonly delayMs?: number;
@@ -156,6 +157,8 @@ class Scripted implements ScriptedProvider {
 
   async *#play(asked: ScriptedRequest, request: ModelRequest): AsyncGenerator<ModelEvent> {
     const reply = this.#next(asked);
+    const usage = { ...countUsage(asked, reply), ...reply.usage };
+    if (reply.usage) request.onUsage?.(usage);
     if (reply.delayMs) await REAL_CLOCK.sleep(reply.delayMs, request.signal);
     if (reply.after) await abortable(reply.after, request.signal);
     for (const delta of pieces(reply.reasoning ?? "", reply.chunk)) {
@@ -168,7 +171,6 @@ class Scripted implements ScriptedProvider {
     }
     throwIfAborted(request.signal);
     if (reply.failAfter) throw reply.failAfter;
-    const usage = { ...countUsage(asked, reply), ...reply.usage };
     yield { type: "end", usage, model: request.model, finish: reply.finish ?? "stop" };
   }
 

@@ -5,6 +5,7 @@ import type { Provider } from "../../src/providers/provider.ts";
 import { Router } from "../../src/providers/router/router.ts";
 import { Ledger, LedgerCalls } from "../../src/query/limits.ts";
 import { scriptedProvider } from "../helpers/scripted_provider.ts";
+import { until } from "../helpers/until.ts";
 
 const NONE = { costUsd: null, tokens: null, wallMs: null };
 const signal = new AbortController().signal;
@@ -26,6 +27,30 @@ Deno.test("LedgerCalls.ask() settles what a call took, and nothing for one that 
   assert.equal((await own.ask(request, { signal })).text, "hi");
   await assert.rejects(own.ask(request, { signal }), { name: "ProviderError" });
   assert.deepEqual([ledger.spent.usage.input, ledger.spent.costUsd, gate.open], [5, 5, 0]);
+});
+
+Deno.test("LedgerCalls.ask() counts attempts that broke off, and makes no more of them than the limit allows", async () => {
+  const price = { input: 1e6, output: 0, cached: 0 };
+  const failAfter = new ProviderError("Cannot", { code: "server", retryable: true, status: 503 });
+  const cut = { text: "n", usage: { input: 2, output: 1 }, failAfter };
+  const provider = scriptedProvider([], { otherwise: cut, capabilities: { price } });
+  const ledger = Ledger.open({ ...NONE, costUsd: 3 }, () => 0);
+  const router = new Router({ routes: [{ provider, model: "root" }, { provider, model: "other" }], attempts: 1 });
+  const own = new LedgerCalls(router, { ledger });
+  await assert.rejects(own.ask(request, { signal }), /^ProviderError: Cannot call the model: the cost limit/);
+  assert.deepEqual([provider.requests.length, ledger.spent.costUsd, ledger.spent.usage.calls], [2, 4, 2]);
+});
+
+Deno.test("LedgerCalls.ask() counts a call that was cancelled", async () => {
+  const endless = { text: "", delayMs: 60_000, usage: { input: 5, output: 1 } };
+  const provider = scriptedProvider([endless], { capabilities: { price: { input: 1e6, output: 0, cached: 0 } } });
+  const { ledger, calls: own } = calls(provider);
+  const gone = new AbortController();
+  const asked = own.ask(request, { signal: gone.signal });
+  await until(() => provider.requests.length > 0);
+  gone.abort();
+  await assert.rejects(asked, { name: "Cancelled" });
+  assert.deepEqual([ledger.spent.usage.input, ledger.spent.costUsd], [5, 5]);
 });
 
 Deno.test("LedgerCalls asks the model of its query, and the one that a call names before it", async () => {

@@ -170,8 +170,13 @@ async function* tracedStream(
     "gen_ai.request.stream": true,
   });
   let isFirst = true;
+  let taken: Usage | null = null;
+  const onUsage = (usage: Usage | null): void => {
+    taken = usage;
+    request.onUsage?.(usage);
+  };
   try {
-    for await (const event of provider.stream(request)) {
+    for await (const event of provider.stream({ ...request, onUsage })) {
       if (isFirst) span.set({ "gen_ai.response.time_to_first_chunk": (performance.now() - begun) / 1000 });
       isFirst = false;
       if (event.type === "end") endOf(span, event);
@@ -181,6 +186,7 @@ async function* tracedStream(
     failed(span, error);
     throw error;
   } finally {
+    if (taken) span.set(usageAttributes(taken));
     span.end();
   }
 }
@@ -221,7 +227,7 @@ function providerName(name: string): string {
 
 /** Usage of a call or a query. */
 function usageAttributes(
-  { input, output, cached, cacheWrite = 0, reasoning }: Usage,
+  { input, output, cached, cacheWrite = 0, reasoning, estimated = 0 }: Usage,
 ): Record<string, Attribute> {
   return {
     "gen_ai.usage.input_tokens": input,
@@ -229,5 +235,6 @@ function usageAttributes(
     ...(cached > 0 ? { "gen_ai.usage.cache_read.input_tokens": cached } : {}),
     ...(cacheWrite > 0 ? { "gen_ai.usage.cache_creation.input_tokens": cacheWrite } : {}),
     ...(reasoning > 0 ? { "gen_ai.usage.reasoning.output_tokens": reasoning } : {}),
+    ...(estimated > 0 ? { "vis.usage.estimated_calls": estimated } : {}),
   };
 }

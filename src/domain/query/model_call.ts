@@ -7,7 +7,10 @@ export interface ModelTrace {
   readonly ok: boolean;
   readonly status: number | null;
   readonly error: string | null;
+  /** Null if the service took nothing, as far as is known. */
   readonly usage: Usage | null;
+  /** US dollars of `usage`; null if the price is unknown, absent without usage. */
+  readonly costUsd?: number | null;
   readonly ms: number;
   /** What had to be repaired to read the reply. Filled in by the reply's reader. */
   readonly repairs: readonly string[];
@@ -37,6 +40,7 @@ export const NO_USAGE: Usage = { input: 0, output: 0, cached: 0, reasoning: 0, c
 
 export function addUsage(a: Usage, b: Usage): Usage {
   const cacheWrite = (a.cacheWrite ?? 0) + (b.cacheWrite ?? 0);
+  const estimated = (a.estimated ?? 0) + (b.estimated ?? 0);
   return {
     input: a.input + b.input,
     output: a.output + b.output,
@@ -44,5 +48,46 @@ export function addUsage(a: Usage, b: Usage): Usage {
     ...(cacheWrite > 0 ? { cacheWrite } : {}),
     reasoning: a.reasoning + b.reasoning,
     calls: a.calls + b.calls,
+    ...(estimated > 0 ? { estimated } : {}),
   };
+}
+
+/** Tokens and US dollars of model calls. The cost is null if any of them has an unknown price. */
+export interface Spend {
+  readonly usage: Usage;
+  readonly costUsd: number | null;
+}
+
+export const NOTHING_SPENT: Spend = { usage: NO_USAGE, costUsd: 0 };
+
+export function addSpend(a: Spend, b: Spend): Spend {
+  const isUnknown = a.costUsd === null || (b.costUsd === null && b.usage.calls > 0);
+  return {
+    usage: addUsage(a.usage, b.usage),
+    costUsd: isUnknown ? null : (a.costUsd ?? 0) + (b.costUsd ?? 0),
+  };
+}
+
+/** What stands before amounts of which a part is estimated. */
+export function aboutText({ estimated = 0 }: Pick<Usage, "estimated">): string {
+  return estimated > 0 ? "about " : "";
+}
+
+/** Tokens and cost for people. What is unknown is named, and never shown as 0. */
+export function spentText({ usage, costUsd }: Spend): readonly string[] {
+  const { input, output, calls } = usage;
+  const isCounted = input + output > 0 || calls === 0;
+  return [
+    isCounted ? `${aboutText(usage)}${input} in + ${output} out tokens` : "tokens not counted",
+    ...(costUsd === null && calls > 0 ? ["price unknown"] : []),
+    ...(costUsd === null || costUsd === 0 ? [] : [`${aboutText(usage)}$${costUsd.toFixed(4)}`]),
+  ];
+}
+
+/** What the attempts at a call took. */
+export function spentOn(attempts: readonly ModelTrace[]): Spend {
+  return attempts.reduce(
+    (sum, { usage, costUsd = null }) => usage ? addSpend(sum, { usage, costUsd }) : sum,
+    NOTHING_SPENT,
+  );
 }

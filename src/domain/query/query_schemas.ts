@@ -18,7 +18,11 @@ const UsageSchema = z.object({
   cacheWrite: count.optional().describe("Part of input that was written to a cache"),
   reasoning: count.describe("Part of output that was reasoning"),
   calls: count,
-}).describe("Tokens as counted by the provider");
+  /** If there are any. */
+  estimated: count.optional().describe(
+    "Number of calls whose input or output is estimated from their texts, since the provider did not count it",
+  ),
+}).describe("Tokens as counted by the provider, or estimated");
 
 /** Tokens of one or more model calls. */
 export type Usage = Frozen<z.infer<typeof UsageSchema>>;

@@ -1,10 +1,17 @@
-import { estimateTokens, fittingRoutes, type ModelPreference, type ModelRoute, namedRoutes } from "./routes.ts";
+import { fittingRoutes, type ModelPreference, type ModelRoute, namedRoutes } from "./routes.ts";
 import { ProviderError } from "../../domain/errors.ts";
 import { backoffMs, type Clock, REAL_CLOCK } from "../../domain/kit/time.ts";
-import type { ModelTrace } from "../../domain/query/model_call.ts";
+import { type ModelTrace, spentOn } from "../../domain/query/model_call.ts";
 import type { Usage } from "../../domain/query/query_schemas.ts";
 import type { Log } from "../../logging/log.ts";
-import { type Capabilities, costOf, type ModelEvent, type ModelMessage, type ReasoningLevel } from "../provider.ts";
+import {
+  type Capabilities,
+  costOf,
+  estimateTokens,
+  type ModelEvent,
+  type ModelMessage,
+  type ReasoningLevel,
+} from "../provider.ts";
 import { ProviderGuard, type RateLimit, type Ticket } from "./_guard.ts";
 import { type Patience, watchedStream } from "./_watched_stream.ts";
 
@@ -49,6 +56,8 @@ export interface RouterCallOptions {
   readonly onEvent?: (event: Exclude<ModelEvent, { type: "end" }>) => boolean;
   /** Called after each attempt. */
   readonly onAttempt?: (trace: ModelTrace) => void;
+  /** Asked before another attempt: if it returns false, the last error ends the call. */
+  readonly mayRetry?: () => boolean;
   /** Called before each pause. */
   readonly onPause?: (pause: Pause) => void;
   /** Called while the first word of a reply is late: after 15 s, and each time when the wait has doubled. */
@@ -69,6 +78,7 @@ export interface Pause {
 export interface RouterReply {
   readonly text: string;
   readonly reasoning: string;
+  /** Of all attempts. */
   readonly usage: Usage;
   readonly costUsd: number | null;
   /** The model and provider that served the request. */
@@ -173,8 +183,8 @@ export class Router {
     let known: ProviderError | null = null;
     for (let tries = this.#attempts;; tries = 1) {
       const round = await this.#round(routes, { asking, tries });
-      if ("reply" in round) return { ...round.reply, attempts };
-      const { passing } = round;
+      if ("reply" in round) return { ...round.reply, ...spentOn(attempts), attempts };
+      const passing = mayRetry(options) ? round.passing : [];
       // That no call could be made is less informative than the result of the last call.
       known = round.asked ? round.error : known ?? round.error;
       const waitMs = retries.patientMs(passing.map(({ error }) => error));
@@ -206,7 +216,7 @@ export class Router {
       if (call.shown) return { error: outcome, asked: true, passing: [] };
       const { route, gate } = way;
       if (gate.mayPass(outcome)) passing.push({ route, error: gate.open ? outcome : gate.refusal() });
-      if (left.length === 0) return { error: outcome, asked: true, passing };
+      if (left.length === 0 || !mayRetry(asking.options)) return { error: outcome, asked: true, passing };
     }
   }
 
@@ -257,7 +267,7 @@ export class Router {
     for (let attempt = 1;; attempt++) {
       const outcome = await this.#attempt(call, { gate, ticket: place });
       if (!(outcome instanceof ProviderError)) return outcome;
-      const again = !call.shown && attempt < tries && gate.open;
+      const again = !call.shown && attempt < tries && gate.open && mayRetry(asking.options);
       const waitMs = again ? asking.retries.quickMs(outcome, attempt) : null;
       if (waitMs === null) return outcome;
       await this.#pause(waitMs, { reason: outcome.message, asking });
@@ -278,6 +288,10 @@ export class Router {
   }
 }
 
+function mayRetry(options: RouterCallOptions): boolean {
+  return options.mayRetry?.() ?? true;
+}
+
 export interface CallPatience extends Patience {
   readonly log: Pick<Log, "warn">;
 }
@@ -288,6 +302,8 @@ class ModelCall {
   heard = false;
   /** True once the caller has shown part of a reply. */
   shown = false;
+  /** What the attempt took so far; null for nothing. */
+  #usage: Usage | null = null;
   readonly #request: RouterRequest;
   readonly #route: ModelRoute;
   readonly #options: RouterCallOptions;
@@ -302,18 +318,23 @@ class ModelCall {
   async run(patience: CallPatience): Promise<Omit<RouterReply, "attempts"> | ProviderError> {
     const { clock } = patience;
     const start = clock.now();
-    const trace = (outcome: Pick<ModelTrace, "ok" | "status" | "error" | "usage">): void => {
-      const { provider, model } = this.#route;
+    const { provider, model } = this.#route;
+    const trace = (outcome: Pick<ModelTrace, "ok" | "status" | "error" | "usage" | "costUsd">): void => {
       const ms = Math.round(clock.now() - start);
       this.#options.onAttempt?.({ provider: provider.name, model, ...outcome, ms, repairs: [] });
     };
+    this.#usage = null;
     try {
       const reply = await this.#read(patience);
-      trace({ ok: true, status: null, error: null, usage: reply.usage });
+      trace({ ok: true, status: null, error: null, usage: reply.usage, costUsd: reply.costUsd });
       return reply;
     } catch (error) {
       const known = error instanceof ProviderError ? error : null;
-      trace({ ok: false, status: known?.status ?? null, error: known?.message ?? String(error), usage: null });
+      const usage = this.#usage;
+      trace({
+        ...{ ok: false, status: known?.status ?? null, error: known?.message ?? String(error), usage },
+        ...(usage === null ? {} : { costUsd: costOf(usage, provider.capabilities(model).price) }),
+      });
       if (known === null) throw error;
       return known;
     }
@@ -326,7 +347,9 @@ class ModelCall {
     const text: string[] = [];
     const reasoning: string[] = [];
     const { messages, reasoning: level } = this.#request;
-    for await (const event of watchedStream(provider, { model, messages, reasoning: level, signal }, patience)) {
+    const onUsage = (usage: Usage | null): void => void (this.#usage = usage);
+    const request = { model, messages, reasoning: level, signal, onUsage };
+    for await (const event of watchedStream(provider, request, patience)) {
       if (event.type === "end") {
         const price = provider.capabilities(event.model).price ?? provider.capabilities(model).price;
         const costUsd = costOf(event.usage, price);

@@ -47,14 +47,6 @@ export function unpricedText({ provider, model }: ModelRoute): string {
 
 /** Reserved for the reply. */
 const REPLY_TOKENS = 4_096;
-const IMAGE_TOKENS = 1_600;
-
-/** A rough estimate: code and JSON have about 3.5 characters per token. */
-export function estimateTokens(messages: readonly ModelMessage[]): number {
-  return messages.reduce((sum, { text, images }) => {
-    return sum + Math.ceil(text.length / 3.5) + (images?.length ?? 0) * IMAGE_TOKENS;
-  }, 0);
-}
 
 /** The routes that can serve a request, best first: in the given order, or in that of a preference. Throws
  * `ProviderError` if a request contains images and no model accepts them, and if it needs a known price and the model

@@ -141,7 +141,11 @@ function unstreamed(body: unknown): readonly JsonFields[] | null {
   return [
     { type: "message_start", message },
     ...message.content.map((block: unknown) => ({ type: "content_block_start", content_block: block })),
-    { type: "message_delta", delta: { ...message, stop_reason: message.stop_reason ?? "end_turn" } },
+    {
+      type: "message_delta",
+      usage: message.usage,
+      delta: { ...message, stop_reason: message.stop_reason ?? "end_turn" },
+    },
     { type: "message_stop" },
   ];
 }

@@ -83,7 +83,6 @@ function read(event: JsonFields, reply: ReplyBuilder): boolean {
   const { candidates, usageMetadata: usage, promptFeedback: feedback, modelVersion } = event;
   if (!Array.isArray(candidates) && usage === undefined && feedback === undefined) return false;
   reply.servedBy(modelVersion);
-  readUsage(usage, reply);
   const { blockReason, blockReasonMessage } = asRecord(feedback);
   const isBlocked = typeof blockReason === "string" && !blockReason.endsWith("_UNSPECIFIED");
   if (isBlocked) reply.decline(String(blockReasonMessage ?? `the request was blocked (${blockReason})`));
@@ -96,6 +95,7 @@ function read(event: JsonFields, reply: ReplyBuilder): boolean {
     reply.call({ name, input: args });
   }
   readFinish(candidate, reply);
+  readUsage(usage, reply);
   return true;
 }
 

@@ -72,9 +72,13 @@ function contentOf(
 
 function read(event: JsonFields, reply: ReplyBuilder): boolean {
   const choice = asRecord(Array.isArray(event.choices) ? event.choices[0] : undefined);
-  const hasUsage = readUsage(event.usage ?? choice.usage, reply);
-  if (!Array.isArray(event.choices)) return hasUsage;
-  reply.servedBy(event.model);
+  const hasChoices = Array.isArray(event.choices);
+  if (hasChoices) readChoice(choice, event.model, reply);
+  return readUsage(event.usage ?? choice.usage, reply) || hasChoices;
+}
+
+function readChoice(choice: JsonFields, model: unknown, reply: ReplyBuilder): void {
+  reply.servedBy(model);
   const { error, delta, message } = choice;
   const finish = choice.finish_reason ?? choice.finishReason;
   if (error !== undefined && error !== null) reply.failure = { error };
@@ -87,7 +91,6 @@ function read(event: JsonFields, reply: ReplyBuilder): boolean {
   readCalls(others, reply);
   reply.refusal(refusal);
   if (typeof finish === "string" && !NO_FINISH.has(finish.toLowerCase())) readFinish(finish, reply);
-  return true;
 }
 
 /** What servers write that have no finish reason yet. */

@@ -62,6 +62,12 @@ function read(event: JsonFields, reply: ReplyBuilder): boolean {
 
 function readEnd(response: JsonFields, reply: ReplyBuilder): void {
   reply.servedBy(response.model);
+  const { reason } = asRecord(response.incomplete_details);
+  if (reason === "content_filter") reply.decline("");
+  else if (reason === "max_output_tokens") reply.finish = "length";
+  else reply.finish = typeof reason === "string" ? reason : "stop";
+  readOutput(response.output, reply);
+  reply.takeWhole();
   const usage = asRecord(response.usage);
   reply.count({
     input: usage.input_tokens,
@@ -69,12 +75,6 @@ function readEnd(response: JsonFields, reply: ReplyBuilder): void {
     cached: asRecord(usage.input_tokens_details).cached_tokens,
     reasoning: asRecord(usage.output_tokens_details).reasoning_tokens,
   });
-  const { reason } = asRecord(response.incomplete_details);
-  if (reason === "content_filter") reply.decline("");
-  else if (reason === "max_output_tokens") reply.finish = "length";
-  else reply.finish = typeof reason === "string" ? reason : "stop";
-  readOutput(response.output, reply);
-  reply.takeWhole();
   reply.isWhole = true;
 }
 

@@ -1,6 +1,6 @@
-import { NO_USAGE } from "../../domain/query/model_call.ts";
+import { Buffer } from "node:buffer";
 import type { Usage } from "../../domain/query/query_schemas.ts";
-import type { ModelEvent } from "../provider.ts";
+import { type ModelEvent, tokensInBytes } from "../provider.ts";
 
 /** Tokens of one call; no model reads or writes this many. */
 const MAX_TOKENS = 100_000_000;
@@ -14,7 +14,6 @@ const SURELY_REPEATED = 16;
 export class ReplyBuilder {
   /** The model that served the request. */
   model: string;
-  usage: Usage = { ...NO_USAGE, calls: 1 };
   /** Why the reply ended; null until it has. */
   finish: string | null = null;
   /** The stream signalled its end. */
@@ -36,6 +35,12 @@ export class ReplyBuilder {
   /** More arrived after a finish reason: this service sends one too early. */
   #wentOn = false;
   readonly #size = new ReplySize();
+  readonly #sentTokens: number;
+  /** As the service reported them last. */
+  #counts: { readonly [K in Count]?: number } = {};
+  /** Bytes of all that the model said, and of what it had said when the service last counted the output. */
+  #bytes = 0;
+  #countedBytes = 0;
   /** By name of the count. */
   readonly #oddities = new Map<string, string>();
   /** The first half of a character whose second half comes with the next piece. */
@@ -43,8 +48,27 @@ export class ReplyBuilder {
   /** All that was said, to recognize services that repeat it in each piece. */
   readonly #said = { text: "", reasoning: "" };
 
-  constructor(model: string) {
+  /** `sentTokens`: an estimate of the tokens of the request. */
+  constructor(model: string, sentTokens: number) {
     this.model = model;
+    this.#sentTokens = sentTokens;
+  }
+
+  /** Tokens so far: the counts of the service, and estimates where it has counted nothing. Output that it counted before
+   * more arrived is at least that of what arrived. */
+  get usage(): Usage {
+    const { input = 0, output = 0, cached = 0, reasoning = 0, cacheWrite } = this.#counts;
+    const heard = tokensInBytes(this.#bytes);
+    const isCounted = output > 0 && this.#countedBytes === this.#bytes;
+    const estimate = { input: input || this.#sentTokens, output: isCounted ? output : Math.max(output, heard) };
+    const isEstimated = estimate.input !== input || estimate.output !== output;
+    return {
+      ...estimate,
+      cached: Math.min(cached, estimate.input),
+      ...(cacheWrite === undefined ? {} : { cacheWrite }),
+      ...{ reasoning, calls: 1 },
+      ...(isEstimated ? { estimated: 1 } : {}),
+    };
   }
 
   /** A finish reason was received after text, and none followed: only counts may still come, or nothing. Some services
@@ -130,17 +154,21 @@ export class ReplyBuilder {
   call({ name, input }: { readonly name?: unknown; readonly input?: unknown }): void {
     if (typeof name === "string" && name !== "") {
       if (this.#call !== null && name !== this.#call.name) this.#call.isOver = true;
+      if (this.#call === null) this.#bytes += Buffer.byteLength(name);
       this.#call ??= { name, input: "", isOver: false };
     }
     const call = this.#call;
-    if (call === null || call.isOver || input === undefined || input === null || call.input.length > MAX_CALL) return;
-    call.input += (typeof input === "string" ? input : JSON.stringify(input)).slice(0, MAX_CALL);
+    if (call === null || input === undefined || input === null) return;
+    const piece = typeof input === "string" ? input : JSON.stringify(input);
+    this.#bytes += Buffer.byteLength(piece);
+    if (!call.isOver && call.input.length <= MAX_CALL) call.input += piece.slice(0, MAX_CALL);
   }
 
   /** The model's text for its refusal. */
   refusal(delta: unknown): void {
     if (typeof delta !== "string" || delta === "") return;
     this.tail = (this.tail + delta).slice(-500);
+    this.#bytes += Buffer.byteLength(delta);
     this.isDeclined = true;
   }
 
@@ -151,19 +179,22 @@ export class ReplyBuilder {
   }
 
   /** Counts replace earlier ones, and a list of them is summed up; a count that a service does not report is null or
-   * undefined. An impossible count changes nothing. */
-  count(counts: { readonly [K in keyof Usage]?: unknown }): void {
+   * undefined. An impossible count changes nothing. Call it after what else an event has: the output was counted up to
+   * there. */
+  count(counts: { readonly [K in Count]?: unknown }): void {
     const read = Object.entries(counts).map(([name, value]) => [name, this.#tokens(name, value)] as const);
-    const usage: Usage = { ...this.usage, ...Object.fromEntries(read.filter(([, count]) => count !== null)) };
-    this.usage = { ...usage, cached: Math.min(usage.cached, usage.input) };
+    const known = Object.fromEntries(read.filter(([, count]) => count !== null));
+    this.#counts = { ...this.#counts, ...known };
+    if ("output" in known) this.#countedBytes = this.#bytes;
   }
 
   /** Null if nothing was reported or the count is impossible. */
   #tokens(name: string, value: unknown): number | null {
     const said = (Array.isArray(value) ? value : [value]).filter((count) => count !== undefined && count !== null);
     if (said.length === 0) return null;
-    if (said.every(isCount)) return said.reduce((sum, count) => sum + count, 0);
-    this.#oddities.set(name, String(said.find((count) => !isCount(count))).slice(0, 40));
+    const counts = said.map(countIn).filter((count) => count !== null);
+    if (counts.length === said.length) return counts.reduce((sum, count) => sum + count, 0);
+    this.#oddities.set(name, String(said.find((count) => countIn(count) === null)).slice(0, 40));
     return null;
   }
 
@@ -177,6 +208,7 @@ export class ReplyBuilder {
     if (delta === "") return "";
     this.#said[kind] += delta;
     this.#size.add(delta.length);
+    this.#bytes += Buffer.byteLength(delta);
     if (this.tooLong !== null) return "";
     if (this.finish !== null) this.#wentOn = true;
     const text = this.#half[kind] + delta;
@@ -186,10 +218,13 @@ export class ReplyBuilder {
   }
 }
 
-/** Strings, fractions, negative and absurd numbers come from broken services: adding them up would make limits and
- * costs wrong. */
-function isCount(value: unknown): value is number {
-  return Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) <= MAX_TOKENS;
+type Count = Exclude<keyof Usage, "calls" | "estimated">;
+
+/** A count that may be written as a string or a fraction. Null for other texts, negative and absurd numbers, which come
+ * from broken services: adding them up would make limits and costs wrong. */
+function countIn(value: unknown): number | null {
+  const count = typeof value === "string" && /^\s*\d+(\.\d+)?\s*$/.test(value) ? Number(value) : value;
+  return typeof count === "number" && count >= 0 && count <= MAX_TOKENS ? Math.ceil(count) : null;
 }
 
 /** Characters of text and reasoning of one reply; the longest of models have half as many. */

@@ -2,8 +2,14 @@ import { Cancelled, ConfigError, ENDED, ProviderError } from "../../domain/error
 import { abortable } from "../../domain/kit/concurrency.ts";
 import { asRecord, jsonOrUndefined } from "../../domain/kit/json.ts";
 import { settledWithin } from "../../domain/kit/time.ts";
-import { NO_USAGE } from "../../domain/query/model_call.ts";
-import { type Capabilities, type ModelEvent, type ModelRequest, type Provider, UNKNOWN_MODEL } from "../provider.ts";
+import {
+  type Capabilities,
+  estimateTokens,
+  type ModelEvent,
+  type ModelRequest,
+  type Provider,
+  UNKNOWN_MODEL,
+} from "../provider.ts";
 import { Endpoint } from "./_endpoint.ts";
 import { type ExchangeFacts, HttpExchange, type Quirks } from "./_exchange.ts";
 import { Failures, isError } from "./_failures.ts";
@@ -118,14 +124,17 @@ export class WireProvider implements Provider {
 
   /** Sends the request, and repeats it without what the service rejected, with an error status or in its stream. */
   async *#reply(request: ModelRequest, facts: ExchangeFacts): AsyncGenerator<ModelEvent> {
-    const { model } = request;
+    const { model, onUsage = () => {} } = request;
+    const sentTokens = estimateTokens(request.messages);
     const without = this.#without.get(model) ?? new Set<string>();
     this.#without.set(model, without);
     for (let call = this.#request(request, without);;) {
       const exchange = new HttpExchange(facts, { model, call });
+      const reply = new ReplyBuilder(model, sentTokens);
+      onUsage(reply.usage);
       let hasBegun = false;
       try {
-        for await (const event of this.#events(exchange, { model, failures: facts.failures })) {
+        for await (const event of this.#events(exchange, { reply, failures: facts.failures, onUsage })) {
           hasBegun = true;
           yield event;
         }
@@ -133,15 +142,17 @@ export class WireProvider implements Provider {
       } catch (error) {
         const { toolCall = null } = exchange.refusal ?? {};
         if (toolCall !== null && !hasBegun) {
-          const bounded = toolCall.slice(0, 300).toWellFormed();
+          reply.call({ name: toolCall });
           return yield {
             type: "end",
-            usage: { ...NO_USAGE, calls: 1 },
+            usage: reply.usage,
             model,
             finish: "tool_calls",
-            toolCall: bounded,
+            toolCall: reply.toolCall ?? "",
           };
         }
+        // If the caller cancelled, the service may have begun to work.
+        if (reply.understood === 0 && !facts.signal.aborted) onUsage(null);
         const refused = hasBegun ? null : this.#refusedField(exchange, error);
         if (refused === null) throw error;
         without.add(refused);
@@ -149,16 +160,21 @@ export class WireProvider implements Provider {
         // Another call may have noted the same in the meantime: what matters is that the new request differs.
         if (JSON.stringify(next) === JSON.stringify(call)) throw error;
         call = next;
+      } finally {
+        reply.close();
       }
     }
   }
 
   async *#events(
     exchange: HttpExchange,
-    { model: asked, failures }: { readonly model: string; readonly failures: Failures },
+    { reply, failures, onUsage }: {
+      readonly reply: ReplyBuilder;
+      readonly failures: Failures;
+      readonly onUsage: NonNullable<ModelRequest["onUsage"]>;
+    },
   ): AsyncGenerator<ModelEvent> {
     const events = await exchange.open(this.#wire);
-    const reply = new ReplyBuilder(asked);
     let grace: AbortSignal | null = null;
     let heard = 0;
     try {
@@ -178,12 +194,12 @@ export class WireProvider implements Provider {
           }
         } finally {
           // The caller gets what came before a failure.
+          onUsage(reply.usage);
           yield* reply.take();
         }
       }
       if (reply.isWhole) await settledWithin(drained(events), LAST_BYTES_MS);
     } finally {
-      reply.close();
       // Not awaited: it would wait for bytes that may never come.
       events.return(undefined).catch(() => {});
     }

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
+import { oneToken } from "../../../src/channels/http/tokens.ts";
 import { final } from "../../helpers/scripted_provider.ts";
 import { openAiClient } from "./openai/_client.ts";
 import { held as connection } from "./_raw.ts";
-import { onCall, type Rig, startRig, TOKEN } from "./_rig.ts";
+import { NO_QUOTA, onCall, type Rig, startRig, TOKEN } from "./_rig.ts";
 import { until } from "../../helpers/until.ts";
 
 const endless = { text: final("never"), delayMs: 60_000 };
@@ -75,6 +76,21 @@ Deno.test("messages: a client that leaves the wait for a result cancels its quer
   const [{ queryId }] = (await (await rig.ask(`/api/v1/conversations/${id}/queries`)).json()).items;
   await leave(rig, `/api/v1/conversations/${id}/retry`, { body: { queryId } });
   assert.deepEqual([...new Set(await ended(rig))], ["cancelled"]);
+});
+
+Deno.test("messages: what a query took until its client left counts against the quota of the token", async () => {
+  const taking = { ...endless, usage: { input: 1_000_000, output: 0 } };
+  await using rig = await startRig([taking], {
+    tokens: oneToken(TOKEN, { ...NO_QUOTA, costUsdPerDay: 2 }),
+    engine: { scripted: { capabilities: { price: { input: 3, output: 3, cached: 3 } } } },
+  });
+  const id = await rig.conversation();
+  await leave(rig, messages(id), { body: { request: "x" } });
+  assert.deepEqual(await ended(rig), ["cancelled"]);
+  const [query] = (await (await rig.ask(`/api/v1/conversations/${id}/queries`)).json()).items;
+  assert.deepEqual([query.usage.input, query.costUsd], [1_000_000, 3]);
+  const refused = await rig.post(messages(id), { request: "y" });
+  assert.match((await refused.json()).detail, /has spent its 2 US dollars/);
 });
 
 Deno.test("messages: with an idempotency key the query goes on, and the next call has its outcome", async () => {

@@ -91,6 +91,7 @@ Deno.test("Router.ask() gives the reply, what it took and who served", async () 
     status: null,
     error: null,
     usage: reply.usage,
+    costUsd: reply.costUsd,
     ms: 0,
     repairs: [],
   }]);
@@ -114,6 +115,24 @@ Deno.test("Router.ask() retries with growing pauses and reports each attempt", a
   assert.deepEqual(clock.pauses, [500, 1000]);
   assert.deepEqual(traces, ["a Cannot do it: server", "a Cannot do it: network", "a ok"]);
   assert.deepEqual(reply.attempts.map(({ status }) => status), [503, null, null]);
+});
+
+Deno.test("Router.ask() counts the attempts that failed after they took something", async () => {
+  const price = { input: 1e6, output: 0, cached: 0 };
+  const cut = { text: "n", usage: { input: 2, output: 1 }, failAfter: failing("server") };
+  const first = scriptedProvider([cut, cut, failing("server")], { name: "a", capabilities: { price } });
+  const second = scriptedProvider([{ text: "yes", usage: { input: 3, output: 1 } }], { capabilities: { price } });
+  const { ask } = rig([first, second]);
+  const { usage, costUsd, attempts } = await ask({ onEvent: () => false });
+  assert.deepEqual([usage.input, usage.output, usage.calls, costUsd], [7, 3, 3, 7]);
+  assert.deepEqual(attempts.map((one) => one.costUsd), [2, 2, undefined, 3]);
+});
+
+Deno.test("Router.ask() ends with the last error once its caller allows no further attempt", async () => {
+  const [a, b] = [named("a", [failing("server"), "late"]), named("b", ["late"])];
+  const { ask, clock } = rig([a, b]);
+  await assert.rejects(ask({ mayRetry: () => false }), /server/);
+  assert.deepEqual([a.requests.length, b.requests.length, clock.pauses], [1, 0, []]);
 });
 
 Deno.test("Router.ask() spreads its pauses by chance", async () => {

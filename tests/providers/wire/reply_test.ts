@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 
 /** It arrives until the test ends: replies that arrive at the same time share their limit. */
 function arriving(): ReplyBuilder & Disposable {
-  const reply = new ReplyBuilder("m");
+  const reply = new ReplyBuilder("m", 0);
   return Object.assign(reply, { [Symbol.dispose]: () => reply.close() });
 }
 
