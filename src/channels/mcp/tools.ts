@@ -45,6 +45,7 @@ const Answer = z.object({
   iterations: z.number(),
   inputTokens: z.number(),
   outputTokens: z.number(),
+  estimated: z.boolean().describe("Whether a part of the tokens and of the cost is estimated"),
   costUsd: z.number().nullable(),
 });
 
@@ -105,6 +106,7 @@ function facts({ status, reason, answer, value, conversationId, queryId, iterati
     iterations,
     inputTokens: usage.input,
     outputTokens: usage.output,
+    estimated: (usage.estimated ?? 0) > 0,
     costUsd,
   };
 }

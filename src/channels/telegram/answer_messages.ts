@@ -1,4 +1,5 @@
 import { clip, harmlessText, oneLine } from "../../domain/kit/text.ts";
+import { aboutText } from "../../domain/query/model_call.ts";
 import { shownAnswer } from "../../domain/query/outcomes.ts";
 import { blockFailure, blockLine, type QueryProgress, type StepBlock } from "../../domain/query/query_progress.ts";
 import type { QueryResult } from "../../domain/query/query_schemas.ts";
@@ -136,8 +137,8 @@ function footer(
     `${iterations} step${iterations === 1 ? "" : "s"}`,
     `${(ms / 1000).toFixed(1)} s`,
     model,
-    `${tokens(usage.input)} → ${tokens(usage.output)} tokens`,
-    costUsd === null ? "price unknown" : `$${costUsd.toFixed(4)}`,
+    `${aboutText(usage)}${tokens(usage.input)} → ${tokens(usage.output)} tokens`,
+    costUsd === null ? "price unknown" : `${aboutText(usage)}$${costUsd.toFixed(4)}`,
   ].join(" · ");
 }
 

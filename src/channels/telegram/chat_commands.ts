@@ -2,6 +2,7 @@ import type { Conversation } from "../../conversation/conversations.ts";
 import { ConfigError, UsageError } from "../../domain/errors.ts";
 import { nearestName } from "../../domain/kit/names.ts";
 import type { Session } from "../channel.ts";
+import { aboutText, addSpend, NOTHING_SPENT } from "../../domain/query/model_call.ts";
 import type { BotParts } from "./bot_parts.ts";
 import { chatKey, type ChatPlace, type Incoming } from "./read_update.ts";
 import { RichText } from "./rich_text.ts";
@@ -105,11 +106,14 @@ async function usage({ message: { chat }, parts }: Given): Promise<string> {
   const branch = await chatConversation(chat, parts);
   const queries = await conversations.queries(branch);
   const sum = (of: (query: typeof queries[number]) => number) => queries.reduce((all, query) => all + of(query), 0);
-  const cost = queries.some(({ costUsd }) => costUsd !== null) ? [`$${sum((q) => q.costUsd ?? 0).toFixed(4)}`] : [];
+  const { usage, costUsd } = queries.reduce(addSpend, NOTHING_SPENT);
   return [
     `${counted(queries.length, "request")}, ${counted(sum((q) => q.iterations), "step")}, ` +
     `${(sum((q) => q.ms) / 1000).toFixed(1)} s`,
-    [`${sum((q) => q.usage.input)} → ${sum((q) => q.usage.output)} tokens`, ...cost].join(" · "),
+    [
+      `${aboutText(usage)}${usage.input} → ${usage.output} tokens`,
+      costUsd === null ? "price unknown" : `${aboutText(usage)}$${costUsd.toFixed(4)}`,
+    ].join(" · "),
     `Conversation ${branch.conversationId}`,
   ].join("\n");
 }

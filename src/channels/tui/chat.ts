@@ -2,7 +2,7 @@ import type { Conversation as Branch } from "../../conversation/conversations.ts
 import type { AskOptions } from "../../conversation/send_options.ts";
 import { messageOf, UsageError } from "../../domain/errors.ts";
 import type { Approve } from "../../domain/query/approval.ts";
-import { addUsage, NO_USAGE } from "../../domain/query/model_call.ts";
+import { addSpend, addUsage, NOTHING_SPENT } from "../../domain/query/model_call.ts";
 import { reasonText, stoppedText } from "../../domain/query/outcomes.ts";
 import { isChild } from "../../domain/query/query_event.ts";
 import type { QueryEvent, QueryResult, Usage } from "../../domain/query/query_schemas.ts";
@@ -46,18 +46,19 @@ interface ChatParts {
 /** What the session has spent in this conversation, and the walls of its newest iteration. */
 export interface SessionSpend {
   readonly usage: Usage;
-  readonly costUsd: number;
+  /** Null if a price is unknown. */
+  readonly costUsd: number | null;
   readonly walls: readonly string[] | null;
 }
 
-const NOTHING_SPENT: SessionSpend = { usage: NO_USAGE, costUsd: 0, walls: null };
+const NEW_SESSION: SessionSpend = { ...NOTHING_SPENT, walls: null };
 
 /** The conversation on the screen: one query at a time; text typed meanwhile steers it or waits. None of its methods
  * throws: errors are shown in the transcript. */
 export class ChatController {
   readonly #parts: ChatParts;
   #branch: Branch | null = null;
-  #spent: SessionSpend = NOTHING_SPENT;
+  #spent: SessionSpend = NEW_SESSION;
   #running: { readonly turn: RunningTurn; readonly controller: AbortController; readonly since: number } | null = null;
   #waiting: Waiting[] = [];
   #lastAnswer = "";
@@ -111,7 +112,7 @@ export class ChatController {
   }
 
   /** Shows another conversation, or none yet; nothing may be running in the current one. */
-  show(branch: Branch | null, { spent = NOTHING_SPENT, lastAnswer = "", asked = null }: {
+  show(branch: Branch | null, { spent = NEW_SESSION, lastAnswer = "", asked = null }: {
     readonly spent?: SessionSpend;
     readonly lastAnswer?: string;
     readonly asked?: TranscriptEntry | null;
@@ -258,9 +259,9 @@ export class ChatController {
     this.#parts.changed();
   }
 
-  #finished({ costUsd, answer, status }: QueryResult): void {
+  #finished({ usage, costUsd, answer, status }: QueryResult): void {
     if (status !== "interrupted") this.#lastAnswer = answer;
-    this.#spent = { ...this.#spent, costUsd: this.#spent.costUsd + (costUsd ?? 0) };
+    this.#spent = { ...this.#spent, costUsd: addSpend(this.#spent, { usage, costUsd }).costUsd };
   }
 
   /** Reads what no event contains: the walls, from the row of the iteration. */
@@ -330,11 +331,7 @@ export async function openBranch(
   });
   return {
     entries,
-    spent: queries.reduce((sum, { usage, costUsd }) => ({
-      ...sum,
-      usage: addUsage(sum.usage, usage),
-      costUsd: sum.costUsd + (costUsd ?? 0),
-    }), NOTHING_SPENT),
+    spent: { ...queries.reduce(addSpend, NOTHING_SPENT), walls: null },
     lastAnswer: queries.findLast(({ running, status }) => !running && status !== "interrupted")?.answer ?? "",
     asked: entries.findLast((entry) => entry instanceof RequestEntry) ?? null,
   };

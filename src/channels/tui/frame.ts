@@ -146,8 +146,7 @@ export function footerLine(
   const parts = [
     `${session.provider} ${session.model}`,
     ...(!steps ? [] : [`step ${steps.used}/${steps.budget}`]),
-    ...(usage.input + usage.output > 0 ? [`↑${amounts.tokens(usage.input)} ↓${amounts.tokens(usage.output)}`] : []),
-    ...(costUsd > 0 ? [amounts.dollars(costUsd)] : []),
+    ...amounts.spent({ usage, costUsd }),
     folder(session.workspace, home),
     ...(walls === null ? [] : [walls.length === 0 ? "no walls" : `walls: ${walls.join(" ")}`]),
   ].map((part) => flat(part));

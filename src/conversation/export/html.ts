@@ -1,6 +1,7 @@
 import { Buffer } from "node:buffer";
 import { type Image, imageMediaType } from "../../domain/images.ts";
 import { oneLine, visibleText } from "../../domain/kit/text.ts";
+import { addSpend, NOTHING_SPENT, spentText } from "../../domain/query/model_call.ts";
 import { steeredAfter, steeredInto, type SteeredMessage } from "../../domain/query/stored_query.ts";
 import type { PagedRecording, RecordedIteration, RecordedQuery } from "../../domain/records/recording.ts";
 import { codeSpans } from "../../markdown/code_spans.ts";
@@ -61,11 +62,10 @@ ${requestPart(query)}
 /** The totals of a conversation, and the beginnings of its requests. */
 async function outlineOf({ queries }: PagedRecording) {
   const requests: string[] = [];
-  let steps = 0, blocks = 0, tokens = 0, cost = 0, time = 0;
+  let steps = 0, blocks = 0, time = 0, spent = NOTHING_SPENT;
   for await (const { text, usage, costUsd, ms, iterations } of queries()) {
     requests.push(oneLine(text, 120));
-    tokens += usage.input + usage.output;
-    cost += costUsd ?? 0;
+    spent = addSpend(spent, { usage, costUsd });
     time += ms;
     for await (const iteration of iterations()) {
       steps++;
@@ -77,8 +77,7 @@ async function outlineOf({ queries }: PagedRecording) {
     counted(steps, ["step", "steps"]),
     counted(blocks, ["block", "blocks"]),
     `${(time / 1000).toFixed(1)} s`,
-    ...(tokens > 0 ? [`${tokens} tokens`] : []),
-    ...(cost > 0 ? [`$${cost.toFixed(4)}`] : []),
+    ...(spent.usage.calls > 0 ? spentText(spent) : []),
   ];
   return { totals, requests };
 }

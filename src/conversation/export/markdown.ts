@@ -1,5 +1,6 @@
 import { clip, oneLine, visibleText } from "../../domain/kit/text.ts";
 import { BlockTally } from "../../domain/query/calls.ts";
+import { spentText } from "../../domain/query/model_call.ts";
 import { reasonText } from "../../domain/query/outcomes.ts";
 import { blockLine } from "../../domain/query/query_progress.ts";
 import { steeredAfter, steeredInto, type SteeredMessage } from "../../domain/query/stored_query.ts";
@@ -158,7 +159,7 @@ export function pageText(text: string): string {
 
 /** Facts about how a query ended. */
 export function endFacts(query: Omit<RecordedQuery, "iterations">, steps: number): readonly string[] {
-  const { running, status, reason, confidence, usage, costUsd, ms } = query;
+  const { running, status, reason, confidence, ms } = query;
   return [
     running
       ? "still running"
@@ -169,9 +170,7 @@ export function endFacts(query: Omit<RecordedQuery, "iterations">, steps: number
       : reasonText(reason),
     `${steps} ${steps === 1 ? "step" : "steps"}`,
     `${(ms / 1000).toFixed(1)} s`,
-    `${usage.input} in + ${usage.output} out tokens`,
-    ...(costUsd === null && usage.calls > 0 ? ["price unknown"] : []),
-    ...(costUsd === null || costUsd === 0 ? [] : [`$${costUsd.toFixed(4)}`]),
+    ...spentText(query),
   ];
 }
 

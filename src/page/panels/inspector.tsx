@@ -1,6 +1,6 @@
 import type { ComponentChildren, JSX } from "preact";
 import { durationText } from "../../domain/kit/text.ts";
-import type { ModelTrace } from "../../domain/query/model_call.ts";
+import { aboutText, type ModelTrace, spentOn } from "../../domain/query/model_call.ts";
 import type { BlockCall } from "../../domain/query/query_schemas.ts";
 import { Button, CopyButton, Tabs } from "../parts/controls.tsx";
 import { coloured, Pre } from "../parts/texts.tsx";
@@ -54,8 +54,11 @@ function Inspected({ iteration, messages, stepBy }: {
 }
 
 function summary({ metadata, status, traces }: Iteration): string {
-  const { usage } = traces.findLast(({ ok }) => ok) ?? {};
-  const tokens = usage ? ` · ${usage.input.toLocaleString()} in + ${usage.output.toLocaleString()} out` : "";
+  const { usage } = spentOn(traces);
+  const isCounted = usage.input + usage.output > 0;
+  const tokens = isCounted
+    ? ` · ${aboutText(usage)}${usage.input.toLocaleString()} in + ${usage.output.toLocaleString()} out`
+    : "";
   return `${metadata.outcome ?? status}${tokens}`;
 }
 
@@ -103,7 +106,7 @@ function StepFacts({ iteration }: { readonly iteration: Iteration }): JSX.Elemen
   );
   return (
     <>
-      <FactList title="Tokens and cost" rows={{ ...tokens(traces), Cost: cost(metadata.costUsd) }} />
+      <FactList title="Tokens and cost" rows={{ ...tokens(traces), Cost: cost(iteration) }} />
       <FactList
         title="Time"
         rows={{
@@ -142,19 +145,19 @@ function called(calls: readonly BlockCall[]): string {
 }
 
 function tokens(traces: readonly ModelTrace[]): Readonly<Record<string, string>> {
-  const { usage } = traces.findLast(({ ok }) => ok) ?? {};
-  if (!usage) return { Tokens: "unknown" };
+  const { usage } = spentOn(traces);
+  if (usage.input + usage.output === 0) return { Tokens: "not counted" };
   return {
-    Input: usage.input.toLocaleString(),
+    Input: `${aboutText(usage)}${usage.input.toLocaleString()}`,
     "Input, cached": usage.cached.toLocaleString(),
     "Input, written to cache": (usage.cacheWrite ?? 0).toLocaleString(),
-    Output: usage.output.toLocaleString(),
+    Output: `${aboutText(usage)}${usage.output.toLocaleString()}`,
     "Output, reasoning": usage.reasoning.toLocaleString(),
   };
 }
 
-function cost(usd: number | null | undefined): string {
-  return usd === null || usd === undefined ? "price unknown" : `$${usd.toFixed(6)}`;
+function cost({ traces, metadata: { costUsd = null } }: Iteration): string {
+  return costUsd === null ? "price unknown" : `${aboutText(spentOn(traces).usage)}$${costUsd.toFixed(6)}`;
 }
 
 function active(is: boolean): string {

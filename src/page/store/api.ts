@@ -140,7 +140,7 @@ type Ending =
 
 /** How a query ended, from its row or from its last event. */
 export interface TurnEnd extends Readonly<Pick<QueryRow, Ending>> {
-  readonly usage: Pick<Usage, "input" | "output">;
+  readonly usage: Pick<Usage, "input" | "output" | "estimated">;
   readonly notes: readonly string[];
   /** The answer if it is in Markdown; absent until it was fetched. */
   readonly answerTree?: readonly MarkdownBlock[] | null;

@@ -9,6 +9,7 @@ import {
   approvalTitle,
   approvalWhy,
 } from "../../domain/query/approval.ts";
+import { aboutText } from "../../domain/query/model_call.ts";
 import type { Decision, QueryReason } from "../../domain/query/outcomes.ts";
 import { keptText } from "../../domain/undo.ts";
 import { ask } from "../panels/ask.tsx";
@@ -253,10 +254,10 @@ function GoTo({ turn, iterations }: { readonly turn: Turn; readonly iterations: 
 function factsOf({ status, reason, ms, usage, costUsd, confidence }: TurnEnd): string {
   const parts = [durationText(ms)];
   if (usage.input + usage.output > 0) {
-    parts.push(`${usage.input.toLocaleString()} in + ${usage.output.toLocaleString()} out`);
+    parts.push(`${aboutText(usage)}${usage.input.toLocaleString()} in + ${usage.output.toLocaleString()} out`);
     if (costUsd === null) parts.push("price unknown");
   }
-  if (costUsd !== null && costUsd > 0) parts.push(`$${costUsd.toFixed(4)}`);
+  if (costUsd !== null && costUsd > 0) parts.push(`${aboutText(usage)}$${costUsd.toFixed(4)}`);
   if (status !== "done") parts.unshift((reason && WHY[reason]) ?? reason ?? status);
   else if (confidence !== "high") parts.push(`confidence ${confidence}`);
   return parts.join(" · ");

@@ -17,7 +17,7 @@ Deno.test("/fork goes on without the last request, /usage counts, /model chooses
     await told("/fork", /^⚠️ Cannot leave out 0 requests: the conversation has 0/);
     await told("a", /^one/);
     await told("b", /^two/);
-    await told("/usage", /^2 requests, 2 steps, .*\n\d+ → \d+ tokens/);
+    await told("/usage", /^2 requests, 2 steps, .*\n\d+ → \d+ tokens · price unknown\n/);
     await told("/fork x", /^⚠️ Cannot fork at x/);
     await told("/fork 9", /^⚠️ Cannot leave out 9/);
     await told("/fork 1", /^This is a copy of the conversation without the last request/);

@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { stripTerminalSequences, visibleWidth } from "@earendil-works/pi-tui";
 import { footerLine, panelBox } from "../../../src/channels/tui/frame.ts";
+import type { Usage } from "../../../src/domain/query/query_schemas.ts";
 import type { Panel } from "../../../src/channels/tui/panels/panel.ts";
 import { makeTheme } from "../../../src/channels/tui/text/theme.ts";
 
 const theme = { ...makeTheme({ color: false, dark: null }), dim: (text: string) => text };
-const usage = { input: 12_345, output: 678, cached: 0, reasoning: 0, calls: 2 };
+const usage: Usage = { input: 12_345, output: 678, cached: 0, reasoning: 0, calls: 2 };
 const facts = {
   session: { provider: "anthropic", model: "model-9", workspace: "/home/me/src/日本語" },
   spent: { usage, costUsd: 0.0123, walls: ["realm", "process", "kernel"] },
@@ -18,6 +19,13 @@ Deno.test("footerLine() tells model, budget, tokens, cost, walls and folder", ()
     footerLine(facts, { width: 120, theme }),
     " anthropic model-9 · step 3/20 · ↑12k ↓678 · $0.0123 · ~/src/日本語 · walls: realm process kernel",
   );
+});
+
+Deno.test("footerLine() names what is estimated and an unknown price", () => {
+  const line = (spent: Partial<typeof facts.spent> | { readonly costUsd: null }) =>
+    footerLine({ ...facts, spent: { ...facts.spent, ...spent } }, { width: 120, theme });
+  assert.match(line({ usage: { ...usage, estimated: 1 } }), / · about ↑12k ↓678 · about \$0\.0123 · /);
+  assert.match(line({ costUsd: null }), / · ↑12k ↓678 · price unknown · /);
 });
 
 Deno.test("footerLine() leaves out what does not fit, and never more than a line", () => {

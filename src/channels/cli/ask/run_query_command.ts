@@ -11,6 +11,7 @@ import {
   approvalWhy,
   type Approve,
 } from "../../../domain/query/approval.ts";
+import { spentText } from "../../../domain/query/model_call.ts";
 import { hasAnswer, stoppedText } from "../../../domain/query/outcomes.ts";
 import { isChild } from "../../../domain/query/query_event.ts";
 import type { QueryEvent, QueryResult } from "../../../domain/query/query_schemas.ts";
@@ -94,14 +95,12 @@ function besideAnswer(result: QueryResult): string {
 }
 
 function summary(result: QueryResult): string {
-  const { iterations, usage, costUsd, ms, reason } = result;
+  const { iterations, ms, reason } = result;
   const parts = [
     `${iterations} step${iterations === 1 ? "" : "s"}`,
     `${(ms / 1000).toFixed(1)} s`,
-    `${usage.input} in + ${usage.output} out tokens`,
+    ...spentText(result),
   ];
-  if (costUsd === null) parts.push("price unknown");
-  else if (costUsd > 0) parts.push(`$${costUsd.toFixed(4)}`);
   const notes = reason === "unstored" ? result.notes.slice(0, -1) : result.notes;
   return [parts.join(" · "), ...notes].join("\n");
 }
@@ -163,7 +162,7 @@ export class Trace {
         for (const line of event.lines) this.#say(`${at} nudge: ${line}`);
         return;
       case "usage":
-        return this.#say(`${at} ${event.usage.input} in + ${event.usage.output} out tokens`);
+        return this.#say(`${at} ${spentText({ usage: event.usage, costUsd: 0 }).join()}`);
       case "iteration_finished":
         return this.#say(`${at} ${event.outcome} after ${Math.round(event.ms)} ms`);
       default:

@@ -1,7 +1,7 @@
 import { matchesKey } from "@earendil-works/pi-tui";
 import type { Conversations } from "../../../conversation/conversations.ts";
 import { localTime } from "../../../domain/kit/text.ts";
-import type { SentMessage } from "../../../domain/query/model_call.ts";
+import { aboutText, type SentMessage, spentOn } from "../../../domain/query/model_call.ts";
 import { shownRange } from "../../../domain/query/stored_query.ts";
 import { amounts } from "../text/one_line.ts";
 import { Reader, type TextPart } from "./reader.ts";
@@ -131,7 +131,7 @@ function stepTable(iteration: StoredIteration): string {
     ["began", localTime(createdAt, "second")],
     ...models(iteration),
     ["tokens", tokens(iteration)],
-    ["cost", typeof metadata["costUsd"] === "number" ? amounts.cost(metadata["costUsd"]) : "price unknown"],
+    ["cost", cost(iteration)],
     ["request", typeof metadata["requestBytes"] === "number" ? amounts.bytes(metadata["requestBytes"]) : ""],
     ["budget", textOf(metadata["budget"])],
     ...blocks(iteration),
@@ -152,13 +152,18 @@ function models({ traces }: StoredIteration): readonly Row[] {
 }
 
 function tokens({ traces }: StoredIteration): string {
-  const usage = traces.findLast(({ ok }) => ok)?.usage ?? null;
-  if (usage === null) return "not counted";
+  const { usage } = spentOn(traces);
   const { input, output, cached, cacheWrite = 0, reasoning } = usage;
+  if (input + output === 0) return "not counted";
   const [read, wrote] = [part(cached, "from the cache"), part(cacheWrite, "written to it")];
-  return `${input.toLocaleString("en")} in${inside([read, wrote])}, ${output.toLocaleString("en")} out${
-    inside([part(reasoning, "reasoning")])
-  }`;
+  return `${aboutText(usage)}${input.toLocaleString("en")} in${inside([read, wrote])}, ${
+    output.toLocaleString("en")
+  } out${inside([part(reasoning, "reasoning")])}`;
+}
+
+function cost({ traces, metadata: { costUsd } }: StoredIteration): string {
+  if (typeof costUsd !== "number") return "price unknown";
+  return `${aboutText(spentOn(traces).usage)}${amounts.cost(costUsd)}`;
 }
 
 const part = (count: number, what: string): string => count > 0 ? `${count.toLocaleString("en")} ${what}` : "";

@@ -1,5 +1,6 @@
 import { matchesKey } from "@earendil-works/pi-tui";
 import type { Conversations } from "../../../conversation/conversations.ts";
+import { aboutText, spentOn } from "../../../domain/query/model_call.ts";
 import { amounts, flat } from "../text/one_line.ts";
 import { BasePanel, type PanelParts } from "./panel.ts";
 import { LineInput, List, type Movement, movement, row } from "./widgets.ts";
@@ -182,7 +183,7 @@ class TurnList {
     const facts = [
       query.status,
       amounts.count(query.iterations, "step"),
-      query.costUsd === null || query.costUsd === 0 ? "" : amounts.cost(query.costUsd),
+      query.costUsd === null || query.costUsd === 0 ? "" : `${aboutText(query.usage)}${amounts.cost(query.costUsd)}`,
     ];
     return row(`${this.isOpen(query) ? "▾" : "▸"} ${number} ${flat(query.text)}`, { facts, ...place });
   }
@@ -218,7 +219,7 @@ function step(iteration: StoredIteration): IterationSummary {
   const pending = metadata["pendingBlocks"];
   const code = blocks[0]?.code ?? (Array.isArray(pending) ? String(pending[0] ?? "") : "");
   const about = [code, error ?? "", thinking].find((text) => text.trim() !== "") ?? "";
-  const usage = traces.findLast(({ ok }) => ok)?.usage ?? null;
+  const { usage } = spentOn(traces);
   const cost = metadata["costUsd"];
   const ms = [...traces.map((one) => one.ms), ...blocks.map(({ result }) => result.ms)].reduce((a, b) => a + b, 0);
   return {
@@ -227,10 +228,10 @@ function step(iteration: StoredIteration): IterationSummary {
     name: `${position + 1} ${flat(outcome, 40)}${about === "" ? "" : ` · ${flat(about, 300)}`}`,
     facts: [
       amounts.time(ms),
-      usage === null || usage.input + usage.output === 0
+      usage.input + usage.output === 0
         ? ""
-        : `${usage.input.toLocaleString("en")} in ${usage.output.toLocaleString("en")} out`,
-      typeof cost === "number" && cost > 0 ? amounts.cost(cost) : "",
+        : `${aboutText(usage)}${usage.input.toLocaleString("en")} in ${usage.output.toLocaleString("en")} out`,
+      typeof cost === "number" && cost > 0 ? `${aboutText(usage)}${amounts.cost(cost)}` : "",
     ],
   };
 }

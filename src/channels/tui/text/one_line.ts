@@ -1,5 +1,6 @@
 import { stripTerminalSequences, truncateToWidth } from "@earendil-works/pi-tui";
 import { durationText, oneLine, visibleText } from "../../../domain/kit/text.ts";
+import { aboutText, type Spend } from "../../../domain/query/model_call.ts";
 
 const UNITS = ["bytes", "KB", "MB", "GB"] as const;
 
@@ -21,6 +22,16 @@ export const amounts = {
   },
   dollars(usd: number): string {
     return `$${usd.toFixed(usd < 1 ? 4 : 2)}`;
+  },
+  /** Tokens and cost; nothing if no token was counted. */
+  spent({ usage, costUsd }: Spend): readonly string[] {
+    const { input, output } = usage;
+    const isCounted = input + output > 0;
+    return [
+      ...(isCounted ? [`${aboutText(usage)}↑${amounts.tokens(input)} ↓${amounts.tokens(output)}`] : []),
+      ...(costUsd === null && isCounted ? ["price unknown"] : []),
+      ...(costUsd === null || costUsd === 0 ? [] : [`${aboutText(usage)}${amounts.dollars(costUsd)}`]),
+    ];
   },
   time: durationText,
   cost(usd: number): string {
