@@ -5,7 +5,7 @@ import { join, sep as SEPARATOR } from "node:path";
 import { pathToFileURL } from "node:url";
 
 /** Files that `deno task test` leaves out unless it is asked for all or for them: whole lists of attacks and faults,
- * databases on a server, packages and images, and every state of the page. */
+ * databases on a server, packages, images and what a compiler reads, very large folders, and every state of the page. */
 const LONG: readonly string[] = [
   "tests/channels/http/docs/generated_client_test.ts",
   "tests/channels/http/tenants_postgres_test.ts",

@@ -6,6 +6,7 @@ import { decode } from "../../src/sandbox/codec/codec.ts";
 import { testSandbox } from "../helpers/sandbox.ts";
 import { MAKERS } from "./program_makers.ts";
 import { type Program, programs } from "./programs.ts";
+import { runs } from "../helpers/long_part.ts";
 
 /** Every maker alone and after another, so that none goes unseen. */
 const each: readonly Program[] = MAKERS.map((maker, i) => {
@@ -42,7 +43,7 @@ async function plainly(all: readonly Program[]): Promise<unknown[]> {
 }
 
 Deno.test("run() blocks come to what the same program comes to as a module", async () => {
-  const all = [...each, ...fc.sample(programs(MAKERS, 14), 150)];
+  const all = [...each, ...fc.sample(programs(MAKERS, 14), runs(40, 150))];
   const expected = await plainly(all);
   await using box = await testSandbox();
   for (const [i, { names, blocks }] of all.entries()) {
