@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 26c00705b6040de1458c30b437c7ff7632cbf3836418c74ad3d41a502e63bc0b
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: e2e7790497a1df01a32dcff5cfbf897dc28b7b422450b4d6251bb64a4db2d1c1
 import { z } from 'zod';
 
 /** Any value that JSON can express. */
