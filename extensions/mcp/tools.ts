@@ -106,7 +106,9 @@ const Page = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.string()
 const Readable = z.object({
   name: z.string().min(1),
   description: orAbsent(z.string()),
-  inputSchema: orAbsent(z.looseObject({ type: z.literal("object").optional() })),
+  inputSchema: orAbsent(
+    z.looseObject({ type: z.union([z.literal("object"), z.tuple([z.literal("object")])]).optional() }),
+  ),
   outputSchema: orAbsent(z.looseObject({})),
   annotations: orAbsent(z.object({ destructiveHint: orAbsent(z.boolean()) })),
 });

@@ -133,10 +133,10 @@ test("mcp: an answer whose _meta is null is read", async () => {
 test("mcp: a tool that its server describes wrongly is named, and the others are usable", async () => {
   await withOne("bad tools", async ({ call, approvals }) => {
     const list = String(await call("mcp.tools", ["s"]));
-    assert.match(list, /^s: 3 tools\..*\ns\.run\(.*\ns\.nulls\(\): Promise<unknown>.*\ns\.list\(.*\n/);
+    assert.match(list, /^s: 4 tools\..*\ns\.run\(.*\ns\.nulls\(\): Promise<unknown>.*\ns\.single\(.*\ns\.list\(.*\n/);
     assert.match(list, /\nNot callable, as the server describes them wrongly: text, number 3, hint$/);
     assert.match(String(await call("mcp.call", ["s", "nulls"])), /^nulls of/);
-    await assert.rejects(call("mcp.call", ["s", "hint"]), /it has 3 tools and none of that name/);
+    await assert.rejects(call("mcp.call", ["s", "hint"]), /it has 4 tools and none of that name/);
     approvals.answer = { allowed: false, reason: "no" };
     await assert.rejects(call("mcp.call", ["s", "list"]), /marked as destructive/);
   });

@@ -193,6 +193,7 @@ Examples:
     --header 'Authorization: Bearer \${auth:github}'
 
 The server is started once, to see whether it answers.
+Arguments of the program that begin with a dash follow --, and flags of vis come before it.
 Programs run in the sandbox of commands. A token can be referred to as
 \${auth:NAME}: save it afterwards with vis auth login NAME.`;
 

@@ -39,6 +39,7 @@ TOOLS["bad tools"] = [
     annotations: null,
     _meta: null,
   },
+  { name: "single", inputSchema: { type: ["object"] } },
   { name: "list", inputSchema: object, outputSchema: { type: "array" }, annotations: { destructiveHint: true } },
   { name: "hint", inputSchema: object, annotations: { destructiveHint: "yes" } },
 ];
