@@ -16,6 +16,8 @@ const MOST_NAMES = 5_000_000;
 const AT_ONCE = 500;
 const MOST_WORKSPACES = 16;
 const MOST_HIDDEN = 500, MOST_SECRETS = 5_000, MOST_REPOSITORIES = 2_000;
+/** Of each kind: with more, no command runs, and their number no longer matters. */
+const MOST_FOUND = 20_000;
 /** Looked into only for repositories, and for secret files that have moved: repositories' own folders, and packages. */
 const PASSED = new Set([".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv"]);
 const MOST_HASHED = 1 << 20;
@@ -80,7 +82,12 @@ export class WorkspaceWalk {
       if (pace.due) await pace.rest();
       const identity = identityOf(join(workspace, path)), file = held.get(path);
       if (identity === "" && path.isWellFormed()) continue;
-      secrets.set(path, file?.identity === identity ? file : new HeldFile(join(workspace, path), identity));
+      secrets.set(
+        path,
+        file?.identity === identity
+          ? file
+          : new HeldFile(join(workspace, path), identity, { opens: secrets.size < MOST_HIDDEN }),
+      );
       moved.delete(identity);
     }
     if (moved.size > 0 && running !== null) {
@@ -138,7 +145,9 @@ export class WorkspaceWalk {
     }
     const tooMany = (count: number): Error =>
       new Error(
-        `Cannot run commands: ${count} files may hold keys, and ${MOST_HIDDEN} is the most that are hidden; the setting secrets names them`,
+        `Cannot run commands: ${
+          count < MOST_FOUND ? count : `over ${count}`
+        } files may hold keys, and ${MOST_HIDDEN} is the most that are hidden; the setting secrets names them`,
       );
     if (secrets.length > MOST_SECRETS) throw tooMany(secrets.length);
     const untracked = secrets.length === 0 ? [] : await this.#withoutTracked(workspace, secrets);
@@ -196,14 +205,16 @@ export class WorkspaceWalk {
       for (const path of current.folders) {
         if (isFull || !PASSED.has(path.slice(path.lastIndexOf("/") + 1))) open.push(path);
       }
-      for (const path of current.secrets) {
+      for (const path of !isPassed || moved.size > 0 ? current.secrets : []) {
+        if (pace.due) await pace.rest();
+        if (secrets.length === MOST_FOUND) break;
         if (!isPassed || moved.has(identityOf(join(workspace, path)))) secrets.push(path);
       }
-      if (current.isTop) repositories.push(folder);
-      if (current.isClosed) closed.push(folder);
+      if (current.isTop && repositories.length < MOST_FOUND) repositories.push(folder);
+      if (current.isClosed && closed.length < MOST_FOUND) closed.push(folder);
     }
     this.#known.set(workspace, near);
-    return { secrets, repositories, closed, isWhole: at >= open.length };
+    return { secrets, repositories, closed, isWhole: at >= open.length && closed.length < MOST_FOUND };
   }
 
   async #read(
@@ -256,14 +267,15 @@ function byteCheck(patterns: readonly string[]): (first: number, last: number) =
   return (first, last) => firsts[first] || lasts[last] || isOfGit(first, last);
 }
 
-/** Keeps a file open, so that its identity stays its own. */
+/** Keeps a file open, so that its identity stays its own; not one of many, since this process can open only so many. */
 class HeldFile {
   static readonly #closing = new FinalizationRegistry<Deno.FsFile>((file) => file.close());
   readonly identity: string;
   readonly #file: Deno.FsFile | null = null;
 
-  constructor(path: string, identity: string) {
+  constructor(path: string, identity: string, { opens }: { readonly opens: boolean }) {
     this.identity = identity;
+    if (!opens) return;
     try {
       this.#file = Deno.openSync(path);
       HeldFile.#closing.register(this, this.#file);

@@ -89,6 +89,21 @@ Deno.test("an ordinary user's commands are refused where a folder could be opene
   });
 });
 
+Deno.test("any number of files that may hold keys leaves this process its files to open", { ignore }, async () => {
+  await withFolder(async (folder) => {
+    const workspace = await Deno.realPath(folder), walk = new WorkspaceWalk(SECRET_PATTERNS);
+    const opened = (): number => [...Deno.readDirSync("/proc/self/fd")].length;
+    const { success } = await new Deno.Command("/bin/sh", {
+      args: ["-c", "seq -f .env%g 3000 | xargs touch"],
+      cwd: workspace,
+    }).output();
+    assert.ok(success);
+    const before = opened();
+    assert.equal((await walk.look(workspace)).secrets.length, 3_000);
+    assert.ok(opened() - before < 600);
+  });
+});
+
 Deno.test("a secret file that comes right after a look is found by the next one", { ignore }, async () => {
   await withFolder(async (folder) => {
     const workspace = await Deno.realPath(folder), walk = new WorkspaceWalk(SECRET_PATTERNS);
