@@ -2,7 +2,7 @@
  * executable contains its schemas. */
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
-import { schemaDigest } from "../../src/persistence/sqlite/schema_digest.ts";
+import { schemaDigest } from "../../src/persistence/sqlite/migrate.ts";
 
 const FOLDER = new URL("../../migrations/", import.meta.url);
 export const POSTGRES = new URL("postgres/", FOLDER);

@@ -23,7 +23,7 @@ const PREFIX = "sha256:";
 /** A text or value that is longer is among the contents, wherever the database has it. */
 const INLINE_CHARS = 1024;
 
-export type Row = Readonly<Record<string, unknown>>;
+type Row = Readonly<Record<string, unknown>>;
 
 /** The cells of a row that go into an archive. */
 function archived(table: ArchivedTable, row: Row): Row {

@@ -7,8 +7,7 @@ import { Content } from "./content.ts";
 import { type Database, fromJson, insertRow, toJson } from "./database.ts";
 import { checkRun } from "./runs.ts";
 import type { Branch } from "./store.ts";
-import { newestVariables } from "./variable_rows.ts";
-import { VariableWriter } from "./variable_writer.ts";
+import { newestVariables, VariableWriter } from "./variables.ts";
 
 /** Stores branches of child queries, and sub-calls of blocks. */
 export class Children {

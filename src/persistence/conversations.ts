@@ -329,7 +329,7 @@ async function write(
 }
 
 /** Whether the stored metadata of conversation `alias` contains these values. */
-export function has(
+function has(
   db: Database,
   ...[alias, wanted]: readonly [string, Readonly<Record<string, string>>]
 ): RawBuilder<boolean> {

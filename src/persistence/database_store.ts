@@ -2,7 +2,6 @@ import { BoundedMap } from "../domain/kit/bounded_map.ts";
 import { DEFAULT_TENANT } from "../domain/kit/ids.ts";
 import type { StateStore } from "../domain/records/extension_state.ts";
 import type { Archive } from "../domain/records/history.ts";
-import { beginQuery, findRequestKey } from "./begin_query.ts";
 import { Children } from "./children.ts";
 import { largePieces, putLarge } from "./content.ts";
 import {
@@ -22,8 +21,18 @@ import { type Database, namedQuery } from "./database.ts";
 import { dropLarge, Eraser } from "./erasure.ts";
 import { addSteered, Iterations, readIterations, readSentMessages } from "./iterations.ts";
 import { readLogs, writeLogEntries } from "./logs.ts";
-import { sweepLost, takeOverRun } from "./lost_runs.ts";
-import { endQuery, endWithIteration, previousTurn, queriesOfBranch, queryById, readExtras } from "./queries.ts";
+import {
+  beginQuery,
+  endQuery,
+  endWithIteration,
+  findRequestKey,
+  previousTurn,
+  queriesOfBranch,
+  queryById,
+  readExtras,
+  sweepLost,
+  takeOverRun,
+} from "./queries.ts";
 import { type IsAlive, renewLeases } from "./runs.ts";
 import { searchRows } from "./search.ts";
 import { ExtensionStates } from "./states.ts";

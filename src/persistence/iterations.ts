@@ -9,8 +9,7 @@ import { type Database, fromJson, insertRow, namedQuery, searchText, toJson, upd
 import { addTraces, changeQueryMetadata, checkFence, type QueryMetadata, runningRun } from "./runs.ts";
 import type { IterationEnd, IterationStore, NewIteration, QueryStore, StoredBlock, StoredIteration } from "./store.ts";
 import type { DatabaseSchema } from "./tables.ts";
-import { loadValues, variableImage, type VariableMetadata } from "./variable_rows.ts";
-import { VariableWriter, type WriterFacts } from "./variable_writer.ts";
+import { loadValues, variableImage, type VariableMetadata, VariableWriter, type WriterFacts } from "./variables.ts";
 
 type Failed = Parameters<IterationStore["failIteration"]>;
 

@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import { Buffer } from "node:buffer";
+import { BusyError, UsageError } from "../domain/errors.ts";
 import type { Image } from "../domain/images.ts";
 import { together } from "../domain/kit/concurrency.ts";
 import {
@@ -10,16 +11,196 @@ import {
   NOTHING_SPENT,
   type Spend,
 } from "../domain/query/model_call.ts";
+import { newId } from "../domain/kit/ids.ts";
 import type { QueryEnd, Usage } from "../domain/query/query_schemas.ts";
-import type { StoredQuery } from "../domain/query/stored_query.ts";
+import type { RequestKey, StoredQuery } from "../domain/query/stored_query.ts";
 import type { NewestQueries } from "../domain/records/history.ts";
 import { type BranchSegment, type ForkPoint, isShownRun, queriesIn, readLineage } from "./branches.ts";
 import { Content } from "./content.ts";
-import { type Database, fromJson, namedQuery, toJson, updateRow } from "./database.ts";
+import { titleFromRequest } from "./conversations.ts";
+import { Damage, type Database, fromJson, insertRow, namedQuery, searchText, toJson, updateRow } from "./database.ts";
 import { endIteration } from "./iterations.ts";
-import { checkFence, dropLease, lastIteration, newestThinkings, type QueryMetadata } from "./runs.ts";
-import type { Asked, EndOfIteration, NewQuery, PreviousTurn, QueryExtras } from "./store.ts";
+import {
+  checkFence,
+  dropLease,
+  type IsAlive,
+  isAliveNow,
+  isSame,
+  lastIteration,
+  moveToFront,
+  newestThinkings,
+  putLease,
+  type QueryMetadata,
+  takeLease,
+} from "./runs.ts";
+import type { Asked, EndOfIteration, LeftQuery, NewQuery, PreviousTurn, ProcessOwner, QueryExtras } from "./store.ts";
 import type { DatabaseSchema } from "./tables.ts";
+
+const TITLE_CHARS = 100;
+
+/** `QueryStore.beginQuery`, in the transaction `tx`. Returns the id of the run. */
+export async function beginQuery(
+  tx: Database,
+  { query, now, isAlive }: { readonly query: NewQuery; readonly now: number; readonly isAlive: IsAlive },
+): Promise<string> {
+  const { branchId, owner } = query;
+  const found = await readBranch(tx, branchId);
+  const wasHeld = await takeLease(tx, {
+    ...{ branchId, owner, isAlive, now },
+    holder: found.holder,
+    endLeft: (left) => endLeftOf(tx, { ...left, branchId, now }),
+  });
+  // What the process before left running has an end now.
+  const branch = wasHeld ? await readBranch(tx, branchId) : found;
+  await moveToFront(tx, branch);
+  const content = new Content(tx);
+  const { soulId, version } = query.retryOf === undefined
+    ? await firstRun(content, { query, branch, now })
+    : await anotherRun(tx, { query, branch });
+  const id = query.queryId ?? newId();
+  await insertRow(tx, "queryState", {
+    id,
+    querySoulId: soulId,
+    forkedFromQueryStateId: query.retryOf ?? null,
+    version,
+    llmProvider: query.provider,
+    llmRootModel: query.model,
+    promptEnrichment: await content.putText(query.promptEnrichment),
+    subtitle: null,
+    runLabel: query.runLabel === null ? null : await content.putText(query.runLabel),
+    status: "running",
+    metadata: toJson({ iterations: 0, usage: NO_USAGE, costUsd: null, byModel: {} }),
+    createdAt: now,
+  });
+  const { requestKey } = query;
+  if (requestKey) await keepRequestKey(tx, { requestKey, queryId: id, now });
+  return id;
+}
+
+/** A branch, its conversation, who holds it, and its newest run. */
+const branchToBegin = namedQuery((db, { branchId }: { readonly branchId: string }) =>
+  db.selectFrom("conversationState as b")
+    .leftJoin("conversationSoul as c", "c.id", "b.conversationSoulId")
+    .leftJoin("lease as l", "l.conversationStateId", "b.id")
+    .leftJoin(
+      "querySoul as q",
+      (join) => join.onRef("q.conversationStateId", "=", "b.id").on("q.number", "=", sql<number>`b.queries - 1`),
+    )
+    .leftJoin(
+      "queryState as s",
+      (join) => join.onRef("s.querySoulId", "=", "q.id").on("s.version", "=", sql<number>`q.runs - 1`),
+    )
+    .select(["b.metadata", "b.queries", "c.id as conversationId", "c.activity"])
+    .select(["l.host", "l.space", "l.pid", "l.started", "l.session"])
+    .select(["q.id as soulId", "q.runs"])
+    .select(["s.id as runId", "s.version", "s.status"])
+    .where("b.id", "=", branchId)
+    .forNoKeyUpdate("b")
+);
+
+type BranchToBegin = Awaited<ReturnType<typeof readBranch>>;
+
+/** Locks the branch. What another transaction stored while this one waited for it is not seen; then the lease cannot be
+ * taken, and the transaction runs again. */
+async function readBranch(tx: Database, branchId: string) {
+  const [row] = await branchToBegin(tx, { branchId });
+  if (!row) throw new UsageError(`Cannot continue branch ${branchId}: its conversation was deleted`);
+  const { conversationId, activity, runId, host, space, pid, started, session, ...rest } = row;
+  if (conversationId === null || activity === null) {
+    throw new Damage(`the conversation of branch ${branchId} is missing`);
+  }
+  const isHeld = host !== null && space !== null && pid !== null && started !== null && session !== null;
+  const holder = isHeld ? { host, space, pid, started, session } : null;
+  return { ...rest, branchId, conversationId, activity, runId, holder };
+}
+
+/** The place of a run. */
+interface RunPlace {
+  readonly soulId: string;
+  readonly version: number;
+}
+
+/** Stores a request as the next one of its branch, which counts it. */
+async function firstRun(
+  content: Content,
+  { query, branch, now }: { readonly query: NewQuery; readonly branch: BranchToBegin; readonly now: number },
+): Promise<RunPlace> {
+  const { branchId, queries } = branch;
+  const { text } = query;
+  const title = await titleFromRequest(content, { metadata: branch.metadata, text });
+  await updateRow(content.db, "conversationState", { id: branchId, changes: { ...title, queries: queries + 1 } });
+  const column = searchText(text);
+  const exact = column === text ? {} : { query: text };
+  const soulId = newId();
+  await insertRow(content.db, "querySoul", {
+    id: soulId,
+    conversationStateId: branchId,
+    title: await content.putText(firstWords(text, TITLE_CHARS)),
+    query: column,
+    metadata: await content.putText(toJson({ ...exact, ...await extrasMetadata(content, query) })),
+    createdAt: now,
+    number: queries,
+    runs: 1,
+  });
+  return { soulId, version: 0 };
+}
+
+/** Counts another run of the last query: from now on its branch shows the variables as they were before it. */
+async function anotherRun(
+  tx: Database,
+  { query: { retryOf = "" }, branch }: { readonly query: NewQuery; readonly branch: BranchToBegin },
+): Promise<RunPlace> {
+  const { runId, soulId, runs, version, status } = branch;
+  if (runId !== retryOf || soulId === null || runs === null || version === null) {
+    throw new UsageError(`Cannot retry query ${retryOf}: it is not the last one of its branch; fork before it`);
+  }
+  if (status === "running") throw new UsageError(`Cannot retry query ${retryOf}: it is still running`);
+  await updateRow(tx, "querySoul", { id: soulId, changes: { runs: runs + 1 } });
+  return { soulId, version: version + 1 };
+}
+
+const KEPT_MS = 24 * 3_600_000;
+
+/** Stores the key together with the query that it begins, and deletes keys older than a day. Throws `BusyError` if
+ * another process received the key in the meantime or has continued its request. */
+async function keepRequestKey(
+  tx: Database,
+  { requestKey, queryId, now }: { readonly requestKey: RequestKey; readonly queryId: string; readonly now: number },
+): Promise<void> {
+  const { branchId, key, fingerprint, replaces } = requestKey;
+  await tx.deleteFrom("requestKey").where("createdAt", "<=", now - KEPT_MS).execute();
+  const known = await findRequestKey(tx, { branchId, key, now });
+  const isOther = known !== null && known.queryId !== queryId;
+  if (isOther && known.queryId !== replaces) {
+    throw new BusyError("Conversation is busy: another process runs the request of this key");
+  }
+  if (isOther) {
+    await tx.deleteFrom("requestKey").where("key", "=", key).where("queryStateId", "=", known.queryId).execute();
+  }
+  const row = { conversationStateId: branchId, key, fingerprint, queryStateId: queryId, createdAt: now };
+  await insertRow(tx, "requestKey", row);
+}
+
+/** The key in any branch of the conversation; null if it does not occur within the last day. */
+export async function findRequestKey(
+  db: Database,
+  { branchId, key, now }: { readonly branchId: string; readonly key: string; readonly now: number },
+): Promise<{ readonly queryId: string; readonly fingerprint: string } | null> {
+  const conversation = await conversationOf(db, branchId);
+  const rows = await db.selectFrom("requestKey").select(["conversationStateId", "queryStateId", "fingerprint"])
+    .where("key", "=", key).where("createdAt", ">", now - KEPT_MS).execute();
+  const accepted = await db.dialect.keyedJobs(db, key);
+  for (const { conversationStateId, queryStateId: queryId, fingerprint } of [...accepted, ...rows]) {
+    if (await conversationOf(db, conversationStateId) === conversation) return { queryId, fingerprint };
+  }
+  return null;
+}
+
+async function conversationOf(db: Database, branchId: string): Promise<string | null> {
+  const row = await db.selectFrom("conversationState as b").select("b.conversationSoulId").where("b.id", "=", branchId)
+    .executeTakeFirst();
+  return row?.conversationSoulId ?? null;
+}
 
 /** `QueryStore.query`. */
 export async function queryById(db: Database, queryId: string): Promise<StoredQuery | null> {
@@ -226,7 +407,7 @@ interface ExtrasMetadata {
 }
 
 /** Stores the images of a request, each once. Returns the part of the query's metadata that describes them. */
-export async function extrasMetadata(
+async function extrasMetadata(
   content: Content,
   { images = [], answerSchema = null, askedAs = null }: Pick<NewQuery, "images" | "answerSchema" | "askedAs">,
 ): Promise<ExtrasMetadata> {
@@ -339,12 +520,12 @@ async function storeEnd(
 }
 
 /** Iterations of a run that have not ended. */
-export const runningIterations = namedQuery((db, { queryId }: { readonly queryId: string }) =>
+const runningIterations = namedQuery((db, { queryId }: { readonly queryId: string }) =>
   db.selectFrom("iteration").select("id").where("queryStateId", "=", queryId).where("status", "=", "running")
 );
 
 /** Ends iterations that were left running. */
-export async function interruptIterations(
+async function interruptIterations(
   iterations: readonly { readonly id: string }[],
   { db, now }: { readonly db: Database; readonly now: number },
 ): Promise<void> {
@@ -354,7 +535,7 @@ export async function interruptIterations(
 }
 
 /** The start of a text on one line, cut between words if possible, with "…" if something is cut off. */
-export function firstWords(text: string, maxChars: number): string {
+function firstWords(text: string, maxChars: number): string {
   // Reads only the part that can be shown, since texts may be very long.
   const line = text.slice(0, maxChars * 4).replace(/\s+/g, " ").trim();
   if (line.length <= maxChars && text.length <= maxChars * 4) return line;
@@ -365,7 +546,7 @@ export function firstWords(text: string, maxChars: number): string {
 
 /** What an interrupted query has spent: the totals of its last reply, plus the model calls that the blocks of the
  * running iteration made since. Its child queries have ended. */
-export async function spentOf(
+async function spentOf(
   tx: Database,
   { queryId, facts }: { readonly queryId: string; readonly facts: Partial<QueryMetadata> },
 ): Promise<Spend> {
@@ -414,4 +595,203 @@ async function spentBelow(content: Content, iterationIds: readonly string[]): Pr
   const children = rows.map(({ metadata }) => fromJson<QueryMetadata>(content.text(metadata ?? "{}")));
   return [...calls.map(({ usage, costUsd }) => ({ usage: fromJson<Usage>(usage), costUsd })), ...children]
     .map(({ usage, costUsd }) => ({ usage: { ...NO_USAGE, ...usage }, costUsd: costUsd ?? null }));
+}
+
+interface LostRun {
+  readonly queryId: string;
+  readonly branchId: string;
+  readonly createdAt: number;
+  /** The process that holds the branch; a running query is lost if nobody holds its branch. */
+  readonly owner: ProcessOwner | null;
+  readonly facts: Partial<QueryMetadata>;
+}
+
+/** `Store.sweepLost`. Skips a query that ends in the meantime, and those that another node continues. */
+export async function sweepLost(
+  db: Database,
+  { isAlive, now }: { readonly isAlive: IsAlive; readonly now: () => number },
+): Promise<number> {
+  if ((await lostOf(db, { isAlive, now: now() })).length === 0) return 0;
+  return await db.write(async (tx) => {
+    const lost = await lostOf(tx, { isAlive, now: now() });
+    for (const query of lost) await endLost(tx, { ...query, now: now() });
+    return lost.length;
+  });
+}
+
+async function lostOf(
+  db: Database,
+  { isAlive, now }: { readonly isAlive: IsAlive; readonly now: number },
+): Promise<readonly LostRun[]> {
+  const lost: LostRun[] = [];
+  for (const query of await running(db)) {
+    const { owner } = query;
+    if (owner === null || !await isAliveNow(db, { owner, isAlive, now })) lost.push(query);
+  }
+  return lost;
+}
+
+/** Ends what a process left running, in the transaction `tx`: all of it if that process no longer exists, else only
+ * what runs on this branch. */
+async function endLeftOf(
+  tx: Database,
+  { owner, gone, branchId, now }: {
+    readonly owner: ProcessOwner;
+    readonly gone: boolean;
+    readonly branchId: string;
+    readonly now: number;
+  },
+): Promise<void> {
+  for (const query of await running(tx)) {
+    const its = query.owner !== null && isSame(query.owner, owner);
+    if (query.branchId === branchId || (gone && its)) await endLost(tx, { ...query, now });
+  }
+}
+
+/** Deeper queries come first: what a child has spent is part of what its parent has spent. Without those that have a
+ * job: a node continues them. */
+async function running(db: Database): Promise<LostRun[]> {
+  const rows = await db.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
+    .leftJoin("childBranch as c", "c.conversationStateId", "q.conversationStateId")
+    .leftJoin("lease as l", "l.conversationStateId", "q.conversationStateId")
+    .select(["s.id", "s.createdAt", "s.metadata", "q.conversationStateId as branchId", "c.depth"])
+    .select(["l.host", "l.space", "l.pid", "l.started", "l.session"])
+    .where("s.status", "=", "running").where(db.dialect.hasNoJob("s.id")).execute();
+  const content = new Content(db);
+  await content.load(rows.map((row) => row.metadata));
+  return rows.sort((a, b) => (b.depth ?? 0) - (a.depth ?? 0)).map((row) => {
+    const { id, branchId, createdAt, metadata, host, space, pid, started, session } = row;
+    const facts = fromJson<QueryMetadata>(content.text(metadata ?? "{}"));
+    const isHeld = host !== null && space !== null && pid !== null && started !== null && session !== null;
+    return { queryId: id, branchId, createdAt, owner: isHeld ? { host, space, pid, started, session } : null, facts };
+  });
+}
+
+/** Ends a run whose process is gone: with its answer if it had one, else as interrupted. */
+async function endLost(
+  tx: Database,
+  { queryId, createdAt, facts, now }: Omit<LostRun, "owner" | "branchId"> & { readonly now: number },
+): Promise<void> {
+  const kept = await tx.selectFrom("iteration")
+    .select((i) => [i.fn.countAll<number>().as("count"), i.fn.max("finishedAt").as("last")])
+    .where("queryStateId", "=", queryId).where("status", "<>", "running").executeTakeFirstOrThrow();
+  const iterations = kept.count === 1 ? "1 finished iteration is" : `${kept.count} finished iterations are`;
+  const answered = await acceptedFinal(tx, queryId);
+  await endQuery(tx, {
+    queryId,
+    now,
+    end: {
+      ...answered ?? {
+        status: "interrupted",
+        reason: "process_lost",
+        answer:
+          `The process that worked on this request ended or stopped responding before it was done. ${iterations} kept.`,
+        answerType: "text",
+        confidence: "low",
+        notes: [],
+      },
+      iterations: kept.count,
+      ...await spentOf(tx, { queryId, facts }),
+      // The time of its death is unknown; the end of its last iteration is known.
+      ms: Math.max(0, (kept.last ?? createdAt) - createdAt),
+    },
+  });
+}
+
+type Run = Omit<LostRun, "owner">;
+
+/** `QueryStore.takeOver`, in the transaction `tx`. */
+export async function takeOverRun(
+  tx: Database,
+  { queryId, owner, now }: { readonly queryId: string; readonly owner: ProcessOwner; readonly now: number },
+): Promise<LeftQuery | null> {
+  const row = await tx.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
+    .select(["s.id", "s.status", "s.metadata", "s.createdAt", "q.conversationStateId as branchId"])
+    .select(tx.dialect.holderOf("s.id").as("holder"))
+    .where("s.id", "=", queryId).forNoKeyUpdate("s").executeTakeFirst();
+  if (!row) return null;
+  await checkFence(tx, row);
+  if (row.status !== "running") return null;
+  for (const below of await runsBelow(tx, queryId)) await endLost(tx, { ...below, now });
+  const run = await runOf(tx, row);
+  if (await acceptedFinal(tx, queryId)) {
+    await endLost(tx, { ...run, now });
+    return null;
+  }
+  const spent = await spentOf(tx, run);
+  const { branchId } = run;
+  await interruptIterations(await runningIterations(tx, { queryId }), { db: tx, now });
+  await dropLease(tx, branchId);
+  await putLease(tx, { branchId, owner, now });
+  return { ...spent, subcalls: await countSubcalls(tx, queryId) };
+}
+
+interface Row extends Pick<Run, "branchId" | "createdAt"> {
+  readonly id: string;
+  readonly metadata: string | null;
+}
+
+async function runOf(tx: Database, { id, metadata, branchId, createdAt }: Row): Promise<Run> {
+  const content = new Content(tx);
+  await content.load([metadata]);
+  return { queryId: id, branchId, createdAt, facts: fromJson<QueryMetadata>(content.text(metadata ?? "{}")) };
+}
+
+/** The running queries that blocks of this one started, deepest first: what one has spent is part of what its parent
+ * has. */
+async function runsBelow(tx: Database, queryId: string): Promise<readonly Run[]> {
+  const rows = await tx.selectFrom("childBranch as c").innerJoin("iteration as i", "i.id", "c.iterationId")
+    .innerJoin("querySoul as q", "q.conversationStateId", "c.conversationStateId")
+    .innerJoin("queryState as s", "s.querySoulId", "q.id")
+    .select(["s.id", "s.metadata", "s.createdAt", "q.conversationStateId as branchId"])
+    .where("i.queryStateId", "=", queryId).where("s.status", "=", "running").execute();
+  const found: Run[] = [];
+  for (const row of rows) found.push(...await runsBelow(tx, row.id), await runOf(tx, row));
+  return found;
+}
+
+async function countSubcalls(tx: Database, queryId: string): Promise<number> {
+  const { rows: [row] } = await sql<{ readonly count: number }>`
+    SELECT (SELECT count(*) FROM sub_call c JOIN iteration i ON i.id = c.iteration_id WHERE i.query_state_id = ${queryId})
+      + (SELECT count(*) FROM child_branch c JOIN iteration i ON i.id = c.iteration_id
+         WHERE i.query_state_id = ${queryId}) AS count`.execute(tx);
+  return row?.count ?? 0;
+}
+
+/** `iteration.metadata` of an iteration whose final was accepted. */
+interface FinalMetadata {
+  readonly outcome: string;
+  readonly last: boolean;
+  readonly answerType: QueryEnd["answerType"];
+  readonly confidence: QueryEnd["confidence"];
+  readonly answerNotes: readonly string[];
+}
+
+/** The end of a query that was complete although its process was lost: its last iteration is stored with an accepted
+ * final. Null without an accepted final, and for the fallback call, whose reason is unknown. */
+async function acceptedFinal(
+  tx: Database,
+  queryId: string,
+): Promise<Pick<QueryEnd, "status" | "reason" | "answer" | "answerType" | "confidence" | "notes"> | null> {
+  const last = await lastIteration(tx, queryId);
+  if (last?.status !== "done") return null;
+  const content = new Content(tx);
+  await content.load([last.metadata]);
+  const facts = fromJson<FinalMetadata>(content.text(last.metadata ?? "{}"));
+  if (facts.outcome !== "final" || facts.last) return null;
+  const rows = await tx.selectFrom("expressionState as e")
+    .innerJoin("expressionSoul as s", "s.id", "e.expressionSoulId")
+    .select(["e.result", "s.name"]).where("e.iterationId", "=", last.id)
+    .execute();
+  const stored = rows.find(({ name }) => name === "$answer");
+  if (!stored?.result) return null;
+  await content.load([stored.result]);
+  return {
+    status: "done",
+    reason: "answered",
+    answer: new TextDecoder().decode(content.bytes(stored.result)),
+    answerType: facts.answerType ?? "text",
+    confidence: facts.confidence ?? "low",
+    notes: facts.answerNotes ?? [],
+  };
 }

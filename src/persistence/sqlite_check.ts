@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { crc32 } from "node:zlib";
 import { messageOf, StoreError } from "../domain/errors.ts";
 import type { CheckReport } from "../domain/records/database_maintenance.ts";
-import { applyDelta, stepsOf } from "./content_pieces.ts";
+import { applyDelta, stepsOf } from "./content.ts";
 import type { Database } from "./database.ts";
 import { tableRows } from "./sqlite/connection.ts";
 import { type FoundSchema, schemaProblems } from "./sqlite/migrate.ts";

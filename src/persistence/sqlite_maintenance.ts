@@ -121,7 +121,7 @@ function taken(goal: string): UsageError {
   return new UsageError(`Cannot back up to ${goal}: it already exists, choose another path`);
 }
 
-export async function exists(path: string): Promise<boolean> {
+async function exists(path: string): Promise<boolean> {
   return await stat(path).then(() => true, () => false);
 }
 

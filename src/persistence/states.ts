@@ -14,7 +14,7 @@ import { Content } from "./content.ts";
 import { type Database, insertRow, isSeen } from "./database.ts";
 import { checkRun } from "./runs.ts";
 import type { DatabaseSchema } from "./tables.ts";
-import { type Moment, newestMoment } from "./variable_writer.ts";
+import { type Moment, newestMoment } from "./variables.ts";
 
 /** Characters of one value as JSON, keys in one place, and versions of a key. */
 const MAX_CHARS = 1 << 20, MAX_KEYS = 10_000, MAX_VERSIONS = 1000;
@@ -254,7 +254,7 @@ async function readStateLineage(db: Database, branchId: string): Promise<readonl
 }
 
 /** A version as stored. */
-export type StateRow = Pick<DatabaseSchema["extensionState"], "key" | "version" | "value" | "createdAt">;
+type StateRow = Pick<DatabaseSchema["extensionState"], "key" | "version" | "value" | "createdAt">;
 
 /** Rows with their values. */
 async function stateVersions(tx: Database, rows: readonly StateRow[]): Promise<readonly StateVersion[]> {

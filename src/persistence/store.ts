@@ -3,7 +3,7 @@
  *
  * How to read the folder: `database_store.ts` names the function behind each method. Each topic is one file, with what is
  * written and what is read: conversations, queries, iterations, variables, children, states, logs, search, nodes.
- * `runs.ts` says which process may write a query, `lost_runs.ts` what becomes of a query whose process is gone.
+ * `runs.ts` says which process may write a query; `queries.ts` ends a query whose process is gone.
  * `tables.ts` describes the tables, and `content.ts` stores long texts and values once. `database.ts` is what all
  * statements are built on, and `sqlite/` and `postgres/` are the two databases. `erasure.ts` removes what a deleted
  * conversation leaves. */

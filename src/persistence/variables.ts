@@ -1,12 +1,18 @@
-import type { Dependency, VariableImage } from "../domain/query/variable.ts";
+import { sql } from "kysely";
+import { newId } from "../domain/kit/ids.ts";
+import {
+  type Dependency,
+  SYSTEM_VARIABLES,
+  type VariableImage,
+  type VariableSummary,
+} from "../domain/query/variable.ts";
 import type { BranchPoint } from "../domain/records/conversations.ts";
-import { type BranchSegment, readLineage, readLineageAt, readPoint } from "./branches.ts";
-import { Content } from "./content.ts";
-import { Damage, type Database, fromJson } from "./database.ts";
-import { checkRun } from "./runs.ts";
-import type { VariableHead, VariableStore, VariableVersion } from "./store.ts";
-import { loadValues, newestVariables, shownVersions, variableImage, type VariableMetadata } from "./variable_rows.ts";
-import { newestMoment, VariableSouls, writeScopes } from "./variable_writer.ts";
+import { type BranchSegment, isShownIteration, readLineage, readLineageAt, readPoint } from "./branches.ts";
+import { checkOf, compareValue, Content, releaseClaim, type ValueCheck } from "./content.ts";
+import { Damage, type Database, fromJson, insertRow, namedQuery, searchText, toJson } from "./database.ts";
+import { checkRun, lastIteration, newestRun } from "./runs.ts";
+import type { IterationEnd, StoredBlock, VariableHead, VariableStore, VariableVersion } from "./store.ts";
+import type { DatabaseSchema } from "./tables.ts";
 
 const AT_ONCE = 500;
 
@@ -234,4 +240,503 @@ function breakCycle(left: ReadonlySet<number>, hard: readonly ReadonlySet<number
     at = [...hard[at] ?? []].find((need) => left.has(need));
   }
   return at ?? 0;
+}
+
+/** `expression_soul.metadata` of a variable. */
+interface VariableSoulMetadata {
+  /** Set for a system variable only. The scope of other variables follows from versions and `scope_change`. */
+  readonly scope?: "system";
+  /** The soul in an ancestor that this one continues, and the number of versions that it had. */
+  readonly inheritedFrom?: string;
+  readonly before?: number;
+}
+
+/** One version of a variable; `number` is 1 for the first one, counting the ancestors' versions. */
+interface VersionRow extends Pick<DatabaseSchema["expressionState"], "expr" | "result" | "metadata" | "createdAt"> {
+  readonly soulId: string;
+  readonly name: string | null;
+  readonly number: number;
+}
+
+interface NewestRow extends VersionRow {
+  readonly scope: VariableHead["scope"];
+  readonly iterationId: string | null;
+}
+
+/** Where something happened, such as branch and row, or query, run and iteration. */
+type Place = readonly number[];
+type FoundRow = Awaited<ReturnType<typeof newestOf>>[number];
+
+/** The newest version of each variable that a branch with this lineage shows, newest first, with its scope: the
+ * branch's own, else that of the nearest ancestor at the fork. Versions are in the order in which they were stored. */
+export async function newestVariables(
+  db: Database,
+  { lineage, names }: { readonly lineage: readonly BranchSegment[]; readonly names?: readonly string[] },
+): Promise<readonly NewestRow[]> {
+  const scopes = new Map<string, VariableHead["scope"]>();
+  const found = new Map<string, NewestRow & { readonly place: Place }>();
+  for (const [depth, segment] of lineage.entries()) {
+    for (const row of await newestOf(db, { segment, names })) {
+      const name = row.name ?? "";
+      const { scope: system, before = 0 } = fromJson<VariableSoulMetadata>(row.soulMetadata);
+      const scope = system ?? scopeOf(row);
+      if (scope && !scopes.has(name)) scopes.set(name, scope);
+      const { version, createdAt } = row;
+      if (version === null || row.place === null || createdAt === null || found.has(name)) continue;
+      const place: Place = [-depth, row.place];
+      const number = before + version + 1;
+      found.set(name, { ...row, place, createdAt, number, scope: scopes.get(name) ?? "live" });
+    }
+  }
+  return [...found.values()].sort((a, b) => comparePlaces(b.place, a.place));
+}
+
+/** The scope according to this segment: the last version (which makes the variable live) or the last change, whichever
+ * is newer. A change is stored with the end of its iteration, after all versions. */
+function scopeOf(row: FoundRow): VariableHead["scope"] | null {
+  const { change, changeQuery, changeRun, changePosition } = row;
+  if (change === null) return row.id === null ? null : "live";
+  if (row.id === null) return change;
+  const changed: Place = [changeQuery ?? 0, changeRun ?? 0, changePosition ?? -1];
+  return comparePlaces(versionPlace(row), changed) > 0 ? "live" : change;
+}
+
+function versionPlace({ query, run, position }: FoundRow): Place {
+  return [query ?? 0, run ?? 0, position ?? 0];
+}
+
+function comparePlaces(a: Place, b: Place): number {
+  for (const [at, one] of a.entries()) {
+    const other = b[at] ?? 0;
+    if (one !== other) return one < other ? -1 : 1;
+  }
+  return 0;
+}
+
+/** Versions of one variable that such a branch shows, newest first, at most `limit`. */
+async function shownVersions(
+  db: Database,
+  { lineage, name, limit = Infinity }: {
+    readonly lineage: readonly BranchSegment[];
+    readonly name: string;
+    readonly limit?: number;
+  },
+): Promise<readonly VersionRow[]> {
+  const found: VersionRow[] = [];
+  for (const segment of lineage) {
+    const wanted = shownStates(db, segment)
+      .innerJoin("expressionSoul as v", "v.id", "e.expressionSoulId")
+      .select(["v.id as soulId", "v.name", "v.metadata as soulMetadata", "e.version"])
+      .select(["e.expr", "e.result", "e.metadata", "e.createdAt"])
+      .where("v.conversationStateId", "=", segment.branchId).where("v.name", "=", name)
+      .orderBy("e.version", "desc");
+    const rows = await (limit === Infinity ? wanted : wanted.limit(limit - found.length)).execute();
+    for (const { soulMetadata, version, ...row } of rows) {
+      const { before = 0 } = fromJson<VariableSoulMetadata>(soulMetadata);
+      found.push({ ...row, number: before + version + 1 });
+    }
+    if (found.length >= limit) break;
+  }
+  return found;
+}
+
+/** Every variable of one segment, with its newest version and, if the segment shows one, its newest change of scope. */
+async function newestOf(
+  db: Database,
+  { segment, names }: { readonly segment: BranchSegment; readonly names?: readonly string[] | undefined },
+) {
+  const wanted = db.selectFrom("expressionSoul as v")
+    .leftJoin("expressionState as e", (join) =>
+      join.on((on) =>
+        on(
+          "e.id",
+          "=",
+          shownStates(db, segment).select("e.id").where("e.expressionSoulId", "=", sql.ref<string>("v.id"))
+            .orderBy("e.version", "desc").limit(1),
+        )
+      ))
+    .leftJoin("iteration as t", "t.id", "e.iterationId")
+    .leftJoin("queryState as r", "r.id", "t.queryStateId")
+    .leftJoin("querySoul as w", "w.id", "r.querySoulId")
+    .select(["v.id as soulId", "v.name", "v.metadata as soulMetadata", "e.id", "e.version"])
+    .select(["e.expr", "e.result", "e.metadata", "e.createdAt", "e.iterationId"])
+    .leftJoin("scopeChange as k", (join) => join.on((on) => on("k.id", "=", newestChange(db, segment))))
+    .leftJoin("queryState as kr", "kr.id", "k.queryStateId")
+    .leftJoin("querySoul as kw", "kw.id", "kr.querySoulId")
+    .select(["w.rowid as query", "r.version as run", "t.position", "e.rowid as place"])
+    .select(["k.scope as change", "kw.rowid as changeQuery"])
+    .select(["kr.version as changeRun", "k.position as changePosition"])
+    .where("v.conversationStateId", "=", segment.branchId).where("v.kind", "=", "var");
+  return await (names === undefined ? wanted : wanted.where("v.name", "in", names)).execute();
+}
+
+/** The newest change of scope of variable `v`. */
+function newestChange(db: Database, segment: BranchSegment) {
+  return db.selectFrom("scopeChange as i")
+    .leftJoin("queryState as s", "s.id", "i.queryStateId")
+    .leftJoin("querySoul as q", "q.id", "s.querySoulId")
+    .select("i.id").where("i.expressionSoulId", "=", sql.ref<string>("v.id"))
+    .where((on) => on.or([on("i.queryStateId", "is", null), isShownIteration(on, segment)]))
+    .orderBy("i.id", "desc").limit(1);
+}
+
+function shownStates(db: Database, segment: BranchSegment) {
+  return db.selectFrom("expressionState as e")
+    .innerJoin("iteration as i", "i.id", "e.iterationId")
+    .innerJoin("queryState as s", "s.id", "i.queryStateId")
+    .innerJoin("querySoul as q", "q.id", "s.querySoulId")
+    .where((on) => isShownIteration(on, segment));
+}
+
+/** `expression_state.metadata` of a variable. `text` marks a system variable: its result is UTF-8 text. */
+export interface VariableMetadata extends Omit<VariableImage, "name" | "bytes" | "kind">, ValueCheck {
+  readonly kind: VariableImage["kind"] | "text";
+  /** `expression_state.id` of the block that made this version; null for system variables. */
+  readonly block: string | null;
+  /** Position among the versions that the block made. */
+  readonly order: number;
+}
+
+type ExpressionState = DatabaseSchema["expressionState"];
+type Cells = Pick<ExpressionState, "expr" | "result" | "metadata">;
+
+/** The cells of one version. The source of a function or class is searchable, so it is stored in `expr`; other values
+ * refer to their block instead of repeating its text. */
+async function variableCells(
+  content: Content,
+  { image, block, order, before }: {
+    readonly image: VariableImage;
+    readonly block: string | null;
+    readonly order: number;
+    /** The result of the previous version. */
+    readonly before: Cells["result"];
+  },
+): Promise<Cells> {
+  const { name: _name, bytes, source, ...rest } = image;
+  const declared = (image.kind === "function" || image.kind === "class") && source.trim() !== "";
+  const expr = declared ? searchText(source) : null;
+  const metadata = { ...rest, ...(expr === source ? {} : { source }), block, order, ...checkOf(bytes) };
+  return {
+    expr,
+    result: bytes.length === 0 ? null : await content.putBytes(bytes, before),
+    metadata: await content.putText(toJson(metadata)),
+  };
+}
+
+/** The cells of one version of a system variable. */
+async function systemCells(content: Content, text: string): Promise<Cells> {
+  const summary: VariableSummary = {
+    declaration: "const",
+    type: "string",
+    size: text.length,
+    shape: `string(${text.length})`,
+    inline: text.length <= 100 ? JSON.stringify(text).slice(0, 120) : null,
+    doc: "",
+  };
+  const bytes = new TextEncoder().encode(text);
+  const metadata = {
+    ...{ kind: "text", root: null, source: "", requires: [], reason: "", summary, block: null, order: 0 },
+    ...checkOf(bytes),
+  };
+  return {
+    expr: null,
+    result: await content.putBytes(bytes),
+    metadata: await content.putText(toJson(metadata)),
+  };
+}
+
+/** The image from cells that were loaded into `content`. For a system variable, `source` is its text. Throws `Damage`
+ * for a value that is not what was stored. */
+export function variableImage(content: Content, row: Cells & { readonly name: string | null }): VariableImage {
+  const facts = fromJson<VariableMetadata>(content.text(row.metadata ?? "{}"));
+  const bytes = row.result === null || facts.large !== undefined ? new Uint8Array() : content.bytes(row.result);
+  if (row.result !== null) compareValue(bytes, facts, `a value of variable ${row.name}`);
+  const text = facts.kind === "text";
+  return {
+    name: row.name ?? "",
+    kind: facts.kind === undefined || facts.kind === "text" ? "data" : facts.kind,
+    bytes: text ? new Uint8Array() : bytes,
+    root: facts.root ?? null,
+    source: text ? new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes) : facts.source ?? row.expr ?? "",
+    requires: facts.requires ?? [],
+    reason: facts.reason ?? "",
+    summary: facts.summary ?? { declaration: "", type: "", size: null, shape: "", inline: null, doc: "" },
+    ...(facts.large === undefined ? {} : { large: facts.large }),
+  };
+}
+
+/** Loads the cells of values to be read, except texts that are too large to pass around. */
+export async function loadValues(content: Content, rows: readonly Pick<Cells, "result" | "metadata">[]): Promise<void> {
+  await content.load(rows.map(({ metadata }) => metadata));
+  const small = rows.filter(({ metadata }) =>
+    fromJson<VariableMetadata>(content.text(metadata ?? "{}")).large === undefined
+  );
+  await content.load(small.map(({ result }) => result));
+}
+
+type NewCells = Awaited<ReturnType<typeof variableCells>>;
+
+export interface WriterFacts extends BranchMoment {
+  readonly iterationId: string;
+}
+
+/** Writes the variable versions of one iteration and the edges between variables, in the transaction of `content`. */
+export class VariableWriter {
+  readonly #content: Content;
+  readonly #facts: WriterFacts;
+  readonly #souls: VariableSouls;
+
+  constructor(content: Content, facts: WriterFacts) {
+    this.#content = content;
+    this.#facts = facts;
+    this.#souls = new VariableSouls(content.db, facts);
+  }
+
+  /** Looks up these names; call it first, with every name that is used. */
+  async prepare(names: readonly string[]): Promise<void> {
+    await this.#souls.prepare(names);
+  }
+
+  /** Stores the versions that a block made; `block` is the id of its row. */
+  async versions(saved: StoredBlock["saved"], block: string): Promise<void> {
+    for (const [order, image] of saved.entries()) {
+      const before = this.#souls.get(image.name)?.result ?? null;
+      const cells = await variableCells(this.#content, { image, block, order, before });
+      await this.#insert(await this.#souls.own(image.name), cells);
+    }
+  }
+
+  /** Stores versions that no block made. */
+  async given(images: readonly VariableImage[]): Promise<void> {
+    await this.prepare(images.map(({ name }) => name));
+    for (const [order, image] of images.entries()) {
+      const { name, large } = image;
+      if (large !== undefined) await releaseClaim(this.#content.db, { name, large });
+      const cells = await variableCells(this.#content, { image, block: null, order, before: null });
+      await this.#insert(await this.#souls.own(name), {
+        ...cells,
+        result: large === undefined ? cells.result : this.#content.db.dialect.largeCell(large),
+      });
+    }
+  }
+
+  /** Stores versions whose cells are in another branch. */
+  async copied(rows: readonly { readonly name: string; readonly cells: NewCells }[]): Promise<void> {
+    for (const { name, cells } of rows) await this.#insert(await this.#souls.own(name), cells);
+  }
+
+  async systemVersion(name: string, text: string): Promise<void> {
+    await this.#insert(await this.#souls.own(name), await systemCells(this.#content, text));
+  }
+
+  /** Stores changes of scope, after everything that an iteration stored. System variables and unknown names are
+   * skipped. */
+  async scopes({ live, forgotten }: NonNullable<IterationEnd["scopes"]>, at: Moment): Promise<void> {
+    const facts = { db: this.#content.db, souls: this.#souls, at, now: this.#facts.now };
+    await writeScopes(live, { ...facts, scope: "live" });
+    await writeScopes(forgotten, { ...facts, scope: "forgotten" });
+  }
+
+  /** Stores an edge from each variable that the block defined or changed to each that it was made from: as far as its
+   * statements say, else all that the block read. */
+  async edges(block: StoredBlock): Promise<void> {
+    const readsOf = (name: string): readonly string[] => block.madeFrom?.get(name) ?? block.reads;
+    const made = new Map(block.saved.map(({ name, requires }) => [name, [...readsOf(name), ...requires]]));
+    for (const name of block.result.defined) if (!made.has(name)) made.set(name, [...readsOf(name)]);
+    const pairs = new Map<string, readonly [string, string]>();
+    for (const [name, reads] of made) {
+      const down = await this.#soulOf(name);
+      for (const read of reads) {
+        const up = await this.#soulOf(read);
+        if (down !== undefined && up !== undefined && up !== down) pairs.set(`${down} ${up}`, [down, up]);
+      }
+    }
+    await this.#insertEdges(pairs);
+  }
+
+  /** Both ends of an edge are in its branch: an inherited variable gets a soul there. */
+  async #soulOf(name: string): Promise<string | undefined> {
+    const soul = this.#souls.get(name);
+    return soul && (await this.#souls.own(name)).id;
+  }
+
+  async #insertEdges(pairs: Map<string, readonly [string, string]>): Promise<void> {
+    if (pairs.size === 0) return;
+    const known = await this.#content.db.selectFrom("expressionDependency")
+      .select(["downstreamExpressionSoulId as down", "upstreamExpressionSoulId as up"])
+      .where("downstreamExpressionSoulId", "in", [...new Set([...pairs.values()].map(([down]) => down))])
+      .where("upstreamExpressionSoulId", "in", [...new Set([...pairs.values()].map(([, up]) => up))]).execute();
+    for (const { down, up } of known) pairs.delete(`${down} ${up}`);
+    const metadata = toJson({ iteration: this.#facts.iterationId });
+    for (const [down, up] of pairs.values()) {
+      await insertRow(this.#content.db, "expressionDependency", {
+        id: newId(),
+        conversationStateId: this.#facts.branchId,
+        downstreamExpressionSoulId: down,
+        upstreamExpressionSoulId: up,
+        metadata,
+        createdAt: this.#facts.now,
+      });
+    }
+  }
+
+  async #insert(soul: VariableRow, cells: NewCells): Promise<void> {
+    await insertRow(this.#content.db, "expressionState", {
+      id: newId(),
+      expressionSoulId: soul.id,
+      iterationId: this.#facts.iterationId,
+      version: soul.version++,
+      success: 1,
+      ...cells,
+      error: null,
+      stdout: null,
+      stderr: null,
+      durationMs: null,
+      createdAt: this.#facts.now,
+    });
+    soul.result = cells.result;
+  }
+}
+
+const SYSTEM: ReadonlySet<string> = new Set(SYSTEM_VARIABLES);
+
+interface VariableRow {
+  readonly id: string;
+  readonly metadata: VariableSoulMetadata;
+  /** The version of the next row. */
+  version: number;
+  /** The result of the newest row, which may be an ancestor's. */
+  result: DatabaseSchema["expressionState"]["result"];
+  /** False while the soul is an ancestor's that this branch has not changed. */
+  readonly own: boolean;
+}
+
+/** The variables of a branch with these names, a JSON array, and the newest row of each. */
+const ownVariables = namedQuery((db, { branchId, names }: { readonly branchId: string; readonly names: string }) =>
+  // In a condition, PostgreSQL would use no index for the subquery, because policies come before it.
+  db.with((table) => table("v").materialized(), (named) =>
+    named.selectFrom("expressionSoul as o").select(["o.id", "o.name", "o.metadata", "o.conversationStateId"])
+      .select((one) =>
+        one.selectFrom("expressionState as n").select("n.id").whereRef("n.expressionSoulId", "=", "o.id")
+          .orderBy("n.version", "desc").limit(1).as("newestId")
+      )
+      .where("o.conversationStateId", "=", branchId).where(db.dialect.isListed("o.name", names)))
+    .selectFrom("v").leftJoin("expressionState as e", "e.id", "v.newestId")
+    .select(["v.id", "v.name", "v.metadata", "e.version as newest", "e.result"])
+);
+
+interface BranchMoment {
+  readonly branchId: string;
+  /** The branch that this one was forked from. Undefined if that is not known. */
+  readonly parentId?: string | null | undefined;
+  readonly now: number;
+}
+
+/** The variables of a branch by name, as they are found and created while its rows are written, in one transaction. */
+class VariableSouls {
+  readonly #db: Database;
+  readonly #at: BranchMoment;
+  readonly #souls = new Map<string, VariableRow>();
+
+  constructor(db: Database, at: BranchMoment) {
+    this.#db = db;
+    this.#at = at;
+  }
+
+  /** Looks up these names. */
+  async prepare(names: readonly string[]): Promise<void> {
+    const wanted = [...new Set(names)].filter((name) => !this.#souls.has(name));
+    if (wanted.length === 0) return;
+    const own = await ownVariables(this.#db, {
+      branchId: this.#at.branchId,
+      names: JSON.stringify(wanted.map(searchText)),
+    });
+    for (const { id, name, metadata, newest, result } of own) {
+      if (name === null) continue;
+      const facts: VariableSoulMetadata = fromJson<VariableSoulMetadata>(metadata);
+      this.#souls.set(name, { id, metadata: facts, version: (newest ?? -1) + 1, result, own: true });
+    }
+    const others = wanted.filter((name) => !this.#souls.has(name));
+    if (others.length > 0) await this.#lookBack(others);
+  }
+
+  get(name: string): VariableRow | undefined {
+    return this.#souls.get(name);
+  }
+
+  /** The branch's own soul of a name; created if missing. */
+  async own(name: string): Promise<VariableRow> {
+    const known = this.#souls.get(name);
+    if (known?.own) return known;
+    const soul = await this.#made(name, known);
+    this.#souls.set(name, soul);
+    return soul;
+  }
+
+  async #made(name: string, known: VariableRow | undefined): Promise<VariableRow> {
+    const metadata: VariableSoulMetadata = { ...known?.metadata, ...(SYSTEM.has(name) ? { scope: "system" } : {}) };
+    const id = newId();
+    await insertRow(this.#db, "expressionSoul", {
+      id,
+      conversationStateId: this.#at.branchId,
+      kind: "var",
+      stateMode: "stateful",
+      name,
+      metadata: toJson({ ...metadata }),
+      createdAt: this.#at.now,
+    });
+    return { id, metadata, version: 0, result: known?.result ?? null, own: true };
+  }
+
+  /** Finds what the branch shows of variables that only ancestors have. */
+  async #lookBack(names: readonly string[]): Promise<void> {
+    const { branchId, parentId } = this.#at;
+    const lineage = parentId === null ? [{ branchId, until: null }] : await readLineage(this.#db, branchId);
+    if (lineage.length === 1) return;
+    for (const { name, soulId, number, result } of await newestVariables(this.#db, { lineage, names })) {
+      if (name === null) continue;
+      const metadata = { inheritedFrom: soulId, before: number };
+      this.#souls.set(name, { id: "", metadata, version: 0, result, own: false });
+    }
+  }
+}
+
+/** After an iteration of a run, or before its first one (-1). Without a run, before all queries of the branch. */
+export interface Moment {
+  readonly queryId: string | null;
+  readonly position: number;
+}
+
+/** Records that variables of a branch left the scope or came back. Names unknown to `souls` and names of system
+ * variables are skipped. An inherited variable gets its own soul. */
+async function writeScopes(
+  names: readonly string[],
+  { db, souls, at, scope, now }: {
+    readonly db: Database;
+    readonly souls: VariableSouls;
+    readonly at: Moment;
+    readonly scope: "live" | "forgotten";
+    readonly now: number;
+  },
+): Promise<void> {
+  for (const name of names) {
+    const known = souls.get(name);
+    if (!known || known.metadata.scope === "system") continue;
+    const soul = await souls.own(name);
+    await insertRow(db, "scopeChange", {
+      expressionSoulId: soul.id,
+      queryStateId: at.queryId,
+      position: at.position,
+      scope,
+      createdAt: now,
+    });
+  }
+}
+
+/** The newest moment of a branch. */
+export async function newestMoment(db: Database, branchId: string): Promise<Moment> {
+  const run = await newestRun(db, branchId);
+  if (!run) return { queryId: null, position: -1 };
+  const last = await lastIteration(db, run.id);
+  return { queryId: run.id, position: last?.position ?? -1 };
 }

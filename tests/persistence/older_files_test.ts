@@ -6,8 +6,7 @@ import { DatabaseSync } from "node:sqlite";
 import { migrations } from "../../migrations/mod.ts";
 import { openStore } from "../../src/persistence/open_store.ts";
 import { SqliteMaintenance } from "../../src/persistence/sqlite_maintenance.ts";
-import { migrate } from "../../src/persistence/sqlite/migrate.ts";
-import { schemaObjects } from "../../src/persistence/sqlite/schema_digest.ts";
+import { migrate, schemaObjects } from "../../src/persistence/sqlite/migrate.ts";
 import { readsAs, unpacked } from "./_former.ts";
 import { withDatabasePath } from "./_temp_database.ts";
 

@@ -3,9 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { migrations } from "../../../migrations/mod.ts";
 import { StoreError } from "../../domain/errors.ts";
 import { renameOver } from "../../domain/kit/files.ts";
-import { FORMER_FIRST, FORMER_SCHEMAS, upgradeToV1 } from "./before_v1.ts";
 import { copyDatabase } from "./copy_database.ts";
-import { schemaDigest, schemaObjects } from "./schema_digest.ts";
 import { damaged, isBusy, systemError } from "./store_error.ts";
 
 export interface MigrationFile {
@@ -18,7 +16,7 @@ const TABLE = `CREATE TABLE IF NOT EXISTS schema_migration (
   version INTEGER PRIMARY KEY, name TEXT NOT NULL, sha256 TEXT NOT NULL, applied_at INTEGER NOT NULL
 )`;
 
-const OUR_TABLE = "conversation_soul";
+export const OUR_TABLE = "conversation_soul";
 
 interface MigrateOptions {
   readonly path: string;
@@ -189,4 +187,106 @@ export function schemaProblems(db: DatabaseSync, { version, former }: FoundSchem
     if (!found.has(name)) return [`The ${name} is missing`];
     return found.get(name) === sql ? [] : [`The ${name} is not the one of this schema`];
   });
+}
+
+/** Databases from before V1. The first versions of Vis had migrations V1 to V12, which were folded into one V1. A database
+ * of V10 to V12 is brought to V1 when it is opened: this is the one step for it, which nothing else needs. An older one
+ * is refused. */
+
+/** The checksum of the first of those migrations, which every such database has recorded. */
+export const FORMER_FIRST = "8e8841d5fd0e39a8ec6fe4e629882c7dbbfff0bfdf59d0e8dd748241183cfa56";
+
+/** What `schemaDigest` gives for a database of each version that is brought to V1. */
+const FORMER_SCHEMAS: ReadonlyMap<number, number> = new Map([
+  [10, 1615230442],
+  [11, -1669871739],
+  [12, 330415391],
+]);
+
+const ERASURE = `
+CREATE TABLE erasure (
+  hash TEXT PRIMARY KEY NOT NULL
+);
+CREATE TABLE claim (
+  put TEXT NOT NULL,
+  reference TEXT NOT NULL,
+  claimed_at INTEGER NOT NULL,
+  PRIMARY KEY (put, reference)
+);
+CREATE INDEX idx_claim_reference ON claim (reference);
+`;
+
+/** Rows had checksums and sums of the rows below them. */
+const PLAIN_ROWS = `
+DROP TRIGGER tally_conversation_insert;
+DROP TRIGGER tally_conversation_update;
+DROP TRIGGER tally_conversation_delete;
+DROP TRIGGER tally_branch;
+DROP TRIGGER tally_iteration;
+DROP TRIGGER tally_expression_state;
+DROP TRIGGER tally_child_branch;
+DROP TRIGGER tally_sub_call;
+DROP TRIGGER tally_dependency;
+DROP TRIGGER tally_scope_change;
+DROP TRIGGER tally_extension_state_insert;
+DROP TRIGGER tally_extension_state_delete;
+DROP TABLE tally;
+DROP TABLE extension_tally;
+ALTER TABLE conversation_soul DROP COLUMN checksum;
+ALTER TABLE conversation_soul DROP COLUMN branches;
+ALTER TABLE conversation_state DROP COLUMN checksum;
+ALTER TABLE conversation_state DROP COLUMN variables;
+ALTER TABLE conversation_state DROP COLUMN edges;
+ALTER TABLE conversation_state DROP COLUMN scopes;
+ALTER TABLE query_soul DROP COLUMN checksum;
+ALTER TABLE query_soul DROP COLUMN variables;
+ALTER TABLE query_state DROP COLUMN checksum;
+ALTER TABLE query_state DROP COLUMN iterations;
+ALTER TABLE iteration DROP COLUMN checksum;
+ALTER TABLE iteration DROP COLUMN variables;
+ALTER TABLE iteration DROP COLUMN states;
+ALTER TABLE iteration DROP COLUMN children;
+ALTER TABLE iteration DROP COLUMN calls;
+ALTER TABLE expression_soul DROP COLUMN checksum;
+ALTER TABLE expression_state DROP COLUMN checksum;
+ALTER TABLE expression_state DROP COLUMN replaces;
+ALTER TABLE expression_dependency DROP COLUMN checksum;
+ALTER TABLE scope_change DROP COLUMN checksum;
+ALTER TABLE extension_state DROP COLUMN checksum;
+ALTER TABLE request_key DROP COLUMN checksum;
+ALTER TABLE child_branch DROP COLUMN checksum;
+ALTER TABLE sub_call DROP COLUMN checksum;
+`;
+
+/** Makes the schema of V1 in a database of such a version. */
+function upgradeToV1(from: number): string {
+  return [...(from < 11 ? [ERASURE] : []), ...(from < 12 ? [PLAIN_ROWS] : []), "DELETE FROM schema_migration;"].join(
+    "",
+  );
+}
+
+/** The tables, indexes, views and triggers of a database by name, except what SQLite and FTS5 create themselves and the
+ * table of applied migrations, which no migration creates. Comments and spaces do not count: a column that is added
+ * later stands on no line of its own. */
+export function schemaObjects(db: DatabaseSync): ReadonlyMap<string, string> {
+  const rows = db.prepare(
+    `SELECT type, name, tbl_name AS "on", sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+       AND name <> 'schema_migration'
+       AND (type <> 'table' OR name NOT LIKE 'search\\_%' ESCAPE '\\' OR name = 'search_entry') ORDER BY name`,
+  ).all();
+  return new Map(
+    rows.map(({ type, name, on, sql }) => [`${String(type)} ${String(name)}`, `${String(on)}: ${plain(String(sql))}`]),
+  );
+}
+
+function plain(sql: string): string {
+  return sql.replace(/--.*/g, "").replace(/\s+/g, " ").replace(/ ?([(),]) ?/g, "$1");
+}
+
+/** One number for all of them: 32-bit FNV-1a, which changes if any character changes. */
+export function schemaDigest(db: DatabaseSync): number {
+  const text = JSON.stringify([...schemaObjects(db)]);
+  let sum = 0x811c9dc5;
+  for (let at = 0; at < text.length; at++) sum = Math.imul(sum ^ text.charCodeAt(at), 0x01000193);
+  return sum;
 }

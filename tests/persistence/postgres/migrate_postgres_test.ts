@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readsAs, unpacked } from "../_former.ts";
 import { migrations } from "../../../migrations/postgres/mod.ts";
 import { openStore } from "../../../src/persistence/open_store.ts";
-import { FORMER_POSTGRES_FIRST } from "../../../src/persistence/postgres/before_v1.ts";
+import { FORMER_POSTGRES_FIRST } from "../../../src/persistence/postgres/open_postgres.ts";
 import { PostgresDatabase } from "../../../src/persistence/postgres/postgres_database.ts";
 import { readAddress, Server } from "../../../src/persistence/postgres/server.ts";
 import { type Postgres, postgresTests } from "../../helpers/postgres.ts";

@@ -1,8 +1,8 @@
 /** What becomes of statements whose connection stays open while no answer comes, on a real server. */
 import assert from "node:assert/strict";
 import { withPatience } from "../../../src/domain/kit/concurrency.ts";
+import { PostgresListener } from "../../../src/persistence/nodes.ts";
 import { openStore } from "../../../src/persistence/open_store.ts";
-import { PostgresListener } from "../../../src/persistence/postgres/listener.ts";
 import { PostgresDatabase } from "../../../src/persistence/postgres/postgres_database.ts";
 import { isLost, toPostgresError } from "../../../src/persistence/postgres/postgres_error.ts";
 import { readAddress, Server } from "../../../src/persistence/postgres/server.ts";

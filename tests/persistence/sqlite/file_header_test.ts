@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
-import { headerDamage } from "../../../src/persistence/sqlite/damaged_file.ts";
+import { headerDamage } from "../../../src/persistence/sqlite/open_database.ts";
 import { runs } from "../../helpers/long_part.ts";
 
 const ROUNDS = runs(60, 300);

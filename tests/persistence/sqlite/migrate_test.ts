@@ -1,13 +1,12 @@
 import assert from "node:assert/strict";
 import { readdir, stat } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
-import { FORMER_FIRST } from "../../../src/persistence/sqlite/before_v1.ts";
+import { withDatabasePath } from "../_temp_database.ts";
 import { migrations } from "../../../migrations/mod.ts";
 import { migrationFiles, migrationsModule, POSTGRES, postgresModule } from "../../../scripts/generate/migrations.ts";
 import { StoreError } from "../../../src/domain/errors.ts";
 import { openStore } from "../../../src/persistence/open_store.ts";
-import { migrate, type MigrationFile } from "../../../src/persistence/sqlite/migrate.ts";
-import { withDatabasePath } from "../_temp_database.ts";
+import { FORMER_FIRST, migrate, type MigrationFile } from "../../../src/persistence/sqlite/migrate.ts";
 
 /** One more than there are. */
 const N = migrations.length + 1;
