@@ -3,7 +3,7 @@
  * that `vis --version` loads no more than a parser. Below `app/`, each folder begins with the file that is named here:
  *
  * - `session/open_session.ts`: a session, built part by part and closed in reverse
- * - `settings/settings.ts`: flags, environment and files become settings; `config_admin.ts` is `vis config`
+ * - `settings/settings.ts`: flags, environment, files and extensions become settings; `config_admin.ts` is `vis config`
  * - `providers/choose_providers.ts`: which provider and key serve, or the sentence that names what is missing
  * - `extensions/extension_source.ts`: which extensions a session has; `extension_admin.ts` is `vis extensions`
  * - `doctor/doctor.ts`: the checks of `vis doctor`; `services/serve.ts`: `vis serve` and what else runs until it is told

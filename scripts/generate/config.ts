@@ -3,7 +3,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { z } from "zod";
 import * as shipped from "../../extensions/index.ts";
-import { settingsSectionsOf } from "../../src/app/extensions/shipped.ts";
+import { settingsSectionsOf } from "../../src/app/settings/settings.ts";
 import { ConfigSchema } from "../../src/config/schema.ts";
 import { configJsonSchema, type ConfigSetting, settingList } from "../../src/config/setting_list.ts";
 import type { SettingsSection } from "../../src/domain/settings.ts";

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { zipSync } from "fflate";
-import { completionScript } from "../../src/channels/cli/completion/script.ts";
-import { ReleaseIndex } from "../../src/app/update/release.ts";
 import { ROOT } from "../_project.ts";
+import { ReleaseIndex } from "../../src/app/update/update.ts";
+import { completionScript } from "../../src/channels/cli/completion/script.ts";
 import { publicKeyOf, signature, type SigningKey } from "./minisign.ts";
 import { debOf } from "./packages/deb.ts";
 import { formulaOf } from "./packages/formula.ts";

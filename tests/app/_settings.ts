@@ -1,6 +1,5 @@
 import * as index from "../../extensions/index.ts";
-import { settingsSectionsOf } from "../../src/app/extensions/shipped.ts";
-import type { Settings } from "../../src/app/settings/settings.ts";
+import { type Settings, settingsSectionsOf } from "../../src/app/settings/settings.ts";
 import { loadConfig } from "../../src/config/load.ts";
 
 /** Of a program that ships none. */

@@ -1,5 +1,5 @@
 import { shipped } from "../../extensions/index.ts";
-import { shippedExtensions } from "../../src/app/extensions/shipped.ts";
+import { shippedExtensions } from "../../src/app/settings/settings.ts";
 
 const NAMES = Object.keys(shipped);
 const SYMBOLS = [...(await shippedExtensions({ shipped })).values()].flatMap(({ alias: { alias }, symbols = [] }) =>

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { settingsSectionsOf } from "../../src/app/extensions/shipped.ts";
+import { settingsSectionsOf } from "../../src/app/settings/settings.ts";
 import { type ConfigSources, loadConfig } from "../../src/config/load.ts";
 import { ConfigError } from "../../src/domain/errors.ts";
 import * as index from "../../extensions/index.ts";

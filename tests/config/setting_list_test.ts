@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { settingsSectionsOf } from "../../src/app/extensions/shipped.ts";
+import { settingsSectionsOf } from "../../src/app/settings/settings.ts";
 import { configJsonSchema, settingList, settingOf } from "../../src/config/setting_list.ts";
 import * as index from "../../extensions/index.ts";
 

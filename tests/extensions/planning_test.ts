@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { shipped } from "../../extensions/index.ts";
 import { realm } from "../../extensions/realm.ts";
-import { shippedExtensions } from "../../src/app/extensions/shipped.ts";
+import { shippedExtensions } from "../../src/app/settings/settings.ts";
 import { realmScripts } from "../../src/extension/import_folder.ts";
 import type { RealmIndex } from "../../src/extension/loader.ts";
 import { validate } from "../../src/extension/mod.ts";

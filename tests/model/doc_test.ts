@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { shipped } from "../../extensions/index.ts";
-import fs from "../../extensions/fs/mod.ts";
-import memo from "../../extensions/memo/mod.ts";
-import web from "../../extensions/web/mod.ts";
 import { withOffParts } from "../../src/app/extensions/extension_source.ts";
-import { shippedExtensions } from "../../src/app/extensions/shipped.ts";
+import { shippedExtensions } from "../../src/app/settings/settings.ts";
 import { DEFAULT_CONFIG } from "../../src/config/defaults.ts";
 import { type EngineOptions, startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
+import fs from "../../extensions/fs/mod.ts";
+import memo from "../../extensions/memo/mod.ts";
+import web from "../../extensions/web/mod.ts";
 
 const DONE = replyJson([], { final: "It is done." });
 

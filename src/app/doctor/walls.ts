@@ -12,10 +12,8 @@ import { programWall } from "../../processes/process_wall.ts";
 import { probeWalls, type WallProbe } from "../../sandbox/host/probe_walls.ts";
 import type { WallName } from "../../sandbox/sandbox.ts";
 import { buildRegistry } from "../extensions/extension_source.ts";
-import type { ShippedParts } from "../extensions/shipped.ts";
 import { tryWalls } from "../session/open_session.ts";
-import { programSettings } from "../settings/programs.ts";
-import type { EnvironmentVariables, Settings } from "../settings/settings.ts";
+import { type EnvironmentVariables, programSettings, type Settings, type ShippedParts } from "../settings/settings.ts";
 
 /** Checks what blocks will run in: a sandbox as configured, then each wall separately, behind the same launcher.
  * `signal` ends the children; the results are then meaningless. */

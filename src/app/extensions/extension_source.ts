@@ -8,9 +8,7 @@ import type { SettingSources } from "../../extension/read_config.ts";
 import type { ExtensionRegistry } from "../../extension/registry.ts";
 import type { Extension } from "../../extension/spec.ts";
 import { createLog } from "../../logging/log.ts";
-import { settingSecrets } from "../settings/secret_references.ts";
-import type { Settings } from "../settings/settings.ts";
-import { shippedExtensions, type ShippedParts } from "./shipped.ts";
+import { type Settings, settingSecrets, shippedExtensions, type ShippedParts } from "../settings/settings.ts";
 
 type Wanted = Pick<Settings, "config" | "home" | "workspace"> & Partial<Pick<Settings, "locked" | "variable">> & {
   /** The folder that extensions see as Vis's own, if it differs from the real one. */

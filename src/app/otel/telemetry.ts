@@ -1,8 +1,9 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { randomBytes } from "node:crypto";
 import { percentDecoded } from "../../domain/kit/addresses.ts";
-import { createLog } from "../../logging/log.ts";
+import { REAL_CLOCK, unrefTimer } from "../../domain/kit/time.ts";
+import { createLog, type Log } from "../../logging/log.ts";
 import type { EnvironmentVariables } from "../settings/settings.ts";
-import { type OtelSettings, SpanExporter } from "./span_exporter.ts";
-import { parentOf, Tracer } from "./tracer.ts";
 
 /** Routes that are not worth a trace. */
 const UNTRACED = /^\/(healthz|readyz|metrics|openapi\.json|favicon\.ico|assets\/.*)?$/;
@@ -107,4 +108,317 @@ function sampler(env: EnvironmentVariables): { readonly ratio: number; readonly 
   const given = Number(env["OTEL_TRACES_SAMPLER_ARG"] ?? 1);
   const ratio = kind === "traceidratio" && given >= 0 && given <= 1 ? given : 1;
   return { ratio, followsParent };
+}
+
+interface TracerParts {
+  readonly finish: (span: FinishedSpan) => void;
+  readonly now: () => number;
+  /** The share of traces that is recorded, 0 to 1. */
+  readonly ratio: number;
+  readonly followsParent: boolean;
+}
+
+/** Provides the parent of spans: work inside it begins below the span that it returns at that moment. */
+export interface SpanParent {
+  readonly span: () => SpanContext | null;
+}
+
+/** Begins spans, and tracks across calls which span the work belongs to. */
+export class Tracer {
+  readonly #parts: TracerParts;
+  readonly #places = new AsyncLocalStorage<SpanParent>();
+
+  constructor(parts: TracerParts) {
+    this.#parts = parts;
+  }
+
+  /** The span of the running work. */
+  get current(): SpanContext | null {
+    return this.#places.getStore()?.span() ?? null;
+  }
+
+  /** Begins a span below `parent`, by default the current one; null begins a trace. */
+  start(
+    name: string,
+    { kind = "internal", parent = this.current }: {
+      readonly kind?: SpanKind;
+      readonly parent?: SpanContext | null;
+    } = {},
+  ): Span {
+    const { finish, now } = this.#parts;
+    const traceId = parent?.traceId ?? randomBytes(16).toString("hex");
+    const spanId = randomBytes(8).toString("hex");
+    const sampled = parent && this.#parts.followsParent ? parent.sampled : this.#isChosen(traceId);
+    const facts = { traceId, spanId, sampled, parentSpanId: parent?.spanId ?? null, name, kind, begun: now() };
+    return new Span(facts, { now, finish });
+  }
+
+  within<T>(place: SpanParent, work: () => T): T {
+    return this.#places.run(place, work);
+  }
+
+  /** All processes that see part of the trace decide the same. */
+  #isChosen(traceId: string): boolean {
+    return Number.parseInt(traceId.slice(-13), 16) < this.#parts.ratio * 16 ** 13;
+  }
+}
+
+/** The context of a W3C `traceparent`; null if it is missing or invalid. */
+export function parentOf(traceparent: string | null): SpanContext | null {
+  const found = /^(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?$/.exec(traceparent ?? "");
+  if (!found) return null;
+  const [, traceId = "", spanId = "", flags = ""] = found;
+  if (/^0+$/.test(traceId) || /^0+$/.test(spanId)) return null;
+  return { traceId, spanId, sampled: (Number.parseInt(flags, 16) & 1) === 1 };
+}
+
+export type Attribute = string | number | boolean | readonly string[];
+type SpanKind = "internal" | "server" | "client";
+
+/** What a span passes on to its children, and to other processes. */
+export interface SpanContext {
+  /** 32 and 16 hexadecimal digits. */
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly sampled: boolean;
+}
+
+/** A finished span, ready to be sent. Times are in milliseconds since the epoch, with fractions. */
+export interface FinishedSpan extends SpanContext {
+  readonly parentSpanId: string | null;
+  readonly name: string;
+  readonly kind: SpanKind;
+  readonly begun: number;
+  readonly ended: number;
+  readonly attributes: Readonly<Record<string, Attribute>>;
+  /** An error message if it failed, otherwise null. */
+  readonly error: string | null;
+}
+
+type SpanFacts = Omit<FinishedSpan, "ended" | "attributes" | "error">;
+
+/** A timed operation. Changes after its end have no effect. */
+export class Span {
+  readonly #facts: SpanFacts;
+  readonly #now: () => number;
+  readonly #finish: (span: FinishedSpan) => void;
+  readonly #attributes: Record<string, Attribute> = {};
+  #name: string;
+  #error: string | null = null;
+  #over = false;
+
+  constructor(
+    facts: SpanFacts,
+    { now, finish }: { readonly now: () => number; readonly finish: (span: FinishedSpan) => void },
+  ) {
+    this.#facts = facts;
+    this.#name = facts.name;
+    this.#now = now;
+    this.#finish = finish;
+  }
+
+  get context(): SpanContext {
+    const { traceId, spanId, sampled } = this.#facts;
+    return { traceId, spanId, sampled };
+  }
+
+  /** Sets a better name that became known later. */
+  rename(name: string): this {
+    this.#name = name;
+    return this;
+  }
+
+  /** Undefined and null values are skipped. */
+  set(attributes: Readonly<Record<string, Attribute | null | undefined>>): this {
+    for (const [name, value] of Object.entries(attributes)) {
+      if (value !== undefined && value !== null) this.#attributes[name] = value;
+    }
+    return this;
+  }
+
+  /** Marks it as failed; `type` is a word for grouping. */
+  fail(type: string, message: string): this {
+    this.#error = message.slice(0, 1000);
+    return this.set({ "error.type": type });
+  }
+
+  end(): void {
+    if (this.#over) return;
+    this.#over = true;
+    const { sampled, begun } = this.#facts;
+    if (!sampled) return;
+    const ended = Math.max(begun, this.#now());
+    this.#finish({ ...this.#facts, name: this.#name, ended, attributes: this.#attributes, error: this.#error });
+  }
+}
+
+/** Settings from the standard variables (`OTEL_*`). */
+interface OtelSettings {
+  /** Endpoint for spans, as OTLP in JSON. */
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+  readonly resource: Readonly<Record<string, string>>;
+  /** The share of traces that is recorded, 0 to 1. */
+  readonly ratio: number;
+  /** Whether a caller's own decision overrides the ratio. */
+  readonly followsParent: boolean;
+  readonly queue: { readonly limit: number; readonly batch: number; readonly delayMs: number };
+}
+
+/** Status codes that OTLP defines as retryable. */
+const AGAIN: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+const TRIES = 3;
+const TOLD_EVERY_MS = 60_000;
+
+interface ExporterParts {
+  readonly settings: OtelSettings;
+  readonly version: string;
+  readonly log: Pick<Log, "warn">;
+  readonly now: () => number;
+  /** The pause after the first failure; it doubles each time. */
+  readonly pauseMs?: number;
+}
+
+/** Sends spans in batches. It never throws and never blocks: spans that exceed its queue, or that the collector does
+ * not accept in three attempts, are dropped and counted. */
+export class SpanExporter {
+  readonly #parts: ExporterParts;
+  readonly #waiting: FinishedSpan[] = [];
+  readonly #closing = new AbortController();
+  #timer: ReturnType<typeof setTimeout> | null = null;
+  #sending: Promise<void> | null = null;
+  #dropped = 0;
+  #toldAt = -Infinity;
+
+  constructor(parts: ExporterParts) {
+    this.#parts = parts;
+  }
+
+  /** Number of spans that were not sent. */
+  get dropped(): number {
+    return this.#dropped;
+  }
+
+  add(span: FinishedSpan): void {
+    const { limit, batch, delayMs } = this.#parts.settings.queue;
+    if (this.#closing.signal.aborted || this.#waiting.length >= limit) {
+      this.#dropped++;
+      return;
+    }
+    this.#waiting.push(span);
+    if (this.#waiting.length >= batch) return void this.#send();
+    if (this.#timer !== null) return;
+    this.#timer = setTimeout(() => void this.#send(), delayMs);
+    unrefTimer(this.#timer);
+  }
+
+  /** Sends queued spans, for at most `withinMs`. */
+  async close(withinMs = 3_000): Promise<void> {
+    const late = setTimeout(() => this.#closing.abort(), withinMs);
+    try {
+      await this.#send();
+    } finally {
+      clearTimeout(late);
+      this.#closing.abort();
+    }
+  }
+
+  #send(): Promise<void> {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    return this.#sending ??= this.#sendAll().finally(() => this.#sending = null);
+  }
+
+  async #sendAll(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const spans = this.#waiting.splice(0, this.#parts.settings.queue.batch);
+      const fault = await this.#sendBatch(spans);
+      if (fault === null) continue;
+      this.#dropped += spans.length;
+      this.#tell(fault);
+    }
+  }
+
+  /** Why a batch was rejected; null if it was accepted. */
+  async #sendBatch(spans: readonly FinishedSpan[]): Promise<string | null> {
+    const { settings: { resource }, version, pauseMs = 1_000 } = this.#parts;
+    const body = otlpBody(spans, { resource, version });
+    for (let attempt = 1;; attempt++) {
+      const fault = await this.#post(body);
+      if (fault === null || !fault.again || attempt === TRIES || this.#closing.signal.aborted) {
+        return fault?.why ?? null;
+      }
+      await REAL_CLOCK.sleep(pauseMs * 2 ** (attempt - 1), this.#closing.signal).catch(() => {});
+    }
+  }
+
+  async #post(body: string): Promise<{ readonly why: string; readonly again: boolean } | null> {
+    const { url, headers, timeoutMs } = this.#parts.settings;
+    try {
+      const response = await fetch(url, {
+        method: "POST",
+        headers: { ...headers, "content-type": "application/json" },
+        body,
+        redirect: "error",
+        signal: AbortSignal.any([AbortSignal.timeout(timeoutMs), this.#closing.signal]),
+      });
+      await response.body?.cancel();
+      return response.ok ? null : { why: `status ${response.status}`, again: AGAIN.has(response.status) };
+    } catch (error) {
+      // The message of `fetch` may contain the URL with its password.
+      return { why: error instanceof Error ? error.name : "no connection", again: true };
+    }
+  }
+
+  #tell(why: string): void {
+    const now = this.#parts.now();
+    if (now - this.#toldAt < TOLD_EVERY_MS) return;
+    this.#toldAt = now;
+    this.#parts.log.warn("spans_not_sent", { why, dropped: this.#dropped });
+  }
+}
+
+const KINDS: Readonly<Record<SpanKind, number>> = { internal: 1, server: 2, client: 3 };
+const STATUS_ERROR = 2;
+
+/** The body of an OTLP request in JSON: ids in hexadecimal, 64-bit numbers as strings, enumerations as numbers. */
+function otlpBody(
+  spans: readonly FinishedSpan[],
+  { resource, version }: { readonly resource: Readonly<Record<string, string>>; readonly version: string },
+): string {
+  const scope = { name: "vis", version };
+  const scopeSpans = [{ scope, spans: spans.map(spanOf) }];
+  return JSON.stringify({ resourceSpans: [{ resource: { attributes: attributesOf(resource) }, scopeSpans }] });
+}
+
+function spanOf(span: FinishedSpan): Readonly<Record<string, unknown>> {
+  return {
+    traceId: span.traceId,
+    spanId: span.spanId,
+    ...(span.parentSpanId === null ? {} : { parentSpanId: span.parentSpanId }),
+    flags: 1,
+    name: span.name,
+    kind: KINDS[span.kind],
+    startTimeUnixNano: nanos(span.begun),
+    endTimeUnixNano: nanos(span.ended),
+    attributes: attributesOf(span.attributes),
+    status: span.error === null ? {} : { code: STATUS_ERROR, message: span.error },
+  };
+}
+
+/** A double of milliseconds since the epoch is exact to microseconds. */
+function nanos(ms: number): string {
+  return `${Math.round(ms * 1000)}000`;
+}
+
+function attributesOf(attributes: Readonly<Record<string, Attribute>>): readonly unknown[] {
+  return Object.entries(attributes).map(([key, value]) => ({ key, value: valueOf(value) }));
+}
+
+function valueOf(value: Attribute): Readonly<Record<string, unknown>> {
+  if (typeof value === "string") return { stringValue: value.toWellFormed() };
+  if (typeof value === "boolean") return { boolValue: value };
+  if (typeof value === "number") return Number.isInteger(value) ? { intValue: String(value) } : { doubleValue: value };
+  return { arrayValue: { values: value.map((one) => valueOf(one)) } };
 }

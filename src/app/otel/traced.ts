@@ -3,7 +3,7 @@ import { Cancelled, ProviderError } from "../../domain/errors.ts";
 import { type Emit, isEnd } from "../../domain/query/query_event.ts";
 import type { QueryEvent, QueryResult, Usage } from "../../domain/query/query_schemas.ts";
 import type { ModelEvent, ModelRequest, Provider } from "../../providers/provider.ts";
-import type { Attribute, Span, SpanContext, SpanParent, Tracer } from "./tracer.ts";
+import type { Attribute, Span, SpanContext, SpanParent, Tracer } from "./telemetry.ts";
 
 /** Limit of the spans for blocks and calls of a query; the query's span counts the rest. */
 const MAX_TOOL_SPANS = 1_000;

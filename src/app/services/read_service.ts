@@ -2,9 +2,8 @@ import type { OpenRequest, ServiceRequest } from "../../channels/channel.ts";
 import { UsageError } from "../../domain/errors.ts";
 import { discoverFolders } from "../../extension/discover.ts";
 import { buildRegistry, unknownExtensions } from "../extensions/extension_source.ts";
-import type { ShippedParts } from "../extensions/shipped.ts";
 import { tryWalls } from "../session/open_session.ts";
-import { type EnvironmentVariables, readSettings, type Settings } from "../settings/settings.ts";
+import { type EnvironmentVariables, readSettings, type Settings, type ShippedParts } from "../settings/settings.ts";
 
 /** Describes the effect of the locked profile for the operator. */
 async function lockedNote(

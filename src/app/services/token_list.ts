@@ -38,7 +38,7 @@ interface Loaded {
   readonly stamp: string;
 }
 
-export interface TokenListOptions {
+interface TokenListOptions {
   /** Quota of tokens without their own. */
   readonly quota: Quota;
   readonly now: () => number;

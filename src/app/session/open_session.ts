@@ -5,8 +5,8 @@ import { ConfigError } from "../../domain/errors.ts";
 import type { ApprovalRules } from "../../domain/query/approval.ts";
 import { Playback } from "../../domain/records/recording.ts";
 import type { EnvironmentParts } from "../../environment/environment_parts.ts";
-import { createLog } from "../../logging/log.ts";
 import { startLogTable } from "../../logging/log_table.ts";
+import { createLog } from "../../logging/log.ts";
 import { openStore, type OpenStoreOptions } from "../../persistence/open_store.ts";
 import type { Store } from "../../persistence/store.ts";
 import { Router } from "../../providers/router/router.ts";
@@ -20,11 +20,16 @@ import {
   type SandboxOptions,
 } from "../../sandbox/sandbox.ts";
 import { checkLeftOut, extensionSource } from "../extensions/extension_source.ts";
-import type { ShippedParts } from "../extensions/shipped.ts";
 import type { Telemetry } from "../otel/telemetry.ts";
 import { buildRouter } from "../providers/build_router.ts";
-import { programSettings, programsOf } from "../settings/programs.ts";
-import { type EnvironmentVariables, readSettings, type Settings } from "../settings/settings.ts";
+import {
+  type EnvironmentVariables,
+  programSettings,
+  programsOf,
+  readSettings,
+  type Settings,
+  type ShippedParts,
+} from "../settings/settings.ts";
 import { PROCESS_LIMITS } from "./process_limits.ts";
 import { isAlive, ownSession } from "./process_owner.ts";
 

@@ -12,9 +12,18 @@ import { jsonOrUndefined } from "../../domain/kit/json.ts";
 import { nearestName } from "../../domain/kit/names.ts";
 import type { ConfigTrustFacts, SettingChange, SettingFacts } from "../../domain/reports.ts";
 import type { SettingsSection } from "../../domain/settings.ts";
-import { settingsSectionsOf, type ShippedParts } from "../extensions/shipped.ts";
-import { ConfigTrust, findProjectConfig, readConfigFile, writeConfigFile } from "./config_file.ts";
-import { type EnvironmentVariables, readSettings, realFolder, visHome } from "./settings.ts";
+import {
+  ConfigTrust,
+  type EnvironmentVariables,
+  findProjectConfig,
+  readConfigFile,
+  readSettings,
+  realFolder,
+  settingsSectionsOf,
+  type ShippedParts,
+  visHome,
+  writeConfigFile,
+} from "./settings.ts";
 
 interface Places {
   readonly home: string | null;

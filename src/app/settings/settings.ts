@@ -1,11 +1,20 @@
+import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import type { OpenRequest } from "../../channels/channel.ts";
-import { settingsSectionsOf, shippedExtensions, type ShippedParts } from "../extensions/shipped.ts";
+import { type ConfigFile, type ProjectFile, SettingsSections } from "../../config/layers.ts";
 import { loadConfig, type LoadedConfig } from "../../config/load.ts";
-import { ConfigError, messageOf, UsageError } from "../../domain/errors.ts";
+import { ConfigError, fileFault, messageOf, UsageError } from "../../domain/errors.ts";
 import { isPostgres } from "../../domain/kit/addresses.ts";
-import { findProjectConfig, readConfigFile } from "./config_file.ts";
+import { ensureFolder, plainTextFile, replaceFile } from "../../domain/kit/files.ts";
+import type { SettingsSection } from "../../domain/settings.ts";
+import type { EnvironmentParts } from "../../environment/environment_parts.ts";
+import type { TrustList } from "../../extension/folder.ts";
+import type { RealmIndex, ShippedIndex } from "../../extension/loader.ts";
+import type { UnwalledMode } from "../../extension/spawned.ts";
+import type { Extension } from "../../extension/spec.ts";
+import type { AskedPrograms } from "../../processes/asked/asked_programs.ts";
+import { Credentials } from "../../providers/credentials.ts";
 
 export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 
@@ -140,4 +149,210 @@ export async function lockSettings<S extends Pick<Settings, "config">>(
       },
     },
   };
+}
+
+/** Null if there is none, or nothing in it. */
+export async function readConfigFile(path: string): Promise<ConfigFile | null> {
+  try {
+    const text = await plainTextFile(path);
+    return text.trim() === "" ? null : { path, text };
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) return null;
+    throw new ConfigError(`Cannot read ${path}: ${fileFault(error)}`, {
+      code: "access",
+      advice: "make it a file that Vis may read",
+      cause: error,
+    });
+  }
+}
+
+/** Null if there is none, and if the workspace is the folder that contains the home. */
+export async function findProjectConfig(
+  { home, workspace }: { readonly home: string | null; readonly workspace: string },
+): Promise<ProjectFile | null> {
+  const folder = join(workspace, ".vis");
+  if (folder === home || home !== null && folder === await Deno.realPath(home).catch(() => home)) return null;
+  const file = await readConfigFile(join(folder, "config.jsonc"));
+  if (file === null) return null;
+  return {
+    ...file,
+    trusted: () => new ConfigTrust(home).has(file),
+    userPath: home === null ? null : join(home, "config.jsonc"),
+  };
+}
+
+/** Replaces a file as a whole. It keeps the old permissions; only its owner can read a new one. `follow`: writes to the
+ * target of a link; otherwise the link is replaced. Throws `ConfigError`. */
+export async function writeConfigFile(
+  path: string,
+  { text, follow }: { readonly text: string; readonly follow: boolean },
+): Promise<void> {
+  try {
+    await ensureFolder(dirname(path));
+    const target = follow ? await Deno.realPath(path).catch(() => path) : path;
+    const mode = (await Deno.lstat(target).then((found) => found.isFile ? found.mode : null, () => null)) ?? 0o600;
+    await replaceFile(target, text, { mode: mode & 0o777 });
+  } catch (error) {
+    throw new ConfigError(`Cannot write ${path}: ${fileFault(error)}`);
+  }
+}
+
+/** Configuration files of projects that the user allowed to set any key, each with the hash of its text: a changed file
+ * is no longer trusted. */
+export class ConfigTrust {
+  readonly #path: string | null;
+  #opened: Promise<TrustList> | null = null;
+
+  constructor(home: string | null) {
+    this.#path = home === null ? null : join(home, "trusted-configs.json");
+  }
+
+  /** Most starts need no list, whose code has a schema. */
+  #list(): Promise<TrustList> | null {
+    const path = this.#path;
+    if (path === null) return null;
+    return this.#opened ??= import("../../extension/folder.ts").then(({ TrustList }) => new TrustList(path));
+  }
+
+  /** Rejects with `ConfigError` if the list itself cannot be read. */
+  async has(file: ConfigFile): Promise<boolean> {
+    try {
+      return await (await this.#list())?.has(file.path, hashOf(file)) ?? false;
+    } catch (error) {
+      throw new ConfigError(messageOf(error));
+    }
+  }
+
+  async add(file: ConfigFile): Promise<void> {
+    const list = await this.#list();
+    if (list === null) {
+      throw new ConfigError("Cannot save what is trusted: set VIS_HOME to a folder that Vis may write");
+    }
+    await list.add({ path: file.path, hash: hashOf(file), namespaces: [], at: new Date().toISOString() });
+  }
+
+  async remove(path: string): Promise<boolean> {
+    return await (await this.#list())?.remove(path) ?? false;
+  }
+}
+
+function hashOf({ text }: ConfigFile): string {
+  return createHash("sha256").update(text).digest("hex");
+}
+
+/** The shipped extensions as main.ts passes them. */
+export interface ShippedParts {
+  readonly shipped: ShippedIndex;
+  readonly realm?: RealmIndex;
+}
+
+/** The shipped extensions by name, whether or not the settings want them. One that cannot be loaded is left out; whoever
+ * builds the registry reports it. */
+export async function shippedExtensions(
+  { shipped }: Pick<ShippedParts, "shipped">,
+): Promise<ReadonlyMap<string, Extension>> {
+  const found = await Promise.all(
+    Object.entries(shipped).map(async ([name, load]) => {
+      const extension = await load().then((module) => module.default, () => null);
+      return extension ? [[name, extension] as const] : [];
+    }),
+  );
+  return new Map(found.flat());
+}
+
+/** The sections of the configuration that shipped extensions own. */
+export async function settingsSectionsOf(parts: Pick<ShippedParts, "shipped">): Promise<SettingsSections> {
+  const { settingMarks } = await import("../../extension/read_config.ts");
+  const sections: SettingsSection[] = [];
+  for (const { namespace, section: name = null, config } of (await shippedExtensions(parts)).values()) {
+    if (!config) continue;
+    const marks = settingMarks(config).map(({ name, value, path: [key = ""] }) => ({
+      name,
+      value: String(value),
+      key,
+    }));
+    const byValue = (mark: string): Record<string, string> =>
+      Object.fromEntries(marks.filter(({ name }) => name === mark).map(({ value, key }) => [value, key]));
+    const programs: SettingsSection["programs"] = byValue("programs");
+    sections.push({
+      namespace,
+      name,
+      project: marks.filter(({ name }) => name === "project").map(({ key }) => key),
+      own: programs.unwalled === undefined ? [] : [programs.unwalled],
+      programs,
+      offered: byValue("offered"),
+      schema: () => Promise.resolve(config),
+    });
+  }
+  return new SettingsSections(sections);
+}
+
+/** Extensions' settings for all programs: additional readable paths, a network, and what happens where the wall is not
+ * whole, for which `mode` counts before the settings. Their files were checked before. */
+export function programSettings(
+  { config, sections }: Pick<Settings, "config" | "sections">,
+  { mode }: { readonly mode?: UnwalledMode | undefined } = {},
+): { readonly read: readonly string[]; readonly network: boolean; readonly unwalled: UnwalledMode } {
+  const said = (kind: "network" | "read" | "unwalled"): readonly unknown[] =>
+    sections.all.flatMap(({ namespace, programs: { [kind]: key } }) =>
+      key === undefined ? [] : [Object(config.extensions.config[namespace])[key]]
+    );
+  const read = said("read").flat().filter((path) => typeof path === "string");
+  const unwalled = config.sandbox.require.includes("kernel")
+    ? "off"
+    : mode ?? (["off", "run"] as const).find((one) => said("unwalled").includes(one)) ?? "ask";
+  return { read, network: said("network").includes(true), unwalled };
+}
+
+/** Programs behind the wall that the settings describe, for `env.spawn` and `env.programWalls`. `mode` counts before the
+ * settings. The code of the wall is loaded with the first call. */
+export function programsOf(
+  settings: Pick<Settings, "config" | "sections" | "home">,
+  { env, shipped, mode }: Pick<ShippedParts, "shipped"> & {
+    readonly env: EnvironmentVariables;
+    readonly mode?: UnwalledMode | undefined;
+  },
+): Required<Pick<EnvironmentParts, "spawn" | "programWalls">> {
+  const load = async (): Promise<AskedPrograms> => {
+    const [{ AskedPrograms }, { programWall }] = await Promise.all([
+      import("../../processes/asked/asked_programs.ts"),
+      import("../../processes/process_wall.ts"),
+    ]);
+    const { config, home: visHome } = settings;
+    const { read, network, unwalled } = programSettings(settings, { mode });
+    const folders = { home: env["HOME"] || null, visHome };
+    const wall = programWall({ private: folders, read, network, secrets: config.secrets, env });
+    const known = new Set([...(await shippedExtensions({ shipped })).values()].map(({ namespace }) => namespace));
+    return new AskedPrograms({ wall, mode: unwalled, env, visHome, vouches: (extension) => known.has(extension) });
+  };
+  let loaded: Promise<AskedPrograms> | null = null;
+  const programs = () => loaded ??= load();
+  return {
+    spawn: async (workspace, argv, options, caller) => await (await programs()).spawn(workspace, argv, options, caller),
+    programWalls: async () => await (await programs()).walls(),
+  };
+}
+
+/** `${GITHUB_TOKEN}` from the environment, `${auth:github}` from the file that `vis auth login` writes. */
+const REFERENCE = /\$\{(auth:)?([\w.-]+)\}/g;
+
+/** Replaces references to secrets in texts of settings; unknown references stay unchanged. Undefined if `values`
+ * contains no reference. Rejects with `ConfigError` if the key file cannot be used. */
+export async function settingSecrets(
+  values: unknown,
+  { home, variable = () => null }: Pick<Settings, "home"> & Partial<Pick<Settings, "variable">>,
+): Promise<((text: string) => string) | undefined> {
+  if (!(JSON.stringify(values) ?? "").includes("${")) return undefined;
+  const keys = home !== null && authReferences(values).size > 0 ? await new Credentials(`${home}/auth.json`).all() : {};
+  const keyOf = (name: string): string | undefined => {
+    const found = Object.hasOwn(keys, name) ? keys[name] : undefined;
+    return found?.type === "key" ? found.key : found?.githubToken;
+  };
+  return (given) => given.replace(REFERENCE, (whole, auth, name) => (auth ? keyOf(name) : variable(name)) ?? whole);
+}
+
+/** Names of the secrets that settings refer to as `${auth:NAME}`: keys that `vis auth login NAME` saves. */
+export function authReferences(settings: unknown): ReadonlySet<string> {
+  const text = JSON.stringify(settings) ?? "";
+  return new Set([...text.matchAll(/\$\{auth:([\w.-]+)\}/g)].map(([, name = ""]) => name));
 }

@@ -2,7 +2,7 @@ import { closeSync, constants, openSync, readSync } from "node:fs";
 import { Cancelled } from "../../domain/errors.ts";
 
 /** A terminal that echoes and edits a line itself. */
-export interface LineTerminal {
+interface LineTerminal {
   readonly stdin: { read(into: Uint8Array): Promise<number | null> };
   readonly write: (text: string) => void;
   readonly onInterrupt: (run: () => void) => () => void;
@@ -53,7 +53,7 @@ const CTRL_U = 21;
 const ENTER = [10, 13];
 
 /** The parts of a terminal needed to type a secret. */
-export interface SecretTerminal {
+interface SecretTerminal {
   readonly stdin: {
     setRaw(on: boolean): void;
     read(into: Uint8Array): Promise<number | null>;

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
-import type { ShippedParts } from "../../../src/app/extensions/shipped.ts";
-import * as index from "../../../extensions/index.ts";
-import { join } from "node:path";
 import { settingsOf } from "../_settings.ts";
 import { AppExtensionAdmin } from "../../../src/app/extensions/extension_admin.ts";
 import { extensionSource } from "../../../src/app/extensions/extension_source.ts";
+import type { ShippedParts } from "../../../src/app/settings/settings.ts";
 import { UsageError } from "../../../src/domain/errors.ts";
 import { fn, z } from "../../../src/extension/mod.ts";
 import { manifestOf, moduleOf, write } from "../../extension/_folders.ts";
 import { sample, twice } from "../../extension/_sample.ts";
 import { withFolder } from "../../helpers/with_folder.ts";
+import * as index from "../../../extensions/index.ts";
+import { join } from "node:path";
 
 const say = fn("say", () => "hi", { doc: "Says hi.", args: z.tuple([]), returns: "string" });
 const shipped = { one: () => Promise.resolve({ default: sample({ namespace: "test.one", symbols: [say] }) }) };

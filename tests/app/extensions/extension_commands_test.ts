@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { settingsOf } from "../_settings.ts";
-import { extensionCommands } from "../../../src/app/extensions/extension_commands.ts";
+import { extensionCommands } from "../../../src/app/extensions/extension_admin.ts";
 import { type Extension, z } from "../../../src/extension/mod.ts";
 import { manifestOf, moduleOf, write } from "../../extension/_folders.ts";
 import { sample } from "../../extension/_sample.ts";

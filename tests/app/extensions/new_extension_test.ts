@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { EXTENSION_TYPES, typesHeading } from "../../../scripts/generate/extension_types.ts";
-import { newExtension } from "../../../src/app/extensions/new_extension.ts";
+import { newExtension } from "../../../src/app/extensions/check_extensions.ts";
 import { withFolder } from "../../helpers/with_folder.ts";
 
 /** What an editor with Deno's language server says about a file of the folder. */

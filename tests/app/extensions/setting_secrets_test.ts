@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { settingSecrets } from "../../../src/app/settings/secret_references.ts";
+import { settingSecrets } from "../../../src/app/settings/settings.ts";
 import { withFolder } from "../../helpers/with_folder.ts";
 
 const variable = (name: string): string | null => name === "KEY" ? "of the environment" : null;

@@ -1,7 +1,5 @@
 import assert from "node:assert/strict";
-import { otelSettings } from "../../../src/app/otel/telemetry.ts";
-import { SpanExporter } from "../../../src/app/otel/span_exporter.ts";
-import { Tracer } from "../../../src/app/otel/tracer.ts";
+import { otelSettings, SpanExporter, Tracer } from "../../../src/app/otel/telemetry.ts";
 import { startCollector } from "./_collector.ts";
 
 function rig(url: string, env: Readonly<Record<string, string>> = {}) {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type FinishedSpan, parentOf, Tracer } from "../../../src/app/otel/tracer.ts";
+import { type FinishedSpan, parentOf, Tracer } from "../../../src/app/otel/telemetry.ts";
 
 function rig(facts: { readonly ratio?: number; readonly followsParent?: boolean } = {}) {
   const spans: FinishedSpan[] = [];

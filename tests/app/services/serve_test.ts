@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import * as extensions from "../../../extensions/index.ts";
-import type { Telemetry } from "../../../src/app/otel/telemetry.ts";
-import { Tracer } from "../../../src/app/otel/tracer.ts";
+import { type Telemetry, Tracer } from "../../../src/app/otel/telemetry.ts";
 import { checkServer } from "../../../src/app/services/check_server.ts";
 import { serve } from "../../../src/app/services/serve.ts";
 import type { RunningServer, ServeRequest } from "../../../src/channels/channel.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { runPermitted } from "../../helpers/run_permitted.ts";
 import { isAlive, macFacts, OwnProcess, ownSession, thisProcess } from "../../../src/app/session/process_owner.ts";
+import { runPermitted } from "../../helpers/run_permitted.ts";
 
 const LINUX = Deno.build.os === "linux";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { programSettings } from "../../../src/app/settings/programs.ts";
 import { settingsOf } from "../_settings.ts";
+import { programSettings } from "../../../src/app/settings/settings.ts";
 
 const of = async (config: object) => programSettings(await settingsOf({ config }));
 

@@ -4,7 +4,7 @@ import { chmod, chown, readdir, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { filled, opened } from "../_filled.ts";
 import { withDatabasePath } from "../_temp_database.ts";
-import { writeConfigFile } from "../../../src/app/settings/config_file.ts";
+import { writeConfigFile } from "../../../src/app/settings/settings.ts";
 import { ensureFolder, replaceFile } from "../../../src/domain/kit/files.ts";
 import { openStore } from "../../../src/persistence/open_store.ts";
 import { SqliteMaintenance } from "../../../src/persistence/sqlite_maintenance.ts";
