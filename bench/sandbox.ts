@@ -1,7 +1,7 @@
-import { SandboxSession } from "../src/environment/sandbox_session.ts";
-import { CHILD_ARGUMENT, type ChildProgram } from "../src/sandbox/launch/start_child.ts";
-import { type TestSandbox, testSandbox } from "../tests/helpers/sandbox.ts";
 import type { VariableImage } from "../src/domain/query/variable.ts";
+import { SandboxSession } from "../src/environment/sandbox_session.ts";
+import { CHILD_ARGUMENT, type ChildProgram } from "../src/sandbox/launch.ts";
+import { type TestSandbox, testSandbox } from "../tests/helpers/sandbox.ts";
 import type { Figure, Way } from "./support/figure.ts";
 import { proportionalMb } from "./support/process_tree.ts";
 import type { Programs } from "./support/programs.ts";

@@ -1,4 +1,4 @@
-import { CHILD_ARGUMENT, type ChildProgram } from "../src/sandbox/launch/start_child.ts";
+import { CHILD_ARGUMENT, type ChildProgram } from "../src/sandbox/launch.ts";
 import { testSandbox } from "../tests/helpers/sandbox.ts";
 import { COMPUTE_WORK, plainMs, WORST_CASES } from "./support/compute_work.ts";
 import type { Figure } from "./support/figure.ts";

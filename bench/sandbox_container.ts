@@ -1,4 +1,4 @@
-import { CHILD_ARGUMENT } from "../src/sandbox/launch/start_child.ts";
+import { CHILD_ARGUMENT } from "../src/sandbox/launch.ts";
 import { librariesOf, podman } from "../tests/e2e/helpers/podman.ts";
 import { testSandbox } from "../tests/helpers/sandbox.ts";
 import type { Figure } from "./support/figure.ts";

@@ -2,7 +2,7 @@
  * confined worker cannot read files, and analysing the modules of an unbundled child costs 60 ms at every start. */
 import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
-import { CHILD_V8_FLAGS } from "../src/sandbox/launch/program.ts";
+import { CHILD_V8_FLAGS } from "../src/sandbox/launch.ts";
 import { ROOT } from "./_project.ts";
 import { run } from "./_run.ts";
 

@@ -9,17 +9,17 @@
  * DENORT_DIR a folder of them, each named denort-<target>. */
 import { basename, dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { CHILD_ARGUMENT } from "../src/sandbox/launch.ts";
+import { ROOT } from "./_project.ts";
+import { run } from "./_run.ts";
 import { baseRuntimeFor } from "./base_runtime_for.ts";
 import { bundleAll, CACHE_MAKER, PAGE_FOLDER, SANDBOX_SCRIPTS } from "./bundle.ts";
 import { compact } from "./compact.ts";
+import { type AttachedFiles, attachFiles, joinedFiles } from "./executable/attach_files.ts";
+import { packProgram } from "./executable/pack_program.ts";
+import type { Attached } from "./executable/part_files.ts";
 import { COMPILED_HEAP_MIB, PERMISSIONS, V8_FLAGS } from "./flags.ts";
 import { namePackages } from "./name_packages.ts";
-import { type AttachedFiles, attachFiles, joinedFiles } from "./executable/attach_files.ts";
-import type { Attached } from "./executable/part_files.ts";
-import { packProgram } from "./executable/pack_program.ts";
-import { CHILD_ARGUMENT } from "../src/sandbox/launch/start_child.ts";
-import { ROOT } from "./_project.ts";
-import { run } from "./_run.ts";
 
 export interface CompileOptions {
   /** Path of the executable, relative to the root of the checkout. */

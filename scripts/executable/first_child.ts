@@ -1,11 +1,5 @@
 /** Loaded before the program by commands that run blocks: starts a child, which then loads beside the program. */
-import {
-  CHILD_ARGUMENT,
-  endFirstChild,
-  FOLDER_PREFIX,
-  keepFirstChild,
-  startChild,
-} from "../../src/sandbox/launch/start_child.ts";
+import { CHILD_ARGUMENT, endFirstChild, FOLDER_PREFIX, keepFirstChild, startChild } from "../../src/sandbox/launch.ts";
 
 // A rehearsal runs from source. A single processor is the program's.
 if (Deno.build.standalone && navigator.hardwareConcurrency > 1) {

@@ -1,7 +1,7 @@
 /** Writes extensions/realm.ts: the modules of shipped extensions as scripts of the realm. */
 import { readFileSync } from "node:fs";
 import { shipped } from "../../extensions/index.ts";
-import { withScripts } from "../../src/extension/import_folder.ts";
+import { withScripts } from "../../src/extension/loader.ts";
 import { type Extension, validate } from "../../src/extension/mod.ts";
 import { REALM_SCRIPTS } from "../../src/extension/validate.ts";
 import { realmModuleReader } from "../../src/sandbox/modules/modules.ts";

@@ -48,7 +48,7 @@ export interface ActiveExtensions {
   doc(name: string): string | null;
 }
 
-export interface FunctionCallOptions {
+interface FunctionCallOptions {
   readonly env: EnvironmentView;
   readonly signal: AbortSignal;
   /** Gets how the call turned out, if its function says so. */
@@ -189,7 +189,7 @@ export async function answerInTime<T>(
   }
 }
 
-/** Copies of folders are named by hash and format (import_folder.ts), their modules by path. */
+/** Copies of folders are named by hash and format (loader.ts), their modules by path. */
 const OWN_FRAME = /\/[0-9a-f]{64}-\d+(?:-tests)?\/([^\n()]+?)\.mjs:(\d+):\d+/;
 
 /** The message of an error, with the line of the extension's own code that was running: `x is not defined (mod.ts:7)`. */

@@ -158,7 +158,7 @@ const TrustedShape = z.object({
   })),
 });
 
-export type Trusted = Readonly<z.infer<typeof TrustedShape>["trusted"][number]>;
+type Trusted = Readonly<z.infer<typeof TrustedShape>["trusted"][number]>;
 
 /** Project folders whose extensions the user allowed to load, each with the hash that was shown. */
 export class TrustList {

@@ -1,14 +1,15 @@
+import { basename, dirname, join, posix } from "node:path";
+import { pathToFileURL } from "node:url";
 import { messageOf } from "../domain/errors.ts";
+import { firstEntries } from "../domain/kit/files.ts";
+import { type Clock, REAL_CLOCK } from "../domain/kit/time.ts";
 import type { LeftOut } from "../domain/reports.ts";
 import type { Log } from "../logging/log.ts";
-import { messageWithLine } from "./active.ts";
-import { type FoundFolder, isWanted, type Wants } from "./discover.ts";
-import { type ExtensionFolder, readExtensionFolder, type TrustList } from "./folder.ts";
-import { importExtension, type ImportOptions, realmScripts } from "./import_folder.ts";
+import { answerInTime, messageWithLine } from "./active.ts";
+import { type ExtensionFolder, type ManifestEntry, readExtensionFolder, type TrustList } from "./folder.ts";
 import { installOrder } from "./registry.ts";
 import type { Extension } from "./spec.ts";
-import { type NormalExtension, validateExtension } from "./validate.ts";
-import { basename } from "node:path";
+import { type NormalExtension, REALM_SCRIPTS, validateExtension } from "./validate.ts";
 
 /** Name of a shipped extension to its literal `import()`. Passed down from main.ts: src/ never imports extensions/. */
 export type ShippedIndex = Readonly<Record<string, () => Promise<{ readonly default: Extension }>>>;
@@ -180,4 +181,304 @@ function isNamed(namespace: string, { allow = null, deny = [] }: LoadOptions): b
 
 function failed({ name, folder }: Pick<Found, "name" | "folder">, why: string): Skipped {
   return { name, state: "skipped", reason: `Cannot load ${name}: ${why}`, ...(folder ? { folder } : {}) };
+}
+
+type ExtensionOrigin = "home" | "project" | "path";
+
+/** A folder that may hold extensions. */
+export interface FoundFolder {
+  readonly place: ExtensionOrigin;
+  readonly path: string;
+  /** Why not all folders in it were found; it is no extension itself. */
+  readonly fault?: string;
+}
+
+interface DiscoverOptions {
+  readonly home: string | null;
+  /** Real path. */
+  readonly workspace: string;
+  /** Folders that the user named for this run. */
+  readonly paths?: readonly string[];
+}
+
+/** Per place: all of them are read at every start. */
+const MAX_FOLDERS = 100, MAX_NAMES = 1_000;
+
+/** Finds folders in search order: the user's, the project's, then those that were named. Does not read their contents. */
+export async function discoverFolders(options: DiscoverOptions): Promise<readonly FoundFolder[]> {
+  const { home, workspace, paths = [] } = options;
+  const project = join(workspace, ".vis");
+  const [own, theirs] = await Promise.all([
+    home === null ? [] : foldersIn("home", join(home, "extensions")),
+    project === home ? [] : foldersIn("project", join(project, "extensions")),
+  ]);
+  return [
+    ...own,
+    ...theirs,
+    ...paths.map((path) => ({ place: "path" as const, path })),
+  ];
+}
+
+async function foldersIn(place: ExtensionOrigin, folder: string): Promise<readonly FoundFolder[]> {
+  const list = await firstEntries(folder, { most: MAX_NAMES }).catch((error: unknown) => {
+    if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) return null;
+    throw error;
+  });
+  if (list === null) return [];
+  const found = list.entries.filter(({ name, isFile }) => !isFile && !name.startsWith("."))
+    .map(({ name }) => ({ place, path: join(folder, name) })).sort((a, b) => a.path < b.path ? -1 : 1);
+  if (!list.hasMore && found.length <= MAX_FOLDERS) return found;
+  const limit = list.hasMore ? `${MAX_NAMES} names` : `${MAX_FOLDERS} folders`;
+  const fault = `${folder} has over ${limit}, the limit; some extensions are left out`;
+  return [...found.slice(0, MAX_FOLDERS), { place, path: folder, fault }];
+}
+
+/** The settings that decide which extensions are loaded. */
+export interface Wants {
+  /** Namespaces or names of shipped extensions. If not null, only these are loaded. */
+  readonly allow?: readonly string[] | null;
+  readonly deny?: readonly string[];
+  /** Namespace to its section of the configuration. */
+  readonly config?: Readonly<Record<string, unknown>>;
+  /** Loads extensions that are switched off as well, so that they can be inspected. */
+  readonly off?: boolean | undefined;
+  /** The locked profile. */
+  readonly locked?: { readonly writable: boolean } | undefined;
+}
+
+interface Facts {
+  readonly namespace: string;
+  readonly onByDefault?: boolean | undefined;
+}
+
+/** Whether an extension is loaded. The lists may also refer to it by `name`. */
+export function isWanted(name: string, { namespace, onByDefault }: Facts, wants: Wants): boolean {
+  const { allow = null, deny = [], config = {}, off = false, locked } = wants;
+  const isListed = (list: readonly string[]): boolean => list.includes(namespace) || list.includes(name);
+  if (isListed(deny) || allow !== null && !isListed(allow)) return false;
+  if (onByDefault === undefined) return true;
+  const { enabled = onByDefault || allow !== null } = Object(config[namespace]);
+  return !locked && (off || enabled === true);
+}
+
+/** Strips types and finds a module's imports. The app passes in the sandbox's parsers for it. */
+type ReadModule = (source: string, path: string) => {
+  readonly code: string;
+  readonly imports: readonly { readonly specifier: string; readonly start: number; readonly end: number }[];
+};
+
+interface ImportOptions {
+  /** Folder of the copies; each is named by its hash. */
+  readonly cache: string;
+  readonly readModule: ReadModule;
+  /** Reads the files of `modules`. If absent, an extension that has modules is refused. */
+  readonly readRealmModule?: ReadRealmModule;
+  /** For the time limit of a module's top-level `await`. */
+  readonly clock?: Pick<Clock, "sleep">;
+}
+
+const CODE = /(?<!\.d)\.m?[jt]s$/;
+const TEST = /(?:^|[/._])test\.m?[jt]s$/;
+/** Part of the folder's name, so that copies made by another version are not reused. */
+const FORMAT = "2";
+/** What modules of a folder import, as modules that find it in the program. The second is for tests only. */
+const SHIMS = {
+  "@vis/extension": { file: "@vis-extension.mjs", key: "vis.extension", load: () => import("./mod.ts") },
+  "@vis/extension/testing": {
+    file: "@vis-extension-testing.mjs",
+    key: "vis.extension.testing",
+    load: async () => {
+      const { test, testExtension } = await import("./testing.ts");
+      return { test, testExtension };
+    },
+  },
+} as const;
+type Shims = readonly (keyof typeof SHIMS)[];
+const FOR_EXTENSIONS: Shims = ["@vis/extension"], FOR_TESTS: Shims = ["@vis/extension", "@vis/extension/testing"];
+
+/** Imports one extension from the hashed copy of its folder. Throws Error if a module cannot be loaded or does not
+ * match the manifest. */
+async function importExtension(
+  folder: ExtensionFolder,
+  entry: ManifestEntry,
+  options: ImportOptions,
+): Promise<NormalExtension> {
+  const roots = folder.entries.map((one) => one.entry);
+  const module = await importModule(folder, entry.entry, { ...options, roots, shims: FOR_EXTENSIONS });
+  const extension = validateExtension(Reflect.get(Object(module), "default"));
+  const fault = differenceOf(extension, entry);
+  if (fault !== null) throw new Error(`Cannot use extension ${entry.namespace}: ${fault}`);
+  const { readRealmModule: read } = options;
+  if (!extension.modules || !read) return extension;
+  const place = (path: string): string => posix.join(posix.dirname(entry.entry), path);
+  const textOf = (path: string): string | null => {
+    const bytes = folder.files.get(place(path));
+    return bytes ? new TextDecoder().decode(bytes) : null;
+  };
+  return withScripts(extension, { textOf, read });
+}
+
+/** The paths of an extension's own tests, such as `mod_test.ts`. */
+export function testFiles({ files }: ExtensionFolder): readonly string[] {
+  return [...files.keys()].filter((path) => TEST.test(path));
+}
+
+/** Imports one of the extension's own tests, which may import `@vis/extension/testing`. */
+export async function importTest(folder: ExtensionFolder, path: string, options: ImportOptions): Promise<void> {
+  await importModule(folder, path, { ...options, roots: testFiles(folder), shims: FOR_TESTS });
+}
+
+async function importModule(
+  folder: ExtensionFolder,
+  path: string,
+  options: ImportOptions & Wanted,
+): Promise<unknown> {
+  const copy = await copyOf(folder, options);
+  for (const name of options.shims) Reflect.set(globalThis, Symbol.for(SHIMS[name].key), await SHIMS[name].load());
+  const load = (): Promise<unknown> => import(pathToFileURL(join(copy, `${path}.mjs`)).href);
+  return await answerInTime(load, { clock: options.clock ?? REAL_CLOCK });
+}
+
+/** What is loaded must match what the user was shown. */
+function differenceOf(extension: NormalExtension, entry: ManifestEntry): string | null {
+  const differs = (key: string, stated: string, found: string): string =>
+    `vis.json says ${key} ${stated}, mod says ${found}`;
+  for (const key of ["namespace", "version"] as const) {
+    if (extension[key] !== entry[key]) return differs(key, entry[key], extension[key]);
+  }
+  const requires = [...extension.requires].sort().join(", ");
+  const stated = [...entry.requires].sort().join(", ");
+  if (requires !== stated) return differs("requires", stated || "nothing", requires || "nothing");
+  for (const kind of ["net", "read", "write", "env"] as const) {
+    const more = extension.allow?.[kind]?.find((grant) => !entry.allow[kind].includes(grant));
+    if (more !== undefined) return `allow.${kind} ${more} is not in vis.json`;
+  }
+  return null;
+}
+
+interface Wanted {
+  /** Modules from which the copied ones are reached by imports. */
+  readonly roots: readonly string[];
+  readonly shims: Shims;
+}
+
+/** Written to a temporary folder and renamed, so that an existing copy is always complete. Files that no import reaches
+ * are copied as they are. */
+async function copyOf(
+  folder: ExtensionFolder,
+  { roots, shims, cache, readModule }: ImportOptions & Wanted,
+): Promise<string> {
+  const copy = join(cache, `${folder.hash}-${FORMAT}${shims === FOR_TESTS ? "-tests" : ""}`);
+  if (await Deno.stat(copy).then(() => true, () => false)) return copy;
+  const fresh = `${copy}.${crypto.randomUUID()}`;
+  try {
+    const modules = reachedModules(folder, { roots, readModule });
+    for (const [path, bytes] of folder.files) {
+      const place = join(fresh, path);
+      await Deno.mkdir(dirname(place), { recursive: true });
+      const module = modules.get(path);
+      if (!module) await Deno.writeFile(place, bytes);
+      else await Deno.writeTextFile(`${place}.mjs`, moduleText(path, module, { folder, shims }));
+    }
+    for (const name of shims) await Deno.writeTextFile(join(fresh, SHIMS[name].file), await shimText(name));
+    await Deno.rename(fresh, copy);
+  } catch (error) {
+    await Deno.remove(fresh, { recursive: true }).catch(() => {});
+    if (!await Deno.stat(copy).then(() => true, () => false)) throw error; // else another process was first
+  }
+  return copy;
+}
+
+/** The modules that imports reach from `roots`, by their paths in the folder. */
+export function reachedModules(
+  folder: ExtensionFolder,
+  { roots, readModule }: Pick<Wanted, "roots"> & Pick<ImportOptions, "readModule">,
+): ReadonlyMap<string, ReturnType<ReadModule>> {
+  const modules = new Map<string, ReturnType<ReadModule>>();
+  const waiting = [...roots];
+  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+    const bytes = folder.files.get(path);
+    if (modules.has(path) || !bytes) continue;
+    const module = readModule(new TextDecoder().decode(bytes), path);
+    modules.set(path, module);
+    for (const { specifier } of module.imports) {
+      if (!RELATIVE.test(specifier)) continue;
+      const target = targetOf(specifier, path);
+      if (CODE.test(target)) waiting.push(target);
+    }
+  }
+  return modules;
+}
+
+function targetOf(specifier: string, from: string): string {
+  return posix.join(posix.dirname(from), specifier);
+}
+
+const RELATIVE = /^\.\.?\//;
+
+interface Place {
+  readonly folder: ExtensionFolder;
+  readonly shims: Shims;
+}
+
+function moduleText(path: string, { code, imports }: ReturnType<ReadModule>, place: Place): string {
+  let text = "";
+  let at = 0;
+  for (const { specifier, start, end } of imports) {
+    text += code.slice(at, start) + JSON.stringify(placeOf(specifier, path, place));
+    at = end;
+  }
+  return text + code.slice(at);
+}
+
+function placeOf(specifier: string, path: string, { folder: { files }, shims }: Place): string {
+  if (specifier.startsWith("node:")) return specifier;
+  const shim = shims.find((name) => name === specifier);
+  if (shim) return `${"../".repeat(path.split("/").length - 1) || "./"}${SHIMS[shim].file}`;
+  if (!RELATIVE.test(specifier)) {
+    const why = Object.hasOwn(SHIMS, specifier)
+      ? "only tests have it, such as mod_test.ts; vis extensions test runs them"
+      : "there are @vis/extension, node: modules and its own files, packages must be bundled into it";
+    throw new Error(`Cannot load ${path}: it imports ${specifier}; ${why}`);
+  }
+  const target = targetOf(specifier, path);
+  if (!files.has(target)) throw new Error(`Cannot load ${path}: it imports ${specifier}, which is not in its folder`);
+  return CODE.test(target) ? `${specifier}.mjs` : specifier;
+}
+
+async function shimText(name: Shims[number]): Promise<string> {
+  const { key, load } = SHIMS[name];
+  const names = Object.keys(await load()).join(", ");
+  return `const { ${names} } = globalThis[Symbol.for("${key}")];\nexport { ${names} };\n`;
+}
+
+/** Turns a module's text into a script; throws Error with the reason if that is impossible. */
+type ReadRealmModule = (source: string, path: string) => string;
+
+/** Returns the extension with its modules read. `textOf` returns the text of a file beside its entry, or null if it is
+ * missing. Throws Error that names extension and module. */
+export function withScripts(
+  extension: NormalExtension,
+  { textOf, read }: { readonly textOf: (path: string) => string | null; readonly read: ReadRealmModule },
+): NormalExtension {
+  const { namespace, modules = {} } = extension;
+  const scripts = Object.entries(modules).map(([name, path]) => {
+    const fail = (why: string): Error => new Error(`Cannot use extension ${namespace}: modules.${name}: ${why}`);
+    const text = textOf(path);
+    if (text === null) throw fail(`${path} is not in its folder`);
+    try {
+      return [name, read(text, path)] as const;
+    } catch (error) {
+      throw fail(messageOf(error));
+    }
+  });
+  return realmScripts(extension, Object.fromEntries(scripts));
+}
+
+/** Returns the extension with scripts generated when the program was built. */
+export function realmScripts(
+  extension: NormalExtension,
+  scripts: Readonly<Record<string, string>>,
+): NormalExtension {
+  return { ...extension, [REALM_SCRIPTS]: scripts };
 }

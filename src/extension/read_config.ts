@@ -66,7 +66,7 @@ function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
 }
 
 /** What a setting means to Vis, marked on its type with `.meta({ … })`; docs/extensions.md lists the marks. */
-export interface SettingMark {
+interface SettingMark {
   readonly name: typeof SETTING_MARKS[number];
   readonly value: unknown;
   /** Keys that lead to the setting; `*` matches every key of a record or index of a list. */

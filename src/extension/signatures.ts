@@ -65,7 +65,7 @@ function nameOf({ title, description }: Item): string | null {
 
 type Schema = Readonly<Record<string, unknown>>;
 
-export interface SchemaTextOptions {
+interface SchemaTextOptions {
   /** The schema to which references belong; the schema itself if absent. */
   readonly root?: unknown;
   /** For schemas of others: adds the descriptions of top-level keys as comments, and ignores `tsType`. */

@@ -205,7 +205,7 @@ export interface RouterFacts {
   readonly root: { readonly provider: string; readonly model: string };
 }
 
-export interface VarIndexFacts {
+interface VarIndexFacts {
   /** As last sent to the model; "" before the first time. */
   readonly index: string;
   /** The revision of `index`, and the current revision of the variables. They differ when the index is stale. */

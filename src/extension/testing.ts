@@ -3,7 +3,7 @@ import type { EnvironmentView, Extension, NudgeContext } from "./spec.ts";
 
 /** Helpers for tests of an extension, as `@vis/extension/testing`: what a query and the model would get of it. */
 /** A test that a file registered. */
-export interface OwnTest {
+interface OwnTest {
   readonly name: string;
   readonly run: () => unknown;
 }
@@ -28,7 +28,7 @@ export async function collectTests(load: () => Promise<void>): Promise<readonly 
   }
 }
 
-export interface TestOptions {
+interface TestOptions {
   /** Keys of the environment; those that are absent are as in a conversation in the folder "/". */
   readonly env?: Partial<EnvironmentView>;
   /** Its section of the configuration. */
@@ -39,7 +39,7 @@ export interface TestOptions {
   readonly log?: (event: string, data: Readonly<Record<string, unknown>>) => void;
 }
 
-export interface TestedExtension {
+interface TestedExtension {
   /** What `activate` decided. */
   readonly isActive: boolean;
   /** What the model reads about it. */

@@ -188,7 +188,7 @@ const MAX_MODULES = 50;
 
 /** Returns what is wrong with `modules`, or null: a name that the realm already has, or a path that leads out of the
  * folder. */
-export function moduleFault({ modules = {}, alias }: Extension): string | null {
+function moduleFault({ modules = {}, alias }: Extension): string | null {
   const entries = Object.entries(modules);
   if (entries.length > MAX_MODULES) return `modules has ${entries.length} names, over ${MAX_MODULES}`;
   for (const [name, path] of entries) {

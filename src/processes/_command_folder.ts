@@ -1,7 +1,7 @@
 import { tmpdir } from "node:os";
 import { resolve } from "node:path";
 import { unrefTimer } from "../domain/kit/time.ts";
-import { leftFolders, lockFolder } from "../sandbox/launch/work_folder.ts";
+import { leftFolders, lockFolder } from "../sandbox/launch.ts";
 import { removeTree, TooMuchToRemove } from "./folders.ts";
 
 const PREFIX = "vis-command-";

@@ -2,7 +2,7 @@ import { constants } from "node:os";
 import type { Spawned, SpawnOptions } from "../extension/spawned.ts";
 import { SAID } from "../sandbox/exec/exec_plan.ts";
 import type { Plan } from "../sandbox/exec/plan.ts";
-import type { ChildProgram } from "../sandbox/launch/start_child.ts";
+import type { ChildProgram } from "../sandbox/launch.ts";
 import { runToEnd } from "./_program_run.ts";
 import { childrenOf, descendants, PROC } from "./proc_files.ts";
 

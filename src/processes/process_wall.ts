@@ -6,7 +6,7 @@ import { createLog } from "../logging/log.ts";
 import { hasCallNumbers } from "../sandbox/confine/call_numbers.ts";
 import { execPlan, type ExecPolicy } from "../sandbox/exec/exec_plan.ts";
 import { ExecProgram } from "../sandbox/exec/exec_program.ts";
-import type { ChildProgram } from "../sandbox/launch/start_child.ts";
+import type { ChildProgram } from "../sandbox/launch.ts";
 import { CommandFolder } from "./_command_folder.ts";
 import { ConfinedProcess, NoNamespaces } from "./_confined_process.ts";
 import { entryKind, obeyedIn, outsideRepository, repositoryFolders, type UserFolders } from "./_obeyed_by.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { realmScripts } from "../../src/extension/import_folder.ts";
+import { realmScripts } from "../../src/extension/loader.ts";
 import { type Extension, validate } from "../../src/extension/mod.ts";
 import { realmModuleReader } from "../../src/sandbox/modules/modules.ts";
 import { sample } from "../extension/_sample.ts";

@@ -1,6 +1,5 @@
 import { HostCallError } from "../../src/domain/errors.ts";
 import type { CallOutcome } from "../../src/domain/query/calls.ts";
-import { invokeSymbol } from "../../src/extension/hooks.ts";
 import {
   type EnvironmentView,
   type Extension,
@@ -10,9 +9,9 @@ import {
   type NudgeContext,
   z,
 } from "../../src/extension/mod.ts";
-import { ExtensionRegistry } from "../../src/extension/registry.ts";
-import { createLog } from "../../src/logging/log.ts";
+import { ExtensionRegistry, invokeSymbol } from "../../src/extension/registry.ts";
 import { startLogTable } from "../../src/logging/log_table.ts";
+import { createLog } from "../../src/logging/log.ts";
 import { openStore } from "../../src/persistence/open_store.ts";
 import { startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";

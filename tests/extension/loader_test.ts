@@ -1,6 +1,5 @@
 import { realmFile, withModules } from "../../scripts/generate/extensions.ts";
-import { realmScripts, withScripts } from "../../src/extension/import_folder.ts";
-import { loadShipped, type ShippedIndex } from "../../src/extension/loader.ts";
+import { loadShipped, realmScripts, type ShippedIndex, withScripts } from "../../src/extension/loader.ts";
 import { type Extension, validate } from "../../src/extension/mod.ts";
 import { ExtensionRegistry } from "../../src/extension/registry.ts";
 import { REALM_SCRIPTS } from "../../src/extension/validate.ts";

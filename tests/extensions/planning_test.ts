@@ -2,10 +2,9 @@ import assert from "node:assert/strict";
 import { shipped } from "../../extensions/index.ts";
 import { realm } from "../../extensions/realm.ts";
 import { shippedExtensions } from "../../src/app/settings/settings.ts";
-import { realmScripts } from "../../src/extension/import_folder.ts";
-import type { RealmIndex } from "../../src/extension/loader.ts";
+import { type RealmIndex, realmScripts } from "../../src/extension/loader.ts";
 import { validate } from "../../src/extension/mod.ts";
-import { ownPart } from "../../src/extension/prompt_block.ts";
+import { ownPart } from "../../src/extension/registry.ts";
 
 Deno.test("while a plan is made, only functions of shipped extensions that change nothing may be called", async () => {
   const scripts: RealmIndex = realm;

@@ -56,8 +56,8 @@ const FILES: Readonly<Record<string, string>> = {
   "src/sandbox/child/worker.ts": `import { word } from "./word.ts";\nself.postMessage(word);\n`,
   "src/sandbox/child/compiler/script.ts": "export const compiler = 1;\n",
   "src/sandbox/child/compiler/sucrase.ts": "export const transform = 1;\n",
-  "src/sandbox/launch/program.ts": 'export const CHILD_V8_FLAGS = ["--no-compilation-cache"];\n',
-  "src/sandbox/launch/start_child.ts": `export const CHILD_ARGUMENT = "__sandbox_child", FOLDER_PREFIX = "";\n` +
+  "src/sandbox/launch.ts": 'export const CHILD_V8_FLAGS = ["--no-compilation-cache"];\n' +
+    `export const CHILD_ARGUMENT = "__sandbox_child", FOLDER_PREFIX = "";\n` +
     "export const startChild = (): void => {}, keepFirstChild = startChild, endFirstChild = startChild;\n",
   "src/sandbox/child/word.ts": 'export const word: string = "first";\n',
 };

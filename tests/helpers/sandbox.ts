@@ -1,7 +1,7 @@
 /** Real children for tests: built if out of date, with small limits, closed by `using`. */
 import { bundleAll, PAGE_SCRIPT, SANDBOX_ENTRIES, STAMP } from "../../scripts/bundle.ts";
 import { openSandbox, type SandboxTestOptions } from "../../src/sandbox/host/open_sandbox.ts";
-import { CHILD_ARGUMENT } from "../../src/sandbox/launch/start_child.ts";
+import { CHILD_ARGUMENT } from "../../src/sandbox/launch.ts";
 import {
   type BlockRun,
   type FailedModule,

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { realmScripts } from "../../src/extension/import_folder.ts";
-import { validate } from "../../src/extension/mod.ts";
 import { realm } from "../../extensions/realm.ts";
-import { ownPart } from "../../src/extension/prompt_block.ts";
+import { realmScripts } from "../../src/extension/loader.ts";
+import { validate } from "../../src/extension/mod.ts";
+import { ownPart } from "../../src/extension/registry.ts";
 import { startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
 import table from "../../extensions/tabular/mod.ts";

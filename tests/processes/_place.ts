@@ -3,7 +3,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { ProcessWall, type ProcessWallOptions } from "../../src/processes/process_wall.ts";
 import { INIT } from "../../src/sandbox/exec/init.ts";
-import type { ChildProgram } from "../../src/sandbox/launch/start_child.ts";
+import type { ChildProgram } from "../../src/sandbox/launch.ts";
 
 export const missing = Deno.build.os === "linux" ? "" : "needs Linux";
 /** Whether commands can have namespaces of their own: as root with the capability for it, elsewhere where the kernel

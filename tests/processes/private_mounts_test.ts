@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { SECRET_PATTERNS } from "../../src/domain/kit/patterns.ts";
 import type { SpawnOptions } from "../../src/extension/spawned.ts";
 import { startLogging } from "../../src/logging/log.ts";
-import type { ChildProgram } from "../../src/sandbox/launch/start_child.ts";
+import type { ChildProgram } from "../../src/sandbox/launch.ts";
 import { call } from "../helpers/system_calls.ts";
 import { launcherBehind, mayMake, place, SECRET } from "./_place.ts";
 import { killed, longSleep } from "./lives.ts";

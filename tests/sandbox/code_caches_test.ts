@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { fileURLToPath } from "node:url";
 import { SANDBOX_SCRIPTS } from "../../scripts/bundle.ts";
-import { childProgram } from "../../src/sandbox/launch/program.ts";
+import { childProgram } from "../../src/sandbox/launch.ts";
 import { buildSandbox } from "../helpers/sandbox.ts";
 
 const FOLDER = fileURLToPath(new URL("../../build/sandbox/", import.meta.url));

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { V8_FLAGS } from "../../scripts/flags.ts";
-import { childProgram } from "../../src/sandbox/launch/program.ts";
+import { childProgram } from "../../src/sandbox/launch.ts";
 import { buildSandbox } from "../helpers/sandbox.ts";
 
 /** Bytes of the heap that one script leaves behind which nobody holds any more. */

@@ -1,9 +1,8 @@
 /** The small parts of the main process's side. */
 import assert from "node:assert/strict";
 import { ByteGate } from "../../src/sandbox/host/_call_registry.ts";
-import { cleanText } from "../../src/sandbox/host/_child_answers.ts";
-import { ChildExit } from "../../src/sandbox/host/_child_link.ts";
-import { childProgram } from "../../src/sandbox/launch/program.ts";
+import { ChildExit, cleanText } from "../../src/sandbox/host/_child_link.ts";
+import { childProgram } from "../../src/sandbox/launch.ts";
 import { buildSandbox } from "../helpers/sandbox.ts";
 
 Deno.test("ByteGate lets readers wait while it holds too much, and go all at once", async () => {
@@ -71,11 +70,9 @@ Deno.test("childProgram() gives the child the reading of its bundles and FFI, an
 Deno.test("childProgram() says what to do where the bundles are missing", async () => {
   const folder = Deno.makeTempDirSync();
   try {
-    Deno.mkdirSync(`${folder}/src/sandbox/launch`, { recursive: true });
-    for (const file of ["launch/program.ts", "launch/start_child.ts"]) {
-      Deno.copyFileSync(new URL(`../../src/sandbox/${file}`, import.meta.url), `${folder}/src/sandbox/${file}`);
-    }
-    const { childProgram: elsewhere } = await import(`file://${folder}/src/sandbox/launch/program.ts`);
+    Deno.mkdirSync(`${folder}/src/sandbox`, { recursive: true });
+    Deno.copyFileSync(new URL("../../src/sandbox/launch.ts", import.meta.url), `${folder}/src/sandbox/launch.ts`);
+    const { childProgram: elsewhere } = await import(`file://${folder}/src/sandbox/launch.ts`);
     assert.throws(() => elsewhere({ memoryBytes: 1, allPermissions: false }), /run bin\/deno task build/);
   } finally {
     Deno.removeSync(folder, { recursive: true });

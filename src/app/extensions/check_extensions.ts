@@ -1,4 +1,3 @@
-import { test, testExtension } from "@vis/extension/testing";
 import { basename, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
@@ -10,9 +9,8 @@ import { smallTextFile } from "../../domain/kit/files.ts";
 import { jsonOrUndefined } from "../../domain/kit/json.ts";
 import type { ExtensionCheck } from "../../domain/reports.ts";
 import { type ActiveExtensions, messageWithLine } from "../../extension/active.ts";
-import { discoverFolders, type FoundFolder } from "../../extension/discover.ts";
 import { type ExtensionFolder, readExtensionFolder } from "../../extension/folder.ts";
-import { importTest, reachedModules, testFiles } from "../../extension/import_folder.ts";
+import { discoverFolders, type FoundFolder, importTest, reachedModules, testFiles } from "../../extension/loader.ts";
 import { signatureOf } from "../../extension/signatures.ts";
 import type { EnvironmentView, Extension } from "../../extension/spec.ts";
 import { collectTests } from "../../extension/testing.ts";
@@ -333,6 +331,7 @@ export default defineExtension({
 });
 `,
     "mod_test.ts": `import assert from "node:assert/strict";
+import { test, testExtension } from "@vis/extension/testing";
 import ${name} from "./mod.ts";
 
 test("${name}.hello() greets by name", async () => {

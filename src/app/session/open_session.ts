@@ -11,7 +11,7 @@ import { openStore, type OpenStoreOptions } from "../../persistence/open_store.t
 import type { Store } from "../../persistence/store.ts";
 import { Router } from "../../providers/router/router.ts";
 import { openSandbox } from "../../sandbox/host/open_sandbox.ts";
-import { WorkFolder } from "../../sandbox/launch/work_folder.ts";
+import { WorkFolder } from "../../sandbox/launch.ts";
 import {
   missingWalls,
   NO_GRANTS,

@@ -2,10 +2,9 @@ import type { KernelAccess } from "./access.ts";
 import { hasCallNumbers } from "./call_numbers.ts";
 import { landlock } from "./landlock.ts";
 import { Libc } from "./libc.ts";
-import { ProcessLimits } from "./limits.ts";
 import { seccomp } from "./seccomp.ts";
 
-export interface ConfinementOptions {
+interface ConfinementOptions {
   readonly parentPid: number;
   /** On top of what the idle child has mapped. */
   readonly memoryBytes: number;
@@ -99,4 +98,105 @@ function openLibc(failed: string[]): Libc | null {
     failed.push("process limits, Landlock, system call filter: no glibc here");
     return null;
   }
+}
+
+const RLIMIT_DATA = 2, RLIMIT_CORE = 4, RLIMIT_NOFILE = 7;
+const PR_SET_PDEATHSIG = 1, PR_SET_DUMPABLE = 4, PR_SET_NO_NEW_PRIVS = 38;
+const SIGKILL = 9n;
+// No RLIMIT_NPROC: it counts all processes of the user, and does not apply to root. The system call filter allows no
+// new ones.
+/** Deno needs about twenty; the protocol needs three. */
+const OPEN_FILES = 64;
+/** It has sizes in kB. `statm` counts pages, whose size differs between kernels. */
+/** The groups of the user, which may be thousands, come first. */
+const STATUS_BYTES = 1 << 20;
+const STATUS = "/proc/self/status", MAPPED = /^VmData:\s+(\d+) kB$/m;
+
+/** Binds the process to its parent and drops what no block needs. Returns what could not be set. */
+export class ProcessLimits {
+  readonly #libc: Libc;
+  #usage = -1;
+
+  constructor(libc: Libc) {
+    this.#libc = libc;
+  }
+
+  /** Call before Landlock, which would block the file that shows how much memory is mapped. */
+  set(parentPid: number): string[] {
+    const failed = [
+      ...this.#prctl("parent death signal", PR_SET_PDEATHSIG, SIGKILL),
+      // No core file, and no process of the same user can attach or read /proc/<pid>/mem.
+      ...this.#prctl("dumpable", PR_SET_DUMPABLE, 0n),
+      ...this.#prctl("no_new_privs", PR_SET_NO_NEW_PRIVS, 1n),
+      ...this.#limit("core files", RLIMIT_CORE, 0),
+      ...this.#limit("open files", RLIMIT_NOFILE, OPEN_FILES),
+      ...closeInherited(this.#libc),
+    ];
+    // The parent died before the signal was set. Behind a launcher (0), the end of stdin shows that a moment later.
+    if (parentPid !== 0 && Deno.ppid !== parentPid) Deno.exit(1);
+    this.#usage = this.#libc.open(STATUS);
+    return failed;
+  }
+
+  /** Call when everything has been loaded. V8 maps 512 MiB of writable code range per isolate, which the limit counts although no
+   * page of it is used. The limit is therefore what the idle child has mapped plus `budget` bytes. */
+  setMemory(budget: number): string[] {
+    const mapped = Number(MAPPED.exec(this.#libc.readStart(this.#usage, STATUS_BYTES))?.[1]);
+    this.#libc.closeDescriptor(this.#usage);
+    if (!(mapped > 0)) return [`memory limit: ${STATUS} cannot be read`];
+    return this.#limit("memory", RLIMIT_DATA, mapped * 1024 + budget);
+  }
+
+  #limit(what: string, resource: number, value: number): string[] {
+    return this.#libc.setrlimit(resource, value) === 0 ? [] : [`limit of ${what}: errno ${this.#libc.errno()}`];
+  }
+
+  #prctl(what: string, option: number, value: bigint): string[] {
+    return this.#libc.prctl(option, value) === 0 ? [] : [`${what}: errno ${this.#libc.errno()}`];
+  }
+}
+
+const F_GETFD = 1, FD_CLOEXEC = 1;
+const LAST_OF_PROTOCOL = 2;
+const FOLDER = "/proc/self/fd";
+const BATCH_BYTES = 32 << 10;
+// Offsets in struct linux_dirent64.
+const LENGTH = 16, NAME = 19;
+
+/** Closes inherited descriptors except the protocol's three. exec leaves open only what is not marked close-on-exec,
+ * and the runtime marks everything that it opens itself. Returns what failed. */
+function closeInherited(libc: Libc): string[] {
+  const folder = libc.open(FOLDER);
+  if (folder < 0) return [`inherited descriptors: ${FOLDER} cannot be read`];
+  const open: number[] = [];
+  const batch = new Uint8Array(BATCH_BYTES);
+  for (;;) {
+    const got = libc.call("getdents64", [BigInt(folder), libc.address(batch), BigInt(BATCH_BYTES)]);
+    if (got <= 0) break;
+    open.push(...entries(batch.subarray(0, got)));
+  }
+  for (const descriptor of open) {
+    if (descriptor > LAST_OF_PROTOCOL && descriptor !== folder && isInherited(libc, descriptor)) {
+      libc.closeDescriptor(descriptor);
+    }
+  }
+  libc.closeDescriptor(folder);
+  return [];
+}
+
+function isInherited(libc: Libc, descriptor: number): boolean {
+  const flags = libc.fcntl(descriptor, F_GETFD);
+  return flags >= 0 && (flags & FD_CLOEXEC) === 0;
+}
+
+/** Descriptors named by the entries, without "." and "..". */
+function entries(batch: Uint8Array): number[] {
+  const view = new DataView(batch.buffer, batch.byteOffset, batch.byteLength);
+  const found: number[] = [];
+  for (let at = 0; at < batch.length; at += view.getUint16(at + LENGTH, true)) {
+    const end = batch.indexOf(0, at + NAME);
+    const name = new TextDecoder().decode(batch.subarray(at + NAME, end));
+    if (/^\d+$/.test(name)) found.push(Number(name));
+  }
+  return found;
 }

@@ -1,9 +1,7 @@
 import { dirname } from "node:path";
 import { type GrantedPath, NO_ACCESS } from "../confine/access.ts";
 import { filterBytes, SET_MODE_FILTER } from "../confine/install_filter.ts";
-import { PATH_BENEATH } from "../confine/landlock.ts";
-import { type LandlockRules, type PathRule, rulesFor } from "../confine/landlock_rules.ts";
-import { howReal } from "../confine/open_real.ts";
+import { howReal, type LandlockRules, PATH_BENEATH, type PathRule, rulesFor } from "../confine/landlock.ts";
 import { Plan } from "./plan.ts";
 import { type ProgramNetwork, refusedCalls } from "./refused_calls.ts";
 

@@ -2,8 +2,7 @@ import { messageOf } from "../../domain/errors.ts";
 import { BoundedMap } from "../../domain/kit/bounded_map.ts";
 import { Semaphore } from "../../domain/kit/concurrency.ts";
 import type { BlockCall } from "../../domain/query/query_schemas.ts";
-import { decode, encode, tableBytes } from "../codec/codec.ts";
-import { CodecError } from "../codec/format.ts";
+import { CodecError, decode, encode, tableBytes } from "../codec/codec.ts";
 import {
   type Bytes,
   type Frame,

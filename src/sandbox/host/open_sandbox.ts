@@ -1,32 +1,70 @@
-/* The sandbox as the main process sees it. `sandbox.ts` above says what one can do; this file opens one.
+/* The sandbox as the main process sees it. `sandbox.ts` above says what one can do; this file opens one: one child, the
+ * requests to it, and the block that runs, with its output, deadline and end.
  *
- *   _confined_sandbox.ts   one child and the requests to it; `_active_run.ts` the block that runs: output, deadline, end
- *   _child_link.ts         its process: frames, answers that are due, pings, and how it ended
- *   _call_registry.ts      host calls: checked, limited, answered once each
- *   _child_answers.ts      reads what a child sends, of which nothing is trusted
- *   probe_walls.ts         tests each wall alone, for `vis doctor`
- *   ../launch/             how a child is started: its program, the first child, its folder
- *   ../codec/              values as bytes; `../protocol.ts` frames of bytes; `../modules/` modules of extensions
- *   ../child/              the child; `child/main.ts` is where it begins */
+ *   _child_link.ts     its process: frames, pings, how it ended, and what it sends, of which nothing is trusted
+ *   _call_registry.ts  host calls: checked, limited, answered once each
+ *   probe_walls.ts     tests each wall alone, for `vis doctor`
+ *   ../launch.ts       how a child is started: its program, the first child, its folder
+ *   ../codec/          values as bytes; `../protocol.ts` frames of bytes; `../modules/` modules of extensions
+ *   ../child/          the child; `child/main.ts` is where it begins */
 
-import { SandboxEnded } from "../../domain/errors.ts";
+import { isAbsolute, join } from "node:path";
+import { messageOf, SandboxEnded } from "../../domain/errors.ts";
 import { parseNetGrant, REALM_GLOBALS } from "../../domain/grants.ts";
 import { Semaphore } from "../../domain/kit/concurrency.ts";
+import { failedBlock, type FormerResults } from "../../domain/query/block_result.ts";
+import type { VariableImage } from "../../domain/query/variable.ts";
 import { ALL_WALLS, type ChildAccess, type Setup, type WallSwitches } from "../child/setup.ts";
+import { imageParts } from "../child/variables/image_frames.ts";
+import { CodecError, encode } from "../codec/codec.ts";
 import type { GrantedPath } from "../confine/access.ts";
-import { childProgram, launched } from "../launch/program.ts";
 import {
   type ChildProgram,
+  childProgram,
   endFirstChild,
   type FirstChild,
+  launched,
   startChild,
   takeFirstChild,
-} from "../launch/start_child.ts";
-import { WorkFolder } from "../launch/work_folder.ts";
-import { PROTOCOL_VERSION } from "../protocol.ts";
-import type { Sandbox, SandboxOptions } from "../sandbox.ts";
-import { ConfinedSandbox, type ConfinedSandboxOptions } from "./_confined_sandbox.ts";
-import { isAbsolute, join } from "node:path";
+  WorkFolder,
+} from "../launch.ts";
+import {
+  type Bytes,
+  type Frame,
+  FrameFields,
+  type Header,
+  MAX_OUTPUT_BYTES,
+  MAX_PAYLOAD_BYTES,
+  OUTPUT_FRAMES_PER_SECOND,
+  PROTOCOL_VERSION,
+  ProtocolError,
+} from "../protocol.ts";
+import {
+  bareReport,
+  type BlockRun,
+  type RenderReport,
+  type RunReport,
+  type Sandbox,
+  type SandboxOptions,
+  type VariableRestoreReport,
+  type Walls,
+} from "../sandbox.ts";
+import { CallRegistry } from "./_call_registry.ts";
+import {
+  type ChildExit,
+  ChildLink,
+  cleanText,
+  declaredNames,
+  Heartbeat,
+  type Observed,
+  readReady,
+  readRenderReport,
+  readRestoreReports,
+  readRunReport,
+  readValue,
+  REQUEST_MS,
+  Requests,
+} from "./_child_link.ts";
 
 /** Only for tests and the probe of `vis doctor`, which show what each wall blocks alone. */
 export interface SandboxTestOptions {
@@ -151,5 +189,484 @@ function realPath(
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) refuse("does not exist");
     throw error;
+  }
+}
+
+const START_MS = 30_000;
+/** Larger values are acknowledged, so that not too many of them are in flight. */
+const QUIET_BYTES = 16 << 10;
+
+interface ConfinedSandboxOptions {
+  readonly sandbox: SandboxOptions;
+  readonly setup: Setup;
+  /** A child that waits for its setup. */
+  readonly process: Deno.ChildProcess;
+  /** Its folder, empty; this object owns both from now on. */
+  readonly folder: WorkFolder;
+  /** How long the child may take to start. */
+  readonly startMs?: number;
+}
+
+/** One child and all requests of the main process to it. */
+class ConfinedSandbox implements Sandbox {
+  readonly #options: SandboxOptions;
+  readonly #setup: Setup;
+  readonly #folder: WorkFolder;
+  readonly #startMs: number;
+  readonly #link: ChildLink;
+  readonly #calls: CallRegistry;
+  readonly #requests: Requests;
+  readonly #ready = Promise.withResolvers<void>();
+  readonly #onAbort = (): void => this.#link.kill("the caller gave it up");
+  #heartbeat: Heartbeat | null = null;
+  #walls: Walls | null = null;
+  #active: ActiveRun | null = null;
+  /** Whether the last block left nothing running; only the child knows. */
+  #rests = true;
+  #exit: ChildExit | null = null;
+
+  constructor({ sandbox, setup, process, folder, startMs = START_MS }: ConfinedSandboxOptions) {
+    this.#options = sandbox;
+    this.#setup = setup;
+    this.#folder = folder;
+    this.#startMs = startMs;
+    const { functions, untimed = [], onCall } = sandbox;
+    this.#calls = new CallRegistry({
+      functions,
+      untimed,
+      onCall,
+      send: (header, payload) => this.#link.send(header, payload),
+    });
+    this.#link = new ChildLink({
+      process,
+      onFrame: (frame) => this.#receive(frame),
+      mayRead: () => this.#calls.room(),
+      onEnd: (exit) => this.#onEnd(exit),
+    });
+    this.#requests = new Requests(this.#link);
+    sandbox.signal?.addEventListener("abort", this.#onAbort, { once: true });
+  }
+
+  get pid(): number {
+    return this.#link.pid;
+  }
+
+  get walls(): Walls {
+    return this.#walls!; // set before anyone else has this object
+  }
+
+  get ended(): boolean {
+    return this.#exit !== null;
+  }
+
+  /** Call once, before anything else. If the child does not start, it cleans up and rejects with SandboxEnded. */
+  async start(): Promise<void> {
+    const late = `it was not ready within ${this.#startMs / 1000} s`;
+    const timer = setTimeout(() => this.#link.kill(late), this.#startMs);
+    try {
+      this.#link.send({ t: "setup", ...this.#setup }, encode(this.#options.constants, { maxBytes: MAX_PAYLOAD_BYTES }));
+      if (this.#options.signal?.aborted) this.#onAbort();
+      await this.#ready.promise;
+      await this.#loadModules();
+    } catch (error) {
+      await this.close();
+      throw error;
+    } finally {
+      clearTimeout(timer);
+    }
+    this.#heartbeat = new Heartbeat({
+      send: (header) => this.#link.send(header),
+      isIdle: () => this.#active === null && this.#requests.idle,
+      onDead: () => this.#link.kill("it no longer answers"),
+    });
+  }
+
+  get gone(): Promise<unknown> {
+    return this.#link.ended;
+  }
+
+  async #loadModules(): Promise<void> {
+    if (Object.keys(this.#options.modules ?? {}).length > 0) this.#rests = false;
+    await loadModules(this.#options, async (header, payload) => {
+      const answer = await this.#requests.ask(header, payload);
+      return this.#read(() => readValue(answer));
+    });
+  }
+
+  async run(block: BlockRun): Promise<RunReport> {
+    if (this.#active) return refusedRun("Cannot run a block: another one is running");
+    let code: Bytes;
+    try {
+      code = encode(block.code, { maxBytes: MAX_PAYLOAD_BYTES });
+    } catch {
+      return refusedRun(`Cannot run a block of ${block.code.length} characters`);
+    }
+    const { id, answer } = this.#requests.begin();
+    const active = this.#activate(id, block);
+    this.#rests = false;
+    try {
+      const { iteration, index, deadlineMs } = block;
+      this.#link.send({ t: "run", id, iteration, index, deadlineMs }, code);
+      if (block.signal?.aborted) this.#link.send({ t: "cancel", id });
+      const answered = await answer;
+      this.#rests = answered.header["rests"] === true;
+      return this.#read(() => readRunReport(answered, active.observed));
+    } catch {
+      // It has ended, or was killed for what it sent. Wait for the end, so that later callers see it.
+      return active.failed(await this.#link.ended, declaredNames(block.code));
+    } finally {
+      active.end();
+      this.#active = null;
+    }
+  }
+
+  async render(template: string, { deadlineMs }: { readonly deadlineMs: number }): Promise<RenderReport> {
+    const payload = encode(template, { maxBytes: MAX_PAYLOAD_BYTES });
+    const answered = await this.#requests.ask({ t: "render", deadlineMs }, payload, { ms: deadlineMs + REQUEST_MS });
+    return this.#read(() => readRenderReport(answered));
+  }
+
+  async restore(images: readonly VariableImage[]): Promise<readonly VariableRestoreReport[]> {
+    this.#rests = false; // sources are evaluated
+    const { id, answer } = this.#requests.begin();
+    const parts = imageParts(images).map((part) => encode(part, { maxBytes: MAX_PAYLOAD_BYTES }));
+    // The child checks code before it evaluates it.
+    const code = images.some(({ kind }) => kind === "function" || kind === "class");
+    parts.forEach((part, i) => this.#link.send({ t: "restore", id, code, more: i < parts.length - 1 }, part));
+    const answered = await this.#requests.within(answer);
+    return this.#read(() => readRestoreReports(answered));
+  }
+
+  async restoreResults(results: FormerResults): Promise<void> {
+    const payload = encode(results, { maxBytes: MAX_PAYLOAD_BYTES });
+    const answer = await this.#requests.ask({ t: "results" }, payload);
+    this.#read(() => readValue(answer));
+  }
+
+  async bind(...[name, value, options = {}]: Parameters<Sandbox["bind"]>): Promise<void> {
+    const payload = encode(value, { maxBytes: MAX_PAYLOAD_BYTES });
+    const header = { t: "bind", name, user: false, part: "whole", ...options };
+    if (!header.user && payload.length <= QUIET_BYTES) return this.#requests.tell(header, payload);
+    const answer = await this.#requests.ask(header, payload);
+    this.#read(() => readValue(answer));
+  }
+
+  async read(name: string, { maxBytes }: { readonly maxBytes: number }): Promise<unknown> {
+    const answer = await this.#requests.ask({ t: "read", name, maxBytes: Math.min(maxBytes, MAX_PAYLOAD_BYTES / 2) });
+    return this.#read(() => readValue(answer));
+  }
+
+  async forget(names: readonly string[]): Promise<void> {
+    const answer = await this.#requests.ask({ t: "forget", names });
+    this.#read(() => readValue(answer));
+  }
+
+  async endQuery(): Promise<void> {
+    const forget = this.#calls.endQuery();
+    if (this.#rests) this.#requests.tell({ t: "endQuery" });
+    else {
+      const answer = await this.#requests.ask({ t: "endQuery" });
+      this.#read(() => readValue(answer));
+      this.#rests = true;
+    }
+    forget();
+  }
+
+  async close(): Promise<void> {
+    this.#link.kill("it was closed");
+    await this.#link.ended;
+  }
+
+  #activate(id: string, block: BlockRun): ActiveRun {
+    const { outputBytes, graceMs } = this.#options.limits;
+    this.#calls.beginRun(id, block.index);
+    this.#active = new ActiveRun({
+      id,
+      block,
+      graceMs,
+      output: new BlockOutput(outputBytes, this.#options.onOutput),
+      calls: this.#calls,
+      due: () => this.#link.send({ t: "due", id }),
+      cancel: () => this.#link.send({ t: "cancel", id }),
+      kill: (why) => this.#link.kill(why),
+    });
+    return this.#active;
+  }
+
+  /** Reads what the child sent; the child is killed if that is unreadable. */
+  #read<T>(read: () => T): T {
+    try {
+      return read();
+    } catch (error) {
+      if (error instanceof ProtocolError || error instanceof CodecError) {
+        this.#link.kill(`it sent an unreadable answer (${error.message})`);
+      }
+      throw error;
+    }
+  }
+
+  #receive(frame: Frame): void {
+    const { t } = frame.header;
+    if (!this.#walls && t !== "ready") throw new ProtocolError("Cannot take a message before the child is ready");
+    switch (t) {
+      case "ready":
+        return this.#onReady(frame.header);
+      case "call":
+        return this.#calls.receive(frame);
+      case "cancel":
+        return this.#calls.cancel(frame);
+      case "output":
+        return this.#activeOf(frame, "run").output.receive(frame);
+      case "done":
+        this.#heartbeat?.heard();
+        return this.#requests.receive(frame);
+      case "waited": {
+        const fields = new FrameFields(frame.header, t);
+        return this.#activeOf(frame, "id").waited(fields.amount("ms"), { goesOn: fields.flag("goesOn") });
+      }
+      case "settled":
+        return this.#activeOf(frame, "id").settled();
+      case "pong":
+        return this.#heartbeat?.receive(frame);
+      default:
+        throw new ProtocolError("Cannot take a message of an unknown type");
+    }
+  }
+
+  #activeOf({ header }: Frame, key: string): ActiveRun {
+    const active = this.#active;
+    if (!active?.is(new FrameFields(header, header.t).id(key))) {
+      throw new ProtocolError("Cannot take a message of no run");
+    }
+    return active;
+  }
+
+  #onReady(header: Header): void {
+    if (this.#walls) throw new ProtocolError("Cannot become ready twice");
+    this.#walls = readReady(header);
+    // If the start was abandoned, a child behind a killed launcher still comes up, and ends when its input ends.
+    if (!this.#options.signal?.aborted) this.#ready.resolve();
+  }
+
+  #onEnd(exit: ChildExit): void {
+    this.#exit = exit;
+    this.#heartbeat?.stop();
+    this.#options.signal?.removeEventListener("abort", this.#onAbort);
+    this.#calls.close();
+    this.#folder.remove();
+    this.#requests.end(exit.why);
+    this.#ready.reject(new SandboxEnded(exit.why));
+    this.#ready.promise.catch(() => {});
+  }
+}
+
+function refusedRun(message: string): RunReport {
+  return bareReport(failedBlock("refused", { name: "Error", message }));
+}
+
+/** Loads modules into a child, in order. Rejects with SandboxEnded if one of them ended it; any other that fails is
+ * reported and skipped. */
+async function loadModules(
+  { modules = {}, onModuleFailed }: Pick<SandboxOptions, "modules" | "onModuleFailed">,
+  ask: (header: { readonly t: "module"; readonly name: string }, payload: Bytes) => Promise<unknown>,
+): Promise<void> {
+  for (const [name, script] of Object.entries(modules)) {
+    try {
+      await ask({ t: "module", name }, encode(script, { maxBytes: MAX_PAYLOAD_BYTES }));
+    } catch (error) {
+      const ended = error instanceof SandboxEnded;
+      const reason = ended ? error.why : messageOf(error);
+      onModuleFailed?.({ name, reason, ended });
+      if (ended) throw error;
+    }
+  }
+}
+
+/** For a child that a busy machine has delayed, and frames that are not read yet; for a large result on its way; between
+ * two checks of the time. */
+const DELAYED_MS = 300, ON_ITS_WAY_MS = 5000, LOOK_AGAIN_MS = 50;
+
+interface ActiveRunOptions {
+  readonly id: string;
+  readonly block: BlockRun;
+  readonly graceMs: number;
+  readonly output: BlockOutput;
+  readonly calls: CallRegistry;
+  /** Tells the child that the block's time is up, which it does not see while it waits for an answer. */
+  readonly due: () => void;
+  /** Tells the child to end the block. */
+  readonly cancel: () => void;
+  readonly kill: (why: string) => void;
+}
+
+/** One running block, as seen from the main process: its deadline, its cancellation, and how it ended if it failed. The
+ * worker ends its blocks itself; one that has not ended `graceMs` after its deadline cannot be stopped, and the child
+ * is killed. */
+export class ActiveRun {
+  readonly #options: ActiveRunOptions;
+  readonly #begun = performance.now();
+  readonly #timers = new Set<ReturnType<typeof setTimeout>>();
+  readonly #onAbort = (): void => this.#cancel();
+  readonly #untimedBefore: number;
+  #cancelled = false;
+  #settled = false;
+  /** Since when the child waits only for calls with their own deadlines, and the total time of waits before. */
+  #waiting: { readonly since: number | null; readonly before: number } = { since: null, before: 0 };
+  /** Killed because of its deadline. */
+  #overdue = false;
+
+  constructor(options: ActiveRunOptions) {
+    this.#options = options;
+    const { block, graceMs, calls } = options;
+    this.#untimedBefore = calls.untimedMs;
+    this.#after(block.deadlineMs, () => {
+      options.due();
+      this.#afterOwnTime(block.deadlineMs + graceMs, () => this.#overstayed());
+    });
+    block.signal?.addEventListener("abort", this.#onAbort, { once: true });
+    if (block.signal?.aborted) this.#cancel();
+  }
+
+  get output(): BlockOutput {
+    return this.#options.output;
+  }
+
+  get observed(): Observed {
+    const { output, calls, id } = this.#options;
+    const ms = performance.now() - this.#begun;
+    return { stdout: output.stdout, stderr: output.stderr, calls: calls.callsOf(id), ms };
+  }
+
+  /** Whether this is the run's id. */
+  is(id: string): boolean {
+    return id === this.#options.id;
+  }
+
+  /** The child reports for how long it has waited only for calls with their own deadlines, and whether it still does. */
+  waited(ms: number, { goesOn }: { readonly goesOn: boolean }): void {
+    this.#waiting = { since: goesOn ? performance.now() : null, before: ms };
+  }
+
+  /** The child reports that the run's foreign code has ended. Only its report is left, which may take longer. */
+  settled(): void {
+    this.#settled = true;
+  }
+
+  get #waitedMs(): number {
+    const { since, before } = this.#waiting;
+    return before + (since === null ? 0 : performance.now() - since);
+  }
+
+  /** The child abandons its calls at the deadline and reports it; this is for a child that cannot. */
+  #overstayed(): void {
+    const { calls, id } = this.#options;
+    calls.abortRun(id);
+    this.#after(DELAYED_MS, () => {
+      if (!this.#settled) this.#kill();
+    });
+    this.#after(ON_ITS_WAY_MS, () => this.#kill());
+  }
+
+  /** Only the end of the child can stop the block. */
+  #kill(): void {
+    const { block, kill } = this.#options;
+    this.#overdue = !this.#cancelled;
+    kill(`${this.#overdue ? timeout(block) : "the block was cancelled"} and could not be stopped`);
+  }
+
+  /** The child ended during the block, or sent something unreadable. `names`: what the block was going to define. */
+  failed(exit: Pick<ChildExit, "why" | "outOfMemory">, names: readonly string[]): RunReport {
+    const lost = "; the sandbox was killed, and what this block had changed is lost";
+    const observed = { ...this.observed, lost: names };
+    const result = this.#cancelled
+      ? failedBlock("cancelled", { name: "Cancelled", message: `The block was cancelled${lost}` }, observed)
+      : exit.outOfMemory
+      ? failedBlock(
+        "memory",
+        { name: "OutOfMemory", message: `The block used up the sandbox's memory${lost}` },
+        observed,
+      )
+      : failedBlock("killed", { name: "SandboxEnded", message: `The sandbox ended: ${exit.why}${lost}` }, {
+        ...observed,
+        timedOut: this.#overdue,
+      });
+    return bareReport(result);
+  }
+
+  /** Always called, however the run ended. */
+  end(): void {
+    for (const timer of this.#timers) clearTimeout(timer);
+    this.#options.block.signal?.removeEventListener("abort", this.#onAbort);
+  }
+
+  #after(ms: number, f: () => void): void {
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer);
+      f();
+    }, ms);
+    this.#timers.add(timer);
+  }
+
+  /** Calls `f` when the run has taken `ms`, without the time during which it only waited for calls with their own
+   * deadlines. The child says how long, and is believed for as long as such a call was open. */
+  #afterOwnTime(ms: number, f: () => void): void {
+    const untimed = Math.min(this.#waitedMs, this.#options.calls.untimedMs - this.#untimedBefore);
+    const left = ms - (performance.now() - this.#begun - untimed);
+    if (left < 1) f();
+    else this.#after(Math.max(left, LOOK_AGAIN_MS), () => this.#afterOwnTime(ms, f));
+  }
+
+  #cancel(): void {
+    const { id, calls, cancel, graceMs } = this.#options;
+    this.#cancelled = true;
+    calls.abortRun(id);
+    cancel();
+    this.#after(graceMs, () => this.#overstayed());
+  }
+}
+
+function timeout(block: BlockRun): string {
+  return `Timeout (${block.deadlineMs / 1000}s)`;
+}
+
+/** Frames at the end of a block may arrive at once. */
+const BURST = 40;
+const SMALLEST_FULL_FRAME = 16 << 10;
+
+/** What one block printed, up to the limit. */
+export class BlockOutput {
+  readonly #cap: number;
+  readonly #onOutput: SandboxOptions["onOutput"];
+  readonly #begun = performance.now();
+  readonly #texts = { 1: "", 2: "" };
+  #frames = 0;
+  #chars = 0;
+
+  constructor(cap: number, onOutput: SandboxOptions["onOutput"]) {
+    this.#cap = cap;
+    this.#onOutput = onOutput;
+  }
+
+  get stdout(): string {
+    return this.#texts[1];
+  }
+
+  get stderr(): string {
+    return this.#texts[2];
+  }
+
+  /** Handles an `output` frame of this block's run. Throws ProtocolError above what a child may send. */
+  receive({ header, payload }: Frame): void {
+    const stream = new FrameFields(header, "output").oneOf("stream", [1, 2]);
+    if (payload.length > MAX_OUTPUT_BYTES) throw new ProtocolError(`Cannot take output of ${payload.length} bytes`);
+    const seconds = (performance.now() - this.#begun) / 1000;
+    const most = BURST + this.#cap / SMALLEST_FULL_FRAME + seconds * OUTPUT_FRAMES_PER_SECOND;
+    if (++this.#frames > most) throw new ProtocolError("Cannot take so many output messages");
+    const text = new TextDecoder().decode(payload);
+    this.#chars += text.length;
+    if (this.#chars > this.#cap) throw new ProtocolError("Cannot take more output than a block may keep");
+    const clean = cleanText(text);
+    this.#texts[stream] += clean;
+    this.#onOutput?.({ stream, text: clean });
   }
 }

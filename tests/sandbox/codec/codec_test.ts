@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { decode, encode } from "../../../src/sandbox/codec/codec.ts";
-import { CodecError } from "../../../src/sandbox/codec/format.ts";
+import { CodecError, decode, encode } from "../../../src/sandbox/codec/codec.ts";
 import { anyText } from "../../helpers/any_text.ts";
 import { runs } from "../../helpers/long_part.ts";
 

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import vm from "node:vm";
 import fc from "fast-check";
-import { decode, encode } from "../../../src/sandbox/codec/codec.ts";
-import { CodecError } from "../../../src/sandbox/codec/format.ts";
+import { CodecError, decode, encode } from "../../../src/sandbox/codec/codec.ts";
 import { runs } from "../../helpers/long_part.ts";
 
 Deno.test("decode() defines properties and never assigns", () => {

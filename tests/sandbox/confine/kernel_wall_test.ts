@@ -1,8 +1,7 @@
 /** The kernel wall alone against native code: everything is called by FFI, and judged by its effect. */
 import assert from "node:assert/strict";
 import type { SandboxTestOptions } from "../../../src/sandbox/host/open_sandbox.ts";
-import { childProgram } from "../../../src/sandbox/launch/program.ts";
-import { CHILD_ARGUMENT } from "../../../src/sandbox/launch/start_child.ts";
+import { CHILD_ARGUMENT, childProgram } from "../../../src/sandbox/launch.ts";
 import {
   buildSandbox,
   isAlive,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { NO_ACCESS } from "../../../src/sandbox/confine/access.ts";
-import { rulesFor } from "../../../src/sandbox/confine/landlock_rules.ts";
+import { rulesFor } from "../../../src/sandbox/confine/landlock.ts";
 
 /** LANDLOCK_ACCESS_FS_*, include/uapi/linux/landlock.h; the ABI that brought each: docs.kernel.org, landlock. */
 const FILES: readonly (readonly [name: string, bit: number, abi: number])[] = [

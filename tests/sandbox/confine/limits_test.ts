@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
+import { ProcessLimits } from "../../../src/sandbox/confine/confinement.ts";
 import { Libc } from "../../../src/sandbox/confine/libc.ts";
-import { ProcessLimits } from "../../../src/sandbox/confine/limits.ts";
 
 const RLIMIT_DATA = 2;
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { encode } from "../../../src/sandbox/codec/codec.ts";
-import { ActiveRun, BlockOutput } from "../../../src/sandbox/host/_active_run.ts";
 import { CallRegistry } from "../../../src/sandbox/host/_call_registry.ts";
+import { ActiveRun, BlockOutput } from "../../../src/sandbox/host/open_sandbox.ts";
 import { wireId } from "../../../src/sandbox/protocol.ts";
 import { until } from "../../helpers/until.ts";
 

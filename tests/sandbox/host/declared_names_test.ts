@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { declaredNames } from "../../../src/sandbox/host/_child_answers.ts";
+import { declaredNames } from "../../../src/sandbox/host/_child_link.ts";
 import { prepare } from "../child/block_runner.ts";
 
 Deno.test("declaredNames() finds the names that preparing a block finds", () => {

@@ -191,7 +191,7 @@ Deno.test("a start sweeps the folders of main processes that have ended, and no 
       Deno.mkdirSync(join(root, name));
       if (!name.endsWith("new")) Deno.utimeSync(join(root, name), old, old);
     }
-    const module = import.meta.resolve("../../../src/sandbox/launch/work_folder.ts");
+    const module = import.meta.resolve("../../../src/sandbox/launch.ts");
     const { end } = await otherProcess(`
       import { WorkFolder } from ${JSON.stringify(module)};
       const { path } = globalThis.made = new WorkFolder({ root: ${JSON.stringify(root)} });

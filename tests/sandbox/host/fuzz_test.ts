@@ -1,11 +1,9 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { encode } from "../../../src/sandbox/codec/codec.ts";
-import { CodecError } from "../../../src/sandbox/codec/format.ts";
-import { BlockOutput } from "../../../src/sandbox/host/_active_run.ts";
+import { CodecError, encode } from "../../../src/sandbox/codec/codec.ts";
 import { CallRegistry } from "../../../src/sandbox/host/_call_registry.ts";
-import { readRunReport } from "../../../src/sandbox/host/_child_answers.ts";
-import { Requests } from "../../../src/sandbox/host/_child_link.ts";
+import { readRunReport, Requests } from "../../../src/sandbox/host/_child_link.ts";
+import { BlockOutput } from "../../../src/sandbox/host/open_sandbox.ts";
 import { type Bytes, type Frame, type Header, ProtocolError, wireId } from "../../../src/sandbox/protocol.ts";
 import { runs } from "../../helpers/long_part.ts";
 import { heldBytes, testSandbox } from "../../helpers/sandbox.ts";

@@ -1,6 +1,6 @@
 import { ALL_WALLS, type Setup } from "../../../src/sandbox/child/setup.ts";
 import { encode } from "../../../src/sandbox/codec/codec.ts";
-import { childProgram } from "../../../src/sandbox/launch/program.ts";
+import { childProgram } from "../../../src/sandbox/launch.ts";
 import {
   type Bytes,
   type Frame,

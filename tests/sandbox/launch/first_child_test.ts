@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { endFirstChild, keepFirstChild, startChild, takeFirstChild } from "../../../src/sandbox/launch/start_child.ts";
+import { endFirstChild, keepFirstChild, startChild, takeFirstChild } from "../../../src/sandbox/launch.ts";
 import { withFolder } from "../../helpers/with_folder.ts";
 
 const started = (folder: string): Deno.ChildProcess => startChild({ path: "/bin/cat", args: [] }, folder);

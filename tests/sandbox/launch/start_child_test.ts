@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { win32 } from "node:path";
-import { childEnvironment } from "../../../src/sandbox/launch/start_child.ts";
+import { childEnvironment } from "../../../src/sandbox/launch.ts";
 
 Deno.test("childEnvironment() has no cache, and what a system needs", () => {
   const { DENO_DIR: unix, ...rest } = childEnvironment("linux");
