@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 /** The small parts of the main process's side. */
 import assert from "node:assert/strict";
 import { ByteGate } from "../../src/sandbox/host/_call_registry.ts";
@@ -72,6 +73,7 @@ Deno.test("childProgram() says what to do where the bundles are missing", async 
   try {
     Deno.mkdirSync(`${folder}/src/sandbox`, { recursive: true });
     Deno.copyFileSync(new URL("../../src/sandbox/launch.ts", import.meta.url), `${folder}/src/sandbox/launch.ts`);
+    Deno.symlinkSync(fileURLToPath(new URL("../../src/domain", import.meta.url)), `${folder}/src/domain`);
     const { childProgram: elsewhere } = await import(`file://${folder}/src/sandbox/launch.ts`);
     assert.throws(() => elsewhere({ memoryBytes: 1, allPermissions: false }), /run bin\/deno task build/);
   } finally {
