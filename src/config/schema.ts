@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { isSecureUrl } from "../domain/kit/addresses.ts";
 import { SECRET_PATTERNS } from "../domain/kit/patterns.ts";
+import { ShownLimits } from "./shown_limits.ts";
 
 const positive = z.int().positive();
 const usd = z.number().min(0);
@@ -104,20 +105,7 @@ export const ConfigSchema = z.strictObject({
     timeoutMinMs: positive.default(3_000).describe("Shortest time limit of a block in milliseconds"),
     timeoutMaxMs: positive.default(1_800_000).describe("Longest time limit of a block in milliseconds"),
   }).prefault({}),
-  context: z.strictObject({
-    journalChars: positive.default(24_000).describe("Most characters of the journal"),
-    previewChars: positive.default(24_000).describe("Most characters of one value in the journal"),
-    stdoutChars: positive.default(24_000).describe("Most characters of one block's output in the journal"),
-    stderrChars: positive.default(24_000).describe("Most characters of one block's error output in the journal"),
-    errorChars: positive.default(2_000).describe("Most characters of one error in the journal"),
-    thinkingChars: positive.default(4_000).describe("Most characters of the prior thinking"),
-    attempts: positive.default(12).describe("Most lines about earlier iterations"),
-    indexRows: positive.default(150).describe("Most rows of the variable index"),
-    indexChars: positive.default(12_000).describe("Most characters of the variable index"),
-    inlineChars: positive.default(120).describe("Longest value that the variable index shows whole"),
-    attemptsChars: positive.default(1_500).describe("Most characters of the lines about earlier iterations"),
-    notesChars: positive.default(3_000).describe("Most characters of the notes"),
-  }).prefault({}).meta({ project: true }),
+  context: ShownLimits,
   server: z.strictObject({
     host: z.string().min(1).default("127.0.0.1").describe("Address that vis serve listens on"),
     port: z.int().min(0).max(65535).default(7357).describe("Port of vis serve; 0 takes one that is free"),

@@ -1,8 +1,9 @@
 /* The web page, bundled for a browser. It is read in this order:
  *
  *   app.tsx           the start: the token, the address, the keys of the whole page
- *   store/            what is shown, as signals: `thread.ts` is the open conversation, `turn.ts` one request with its
- *                     steps, `query_events.ts` its stream; `api.ts` has the calls of the server and what they return
+ *   store/            what is shown, as signals: `thread.ts` is the open conversation, `turn_and_steps.ts` one request
+ *                     with its steps, `query_events.ts` its stream; `api.ts` has the calls of the server and what they
+ *                     return
  *   views/page.tsx    the parts of the page; `thread_view.tsx`, `turn.tsx` and `steps.tsx` draw the conversation,
  *                     `composer.tsx` is where requests are written
  *   panels/           windows over the page: each file has one function that opens its window with `view`

@@ -1,4 +1,4 @@
-import { isWanted, type Wants } from "../../src/extension/loader.ts";
+import { isWanted, type Wants } from "../../src/extension/discover.ts";
 import assert from "node:assert/strict";
 
 const wanted = (wants: Wants, facts: { readonly onByDefault?: boolean } = {}): boolean =>

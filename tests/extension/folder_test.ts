@@ -1,5 +1,6 @@
+import { discoverFolders } from "../../src/extension/discover.ts";
 import { readExtensionFolder } from "../../src/extension/folder.ts";
-import { discoverFolders, loadShipped } from "../../src/extension/loader.ts";
+import { loadShipped } from "../../src/extension/loader.ts";
 import { FakeClock } from "../helpers/fake_clock.ts";
 import { withFolder } from "../helpers/with_folder.ts";
 import { manifestOf, moduleOf, optionsIn, write } from "./_folders.ts";

@@ -3,7 +3,7 @@ import { ConfigError, messageOf } from "../../domain/errors.ts";
 import { oneLine } from "../../domain/kit/text.ts";
 import { REAL_CLOCK } from "../../domain/kit/time.ts";
 import { answerInTime } from "../../extension/active.ts";
-import { discoverFolders } from "../../extension/loader.ts";
+import { discoverFolders } from "../../extension/discover.ts";
 import type { ProgramWalls, UnwalledMode } from "../../extension/spawned.ts";
 import type { DoctorContext } from "../../extension/spec.ts";
 import { AskedPrograms, type WallState } from "../../processes/asked/asked_programs.ts";

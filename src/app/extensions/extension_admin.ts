@@ -17,8 +17,9 @@ import type {
 } from "../../domain/reports.ts";
 import type { SettingsSection } from "../../domain/settings.ts";
 import { ConversationPrograms, ExtensionStore } from "../../environment/environment_views.ts";
+import { discoverFolders, type FoundFolder, isWanted } from "../../extension/discover.ts";
 import { type ExtensionFolder, extensionOfFiles, readExtensionFolder } from "../../extension/folder.ts";
-import { discoverFolders, type FoundFolder, isWanted, type Skipped } from "../../extension/loader.ts";
+import type { Skipped } from "../../extension/loader.ts";
 import { readTar } from "../../extension/read_tar.ts";
 import type { ExtensionRegistry } from "../../extension/registry.ts";
 import type { CliCommand, Extension, OwnStore } from "../../extension/spec.ts";

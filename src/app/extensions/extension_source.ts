@@ -2,15 +2,8 @@ import { isAbsolute, join, relative, resolve } from "node:path";
 import { ConfigError, messageOf, SettingError, UsageError } from "../../domain/errors.ts";
 import { nearestName } from "../../domain/kit/names.ts";
 import type { ExtensionSource, OffPart } from "../../extension/active.ts";
-import {
-  discoverFolders,
-  type FoundFolder,
-  isWanted,
-  type LoadFolderOptions,
-  type LoadOptions,
-  type LoadReport,
-  type ShippedIndex,
-} from "../../extension/loader.ts";
+import { discoverFolders, type FoundFolder, isWanted } from "../../extension/discover.ts";
+import type { LoadFolderOptions, LoadOptions, LoadReport, ShippedIndex } from "../../extension/loader.ts";
 import type { SettingSources } from "../../extension/read_config.ts";
 import type { ExtensionRegistry } from "../../extension/registry.ts";
 import type { Extension } from "../../extension/spec.ts";

@@ -6,7 +6,7 @@ import { Button, CopyButton, Tabs } from "../parts/controls.tsx";
 import { coloured, Pre } from "../parts/texts.tsx";
 import { plural } from "../parts/words.ts";
 import { type ApiMessage, inApi, type Iteration, json, type StepMetadata } from "../store/api.ts";
-import type { Turn } from "../store/turn.ts";
+import type { Turn } from "../store/turn_and_steps.ts";
 import { view } from "./viewer.tsx";
 
 /** Goes to the step after or before the one that is shown. */

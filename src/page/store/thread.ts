@@ -16,7 +16,7 @@ import { drawn } from "./elements.ts";
 import { guarded, say } from "./entry.ts";
 import { queryEvents } from "./query_events.ts";
 import { chosen, chosenWorkspace } from "./server.ts";
-import { Turn } from "./turn.ts";
+import { Turn } from "./turn_and_steps.ts";
 
 const SSE = { accept: "text/event-stream" };
 

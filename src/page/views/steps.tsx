@@ -11,7 +11,14 @@ import { plural } from "../parts/words.ts";
 import { drawn, elements } from "../store/elements.ts";
 import { guarded } from "../store/entry.ts";
 import { thread } from "../store/thread.ts";
-import { BOX_STEPS, type LiveStep, type ShownStep, shownStored, type StepBox, type Turn } from "../store/turn.ts";
+import {
+  BOX_STEPS,
+  type LiveStep,
+  type ShownStep,
+  shownStored,
+  type StepBox,
+  type Turn,
+} from "../store/turn_and_steps.ts";
 
 /** The steps of a query. Only those near the viewport are on the page; the others are empty boxes of their height,
  * filled from the server when they come near. */

@@ -21,7 +21,7 @@ import { plural } from "../parts/words.ts";
 import type { TurnEnd, UndoPreview } from "../store/api.ts";
 import { guarded, say } from "../store/entry.ts";
 import { changes, thread } from "../store/thread.ts";
-import type { Turn } from "../store/turn.ts";
+import type { Turn } from "../store/turn_and_steps.ts";
 import { revealStep, Steps } from "./steps.tsx";
 
 /** One request and its result. The last one of a conversation can be run again, or continued if it was interrupted. */

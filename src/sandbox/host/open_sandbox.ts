@@ -14,6 +14,7 @@ import { parseNetGrant, REALM_GLOBALS } from "../../domain/grants.ts";
 import { Semaphore } from "../../domain/kit/concurrency.ts";
 import { failedBlock, type FormerResults } from "../../domain/query/block_result.ts";
 import type { VariableImage } from "../../domain/query/variable.ts";
+import { timedOut } from "../child/blocks/sentences.ts";
 import { ALL_WALLS, type ChildAccess, type Setup, type WallSwitches } from "../child/setup.ts";
 import { imageParts } from "../child/variables/image_frames.ts";
 import { CodecError, encode } from "../codec/codec.ts";
@@ -571,7 +572,7 @@ export class ActiveRun {
   #kill(): void {
     const { block, kill } = this.#options;
     this.#overdue = !this.#cancelled;
-    kill(`${this.#overdue ? timeout(block) : "the block was cancelled"} and could not be stopped`);
+    kill(`${this.#overdue ? timedOut(block.deadlineMs) : "the block was cancelled"} and could not be stopped`);
   }
 
   /** The child ended during the block, or sent something unreadable. `names`: what the block was going to define. */
@@ -623,10 +624,6 @@ export class ActiveRun {
     cancel();
     this.#after(graceMs, () => this.#overstayed());
   }
-}
-
-function timeout(block: BlockRun): string {
-  return `Timeout (${block.deadlineMs / 1000}s)`;
 }
 
 /** Frames at the end of a block may arrive at once. */

@@ -1,3 +1,4 @@
+import { AFTER_TIMEOUT, CANCELLED, isBack, isLost, SHOWS_PROMISE, timedOut } from "./sentences.ts";
 import type { BlockOutcome } from "../../../domain/query/query_schemas.ts";
 import { encode } from "../../codec/codec.ts";
 import { bareList } from "../../codec/intrinsics.ts";
@@ -299,7 +300,7 @@ export class Blocks {
   }
 
   #abandon(active: Active, outcome: "timeout" | "cancelled"): void {
-    this.#stopWork(active.context, outcome === "timeout" ? timeoutText(active.run.deadlineMs) : "Cancelled");
+    this.#stopWork(active.context, outcome === "timeout" ? timedOut(active.run.deadlineMs) : "Cancelled");
   }
 
   /** Ends what a block started, or what none did, and lets it start nothing more. */
@@ -317,21 +318,20 @@ export class Blocks {
     pipe.send({ t: "settled", id: run.id });
     this.#active = null;
     names.restore({
-      restored: (name) =>
-        notes.add(`${name} belongs to the sandbox: it is as before again (let ${name} = … makes it your variable)`),
-      fixed: (name) => notes.add(`${name} belongs to the sandbox, but the block made it permanent: it is lost`),
+      restored: (name) => notes.add(isBack(name)),
+      fixed: (name) => notes.add(isLost(name)),
     });
     const { outcome, value, isDeclared } = ending;
     const hasValue = outcome === "value" || outcome === "none";
     results.add(run.index, { value: hasValue ? value : NO_VALUE, printed: output.printed });
     const shown = outcome === "value" ? preview(value, isDeclared ? DECLARED_CHARS : undefined) : "";
-    if (showsPromise(output.printed) || showsPromise(shown)) notes.add(`Block ${run.index + 1} ${PROMISE_SHOWN}`);
+    if (showsPromise(output.printed) || showsPromise(shown)) notes.add(`Block ${run.index + 1} ${SHOWS_PROMISE}`);
     const error = ending.error
       ? ending.error
       : outcome === "timeout"
-      ? { name: "Timeout", message: `${timeoutText(run.deadlineMs)}: ${TIMEOUT_HINT}`, frames: [] }
+      ? { name: "Timeout", message: `${timedOut(run.deadlineMs)}: ${AFTER_TIMEOUT}`, frames: [] }
       : outcome === "cancelled"
-      ? { name: "Cancelled", message: "The block was cancelled", frames: [] }
+      ? { name: "Cancelled", message: CANCELLED, frames: [] }
       : null;
     sendReport(this.#parts, {
       run,
@@ -344,16 +344,10 @@ export class Blocks {
   }
 }
 
-const TIMEOUT_HINT = 'a larger "timeMs" of the block raises this limit; what it changed is kept';
 const DECLARED_CHARS = 500;
-const PROMISE_SHOWN = "shows a promise, not its result: await it (of several: await Promise.all(…))";
 
 function showsPromise(text: string): boolean {
   return look.indexOf(text, "Promise { <pending> }") >= 0 || look.indexOf(text, "[object Promise]") >= 0;
-}
-
-function timeoutText(deadlineMs: number): string {
-  return `Timeout (${deadlineMs / 1000}s)`;
 }
 
 const MAX_VALUE_BYTES = 1 << 20;

@@ -1,0 +1,80 @@
+import { firstEntries } from "../domain/kit/files.ts";
+import { join } from "node:path";
+
+type ExtensionOrigin = "home" | "project" | "path";
+
+/** A folder that may hold extensions. */
+export interface FoundFolder {
+  readonly place: ExtensionOrigin;
+  readonly path: string;
+  /** Why not all folders in it were found; it is no extension itself. */
+  readonly fault?: string;
+}
+
+interface DiscoverOptions {
+  readonly home: string | null;
+  /** Real path. */
+  readonly workspace: string;
+  /** Folders that the user named for this run. */
+  readonly paths?: readonly string[];
+}
+
+/** Per place: all of them are read at every start. */
+const MAX_FOLDERS = 100, MAX_NAMES = 1_000;
+
+/** Finds folders in search order: the user's, the project's, then those that were named. Does not read their contents. */
+export async function discoverFolders(options: DiscoverOptions): Promise<readonly FoundFolder[]> {
+  const { home, workspace, paths = [] } = options;
+  const project = join(workspace, ".vis");
+  const [own, theirs] = await Promise.all([
+    home === null ? [] : foldersIn("home", join(home, "extensions")),
+    project === home ? [] : foldersIn("project", join(project, "extensions")),
+  ]);
+  return [
+    ...own,
+    ...theirs,
+    ...paths.map((path) => ({ place: "path" as const, path })),
+  ];
+}
+
+async function foldersIn(place: ExtensionOrigin, folder: string): Promise<readonly FoundFolder[]> {
+  const list = await firstEntries(folder, { most: MAX_NAMES }).catch((error: unknown) => {
+    if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) return null;
+    throw error;
+  });
+  if (list === null) return [];
+  const found = list.entries.filter(({ name, isFile }) => !isFile && !name.startsWith("."))
+    .map(({ name }) => ({ place, path: join(folder, name) })).sort((a, b) => a.path < b.path ? -1 : 1);
+  if (!list.hasMore && found.length <= MAX_FOLDERS) return found;
+  const limit = list.hasMore ? `${MAX_NAMES} names` : `${MAX_FOLDERS} folders`;
+  const fault = `${folder} has over ${limit}, the limit; some extensions are left out`;
+  return [...found.slice(0, MAX_FOLDERS), { place, path: folder, fault }];
+}
+
+/** The settings that decide which extensions are loaded. */
+export interface Wants {
+  /** Namespaces or names of shipped extensions. If not null, only these are loaded. */
+  readonly allow?: readonly string[] | null;
+  readonly deny?: readonly string[];
+  /** Namespace to its section of the configuration. */
+  readonly config?: Readonly<Record<string, unknown>>;
+  /** Loads extensions that are switched off as well, so that they can be inspected. */
+  readonly off?: boolean | undefined;
+  /** The locked profile. */
+  readonly locked?: { readonly writable: boolean } | undefined;
+}
+
+interface Facts {
+  readonly namespace: string;
+  readonly onByDefault?: boolean | undefined;
+}
+
+/** Whether an extension is loaded. The lists may also refer to it by `name`. */
+export function isWanted(name: string, { namespace, onByDefault }: Facts, wants: Wants): boolean {
+  const { allow = null, deny = [], config = {}, off = false, locked } = wants;
+  const isListed = (list: readonly string[]): boolean => list.includes(namespace) || list.includes(name);
+  if (isListed(deny) || allow !== null && !isListed(allow)) return false;
+  if (onByDefault === undefined) return true;
+  const { enabled = onByDefault || allow !== null } = Object(config[namespace]);
+  return !locked && (off || enabled === true);
+}

@@ -1,0 +1,23 @@
+/* What a model reads about its blocks besides what they return and print. The main process says it where the child no
+ * longer can. */
+
+/** The block's time was up. */
+export function timedOut(deadlineMs: number): string {
+  return `Timeout (${deadlineMs / 1000}s)`;
+}
+
+/** Follows `timedOut` where the child is still there. */
+export const AFTER_TIMEOUT = 'a larger "timeMs" of the block raises this limit; what it changed is kept';
+
+export const CANCELLED = "The block was cancelled";
+
+/** Follows the number of a block. */
+export const SHOWS_PROMISE = "shows a promise, not its result: await it (of several: await Promise.all(…))";
+
+export function isBack(name: string): string {
+  return `${name} belongs to the sandbox: it is as before again (let ${name} = … makes it your variable)`;
+}
+
+export function isLost(name: string): string {
+  return `${name} belongs to the sandbox, but the block made it permanent: it is lost`;
+}
