@@ -1,4 +1,4 @@
-import { AFTER_TIMEOUT, CANCELLED, isBack, isLost, SHOWS_PROMISE, timedOut } from "./sentences.ts";
+import { AFTER_TIMEOUT, broughtBack, CANCELLED, madePermanent, SHOWS_PROMISE, timedOut } from "./sentences.ts";
 import type { BlockOutcome } from "../../../domain/query/query_schemas.ts";
 import { encode } from "../../codec/codec.ts";
 import { bareList } from "../../codec/intrinsics.ts";
@@ -318,8 +318,8 @@ export class Blocks {
     pipe.send({ t: "settled", id: run.id });
     this.#active = null;
     names.restore({
-      restored: (name) => notes.add(isBack(name)),
-      fixed: (name) => notes.add(isLost(name)),
+      restored: (name) => notes.add(broughtBack(name)),
+      fixed: (name) => notes.add(madePermanent(name)),
     });
     const { outcome, value, isDeclared } = ending;
     const hasValue = outcome === "value" || outcome === "none";

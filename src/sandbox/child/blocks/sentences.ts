@@ -14,10 +14,10 @@ export const CANCELLED = "The block was cancelled";
 /** Follows the number of a block. */
 export const SHOWS_PROMISE = "shows a promise, not its result: await it (of several: await Promise.all(…))";
 
-export function isBack(name: string): string {
+export function broughtBack(name: string): string {
   return `${name} belongs to the sandbox: it is as before again (let ${name} = … makes it your variable)`;
 }
 
-export function isLost(name: string): string {
+export function madePermanent(name: string): string {
   return `${name} belongs to the sandbox, but the block made it permanent: it is lost`;
 }
