@@ -1,6 +1,6 @@
 import type { OpenRequest, ServiceRequest } from "../../channels/channel.ts";
 import { UsageError } from "../../domain/errors.ts";
-import { discoverFolders } from "../../extension/loader.ts";
+import { discoverFolders } from "../../extension/discover.ts";
 import { buildRegistry, unknownExtensions } from "../extensions/extension_source.ts";
 import { tryWalls } from "../session/open_session.ts";
 import { type EnvironmentVariables, readSettings, type Settings, type ShippedParts } from "../settings/settings.ts";
