@@ -153,6 +153,24 @@ export function jsonOrUndefined(text: string): unknown {
   }
 }
 
+const ESCAPE_OR_CONTROL = /\\[\s\S]|"|\p{Cc}/gu;
+
+/** Parses JSON in whose strings control characters may stand as they are, as some servers write it. Throws like
+ * `readForeignJson`. */
+export function readLaxJson(text: string): unknown {
+  try {
+    return readForeignJson(text);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    let isInString = false;
+    const escaped = text.replace(ESCAPE_OR_CONTROL, (token) => {
+      if (token === '"') isInString = !isInString;
+      return !isInString || token === '"' || token[0] === "\\" ? token : JSON.stringify(token).slice(1, -1);
+    });
+    return JSON.parse(escaped);
+  }
+}
+
 /** The fields of an external object; none for any other value. */
 export function asRecord(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null ? value as Readonly<Record<string, unknown>> : {};

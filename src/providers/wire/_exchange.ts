@@ -1,10 +1,10 @@
 import type { IncomingMessage } from "node:http";
 import { ProviderError } from "../../domain/errors.ts";
 import { isLoopback } from "../../domain/kit/addresses.ts";
-import { jsonOrUndefined, readForeignJson } from "../../domain/kit/json.ts";
+import { readLaxJson } from "../../domain/kit/json.ts";
 import type { Endpoint } from "./_endpoint.ts";
 import { type Failures, isError, said, type ServiceError } from "./_failures.ts";
-import { sse } from "./sse.ts";
+import { eventJson, sse } from "./sse.ts";
 import type { JsonFields, ProviderApi, WireCall } from "./wire.ts";
 
 const MAX_ERROR_BYTES = 64 * 1024;
@@ -136,7 +136,7 @@ export class HttpExchange {
     if (this.bytes > MAX_JSON_BYTES) throw this.#facts.failures.tooLong(moreThan(MAX_JSON_BYTES));
     if (text.trim() === "") throw this.#facts.failures.empty(status);
     try {
-      return readForeignJson(text);
+      return readLaxJson(text);
     } catch {
       throw WEB_PAGE.test(text) ? this.#facts.failures.webPage(status) : this.#facts.failures.unreadable(text);
     }
@@ -181,7 +181,7 @@ export class HttpExchange {
   async *#whole(wire: ProviderApi, text: string, status: number): AsyncGenerator<readonly unknown[]> {
     const lines = text.split(/\r\n|\r|\n/).filter((line) => line.trim() !== "");
     const areEvents = lines.length > 1 &&
-      [lines[0], lines.at(-1)].every((line) => typeof jsonOrUndefined(line ?? "") === "object");
+      [lines[0], lines.at(-1)].every((line) => typeof eventJson(line ?? "") === "object");
     yield areEvents ? lines : this.#unstreamed(wire, this.#parsed(text, status));
   }
 

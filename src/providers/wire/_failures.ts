@@ -1,11 +1,11 @@
 import { ProviderError } from "../../domain/errors.ts";
 import { isLoopback } from "../../domain/kit/addresses.ts";
-import { asRecord, readForeignJson } from "../../domain/kit/json.ts";
+import { asRecord, readLaxJson } from "../../domain/kit/json.ts";
 import type { Endpoint } from "./_endpoint.ts";
-import type { Advice } from "./wire.ts";
+import type { Advice, JsonFields } from "./wire.ts";
 
 /** A service's response to a failed call. */
-export interface ServiceError extends Omit<Said, "waitMs">, Partial<Pick<Said, "waitMs">> {
+export interface ServiceError extends Said {
   readonly headers: Headers;
 }
 
@@ -63,12 +63,13 @@ export class Failures {
   }
 
   /** Caused neither by the caller's key nor by their model: try later, or never. */
-  #unserved({ status, text, headers, waitMs }: ServiceError): ProviderError {
-    const wait = retryAfterMs(headers, { now: this.#facts.now(), status }) ?? waitMs ?? null;
+  #unserved(refusal: ServiceError): ProviderError {
+    const { status, text } = refusal;
+    const wait = waitMs(refusal, this.#facts.now());
     const at = this.#facts.endpoint.base;
     if (status === 407) return this.#byProxy();
     if (status === 429) {
-      const asks = wait === null ? "" : `; it asks to wait ${Math.ceil(wait / 1000)} s`;
+      const asks = wait === null ? "" : `; it asks to wait ${waitText(wait)}`;
       const message = `Cannot get a reply from ${at} (429): too many requests${asks}${this.#said(text)}`;
       return new ProviderError(message, { code: "rate", retryable: true, status, retryAfterMs: wait });
     }
@@ -234,8 +235,8 @@ export interface Said {
   readonly toolCall: string | null;
   /** The HTTP status that matches the code, for errors that came with a success status. */
   readonly status: number;
-  /** Milliseconds that it asks to wait; null if it does not. */
-  readonly waitMs: number | null;
+  /** When to ask again, as its fields say it: durations, times and dates. */
+  readonly waits: readonly string[];
 }
 
 /** Fields of a reply, or of a part of one, in any format. */
@@ -263,9 +264,9 @@ export function isError(body: unknown): boolean {
 export function said(body: unknown): Said {
   if (typeof body === "string") {
     try {
-      return said(readForeignJson(body));
+      return said(readLaxJson(body));
     } catch {
-      return { text: body, code: "", fields: [], toolCall: null, status: 500, waitMs: null };
+      return { text: body, code: "", fields: [], toolCall: null, status: 500, waits: [] };
     }
   }
   const value = asRecord(Array.isArray(body) ? body[0] : body);
@@ -284,14 +285,13 @@ export function said(body: unknown): Said {
   const code = codes.filter((code) => typeof code === "string" || typeof code === "number").join(" ");
   const violations = details.flatMap((one) => Array.isArray(one.fieldViolations) ? one.fieldViolations : []);
   const fields = [inner.param, ...faults.map(pathOf), ...violations.map((one) => asRecord(one).field)];
-  const waitMs = details.map(({ retryDelay }) => secondsIn(retryDelay)).find((ms) => ms !== null) ?? null;
   return {
     text: text ?? JSON.stringify(body) ?? "",
     code,
     fields: fields.filter((field): field is string => typeof field === "string" && field !== ""),
     toolCall: code.includes("tool_use_failed") ? String(inner.failed_generation || "a tool") : null,
     status: statusIn(code),
-    waitMs,
+    waits: waitsIn(inner, details),
   };
 }
 
@@ -306,11 +306,22 @@ function pathOf({ loc }: Readonly<Record<string, unknown>>): string {
   return Array.isArray(loc) ? loc.filter((part) => part !== "body").join(".") : "";
 }
 
-/** Parses "37s" or "1.5s" to milliseconds, as in google.rpc.RetryInfo. */
-function secondsIn(text: unknown): number | null {
-  const match = typeof text === "string" ? /^(\d+(?:\.\d+)?)s$/.exec(text) : null;
-  return match ? Math.ceil(Number(match[1]) * 1000) : null;
+/** Google's RetryInfo and ErrorInfo, fields of an error, and headers of the service behind a gateway. */
+function waitsIn(error: JsonFields, details: readonly JsonFields[]): readonly string[] {
+  const metadata = asRecord(error.metadata);
+  const fields = [
+    error,
+    metadata,
+    asRecord(metadata.headers),
+    ...details,
+    ...details.map((one) => asRecord(one.metadata)),
+  ];
+  return fields.flatMap((one) => Object.entries(one)).filter(([name]) => WAIT_FIELD.test(name))
+    .map(([, value]) => String(value));
 }
+
+const WAIT_FIELD =
+  /^(?:retry_?after|retry_?delay|resets?_?(?:in_seconds|at)|quotaReset(?:Delay|TimeStamp)|retry-after|x-ratelimit-reset)$/i;
 
 const STATUS: readonly (readonly [RegExp, number])[] = [
   [/overloaded/i, 529],
@@ -330,13 +341,18 @@ function statusIn(code: string): number {
   return STATUS.find(([words]) => words.test(code))?.[1] ?? 500;
 }
 
-/** Milliseconds that a response asks to wait; null if it states nothing readable, 0 for a time in the past. Reads
- * `retry-after-ms`, then `retry-after` as seconds or as a date (RFC 9110, 10.2.3). For a 429 without these, the time
- * when the used-up limit is reset (`x-ratelimit-reset…`, `anthropic-ratelimit-…-reset`). */
-export function retryAfterMs(
-  headers: Headers,
-  facts: { readonly now: number; readonly status: number },
-): number | null {
+/** Milliseconds that a response asks to wait: the longest that its headers, its fields and its text state. Null if they
+ * state nothing readable, 0 for a time in the past. For a 429 without these, the time when the used-up limit is reset
+ * (`x-ratelimit-reset…`, `anthropic-ratelimit-…-reset`). */
+function waitMs({ headers, waits, text, status }: ServiceError, now: number): number | null {
+  const stated = [headerMs(headers, now), ...waits.map((one) => momentIn(one, now)), textMs(text, now)];
+  const found = stated.filter((ms) => ms !== null).map((ms) => Math.max(0, ms));
+  if (found.length > 0) return Math.max(...found);
+  return status === 429 ? resetMs(headers, now) : null;
+}
+
+/** `retry-after-ms`, then `retry-after` as seconds or as a date (RFC 9110, 10.2.3). */
+function headerMs(headers: Headers, now: number): number | null {
   const exact = numberIn(headers.get("retry-after-ms"));
   if (exact !== null) return Math.ceil(exact);
   const text = headers.get("retry-after");
@@ -344,8 +360,30 @@ export function retryAfterMs(
   if (seconds !== null) return Math.ceil(seconds * 1000);
   // An HTTP date starts with a weekday; Date.parse would read "-4" as a year.
   const date = text !== null && /^\s*[A-Za-z]{3}/.test(text) ? Date.parse(text) : NaN;
-  if (!Number.isNaN(date)) return Math.max(0, date - facts.now);
-  return facts.status === 429 ? resetMs(headers, facts.now) : null;
+  return Number.isNaN(date) ? null : date - now;
+}
+
+const COUNT = String.raw`(\d+(?:\.\d+)?|\b(?:an?|one)\s)`;
+const PART = String
+  .raw`${COUNT}\s*(milliseconds?|msecs?|ms|weeks?|w|days?|d|hours?|hrs?|h|minutes?|mins?|m|seconds?|secs?|s)(?![a-z])`;
+const PARTS = new RegExp(PART, "gi");
+const DURATION = String.raw`${PART}(?:[\s,]*(?:and\s+)?${PART})*`.replace(/\((?!\?)/g, "(?:");
+const ASKS = String
+  .raw`(?:\b(?:re-?try(?:ing)?|again|resets?|renew(?:s|ed)?|refresh(?:es|ed)?|available|restored)\b[^.;:\d]{0,24}?\b(?:in|after|within)|` +
+  String.raw`\bwait(?:\s+for)?|\b(?:retry|reset|wait)[ _-]?(?:after|time|delay)?\s*[:=])`;
+/** A text that asks to wait for a time: "try again in 3h", "your quota will reset after 12h30m". */
+const WAIT_TEXT = new RegExp(
+  String.raw`${ASKS}[:\s]*(?:about|around|approximately|at least|another|~)?\s*(${DURATION})`,
+  "i",
+);
+/** The same with a date that names its time zone. */
+const DATE_TEXT =
+  /\b(?:resets?|again|re-?try|until|available|renews?)\b[^.;]{0,40}?(\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?\s*(?:Z|UTC|GMT|[+-]\d\d:?\d\d))/i;
+
+function textMs(text: string, now: number): number | null {
+  const begin = text.slice(0, 4_000);
+  const [, said] = WAIT_TEXT.exec(begin) ?? DATE_TEXT.exec(begin) ?? [];
+  return said === undefined ? null : momentIn(said, now);
 }
 
 /** The longest wait of all limits that are used up or do not state what remains. */
@@ -360,23 +398,45 @@ function resetMs(headers: Headers, now: number): number | null {
   return waits.length === 0 ? null : Math.max(...waits);
 }
 
-/** Parses "6m0s" and "250ms" (OpenAI), seconds or milliseconds since 1970 (GitHub, OpenRouter), seconds from now, or a
- * date (Anthropic). Returns milliseconds from now. */
+/** Parses "6m0s", "250ms" and "1 day, 2 hours", seconds or milliseconds since 1970 (GitHub, OpenRouter), seconds from
+ * now, or a date (Anthropic). Returns milliseconds from now. */
 function momentIn(text: string, now: number): number | null {
   const number = numberIn(text);
   if (number !== null) {
     if (number > 1e11) return number - now;
-    return number > 1e9 ? number * 1000 - now : number * 1000;
+    return number > 1e9 ? number * 1000 - now : Math.ceil(number * 1000);
   }
-  const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|d|h|m|s)/g)];
-  if (parts.length > 0 && parts.map(([part]) => part).join("") === text.trim()) {
-    return Math.ceil(parts.reduce((sum, [, count, unit]) => sum + Number(count) * UNIT_MS[unit ?? "s"]!, 0));
+  const parts = [...text.matchAll(PARTS)];
+  const countIn = (count = "") => /^\d/.test(count) ? Number(count) : 1;
+  if (parts.length > 0 && text.replace(PARTS, "").replace(/\band\b|[\s,]/g, "") === "") {
+    return Math.ceil(parts.reduce((sum, [, count, unit = "s"]) => sum + countIn(count) * unitMs(unit), 0));
   }
-  const date = /^\d{4}-\d\d-\d\dT/.test(text) ? Date.parse(text) : NaN;
+  const date = /^\d{4}-\d\d-\d\d[T ]/.test(text) ? Date.parse(text) : NaN;
   return Number.isNaN(date) ? null : date - now;
 }
 
-const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const UNIT_MS: Readonly<Record<string, number>> = {
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  w: 604_800_000,
+};
+
+function unitMs(unit: string): number {
+  return /^m(?:s|illi)/i.test(unit) ? 1 : UNIT_MS[unit.charAt(0).toLowerCase()] ?? 0;
+}
+
+/** A wait for a reader: `90 s`, `12 h 30 min`, `3 d 4 h`. */
+function waitText(ms: number): string {
+  if (ms <= 120_000) return `${Math.ceil(ms / 1000)} s`;
+  const minutes = Math.ceil(ms / 60_000);
+  const parts = [[Math.floor(minutes / 1440), "d"], [Math.floor(minutes / 60) % 24, "h"], [
+    minutes % 60,
+    "min",
+  ]] as const;
+  return parts.filter(([count]) => count > 0).slice(0, 2).map(([count, unit]) => `${count} ${unit}`).join(" ");
+}
 
 function numberIn(text: string | null): number | null {
   return text !== null && /^\s*\d+(\.\d+)?\s*$/.test(text) ? Number(text) : null;

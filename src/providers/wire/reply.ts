@@ -1,4 +1,6 @@
 import { Buffer } from "node:buffer";
+import { jsonOrUndefined } from "../../domain/kit/json.ts";
+import { NO_USAGE } from "../../domain/query/model_call.ts";
 import type { Usage } from "../../domain/query/query_schemas.ts";
 import { type ModelEvent, tokensInBytes } from "../provider.ts";
 
@@ -75,6 +77,12 @@ export class ReplyBuilder {
    * send a finish reason at the beginning, so that one before any text is no end. */
   get isOver(): boolean {
     return this.finish !== null && this.#hasText && !this.#wentOn;
+  }
+
+  /** The text is one whole JSON object, so that nothing of it is missing though no end was signalled. */
+  get isWholeJson(): boolean {
+    const { text } = this.#said;
+    return /^\s*\{/.test(text) && jsonOrUndefined(text) !== undefined;
   }
 
   /** The first tool that the model called, with the beginning of its arguments; null if it called none. */

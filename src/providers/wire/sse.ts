@@ -1,13 +1,16 @@
-import { jsonOrUndefined } from "../../domain/kit/json.ts";
+import { readLaxJson } from "../../domain/kit/json.ts";
 import { isError } from "./_failures.ts";
 
 /** Characters of one event. The largest event repeats a whole reply, with its characters escaped. */
 const MAX_EVENT = 8_000_000;
 
+/** Names that begin a line of an event; "" begins a comment. */
+const FIELDS = new Set(["", "data", "event", "id", "retry", "error"]);
+
 /** The `data` of server-sent events (WHATWG HTML, 9.2.6), as text, or as an object with `error` if the event says that
  * it is one. Events that arrived together are in one list, wherever the bytes and line ends (LF, CR LF, CR) are split.
  * Comments and ids are skipped. Also reads what some servers send instead: events that no empty line separates, and
- * JSON on lines of its own. Throws `RangeError` for an event or a line that is larger than any model's. */
+ * JSON on lines of its own, and line ends inside its strings. Throws `RangeError` for an event or a line that is larger than any model's. */
 export async function* sse(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<readonly unknown[]> {
   const decoder = new TextDecoder();
   const lines = new Lines();
@@ -27,6 +30,8 @@ class OpenEvent {
   #data: string[] = [];
   #name = "";
   #length = 0;
+  /** The data so far is JSON that ends inside a string: a server wrote a line end of it as it is. */
+  #isInString = false;
 
   /** Returns the events that this line ends. */
   add(line: string): readonly unknown[] {
@@ -36,9 +41,10 @@ class OpenEvent {
     const field = isJson ? "data" : colon === -1 ? line : line.slice(0, colon);
     const value = colon === -1 ? (isJson ? line : "") : line.slice(line[colon + 1] === " " ? colon + 2 : colon + 1);
     const ended = (field === "data" || field === "event") && this.#isWhole ? this.#close() : [];
-    if (field === "data") this.#data.push(value);
+    if (field === "data") this.#push(value);
     else if (field === "event") this.#name = value.trim();
     else if (field === "error" && value !== "") return [...this.#close(), errorIn(value)];
+    else if (this.#isInString && !FIELDS.has(field)) this.#push(line);
     this.#length = checked(this.#length + line.length);
     return ended;
   }
@@ -47,28 +53,44 @@ class OpenEvent {
   get #isWhole(): boolean {
     const [text = ""] = this.#data;
     if (this.#data.length !== 1) return false;
-    return text.trim() === "[DONE]" || /^\s*[{[]/.test(text) && jsonOrUndefined(text) !== undefined;
+    return text.trim() === "[DONE]" || /^\s*[{[]/.test(text) && eventJson(text) !== undefined;
+  }
+
+  #push(line: string): void {
+    this.#data.push(line);
+    if (!/^\s*[{[]/.test(this.#data[0] ?? "")) return;
+    for (const [token] of line.matchAll(/\\.|"/g)) if (token === '"') this.#isInString = !this.#isInString;
   }
 
   #close(): readonly unknown[] {
     const text = this.#data.join("\n");
-    const last = this.#data.length > 1 ? jsonOrUndefined(this.#data.at(-1) ?? "") : undefined;
+    const last = this.#data.length > 1 ? eventJson(this.#data.at(-1) ?? "") : undefined;
     const events = this.#data.length === 0
       ? []
       // A gateway may write its error into an event that it did not finish.
-      : isError(last) && jsonOrUndefined(text) === undefined
+      : isError(last) && eventJson(text) === undefined
       ? [last]
       : [this.#name === "error" ? errorIn(text) : text];
     this.#data = [];
     this.#name = "";
     this.#length = 0;
+    this.#isInString = false;
     return events;
+  }
+}
+
+/** The JSON of an event; undefined, which JSON cannot express, if it is none. */
+export function eventJson(text: string): unknown {
+  try {
+    return readLaxJson(text);
+  } catch {
+    return undefined;
   }
 }
 
 /** As an object with `error`, which most services send by themselves. */
 function errorIn(text: string): unknown {
-  const value = jsonOrUndefined(text);
+  const value = eventJson(text);
   return typeof value === "object" && value !== null && "error" in value ? value : { error: value ?? text };
 }
 

@@ -1,6 +1,6 @@
 import { Cancelled, ConfigError, ENDED, ProviderError } from "../../domain/errors.ts";
 import { abortable } from "../../domain/kit/concurrency.ts";
-import { asRecord, jsonOrUndefined } from "../../domain/kit/json.ts";
+import { asRecord } from "../../domain/kit/json.ts";
 import { settledWithin } from "../../domain/kit/time.ts";
 import {
   type Capabilities,
@@ -14,6 +14,7 @@ import { Endpoint } from "./_endpoint.ts";
 import { type ExchangeFacts, HttpExchange, type Quirks } from "./_exchange.ts";
 import { Failures, isError } from "./_failures.ts";
 import { ReplyBuilder } from "./reply.ts";
+import { eventJson } from "./sse.ts";
 import type { Advice, ProviderApi, ProviderOptions, WireCall, WireProtocol } from "./wire.ts";
 
 /** Creates a provider for any service; only the requested wire format is loaded. Rejects with `ConfigError` for an
@@ -180,7 +181,7 @@ export class WireProvider implements Provider {
     try {
       while (!reply.isWhole) {
         if (reply.isOver) grace ??= AbortSignal.timeout(this.#options.graceMs ?? GRACE_MS);
-        const some = await (reply.isOver ? nextWithin(events, grace) : events.next()).catch((error: unknown) => {
+        const some = await nextOf(events, { reply, grace }).catch((error: unknown) => {
           if (!(error instanceof RangeError)) throw error;
           throw failures.tooLong("one event of it has more than 8 million characters");
         });
@@ -230,7 +231,7 @@ export class WireProvider implements Provider {
   #read(raw: unknown, at: { reply: ReplyBuilder; exchange: HttpExchange; failures: Failures }): void {
     const { reply, exchange, failures } = at;
     if (typeof raw === "string" && raw.trim() === "[DONE]") return void (reply.isWhole = true);
-    const value = typeof raw === "string" ? jsonOrUndefined(raw) : raw;
+    const value = typeof raw === "string" ? eventJson(raw) : raw;
     // Some gateways write this where they have nothing to send.
     if (value === null) return;
     if (typeof value !== "object") throw failures.unreadable(String(raw));
@@ -245,7 +246,7 @@ export class WireProvider implements Provider {
   #checkEnd(reply: ReplyBuilder, at: { exchange: HttpExchange; failures: Failures; heard: number }): void {
     const { exchange, failures, heard } = at;
     if (reply.isDeclined) throw failures.declined(reply.tail);
-    if (reply.finish !== null || (reply.isWhole && reply.understood > 0)) return;
+    if (reply.finish !== null || (reply.isWhole && reply.understood > 0) || reply.isWholeJson) return;
     if (exchange.bytes === 0 || reply.isWhole) throw failures.empty(null);
     const isStream = reply.understood > 0 || (heard === 0 && /^\s*(:|event:|data:)/.test(exchange.head));
     throw isStream ? failures.cut() : failures.unreadable(exchange.head);
@@ -291,13 +292,17 @@ export class WireProvider implements Provider {
 
 type Events = AsyncGenerator<readonly unknown[]>;
 
-/** The next events, or the end of the stream: a connection that breaks or stays silent does not affect a reply that is
- * over. */
-async function nextWithin(events: Events, grace: AbortSignal | null) {
+/** The next events, or the end of the stream: a connection that breaks does not affect a reply that is over or whole,
+ * nor does one that stays silent affect a reply that is over. */
+async function nextOf(
+  events: Events,
+  { reply, grace }: { readonly reply: ReplyBuilder; readonly grace: AbortSignal | null },
+) {
   try {
     return await abortable(events.next(), grace ?? undefined);
   } catch (error) {
-    if (grace?.aborted || error instanceof ProviderError && error.code === "network") return { done: true } as const;
+    const isBroken = error instanceof ProviderError && error.code === "network";
+    if (grace?.aborted || isBroken && (reply.isOver || reply.isWholeJson)) return { done: true } as const;
     throw error;
   }
 }

@@ -581,3 +581,66 @@ Deno.test("an error that a gateway writes into an unfinished event is named", as
   const error = `data: {"type":"error","error":{"type":"upstream_error","message":"stream_read_error"}}\n\n`;
   assert.match((await failureOf("openai-responses", begun + error)).message, /stream_read_error/);
 });
+
+const WHOLE = '{"final":{"answer":"a } b"}}';
+/** The events of a text in two pieces, without an end. */
+const UNENDED: Readonly<Record<WireProtocol, (first: string, second: string) => readonly object[]>> = {
+  "openai-chat": (...pieces) => [
+    ...pieces.map((content) => chunk({ content })),
+    { choices: [], usage: { prompt_tokens: 9, completion_tokens: 3 } },
+  ],
+  "openai-responses": (...pieces) => pieces.map((delta) => ({ type: "response.output_text.delta", delta })),
+  "anthropic": (...pieces) =>
+    pieces.map((text) => ({ type: "content_block_delta", index: 0, delta: { type: "text_delta", text } })),
+  "google": (...pieces) => pieces.map((text) => gemini({ text })),
+};
+
+Deno.test("a stream without an end is a reply if its text is one whole JSON object, for every API", async () => {
+  for (const protocol of PROTOCOLS) {
+    const events = sse(...UNENDED[protocol](WHOLE.slice(0, 9), WHOLE.slice(9)));
+    const { text, finish } = await replyOf(protocol, events);
+    assert.deepEqual([text, finish], [WHOLE, "stop"], protocol);
+    for (const cut of [WHOLE.slice(0, -1), WHOLE.slice(0, 24), `[1, 2]`, "12", "yes"]) {
+      const failure = await failureOf(protocol, sse(...UNENDED[protocol](cut.slice(0, 1), cut.slice(1))));
+      assert.match(failure.message, /the connection ended in the middle/, `${protocol} ${cut}`);
+    }
+  }
+  const { usage } = await replyOf("openai-chat", sse(...UNENDED["openai-chat"](WHOLE, "")));
+  assert.deepEqual([usage.input, usage.output], [9, 3]);
+});
+
+Deno.test("a connection that breaks after a whole JSON object does not affect it", async () => {
+  const broken = async (text: string) => {
+    const pieces = async function* () {
+      yield new TextEncoder().encode(sse(...UNENDED["openai-chat"](text, "")));
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      throw new Error("broken");
+    };
+    const headers = STREAM;
+    const server = Deno.serve(
+      { hostname: "127.0.0.1", port: 0, onListen: () => {}, onError: () => new Response() },
+      () => new Response(ReadableStream.from(pieces()), { headers }),
+    );
+    try {
+      const provider = await provide("openai-chat", { baseUrl: `http://127.0.0.1:${server.addr.port}/v1` });
+      return await collect(provider).then((events) => textOf(events, "text"), (error: unknown) => String(error));
+    } finally {
+      await server.shutdown();
+    }
+  };
+  assert.equal(await broken(WHOLE), WHOLE);
+  assert.match(await broken(WHOLE.slice(0, -1)), /the connection ended in the middle/);
+});
+
+Deno.test("control characters that a service did not escape keep their meaning, in a stream and in a whole reply", async () => {
+  for (const char of ["\t", "\u001b", "\u0000", "\n", "\f"]) {
+    const content = `a${char}b: "c" \\ d`;
+    const sent = (event: object) => JSON.stringify(event).replace(JSON.stringify(char).slice(1, -1), char);
+    const streamed = `data: ${sent(chunk({ content }))}\n\n${sse(STOP, "[DONE]")}`;
+    assert.equal((await replyOf("openai-chat", streamed)).text, content, JSON.stringify(char));
+    const whole = sent({ choices: [{ message: { content }, finish_reason: "stop" }] });
+    assert.equal((await replyOf("openai-chat", whole, JSON_TYPE)).text, content, JSON.stringify(char));
+    const refused = `data: ${sent({ error: { message: `no${char}luck` } })}\n\n`;
+    assert.match((await failureOf("openai-chat", refused)).message, /no.{1,6}luck/, JSON.stringify(char));
+  }
+});

@@ -290,3 +290,47 @@ Deno.test("openAiChat() waits as the headers of a limit say", async () => {
   const busy = await failureTo("openai-chat", { status: 503, headers: { "x-ratelimit-reset-requests": "6m0s" } });
   assert.equal(busy.retryAfterMs, null);
 });
+
+Deno.test("openAiChat() waits as the text or the fields of an error say, whichever is the longest", async () => {
+  const now = Date.parse("2026-01-01T00:00:00Z");
+  const hour = 3_600_000;
+  const said = (message: string, others: object = {}): MockReply => ({ status: 429, error: { message, ...others } });
+  const forms: readonly (readonly [MockReply, number | null])[] = [
+    [said("Quota exceeded. Your quota will reset after 12h30m."), 12.5 * hour],
+    [said("Your quota will reset after 12h30m15s."), 12.5 * hour + 15_000],
+    [said("Rate limit reached. Please try again in 3h"), 3 * hour],
+    [said("Please try again in 7m12.5s. Need more?"), 432_500],
+    [said("Please try again in 250ms."), 250],
+    [said("Please retry after 26 seconds."), 26_000],
+    [said("Limit resets in ~2 days, 3 hours and 5 minutes"), 51 * hour + 300_000],
+    [said("Too many requests, wait an hour"), hour],
+    [said("Too many requests: please wait for 2 hrs before the next one"), 2 * hour],
+    [said("It will be available again in 1 week"), 168 * hour],
+    [said("The limit resets at 2026-01-01T10:00:00Z"), 10 * hour],
+    [said("The limit resets on 2026-01-01 12:00 +02:00"), 10 * hour],
+    [said("reset after: 5 h"), 5 * hour],
+    [said("The usage limit has been reached", { resets_in_seconds: 7200 }), 2 * hour],
+    [said("The usage limit has been reached", { resets_at: now / 1000 + 7200 }), 2 * hour],
+    [said("slow down", { metadata: { headers: { "X-RateLimit-Reset": String(now + hour) } } }), hour],
+    [said("slow down", { details: [{ retryDelay: "45000.5s" }] }), 45_000_500],
+    [said("slow down", { details: [{ metadata: { quotaResetDelay: "10h20m0.5s" } }] }), 10 * hour + 1_200_500],
+    [{ ...said("try again in 3h"), headers: { "retry-after": "5" } }, 3 * hour],
+    [{ ...said("try again in 3s"), headers: { "retry-after": "259200" } }, 72 * hour],
+    [said("At most 100 requests in 24h, and 5 requests after 3 minutes; retry later"), null],
+    [said("Try again in a moment, or 2 minutes"), null],
+    [said("slow down"), null],
+  ];
+  await withMock("openai-chat", { reply: forms.map(([reply]) => reply) }, async ({ baseUrl }) => {
+    const provider = await provide("openai-chat", { baseUrl, now: () => now });
+    for (const [reply, wait] of forms) {
+      const error = await collect(provider).then(() => null, (error: unknown) => error);
+      assert.ok(error instanceof ProviderError);
+      assert.equal(error.retryAfterMs, wait, JSON.stringify(reply));
+    }
+  });
+  const named: readonly (readonly [string, string])[] = [["12h30m", "12 h 30 min"], ["90s", "90 s"], ["3 days", "3 d"]];
+  for (const [text, shown] of named) {
+    const { message } = await failureTo("openai-chat", said(`try again in ${text}`));
+    assert.ok(message.includes(`it asks to wait ${shown};`), message);
+  }
+});

@@ -26,6 +26,9 @@ Deno.test("sse() reads the fields as the standard says", async () => {
     ["\n\n\ndata: a\n\n\n\n", ["a"]],
     ["data: a: b\n\n", ["a: b"]],
     ["data: a\u2028b\u0085c\n\n", ["a\u2028b\u0085c"]],
+    ['data: {"a": "b\n\tc"}\n\n', ['{"a": "b\n\tc"}']],
+    ['data: {"a": 1}\nb: c\n\n', ['{"a": 1}']],
+    ['data: {"a":\nid: 1\ndata: 1}\n\n', ['{"a":\n1}']],
     ["", []],
   ];
   for (const [text, expected] of cases) assert.deepEqual(await eventsOf(text), expected, JSON.stringify(text));
