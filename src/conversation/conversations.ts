@@ -369,3 +369,25 @@ export interface SharedQueries {
    * the time is up. `ask` goes on waiting; an abort of its signal then ends only the wait. */
   drain(graceMs: number): Promise<void>;
 }
+
+/** Conversations in which a folder that was moved is looked for. */
+const LOOKED_AT = 50;
+
+/** Says that a workspace has no conversation to continue, and how to continue that of a folder that is gone. */
+export async function nothingToContinue(
+  { conversations, workspace }: { readonly conversations: Conversations; readonly workspace: string },
+): Promise<string> {
+  const listed = await conversations.list({ limit: LOOKED_AT });
+  const others = listed.filter((one) => one.workspace !== workspace);
+  const gone = new Set<string>();
+  for (const folder of new Set(others.map((one) => one.workspace))) {
+    await Deno.stat(folder).catch((error: unknown) => error instanceof Deno.errors.NotFound && gone.add(folder));
+  }
+  const moved = others.find((one) => gone.has(one.workspace));
+  const hint = moved
+    ? `; ${moved.workspace} is gone: if it was moved, --conversation ${moved.conversationId.slice(0, 13)} continues it`
+    : others.length > 0
+    ? "; vis conversations list shows those of other folders, and --conversation ID continues one"
+    : "";
+  return `No conversation of ${workspace} to continue: a new one begins${hint}`;
+}

@@ -117,7 +117,12 @@ interface Common {
 export type IterationResult =
   | (Common & { readonly kind: "final"; readonly final: AcceptedFinal })
   | (Common & { readonly kind: "executed" })
-  | (Common & { readonly kind: "empty"; readonly fault: IterationFault })
+  | (Common & {
+    readonly kind: "empty";
+    readonly fault: IterationFault;
+    /** Why its code did not run; null if it had none. */
+    readonly reason: string | null;
+  })
   | (Common & { readonly kind: "refused"; readonly reason: string; readonly unsupported: string | null })
   | (Common & {
     readonly kind: "failed";
@@ -348,7 +353,7 @@ export function storedResult(stored: StoredIteration): Exclude<IterationResult, 
     case "refused":
       return { ...common, kind: "refused", reason: error ?? "", unsupported: null };
     case "empty":
-      return { ...common, kind: "empty", fault: "idle" };
+      return { ...common, kind: "empty", fault: "idle", reason: error };
     default: {
       const reason = error ?? "every block failed";
       const fault = common.entries.length > 0 ? null : "call";

@@ -26,6 +26,7 @@ import { type Settled, settleFinal } from "./settle_final.ts";
 const CANCELLED: Iterated = { result: { kind: "cancelled" }, store: async () => {} };
 const NO_NEXT: Reply["next"] = { model: null, reasoning: null };
 const NOTHING: Executed = { entries: [], blocks: [], notes: [] };
+const NOT_RUN = "The last call sent code, which does not run, and no answer";
 const CUT = "The length limit of the model cut the reply";
 const CUT_NOTE =
   "The length limit of the model cut your last reply: only what was complete of it counted. Keep replies " +
@@ -53,7 +54,7 @@ export async function runIteration(frame: IterationFrame, input: IterationInput)
     : await giveUp(asked, { ...asked.parsed, recorder });
   const { result } = ended;
   if (result.kind === "cancelled") return ended;
-  const reason = "reason" in result ? result.reason : asked.cut ? CUT : null;
+  const reason = ("reason" in result ? result.reason : null) ?? (asked.cut ? CUT : null);
   const ms = performance.now() - begun;
   const store: Iterated["store"] = async (write) => {
     await ended.store(write);
@@ -120,12 +121,12 @@ async function act(
     supported: input.supported,
   });
   const settled = asked.cut ? cutAnswer(judged) : judged;
-  const result = conclude(asked, { settled, executed, reply });
+  const result = conclude(asked, { settled, executed, reply, last: input.last });
   const store = recorder.ending({
     status: result.kind === "failed" ? "error" : "done",
     outcome: result.kind,
     executed,
-    reason: settled?.kind === "refused" ? settled.reason : null,
+    reason: settled?.kind === "refused" ? settled.reason : result.kind === "empty" ? result.reason : null,
     final: settled?.kind === "accepted" ? settled.final : null,
   });
   return { result, store };
@@ -203,10 +204,11 @@ export function deadline(timeMs: number | null, bounds: IterationFrame["deadline
 
 function conclude(
   asked: ModelCallOutcome,
-  { settled, executed, reply }: {
+  { settled, executed, reply, last }: {
     readonly settled: Settled | null;
     readonly executed: Executed;
     readonly reply: Reply;
+    readonly last: boolean;
   },
 ): Exclude<IterationResult, { readonly kind: "cancelled" }> {
   const { entries } = executed;
@@ -229,7 +231,8 @@ function conclude(
   }
   if (settled) return { ...common, ...settled };
   if (entries.length > 0) return { ...common, kind: "executed" };
-  return { ...common, kind: "empty", fault: asked.cut ? "cut" : "idle" };
+  const reason = last && reply.code.length > 0 ? NOT_RUN : null;
+  return { ...common, kind: "empty", fault: asked.cut ? "cut" : "idle", reason };
 }
 
 function cutAnswer(settled: Settled | null): Settled | null {

@@ -58,6 +58,19 @@ export const BETWEEN: readonly StateRow[] = [
   },
   {
     state: "last call",
+    event: "code and no final",
+    next: "ended: its reason; the iteration says that the code did not run",
+    drive: () =>
+      play([WORKS, WORKS], async ({ engine, result }) => {
+        ended(result, "max_iterations", /budget of 1 step\./);
+        const [, told] = engine.events.filter((event) => event.type === "iteration_finished");
+        const [, stored] = await engine.store.iterations(result.queryId);
+        const why = "The last call sent code, which does not run, and no answer";
+        assert.deepEqual([told?.outcome, told?.reason, stored?.error], ["empty", why, why]);
+      }, { settings: { budget: 1 } }),
+  },
+  {
+    state: "last call",
     event: "the answer does not fit the caller's schema, as those before",
     next: "ended: `answer_schema`, with what is wrong",
     drive: () => {

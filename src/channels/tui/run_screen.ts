@@ -10,7 +10,7 @@
  *
  * `frame.ts` puts the rows together and decides when they are drawn. `text/` has colours, wrapping and short forms. */
 
-import type { Conversation as Branch } from "../../conversation/conversations.ts";
+import { type Conversation as Branch, nothingToContinue } from "../../conversation/conversations.ts";
 import type { Io, ScreenRequest, Session } from "../channel.ts";
 import { Screen, type ScreenParts, type ScreenStart } from "./screen.ts";
 import { watchEnd } from "./terminal.ts";
@@ -41,7 +41,8 @@ export async function runScreen(
   });
   const code = { value: 1 };
   try {
-    await screen.start({ branch, notes: notesOf(session) });
+    const notes = place.continue && branch === null ? [await nothingToContinue(session)] : [];
+    await screen.start({ branch, notes: [...notes, ...notesOf(session)] });
     if (place.request !== undefined) screen.chat.send({ text: place.request, variables: {}, images: {} });
     void screen.done.then(() => ended.resolve(0));
     code.value = await ended.promise;

@@ -23,6 +23,12 @@ Deno.test("a conversation that is opened again shows what was said and done, wit
   });
 });
 
+Deno.test("a folder without a conversation to continue is named", async () => {
+  await withScreen([], { place: { continue: true } }, async ({ screen }) => {
+    await screen.until("No conversation of /nowhere to continue: a new one begins");
+  });
+});
+
 Deno.test("a conversation is named by the beginning of its id; one that is not there is an error before anything is drawn", async () => {
   const before = async (engine: Engine): Promise<void> => void await engine.ask("How many?");
   const replies = [replyJson([], { final: "There are three: 3" })];

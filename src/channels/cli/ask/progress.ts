@@ -214,7 +214,7 @@ export class Progress {
     if (event.outcome === "failed") this.#held = { at, reason: event.reason ?? "" };
     else if (event.outcome === "refused") this.#unused(at, `answer refused: ${event.reason ?? ""}`);
     else if (event.outcome === "empty") {
-      this.painted(`${this.#color.dim(at)}${this.#color.dim("empty reply")}`);
+      this.painted(this.#color.dim(`${at}${oneLine(visibleText(event.reason ?? "empty reply"), 220)}`));
     } else if (event.reason !== null) this.#unused(at, event.reason);
     if (event.outcome !== "final") this.#waiting();
   }

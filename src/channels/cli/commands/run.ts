@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import type { Conversation } from "../../../conversation/conversations.ts";
+import { type Conversation, nothingToContinue } from "../../../conversation/conversations.ts";
 import { type AskOptions, type AskTarget, readImageFile } from "../../../conversation/send_options.ts";
 import { Cancelled, fileFault, messageOf, UsageError } from "../../../domain/errors.ts";
 import { type Image, readImage } from "../../../domain/images.ts";
@@ -105,9 +105,11 @@ async function announce(
   const last = resumed.at(-1);
   if (last?.running) progress.line("The last request is still running in another process");
   if (last?.reason === "process_lost") {
-    const again = last.iterations === 0 ? " It had no reply yet: pass --context again if you used it." : "";
+    const replies = await session.conversations.iterations(last.queryId);
+    const again = replies.length === 0 ? " It had no reply yet: pass --context again if you used it." : "";
     progress.line(`The last request was interrupted: ${oneLine(last.answer, 200)}${again}`);
   }
+  if (flags.continue && resumed.length === 0) progress.line(await nothingToContinue(session));
   const of = `${session.provider} ${session.model} · conversation ${branch.conversationId.slice(0, 13)}`;
   progress.line(`vis · ${of}${resumed.length > 0 ? ` · ${resumed.length} earlier` : ""}`);
   for (const note of session.notes ?? []) progress.line(`vis · ${visibleText(oneLine(note, 300))}`);

@@ -99,8 +99,9 @@ export class StepEntry extends DrawnEntry {
       const what = outcome === "failed" ? "no usable reply" : "answer refused";
       return wrapped(`${what}: ${oneLine(reason ?? "", 400)}`, width).map(theme.warn);
     }
-    const cut = outcome === "executed" && reason !== null ? wrapped(oneLine(reason, 400), width).map(theme.warn) : [];
-    return outcome === "empty" ? [theme.dim("an empty reply"), ...cut] : cut;
+    const told = outcome === "empty" ? reason ?? "an empty reply" : outcome === "executed" ? reason ?? "" : "";
+    if (told === "") return [];
+    return wrapped(oneLine(told, 400), width).map(reason === null ? theme.dim : theme.warn);
   }
 }
 

@@ -63,9 +63,10 @@ Deno.test("Progress shows errors, refusals, empty and unusable replies, each onc
   progress.show(event({ type: "iteration_finished", outcome: "failed", reason: "no JSON in it", ms: 1 }, 2));
   progress.show(event({ type: "iteration_finished", outcome: "refused", reason: "too\nshort", ms: 1 }, 3));
   progress.show(event({ type: "iteration_finished", outcome: "empty", reason: null, ms: 1 }, 4));
+  progress.show(event({ type: "iteration_finished", outcome: "empty", reason: "its code\ndid not run", ms: 1 }, 5));
   assert.equal(
     io.err,
-    "[1] ✗ f() 3 ms\n    TypeError: f is not a function\n[2] no usable reply: no JSON in it\n[3] answer refused: too short\n[4] empty reply\n",
+    "[1] ✗ f() 3 ms\n    TypeError: f is not a function\n[2] no usable reply: no JSON in it\n[3] answer refused: too short\n[4] empty reply\n[5] its code did not run\n",
   );
 });
 

@@ -2,8 +2,10 @@ import assert from "node:assert/strict";
 import { runCommand, type RunFlags } from "../../../../src/channels/cli/commands/run.ts";
 import type { OpenRequest, Session } from "../../../../src/channels/channel.ts";
 import { ConfigError, ProviderError } from "../../../../src/domain/errors.ts";
+import { begun, newIteration } from "../../../conformance/store/fixtures.ts";
 import { startEngine } from "../../../helpers/engine.ts";
 import { replyJson, type ScriptedReply } from "../../../helpers/scripted_provider.ts";
+import { engineServices } from "../_engine_services.ts";
 import { type FakeIo, fakeIo, fakeServices } from "../_fakes.ts";
 
 const FLAGS: RunFlags = { output: "text", quiet: false, verbose: false };
@@ -150,4 +152,33 @@ Deno.test("runCommand() refuses a schema, an image and a model without eyes befo
     run([reply], { flags: { image } }),
     /Cannot send images: script of scripted does not accept images/,
   );
+});
+
+Deno.test("runCommand() says that a lost request had no reply if none came", async () => {
+  for (const replied of [false, true]) {
+    await using engine = await startEngine([replyJson([], { final: "An answer" })]);
+    const { conversationId, queryId } = await begun(engine.store);
+    if (replied) await engine.store.beginIteration(newIteration(queryId, 0, { blocks: ["while (true);"] }));
+    assert.equal(await engine.store.sweepLost(() => false), 1);
+    const { io, services } = engineServices(engine);
+    await runCommand("go on", { services, io, flags: { ...FLAGS, conversation: conversationId } });
+    assert.match(io.err, /^The last request was interrupted: .*0 finished iterations are kept\./);
+    assert.equal(io.err.includes("It had no reply yet: pass --context again"), !replied);
+  }
+});
+
+Deno.test("runCommand() -c says that a folder has no conversation, and how to continue that of a folder that is gone", async () => {
+  const none = "No conversation of /nowhere to continue: a new one begins";
+  const shows = "vis conversations list shows those of other folders, and --conversation ID continues one";
+  for (const workspace of ["/nowhere", Deno.cwd(), "/gone"]) {
+    await using engine = await startEngine([1, 2].map(() => replyJson([], { final: "An answer" })), { workspace });
+    const { conversationId } = workspace === "/nowhere" ? engine.branch : await begun(engine.store, { workspace });
+    const continued = `/gone is gone: if it was moved, --conversation ${conversationId.slice(0, 13)} continues it`;
+    const hint = { "/nowhere": "", "/gone": `; ${continued}` }[workspace] ?? `; ${shows}`;
+    const { io, services } = engineServices(engine);
+    await runCommand("go on", { services, io, flags: { ...FLAGS, continue: true } });
+    assert.equal(io.err.split("\n")[0], none + hint);
+    await runCommand("go on", { services, io, flags: { ...FLAGS, continue: true } });
+    assert.match(io.err, /· 1 earlier\n/);
+  }
 });
