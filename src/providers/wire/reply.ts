@@ -1,6 +1,5 @@
 import { Buffer } from "node:buffer";
 import { jsonOrUndefined } from "../../domain/kit/json.ts";
-import { NO_USAGE } from "../../domain/query/model_call.ts";
 import type { Usage } from "../../domain/query/query_schemas.ts";
 import { type ModelEvent, tokensInBytes } from "../provider.ts";
 
