@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: e2e7790497a1df01a32dcff5cfbf897dc28b7b422450b4d6251bb64a4db2d1c1
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 3798f5b8661e0666a826395cf60c1ba2fd077dbeda38904f32099d8e1ccaa815
 import { z } from 'zod';
 
 /** Any value that JSON can express. */
