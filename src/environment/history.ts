@@ -69,13 +69,13 @@ export function findVersion(
   throw refused(symbol, `Cannot find ${name}${version === null ? "" : ` v${version}`}: ${known}`);
 }
 
-/** The newest `count` queries of the branch, oldest first. */
+/** The newest `count` queries of the branch that have ended, oldest first. */
 export async function conversationHistory(
   store: Store,
   at: { readonly branchId: string; readonly count: number },
 ): Promise<readonly object[]> {
   const queries = await store.queries(at.branchId);
-  return queries.slice(-Math.max(1, at.count)).map((query) => ({
+  return queries.filter(({ running }) => !running).slice(-Math.max(1, at.count)).map((query) => ({
     queryId: query.queryId,
     request: clip(query.text, 1000),
     answer: clip(query.answer, 1000),

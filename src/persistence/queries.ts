@@ -245,14 +245,19 @@ const runById = namedQuery((db, { queryId }: { readonly queryId: string }) =>
   queryRows(db).where("s.id", "=", queryId)
 );
 
-/** The newest run of the query before the one that a run belongs to. */
-const runBefore = namedQuery((db, { queryId }: { readonly queryId: string }) =>
-  queryRows(db)
+/** Queries before another one that its model is told of. */
+const EARLIER = 12;
+
+/** The newest runs of the queries of a branch before the one that a run belongs to, oldest first. */
+const runsBefore = namedQuery((db, { queryId }: { readonly queryId: string }) =>
+  queryRows(db).select(["q.number", "c.parentStateId"])
     .innerJoin("querySoul as m", (join) =>
       join.onRef("m.conversationStateId", "=", "q.conversationStateId")
-        .on("q.number", "=", sql<number>`m.number - 1`))
+        .on("q.number", "<", sql.ref<number>("m.number"))
+        .on("q.number", ">=", sql<number>`m.number - ${sql.lit(EARLIER)}`))
     .innerJoin("queryState as r", "r.querySoulId", "m.id")
     .where("r.id", "=", queryId).where("s.version", "=", sql<number>`q.runs - 1`)
+    .orderBy("q.number")
 );
 
 /** A run that a branch shows; `until` is set for the query of a fork, which the branch shows in part. */
@@ -342,23 +347,29 @@ export async function previousTurn(
   tx: Database,
   { branchId, before }: { readonly branchId: string; readonly before: string },
 ): Promise<PreviousTurn | null> {
-  const [row] = await runBefore(tx, { queryId: before });
-  const found = row ? { row, until: null } : await lastShown(tx, { branchId, before });
-  if (!found) return null;
+  const { rows, more } = await rowsBefore(tx, { branchId, before });
   const content = new Content(tx);
-  const [query] = await shownQueries(content, [found]);
-  if (!query || query.running) return null;
+  const queries = await shownQueries(content, rows);
+  const [query, found] = [queries.at(-1), rows.at(-1)];
+  if (!query || !found || query.running) return null;
   const { text, answer, status, queryId, iterations, notes } = query;
-  const { images = [] } = fromJson<ExtrasMetadata>(content.text(found.row.soulMetadata ?? "{}"));
+  const images = rows.map(({ row }) => {
+    return fromJson<ExtrasMetadata>(content.text(row.soulMetadata ?? "{}")).images?.length ?? 0;
+  });
+  const seen = images.at(-1) ?? 0;
+  const shown = queries.map(({ text, steered, answer, reason }, at) => ({
+    ...{ text, answer, images: images[at] ?? 0, steered: steered.map((one) => one.text) },
+    unfinished: reason === "answered" ? null : reason,
+  }));
   const [thinkings, pending] = await together([
     newestThinkings(content, { queryId, until: found.until ? iterations : Infinity }),
     // A query that ends with an answer leaves no running block.
     status === "done" ? [] : pendingBlocks(tx, queryId),
   ]);
   return {
-    ...{ queryId, text, answer, status, thinkings },
+    ...{ queryId, text, answer, status, thinkings, earlier: { shown, more } },
     ...(notes.length > 0 ? { notes } : {}),
-    ...(images.length > 0 ? { images: images.length } : {}),
+    ...(seen > 0 ? { images: seen } : {}),
     ...(pending.length > 0 ? { pending } : {}),
   };
 }
@@ -368,18 +379,28 @@ const numberOfRun = namedQuery((db, { queryId }: { readonly queryId: string }) =
     .where("s.id", "=", queryId)
 );
 
-/** The last run that the ancestors of a branch show, for its first query; the last ended one of the branch and its
- * ancestors, if it has no such query. */
-async function lastShown(
+/** The newest runs that a branch and its ancestors show before a query, or all that have ended if the branch has no such
+ * query; and how many queries there are before these. */
+async function rowsBefore(
   tx: Database,
   { branchId, before }: { readonly branchId: string; readonly before: string },
-): Promise<ShownRow | undefined> {
-  const [mark] = await numberOfRun(tx, { queryId: before });
-  const [own, ...ancestors] = await readLineage(tx, branchId);
+): Promise<{ readonly rows: readonly ShownRow[]; readonly more: number }> {
+  const runs = await runsBefore(tx, { queryId: before });
+  const own = runs.map((row) => ({ row, until: null }));
+  const count = (runs.at(-1)?.number ?? -1) + 1;
+  const [first] = runs;
+  if (first?.parentStateId === null) return { rows: own, more: count - own.length };
+  const [mark] = first ? [first] : await numberOfRun(tx, { queryId: before });
+  const [branch, ...ancestors] = await readLineage(tx, branchId);
   // Only the newest can be running.
-  const mine = mark ? [] : await shownRows(tx, { lineage: [own], newest: 2 });
-  return mine.findLast(({ row }) => row.status !== "running") ??
-    (await shownRows(tx, { lineage: ancestors, newest: 1 })).at(-1);
+  const all = mark ? own : await shownRows(tx, { lineage: [branch], newest: EARLIER + 1 });
+  const mine = all.filter(({ row }) => row.status !== "running");
+  const rest = Math.max(0, EARLIER - mine.length);
+  const inherited = await shownRows(tx, { lineage: ancestors, newest: rest });
+  const counts = await together([mark ? count : queriesIn(tx, branch), ...ancestors.map((one) => queriesIn(tx, one))]);
+  const rows = [...inherited, ...mine].slice(-EARLIER);
+  const total = counts.reduce((sum, count) => sum + count, mine.length - all.length);
+  return { rows, more: total - rows.length };
 }
 
 /** Source texts of the blocks that were running when a query was interrupted: those of its last iteration, whose end

@@ -10,7 +10,7 @@
 import type { Image } from "../domain/images.ts";
 import type { ApprovalQuestion } from "../domain/query/approval.ts";
 import type { ModelTrace, SentMessage, SubCall } from "../domain/query/model_call.ts";
-import type { QueryStatus } from "../domain/query/outcomes.ts";
+import type { QueryReason, QueryStatus } from "../domain/query/outcomes.ts";
 import type { BlockResult, QueryEnd, Usage } from "../domain/query/query_schemas.ts";
 import type { IterationRange, KeyedRequest, StoredQuery } from "../domain/query/stored_query.ts";
 import type { Dependency, VariableImage, VariableSummary } from "../domain/query/variable.ts";
@@ -184,10 +184,32 @@ export interface QueryExtras {
   readonly askedAs: Asked | null;
 }
 
+/** A query before another one, as one line of the conversation shows it. */
+export interface EarlierTurn {
+  readonly text: string;
+  /** What the user sent while it ran. */
+  readonly steered: readonly string[];
+  /** Number of images that came with the request. */
+  readonly images: number;
+  readonly answer: string;
+  /** How it ended; null with an answer. */
+  readonly unfinished: QueryReason | null;
+}
+
+/** The conversation before a query. */
+export interface EarlierTurns {
+  /** The newest ones, at most twelve, oldest first. */
+  readonly shown: readonly EarlierTurn[];
+  /** How many there are before those. */
+  readonly more: number;
+}
+
 /** The handover: what the previous query left. */
 export interface PreviousTurn {
   readonly queryId: string;
   readonly text: string;
+  /** It and the queries before it. */
+  readonly earlier: EarlierTurns;
   /** At most the last two, oldest first. */
   readonly thinkings: readonly string[];
   readonly answer: string;

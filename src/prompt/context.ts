@@ -3,7 +3,7 @@ import { oneLine } from "../domain/kit/text.ts";
 import type { IterationOutcome } from "../domain/query/outcomes.ts";
 import type { BlockError, BlockOutcome, BlockResult } from "../domain/query/query_schemas.ts";
 import { declaringLine } from "../domain/query/variable.ts";
-import type { VariableHead } from "../persistence/store.ts";
+import type { EarlierTurn, EarlierTurns, VariableHead } from "../persistence/store.ts";
 
 /** One executed block as the journal shows it. */
 export interface JournalEntry {
@@ -59,7 +59,8 @@ export type IndexedVariable =
   & Pick<VariableHead, "name" | "kind" | "versions" | "scope" | "summary" | "reason">
   & Partial<Pick<VariableHead, "code">>;
 
-const HANDOVER = { request: 500, thinking: 1_000, thinkings: 2, answer: 2_000 };
+const HANDOVER = { request: 500, thinking: 1_000, thinkings: 2, answer: 1_000 };
+const CONVERSATION = { line: 160, lastAnswer: 300 };
 const CHANGED_CHARS = 400;
 const ATTEMPT_CHARS = 160;
 const NUDGE = "[system_nudge]";
@@ -126,6 +127,29 @@ function handover({ request, thinkings, answer, unfinished }: NonNullable<Contex
     ...thinkings.slice(-HANDOVER.thinkings).flatMap((text) => line("thinking", { text, cap: HANDOVER.thinking })),
     ...line(unfinished ? "ended without an accepted answer" : "answer given", { text: answer, cap: HANDOVER.answer }),
   ].join("\n");
+}
+
+/** The conversation before a query, one line for each request with its answer. It is part of the cached prefix, so it has
+ * the same bytes in all calls of the query; "" if there is nothing before it. */
+export function renderConversation({ shown, more }: EarlierTurns): string {
+  const lines = shown.map((turn, at) => turnLine(turn, { number: more + at + 1, isLast: at === shown.length - 1 }));
+  const before = more === 0 ? "" : `, after ${more} that are not shown`;
+  const head = `Earlier requests → answers, oldest first${before}. More of them: await conversationHistory(n), ` +
+    `await conversationCode(queryId); all of the last answer: $answer`;
+  return section("conversation", shown.length === 0 ? "" : [head, ...lines].join("\n"));
+}
+
+function turnLine(
+  { text, images, steered, answer, unfinished }: EarlierTurn,
+  { number, isLast }: { readonly number: number; readonly isLast: boolean },
+): string {
+  const seen = images === 0 ? "" : ` [${images} ${images === 1 ? "image" : "images"}]`;
+  const how = unfinished === null ? "" : `[no accepted answer: ${unfinished}] `;
+  const texts = [`${number}. ${text}${seen}`, ...steered.map((more) => `(then) ${more}`), `→ ${how}${answer}`];
+  const flat = texts.map((text) => safeLine(text, CONVERSATION.lastAnswer));
+  const shares = fairShares(flat.map(({ length }) => length), CONVERSATION.line - flat.length);
+  if (isLast) shares[flat.length - 1] = CONVERSATION.lastAnswer;
+  return flat.map((text, at) => safeLine(text, shares[at] ?? 0)).join(" ");
 }
 
 /** The newest lines that fit, the oldest of them first. */
@@ -570,7 +594,7 @@ function groupOf(members: readonly IndexedVariable[]): NameGroup {
 }
 
 /** Tags of the context message. External text must neither open nor close one. */
-const TAGS = ["notes", "prior_thinking", "handover", "journal", "changed", "attempts", "var_index"];
+const TAGS = ["conversation", "notes", "prior_thinking", "handover", "journal", "changed", "attempts", "var_index"];
 
 /** Invisible characters, which must not hide a tag or the start of a line. */
 const UNSEEN = "\\u00ad\\u034f\\u180e\\u200b-\\u200f\\u2060-\\u2064\\ufeff";

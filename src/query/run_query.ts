@@ -20,6 +20,7 @@ import type { QueryScope } from "../environment/environment_parts.ts";
 import { type ActiveExtensions, offLine } from "../extension/active.ts";
 import type { IterationFrame } from "../iteration/iteration.ts";
 import type { Asked, LeftQuery, PreviousTurn, QueryStore, StoredIteration } from "../persistence/store.ts";
+import { renderConversation } from "../prompt/context.ts";
 import { Repetition } from "../prompt/nudges.ts";
 import {
   assembleSystemPrompt,
@@ -202,7 +203,7 @@ async function prepare(query: BegunQuery): Promise<Prepared> {
     emitter,
     log,
     queryId,
-    ...stablePrefix(request, parts, active, query.started),
+    ...stablePrefix(request, parts, active, query),
     extras,
     deadlines: settings.deadlines,
     signal,
@@ -219,18 +220,19 @@ function stablePrefix(
   request: string,
   { environment, settings }: Pick<QueryParts, "environment" | "settings">,
   { blocks, example, off = [] }: Pick<ActiveExtensions, "blocks" | "example" | "off">,
-  begun: number,
+  { started, before }: Pick<BegunQuery, "started" | "before">,
 ): Pick<CallPrefix, "system" | "request" | "example"> {
   const system = assembleSystemPrompt({
     environment: {
       ...settings.machine,
       cwd: environment.branch.workspace,
-      date: new Date(begun).toISOString().slice(0, 10),
+      date: new Date(started).toISOString().slice(0, 10),
     },
     instructions: settings.instructions,
     extensions: [...blocks, offLine(off)].map((block) => ({ block })),
   });
-  const text = [requestText(request), ...environment.given.texts].join("\n\n");
+  const conversation = before ? [renderConversation(before.earlier)] : [];
+  const text = [requestText(request), ...environment.given.texts, ...conversation].join("\n\n");
   return { system, request: text, example };
 }
 
@@ -271,7 +273,7 @@ export async function previewCall(
     log,
     last: null,
   });
-  const prefix = { ...stablePrefix(request, parts, active, now()), extras };
+  const prefix = { ...stablePrefix(request, parts, active, { started: now(), before }), extras };
   return callMessages(prefix, { context, alternatingRoles: router.current().capabilities.alternatingRoles });
 }
 

@@ -80,7 +80,7 @@ Deno.test("assembleSystemPrompt() teaches each rule of the protocol", () => {
     ],
     ...[
       "conversationHistory(n?)",
-      "conversationCode(query?)",
+      "conversationCode(queryId?)",
       "doc(fn)",
       "shape(value)",
       "print(",

@@ -1,7 +1,14 @@
 import assert from "node:assert/strict";
 import { handoverOf } from "../../src/query/query_loop.ts";
 
-const TURN = { queryId: "q", text: "count", thinkings: [], answer: "It ended", status: "interrupted" } as const;
+const TURN = {
+  queryId: "q",
+  text: "count",
+  thinkings: [],
+  answer: "It ended",
+  status: "interrupted",
+  earlier: { shown: [], more: 0 },
+} as const;
 
 Deno.test("handoverOf() tells of images, and of blocks that were cut, clipped", () => {
   assert.equal(handoverOf(null), null);

@@ -105,6 +105,8 @@ export const storeForkCases: readonly StoreCase[] = [
       const queryId = await store.beginQuery(newQuery(fork.branchId, "third"));
       const before = await store.previousTurn(fork.branchId, queryId);
       assert.deepEqual([before?.text, before?.thinkings], ["first", ["thought 0", "thought 1"]]);
+      assert.equal(before?.earlier.more, 0);
+      assert.deepEqual(before?.earlier.shown.map(({ text, unfinished }) => [text, unfinished]), [["first", "forked"]]);
       assert.deepEqual((await store.queries(fork.branchId)).map(({ text }) => text), ["first", "third"]);
       const whole = await store.fork({ queryId: first, position: null });
       assert.deepEqual((await store.queries(whole.branchId)).map(({ answer }) => answer), ["one"]);

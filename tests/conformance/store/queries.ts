@@ -136,7 +136,9 @@ export const storeQueryCases: readonly StoreCase[] = [
       await store.endQuery(queryId, queryEnd({ answer: "done it" }));
       const second = await store.beginQuery(newQuery(branchId, "second"));
       const thinkings = ["thought 1", "thought 2"], notes = ["one note"];
-      const turn = { queryId, text: "first", thinkings, answer: "done it", status: "done", notes };
+      const shown = [{ text: "first", answer: "done it", images: 0, steered: [], unfinished: null }];
+      const earlier = { shown, more: 0 };
+      const turn = { queryId, text: "first", thinkings, answer: "done it", status: "done", notes, earlier };
       assert.equal(await store.previousTurn(branchId, queryId), null);
       assert.deepEqual(await store.previousTurn(branchId, second), turn);
       assert.deepEqual(await store.previousTurn(branchId, ""), turn, "a running query is passed over");

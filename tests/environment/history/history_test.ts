@@ -58,7 +58,7 @@ Deno.test("varHistory(), varDiff() and conversation functions show what is store
   assert.deepEqual(shown.history, [[1, ["a", "b"], "let rows = ['a', 'b']"], [2, ["a", "c"], "rows = ['a', 'c']"]]);
   assert.equal(shown.diff, 'rows v1 → v2: 1 change\n~ [1]: "b" → "c"');
   assert.deepEqual(shown.thoughts, ["first", "second", "third"]);
-  assert.deepEqual(shown.past, [["make rows", "The first answer", "done"], ["show them", "", "running"]]);
+  assert.deepEqual(shown.past, [["make rows", "The first answer", "done"]]);
   assert.deepEqual(shown.code, [[1, "let rows = ['a', 'b']", true], [2, "rows = ['a', 'c']", true]]);
 });
 

@@ -81,15 +81,15 @@ Deno.test("renderContext() gives the handover in place of prior thinking", () =>
   );
 });
 
-Deno.test("renderContext() caps thinkings of a handover at 1000 characters and its answer at 2000", () => {
+Deno.test("renderContext() caps thinkings of a handover at 1000 characters and its answer at 1000", () => {
   const handover = {
     request: "r".repeat(9_999),
     thinkings: ["t".repeat(9_999), "u".repeat(9_999)],
     answer: "a".repeat(9_999),
   };
   const text = renderContext(parts({ handover }));
-  assert.ok(text.length < 500 + 2 * 1_000 + 2_000 + 300, String(text.length));
-  assert.ok(text.match(/t{600}/) && text.match(/u{600}/) && text.match(/a{1300}/));
+  assert.ok(text.length < 500 + 2 * 1_000 + 1_000 + 300, String(text.length));
+  assert.ok(text.match(/t{600}/) && text.match(/u{600}/) && text.match(/a{650}/));
 });
 
 Deno.test("renderContext() shows errors with position and excerpt, output, facts and slow blocks", () => {
