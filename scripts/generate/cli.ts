@@ -10,7 +10,7 @@ import {
   manPage,
   MANUAL_FACTS,
 } from "../../src/channels/cli/manual.ts";
-import { EXIT_CODES } from "../../src/channels/cli/exit_codes.ts";
+import { EXIT_CODES } from "../../src/channels/cli/output.ts";
 import { outputSchemas } from "../../src/channels/cli/output_schemas.ts";
 import { buildProgram } from "../../src/channels/cli/program/program.ts";
 

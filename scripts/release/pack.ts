@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { zipSync } from "fflate";
 import { ROOT } from "../_project.ts";
 import { ReleaseIndex } from "../../src/app/update/update.ts";
-import { completionScript } from "../../src/channels/cli/completion/script.ts";
+import { completionScript } from "../../src/channels/cli/completion.ts";
 import { publicKeyOf, signature, type SigningKey } from "./minisign.ts";
 import { debOf } from "./packages/deb.ts";
 import { formulaOf } from "./packages/formula.ts";

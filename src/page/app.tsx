@@ -1,27 +1,22 @@
 /* The web page, bundled for a browser. It is read in this order:
  *
  *   app.tsx           the start: the token, the address, the keys of the whole page
- *   store/            what is shown, as signals: `thread.ts` is the open conversation, `turn_and_steps.ts` one request
- *                     with its steps, `query_events.ts` its stream; `api.ts` has the calls of the server and what they
- *                     return
- *   views/page.tsx    the parts of the page; `thread_view.tsx`, `turn.tsx` and `steps.tsx` draw the conversation,
- *                     `composer.tsx` is where requests are written
- *   panels/           windows over the page: each file has one function that opens its window with `view`
- *   parts/            elements that all of them use: buttons, long texts, Markdown
+ *   store/            what is shown, as signals: `thread.ts` is the open conversation, `turn_and_steps.ts` one request with its
+ *                     steps, `state.ts` the rest; `api.ts` has the calls of the server and what they return
+ *   views/page.tsx    the parts of the page; `thread_view.tsx` and `turn.tsx` draw the conversation, `composer.tsx` is
+ *                     where requests are written, `sidebar.tsx` lists and searches conversations
+ *   panels/           windows over the page: each file has a function that opens its window with `view` of `dialogs.tsx`
+ *   parts/            elements that all of them use: buttons, texts
  *
  * Nothing imports this folder. Its types of the API come from the schemas in `src/channels/http/api/schemas.ts`. */
 
 import { render } from "preact";
-import { showKeys } from "./panels/keys.tsx";
-import { cleanElements } from "./parts/words.ts";
+import { cleanElements } from "./parts/texts.tsx";
 import { dropToken, heldToken, keepToken, REFUSED, takeToken } from "./store/api.ts";
-import { conversationList } from "./store/conversation_list.ts";
-import { drawn, elements } from "./store/elements.ts";
-import { askToken, entry, guarded } from "./store/entry.ts";
-import { serverFacts } from "./store/server.ts";
+import { askToken, conversationList, drawn, elements, entry, guarded, serverFacts } from "./store/state.ts";
 import { thread } from "./store/thread.ts";
 import { Page } from "./views/page.tsx";
-import { applyTheme } from "./views/sidebar.tsx";
+import { applyTheme, showKeys } from "./views/sidebar.tsx";
 import { reveal } from "./views/thread_view.tsx";
 
 const WRONG =

@@ -2,17 +2,16 @@
  *
  * - `program/program.ts` declares every command: its flags, its help and the code that runs it. A file for each heading
  *   of the help has its commands; `command.ts` has what they share. It is the source of help, completions and manual.
- * - `commands/` runs them, a file for each, loaded when it is used: a start without a command loads a parser only.
+ * - `commands/` runs them, a file for each topic, loaded when it is used: a start without a command loads a parser only.
  * - `ask/` shows a query while it runs, and prints its answer.
- * - `output.ts` prints what a command found; `exit_codes.ts` has the exit codes; `output_schemas.ts` describes JSON.
- * - `completion/` and `manual.ts` are made from the program. */
+ * - `output.ts` prints what a command found and has the exit codes; `output_schemas.ts` describes JSON.
+ * - `completion.ts` and `manual.ts` are made from the program. */
 import { type Command, CommanderError } from "commander";
 import { messageOf } from "../../domain/errors.ts";
 import { nearestName } from "../../domain/kit/names.ts";
 import { visibleText } from "../../domain/kit/text.ts";
 import type { Io, Services } from "../channel.ts";
-import { describeError } from "./exit_codes.ts";
-import { interrupt, jsonText } from "./output.ts";
+import { describeError, interrupt, jsonText } from "./output.ts";
 import { buildProgram, COMMANDS } from "./program/program.ts";
 
 /** The default command of each group. */

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { EXIT_CODES } from "./exit_codes.ts";
+import { EXIT_CODES } from "./output.ts";
 
 /** The program's manual page in roff (man macros), generated from its help. */
 export function manPage(program: Command, version: string): string {

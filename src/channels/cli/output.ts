@@ -1,4 +1,7 @@
+/** What commands print, and how they end: reports, JSON, interrupts, exit codes. */
+import { type FaultKind, faultOf } from "../../domain/errors.ts";
 import { visibleText } from "../../domain/kit/text.ts";
+import type { QueryResult } from "../../domain/query/query_schemas.ts";
 import type { Io } from "../channel.ts";
 
 /** Writes what a command found to stdout: as JSON if its flags say so, otherwise as lines without control characters.
@@ -26,4 +29,42 @@ export function interrupt(io: Pick<Io, "onInterrupt">): Disposable & { readonly 
   const controller = new AbortController();
   const stop = io.onInterrupt(() => controller.abort());
   return { signal: controller.signal, [Symbol.dispose]: stop };
+}
+
+/** What each exit code means, for the manual and the page of the command line. The help of `vis run` has them in short. */
+export const EXIT_CODES: readonly { readonly term: string; readonly about: string }[] = [
+  { term: "0", about: "success: there is an answer, or the command did its work" },
+  { term: "1", about: "the request failed or reached a limit; a check found a problem; a search found nothing" },
+  { term: "2", about: "invalid usage: an option, an argument or an input cannot be used" },
+  {
+    term: "3",
+    about:
+      "a setting is missing or wrong, no provider is available, the database cannot be used, or an answer could not be stored",
+  },
+  { term: "130", about: "cancelled" },
+  { term: "141", about: "the reader of the output has closed it" },
+];
+
+const OF_FAULTS: Readonly<Record<FaultKind, number>> = {
+  provider: 1,
+  busy: 1,
+  output: 1,
+  usage: 2,
+  config: 3,
+  store: 3,
+  cancelled: 130,
+};
+
+/** 0 answer; 1 the query failed or reached a limit; 2 usage; 3 configuration, no provider or the database; 130
+ * cancelled. */
+export function exitCodeOf(result: QueryResult): number {
+  if (result.status === "done") return 0;
+  if (result.reason === "unstored") return 3;
+  return result.reason === "cancelled" ? 130 : 1;
+}
+
+/** The exit code and a one-sentence message for an error that reached the channel; null for a defect. */
+export function describeError(error: unknown): { readonly code: number; readonly message: string } | null {
+  const fault = faultOf(error);
+  return fault && { code: OF_FAULTS[fault.kind], message: fault.message };
 }

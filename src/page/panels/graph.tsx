@@ -1,11 +1,11 @@
 import type { JSX } from "preact";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Button } from "../parts/controls.tsx";
-import { clean, plural } from "../parts/words.ts";
+import { clean, plural } from "../parts/texts.tsx";
 import { type Graph, type GraphEdge, type GraphNode, inApi, json } from "../store/api.ts";
+import { view } from "./dialogs.tsx";
 import { type Layout, layout, type Link, type Spot } from "./layout.ts";
 import { showVariable } from "./variables.tsx";
-import { view } from "./viewer.tsx";
 
 /** More nodes could be neither read nor drawn quickly. */
 const MAX_NODES = 300;

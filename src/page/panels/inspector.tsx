@@ -3,11 +3,10 @@ import { durationText } from "../../domain/kit/text.ts";
 import { aboutText, type ModelTrace, spentOn } from "../../domain/query/model_call.ts";
 import type { BlockCall } from "../../domain/query/query_schemas.ts";
 import { Button, CopyButton, Tabs } from "../parts/controls.tsx";
-import { coloured, Pre } from "../parts/texts.tsx";
-import { plural } from "../parts/words.ts";
+import { coloured, plural, Pre } from "../parts/texts.tsx";
 import { type ApiMessage, inApi, type Iteration, json, type StepMetadata } from "../store/api.ts";
 import type { Turn } from "../store/turn_and_steps.ts";
-import { view } from "./viewer.tsx";
+import { view } from "./dialogs.tsx";
 
 /** Goes to the step after or before the one that is shown. */
 type StepBy = (by: number) => void;

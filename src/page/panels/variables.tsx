@@ -1,10 +1,9 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { Button } from "../parts/controls.tsx";
-import { coloured, Pre, ShownDiff } from "../parts/texts.tsx";
-import { plural } from "../parts/words.ts";
+import { coloured, plural, Pre, ShownDiff } from "../parts/texts.tsx";
 import { type ApiVersion, inApi, json, type Variable } from "../store/api.ts";
-import { view } from "./viewer.tsx";
+import { view } from "./dialogs.tsx";
 
 /** Most rows listed at once. */
 const ROWS = 200;

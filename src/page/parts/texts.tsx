@@ -1,14 +1,51 @@
-import type { ComponentChildren, JSX } from "preact";
+/** Texts as elements: a word, a long text, code, a diff, Markdown. */
+import { type ComponentChildren, Fragment, type JSX, options } from "preact";
 import { useState } from "preact/hooks";
+import { HIDDEN_CHARACTERS } from "../../domain/kit/text.ts";
 import { codeSpans, diffSpans } from "../../markdown/code_spans.ts";
+import type { MarkdownBlock, MarkdownInline, MarkdownItem, MarkdownList, MarkdownTable } from "../../markdown/tree.ts";
+import { Copyable } from "./controls.tsx";
 
-function plain(part: string): string {
-  return part;
+/** Replaces characters that would move or hide other text, or that nobody sees, with visible signs. */
+export function clean(text: string): string {
+  return text.replaceAll("\r\n", "\n").replace(HIDDEN_CHARACTERS, (char) => {
+    const code = char.codePointAt(0) ?? 0;
+    if (code < 32) return String.fromCodePoint(0x2400 + code);
+    return code === 127 ? "\u2421" : `\u2039U+${code.toString(16).toUpperCase()}\u203a`;
+  });
 }
+
+/** Makes every text of every element pass through `clean`, whoever wrote the component. */
+export function cleanElements(): void {
+  const { vnode: before } = options;
+  options.vnode = (vnode) => {
+    if (typeof vnode.type === "string" || vnode.type === Fragment) {
+      const props = vnode.props as { children?: ComponentChildren };
+      if (props.children !== undefined) props.children = cleaned(props.children);
+    }
+    before?.(vnode);
+  };
+}
+
+function cleaned(children: ComponentChildren): ComponentChildren {
+  if (typeof children === "string") return clean(children);
+  return Array.isArray(children) ? children.map(cleaned) : children;
+}
+
+/** A count with its word. */
+export function plural(count: number, word: string): string {
+  return `${count.toLocaleString()} ${word}${count === 1 ? "" : "s"}`;
+}
+
+/** Characters of a text shown at once. */
+const SHOWN_CHARS = 20_000;
+
+/** Longer code is shown without colours. */
+const COLOURED_CHARS = 20_000;
 
 /** A possibly very long text: its beginning, and a button for more. `show` turns text into elements. */
 export function LongText(
-  { text, show = plain }: {
+  { text, show = unchanged }: {
     readonly text: string;
     readonly show?: (part: string) => ComponentChildren;
   },
@@ -25,6 +62,10 @@ export function LongText(
   );
 }
 
+function unchanged(part: string): string {
+  return part;
+}
+
 /** A text as it is, reached by the keyboard, since it may scroll. */
 export function Pre({ label, text, show, ...given }: {
   readonly label: string;
@@ -39,19 +80,21 @@ export function Pre({ label, text, show, ...given }: {
   );
 }
 
-/** A unified diff with its lines in colours. Of variables, a line that begins with ~ has changed. */
-export function ShownDiff({ label, text }: { readonly label: string; readonly text: string }): JSX.Element {
-  return <Pre class="diff" label={label} text={text.trimEnd()} show={lines} />;
+/** The end of a text that still grows: the whole is shown once it is complete. */
+export function endOfText(text: string): string {
+  return text.length > 2 * SHOWN_CHARS ? `… ${text.slice(-SHOWN_CHARS)}` : text;
 }
 
-function lines(text: string): ComponentChildren {
+/** A unified diff with its lines in colours. Of variables, a line that begins with ~ has changed. */
+export function ShownDiff({ label, text }: { readonly label: string; readonly text: string }): JSX.Element {
+  return <Pre class="diff" label={label} text={text.trimEnd()} show={diffLines} />;
+}
+
+function diffLines(text: string): ComponentChildren {
   return diffSpans(text).map(({ kind, text }) => (
     <span class={`d-${text.startsWith("~") ? "changed" : kind}`}>{text}</span>
   ));
 }
-
-/** Longer code is shown without colours. */
-const COLOURED_CHARS = 20_000;
 
 /** Code with syntax colours. */
 export function coloured(code: string, language = "ts"): ComponentChildren {
@@ -61,10 +104,117 @@ export function coloured(code: string, language = "ts"): ComponentChildren {
   );
 }
 
-/** Characters of a text shown at once. */
-const SHOWN_CHARS = 20_000;
+/** A Markdown text as elements. Its tree has no markup: HTML in it is text. */
+export function Markdown({ blocks }: { readonly blocks: readonly MarkdownBlock[] }): JSX.Element {
+  return <>{blocks.map((block) => <Block block={block} />)}</>;
+}
 
-/** The end of a text that still grows: the whole is shown once it is complete. */
-export function endOfText(text: string): string {
-  return text.length > 2 * SHOWN_CHARS ? `… ${text.slice(-SHOWN_CHARS)}` : text;
+function Block({ block }: { readonly block: MarkdownBlock }): JSX.Element {
+  switch (block.kind) {
+    case "paragraph":
+      return <p>{inlinesOf(block.inlines)}</p>;
+    case "heading": {
+      const Heading = `h${Math.min(6, block.level + 2)}` as "h3";
+      return <Heading>{inlinesOf(block.inlines)}</Heading>;
+    }
+    case "code":
+      return <Code language={block.language} text={block.text} />;
+    case "quote":
+      return (
+        <blockquote>
+          <Markdown blocks={block.blocks} />
+        </blockquote>
+      );
+    case "list":
+      return <List list={block} />;
+    case "table":
+      return <Table table={block} />;
+    case "rule":
+      return <hr />;
+  }
+}
+
+function Code({ language, text }: { readonly language: string; readonly text: string }): JSX.Element {
+  return (
+    <Copyable what="code">
+      <pre tabIndex={0} role="group" aria-label={language === "" ? "Code" : `Code, ${language}`}>
+        <code>{coloured(text, language)}</code>
+      </pre>
+    </Copyable>
+  );
+}
+
+function List({ list: { start, loose, items } }: { readonly list: MarkdownList }): JSX.Element {
+  const all = items.map((item) => <Item item={item} loose={loose} />);
+  return start === null ? <ul>{all}</ul> : <ol start={start}>{all}</ol>;
+}
+
+/** A task gets a box. A tight list has no paragraphs. */
+function Item({ item: { done, blocks }, loose }: {
+  readonly item: MarkdownItem;
+  readonly loose: boolean;
+}): JSX.Element {
+  const box = done === null ? null : done ? "☑ " : "☐ ";
+  const [first, ...rest] = blocks;
+  const begins = first?.kind === "paragraph";
+  const head = begins ? [box, ...inlinesOf(first.inlines)] : [box];
+  return (
+    <li class={done === null ? undefined : "task"}>
+      {begins && loose ? <p>{head}</p> : head}
+      {(begins ? rest : blocks).map((block) =>
+        block.kind === "paragraph" && !loose ? <>{inlinesOf(block.inlines)}</> : <Block block={block} />
+      )}
+    </li>
+  );
+}
+
+const SIDES = { left: "", center: "middle", right: "right" };
+
+function Table({ table: { sides, head, rows } }: { readonly table: MarkdownTable }): JSX.Element {
+  // Dates and numbers are not broken at punctuation.
+  const classOf = (cell: readonly MarkdownInline[], at: number): string | undefined => {
+    const [only] = cell;
+    const isShort = cell.length === 1 && only?.kind === "text" && /^\S{1,16}$/.test(only.text);
+    const side = sides[at] ?? null;
+    return [side === null ? "" : SIDES[side], isShort ? "short" : ""].filter(Boolean).join(" ") || undefined;
+  };
+  return (
+    <div class="table" tabIndex={0} role="group" aria-label="Table">
+      <table>
+        <thead>
+          <tr>{head.map((cell, at) => <th class={classOf(cell, at)}>{inlinesOf(cell)}</th>)}</tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => <tr>{row.map((cell, at) => <td class={classOf(cell, at)}>{inlinesOf(cell)}</td>)}</tr>)}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function inlinesOf(inlines: readonly MarkdownInline[]): ComponentChildren[] {
+  return inlines.map((one) => {
+    switch (one.kind) {
+      case "text":
+        return one.text;
+      case "code":
+        return <code>{one.text}</code>;
+      case "break":
+        return <br />;
+      case "emphasis":
+        return <em>{inlinesOf(one.inlines)}</em>;
+      case "strong":
+        return <strong>{inlinesOf(one.inlines)}</strong>;
+      case "strikethrough":
+        return <s>{inlinesOf(one.inlines)}</s>;
+      case "link":
+        return link(one.href, inlinesOf(one.inlines));
+      case "image": // the page loads nothing from elsewhere
+        return link(one.src, one.alt === "" ? one.src : `${one.alt} (${new URL(one.src).host || one.src})`);
+    }
+  });
+}
+
+function link(href: string, children: ComponentChildren): JSX.Element {
+  return <a href={href} title={href} rel="noopener noreferrer" target="_blank">{children}</a>;
 }

@@ -7,15 +7,12 @@ import {
   inApi,
   isMissing,
   json,
+  queryEvents,
   type QueryPage,
   request,
   type UndoPreview,
 } from "./api.ts";
-import { conversationList, onTabs, tellTabs } from "./conversation_list.ts";
-import { drawn } from "./elements.ts";
-import { guarded, say } from "./entry.ts";
-import { queryEvents } from "./query_events.ts";
-import { chosen, chosenWorkspace } from "./server.ts";
+import { chosen, chosenWorkspace, conversationList, drawn, guarded, onTabs, say, tellTabs } from "./state.ts";
 import { Turn } from "./turn_and_steps.ts";
 
 const SSE = { accept: "text/event-stream" };

@@ -3,10 +3,8 @@ import type { ComponentChildren, JSX } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { requestOfImages } from "../../domain/query/stored_query.ts";
 import { Button } from "../parts/controls.tsx";
-import { plural } from "../parts/words.ts";
-import { elements } from "../store/elements.ts";
-import { guarded, saidStatus, say } from "../store/entry.ts";
-import { choices, type LimitName, serverFacts } from "../store/server.ts";
+import { plural } from "../parts/texts.tsx";
+import { choices, elements, guarded, type LimitName, saidStatus, say, serverFacts } from "../store/state.ts";
 import { thread } from "../store/thread.ts";
 
 /** Where requests are written; `children` stand above it. */

@@ -1,15 +1,12 @@
 import type { JSX } from "preact";
 import { useLayoutEffect } from "preact/hooks";
-import { ask, AskDialog } from "../panels/ask.tsx";
+import { ask, AskDialog, Viewer } from "../panels/dialogs.tsx";
 import { showGraph } from "../panels/graph.tsx";
 import { showVariables } from "../panels/variables.tsx";
-import { Viewer } from "../panels/viewer.tsx";
 import { Button } from "../parts/controls.tsx";
-import { clean } from "../parts/words.ts";
+import { clean } from "../parts/texts.tsx";
 import { type ApiConversation, inApi, json, request } from "../store/api.ts";
-import { conversationList, tellTabs } from "../store/conversation_list.ts";
-import { elements } from "../store/elements.ts";
-import { entry, guarded } from "../store/entry.ts";
+import { conversationList, elements, entry, guarded, tellTabs } from "../store/state.ts";
 import { thread } from "../store/thread.ts";
 import { Composer } from "./composer.tsx";
 import { Sidebar } from "./sidebar.tsx";

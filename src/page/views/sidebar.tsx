@@ -1,14 +1,10 @@
 import { signal } from "@preact/signals";
-import type { JSX } from "preact";
-import { showKeys } from "../panels/keys.tsx";
-import { search } from "../panels/search.tsx";
+import type { ComponentChildren, JSX } from "preact";
+import { view } from "../panels/dialogs.tsx";
 import { Button } from "../parts/controls.tsx";
-import { plural } from "../parts/words.ts";
-import type { ApiListedConversation } from "../store/api.ts";
-import { conversationList } from "../store/conversation_list.ts";
-import { elements } from "../store/elements.ts";
-import { guarded } from "../store/entry.ts";
-import { serverFacts } from "../store/server.ts";
+import { plural } from "../parts/texts.tsx";
+import { type ApiListedConversation, type ApiSearchHit, json } from "../store/api.ts";
+import { conversationList, elements, guarded, serverFacts } from "../store/state.ts";
 import { thread } from "../store/thread.ts";
 
 const words = signal("");
@@ -121,4 +117,75 @@ function toggleTheme(): void {
   const next = now === "dark" ? "light" : "dark";
   dataset["theme"] = next;
   localStorage.setItem(KEY, next);
+}
+
+/** Searches all conversations. */
+export async function search(words: string): Promise<void> {
+  await view(`Results for “${words}”`, async () => {
+    const { items } = await json<{ readonly items: readonly ApiSearchHit[] }>(
+      `/api/v1/search?limit=50&q=${encodeURIComponent(words)}`,
+    );
+    if (items.length === 0) return <p>No results</p>;
+    return items.map((item) => <Hit item={item} words={words} />);
+  });
+}
+
+function Hit({ item, words }: { readonly item: ApiSearchHit; readonly words: string }): JSX.Element {
+  const { branchId, queryId, position, title, kind, snippet, at } = item;
+  const step = position === null || position === undefined ? "" : `&s=${position + 1}`;
+  return (
+    <section class="hit">
+      <a href={`#c=${branchId}&q=${queryId}${step}`} onClick={() => elements.viewer.current?.close()}>{title}</a>
+      <small>{` ${kind} · ${new Date(at).toLocaleString()}`}</small>
+      <p>{marked(snippet, words)}</p>
+    </section>
+  );
+}
+
+/** Matches are in brackets. Text may contain other brackets, which are kept. Other forms of a word match as well. */
+function marked(snippet: string, words: string): ComponentChildren {
+  const begins = unaccented(words).split(/[^\p{L}\p{N}_]+/u).filter(Boolean).map((word) => word.slice(0, 2));
+  const isHit = (part: string): boolean =>
+    /^\[[\p{L}\p{N}_]+\]$/u.test(part) && begins.some((begin) => unaccented(part).startsWith(begin, 1));
+  return snippet.split(/(\[[\p{L}\p{N}_]+\])/u).map((part) =>
+    isHit(part) ? <mark>{part.slice(1, -1)}</mark> : <span>{part}</span>
+  );
+}
+
+function unaccented(text: string): string {
+  return text.toLowerCase().normalize("NFD").replace(/\p{M}/gu, "");
+}
+
+const KEYS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  "Request field": {
+    Enter: "send; adds instructions while a request is running",
+    "Shift + Enter": "new line",
+  },
+  Everywhere: {
+    Esc: "close a dialog or menu, otherwise cancel the running request",
+    "Ctrl + K": "find a conversation; Enter searches all texts",
+    "Ctrl + Shift + O": "new conversation",
+    "Ctrl + /": "show this list",
+  },
+  "Conversation list": { "↑ ↓": "select a conversation" },
+  "Step details": { "← →": "previous or next step" },
+};
+
+/** Shows the keyboard shortcuts. On a Mac ⌘ works like Ctrl. */
+export async function showKeys(): Promise<void> {
+  await view("Keyboard shortcuts", () => Object.entries(KEYS).map(([place, keys]) => group(place, keys)));
+}
+
+function group(place: string, keys: Readonly<Record<string, string>>): JSX.Element {
+  return (
+    <section>
+      <h3>{place}</h3>
+      <dl>
+        {Object.entries(keys).map(([key, does]) => [
+          <dt>{key.split(" ").map((part) => [part === "+" ? "+" : <kbd>{part}</kbd>, " "])}</dt>,
+          <dd>{does}</dd>,
+        ])}
+      </dl>
+    </section>
+  );
 }

@@ -2,12 +2,10 @@ import { signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useLayoutEffect } from "preact/hooks";
 import { Button } from "../parts/controls.tsx";
-import { drawn, elements } from "../store/elements.ts";
-import { guarded } from "../store/entry.ts";
+import { drawn, elements, guarded } from "../store/state.ts";
 import { thread } from "../store/thread.ts";
 import { putRequest } from "./composer.tsx";
-import { revealStep } from "./steps.tsx";
-import { TurnView } from "./turn.tsx";
+import { revealStep, TurnView } from "./turn.tsx";
 
 /** Most pages of turns to fetch when looking for one. */
 const MAX_PAGES = 20;

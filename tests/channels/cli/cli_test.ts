@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
+import type { OpenRequest } from "../../../src/channels/channel.ts";
 import { runCli } from "../../../src/channels/cli/cli.ts";
 import { ConfigError, OutputError, StoreError, UsageError } from "../../../src/domain/errors.ts";
-import type { OpenRequest } from "../../../src/channels/channel.ts";
 import { fakeIo, fakeServices } from "./_fakes.ts";
 
 Deno.test("runCli() prints version and help without asking for a service", async () => {

@@ -1,5 +1,5 @@
 import { ago, clip, harmlessText, localTime, oneLine, visibleText } from "../../../src/domain/kit/text.ts";
-import { clean } from "../../../src/page/parts/words.ts";
+import { clean } from "../../../src/page/parts/texts.tsx";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { anyText } from "../../helpers/any_text.ts";

@@ -6,7 +6,6 @@ import { type Delay, delayLine, isChild, isEnd } from "../../../domain/query/que
 import { blockFailure, blockLine, newBlock, QueryProgress } from "../../../domain/query/query_progress.ts";
 import type { QueryEvent } from "../../../domain/query/query_schemas.ts";
 import type { Io } from "../../channel.ts";
-import { diffLines } from "../commands/diff_lines.ts";
 
 const MOST_RESULT = 2_000;
 
@@ -233,6 +232,7 @@ export class Progress {
 }
 
 const TICK_MS = 1_000;
+
 /** Shorter work is shown without its time. */
 const SHOWN_FROM_MS = 2_000;
 
@@ -283,4 +283,23 @@ export class LiveLine {
     if (this.#text !== "") this.#write("\r\x1b[2K");
     this.#text = "";
   }
+}
+
+const MAX_LINE = 200;
+
+/** A unified diff for a terminal, coloured by kind of line and limited in length. */
+export function diffLines(
+  diff: string,
+  { color, most }: { readonly color: boolean; readonly most: number },
+): readonly string[] {
+  const paint = pc.createColors(color);
+  const lines = diff.replace(/\n$/, "").split("\n").filter((line) => line !== "");
+  const shown = lines.slice(0, most).map((line) => {
+    const text = visibleText(line.length > MAX_LINE ? `${line.slice(0, MAX_LINE - 1)}…` : line);
+    if (/^(---|\+\+\+) /.test(line)) return paint.bold(text);
+    if (line.startsWith("+")) return paint.green(text);
+    if (line.startsWith("-")) return paint.red(text);
+    return line.startsWith("@@") ? paint.cyan(text) : text;
+  });
+  return lines.length > most ? [...shown, paint.dim(`… ${lines.length - most} more lines`)] : shown;
 }

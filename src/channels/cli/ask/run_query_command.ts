@@ -16,8 +16,7 @@ import { hasAnswer, stoppedText } from "../../../domain/query/outcomes.ts";
 import { isChild } from "../../../domain/query/query_event.ts";
 import type { QueryEvent, QueryResult } from "../../../domain/query/query_schemas.ts";
 import type { Io } from "../../channel.ts";
-import { exitCodeOf } from "../exit_codes.ts";
-import { interrupt, jsonText } from "../output.ts";
+import { exitCodeOf, interrupt, jsonText } from "../output.ts";
 import { Progress } from "./progress.ts";
 
 export interface QueryCommandFlags {

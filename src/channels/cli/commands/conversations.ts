@@ -9,8 +9,7 @@ import { steeredAfter, steeredInto, type SteeredMessage } from "../../../domain/
 import type { RecordedBlock, RecordedIteration, RecordedQuery, Recording } from "../../../domain/records/recording.ts";
 import type { Io } from "../../channel.ts";
 import { jsonText, printReport } from "../output.ts";
-import type { CommandInput, StoredCommand } from "../program/command.ts";
-import { browse, forkPoint } from "./with_session.ts";
+import { browse, type CommandInput, forkPoint, type StoredCommand } from "../program/command.ts";
 
 export interface ConversationsFlags {
   readonly output: "text" | "json";

@@ -6,9 +6,8 @@ import { oneLine, visibleText } from "../../../domain/kit/text.ts";
 import { reasonText } from "../../../domain/query/outcomes.ts";
 import type { Io, OpenRequest, Services, Session } from "../../channel.ts";
 import { Progress } from "../ask/progress.ts";
-import { exitCodeOf } from "../exit_codes.ts";
-import { interrupt } from "../output.ts";
-import { withSession } from "./with_session.ts";
+import { exitCodeOf, interrupt } from "../output.ts";
+import { withSession } from "../program/command.ts";
 
 /** The demo's requests, in the first process and, after a restart, in the second. */
 const REQUESTS = {

@@ -7,9 +7,8 @@ import { visibleText } from "../../../domain/kit/text.ts";
 import { MAX_ARCHIVE_BYTES } from "../../../domain/records/conversations.ts";
 import type { Io } from "../../channel.ts";
 import { jsonText } from "../output.ts";
-import type { StoredCommand } from "../program/command.ts";
+import { browse, type StoredCommand } from "../program/command.ts";
 import { branchLines } from "./conversations.ts";
-import { browse } from "./with_session.ts";
 
 /** How many names of functions or classes are listed. */
 const MAX_NAMES = 20;

@@ -11,8 +11,7 @@ import {
 } from "../../../domain/records/recording.ts";
 import type { Services, Session } from "../../channel.ts";
 import { interrupt, jsonText } from "../output.ts";
-import type { CommandInput } from "../program/command.ts";
-import { browse, withSession } from "./with_session.ts";
+import { browse, type CommandInput, withSession } from "../program/command.ts";
 
 export interface ReplayFlags {
   readonly query?: number | undefined;

@@ -1,6 +1,8 @@
+/** `vis serve`, `vis mcp`, `vis acp` and `vis telegram`: what runs until it is interrupted. */
+import { Cancelled, ConfigError } from "../../../domain/errors.ts";
 import { aborted } from "../../../domain/kit/concurrency.ts";
 import { visibleText } from "../../../domain/kit/text.ts";
-import type { ServeRequest, SpeakRequest } from "../../channel.ts";
+import type { ServeRequest, SpeakRequest, TelegramRequest } from "../../channel.ts";
 import { interrupt } from "../output.ts";
 import type { CommandInput } from "../program/command.ts";
 
@@ -40,5 +42,59 @@ export async function speakCommand(
   const peer = await services.speak({ ...flags, onNote: (text) => io.stderr(`vis: ${text}\n`) });
   await Promise.race([peer.ended, aborted(interrupted.signal)]);
   await peer.close();
+  return 0;
+}
+
+type TelegramFlags = Omit<TelegramRequest, "onNote" | "signal">;
+
+const ALLOWED = "telegram.allow";
+
+type Place = Pick<CommandInput<unknown>, "services" | "io">;
+
+/** `vis telegram`: runs the bot until it is interrupted or cannot continue. Resolves with the exit code. */
+export async function telegramCommand({ services, io, flags }: CommandInput<TelegramFlags>): Promise<number> {
+  using interrupted = interrupt(io);
+  const { signal } = interrupted;
+  const onNote = (text: string): void => io.stderr(`vis · ${visibleText(text)}\n`);
+  try {
+    const bot = await services.telegram({ ...flags, onNote, signal });
+    io.stdout(`https://t.me/${bot.username}\n`);
+    onNote(`@${bot.username} · ${bot.provider} ${bot.model}`);
+    for (const note of bot.notes) onNote(note);
+    try {
+      await Promise.race([bot.ended, aborted(signal)]);
+    } finally {
+      if (signal.aborted) onNote("shutting down: running requests may finish; press Ctrl-C again to stop at once");
+      await bot.close();
+    }
+    return 0;
+  } catch (error) {
+    if (error instanceof Cancelled && signal.aborted) return 0;
+    throw error;
+  }
+}
+
+/** `vis telegram allow`. */
+export async function allowUsers(added: readonly number[], place: Place): Promise<number> {
+  return await changeAllowed((before) => [...new Set([...before, ...added])], place);
+}
+
+/** `vis telegram disallow`. */
+export async function disallowUsers(removed: readonly number[], place: Place): Promise<number> {
+  return await changeAllowed((before) => before.filter((id) => !removed.includes(id)), place);
+}
+
+async function changeAllowed(
+  changed: (before: readonly number[]) => readonly number[],
+  { services, io }: Place,
+): Promise<number> {
+  const admin = await services.configAdmin({});
+  const { value } = await admin.explain(ALLOWED);
+  if (!Array.isArray(value)) throw new ConfigError(`Cannot use ${ALLOWED}: it must be a list`);
+  const before = value.filter((id) => typeof id === "number");
+  const ids = changed(before);
+  if (ids.length !== before.length) await admin.set(ALLOWED, { words: [JSON.stringify(ids)], project: false });
+  const names = ids.length === 0 ? "nobody" : ids.join(", ");
+  io.stderr(`vis: the bot answers ${names} (${ALLOWED} in ${visibleText(admin.path({ project: false }))})\n`);
   return 0;
 }

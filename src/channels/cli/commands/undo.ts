@@ -2,10 +2,9 @@ import { UsageError } from "../../../domain/errors.ts";
 import { localTime, visibleText } from "../../../domain/kit/text.ts";
 import { type FileChange, keptText, runUndo, undoCuts, type UndoReport } from "../../../domain/undo.ts";
 import type { Io } from "../../channel.ts";
+import { diffLines } from "../ask/progress.ts";
 import { jsonText } from "../output.ts";
-import type { StoredCommand } from "../program/command.ts";
-import { diffLines } from "./diff_lines.ts";
-import { browse } from "./with_session.ts";
+import { browse, type StoredCommand } from "../program/command.ts";
 
 export interface UndoFlags {
   readonly list: boolean;

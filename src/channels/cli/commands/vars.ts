@@ -6,8 +6,7 @@ import { clip, localTime, oneLine } from "../../../domain/kit/text.ts";
 import type { BranchPoint } from "../../../domain/records/conversations.ts";
 import type { Io, Session } from "../../channel.ts";
 import { printReport } from "../output.ts";
-import type { CommandInput } from "../program/command.ts";
-import { browse } from "./with_session.ts";
+import { browse, type CommandInput } from "../program/command.ts";
 
 const SHOWN_CHARS = 20_000;
 const LISTED_CHARS = 2_000;

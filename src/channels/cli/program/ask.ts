@@ -48,10 +48,8 @@ function addRun(program: Command, { services, io, finish }: Context): void {
     .option(...FLAGS.cwd)
     .addHelpText("after", EXAMPLES)
     .action(async (words: string[], flags: RunFlags) => {
-      const { readPrompt } = await import("../commands/read_prompt.ts");
-      const prompt = await readPrompt(words, io, flags);
-      const { runCommand } = await import("../commands/run.ts");
-      finish(await runCommand(prompt, { services, io, flags }));
+      const { readPrompt, runCommand } = await import("../commands/run.ts");
+      finish(await runCommand(await readPrompt(words, io, flags), { services, io, flags }));
     });
   program.command("demo")
     .description("see Vis work with scripted replies; needs no key and no network")

@@ -2,7 +2,7 @@ import { Argument, type Command, Option } from "commander";
 import { UsageError } from "../../../domain/errors.ts";
 import { nearestName } from "../../../domain/kit/names.ts";
 import { visibleText } from "../../../domain/kit/text.ts";
-import type { Shell } from "../completion/script.ts";
+import type { Shell } from "../completion.ts";
 import { jsonText } from "../output.ts";
 import { action, type CommandGroup, type Context, FLAGS } from "./command.ts";
 
@@ -33,11 +33,11 @@ function addHelp(program: Command, context: Context): void {
     .addArgument(new Argument("<shell>", "shell to print the script for").choices(["bash", "zsh", "fish"]))
     .addHelpText("after", COMPLETIONS)
     .action(async (shell: Shell) => {
-      const { completionScript } = await import("../completion/script.ts");
+      const { completionScript } = await import("../completion.ts");
       io.stdout(completionScript(shell));
     });
   program.command("__complete", { hidden: true }).argument("[words...]").action(async (words: string[]) => {
-    const { complete } = await import("../completion/complete.ts");
+    const { complete } = await import("../completion.ts");
     const { items, paths } = await complete(words, { program, services });
     const lines = items.map(({ value, about }) => visibleText(`${value}\t${about}`.replace(/[\r\n]+/g, " ")));
     io.stdout([`:${paths}`, ...lines, ""].join("\n"));

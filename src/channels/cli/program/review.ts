@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import { LOG_LEVELS, logLevelOf } from "../../../domain/records/history.ts";
-import type { LogsFlags } from "../commands/logs.ts";
-import type { PromptFlags } from "../commands/prompt.ts";
+import type { PromptFlags } from "../commands/run.ts";
+import type { LogsFlags } from "../commands/search.ts";
 import { action, type CommandGroup, type Context, FLAGS, positiveInteger } from "./command.ts";
 
 export const REVIEW: CommandGroup = {
@@ -147,8 +147,7 @@ function addPrompt(program: Command, { services, io, finish }: Context): void {
     .option(...FLAGS.cwd)
     .option("--json", "print the messages as JSON, with their size in bytes and estimated tokens", false)
     .action(async (words: string[], flags: PromptFlags) => {
-      const { readPrompt } = await import("../commands/read_prompt.ts");
-      const { promptCommand } = await import("../commands/prompt.ts");
+      const { promptCommand, readPrompt } = await import("../commands/run.ts");
       const prompt = flags.conversation !== undefined && words.length === 0 ? "" : await readPrompt(words, io);
       finish(await promptCommand(prompt, { services, io, flags }));
     });
@@ -200,7 +199,7 @@ function addSearch(program: Command, context: Context): void {
     .option("-f, --follow", "keep printing new entries until Ctrl-C", false)
     .option(...FLAGS.storedDb)
     .option("--json", "print one JSON object per line", false)
-    .action(action(context, async () => (await import("../commands/logs.ts")).logsCommand));
+    .action(action(context, async () => (await import("../commands/search.ts")).logsCommand));
 }
 
 function addUndo(program: Command, context: Context): void {

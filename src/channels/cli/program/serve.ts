@@ -55,7 +55,7 @@ function port(text: string): number {
 
 /** `vis telegram`: the bot and the list of its users. */
 function addTelegram(program: Command, context: Context): void {
-  const load = async () => await import("../commands/telegram.ts");
+  const load = async () => await import("../commands/serve.ts");
   const group = program.command("telegram")
     .description("run a Telegram bot; the first line of stdout is its address")
     .option("--token-file <file>", "file with the bot's token (VIS_TELEGRAM_TOKEN; vis auth login telegram saves one)")

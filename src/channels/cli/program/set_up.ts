@@ -19,12 +19,12 @@ function addProviders(program: Command, context: Context): void {
     .description("list the configured providers in the order in which they are used")
     .option("--check", "check whether each provider responds", false)
     .addOption(output())
-    .action(action(context, async () => (await import("../commands/providers.ts")).providersCommand));
+    .action(action(context, async () => (await import("../commands/auth.ts")).providersCommand));
   program.command("models")
     .description("list models with context size and price, from the service if it responds")
     .option("--provider <name>", "models of this provider (default: those in use)")
     .addOption(output())
-    .action(action(context, async () => (await import("../commands/providers.ts")).modelsCommand));
+    .action(action(context, async () => (await import("../commands/auth.ts")).modelsCommand));
   addAuth(program, context);
 }
 
@@ -155,10 +155,10 @@ function addApprovals(program: Command, context: Context): void {
       .option(...FLAGS.cwd)
       .option("--json", "print JSON", false);
   add("list", "list what extensions may do without asking again")
-    .action(action(context, async () => (await import("../commands/approvals.ts")).listApprovals));
+    .action(action(context, async () => (await import("../commands/config.ts")).listApprovals));
   add("remove", "remove lasting approvals, so that Vis asks again")
     .argument("[approval...]", "its id in the list, a unique prefix is enough; with --all and no id, all approvals")
-    .action(action(context, async () => (await import("../commands/approvals.ts")).removeApprovals));
+    .action(action(context, async () => (await import("../commands/config.ts")).removeApprovals));
 }
 
 const DAY_MS = 86_400_000;
@@ -220,7 +220,7 @@ function addUpdate(program: Command, context: Context): void {
     .option("--key <key>", "minisign public key to verify the release with (update.publicKey)")
     .option("--force", "install it even if it is the same version or an older one", false)
     .addHelpText("after", UPDATE_EXAMPLES)
-    .action(action(context, async () => (await import("../commands/update.ts")).updateCommand));
+    .action(action(context, async () => (await import("../commands/doctor.ts")).updateCommand));
 }
 
 const UPDATE_EXAMPLES = `

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { fakeIo } from "../_fakes.ts";
 import { chooseLogin } from "../../../../src/channels/cli/commands/auth.ts";
 import { UsageError } from "../../../../src/domain/errors.ts";
 import type { LoginChoice } from "../../../../src/domain/reports.ts";
+import { fakeIo } from "../_fakes.ts";
 
 const CHOICES: readonly LoginChoice[] = [
   { name: "ollama", title: "Ollama at 127.0.0.1:11434, 3 models", need: "optional" },

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { fakeIo, fakeServices, NO_EXTENSIONS } from "../_fakes.ts";
 import type { ConfigAdmin, Io } from "../../../../src/channels/channel.ts";
 import { runCli } from "../../../../src/channels/cli/cli.ts";
 import type { SettingFacts } from "../../../../src/domain/reports.ts";
+import { fakeIo, fakeServices, NO_EXTENSIONS } from "../_fakes.ts";
 
 const MODEL: SettingFacts = {
   key: "model",

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import type { Services } from "../../../../src/channels/channel.ts";
 import { runCli } from "../../../../src/channels/cli/cli.ts";
-import type { DatabaseMaintenance } from "../../../../src/domain/records/database_maintenance.ts";
 import { StoreError, UsageError } from "../../../../src/domain/errors.ts";
+import type { DatabaseMaintenance } from "../../../../src/domain/records/database_maintenance.ts";
 import { fakeIo, fakeServices } from "../_fakes.ts";
 
 const ID = "01a2011b-b9ea-79aa-99f6-1925867d13c1";

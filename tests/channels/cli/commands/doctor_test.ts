@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { doctorCommand } from "../../../../src/channels/cli/commands/doctor.ts";
 import type { CheckResult } from "../../../../src/channels/channel.ts";
+import { doctorCommand } from "../../../../src/channels/cli/commands/doctor.ts";
 import { Cancelled } from "../../../../src/domain/errors.ts";
 import { fakeIo, fakeServices } from "../_fakes.ts";
 

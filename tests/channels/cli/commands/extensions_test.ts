@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { fakeIo, fakeServices } from "../_fakes.ts";
 import { runCli } from "../../../../src/channels/cli/cli.ts";
 import type { ExtensionAdmin, TrustFacts } from "../../../../src/domain/reports.ts";
+import { fakeIo, fakeServices } from "../_fakes.ts";
 
 const FACTS: TrustFacts = {
   path: "/ws/.vis/extensions/x",

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { logsCommand, type LogsFlags } from "../../../../src/channels/cli/commands/logs.ts";
+import { logsCommand, type LogsFlags } from "../../../../src/channels/cli/commands/search.ts";
 import { startEngine } from "../../../helpers/engine.ts";
 import { replyJson } from "../../../helpers/scripted_provider.ts";
 import { engineServices } from "../_engine_services.ts";

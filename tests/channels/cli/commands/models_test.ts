@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
+import { modelsCommand } from "../../../../src/channels/cli/commands/auth.ts";
+import type { ModelReport, ModelsReport } from "../../../../src/domain/reports.ts";
 import { fakeAdmin } from "../_fake_admin.ts";
 import { fakeIo, fakeServices } from "../_fakes.ts";
-import { modelsCommand } from "../../../../src/channels/cli/commands/providers.ts";
-import type { ModelReport, ModelsReport } from "../../../../src/domain/reports.ts";
 
 const MODEL: ModelReport = {
   name: "m1",

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
+import { providersCommand } from "../../../../src/channels/cli/commands/auth.ts";
+import type { KeyReport, ProviderReport, ProvidersReport } from "../../../../src/domain/reports.ts";
 import { fakeAdmin } from "../_fake_admin.ts";
 import { fakeIo, fakeServices } from "../_fakes.ts";
-import { providersCommand } from "../../../../src/channels/cli/commands/providers.ts";
-import type { KeyReport, ProviderReport, ProvidersReport } from "../../../../src/domain/reports.ts";
 
 const KEY: KeyReport = {
   provider: "zai",

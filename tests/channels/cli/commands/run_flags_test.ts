@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { runCli } from "../../../../src/channels/cli/cli.ts";
 import type { OpenRequest } from "../../../../src/channels/channel.ts";
+import { runCli } from "../../../../src/channels/cli/cli.ts";
 import { ConfigError } from "../../../../src/domain/errors.ts";
 import { fakeIo, fakeServices } from "../_fakes.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { runCommand, type RunFlags } from "../../../../src/channels/cli/commands/run.ts";
 import type { OpenRequest, Session } from "../../../../src/channels/channel.ts";
+import { runCommand, type RunFlags } from "../../../../src/channels/cli/commands/run.ts";
 import { ConfigError, ProviderError } from "../../../../src/domain/errors.ts";
 import { begun, newIteration } from "../../../conformance/store/fixtures.ts";
 import { startEngine } from "../../../helpers/engine.ts";

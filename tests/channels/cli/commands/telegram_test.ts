@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import type { ConfigAdmin, RunningBot } from "../../../../src/channels/channel.ts";
-import { telegramCommand } from "../../../../src/channels/cli/commands/telegram.ts";
-import { Cancelled, ConfigError } from "../../../../src/domain/errors.ts";
 import { runCli } from "../../../../src/channels/cli/cli.ts";
+import { telegramCommand } from "../../../../src/channels/cli/commands/serve.ts";
+import { Cancelled, ConfigError } from "../../../../src/domain/errors.ts";
 import { fakeIo, fakeServices } from "../_fakes.ts";
 
 function fakeBot(closed: string[], ended: Promise<void> = new Promise(() => {})): RunningBot {

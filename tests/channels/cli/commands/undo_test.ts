@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import { fakeIo, fakeServices } from "../_fakes.ts";
 import type { Session } from "../../../../src/channels/channel.ts";
 import { runCli } from "../../../../src/channels/cli/cli.ts";
 import type { Conversations } from "../../../../src/conversation/conversations.ts";
 import { UsageError } from "../../../../src/domain/errors.ts";
 import { localTime } from "../../../../src/domain/kit/text.ts";
+import { fakeIo, fakeServices } from "../_fakes.ts";
 
 const fakeSession = (conversations: Partial<Conversations>): Session =>
   ({ conversations, close: () => Promise.resolve() }) as Session;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { fakeIo, fakeServices } from "../_fakes.ts";
 import { runCli } from "../../../../src/channels/cli/cli.ts";
 import type { UpdateRequest } from "../../../../src/domain/reports.ts";
+import { fakeIo, fakeServices } from "../_fakes.ts";
 
 const VERSION = { vis: "1.2.0", deno: "", v8: "", compiled: true, target: "test" };
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { fakeAdmin } from "../_fake_admin.ts";
-import { fakeIo, fakeServices } from "../_fakes.ts";
 import { runCli } from "../../../../src/channels/cli/cli.ts";
 import { ConfigError } from "../../../../src/domain/errors.ts";
 import type { ProvidersReport } from "../../../../src/domain/reports.ts";
+import { fakeAdmin } from "../_fake_admin.ts";
+import { fakeIo, fakeServices } from "../_fakes.ts";
 
 const KEY = { provider: "ollama", title: "Ollama", need: "optional", from: "", shown: "", fix: "" } as const;
 const OLLAMA = {

@@ -1,7 +1,7 @@
-import { UsageError } from "../../../../src/domain/errors.ts";
 import assert from "node:assert/strict";
-import { runCli } from "../../../../src/channels/cli/cli.ts";
 import type { Services } from "../../../../src/channels/channel.ts";
+import { runCli } from "../../../../src/channels/cli/cli.ts";
+import { UsageError } from "../../../../src/domain/errors.ts";
 import { startEngine } from "../../../helpers/engine.ts";
 import { replyJson } from "../../../helpers/scripted_provider.ts";
 import { engineServices } from "../_engine_services.ts";

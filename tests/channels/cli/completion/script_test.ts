@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { completionScript } from "../../../../src/channels/cli/completion/script.ts";
+import { completionScript } from "../../../../src/channels/cli/completion.ts";
 
 /** What a real bash makes of a line, with a program that answers as it is told and notes what it was asked. */
 async function bash(words: readonly string[], answer: string): Promise<{ replies: string[]; asked: string[] }> {

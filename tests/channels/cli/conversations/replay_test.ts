@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { fakeIo, fakeServices } from "../_fakes.ts";
 import type { OpenRequest, Session } from "../../../../src/channels/channel.ts";
 import { replayCommand } from "../../../../src/channels/cli/commands/replay.ts";
 import { UsageError } from "../../../../src/domain/errors.ts";
@@ -7,6 +6,7 @@ import { PathMap, type ReplayPlace, type ReplayRequest } from "../../../../src/d
 import { replayProvider } from "../../../../src/providers/replay.ts";
 import { type Engine, startEngine } from "../../../helpers/engine.ts";
 import { replyJson } from "../../../helpers/scripted_provider.ts";
+import { fakeIo, fakeServices } from "../_fakes.ts";
 
 function sessionOf(engine: Engine, closed: () => void): Session {
   return {

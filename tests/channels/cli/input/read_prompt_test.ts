@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readPrompt } from "../../../../src/channels/cli/commands/read_prompt.ts";
+import { readPrompt } from "../../../../src/channels/cli/commands/run.ts";
 import { UsageError } from "../../../../src/domain/errors.ts";
 import { fakeIo } from "../_fakes.ts";
 

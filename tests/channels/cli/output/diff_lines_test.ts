@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { diffLines } from "../../../../src/channels/cli/commands/diff_lines.ts";
+import { diffLines } from "../../../../src/channels/cli/ask/progress.ts";
 
 const DIFF = "--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n same\n-old\n+new\n";
 

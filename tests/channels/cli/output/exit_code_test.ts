@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { describeError, exitCodeOf } from "../../../../src/channels/cli/exit_codes.ts";
+import { describeError, exitCodeOf } from "../../../../src/channels/cli/output.ts";
 import { BusyError, ConfigError, HostCallError, StoreError, UsageError } from "../../../../src/domain/errors.ts";
 import { NO_USAGE } from "../../../../src/domain/query/model_call.ts";
 import { hasAnswer, type QueryReason, statusOf } from "../../../../src/domain/query/outcomes.ts";

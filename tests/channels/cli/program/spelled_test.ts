@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { COMMANDS } from "../../../../src/channels/cli/program/program.ts";
 import { spelled } from "../../../../src/channels/cli/cli.ts";
+import { COMMANDS } from "../../../../src/channels/cli/program/program.ts";
 
 Deno.test("spelled() gives the command that was meant", () => {
   const cases: readonly (readonly [string, string])[] = [

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import type { Command } from "commander";
+import { runCli } from "../../../../src/channels/cli/cli.ts";
 import { outputSchemas } from "../../../../src/channels/cli/output_schemas.ts";
 import { buildProgram } from "../../../../src/channels/cli/program/program.ts";
-import { runCli } from "../../../../src/channels/cli/cli.ts";
 import { fakeIo, fakeServices } from "../_fakes.ts";
 
 function* commandsOf(command: Command, path: readonly string[] = []): Generator<[string, Command]> {

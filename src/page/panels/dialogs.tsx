@@ -1,0 +1,124 @@
+/** The two windows over the page: `view` shows something, `ask` asks for a text or a confirmation. */
+import { signal } from "@preact/signals";
+import type { ComponentChildren, JSX } from "preact";
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { drawn, elements } from "../store/state.ts";
+
+/** Opens a window over the page. `make` returns its content. */
+export async function view(title: string, make: () => ComponentChildren | Promise<ComponentChildren>): Promise<void> {
+  const dialog = elements.viewer.current;
+  const count = viewed.value.count + 1;
+  const before = dialog?.open ? viewed.value.content : null;
+  viewed.value = { title, busy: true, content: before, fault: "", count };
+  if (!dialog?.open) dialog?.showModal();
+  const done = (what: Partial<Viewed>) => {
+    if (viewed.value.count === count) viewed.value = { ...viewed.value, busy: false, ...what };
+  };
+  try {
+    done({ content: await make() });
+  } catch (error) {
+    done({ content: null, fault: error instanceof Error ? error.message : String(error) });
+  }
+}
+
+interface Viewed {
+  readonly title: string;
+  readonly busy: boolean;
+  /** Null before there is any. */
+  readonly content: ComponentChildren;
+  readonly fault: string;
+  /** Counts views, so that one that loads late does not replace a newer one. */
+  readonly count: number;
+}
+
+/** What the window over the page shows. */
+const viewed = signal<Viewed>({ title: "", busy: false, content: null, fault: "", count: 0 });
+
+/** The window over the page. */
+export function Viewer(): JSX.Element {
+  const { title, busy, content, fault, count } = viewed.value;
+  const body = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    if (!busy && body.current) body.current.scrollTop = 0;
+  }, [count, busy]);
+  const close = (): void => elements.viewer.current?.close();
+  // The arrow keys press the buttons of what has steps.
+  const onKey = ({ key }: KeyboardEvent): void => {
+    const [before, after] = body.current?.querySelectorAll<HTMLElement>("[data-steps] > button") ?? [];
+    if (key === "ArrowLeft") before?.click();
+    if (key === "ArrowRight") after?.click();
+  };
+  return (
+    <dialog
+      id="viewer"
+      aria-labelledby="viewer-title"
+      ref={elements.viewer}
+      onKeyDown={onKey}
+      onClick={({ target, currentTarget }) => target === currentTarget && close()}
+    >
+      <header>
+        <h2 id="viewer-title">{title}</h2>
+        <button id="viewer-close" type="button" aria-label="Close" onClick={close}>✕</button>
+      </header>
+      <div id="viewer-body" ref={body} aria-busy={busy ? "true" : undefined}>
+        {fault !== "" ? <p class="reason">{fault}</p> : content ?? (busy && <p>Loading…</p>)}
+      </div>
+    </dialog>
+  );
+}
+
+/** Prompts for text, or for a confirmation if `value` is null. Resolves with the text ("" for a confirmation), or with
+ * null when dismissed. */
+export async function ask(
+  question: string,
+  { value = null, verb }: { readonly value?: string | null; readonly verb: string },
+): Promise<string | null> {
+  const dialog = elements.ask.current;
+  if (dialog === null) return null;
+  asked.value = { question, value, verb, count: asked.value.count + 1 };
+  await drawn();
+  const input = dialog.querySelector("input");
+  dialog.returnValue = "";
+  dialog.showModal();
+  if (input === null) dialog.querySelector<HTMLElement>("#ask-no")?.focus();
+  else input.select();
+  await new Promise((resolve) => dialog.addEventListener("close", resolve, { once: true }));
+  return dialog.returnValue === "yes" ? input?.value ?? "" : null;
+}
+
+interface Asked {
+  readonly question: string;
+  /** Null for a confirmation. */
+  readonly value: string | null;
+  readonly verb: string;
+  readonly count: number;
+}
+
+/** What the dialog asks. */
+const asked = signal<Asked>({ question: "", value: null, verb: "", count: 0 });
+
+/** The dialog that prompts for a text or a confirmation. */
+export function AskDialog(): JSX.Element {
+  const { question, value, verb, count } = asked.value;
+  const close = (answer: string): void => elements.ask.current?.close(answer);
+  const onSubmit = (event: Event): void => {
+    event.preventDefault(); // the policy forbids submitting forms
+    close("yes");
+  };
+  return (
+    <dialog id="ask" aria-labelledby="ask-question" ref={elements.ask}>
+      <form id="ask-form" onSubmit={onSubmit}>
+        <h2 id="ask-question">{question}</h2>
+        <div id="ask-more">
+          {value !== null && (
+            <input key={count} type="text" id="ask-text" maxLength={1000} aria-label={question} defaultValue={value} />
+          )}
+        </div>
+        <footer>
+          <button id="ask-no" type="button" onClick={() => close("")}>Cancel</button>
+          <button id="ask-yes" type="submit" class={value === null ? "primary danger" : "primary"}>{verb}</button>
+        </footer>
+      </form>
+    </dialog>
+  );
+}

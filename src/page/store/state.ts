@@ -1,0 +1,146 @@
+/** What the page shows besides the open conversation: the token or the page, the line of status, the facts of the server
+ * with the choices for the next requests, and the list of conversations. */
+import { signal } from "@preact/signals";
+import { createRef } from "preact";
+import {
+  type ApiConversationList,
+  type ApiListedConversation,
+  type ApiModelList,
+  type ApiServer,
+  inApi,
+  json,
+  Refused,
+} from "./api.ts";
+
+/** Whether the page is shown or asks for a token, with the reason if it is not the first time. */
+export const entry = signal<{ readonly shows: "nothing" | "token" | "page"; readonly why: string }>({
+  shows: "nothing",
+  why: "",
+});
+
+export function askToken(why = ""): void {
+  entry.value = { shows: "token", why };
+  void drawn().then(() => elements.token.current?.focus());
+}
+
+/** Reports every error; a refused token is handled separately. */
+export async function guarded<T>(work: () => T | Promise<T>): Promise<T | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof Refused && error.status === 401) return;
+    const message = error instanceof Error ? error.message : String(error);
+    if (entry.value.shows === "page") say(message, { bad: true });
+    else askToken(message);
+  }
+}
+
+/** The line below the thread. */
+export const saidStatus = signal({ text: "", bad: false });
+
+/** One line about progress or an error. */
+export function say(text: string, { bad = false } = {}): void {
+  saidStatus.value = { text, bad };
+}
+
+const about = signal<ApiServer | null>(null);
+/** Names of all models, as "provider/name". */
+const models = signal<readonly string[]>([]);
+
+async function load(): Promise<void> {
+  about.value = await json<ApiServer>("/api/v1");
+}
+
+/** Providers may take a while to list their models, and may fail. */
+async function loadModels(): Promise<void> {
+  const { items } = await json<ApiModelList>("/api/v1/models");
+  models.value = items.flatMap(({ provider, models }) => models.map(({ name }) => `${provider}/${name}`));
+}
+
+/** The server that the page belongs to. */
+export const serverFacts = { about, models, load, loadModels };
+
+const LIMITS = ["maxIterations", "maxCostUsd", "timeoutMs"] as const;
+
+export type LimitName = typeof LIMITS[number];
+
+/** What the user chose for the next requests. "" is the server's own model or workspace. */
+export const choices = {
+  plan: signal(false),
+  model: signal(""),
+  workspace: signal(""),
+  limits: signal<Readonly<Partial<Record<LimitName, number>>>>({}),
+};
+
+/** The choices as a request carries them. */
+export function chosen(): Readonly<Record<string, unknown>> {
+  const { plan, model, limits } = choices;
+  return {
+    ...limits.value,
+    ...(plan.value ? { plan: true } : {}),
+    ...(model.value === "" ? {} : { model: model.value }),
+  };
+}
+
+/** The workspace of a new conversation; null if the server has only one. */
+export function chosenWorkspace(): string | null {
+  const { workspaces = [] } = serverFacts.about.value ?? {};
+  return workspaces.length > 1 ? choices.workspace.value || (workspaces[0] ?? null) : null;
+}
+
+const PAGE = 50;
+const items = signal<readonly ApiListedConversation[]>([]);
+const next = signal<string | null>(null);
+const isOpen = signal(false);
+
+async function loadList(): Promise<void> {
+  const limit = Math.min(200, Math.max(PAGE, items.value.length));
+  const page = await json<ApiConversationList>(`${inApi("conversations")}?limit=${limit}`);
+  items.value = page.items;
+  next.value = page.next;
+}
+
+async function more(): Promise<void> {
+  const cursor = encodeURIComponent(next.value ?? "");
+  const page = await json<ApiConversationList>(`${inApi("conversations")}?limit=${PAGE}&cursor=${cursor}`);
+  items.value = [...items.value, ...page.items];
+  next.value = page.next;
+}
+
+function showList(open: boolean): void {
+  isOpen.value = open;
+  if (open) void drawn().then(() => elements.filter.current?.focus());
+}
+
+/** The sidebar's list. `isOpen` matters on a narrow screen only. */
+export const conversationList = { items, next, isOpen, load: loadList, more, show: showList };
+
+/** Other tabs of this server in the same browser. */
+const others = new BroadcastChannel("vis");
+
+/** Tells them that a conversation has changed, is new or was deleted. */
+export function tellTabs(): void {
+  others.postMessage({ changed: true });
+}
+
+/** Calls `changed` whenever one of them tells it. */
+export function onTabs(changed: () => void): void {
+  others.addEventListener("message", changed);
+}
+
+/** The elements that are focused, scrolled or opened from elsewhere. */
+export const elements = {
+  actions: createRef<HTMLDetailsElement>(),
+  ask: createRef<HTMLDialogElement>(),
+  filter: createRef<HTMLInputElement>(),
+  request: createRef<HTMLTextAreaElement>(),
+  thread: createRef<HTMLElement>(),
+  token: createRef<HTMLInputElement>(),
+  viewer: createRef<HTMLDialogElement>(),
+};
+
+/** Resolves when what was changed before is in the document: components are drawn in a microtask. */
+export async function drawn(): Promise<void> {
+  await Promise.resolve();
+  await Promise.resolve();
+}
