@@ -365,7 +365,7 @@ function grepArguments(args: readonly unknown[]): unknown[] {
 }
 
 /** For people who watch: how many there are. */
-export function counted(one: string, many: string): (found: readonly unknown[]) => string {
+function counted(one: string, many: string): (found: readonly unknown[]) => string {
   return ({ length }) => `${length} ${length === 1 ? one : many}`;
 }
 

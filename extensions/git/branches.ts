@@ -9,7 +9,7 @@ import { RecordReader } from "./records.ts";
 import { inside } from "./repository.ts";
 import { type GitState, readState, readStatus, refuseDuring } from "./status.ts";
 
-export interface SwitchOptions {
+interface SwitchOptions {
   /** Makes the branch. */
   readonly create?: boolean;
   /** Where a new branch starts; HEAD by default. */
@@ -24,7 +24,7 @@ export async function switchTo(env: EnvironmentView, to: string, options: Switch
   return await readState(git);
 }
 
-export async function goTo(
+async function goTo(
   git: Git,
   { to, from, create = from !== undefined }: SwitchOptions & { readonly to: string },
 ): Promise<void> {
@@ -55,7 +55,7 @@ export async function goTo(
   }
 }
 
-export async function isBranch(git: Git, name: string): Promise<boolean> {
+async function isBranch(git: Git, name: string): Promise<boolean> {
   return (await git.run(["show-ref", "--verify", "--quiet", `refs/heads/${name}`])).code === 0;
 }
 
@@ -79,7 +79,7 @@ export interface BranchOptions {
   readonly force?: boolean;
 }
 
-export interface GitBranch {
+interface GitBranch {
   readonly name: string;
   readonly hash: string;
   readonly subject: string;
@@ -90,7 +90,7 @@ export interface GitBranch {
   readonly track?: string;
 }
 
-export interface Branches {
+interface Branches {
   /** Null if HEAD is detached. */
   readonly current: string | null;
   readonly branches: readonly GitBranch[];
@@ -193,7 +193,7 @@ export interface TagOptions {
   readonly delete?: boolean;
 }
 
-export interface Tags {
+interface Tags {
   readonly tags: readonly {
     readonly name: string;
     readonly commit: string;
@@ -272,7 +272,7 @@ export interface WorktreeOptions {
   readonly force?: boolean;
 }
 
-export interface Worktree {
+interface Worktree {
   readonly path: string;
   readonly hash: string | null;
   readonly branch: string | null;

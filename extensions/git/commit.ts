@@ -243,7 +243,7 @@ export async function refuseFiltered(git: Git, paths: readonly string[], cannot 
   );
 }
 
-export interface Person {
+interface Person {
   readonly name: string;
   readonly email: string;
   readonly date: Date;

@@ -17,7 +17,7 @@ export interface DiffOptions {
   readonly maxChars?: number;
 }
 
-export interface FileDiff {
+interface FileDiff {
   readonly path: string;
   readonly from?: string;
   readonly status: "added" | "deleted" | "modified" | "renamed" | "copied" | "conflict";
@@ -31,7 +31,7 @@ export interface FileDiff {
   readonly left?: number;
 }
 
-export interface DiffHunk {
+interface DiffHunk {
   readonly oldStart: number;
   readonly oldLines: number;
   readonly newStart: number;

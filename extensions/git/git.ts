@@ -276,7 +276,7 @@ export function unmatchedPath(stderr: string): string | undefined {
 }
 
 /** Files that git did not overwrite because they have uncommitted changes, or are not tracked. */
-export function overwrittenPaths(stderr: string): readonly string[] {
+function overwrittenPaths(stderr: string): readonly string[] {
   const listed = /would be (?:overwritten|removed) by [\w -]+:\n((?:[ \t]+\S.*\n)+)/.exec(`${stderr}\n`)?.[1] ?? "";
   return listed.split("\n").map((line) => line.trim()).filter((line) => line !== "");
 }

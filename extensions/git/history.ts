@@ -22,7 +22,7 @@ export interface LogOptions {
   readonly firstParent?: boolean;
 }
 
-export interface CommitLog {
+interface CommitLog {
   readonly commits: readonly Commit[];
   /** Number of older commits that match too. */
   readonly left: number;
@@ -79,7 +79,7 @@ interface TreeEntry {
   readonly size?: number;
 }
 
-export type GitObject =
+type GitObject =
   | (Commit & Diff & { readonly kind: "commit" })
   | {
     readonly kind: "file";
@@ -210,7 +210,7 @@ export interface BlameOptions {
 }
 
 /** Consecutive lines from one commit. */
-export interface Origin {
+interface Origin {
   readonly from: number;
   readonly to: number;
   /** Null if not committed. */

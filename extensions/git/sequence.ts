@@ -39,7 +39,7 @@ export interface PickOptions extends Steps {
   readonly mainline?: number;
 }
 
-export interface Sequenced extends GitState {
+interface Sequenced extends GitState {
   /** Where the branch was before all of it: `git.reset({to: was})` goes back. */
   readonly was: string;
   /** Why it stopped, if not at conflicts. */

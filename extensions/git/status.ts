@@ -28,7 +28,7 @@ export interface FileStatus {
   readonly submodule?: true;
 }
 
-export interface Status {
+interface Status {
   /** Null if HEAD is detached. */
   readonly branch: string | null;
   /** Null if there is no commit yet. */

@@ -17,7 +17,7 @@ export interface ResetOptions {
   readonly force?: boolean;
 }
 
-export interface Reset extends GitState {
+interface Reset extends GitState {
   /** Where the branch was: `git.reset({to: was})` goes back. */
   readonly was: string;
   /** Number of commits that are no longer on the branch. */
@@ -81,7 +81,7 @@ export interface RestoreOptions {
   readonly staged?: boolean;
 }
 
-export interface Restored {
+interface Restored {
   readonly files: readonly string[];
   /** Number of files that are not listed. */
   readonly left: number;
@@ -149,7 +149,7 @@ export interface StashOptions {
   readonly drop?: Which;
 }
 
-export interface Stashes extends GitState {
+interface Stashes extends GitState {
   readonly stashes: readonly { readonly hash: string; readonly message: string; readonly date: Date }[];
   /** Hash of a stash that is no longer in the list: `{apply: hash}` still brings its changes back. */
   readonly dropped?: string;

@@ -255,4 +255,4 @@ function fields(value: unknown): Fields {
 }
 
 /** Of one message of a server: a result of a call has room for so many values. */
-export const MESSAGE_LIMITS = { values: 400_000, depth: 500 };
+const MESSAGE_LIMITS = { values: 400_000, depth: 500 };

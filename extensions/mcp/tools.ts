@@ -260,7 +260,7 @@ function lineOf(alias: string, tool: McpTool): string {
 }
 
 /** Maximum functions of one alias; the others are called with `mcp.call`. */
-export const MOST_SYMBOLS = 300;
+const MOST_SYMBOLS = 300;
 
 /** Keys are few: old ones of servers that were removed may stay. */
 const GLOBAL = { scope: "global" } as const;

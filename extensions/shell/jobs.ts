@@ -137,7 +137,7 @@ export interface ReadOutputOptions {
   readonly maxBytes?: number;
 }
 
-export interface JobReport {
+interface JobReport {
   readonly id: string;
   readonly running: boolean;
   readonly code: number | null;
@@ -262,7 +262,7 @@ export class Job {
 }
 
 /** Part of an output; positions are bytes since its start. */
-export interface OutputPart {
+interface OutputPart {
   readonly text: string;
   /** Its end, where the next part starts. */
   readonly to: number;

@@ -169,7 +169,7 @@ export function spawnOptions(
   return stdin === undefined ? options : { ...options, input: stdin };
 }
 
-export interface CommandRules {
+interface CommandRules {
   readonly allow: readonly string[];
   readonly deny: readonly string[];
 }

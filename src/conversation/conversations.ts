@@ -343,7 +343,7 @@ export interface SharedRun {
 }
 
 /** What a request brings, as another node needs it. */
-export interface SharedRequest extends Pick<RunnerOptions, "retryOf"> {
+interface SharedRequest extends Pick<RunnerOptions, "retryOf"> {
   readonly read: readonly InputVariable[];
 }
 

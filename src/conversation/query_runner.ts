@@ -221,7 +221,7 @@ export class LeaseKeeper {
 }
 
 /** What is kept for a branch between its queries. */
-export interface LiveEnvironment {
+interface LiveEnvironment {
   /** Whether its child is running. */
   readonly alive: boolean;
   /** Whether it matches what is stored, without anything else. */
@@ -230,7 +230,7 @@ export interface LiveEnvironment {
   close(): Promise<void>;
 }
 
-export interface LiveEnvironmentsOptions<E extends LiveEnvironment, B> {
+interface LiveEnvironmentsOptions<E extends LiveEnvironment, B> {
   readonly open: (branch: B) => Promise<E>;
   /** Maximum number kept. Those with a running child or query are not closed to reach it. */
   readonly kept: number;
@@ -343,7 +343,7 @@ export interface PooledChild {
   rest(): Promise<void>;
 }
 
-export interface ChildPoolOptions {
+interface ChildPoolOptions {
   /** Maximum number of children, counted from before they start until they are reaped. Only simultaneous queries can
    * exceed it. */
   readonly live: number;

@@ -1,4 +1,4 @@
-export interface NetGrant {
+interface NetGrant {
   /** An IP address, without brackets. */
   readonly host: string;
   readonly port: number;

@@ -44,7 +44,7 @@ function byAddress(url: string, name: string): Image {
 }
 
 /** Services refuse more in one request. */
-export const MAX_IMAGES = 20;
+const MAX_IMAGES = 20;
 
 /** Returns the images with the media type that their bytes show. Throws `UsageError` for images that no request can
  * carry: too many, too large, or with an unsupported type or address. */

@@ -129,7 +129,7 @@ export interface ExtensionCommandFacts {
   readonly flags: readonly CommandFlag[];
 }
 
-export interface CommandFlag {
+interface CommandFlag {
   /** As typed, including its dashes. */
   readonly flag: string;
   /** "boolean" if it takes no value. */

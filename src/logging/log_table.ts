@@ -2,7 +2,7 @@ import { unrefTimer } from "../domain/kit/time.ts";
 import type { LogEntry } from "../domain/records/history.ts";
 import { type FinishedCall, type LogRecord, type LogSink, SINKS } from "./log.ts";
 
-export interface LogTable {
+interface LogTable {
   /** Stores what is waiting and receives nothing further. Never rejects. */
   close(): Promise<void>;
 }
@@ -36,7 +36,7 @@ function store(queue: LogQueue, { level, category, event, data: all }: LogRecord
   queue.add({ level, event, data: { category, ...data }, ...scope });
 }
 
-export interface LogQueueOptions {
+interface LogQueueOptions {
   /** Stores a batch; a rejection is ignored. */
   readonly write: (entries: readonly LogEntry[]) => Promise<void>;
   /** Maximum number of waiting entries; further ones are dropped and counted. */

@@ -12,7 +12,7 @@ const MOST_SWEPT = 20;
 /** After the first program began, which would compete with it. A process that ends sooner leaves it to others. */
 const SWEEP_AFTER_MS = 1_000;
 
-export interface CommandFolderOptions {
+interface CommandFolderOptions {
   readonly root?: string | undefined;
   /** Removes the contents of a folder that takes long; otherwise this process does. */
   readonly removeLarge?: ((path: string) => Promise<void>) | undefined;

@@ -26,7 +26,7 @@ const WORDS: Readonly<Record<number, string>> = {
 };
 const SIGNALS = new Map(Object.entries(constants.signals).map(([name, number]) => [Number(number), name]));
 
-export interface ConfinedProcessOptions {
+interface ConfinedProcessOptions {
   /** Carries out the plan (init.c), and becomes the first process around the program. */
   readonly launcher: ChildProgram;
   readonly argv: readonly string[];

@@ -50,7 +50,7 @@ interface Found {
   readonly missing: Map<string, "folder" | "file">;
 }
 
-export interface FixedOptions extends Readonly<Record<"repositories" | "write" | "named" | "keep", readonly string[]>> {
+interface FixedOptions extends Readonly<Record<"repositories" | "write" | "named" | "keep", readonly string[]>> {
   /** How the command is called where it has to end. */
   readonly title: string;
   /** Folders that no command can look into now, but could open by changing their modes. */

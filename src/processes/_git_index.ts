@@ -12,7 +12,7 @@ const STAT_BYTES = 40, FLAG_BYTES = 2;
 const AT_ONCE = 2_000;
 
 /** What Vis wants to know of an index. */
-export interface IndexFacts {
+interface IndexFacts {
   /** Names of submodules, checked out or not. */
   readonly submodules: readonly string[];
   /** Hashes of the wanted files by their names. */

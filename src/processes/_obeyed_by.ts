@@ -18,7 +18,7 @@ const MOST_VISITED = 20_000;
 
 /** A path that git or Vis runs or obeys. `as` says when: `part`, if something is there; `word`, if it is a file; `near`,
  * if it is a file or could become one in a folder that is there; others also while nothing is there. */
-export interface Claim {
+interface Claim {
   readonly path: string;
   readonly as: "part" | "word" | "near" | "file" | "folder";
   /** Completes "which". */
@@ -503,7 +503,7 @@ async function submodules(modules: string): Promise<readonly string[]> {
 const MOST_FOLLOWED = 40;
 
 /** A step on the way to a path, as the kernel goes. */
-export interface PathStep {
+interface PathStep {
   readonly path: string;
   readonly is: "folder" | "file" | "link" | null;
   /** Whether the path ends there. */

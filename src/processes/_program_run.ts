@@ -36,7 +36,7 @@ export interface RunOptions {
 }
 
 /** A process that has ended. */
-export interface EndedProcess extends Pick<Spawned, "stdout" | "stderr" | "ms" | "timedOut" | "truncated"> {
+interface EndedProcess extends Pick<Spawned, "stdout" | "stderr" | "ms" | "timedOut" | "truncated"> {
   readonly status: Deno.CommandStatus;
   readonly notes: string[];
 }

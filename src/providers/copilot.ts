@@ -5,7 +5,7 @@ import { type Clock, REAL_CLOCK } from "../domain/kit/time.ts";
 import type { Capabilities, ModelEvent, ModelRequest, Provider } from "./provider.ts";
 import type { ProviderOptions, WireProtocol } from "./wire/wire.ts";
 
-export interface CopilotOptions
+interface CopilotOptions
   extends Pick<ProviderOptions, "name" | "defaultModel" | "headers">, Required<Pick<ProviderOptions, "capabilities">> {
   readonly endpoints: Pick<CopilotEndpoints, "exchange" | "api">;
   readonly githubToken: string;
@@ -102,7 +102,7 @@ export class CopilotProvider implements Provider {
 }
 
 /** A short-lived token and the address that it is valid for. */
-export interface CopilotToken {
+interface CopilotToken {
   readonly token: string;
   readonly api: string;
 }

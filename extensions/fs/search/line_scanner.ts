@@ -15,7 +15,7 @@ export interface Hit {
   readonly after?: readonly string[];
 }
 
-export interface ScanOptions {
+interface ScanOptions {
   readonly path: string;
   readonly matcher: LineMatcher;
   /** Lines of context before and after each hit. */

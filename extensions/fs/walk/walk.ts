@@ -27,7 +27,7 @@ interface WalkOptions {
 /** Internal folders of version control systems. */
 const NEVER: readonly string[] = [".git", ".hg", ".svn"];
 const REST_EVERY = 32;
-export const MAX_ENTRIES = 500_000;
+const MAX_ENTRIES = 500_000;
 
 interface OpenFolder {
   readonly path: string;

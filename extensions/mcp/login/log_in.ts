@@ -70,7 +70,7 @@ const DONE = "The login was received. Go back to the terminal.";
 const PASTE = "Copy the address of this page into the terminal.";
 
 /** Logs in to a server in the browser. Rejects with LoginError, or with what the library throws. */
-export async function logIn(url: string, { print, ask }: Person): Promise<Login> {
+async function logIn(url: string, { print, ask }: Person): Promise<Login> {
   if (!isSecureUrl(url)) throw new LoginError("Its address has no https, which logins need");
   const fetchFn = loginFetch(url);
   const { authorizationServer, metadata, resource, scope } = await discovered(url);

@@ -5,13 +5,13 @@ import { BOT_LOGIN } from "../../domain/settings.ts";
 import type { Services } from "../channel.ts";
 import { browse } from "./program/command.ts";
 
-export interface Completion {
+interface Completion {
   readonly value: string;
   /** A short description; "" for none. */
   readonly about: string;
 }
 
-export interface Completions {
+interface Completions {
   readonly items: readonly Completion[];
   /** What the shell completes itself. */
   readonly paths: "files" | "folders" | "none";

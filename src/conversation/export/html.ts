@@ -321,7 +321,7 @@ export function codeHtml(
 }
 
 /** The style of an exported page: dark and light by the reader's system, also for phones and print. */
-export const EXPORT_STYLE = `
+const EXPORT_STYLE = `
 :root { color-scheme: light dark; --back: #f6f6f4; --card: #ffffff; --text: #1d1f21; --soft: #5c6166; --line: #dcdee0;
   --code: #f3f4f5; --answer: #eaf5ec; --edge: #2f8a4c; --bad: #a3262b; --ok: #1d6c39; --link: #0b57a4; --ask: #e8f0fa;
   --comment: #616c64; --string: #8a3d14; --keyword: #6b34b8; --number: #0d6470; }

@@ -45,7 +45,7 @@ export function readArchiveFile(strings: LongStrings): CheckedArchive {
   }
 }
 
-export interface CheckedArchive {
+interface CheckedArchive {
   readonly archive: ConversationArchive;
   readonly contents: ContentSource;
 }

@@ -291,7 +291,7 @@ const SIGN = /[“”„‘’‚–—…€©®™°§«»¿¡£·•§ªº\u0
 
 /** The encoding of bytes that are neither UTF-8 nor UTF-16: the one in which they read most like a text. It is a guess,
  * which whoever uses it has to name. Single bytes decode in many encodings; Western European is the last resort. */
-export function guessEncoding(bytes: Uint8Array): Candidate {
+function guessEncoding(bytes: Uint8Array): Candidate {
   const { sample, isCut } = sampleOf(bytes);
   let [best, most]: [Candidate, number] = ["windows-1252", -Infinity];
   for (const name of CANDIDATES) {

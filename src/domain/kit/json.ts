@@ -70,7 +70,7 @@ export interface JsonLimits {
   readonly depth: number;
 }
 
-export const JSON_LIMITS: JsonLimits = { values: 1_000_000, depth: 500 };
+const JSON_LIMITS: JsonLimits = { values: 1_000_000, depth: 500 };
 
 const QUOTE = 34, COMMA = 44, BACKSLASH = 92, ARRAY = 91, ARRAY_END = 93, OBJECT = 123, OBJECT_END = 125;
 

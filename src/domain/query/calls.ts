@@ -19,7 +19,7 @@ export interface HostCallEvent {
 }
 
 /** A call as a `BlockTally` reads it: an event, or what is recorded of a call that ended. */
-export type RecordedHostCall =
+type RecordedHostCall =
   & Pick<HostCallEvent, "name" | "ok" | "action" | "outcome" | "output">
   & { readonly phase?: HostCallEvent["phase"] };
 
@@ -64,7 +64,7 @@ export interface CallAction {
 }
 
 /** One call: the words of its function, and what it is about. */
-export interface CalledAction extends Pick<CallAction, "doing" | "done" | "things"> {
+interface CalledAction extends Pick<CallAction, "doing" | "done" | "things"> {
   /** A line of printable text; "" if the words say it all. */
   readonly subject: string;
 }

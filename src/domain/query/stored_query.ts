@@ -14,7 +14,7 @@ interface QueryFacts extends Omit<QueryEnd, "status" | "reason"> {
 }
 
 /** While it runs, in any process, its answer is "". */
-export interface RunningQuery extends QueryFacts {
+interface RunningQuery extends QueryFacts {
   readonly running: true;
   readonly status: "running";
   readonly reason: null;

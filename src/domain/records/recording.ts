@@ -6,7 +6,7 @@ import type { BlockResult } from "../query/query_schemas.ts";
 import type { StoredQuery } from "../query/stored_query.ts";
 
 /** A plain model call made by a block. If there is a reply and an error, the model's length limit cut the reply. */
-export type RecordedCall = Pick<SubCall, "prompt" | "reply" | "error">;
+type RecordedCall = Pick<SubCall, "prompt" | "reply" | "error">;
 
 /** The input of the variable `context`. Its parts can be read while the store is open. */
 export interface RecordedContext {

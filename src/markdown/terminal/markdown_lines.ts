@@ -16,7 +16,7 @@ const COLOURED_CHARS = 20_000;
 /** Where no more is left, lists and quotes are not indented. */
 const LEAST_WIDTH = 10;
 
-export interface TerminalPlace {
+interface TerminalPlace {
   readonly width: number;
   readonly paint: TerminalPaint;
   readonly columns: (text: string) => number;

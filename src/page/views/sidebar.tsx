@@ -120,7 +120,7 @@ function toggleTheme(): void {
 }
 
 /** Searches all conversations. */
-export async function search(words: string): Promise<void> {
+async function search(words: string): Promise<void> {
   await view(`Results for “${words}”`, async () => {
     const { items } = await json<{ readonly items: readonly ApiSearchHit[] }>(
       `/api/v1/search?limit=50&q=${encodeURIComponent(words)}`,

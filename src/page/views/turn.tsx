@@ -273,7 +273,7 @@ function factsOf({ status, reason, ms, usage, costUsd, confidence }: TurnEnd): s
 
 /** The steps of a query. Only those near the viewport are on the page; the others are empty boxes of their height,
  * filled from the server when they come near. */
-export function Steps({ turn }: { readonly turn: Turn }): JSX.Element {
+function Steps({ turn }: { readonly turn: Turn }): JSX.Element {
   const live = useRef<HTMLDivElement>(null);
   const count = turn.live.value.length;
   useLayoutEffect(() => {

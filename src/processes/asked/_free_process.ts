@@ -11,7 +11,7 @@ const INHERITED =
   "HOME USER LOGNAME LANG LC_ALL LC_CTYPE TZ TMPDIR SystemRoot SystemDrive windir ComSpec PATHEXT USERPROFILE APPDATA LOCALAPPDATA ProgramFiles TEMP TMP"
     .split(" ");
 
-export interface FreeProcessOptions
+interface FreeProcessOptions
   extends
     Pick<SpawnOptions, "env" | "input" | "timeoutMs" | "maxBytes" | "signal" | "stop" | "onOutput" | "guessEncoding"> {
   /** Real path; null for an empty folder of its own. */

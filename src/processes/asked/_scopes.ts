@@ -7,7 +7,7 @@ export type AskedCommand = string | readonly string[];
 
 /** What a lasting answer to a command would allow, one text for each program; or why it is asked every time. `runs` says
  * which files of the workspace its programs run. */
-export type CommandScopes =
+type CommandScopes =
   | { readonly scopes: readonly string[]; readonly runs: readonly string[] }
   | { readonly never: string };
 
@@ -324,7 +324,7 @@ function leadingWords(
 }
 
 /** Programs with their arguments, in order; or why the text may mean something else to a shell. */
-export type CommandLine =
+type CommandLine =
   | { readonly parts: readonly (readonly string[])[] }
   | { readonly opaque: string };
 

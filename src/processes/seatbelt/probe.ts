@@ -1,7 +1,7 @@
 import { join } from "node:path";
 
 /** What came of an attempt. "silent" if the program said nothing about it, or if its target does not exist. */
-export type ProbeOutcome = "allowed" | "denied" | "silent";
+type ProbeOutcome = "allowed" | "denied" | "silent";
 
 export interface ProbeRow {
   readonly name: string;
@@ -10,7 +10,7 @@ export interface ProbeRow {
 }
 
 /** The folders that one probe works in: only the workspace and its contents are granted. */
-export interface ProbePlace {
+interface ProbePlace {
   readonly workspace: string;
   /** Beside the workspace. */
   readonly beside: string;

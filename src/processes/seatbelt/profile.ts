@@ -23,7 +23,7 @@ export interface SeatbeltPolicy {
 
 /** A profile for `sandbox-exec`. Its text depends only on how many paths a policy has: every path is a parameter, so
  * that no name of a file can add a rule. */
-export interface SeatbeltProfile {
+interface SeatbeltProfile {
   readonly text: string;
   readonly parameters: Readonly<Record<string, string>>;
 }

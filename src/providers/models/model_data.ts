@@ -3,7 +3,7 @@ import { type Capabilities, type Price, UNKNOWN_MODEL } from "../provider.ts";
 export type ModelDataSet = keyof typeof FILES;
 
 /** What the data package contains about a model. */
-export interface ModelFacts extends Capabilities {
+interface ModelFacts extends Capabilities {
   readonly name: string;
   /** Maximum reply length in tokens. */
   readonly replyTokens: number | null;

@@ -88,7 +88,7 @@ function isFailure({ code, retryable }: ProviderError): boolean {
   return retryable && (code === "network" || code === "server" || code === "stall" || code === "rate");
 }
 
-export interface BreakerLimits {
+interface BreakerLimits {
   /** Consecutive failures that open it. */
   readonly failures: number;
   /** How long it stays open before one call may probe the service. */

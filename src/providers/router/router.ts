@@ -65,7 +65,7 @@ export interface RouterCallOptions {
 }
 
 /** A reply that has not begun. */
-export type Wait = Readonly<{ model: string; waitedMs: number; limitMs: number }>;
+type Wait = Readonly<{ model: string; waitedMs: number; limitMs: number }>;
 
 /** Why the next attempt is delayed. */
 export interface Pause {
@@ -292,7 +292,7 @@ function mayRetry(options: RouterCallOptions): boolean {
   return options.mayRetry?.() ?? true;
 }
 
-export interface CallPatience extends Patience {
+interface CallPatience extends Patience {
   readonly log: Pick<Log, "warn">;
 }
 
@@ -376,7 +376,7 @@ const PATIENT = { firstMs: 2_000, mostMs: 30_000 };
 
 /** The pauses of one request: short ones between attempts at one route, and longer ones after all routes have failed
  * with temporary errors, as long as patience lasts. */
-export class Retries {
+class Retries {
   readonly #clock: Clock;
   readonly #random: () => number;
   readonly #patienceMs: number;

@@ -6,7 +6,7 @@ const SHORTEST_HEADER_SECRET = 8;
 /** Endings that people often paste with the base address. */
 const PASTED = /\/(chat\/completions|responses|messages)$/;
 
-export interface EndpointOptions {
+interface EndpointOptions {
   readonly baseUrl: string;
   /** The headers with the key. */
   readonly authorization: Readonly<Record<string, string>>;

@@ -34,7 +34,7 @@ export interface ExchangeFacts {
   readonly onBytes?: (() => void) | undefined;
 }
 
-export interface HttpCall {
+interface HttpCall {
   readonly model: string | null;
   readonly call: Pick<WireCall, "path" | "query" | "headers"> & { readonly body?: JsonFields };
 }

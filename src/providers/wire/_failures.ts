@@ -9,7 +9,7 @@ export interface ServiceError extends Said {
   readonly headers: Headers;
 }
 
-export interface FailureFacts {
+interface FailureFacts {
   readonly endpoint: Endpoint;
   readonly advice: Advice;
   /** The API's name in a sentence, such as "the chat completions API". */
@@ -224,7 +224,7 @@ function chainText(error: unknown): string {
 }
 
 /** What an error body, or an error within a stream, contains, in the shapes that services use. */
-export interface Said {
+interface Said {
   /** Not yet cleaned; "" if there is none. */
   readonly text: string;
   /** The service's code and type; "" if there are none. */

@@ -166,7 +166,7 @@ function refused(text: string): string | null {
 }
 
 /** Differences between the requests of services that implement OpenAI's API. */
-export interface ChatDialect {
+interface ChatDialect {
   /** Fields of the request for a reasoning level. */
   reasoning(level: ReasoningLevel): JsonFields;
   headers(request: ModelRequest): Readonly<Record<string, string>>;

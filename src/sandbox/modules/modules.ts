@@ -113,7 +113,7 @@ const DEFAULT = "default\u200d";
 /** Turns a self-contained plain JavaScript module into a script whose value is its default export, or an object without
  * prototype of its named exports. Line numbers do not change. Throws Error if the module imports, awaits at its top
  * level, exports nothing, or has both default and named exports. */
-export function moduleScript(code: string, path: string): string {
+function moduleScript(code: string, path: string): string {
   const program = parse(code, { ecmaVersion: "latest", sourceType: "module", allowHashBang: true });
   const fault = faultOf(program);
   if (fault !== null) throw new Error(`Cannot use module ${path}: ${fault}`);

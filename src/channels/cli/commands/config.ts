@@ -136,7 +136,7 @@ function explained({ key, value, layer, doc, type, project, layers }: SettingFac
   return [color.bold(text), ...about, ...places];
 }
 
-export interface ApprovalsFlags {
+interface ApprovalsFlags {
   readonly all: boolean;
   readonly cwd?: string | undefined;
   readonly json: boolean;

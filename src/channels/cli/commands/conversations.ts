@@ -11,7 +11,7 @@ import type { Io } from "../../channel.ts";
 import { jsonText, printReport } from "../output.ts";
 import { browse, type CommandInput, forkPoint, type StoredCommand } from "../program/command.ts";
 
-export interface ConversationsFlags {
+interface ConversationsFlags {
   readonly output: "text" | "json";
   readonly db?: string | undefined;
 }

@@ -38,7 +38,7 @@ function line(check: CheckResult, io: Io): string {
   return `${mark} ${visibleText(`${check.name.padEnd(20)} ${check.found}`)}${fix}`;
 }
 
-export interface UpdateFlags {
+interface UpdateFlags {
   readonly from?: string;
   readonly key?: string;
   readonly check: boolean;

@@ -68,7 +68,7 @@ async function writePieces(
   }
 }
 
-export interface ImportFlags {
+interface ImportFlags {
   readonly output: "text" | "json";
   readonly quiet: boolean;
   /** Do not ask about the code in the file. */

@@ -5,7 +5,7 @@ import type { ConfigAdmin } from "../../channel.ts";
 import { interrupt, printReport } from "../output.ts";
 import type { CommandInput } from "../program/command.ts";
 
-export interface McpServersFlags {
+interface McpServersFlags {
   readonly cwd?: string | undefined;
   readonly json: boolean;
 }

@@ -13,7 +13,7 @@ import type { Services, Session } from "../../channel.ts";
 import { interrupt, jsonText } from "../output.ts";
 import { browse, type CommandInput, withSession } from "../program/command.ts";
 
-export interface ReplayFlags {
+interface ReplayFlags {
   readonly query?: number | undefined;
   readonly inPlace: boolean;
   readonly json: boolean;

@@ -118,7 +118,7 @@ async function announce(
   for (const note of session.notes ?? []) progress.line(`vis · ${visibleText(oneLine(note, 300))}`);
 }
 
-export interface RetryFlags extends OpenRequest, QueryCommandFlags {
+interface RetryFlags extends OpenRequest, QueryCommandFlags {
   /** 1-based; the last one if omitted. */
   readonly query?: number | undefined;
 }

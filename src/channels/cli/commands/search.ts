@@ -8,7 +8,7 @@ import type { Io } from "../../channel.ts";
 import { interrupt, jsonText } from "../output.ts";
 import { browse, type CommandInput } from "../program/command.ts";
 
-export interface SearchFlags {
+interface SearchFlags {
   readonly conversation?: string | undefined;
   readonly kind?: SearchKind | undefined;
   readonly since?: number | undefined;

@@ -6,7 +6,7 @@ import { diffLines } from "../ask/progress.ts";
 import { jsonText } from "../output.ts";
 import { browse, type StoredCommand } from "../program/command.ts";
 
-export interface UndoFlags {
+interface UndoFlags {
   readonly list: boolean;
   readonly steps?: number | undefined;
   readonly scope?: string | undefined;

@@ -69,7 +69,7 @@ export const SYSTEM_NAMES: readonly (typeof SYSTEM_VARIABLES)[number][] = [
 const { call } = Function.prototype;
 const { indexOf, repeat, slice } = String.prototype;
 
-export const text = {
+const text = {
   indexOf: call.bind(indexOf) as (self: string, part: string) => number,
   repeat: call.bind(repeat) as (self: string, count: number) => string,
   slice: call.bind(slice) as (self: string, from: number, to?: number) => string,
