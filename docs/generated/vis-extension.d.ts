@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 3798f5b8661e0666a826395cf60c1ba2fd077dbeda38904f32099d8e1ccaa815
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: cec62a05fafc1e662fdd87c82ee2edb708fd11d7fa8e67e47140fc3f13f27887
 import { z } from 'zod';
 
 /** Any value that JSON can express. */
