@@ -100,6 +100,13 @@ export class Checkpoints {
     this.#locked.set(checkpoint.id, file);
   }
 
+  /** Stores a change that others have made. */
+  async record(checkpoint: Checkpoint): Promise<void> {
+    await Deno.mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    (await writeWhole(join(this.#folder, `${checkpoint.id}.json`), encode(checkpoint))).close();
+    await this.#pruneSometimes();
+  }
+
   async done(id: string): Promise<void> {
     await Deno.rename(this.#pending(id), join(this.#folder, `${id}.json`));
     this.#unlock(id);

@@ -1,5 +1,5 @@
 import { BoundedMap, type EnvironmentView } from "@vis/extension";
-import type { Checkpoint, Checkpoints } from "./checkpoints.ts";
+import type { ChangeItem, Checkpoint, Checkpoints } from "./checkpoints.ts";
 import type { FolderGuard } from "./confine.ts";
 import type { Tree } from "./tree/tree.ts";
 
@@ -24,6 +24,10 @@ export interface FsContext {
   readonly approve: EnvironmentView["approve"];
   /** Finds the paths that git or Vis later run or read as settings. */
   readonly obeyedPaths: EnvironmentView["obeyedPaths"];
+  /** Tells the query of a changed file; undefined outside a call. */
+  readonly changedFile: EnvironmentView["changedFile"];
+  /** Called with what `fs` has changed. */
+  readonly accepted: (items: readonly ChangeItem[]) => void;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -33,6 +37,8 @@ interface Seen {
   readonly size: number;
   /** SHA-256 of the bytes; null if only part was read. */
   readonly hash: Promise<string> | null;
+  /** SHA-256 after a command of the conversation has changed it since: an edit need not read it again. */
+  readonly ownHash?: Promise<string>;
   /** True if the text has other characters for some of the file's bytes, so that writing it back would lose data. */
   readonly lossy: boolean;
   /** As which its text was read; null if no text was. */

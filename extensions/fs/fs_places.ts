@@ -1,10 +1,11 @@
-import { BoundedMap, type EnvironmentView, Semaphore } from "@vis/extension";
+import { BoundedMap, type EnvironmentView, type FileWatcher, Semaphore } from "@vis/extension";
 import { recover } from "./change/change_files.ts";
-import { Checkpoints } from "./checkpoints.ts";
+import { type ChangeItem, Checkpoints } from "./checkpoints.ts";
 import { FolderGuard } from "./confine.ts";
 import { type FsContext, ReadLedger } from "./context.ts";
 import { treeOf } from "./tree/path_tree.ts";
 import type { Tree } from "./tree/tree.ts";
+import { FileWatch } from "./watch/file_watch.ts";
 
 interface Known {
   readonly tree: Tree;
@@ -13,6 +14,7 @@ interface Known {
   readonly queue: Semaphore;
   /** Reverts what an earlier process left half done, before anything else. */
   readonly ready: Promise<unknown>;
+  readonly watch: FileWatch;
 }
 
 type View = Pick<
@@ -28,6 +30,7 @@ type View = Pick<
   | "secrets"
   | "approve"
   | "obeyedPaths"
+  | "changedFile"
 >;
 
 const MAX_PLACES = 64;
@@ -42,19 +45,35 @@ export class FsPlaces {
   async of(env: View): Promise<FsContext> {
     const { workspace: root, conversationId, signal } = env;
     signal?.throwIfAborted();
-    const { tree, checkpoints, ready } = this.#place(root, env.home ?? null);
+    const { tree, checkpoints, ready, watch } = this.#place(root, env.home ?? null);
     await ready;
     const { currentIterationId: iterationId = null, userQueryId: queryId = null } = env;
     const source = { conversationId, queryId, iterationId };
-    const { note = () => {}, sourceFault, secrets = [], approve, obeyedPaths } = env;
+    const { note = () => {}, sourceFault, secrets = [], approve, obeyedPaths, changedFile } = env;
     const kept = { tree, checkpoints, ledger: this.#ledger, guard: this.#guard };
-    return { ...kept, root, conversationId, source, signal, note, sourceFault, secrets, approve, obeyedPaths };
+    const accepted = (items: readonly ChangeItem[]): void => watch.accept(items);
+    const asked = { note, sourceFault, secrets, approve, obeyedPaths, changedFile, accepted };
+    return { ...kept, root, conversationId, source, signal, ...asked };
   }
 
   /** Changes files; such calls run one at a time per workspace. */
   async change<Result>(env: View, make: (context: FsContext) => Promise<Result>): Promise<Result> {
     const context = await this.of(env);
     return await this.#place(env.workspace, env.home ?? null).queue.run(() => make(context));
+  }
+
+  /** Watches what programs change, for one call. Looks and changes of `fs` come one at a time. */
+  watch(env: View & Pick<EnvironmentView, "spawn">): FileWatcher {
+    const { queue, watch } = this.#place(env.workspace, env.home ?? null);
+    // What a command changed is told even if its call was abandoned.
+    const context = async (): Promise<FsContext> => ({ ...await this.of(env), signal: undefined });
+    return {
+      begin: async () => {
+        await queue.run(async () => watch.begin(await context(), env.spawn));
+        return () => watch.ended();
+      },
+      report: () => queue.run(async () => watch.report(await context(), env.spawn)),
+    };
   }
 
   #place(root: string, home: string | null): Known {
@@ -69,6 +88,7 @@ export class FsPlaces {
       checkpoints,
       queue: new Semaphore(),
       ready: recover({ tree, checkpoints, guard: this.#guard }),
+      watch: new FileWatch(root, tree),
     };
     this.#known.set(key, place);
     return place;

@@ -247,6 +247,7 @@ export default defineExtension({
       },
     ),
   ],
+  watchFiles: (env) => places.watch(env),
   cli: [{
     name: "undo",
     doc: "Undoes file changes and prints the result as JSON.",

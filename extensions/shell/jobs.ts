@@ -1,5 +1,5 @@
-import type { EnvironmentView } from "@vis/extension";
-import { allowed, type CommandOptions, type ShellCommand, spawnOptions, wallHint } from "./run.ts";
+import type { EnvironmentView, FileChanges } from "@vis/extension";
+import { allowed, type CommandOptions, type ShellCommand, spawnOptions, wallHint, watched } from "./run.ts";
 
 export interface StartOptions extends CommandOptions {
   readonly waitMs?: number;
@@ -24,7 +24,9 @@ export async function start(
   const job = jobs.add((id) =>
     new Job({ id, command: text }, async (own) => {
       try {
-        return await spawn({ ...spawnOptions({ ...rest, timeoutMs }), ...own, onBegin: begun.resolve });
+        const given = { ...spawnOptions({ ...rest, timeoutMs }), ...own, onBegin: begun.resolve };
+        const { result, changes } = await watched(env, () => spawn(given));
+        return { ...result, changes };
       } finally {
         begun.resolve();
       }
@@ -43,7 +45,8 @@ export async function readJob(
 ): Promise<JobReport & { readonly hint?: string }> {
   const report = await jobsOf(env).read(id, { ...options, signal: env.signal });
   const hint = wallHint(env, report.output);
-  return hint === null ? report : { ...report, hint };
+  const changes = report.changes ?? (report.running ? await env.watchFiles?.()?.report() : null);
+  return { ...report, ...(changes ? { changes } : {}), ...(hint === null ? {} : { hint }) };
 }
 
 const MOST_RUNNING = 8;
@@ -122,7 +125,7 @@ export function runningIn(envId: string): readonly Job[] {
 const named = ({ id, command }: Job): string => `${id} (${command.length > 60 ? `${command.slice(0, 60)}…` : command})`;
 
 type Spawn = NonNullable<EnvironmentView["spawn"]>;
-type Ended = Awaited<ReturnType<Spawn>>;
+type Ended = Awaited<ReturnType<Spawn>> & { readonly changes?: FileChanges | null };
 type SpawnOptions = NonNullable<Parameters<Spawn>[1]>;
 
 /** Limit for both outputs together, in order of arrival. */
@@ -151,6 +154,8 @@ interface JobReport {
   readonly left: number;
   readonly ms: number;
   readonly notes?: readonly string[];
+  /** Of the workspace, since the last read. */
+  readonly changes?: FileChanges;
 }
 
 /** A command that keeps running between calls. */
@@ -163,6 +168,7 @@ export class Job {
   readonly #waiting = new Set<() => void>();
   readonly #done: Promise<void>;
   #read = 0;
+  #changes: FileChanges | null = null;
   #ended: Ended | null = null;
   #failed: unknown = null;
   #endedAt = 0;
@@ -183,7 +189,11 @@ export class Job {
         this.#wake();
       },
     });
-    this.#done = running.then((ended) => void (this.#ended = ended), (error: unknown) => void (this.#failed = error))
+    const ended = (how: Ended): void => {
+      this.#ended = how;
+      this.#changes = how.changes ?? null;
+    };
+    this.#done = running.then(ended, (error: unknown) => void (this.#failed = error))
       .finally(() => {
         this.#endedAt = performance.now();
         this.#wake();
@@ -235,7 +245,9 @@ export class Job {
     const { code = null, signal = null, timedOut = false, notes = [] } = this.#ended ?? {};
     const facts = { id: this.id, running: this.running, code, signal, timedOut };
     const report = { ...facts, output: text, missed, left: this.#ring.total - to, ms: this.#ms };
-    return notes.length > 0 ? { ...report, notes } : report;
+    const changes = this.#changes;
+    this.#changes = null; // they are told once
+    return { ...report, ...(notes.length > 0 ? { notes } : {}), ...(changes ? { changes } : {}) };
   }
 
   async #wait(

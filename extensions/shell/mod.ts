@@ -33,7 +33,7 @@ const given = {
   secrets: z.array(z.string()).max(20).optional(),
 };
 const waiting = { waitMs: z.number().int().min(0).max(600_000).optional(), until: text.optional() };
-const REPORT = "{id, running, code, signal, timedOut, output, missed, left, ms, hint?}";
+const REPORT = "{id, running, code, signal, timedOut, output, missed, left, ms, changes?, hint?}";
 
 export default defineExtension({
   namespace: "vis.shell",
@@ -59,7 +59,7 @@ export default defineExtension({
       action: { doing: "running", done: "ran", things: "commands" },
       outcome: commandOutcome,
       args: z.tuple([command, z.strictObject({ ...given, maxBytes: bytes(32 << 20) }).optional()]),
-      returns: "{code, signal, stdout, stderr, ms, timedOut, truncated, hint?}",
+      returns: "{code, signal, stdout, stderr, ms, timedOut, truncated, changes?, hint?}",
       examples: [
         'await shell.run("npm test", {timeoutMs: 300000})',
         'await shell.run(["sort", "-u"], {stdin: names.join("\\n")})',

@@ -1,4 +1,11 @@
-import { type CallOutcome, commandText, type EnvironmentView, isSecretFile, matchesWildcard } from "@vis/extension";
+import {
+  type CallOutcome,
+  commandText,
+  type EnvironmentView,
+  type FileChanges,
+  isSecretFile,
+  matchesWildcard,
+} from "@vis/extension";
 import { realpath } from "node:fs/promises";
 import ownPath, { relative, resolve } from "node:path";
 
@@ -15,12 +22,39 @@ export async function run(
   command: ShellCommand,
   options: ShellRunOptions = {},
 ): Promise<unknown> {
-  const { notes, ...result } = await (await allowed(env, command, options))({
-    ...spawnOptions({ timeoutMs: RUN_MS, ...options }),
-    guessEncoding: true,
-  });
+  const spawn = await allowed(env, command, options);
+  const { result: { notes, ...result }, changes } = await watched(
+    env,
+    () => spawn({ ...spawnOptions({ timeoutMs: RUN_MS, ...options }), guessEncoding: true }),
+  );
   const hint = wallHint(env, `${result.stderr}\n${result.stdout}`);
-  return { ...result, ...(hint === null ? {} : { hint }), ...(notes.length > 0 ? { notes } : {}) };
+  return {
+    ...result,
+    ...(changes === null ? {} : { changes }),
+    ...(hint === null ? {} : { hint }),
+    ...(notes.length > 0 ? { notes } : {}),
+  };
+}
+
+/** Runs a program, and reports what it changed in the workspace, also if it was ended with its call. */
+export async function watched<Result>(
+  env: EnvironmentView,
+  run: () => Promise<Result>,
+): Promise<{ readonly result: Result; readonly changes: FileChanges | null }> {
+  const watcher = env.watchFiles?.();
+  const ended = await watcher?.begin();
+  const report = async (): Promise<FileChanges | null> => {
+    ended?.();
+    return env.closed?.aborted ? null : await watcher?.report() ?? null;
+  };
+  let result: Result;
+  try {
+    result = await run();
+  } catch (error) {
+    await report().catch(() => {}); // the error of the program counts
+    throw error;
+  }
+  return { result, changes: await report() };
 }
 
 /** A command line for `/bin/sh`, or a program with its arguments. */

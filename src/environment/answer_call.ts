@@ -32,6 +32,13 @@ export async function answerCall(
   const does = active?.actions[name];
   const action = builtin ? {} : { action: calledAction(does ?? unnamed(name), args) };
   scope.onCall({ block, name, phase: "start", ...action });
+  const diffs: string[] = [];
+  const changedFile = (diff: string): void => {
+    diffs.push(diff);
+    scope.onChange?.(diff);
+  };
+  const viewed = (): EnvironmentView =>
+    Object.create(view(signal), { changedFile: { value: changedFile, enumerable: true } });
   let ended: Pick<HostCallEvent, "ok" | "diffs"> = { ok: false };
   let said: CallOutcome = { text: "" };
   const told = (outcome: CallOutcome): void => void (said = outcome);
@@ -40,9 +47,9 @@ export async function answerCall(
     if (stored) await stored;
     const result = builtin
       ? await callBuiltin(call, { source, scope })
-      : await called(active, name)?.call(name, args, { env: view(signal), signal, told });
-    ended = { ok: said.ok ?? true, ...diffsIn(result) };
-    for (const diff of allDiffs(result)) scope.onChange?.(diff);
+      : await called(active, name)?.call(name, args, { env: viewed(), signal, told });
+    for (const diff of allDiffs(result)) changedFile(diff);
+    ended = { ok: said.ok ?? true, ...diffsIn(diffs.map((diff) => ({ diff }))) };
     return result;
   } finally {
     const { ok = false } = ended;

@@ -16,6 +16,8 @@ export type {
   DoctorContext,
   EnvironmentView,
   Extension,
+  FileChanges,
+  FileWatcher,
   FunctionOptions,
   FunctionSymbol,
   HostFunction,

@@ -23,7 +23,7 @@ import {
 } from "./active.ts";
 import { readExtensionConfig, type SettingSources } from "./read_config.ts";
 import { signatureOf } from "./signatures.ts";
-import type { Before, EnvironmentView, Extension, FunctionSymbol, ValueSymbol } from "./spec.ts";
+import type { Before, EnvironmentView, Extension, FileWatcher, FunctionSymbol, ValueSymbol } from "./spec.ts";
 import { type NormalExtension, scriptsOf, validateExtension } from "./validate.ts";
 
 interface RegistryOptions extends SettingSources {
@@ -166,7 +166,8 @@ export class ExtensionRegistry {
   }
 
   /** The environment as one extension sees it: with the keys that belong to it. */
-  #view({ namespace }: NormalExtension, { env, own, call, faults }: ViewOf): EnvironmentView {
+  #view({ namespace }: NormalExtension, of: ViewOf): EnvironmentView {
+    const { env, own, call, faults } = of;
     const { home, load } = this.#options;
     const config = this.#configs.get(namespace);
     const note = (text: string): void =>
@@ -174,6 +175,7 @@ export class ExtensionRegistry {
     const warn = (text: string): void => void faults?.push({ namespace, phase: "warn", error: new Error(text) });
     return callView(env, {
       ...own?.(namespace, call),
+      ...(call ? { watchFiles: () => this.#watcher(of) } : {}),
       ...(home === undefined ? {} : { home: tenantHome(home, env.tenant) }),
       ...(config === undefined ? {} : { config }),
       ...(call ? { signal: call.signal } : {}),
@@ -182,6 +184,11 @@ export class ExtensionRegistry {
       ...(call && faults ? { warn } : {}),
       ...(load ? { load: async (ref) => this.#loadFor(env.envId, await load(ref)) } : {}),
     });
+  }
+
+  #watcher(of: ViewOf): FileWatcher | null {
+    const found = this.#installedFor(of.env.envId).find(({ watchFiles }) => watchFiles !== undefined);
+    return found?.watchFiles?.(this.#view(found, of)) ?? null;
   }
 
   #loadFor(envId: string, extension: Extension): Extension {

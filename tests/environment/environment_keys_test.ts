@@ -46,6 +46,8 @@ const QUERY: Readonly<Record<keyof QueryKeys, string>> = {
   note: "function",
   warn: "function",
   sourceFault: "function",
+  changedFile: "function",
+  watchFiles: "function",
   ask: "function",
   runChild: "function",
 };
@@ -96,7 +98,7 @@ Deno.test("the live environment has those keys and no other, of those types", as
   const all = { ...CONVERSATION, ...QUERY };
   const expected = Object.fromEntries(Object.entries(all).filter(([key]) => !NOT_HERE.includes(key)));
   assert.deepEqual(seen["call"], expected);
-  const ofCalls = ["approve", "note", "warn", "sourceFault", "ask", "runChild"];
+  const ofCalls = ["approve", "note", "warn", "sourceFault", "changedFile", "watchFiles", "ask", "runChild"];
   const outside = Object.fromEntries(Object.entries(expected).filter(([key]) => !ofCalls.includes(key)));
   for (const where of ["activate", "prompt", "nudge"]) {
     const { currentIterationId: _first, ...rest } = seen[where] ?? {};

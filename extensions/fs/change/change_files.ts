@@ -55,6 +55,7 @@ export async function changeFiles(
     throw error;
   }
   if (id !== null) await context.checkpoints?.done(id);
+  context.accepted(all);
   for (const item of items) {
     const { path, after, from = path } = item;
     const seen = items.find((one) => one.path === from)?.seen;

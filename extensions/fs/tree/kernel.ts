@@ -74,7 +74,7 @@ const AT_FDCWD = -100;
 const AT_REMOVEDIR = 0x200;
 const AT_SYMLINK_NOFOLLOW = 0x100;
 const AT_EMPTY_PATH = 0x1000;
-const STATX_BASIC_AND_BIRTH = 0xfff;
+const STATX_BASIC = 0x7ff, STATX_BASIC_AND_BIRTH = 0xfff;
 const STATX_BYTES = 256;
 /** RESOLVE_NO_MAGICLINKS and NO_SYMLINKS; with BENEATH. */
 const UNLINKED = 0x02n | 0x04n, BENEATH = UNLINKED | 0x08n;
@@ -202,6 +202,20 @@ export class Kernel {
     const code = this.#symbols.statx(this.#calls.statx, folder, name, flags, STATX_BASIC_AND_BIRTH, this.#statBytes);
     this.#check(code, "statx", path ?? "");
     return this.#stat;
+  }
+
+  /** Writes the numbers of `Tree.stamps` for one name, which ends with NUL; nothing where nothing is. */
+  stamp(folder: number, name: Bytes, into: Float64Array, at: number): void {
+    const bytes = this.#statBytes, stat = this.#stat;
+    const code = this.#symbols.statx(this.#calls.statx, folder, name, AT_SYMLINK_NOFOLLOW, STATX_BASIC, bytes);
+    if (code !== 0) return;
+    const long = (from: number): number => stat.getUint32(from, true) + stat.getUint32(from + 4, true) * 2 ** 32;
+    const time = (from: number): number => long(from) * 1_000 + stat.getUint32(from + 8, true) / 1e6;
+    into[at] = stat.getUint16(28, true);
+    into[at + 1] = long(32);
+    into[at + 2] = long(40);
+    into[at + 3] = time(112);
+    into[at + 4] = time(96);
   }
 
   /** The number of bytes read, of directory entries, or of bytes written. */

@@ -9,6 +9,7 @@ import {
   type NewFile,
   type OpenFile,
   type OpenFolder,
+  STAMP,
   type Tree,
 } from "./tree.ts";
 import { Pace } from "@vis/extension";
@@ -79,6 +80,14 @@ export class KernelTree implements Tree, Disposable {
 
   readLink(path: string): string {
     return this.#with(path, OPEN.path | OPEN.noFollow, (at) => this.#kernel.readLink(at, ""));
+  }
+
+  stamps(folder: string, names: readonly Uint8Array<ArrayBuffer>[], into: Float64Array): void {
+    into.fill(0);
+    const write = (at: number): void => names.forEach((name, i) => this.#kernel.stamp(at, name, into, i * STAMP));
+    try {
+      this.#with(folder, OPEN.path | OPEN.folder, write);
+    } catch { /* it is gone, or a link now */ }
   }
 
   folder(path: string, visit: (folder: OpenFolder) => void): OpenFolder {

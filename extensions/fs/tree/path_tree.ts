@@ -5,9 +5,11 @@ import {
   type FolderEntry,
   FolderTooLarge,
   MAX_NAMES,
+  nameText,
   type NewFile,
   type OpenFile,
   type OpenFolder,
+  STAMP,
   type Tree,
 } from "./tree.ts";
 import { join, relative, sep } from "node:path";
@@ -69,6 +71,19 @@ export class PathTree implements Tree, Disposable {
 
   readLink(path: string): string {
     return Deno.readLinkSync(this.#real(path));
+  }
+
+  stamps(folder: string, names: readonly Uint8Array<ArrayBuffer>[], into: Float64Array): void {
+    into.fill(0);
+    for (const [i, name] of names.entries()) {
+      try {
+        const info = Deno.lstatSync(join(this.#real(folder), nameText(name.subarray(0, -1))));
+        const kind = info.isSymlink ? 0o120000 : info.isDirectory ? 0o040000 : info.isFile ? 0o100000 : 0;
+        const mode = kind | (info.mode ?? 0) & 0o7777;
+        const times = [info.mtime?.getTime() ?? 0, (info.ctime ?? info.mtime)?.getTime() ?? 0];
+        into.set([mode, info.ino ?? 0, info.size, ...times], i * STAMP);
+      } catch { /* nothing is there */ }
+    }
   }
 
   folder(path: string, visit: (folder: OpenFolder) => void): OpenFolder {

@@ -98,11 +98,19 @@ export interface Tree {
   /** Unsorted. Throws `FolderTooLarge` for a folder with more than can be listed. */
   entries(path: string): readonly FolderEntry[];
   readLink(path: string): string;
+  /** Writes numbers that change with an entry, `STAMP` for each of these names of a folder, given as bytes that end with
+   * NUL: kind and mode, inode, size, and the times of its content and of its change in milliseconds. Zeros where nothing
+   * is; never throws. Costs a fraction of `look`, for a comparison of thousands. */
+  stamps(folder: string, names: readonly Uint8Array<ArrayBuffer>[], into: Float64Array): void;
   /** `visit` is called with every folder from below the root down to this one, and may throw. */
   folder(path: string, visit: (folder: OpenFolder) => void): OpenFolder;
   /** The same files for many calls: the root stays open, so that each of them need not open it. */
   held(): Tree & Disposable;
 }
+
+/** Numbers of an entry, as `stamps` writes them, and their order. */
+export const STAMP = 5;
+export const AT = { mode: 0, inode: 1, size: 2, modified: 3, changed: 4 } as const;
 
 const NOT_TEXT = 0xfffd;
 const MARK = "\ufffd";

@@ -25,7 +25,7 @@ interface WalkOptions {
 }
 
 /** Internal folders of version control systems. */
-const NEVER: readonly string[] = [".git", ".hg", ".svn"];
+export const NEVER: readonly string[] = [".git", ".hg", ".svn"];
 const REST_EVERY = 32;
 const MAX_ENTRIES = 500_000;
 
@@ -85,7 +85,7 @@ function rulesAbove(tree: Tree, start: string): IgnoreRules | null {
   return rules;
 }
 
-function entriesOf(tree: Tree, folder: string): readonly FolderEntry[] {
+export function entriesOf(tree: Tree, folder: string): readonly FolderEntry[] {
   try {
     return [...tree.entries(folder || ".")].sort((a, b) => a.name < b.name ? -1 : 1);
   } catch (error) {
@@ -125,7 +125,7 @@ interface RuleSet {
 }
 
 /** The `.gitignore` files that apply to one folder, outermost first. Immutable: descending creates a new one. */
-class IgnoreRules {
+export class IgnoreRules {
   readonly #tree: Tree;
   readonly #sets: readonly RuleSet[];
 

@@ -46,6 +46,7 @@ function countedTree(tree: Tree): Tree & Disposable {
     open: (path) => tree.open(path),
     entries: (path) => tree.entries(path),
     readLink: (path) => tree.readLink(path),
+    stamps: (folder, names, into) => tree.stamps(folder, names, into),
     folder: (path, options) => {
       const folder = tree.folder(path, options);
       const proxy = counted(folder);

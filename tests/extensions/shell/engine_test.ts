@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import fs from "../../../extensions/fs/mod.ts";
 import shell from "../../../extensions/shell/mod.ts";
 import { startEngine } from "../../helpers/engine.ts";
 import { replyJson } from "../../helpers/scripted_provider.ts";
@@ -69,5 +70,22 @@ Deno.test("shell.start() tells that a program cannot run", { ignore }, async () 
     ], { workspace, extensions: [shell], spawn: (folder, argv, options) => wall.spawn(folder, argv, options) });
     await engine.ask("Start it");
     assert.match(engine.context(1), /Cannot run no-such-program: it does not exist/);
+  });
+});
+
+Deno.test("the model and the user are told of files that a command changed", { ignore }, async () => {
+  await place(async ({ wall, workspace }) => {
+    await Deno.writeTextFile(`${workspace}/a.txt`, "one\n");
+    await using engine = await startEngine([
+      replyJson('const r = await shell.run("sed -i s/one/two/ a.txt; echo new > b.txt"); r.changes'),
+      replyJson([], { final: "The text is two now" }),
+    ], { workspace, extensions: [fs, shell], spawn: (folder, argv, options) => wall.spawn(folder, argv, options) });
+    await engine.ask("Replace one by two");
+    assert.match(engine.context(1), /<changed> b\.txt \+1 −0, a\.txt \+1 −1/);
+    assert.match(engine.context(1), /files: 2, added: \[ "b\.txt" \], changed: \[ "a\.txt" \]/);
+    const diffs = engine.events.flatMap((event) =>
+      event.type === "host_call" && event.phase === "end" ? event.diffs ?? [] : []
+    );
+    assert.match(diffs.join(""), /-one\n\+two\n/);
   });
 });

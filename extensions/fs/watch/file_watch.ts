@@ -1,0 +1,338 @@
+import { diffOf } from "../change/current_file.ts";
+import { type ChangeItem, type PathSnapshot, type State, stateOf } from "../checkpoints.ts";
+import type { FsContext } from "../context.ts";
+import { AT, sha256Of, type Tree } from "../tree/tree.ts";
+import { GitContents } from "./git_contents.ts";
+import { type Difference, isFolderStamp, isSameStamp, type Stamp, WorkspaceLook } from "./workspace_look.ts";
+import { type EnvironmentView, type FileChanges, isSecretFile, Pace } from "@vis/extension";
+
+/** What is kept of one report so that it can be undone: files, their bytes before and after, and bytes of one. */
+const MOST_ITEMS = 2_000, MOST_BYTES = 64 << 20, MOST_OF_FILE = 16 << 20;
+/** Contents that git does not have, kept in memory in case a command changes them. */
+const KEPT_FILES = 4_000, KEPT_BYTES = 32 << 20, KEPT_OF_FILE = 1 << 20;
+/** Files whose changes are shown, and their bytes; of others, only the names are. */
+const MOST_DIFFS = 200, DIFF_BYTES = 4 << 20;
+/** Paths that a report names. */
+const MOST_NAMED = 40;
+const KIND = 0o170000, LINK = 0o120000, MODE = 0o7777;
+
+interface Copy {
+  readonly stamp: Stamp;
+  readonly snapshot: NonNullable<PathSnapshot>;
+}
+
+interface Changed extends Difference {
+  /** Undefined if it is not known. */
+  readonly old: PathSnapshot | undefined;
+  readonly now: PathSnapshot | undefined;
+  /** Where the file was before. */
+  readonly from?: string;
+}
+
+/** Sees which files of a workspace commands change, and keeps what they were for `undo`. Where several commands run at
+ * once, the first report has the changes of all. */
+export class FileWatch {
+  readonly #look: WorkspaceLook;
+  readonly #git: GitContents;
+  readonly #copies = new Map<string, Copy>();
+  #copied = 0;
+  #running = 0;
+  /** Whether a command began whose changes are not all reported. */
+  #isOpen = false;
+  #untold: Report = emptyReport();
+  #isOff = false;
+
+  constructor(root: string, tree: Tree) {
+    this.#look = new WorkspaceLook(tree);
+    this.#git = new GitContents(root);
+  }
+
+  /** A command is about to begin: what has changed until now was not its work. */
+  async begin(context: FsContext, spawn: EnvironmentView["spawn"]): Promise<void> {
+    const found = await this.#next(context);
+    if (this.#isOpen) this.#untold = joined(this.#untold, await this.#record(context, found, spawn));
+    await this.#git.refresh();
+    await this.#copy(context, found);
+    this.#running++;
+    this.#isOpen = true;
+  }
+
+  ended(): void {
+    this.#running--;
+  }
+
+  /** What has changed since the last report, or since the commands began; null if nothing. */
+  async report(context: FsContext, spawn: EnvironmentView["spawn"]): Promise<FileChanges | null> {
+    if (!this.#isOpen) return null;
+    const found = await this.#next(context);
+    const report = joined(this.#untold, await this.#record(context, found, spawn));
+    this.#untold = emptyReport();
+    this.#isOpen = this.#running > 0;
+    return report.files === 0 ? null : report;
+  }
+
+  /** Vis itself has changed these, as they are now. */
+  accept(items: readonly ChangeItem[]): void {
+    for (const { path, after } of items) {
+      const stamp = this.#look.accept(path);
+      if (stamp !== undefined) this.#keep(path, stamp, after);
+    }
+  }
+
+  async #next({ note }: FsContext): Promise<readonly Difference[]> {
+    const found = this.#isOff ? null : await this.#look.next();
+    if (found !== null) return found;
+    if (!this.#isOff) note("What commands change is not seen here: the workspace has over 100 000 files");
+    this.#isOff = true;
+    return [];
+  }
+
+  /** Keeps the contents that git could not give back. */
+  async #copy(context: FsContext, found: readonly Difference[]): Promise<void> {
+    const pace = new Pace();
+    for (const { path, after } of found) {
+      if (pace.due) await pace.rest();
+      const isKept = after === null || isFolderStamp(after) || this.#git.has(path, after);
+      const snapshot = isKept ? null : snapshotAt(context.tree, path, { stamp: after, most: KEPT_OF_FILE });
+      this.#keep(path, after, snapshot ?? null);
+    }
+  }
+
+  #keep(path: string, stamp: Stamp | null, snapshot: PathSnapshot): void {
+    this.#copied -= sizeOf(this.#copies.get(path)?.snapshot);
+    this.#copies.delete(path);
+    const size = sizeOf(snapshot);
+    const fits = size <= KEPT_OF_FILE && this.#copied + size <= KEPT_BYTES && this.#copies.size < KEPT_FILES;
+    if (stamp === null || snapshot === null || snapshot.kind === "dir" || !fits) return;
+    this.#copies.set(path, { stamp, snapshot });
+    this.#copied += size;
+  }
+
+  /** Stores changes as a checkpoint, as far as it is known what the files were, and tells the query of each. */
+  async #record(
+    context: FsContext,
+    found: readonly Difference[],
+    spawn: EnvironmentView["spawn"],
+  ): Promise<Report> {
+    if (found.length === 0) return emptyReport();
+    const all = await this.#contents(context, found, spawn);
+    const changed = all.filter(isChanged);
+    for (const { path, after, now } of all) this.#keep(path, after, now ?? null);
+    const known = changed.filter(({ old, now }) => old !== undefined && now !== undefined);
+    const items = known.flatMap(({ path, old = null, now = null }) => [{ path, before: old, after: now }]);
+    const moves = known.flatMap(({ path, from }) => from === undefined ? [] : [{ from, to: path }]);
+    if (items.length > 0) await store(context, { items, moves, stamps: known });
+    await tell(context, changed);
+    await remember(context, known);
+    return reportOf(changed);
+  }
+
+  /** With what the entries were and are. */
+  async #contents(
+    { tree }: FsContext,
+    found: readonly Difference[],
+    spawn: EnvironmentView["spawn"],
+  ): Promise<readonly Changed[]> {
+    const sorted = found.toSorted((a, b) => a.path < b.path ? -1 : 1);
+    const added = new Map(sorted.flatMap((one) => one.before === null && one.after ? [[fileOf(one.after), one]] : []));
+    const ofGit = new Map<string, Stamp>(), pace = new Pace();
+    let count = 0, bytes = 0;
+    const fits = (stamp: Stamp | null): boolean => {
+      const size = stamp === null || isFolderStamp(stamp) ? 0 : stamp[AT.size] ?? 0;
+      if (size > MOST_OF_FILE || bytes + size > MOST_BYTES) return false;
+      bytes += size;
+      return true;
+    };
+    const known: (Changed & { readonly isKnown: boolean })[] = [];
+    for (const one of sorted) {
+      if (pace.due) await pace.rest();
+      const { path, before, after } = one;
+      const isKnown = ++count <= MOST_ITEMS && fits(before) && fits(after);
+      const now = isKnown ? snapshotAt(tree, path, { stamp: after, most: MOST_OF_FILE }) : undefined;
+      const old = isKnown ? this.#oldOf(path, before) : undefined;
+      if (isKnown && old === undefined && before !== null) ofGit.set(path, before);
+      known.push({ ...one, old, now, isKnown });
+    }
+    const texts = await this.#git.read(
+      new Map([...ofGit].filter(([path, stamp]) => this.#git.has(path, stamp))),
+      spawn,
+    );
+    const byPath = new Map(known.map((one) => [one.path, one]));
+    const sources = new Map(known.flatMap(({ path, before, after }) => {
+      const to = before === null || after !== null || isFolderStamp(before) ? undefined : added.get(fileOf(before));
+      return to === undefined ? [] : [[to.path, path] as const];
+    }));
+    const targets = new Map([...sources].map(([to, from]) => [from, to]));
+    return known.map((one) => {
+      const text = texts.get(one.path), moved = byPath.get(targets.get(one.path) ?? "")?.now;
+      const old = one.old ??
+        (one.before === null || !one.isKnown
+          ? one.old
+          : text
+          ? fileSnapshot(one.before, text)
+          : moved?.kind === "file"
+          ? fileSnapshot(one.before, moved.bytes)
+          : undefined);
+      const from = sources.get(one.path);
+      return { ...one, old, ...(from === undefined ? {} : { from }) };
+    });
+  }
+
+  #oldOf(path: string, before: Stamp | null): PathSnapshot | undefined {
+    if (before === null) return null;
+    if (isFolderStamp(before)) return { kind: "dir", mode: (before[AT.mode] ?? 0) & MODE };
+    const copy = this.#copies.get(path);
+    return copy && isSameStamp(copy.stamp, before) ? copy.snapshot : undefined;
+  }
+}
+
+/** Which file it is, as it was. */
+function fileOf(stamp: Stamp): string {
+  return [stamp[AT.inode], stamp[AT.size], stamp[AT.modified]].join();
+}
+
+function sizeOf(snapshot: PathSnapshot | undefined): number {
+  return snapshot?.kind === "file" ? snapshot.bytes.length : 0;
+}
+
+function fileSnapshot(stamp: Stamp, bytes: Uint8Array<ArrayBuffer>): NonNullable<PathSnapshot> {
+  return { kind: "file", bytes, mode: (stamp[AT.mode] ?? 0) & MODE, owner: null };
+}
+
+/** What a look has just seen; undefined if it cannot be read, or is larger. */
+function snapshotAt(
+  tree: Tree,
+  path: string,
+  { stamp, most }: { readonly stamp: Stamp | null; readonly most: number },
+): PathSnapshot | undefined {
+  if (stamp === null) return null;
+  if (isFolderStamp(stamp)) return { kind: "dir", mode: (stamp[AT.mode] ?? 0) & MODE };
+  try {
+    if (((stamp[AT.mode] ?? 0) & KIND) === LINK) return { kind: "link", target: tree.readLink(path) };
+    using file = tree.open(path);
+    const bytes = new Uint8Array(Math.min(file.facts.size, most) + 1);
+    let length = 0;
+    for (let count = 1; count > 0 && length < bytes.length; length += count) count = file.read(bytes.subarray(length));
+    return length < bytes.length ? fileSnapshot(stamp, bytes.slice(0, length)) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A file that was written again as it was, or only got another time, is not changed. */
+function isChanged({ old, now, before, after }: Changed): boolean {
+  if (old === undefined || now === undefined || before === null || after === null) return true;
+  if (before[AT.mode] !== after[AT.mode]) return true;
+  if (old?.kind === "link" && now?.kind === "link") return old.target !== now.target;
+  if (old?.kind !== "file" || now?.kind !== "file" || old.bytes.length !== now.bytes.length) return true;
+  return !old.bytes.every((byte, at) => byte === now.bytes[at]);
+}
+
+async function store(
+  { checkpoints, source, tree }: FsContext,
+  { items, moves, stamps }: {
+    readonly items: readonly ChangeItem[];
+    readonly moves: readonly { readonly from: string; readonly to: string }[];
+    readonly stamps: readonly Changed[];
+  },
+): Promise<void> {
+  if (checkpoints === null) return;
+  const kept: { readonly path: string; readonly before: State; readonly after: State; readonly link?: string }[] = [];
+  const pace = new Pace();
+  for (const [at, { path, before, after }] of items.entries()) {
+    if (pace.due) await pace.rest();
+    const facts = after?.kind === "file" && before !== null ? lookAt(tree, path) : null;
+    const link =
+      facts?.kind === "file" && facts.names > 1 && stamps[at]?.before?.[AT.inode] === stamps[at]?.after?.[AT.inode]
+        ? { link: facts.id }
+        : {};
+    kept.push({ path, before: await checkpoints.keep(before), after: await stateOf(after), ...link });
+  }
+  const own = { change: "command", of: [], items: kept, ...(moves.length > 0 ? { moves } : {}), temporary: [] };
+  await checkpoints.record({ ...source, id: checkpoints.newId(), at: Date.now(), ...own });
+}
+
+function lookAt(tree: Tree, path: string) {
+  try {
+    return tree.look(path);
+  } catch {
+    return null;
+  }
+}
+
+/** Tells the query of each file, with a diff where there is room. */
+async function tell({ changedFile, secrets }: FsContext, changed: readonly Changed[]): Promise<void> {
+  if (!changedFile) return;
+  const sources = new Set(changed.map(({ from }) => from));
+  const pace = new Pace();
+  let left = MOST_DIFFS, bytes = DIFF_BYTES;
+  for (const { path, before, after, old, now, from } of changed) {
+    if (isFolderStamp(after ?? before) || after === null && sources.has(path)) continue;
+    if (pace.due) await pace.rest();
+    const isShown = old !== undefined && now !== undefined && left > 0 && from === undefined &&
+      sizeOf(old) + sizeOf(now) <= bytes && !isSecretFile(path, secrets);
+    if (isShown) {
+      left--;
+      bytes -= sizeOf(old) + sizeOf(now);
+    }
+    const [a, b] = [
+      before === null && from === undefined ? "/dev/null" : `a/${from ?? path}`,
+      after ? `b/${path}` : "/dev/null",
+    ];
+    const diff = isShown ? await diffOf({ path, before: old, after: now }) : `--- ${a}\n+++ ${b}\n`;
+    changedFile(
+      isShown || from !== undefined || after === null ? diff : `${diff}… the lines are left out, with +0 −0 lines\n`,
+    );
+  }
+}
+
+/** The conversation may edit what its own command has changed in a file that it knows, without reading it again. */
+async function remember({ ledger, conversationId, root }: FsContext, changed: readonly Changed[]): Promise<void> {
+  for (const { path, before, old, now } of changed) {
+    const known = ledger.find(conversationId, `${root}/${path}`);
+    if (known === null || old?.kind !== "file" || now?.kind !== "file") continue;
+    const was = await sha256Of(old.bytes);
+    const isKnown = known.hash === null
+      ? known.size === old.bytes.length && known.mtime === Math.floor(before?.[AT.modified] ?? 0)
+      : await known.hash === was || known.ownHash !== undefined && await known.ownHash === was;
+    if (isKnown) ledger.remember(conversationId, `${root}/${path}`, { ...known, ownHash: sha256Of(now.bytes) });
+  }
+}
+
+type Report = { -readonly [Key in keyof FileChanges]: FileChanges[Key] };
+
+function emptyReport(): Report {
+  return { files: 0, added: [], changed: [], removed: [] };
+}
+
+function joined(a: Report, b: Report): Report {
+  const both = (key: "added" | "changed" | "removed"): readonly string[] =>
+    [...new Set([...a[key], ...b[key]])].slice(0, MOST_NAMED);
+  const lost = (a.notUndoable ?? 0) + (b.notUndoable ?? 0);
+  return {
+    files: a.files + b.files,
+    added: both("added"),
+    changed: both("changed"),
+    removed: both("removed"),
+    ...(lost > 0 ? { notUndoable: lost } : {}),
+  };
+}
+
+/** Of folders, only those without a file in them. */
+function reportOf(all: readonly Changed[]): Report {
+  const shown = all.filter(({ path, before, after }, at) =>
+    !isFolderStamp(after ?? before) || !(all[at + 1]?.path ?? "").startsWith(`${path}/`)
+  );
+  const named = (is: (one: Changed) => boolean): readonly string[] =>
+    shown.filter(is).slice(0, MOST_NAMED).map(({ path, before, after }) => (
+      isFolderStamp(after ?? before) ? `${path}/` : path
+    ));
+  const lost = shown.filter(({ old, now }) => old === undefined || now === undefined).length;
+  return {
+    files: shown.length,
+    added: named(({ before }) => before === null),
+    changed: named(({ before, after }) => before !== null && after !== null),
+    removed: named(({ after }) => after === null),
+    ...(lost > 0 ? { notUndoable: lost } : {}),
+  };
+}

@@ -1,0 +1,183 @@
+import { isGuarded } from "../confine.ts";
+import { AT, nameBytes, STAMP, type Tree } from "../tree/tree.ts";
+import { entriesOf, IgnoreRules, NEVER } from "../walk/walk.ts";
+import { Pace } from "@vis/extension";
+
+/** Files, links and folders beyond which a workspace is not looked at: a look would take longer than most commands. */
+const MAX_LOOKED = 100_000;
+/** A folder that changed this lately may change again at the same time, as its clock has it. */
+const FRESH_MS = 100;
+const KIND = 0o170000, FOLDER = 0o040000;
+
+/** Numbers of an entry, as `Tree.stamps` gives them. */
+export type Stamp = Float64Array;
+
+/** An entry that is not as it was; null where nothing is. */
+export interface Difference {
+  /** Relative to the workspace. */
+  readonly path: string;
+  readonly before: Stamp | null;
+  readonly after: Stamp | null;
+}
+
+interface Seen {
+  /** Rules of the folder above, and with its own. */
+  readonly above: IgnoreRules;
+  readonly rules: IgnoreRules;
+  readonly names: readonly string[];
+  /** Of the folder itself, then of the names. */
+  readonly bytes: readonly Uint8Array<ArrayBuffer>[];
+  readonly stamps: Float64Array;
+  readonly isFresh: boolean;
+}
+
+const ITSELF = nameBytes(".\0");
+
+/** Compares a workspace with how it was at the look before, without what `.gitignore` leaves out. A folder is listed again
+ * only once its names have changed; of each entry the mode, size, times and inode are compared. */
+export class WorkspaceLook {
+  readonly #tree: Tree;
+  readonly #top: IgnoreRules;
+  #folders: ReadonlyMap<string, Seen> | null = null;
+  /** What Vis itself has made since the last look. */
+  readonly #accepted = new Map<string, Stamp | null>();
+
+  constructor(tree: Tree) {
+    this.#tree = tree;
+    this.#top = IgnoreRules.of(tree);
+  }
+
+  /** Everything at the first look; null where there is too much to be looked at. */
+  async next(): Promise<readonly Difference[] | null> {
+    using tree = this.#tree.held();
+    const before = this.#folders, now = new Map<string, Seen>(), pace = new Pace();
+    const found: Difference[] = [], open: [folder: string, above: IgnoreRules][] = [["", this.#top]];
+    let count = 0;
+    for (let next = open.pop(); next !== undefined; next = open.pop()) {
+      if (pace.due) await pace.rest();
+      const [folder, above] = next;
+      const known = before?.get(folder), seen = look(tree, { folder, above, known });
+      now.set(folder, seen);
+      count += seen.names.length;
+      if (count > MAX_LOOKED) return this.#folders = null;
+      compare(folder, { known, seen, found });
+      seen.names.forEach((name, at) => {
+        if (isFolder(seen.stamps, at + 1)) open.push([joined(folder, name), seen.rules]);
+      });
+    }
+    for (const [folder, { names, stamps }] of before ?? []) {
+      if (now.has(folder)) continue;
+      names.forEach((name, at) =>
+        found.push({ path: joined(folder, name), before: stampAt(stamps, at + 1), after: null })
+      );
+    }
+    this.#folders = now;
+    const hasRules = before !== null && found.some(({ path }) => path === ".gitignore" || path.endsWith("/.gitignore"));
+    const all = found.flatMap((one) => this.#withoutAccepted(one));
+    this.#accepted.clear();
+    // Other rules leave out what is still there, and let in what was there before.
+    return hasRules ? all.filter(({ path, after }) => after !== null || this.stamp(path) === null) : all;
+  }
+
+  /** What is at a path now. */
+  stamp(path: string): Stamp | null {
+    const at = path.lastIndexOf("/"), into = new Float64Array(STAMP);
+    this.#tree.stamps(at < 0 ? "." : path.slice(0, at), [nameBytes(`${path.slice(at + 1)}\0`)], into);
+    return into[AT.mode] === 0 ? null : into;
+  }
+
+  /** Vis itself has changed this path: as it is now, it is no difference. Returns what is there; undefined before the
+   * first look. */
+  accept(path: string): Stamp | null | undefined {
+    if (this.#folders === null) return undefined;
+    const now = this.stamp(path);
+    this.#accepted.set(path, now);
+    return now;
+  }
+
+  #withoutAccepted(one: Difference): readonly Difference[] {
+    const accepted = this.#accepted.get(one.path);
+    if (accepted === undefined) return [one];
+    return isSameStamp(accepted, one.after) ? [] : [{ ...one, before: accepted }];
+  }
+}
+
+/** Whether both are the same file with the same content and mode, or nothing. */
+export function isSameStamp(a: Stamp | null, b: Stamp | null): boolean {
+  return a === null || b === null ? a === b : a.every((value, at) => value === b[at]);
+}
+
+export function isFolderStamp(stamp: Stamp | null): boolean {
+  return stamp !== null && isFolder(stamp, 0);
+}
+
+function look(
+  tree: Tree,
+  { folder, above, known }: { readonly folder: string; readonly above: IgnoreRules; readonly known: Seen | undefined },
+): Seen {
+  const place = folder || ".";
+  if (known && !known.isFresh && known.above === above) {
+    const stamps = new Float64Array(known.stamps.length), rules = known.names.indexOf(".gitignore") + 1;
+    tree.stamps(place, known.bytes, stamps);
+    if (isSameAt(stamps, known.stamps, 0) && (rules === 0 || isSameAt(stamps, known.stamps, rules))) {
+      return { ...known, stamps };
+    }
+  }
+  const facts = new Float64Array(STAMP);
+  tree.stamps(place, [ITSELF], facts);
+  const isFresh = Date.now() - (facts[AT.changed] ?? 0) < FRESH_MS;
+  const entries = entriesOf(tree, folder);
+  const rules = above.below(folder, entries);
+  const names = entries.filter(({ name, kind }) =>
+    kind !== "other" && !NEVER.includes(name) && !isGuarded(name) &&
+    !rules.ignores(joined(folder, name), kind === "dir")
+  ).map(({ name }) => name);
+  const bytes = [ITSELF, ...names.map((name) => nameBytes(`${name}\0`))];
+  const stamps = new Float64Array(bytes.length * STAMP);
+  tree.stamps(place, bytes, stamps);
+  const own = names.indexOf(".gitignore") + 1, before = (known?.names.indexOf(".gitignore") ?? -1) + 1;
+  const hasSame = known?.above === above &&
+    (own === 0 ? before === 0 : before > 0 && isSameAt(stamps, known.stamps, own, before));
+  stamps.set(facts);
+  return { above, rules: hasSame ? known.rules : rules, names, bytes, stamps, isFresh };
+}
+
+function compare(
+  folder: string,
+  { known, seen, found }: { readonly known: Seen | undefined; readonly seen: Seen; readonly found: Difference[] },
+): void {
+  const isListed = known?.names !== seen.names;
+  const places = new Map(isListed ? known?.names.map((name, at) => [name, at + 1]) : []);
+  for (let at = 1; at <= seen.names.length; at++) {
+    const name = seen.names[at - 1] ?? "", was = isListed ? places.get(name) ?? 0 : at;
+    places.delete(name);
+    const isThere = seen.stamps[at * STAMP] !== 0;
+    if (was > 0 && known) {
+      if (isSameAt(seen.stamps, known.stamps, at, was)) continue;
+      if (isFolder(seen.stamps, at) && isFolder(known.stamps, was)) continue;
+    }
+    const before = was > 0 && known ? stampAt(known.stamps, was) : null;
+    const after = isThere ? stampAt(seen.stamps, at) : null;
+    if (before !== null || after !== null) found.push({ path: joined(folder, name), before, after });
+  }
+  for (const [name, was] of places) {
+    if (known) found.push({ path: joined(folder, name), before: stampAt(known.stamps, was), after: null });
+  }
+}
+
+function joined(folder: string, name: string): string {
+  return folder === "" ? name : `${folder}/${name}`;
+}
+
+function isFolder(stamps: Float64Array, at: number): boolean {
+  return ((stamps[at * STAMP] ?? 0) & KIND) === FOLDER;
+}
+
+function stampAt(stamps: Float64Array, at: number): Stamp {
+  return stamps.slice(at * STAMP, (at + 1) * STAMP);
+}
+
+function isSameAt(a: Float64Array, b: Float64Array, at: number, other = at): boolean {
+  for (let i = 0; i < STAMP; i++) if (a[at * STAMP + i] !== b[other * STAMP + i]) return false;
+  return true;
+}

@@ -1,0 +1,228 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import fs from "../../../extensions/fs/mod.ts";
+import shell from "../../../extensions/shell/mod.ts";
+import { ExtensionRegistry } from "../../../src/extension/registry.ts";
+import type { EnvironmentView, FileChanges } from "../../../src/extension/mod.ts";
+import { Workspace } from "../fs/_workspace.ts";
+
+const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+
+interface Run {
+  readonly code: number;
+  readonly changes?: FileChanges;
+}
+
+/** A workspace whose commands run as ordinary processes. */
+async function withCommands(
+  files: Readonly<Record<string, string>>,
+  test: (at: {
+    readonly workspace: Workspace;
+    run(command: string): Promise<Run>;
+    // deno-lint-ignore no-explicit-any
+    call(name: string, ...args: unknown[]): Promise<any>;
+    /** What the query was told of changed files. */
+    readonly diffs: string[];
+    git(...args: string[]): Promise<void>;
+  }) => Promise<void>,
+): Promise<void> {
+  await using workspace = await Workspace.with(files);
+  const diffs: string[] = [];
+  const spawn: EnvironmentView["spawn"] = async (argv, options = {}) => {
+    const [program = "", ...args] = argv;
+    const child = new Deno.Command(program, {
+      args,
+      cwd: workspace.root,
+      stdin: "piped",
+      stdout: "piped",
+      stderr: "piped",
+    }).spawn();
+    const writer = child.stdin.getWriter();
+    if (typeof options.input === "string") await writer.write(new TextEncoder().encode(options.input));
+    await writer.close();
+    const outputs = { stdout: "", stderr: "" };
+    const read = async (name: "stdout" | "stderr"): Promise<void> => {
+      for await (const bytes of child[name]) {
+        outputs[name] += new TextDecoder().decode(bytes);
+        options.onOutput?.(name, new Uint8Array(bytes));
+      }
+    };
+    const [{ code, signal }] = await Promise.all([child.status, read("stdout"), read("stderr")]);
+    options.signal?.throwIfAborted();
+    return { code, signal, ...outputs, ms: 1, timedOut: false, truncated: false, notes: [] };
+  };
+  const registry = new ExtensionRegistry({ log: SILENT, home: workspace.home });
+  for (const extension of [fs, shell]) registry.register(extension);
+  const closed = new AbortController();
+  const env: EnvironmentView = {
+    ...workspace.env,
+    envId: crypto.randomUUID(),
+    closed: closed.signal,
+    spawn,
+    changedFile: (diff) => void diffs.push(diff),
+  };
+  const active = await registry.activate(env);
+  const call = (name: string, ...args: unknown[]) =>
+    active.call(name, args, { env, signal: new AbortController().signal });
+  try {
+    await test({
+      workspace,
+      diffs,
+      call,
+      run: async (command) => await call("shell.run", command) as Run,
+      git: async (...args) => {
+        const own = ["-c", "user.name=a", "-c", "user.email=a@b.c", ...args];
+        const { success } = await new Deno.Command("git", { args: own, cwd: workspace.root }).output();
+        assert.ok(success, args.join(" "));
+      },
+    });
+  } finally {
+    closed.abort();
+  }
+}
+
+const only = (changes: Partial<FileChanges>) => ({ added: [], changed: [], removed: [], ...changes });
+
+Deno.test("shell.run() says what a command added, changed and removed, and fs.undo() takes it back", async () => {
+  await withCommands({ "a.txt": "one\n", "b.txt": "b\n", "c.txt": "c\n" }, async ({ workspace, run, call, diffs }) => {
+    assert.deepEqual((await run("cat a.txt")).changes, undefined);
+    const { changes } = await run("sed -i s/one/two/ a.txt; rm b.txt; mkdir -p d/e; echo new > d/e/f; mkdir g");
+    assert.deepEqual(changes, { files: 4, added: ["d/e/f", "g/"], changed: ["a.txt"], removed: ["b.txt"] });
+    assert.deepEqual(diffs, [
+      "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-one\n+two\n",
+      "--- a/b.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-b\n",
+      "--- /dev/null\n+++ b/d/e/f\n@@ -0,0 +1 @@\n+new\n",
+    ]);
+    await call("fs.undo");
+    assert.deepEqual(await workspace.names(), ["a.txt", "b.txt", "c.txt"]);
+    assert.deepEqual([await workspace.text("a.txt"), await workspace.text("b.txt")], ["one\n", "b\n"]);
+    await call("fs.undo", { redo: true });
+    assert.deepEqual(await workspace.names(), ["a.txt", "c.txt", "d", "g"]);
+    assert.equal(await workspace.text("a.txt"), "two\n");
+  });
+});
+
+Deno.test("contents of files that git tracks come from git, of others from copies, with modes and links", async () => {
+  const large = `${"x".repeat(99)}\n`.repeat(20_000); // more than is copied
+  await withCommands({ "large.txt": large, "own.txt": "own\n", "run.sh": "1\n" }, async (at) => {
+    const { workspace, run, call, git } = at;
+    await Deno.symlink("own.txt", join(workspace.root, "link"));
+    await git("init", "-q");
+    await git("add", "large.txt", "run.sh");
+    await new Promise((resolve) => setTimeout(resolve, 20)); // a file as old as the index may have changed since
+    await git("-c", "core.trustctime=false", "commit", "-qm", "first");
+    await Deno.writeTextFile(join(workspace.root, "run.sh"), "2\n");
+    const { changes } = await run("sed -i s/x/y/ large.txt; echo >> own.txt; chmod +x run.sh; ln -sfn run.sh link");
+    assert.deepEqual(changes, { files: 4, ...only({ changed: ["large.txt", "link", "own.txt", "run.sh"] }) });
+    await call("fs.undo");
+    assert.equal(await workspace.text("large.txt"), large);
+    assert.deepEqual([await workspace.text("own.txt"), await workspace.text("run.sh")], ["own\n", "2\n"]);
+    assert.equal(await Deno.readLink(join(workspace.root, "link")), "own.txt");
+    assert.equal(((await Deno.stat(join(workspace.root, "run.sh"))).mode ?? 0) & 0o111, 0);
+  });
+});
+
+Deno.test("what nobody has the contents of is reported, and said to be beyond undo", async () => {
+  await withCommands({ "large.bin": "x".repeat(2 << 20), "a.txt": "a\n" }, async ({ workspace, run, call, diffs }) => {
+    const { changes } = await run("echo >> large.bin; echo >> a.txt");
+    assert.deepEqual(changes, { files: 2, ...only({ changed: ["a.txt", "large.bin"] }), notUndoable: 1 });
+    assert.match(diffs[1] ?? "", /^--- a\/large.bin\n\+\+\+ b\/large.bin\n… .*left out, with \+0 −0 lines\n$/);
+    await call("fs.undo");
+    assert.equal(await workspace.text("a.txt"), "a\n");
+    assert.equal((await workspace.text("large.bin")).length, (2 << 20) + 1);
+  });
+});
+
+Deno.test("a folder that a command moves keeps its files, and goes back as they were", async () => {
+  await withCommands(
+    { "src/a.ts": "a\n", "src/big.bin": "x".repeat(2 << 20) },
+    async ({ workspace, run, call, diffs }) => {
+      const { changes } = await run("mv src lib");
+      assert.deepEqual(changes, {
+        files: 4,
+        ...only({ added: ["lib/a.ts", "lib/big.bin"], removed: ["src/a.ts", "src/big.bin"] }),
+      });
+      assert.deepEqual(diffs, ["--- a/src/a.ts\n+++ b/lib/a.ts\n", "--- a/src/big.bin\n+++ b/lib/big.bin\n"]);
+      await call("fs.undo");
+      assert.deepEqual([await workspace.names(), await workspace.names("src")], [["src"], ["a.ts", "big.bin"]]);
+    },
+  );
+});
+
+Deno.test("ignored files, a touch and other rules of .gitignore are no changes; fs's own changes are not reported twice", async () => {
+  await withCommands({ ".gitignore": "out/\n", "a.txt": "a\n", "dist/x": "x\n" }, async ({ run, call, workspace }) => {
+    assert.equal((await run("mkdir -p out node_modules; touch out/1 node_modules/2 a.txt")).changes, undefined);
+    assert.deepEqual((await run("echo dist/ >> .gitignore")).changes, {
+      files: 1,
+      ...only({ changed: [".gitignore"] }),
+    });
+    await call("fs.edit", "a.txt", { old: "a", new: "b" });
+    assert.equal((await run("true")).changes, undefined);
+    await workspace.put("by-user.txt", "user\n");
+    assert.equal((await run("true")).changes, undefined);
+  });
+});
+
+Deno.test("undo keeps a file that somebody changed after the command", async () => {
+  await withCommands({ "a.txt": "a\n", "b.txt": "b\n" }, async ({ run, call, workspace }) => {
+    await run("echo >> a.txt; echo >> b.txt");
+    await workspace.put("a.txt", "by the user\n");
+    const undone = await call("fs.undo") as { path: string; kept?: string }[];
+    assert.deepEqual(undone.map(({ path, kept }) => [path, kept ?? ""]), [["b.txt", ""], [
+      "a.txt",
+      "changed since by someone else",
+    ]]);
+    assert.equal(await workspace.text("a.txt"), "by the user\n");
+  });
+});
+
+Deno.test("a failed command and a started one report too: the latter as it is read and at its end", async () => {
+  await withCommands({ "a.txt": "a\n" }, async ({ run, call, workspace }) => {
+    assert.deepEqual((await run("echo >> a.txt; exit 3")).changes, { files: 1, ...only({ changed: ["a.txt"] }) });
+    const job = await call("shell.start", "mkfifo fifo; echo 1 > b.txt; echo ready; read x < fifo; echo 2 > c.txt", {
+      until: "ready",
+      waitMs: 20_000,
+    });
+    assert.deepEqual(job.changes, { files: 1, ...only({ added: ["b.txt"] }) });
+    await call("fs.writeFile", "mine.txt", "mine\n");
+    await Deno.writeTextFile(join(workspace.root, "fifo"), "go\n");
+    const report = await call("shell.read", job.id, { until: "never", waitMs: 20_000 });
+    assert.deepEqual(report.changes, { files: 1, ...only({ added: ["c.txt"] }) });
+    assert.equal((await call("shell.read", job.id)).changes, undefined);
+    await call("fs.undo");
+    assert.ok(!(await workspace.names()).includes("c.txt"));
+  });
+});
+
+Deno.test("commands at once share their changes, and each is reported and undone once", async () => {
+  await withCommands({ "a.txt": "a\n", "b.txt": "b\n" }, async ({ run, call, workspace }) => {
+    const reports = await Promise.all([run("echo >> a.txt; sleep 0.1"), run("echo >> b.txt; sleep 0.2")]);
+    assert.equal(reports.reduce((sum, { changes }) => sum + (changes?.files ?? 0), 0), 2);
+    await call("fs.undo", { steps: 2 }).catch(() => call("fs.undo"));
+    assert.deepEqual([await workspace.text("a.txt"), await workspace.text("b.txt")], ["a\n", "b\n"]);
+  });
+});
+
+Deno.test("ten thousand files are counted, named in part, and undone as far as that goes", async () => {
+  await withCommands({}, async ({ run, call }) => {
+    const { changes } = await run("i=0; while [ $i -lt 10000 ]; do : > f$i; i=$((i+1)); done");
+    assert.equal(changes?.files, 10_000);
+    assert.equal(changes?.added.length, 40);
+    assert.equal(changes?.notUndoable, 8_000);
+    const undone = await call("fs.undo") as unknown[];
+    assert.equal(undone.length, 2_000);
+  });
+});
+
+Deno.test("an edit after the conversation's own formatter needs no new look at the file, and one after the user's does", async () => {
+  await withCommands({ "a.ts": "let  a = 1\nlet b = 2\n" }, async ({ run, call, workspace }) => {
+    await call("fs.readFile", "a.ts");
+    await run("sed -i 's/  / /' a.ts");
+    await call("fs.edit", "a.ts", { old: "b = 2", new: "b = 3" });
+    assert.equal(await workspace.text("a.ts"), "let a = 1\nlet b = 3\n");
+    await run("sed -i s/3/4/ a.ts");
+    await assert.rejects(call("fs.writeFile", "a.ts", "all new\n"), /changed on disk since it was read/);
+    await workspace.put("a.ts", "let a = 1\nlet b = 5\n");
+    await assert.rejects(call("fs.edit", "a.ts", { old: "b = 5", new: "b = 6" }), /changed on disk since it was read/);
+  });
+});
