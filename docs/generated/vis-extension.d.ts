@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: cec62a05fafc1e662fdd87c82ee2edb708fd11d7fa8e67e47140fc3f13f27887
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 2af9a81549413d59fbbfcaca2aa1e484fe236e05f3685e502ace9e0d5ef735fd
 import { z } from 'zod';
 
 /** Any value that JSON can express. */
@@ -397,6 +397,9 @@ export interface Extension {
   readonly config?: z.ZodType;
   /** Of shipped extensions: an older name of its section, at the top of the settings file. */
   readonly section?: string;
+  /** Sees what programs change in the workspace, for `env.watchFiles` of all extensions; the first extension that has it
+   * counts. */
+  readonly watchFiles?: (env: EnvironmentView) => FileWatcher;
   /** Commands that it adds to `vis`. */
   readonly cli?: readonly CliCommand[];
   /** Called by `vis doctor`, even while the extension is off. */
@@ -550,6 +553,11 @@ export interface QueryKeys {
   readonly approve?: (request: ApprovalRequest) => Promise<Approval>;
   /** Tells the model something in its next message, once, besides the result of a call. Present in calls. */
   readonly note?: (text: string) => void;
+  /** Tells the query of a file that the call changed, as a unified diff, besides the key `diff` of its result. Present in
+   * calls. */
+  readonly changedFile?: (diff: string) => void;
+  /** For a program that may change files of the workspace; null where no extension can watch. Present in calls. */
+  readonly watchFiles?: () => FileWatcher | null;
   /** Tells the user something beside the answer, once. Present in calls. */
   readonly warn?: (text: string) => void;
   /** The first fault of a JSON, JavaScript or TypeScript file by its name and text; null if it parses, and for others.
@@ -558,6 +566,23 @@ export interface QueryKeys {
   /** Runs a query inside this one, with its own sandbox and copies of `vars`. Rejects if it cannot start. Present in
    * calls and hooks. */
   readonly runChild?: (task: string, options?: ChildOptions) => Promise<ChildResult>;
+}
+/** Finds out what programs change in the workspace. Where several run at once, the first report has the changes of all. */
+export interface FileWatcher {
+  /** Call it before a program begins, and what it returns when the program has ended. */
+  begin(): Promise<() => void>;
+  /** Tells the query what has changed since the last report, or since a program began, and keeps what it was for `undo`;
+   * null if nothing. */
+  report(): Promise<FileChanges | null>;
+}
+/** Files, links and empty folders, without what `.gitignore` leaves out. The lists are bounded, `files` counts all. */
+export interface FileChanges {
+  readonly files: number;
+  readonly added: readonly string[];
+  readonly changed: readonly string[];
+  readonly removed: readonly string[];
+  /** How many of them `undo` cannot bring back; absent if it can bring back all. */
+  readonly notUndoable?: number;
 }
 /** `reason` completes "which": "git runs by the setting core.hooksPath". `running` names a command that could change the
  * path as well, once it is replaced; null if there is none. */
