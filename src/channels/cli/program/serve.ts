@@ -193,7 +193,8 @@ Examples:
     --header 'Authorization: Bearer \${auth:github}'
 
 The server is started once, to see whether it answers.
-Arguments of the program that begin with a dash follow --, and flags of vis come before it.
+Write -- before the program if one of its arguments begins with a dash. Flags of
+vis come before the --.
 Programs run in the sandbox of commands. A token can be referred to as
 \${auth:NAME}: save it afterwards with vis auth login NAME.`;
 
