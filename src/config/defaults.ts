@@ -14,7 +14,7 @@ export const DEFAULT_CONFIG: Config = {
   },
   "budget": {
     "iterations": 4,
-    "ceiling": null,
+    "ceiling": 40,
     "costUsd": null,
     "tokens": null,
     "wallMs": null,

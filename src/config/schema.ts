@@ -79,9 +79,13 @@ export const ConfigSchema = z.strictObject({
     ),
   }).prefault({}),
   budget: z.strictObject({
-    iterations: positive.default(4).describe("Iterations a query may use before it must ask for more")
+    iterations: positive.default(4).describe(
+      "Iterations a query may use before its budget extends itself or it must ask for more",
+    )
       .meta({ project: true }),
-    ceiling: positive.nullable().default(null).describe("Most iterations a query may reach; null for no limit"),
+    ceiling: positive.nullable().default(40).describe(
+      "Most iterations a query may reach: its budget extends itself while iterations bring something new; null for no limit",
+    ),
     costUsd: z.number().positive().nullable().default(null).describe("Most a query may cost in US dollars"),
     tokens: positive.nullable().default(null).describe("Most tokens a query may use, input and output"),
     wallMs: positive.nullable().default(null).describe("Longest a query may take in milliseconds"),

@@ -23,6 +23,7 @@ import {
   type QueryLimits,
   type QuerySettings,
   unpricedRoute,
+  withBudget,
 } from "../query/query_parts.ts";
 
 /** Where a request is sent: to a branch, to a new one from a point of another, or to a new conversation, whose title is
@@ -55,8 +56,11 @@ export interface AskOptions extends KeyedRequest {
   /** A JSON Schema as data: the answer must satisfy it, and is then also available in `value` of the result. */
   readonly responseSchema?: unknown;
   readonly askedAs?: Asked | undefined;
-  /** Iterations the query may use before it asks for more; the configured number if omitted. */
+  /** Iterations the query may use before it asks for more, and which it does not exceed by itself; if omitted, the
+   * configured number, which extends itself. */
   readonly maxIterations?: number | undefined;
+  /** How far `maxIterations` extends itself. */
+  readonly extendsTo?: number | undefined;
   /** The model that serves it, such as "anthropic/claude-sonnet-5"; the configured one if omitted. */
   readonly model?: string | undefined;
   /** Lower than the configured limits; higher ones have no effect. */
@@ -111,15 +115,15 @@ export async function checkedExtras(
 /** The settings of one request: the configured ones, changed by what it brings. */
 export function requestSettings(
   configured: QuerySettings,
-  { maxIterations, limits, plan = false, instructions }: Pick<
+  { maxIterations, extendsTo, limits, plan = false, instructions }: Pick<
     AskOptions,
-    "maxIterations" | "limits" | "plan" | "instructions"
+    "maxIterations" | "extendsTo" | "limits" | "plan" | "instructions"
   >,
 ): QuerySettings {
   const given = instructions || configured.instructions;
   return {
-    ...configured,
-    ...(maxIterations && { budget: maxIterations }),
+    ...(maxIterations ? withBudget(configured, maxIterations) : configured),
+    ...(extendsTo && { ceiling: extendsTo, extending: true }),
     limits: {
       ...configured.limits,
       costUsd: lower(configured.limits.costUsd, limits?.costUsd),

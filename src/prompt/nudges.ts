@@ -14,6 +14,8 @@ interface NudgeFacts {
   /** Iterations counted against the budget before the one that is being prepared. */
   readonly used: number;
   readonly budget: number;
+  /** What makes the budget larger: something new, the model's request only, or nothing at its ceiling. */
+  readonly growth: "new" | "request" | "none";
   /** Live variables of the user. */
   readonly userVariables: number;
   /** What the model keeps repeating (`Repetition.offender`), or null. */
@@ -25,18 +27,23 @@ interface NudgeFacts {
 }
 
 const FEW_LEFT = 1;
+const GROWTH: Readonly<Record<NudgeFacts["growth"], string>> = {
+  new: "Blocks with new results add more, as does requestMoreIterations(n).",
+  request: "requestMoreIterations(n) adds more.",
+  none: "The budget is at its ceiling; one last call takes the answer.",
+};
 const MANY_VARIABLES = 150;
 const OFFENDER_CHARS = 80;
 const REPAIRED_CHARS = 80;
 
 /** One line for each thing that the model should know before it continues, at most 200 characters each. */
-export function builtinNudges({ used, budget, userVariables, offender, repaired, last }: NudgeFacts): string[] {
+export function builtinNudges({ used, budget, growth, userVariables, offender, repaired, last }: NudgeFacts): string[] {
   const lines: string[] = [];
   const remaining = Math.max(0, budget - used - 1);
   if (last) return [];
   if (remaining <= FEW_LEFT) {
-    const left = remaining === 0 ? "This is the last iteration" : "One iteration is left after this one";
-    lines.push(`${left}. Finish, or if work is left call requestMoreIterations(n) beside it.`);
+    const left = remaining === 0 ? "No iteration is" : "One iteration is";
+    lines.push(`${left} left after this one. ${GROWTH[growth]}`);
   }
   if (userVariables > MANY_VARIABLES) {
     lines.push(`${userVariables} variables: the index is cut. Drop what you no longer need: await forget("a", "b").`);
@@ -98,10 +105,17 @@ const TELLING_RESULT = 40;
 export class Repetition {
   readonly #counts = new BoundedMap<string, number>(MAX_KEYS);
   #offender: string | null = null;
+  #news = false;
+
+  /** Whether a block of the last recorded iteration succeeded and did or found something for the first time. */
+  get news(): boolean {
+    return this.#news;
+  }
 
   /** Counts the blocks of one iteration. */
   record(entries: readonly Entry[]): void {
     this.#offender = null;
+    this.#news = false;
     let most = TIMES - 1;
     const errors = new Set<string>();
     for (const entry of entries) {
@@ -111,6 +125,7 @@ export class Repetition {
         if (entry.result.error) errors.add(key);
         times = Math.max(times, this.#count(key));
       }
+      if (entry.result.ok && times === 1) this.#news = true;
       if (times <= most) continue;
       most = times;
       this.#offender = describe(entry, times);

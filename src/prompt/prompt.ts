@@ -115,7 +115,7 @@ Never repeat what failed: change the approach.
 - $query, $reasoning, $answer: the request, your thinking, the last answer.
 
 # Functions
-requestMoreIterations(n), beside other work, when the budget runs short · answer(value, {type, confidence}): finishes with a value of any size · vars() · varHistory(name): [{version, value, code}] · varDiff(name, v1, v2) · restoreVar(name, version?) · forget(...names) · conversationHistory(n?) · conversationCode(queryId?) · doc(fn): full signature · shape(value) · print(...), console.log
+requestMoreIterations(n): the budget extends itself while blocks bring something new; this adds to it · answer(value, {type, confidence}): finishes with a value of any size · vars() · varHistory(name): [{version, value, code}] · varDiff(name, v1, v2) · restoreVar(name, version?) · forget(...names) · conversationHistory(n?) · conversationCode(queryId?) · doc(fn): full signature · shape(value) · print(...), console.log
 
 # TypeScript
 - await every function above and of the extensions: await doc(fn). Top-level await works; types are stripped, not checked.

@@ -31,7 +31,7 @@ import type { ReasoningLevel } from "../providers/provider.ts";
 import { decode } from "../sandbox/codec/codec.ts";
 import type { Ledger, QueryDeadline } from "./limits.ts";
 import type { QueryApprovals } from "./query_approvals.ts";
-import type { QueryParts } from "./query_parts.ts";
+import type { QueryParts, QuerySettings } from "./query_parts.ts";
 import type { Subcalls } from "./subcalls.ts";
 
 /** A query that is stored as running, and everything that lives as long as it. */
@@ -216,6 +216,13 @@ export class QueryLoop {
     if (result.kind === "cancelled") return "cancelled";
     const shown = state.used + 1;
     this.#remember(result, shown);
+    const reason = this.#count(result);
+    if (reason === null && result.entries.length > 0 && this.#repetition.news) state.extend();
+    return reason;
+  }
+
+  #count(result: Finished): QueryReason | null {
+    const { state } = this.#prepared;
     if (!("fault" in result) || result.fault === null) state.faults.clear();
     if (result.kind !== "failed" || result.prose === null) state.prose = null;
     if (result.entries.some((entry) => entry.result.ok)) {
@@ -350,12 +357,15 @@ const MAX_RESTARTS = 3;
 const MAX_DIFF_CHARS = 64 * 1024;
 /** Child queries that are stored with an iteration, and characters of the answer of each. */
 const MAX_CHILDREN = 20, CHILD_CHARS = 1_000;
+/** How many iterations are left when the budget extends itself, and by how many. */
+const LOW = 2, EXTENSION = 4;
 /** So many replies without a result do not count against the budget. */
 const FREE_FAILURES = 4;
 
 /** Everything that one query counts and carries over from one iteration to the next. */
 export class QueryState {
-  readonly #ceiling: number | null;
+  readonly #ceiling: number;
+  readonly #extending: boolean;
   #budget: number;
   #offered: OfferedAnswer | null = null;
   /** Position of the next iteration, 0-based. */
@@ -394,24 +404,35 @@ export class QueryState {
   repaired = "";
   final: AcceptedFinal | null = null;
 
-  constructor(budget: number, ceiling: number | null) {
-    this.#budget = ceiling === null ? budget : Math.min(budget, ceiling);
-    this.#ceiling = ceiling;
+  constructor({ budget, ceiling, extending = false }: Pick<QuerySettings, "budget" | "ceiling" | "extending">) {
+    this.#ceiling = ceiling ?? Infinity;
+    this.#budget = Math.min(budget, this.#ceiling);
+    this.#extending = extending;
   }
 
   get budget(): number {
     return this.#budget;
+  }
+  /** What makes the budget larger. */
+  get growth(): "new" | "request" | "none" {
+    if (this.#budget >= this.#ceiling) return "none";
+    return this.#extending ? "new" : "request";
   }
   get offered(): OfferedAnswer | null {
     return this.#offered;
   }
 
   requestMore(n: number): { granted: number; budget: number } {
-    const wanted = this.#budget + Math.max(1, Math.floor(n));
-    const budget = this.#ceiling === null ? wanted : Math.min(wanted, this.#ceiling);
+    const budget = Math.min(this.#budget + Math.max(1, Math.floor(n)), this.#ceiling);
     const granted = budget - this.#budget;
     this.#budget = budget;
     return { granted, budget };
+  }
+
+  /** Call it after an iteration that brought something new. The budget becomes larger before the model sees its end, so
+   * that it does not hurry. */
+  extend(): void {
+    if (this.growth === "new" && this.#budget - this.used <= LOW) this.requestMore(EXTENSION);
   }
 
   /** The first answer of an iteration counts. */
@@ -563,6 +584,7 @@ async function nudges(source: ContextSource): Promise<string[]> {
   const own = builtinNudges({
     used: state.used,
     budget: state.budget,
+    growth: state.growth,
     userVariables: environment.index.userCount(),
     offender: repetition.offender(),
     repaired: state.repaired,

@@ -17,7 +17,12 @@ import { type ModelPreference, type ModelRoute, namedRoutes, unpriced } from "..
 export interface QuerySettings {
   /** Iterations that a query may use before it must request more. */
   readonly budget: number;
+  /** Most iterations that a query may reach; null for no limit. */
   readonly ceiling: number | null;
+  /** Whether the budget extends itself up to the ceiling while iterations bring something new. */
+  readonly extending?: boolean;
+  /** The ceiling if the operator set it: a budget that a request names has no other. */
+  readonly operatorCeiling?: number | null;
   readonly limits: QueryLimits;
   /** Reasoning level of every iteration; overrides the model's own choice. */
   readonly reasoning?: ReasoningLevel | null;
@@ -30,6 +35,11 @@ export interface QuerySettings {
   /** The caller's instructions; "" if there are none. */
   readonly instructions: string;
   readonly machine: Omit<PromptEnvironment, "date">;
+}
+
+/** The settings with a budget that one request or child query names: it does not extend itself. */
+export function withBudget(settings: QuerySettings, budget: number): QuerySettings {
+  return { ...settings, budget, ceiling: settings.operatorCeiling ?? null, extending: false };
 }
 
 /** What a query is built from. The caller owns all of it. */

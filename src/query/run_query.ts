@@ -159,7 +159,7 @@ async function begin(
   }
   if (!left?.seq) emitter.send({ type: "started", conversationId, request, model: served });
   const approvals = options.approvals ?? QueryApprovals.of(given, { approve: options.approve, deadline });
-  const state = new QueryState(settings.budget, settings.ceiling);
+  const state = new QueryState(settings);
   const onChange = (diff: string): void => {
     state.changed.add(diff);
     options.onChange?.(diff);
@@ -265,7 +265,7 @@ export async function previewCall(
   const context = await buildContext({
     environment,
     active,
-    state: new QueryState(settings.budget, settings.ceiling),
+    state: new QueryState(settings),
     repetition: new Repetition(),
     caps: settings.caps,
     handover: handoverOf(before),

@@ -13,7 +13,7 @@ import type { RouterReply } from "../providers/router/router.ts";
 import { unpricedText } from "../providers/router/routes.ts";
 import type { Ledger } from "./limits.ts";
 import type { QueryApprovals } from "./query_approvals.ts";
-import { type ModelCalls, type QueryParts, unpricedRoute } from "./query_parts.ts";
+import { type ModelCalls, type QueryParts, unpricedRoute, withBudget } from "./query_parts.ts";
 
 interface SubcallParts {
   /** Of the query that calls. */
@@ -256,11 +256,11 @@ function childParts(
   { environment, options }: { readonly environment: Environment; readonly options: ChildOptions },
 ): QueryParts {
   const { settings, steering: _ofTheUser, between: _ofTheQuery, ...rest } = parts;
-  const budget = options.maxIterations ?? settings.budget;
   const instructions = settings.instructions.includes(FOR_CODE)
     ? settings.instructions
     : [settings.instructions, FOR_CODE].filter((text) => text !== "").join("\n\n");
-  return { ...rest, environment, settings: { ...settings, budget, instructions } };
+  const limited = options.maxIterations === undefined ? settings : withBudget(settings, options.maxIterations);
+  return { ...rest, environment, settings: { ...limited, instructions } };
 }
 
 function refused(message: string, hint?: string): HostCallError {

@@ -25,7 +25,7 @@ Deno.test("loadConfig() has the documented defaults where nothing is said", asyn
   assert.equal(apiKey, null);
   assert.deepEqual([config.model, config.provider, config.baseUrl], [null, null, null]);
   const { iterations, ceiling, costUsd, tokens, wallMs } = config.budget;
-  assert.deepEqual([iterations, ceiling, costUsd, tokens, wallMs], [4, null, null, null, null]);
+  assert.deepEqual([iterations, ceiling, costUsd, tokens, wallMs], [4, 40, null, null, null]);
   assert.deepEqual([config.providers, config.localServers], [[], true]);
   const { require, memoryMiB, timeoutMs, timeoutMinMs, timeoutMaxMs } = config.sandbox;
   assert.deepEqual([require, memoryMiB, timeoutMs, timeoutMinMs, timeoutMaxMs], [[], 512, 120_000, 3_000, 1_800_000]);

@@ -84,6 +84,45 @@ Deno.test("runQuery() lets requestMoreIterations() extend the budget, up to the 
   assert.match(engine.context(1), /^\[iter 2\/7\]/);
 });
 
+Deno.test("runQuery() extends the budget while blocks bring something new, before the model sees its end", async () => {
+  await using engine = await startEngine([
+    ...Array.from({ length: 10 }, (_, at) => replyJson(`const part${at} = ${at} * 10`)),
+    replyJson([], { final: "{{part9}}" }),
+  ], { settings: { ceiling: 40, extending: true } });
+  const result = await engine.ask("long");
+  assert.deepEqual([result.reason, result.answer, result.iterations], ["answered", "90", 11]);
+  const headers = [1, 2, 3, 6, 10].map((call) => engine.context(call).split("\n", 1)[0]);
+  assert.deepEqual(headers, ["[iter 2/4]", "[iter 3/8]", "[iter 4/8]", "[iter 7/12]", "[iter 11/16]"]);
+  for (let call = 0; call <= 10; call++) assert.doesNotMatch(engine.context(call), /left after this one/);
+});
+
+Deno.test("runQuery() extends no budget for repetitions, errors and replies without blocks, and none above its ceiling", async () => {
+  const settings = { ceiling: 40, extending: true };
+  for (const code of ["1 + 1", "throw new Error('no')"]) {
+    await using engine = await startEngine([...Array(4).fill(replyJson(["1 + 1", code])), "no object"], { settings });
+    const { reason, iterations } = await engine.ask("again");
+    assert.deepEqual([reason, iterations], ["max_iterations", 5], code);
+    assert.match(engine.context(3), /No iteration is left after this one\. Blocks with new results add more/);
+  }
+  await using engine = await startEngine([
+    ...Array.from({ length: 9 }, (_, at) => replyJson(`const part${at} = ${at} * 10`)),
+    replyJson([], { final: "{{part8}} so far" }),
+  ], { settings: { ceiling: 9, extending: true } });
+  const { reason, answer } = await engine.ask("long");
+  assert.deepEqual([reason, answer], ["max_iterations", "80 so far"]);
+  assert.match(engine.context(8), /^\[iter 9\/9\]/);
+  assert.match(engine.context(8), /No iteration is left after this one\. The budget is at its ceiling/);
+});
+
+Deno.test("runQuery() extends a budget that was almost used up by failures once blocks bring something new", async () => {
+  await using engine = await startEngine([
+    ...Array(3).fill(replyJson("1 + 1")),
+    ...Array.from({ length: 4 }, (_, at) => replyJson(`const part${at} = ${at} * 10`)),
+    replyJson([], { final: "{{part3}}" }),
+  ], { settings: { ceiling: 40, extending: true } });
+  assert.deepEqual([(await engine.ask("long")).answer, engine.context(4).slice(0, 10)], ["30", "[iter 5/8]"]);
+});
+
 Deno.test("runQuery() shows why a final was refused, also when blocks ran", async () => {
   await using engine = await startEngine([
     replyJson(["const ok = 1", "throw new Error('broken')"], { final: "All good" }),

@@ -194,6 +194,15 @@ export const ITERATING: readonly StateRow[] = [
   },
   {
     state: "iterating",
+    event: "a block brings something new, at most two iterations left",
+    next: "iterating; four more in the budget, up to the ceiling, in the next header",
+    drive: () =>
+      play([replyJson("1 + 1"), replyJson("2 + 2"), replyJson("3 + 3"), ANSWERS], ({ header }) => {
+        assert.deepEqual([header(1), header(2), header(3)], ["2/4", "3/7", "4/7"]);
+      }, { settings: { ceiling: 7, extending: true } }),
+  },
+  {
+    state: "iterating",
     event: "`requestMoreIterations(n)`",
     next: "iterating; a larger budget, up to the ceiling, in the next header",
     drive: () =>

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import type { OpenRequest, Session } from "../../channels/channel.ts";
 import { type ConversationParts, Conversations } from "../../conversation/conversations.ts";
+import { valueAt } from "../../config/layers.ts";
 import { ConfigError } from "../../domain/errors.ts";
 import type { ApprovalRules } from "../../domain/query/approval.ts";
 import { Playback } from "../../domain/records/recording.ts";
@@ -10,6 +11,7 @@ import { createLog } from "../../logging/log.ts";
 import { openStore, type OpenStoreOptions } from "../../persistence/open_store.ts";
 import type { Store } from "../../persistence/store.ts";
 import { Router } from "../../providers/router/router.ts";
+import type { QuerySettings } from "../../query/query_parts.ts";
 import { openSandbox } from "../../sandbox/host/open_sandbox.ts";
 import { WorkFolder } from "../../sandbox/launch.ts";
 import {
@@ -233,12 +235,11 @@ async function unwalledNotes(
   return [`Commands run without a question, and their wall is not whole: ${unwalled.reason} (shell.unwalled is run)`];
 }
 
-function querySettings({ config, workspace }: Settings) {
+function querySettings({ config, layers, workspace }: Settings) {
   const { iterations, ceiling, costUsd, tokens, wallMs, subcalls, depth } = config.budget;
   const { timeoutMs, timeoutMinMs, timeoutMaxMs } = config.sandbox;
   return {
-    budget: iterations,
-    ceiling,
+    ...budgetOf({ iterations, ceiling, layers }),
     limits: { costUsd, tokens, wallMs, subcalls },
     depth,
     approvals: config.approvals,
@@ -247,6 +248,26 @@ function querySettings({ config, workspace }: Settings) {
     instructions: "",
     machine: { cwd: workspace, platform: `${Deno.build.os} ${Deno.build.arch}` },
   };
+}
+
+/** A ceiling that nobody set gives way to a larger budget; a budget of a flag does not extend itself. */
+function budgetOf(
+  { iterations, ceiling, layers }: Pick<Settings, "layers"> & {
+    readonly iterations: number;
+    readonly ceiling: number | null;
+  },
+): Pick<QuerySettings, "budget" | "ceiling" | "extending" | "operatorCeiling"> {
+  const sets = (name: string, layer: Settings["layers"][number]): boolean =>
+    layer.layer !== "default" && valueAt(layer.values, ["budget", name]) !== undefined;
+  const operatorCeiling = layers.some((layer) => sets("ceiling", layer)) ? ceiling : null;
+  const settings = {
+    budget: iterations,
+    ceiling: operatorCeiling ?? (ceiling === null ? null : Math.max(ceiling, iterations)),
+    extending: true,
+    operatorCeiling,
+  };
+  const named = layers.some((layer) => layer.layer === "flags" && sets("iterations", layer));
+  return named ? { ...settings, ceiling: operatorCeiling, extending: false } : settings;
 }
 
 /** A confined child within the configured limits; throws `ConfigError` if a required wall does not work, or if an

@@ -81,11 +81,11 @@ export function repliesSuite(launcher: Launcher): void {
         assert.equal(ran.stdout, "");
         assert.match(
           ran.stderr,
-          /^vis: No answer within the budget of 4 steps[^]*still counting[^]*--max-iterations[^]*\n5 steps · /m,
+          /^vis: No answer within the budget of 40 steps[^]*still counting[^]*--max-iterations[^]*\n41 steps · /m,
         );
         assert.doesNotMatch(ran.stderr, /max_iterations/);
-        assert.match(user.mock.requests[4]?.context ?? "", /last call/);
-        assert.equal(user.mock.requests.length, 5);
+        assert.match(user.mock.requests[40]?.context ?? "", /last call/);
+        assert.equal(user.mock.requests.length, 41);
         const { queries } = await user.queries();
         assert.deepEqual([queries[0]?.status, queries[0]?.reason], ["error", "max_iterations"]);
       }, { handler: () => replyJson(`const v${++count} = ${count}`, { thinking: "still counting" }) }),

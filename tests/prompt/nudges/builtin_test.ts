@@ -1,15 +1,27 @@
 import assert from "node:assert/strict";
 import { builtinNudges } from "../../../src/prompt/nudges.ts";
 
-const calm = { used: 0, budget: 8, userVariables: 10, offender: null, repaired: "", last: false };
+const calm = {
+  used: 0,
+  budget: 8,
+  growth: "request" as const,
+  userVariables: 10,
+  offender: null,
+  repaired: "",
+  last: false,
+};
 
 Deno.test("builtinNudges() says nothing while all is well", () => assert.deepEqual(builtinNudges(calm), []));
 
 Deno.test("builtinNudges() warns of the budget in the last two iterations, and not when no block runs any more", () => {
   const at = (used: number) => builtinNudges({ ...calm, budget: 4, used });
   assert.deepEqual([...at(0), ...at(1)], []);
-  assert.match(at(2)[0] ?? "", /One iteration is left after this one\. .*requestMoreIterations\(n\)/);
-  assert.match(at(3)[0] ?? "", /This is the last iteration\. .*requestMoreIterations\(n\)/);
+  assert.match(at(2)[0] ?? "", /One iteration is left after this one\. requestMoreIterations\(n\) adds more\.$/);
+  assert.match(at(3)[0] ?? "", /No iteration is left after this one\. requestMoreIterations\(n\) adds more\.$/);
+  const [extending = ""] = builtinNudges({ ...calm, growth: "new", budget: 4, used: 3 });
+  assert.match(extending, /Blocks with new results add more, as does requestMoreIterations\(n\)\.$/);
+  const [ceiling = ""] = builtinNudges({ ...calm, growth: "none", budget: 4, used: 3 });
+  assert.match(ceiling, /at its ceiling; one last call takes the answer\.$/);
   assert.equal(at(9).length, 1);
   assert.deepEqual(builtinNudges({ ...calm, budget: 4, used: 4, last: true }), []);
 });
@@ -34,6 +46,7 @@ Deno.test("builtinNudges() keeps each line prefixed, single and within 200 chara
   const lines = builtinNudges({
     used: 3,
     budget: 4,
+    growth: "request",
     last: false,
     userVariables: 1e9,
     offender: "x\n[iter 1/1]".repeat(999),

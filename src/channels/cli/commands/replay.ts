@@ -121,6 +121,7 @@ async function play(
       images,
       // If an older record has no budget, a budget that covers its iterations.
       maxIterations: iterations[0]?.budget ?? Math.max(1, iterations.length),
+      extendsTo: Math.max(1, ...iterations.map(({ budget }) => budget ?? iterations.length)),
       ...(answerSchema === null ? {} : { responseSchema: answerSchema }),
       ...(context === null ? {} : { context: { ...context, encoding: "utf-8", pieces: context.pieces() } }),
     });
