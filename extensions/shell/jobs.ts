@@ -142,6 +142,7 @@ export interface ReadOutputOptions {
 
 interface JobReport {
   readonly id: string;
+  readonly command: string;
   readonly running: boolean;
   readonly code: number | null;
   readonly signal: string | null;
@@ -243,7 +244,7 @@ export class Job {
     const { text, to, missed } = this.#ring.from(this.#read, { maxBytes, whole: !this.running });
     this.#read = to;
     const { code = null, signal = null, timedOut = false, notes = [] } = this.#ended ?? {};
-    const facts = { id: this.id, running: this.running, code, signal, timedOut };
+    const facts = { id: this.id, command: this.command, running: this.running, code, signal, timedOut };
     const report = { ...facts, output: text, missed, left: this.#ring.total - to, ms: this.#ms };
     const changes = this.#changes;
     this.#changes = null; // they are told once

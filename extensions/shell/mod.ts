@@ -33,7 +33,7 @@ const given = {
   secrets: z.array(z.string()).max(20).optional(),
 };
 const waiting = { waitMs: z.number().int().min(0).max(600_000).optional(), until: text.optional() };
-const REPORT = "{id, running, code, signal, timedOut, output, missed, left, ms, changes?, hint?}";
+const REPORT = "{id, command, running, code, signal, timedOut, output, missed, left, ms, changes?, hint?}";
 
 export default defineExtension({
   namespace: "vis.shell",

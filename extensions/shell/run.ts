@@ -264,21 +264,27 @@ export function commandOutcome({ code, signal, timedOut, stdout, stderr }: Comma
   const end = timedOut ? "timed out" : signal !== null ? `ended by ${signal}` : code === 0 ? "" : `exit code ${code}`;
   const ok = end === "" && (tests.passed === null || !tests.failed);
   const text = [testsText(tests), end].filter((part) => part !== "").join(" · ");
-  return ok ? { text } : {
+  const ended = { exitCode: timedOut || signal !== null ? null : code };
+  return ok ? { text, ...ended } : {
     text: text || "failed",
     ok,
+    ...ended,
     output: `${stdout.slice(-TAIL_CHARS).trimEnd()}\n${stderr.slice(-TAIL_CHARS)}`.trim(),
   };
 }
 
 /** The same for a command that keeps running; "" while it runs. */
 export function jobOutcome(
-  { running, code, signal, timedOut, output }: Omit<CommandEnd, "stdout" | "stderr"> & {
+  { command, running, code, signal, timedOut, output }: Omit<CommandEnd, "stdout" | "stderr"> & {
+    readonly command: string;
     readonly running: boolean;
     readonly output: string;
   },
 ): CallOutcome {
-  return running ? { text: "" } : commandOutcome({ code, signal, timedOut, stdout: output, stderr: "" });
+  const end = running
+    ? { text: "", exitCode: null }
+    : commandOutcome({ code, signal, timedOut, stdout: output, stderr: "" });
+  return { ...end, subject: command };
 }
 
 function testsText({ passed, failed }: Tests): string {

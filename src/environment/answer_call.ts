@@ -1,7 +1,13 @@
 import { HostCallError } from "../domain/errors.ts";
 import { readable } from "../domain/kit/json.ts";
 import { nearestNames } from "../domain/kit/names.ts";
-import { type CallAction, calledAction, type CallOutcome, type HostCallEvent } from "../domain/query/calls.ts";
+import {
+  aboutSubject,
+  type CallAction,
+  calledAction,
+  type CallOutcome,
+  type HostCallEvent,
+} from "../domain/query/calls.ts";
 import type { AnswerType, Confidence } from "../domain/query/query_schemas.ts";
 import { SYSTEM_VARIABLES } from "../domain/query/variable.ts";
 import { type ActiveExtensions, type OffPart, offReason } from "../extension/active.ts";
@@ -39,7 +45,7 @@ export async function answerCall(
   };
   const viewed = (): EnvironmentView =>
     Object.create(view(signal), { changedFile: { value: changedFile, enumerable: true } });
-  let ended: Pick<HostCallEvent, "ok" | "diffs"> = { ok: false };
+  let ended: Pick<HostCallEvent, "ok" | "changes" | "diffs"> = { ok: false };
   let said: CallOutcome = { text: "" };
   const told = (outcome: CallOutcome): void => void (said = outcome);
   try {
@@ -49,15 +55,33 @@ export async function answerCall(
       ? await callBuiltin(call, { source, scope })
       : await called(active, name)?.call(name, args, { env: viewed(), signal, told });
     for (const diff of allDiffs(result)) changedFile(diff);
-    ended = { ok: said.ok ?? true, ...diffsIn(diffs.map((diff) => ({ diff }))) };
+    const changes = mayChange(name, active) ? { changes: true as const } : {};
+    ended = { ok: said.ok ?? true, ...changes, ...diffsIn(diffs.map((diff) => ({ diff }))) };
     return result;
   } finally {
-    const { ok = false } = ended;
-    const { text, output = "" } = said;
-    const facts = { ok, ...action, ...text === "" ? {} : { outcome: text }, ...output === "" ? {} : { output } };
+    const { diffs: _of, ok = false, ...rest } = { ...ended, ...about(action, said) };
+    const facts = { ok, ...rest };
     call.told?.(facts);
     scope.onCall({ block, name, phase: "end", ms: performance.now() - begun, ...facts, ...ended });
   }
+}
+
+/** What is recorded of how a call turned out. */
+function about(
+  { action }: Pick<HostCallEvent, "action">,
+  { text, output = "", exitCode, subject }: CallOutcome,
+): Pick<HostCallEvent, "action" | "outcome" | "output" | "exitCode"> {
+  const named = action && subject !== undefined ? aboutSubject(action, subject) : action;
+  return {
+    ...named ? { action: named } : {},
+    ...text === "" ? {} : { outcome: text },
+    ...output === "" ? {} : { output },
+    ...exitCode === undefined ? {} : { exitCode },
+  };
+}
+
+function mayChange(name: string, active: ActiveExtensions | null): boolean {
+  return CHANGING.includes(name) || active !== null && active.functions.includes(name) && !active.reads.includes(name);
 }
 
 /** Throws for a function that may change something. */
@@ -196,6 +220,9 @@ const REALM_DOCS: Readonly<Record<string, string>> = {
   printed: "printed: string[]\nprinted[i] is the output of row [i + 1] of the last journal.",
   vis: "vis: {answer, vars, …, ext}\nThe originals of names that you redeclared: vis.answer, vis.ext.NAME.",
 };
+
+/** Those whose effect outlasts the request. */
+const CHANGING: readonly string[] = ["restoreVar", "forget"];
 
 /** Names of the host functions that every sandbox has. */
 export const BUILTIN_NAMES: readonly string[] = Object.keys(BUILTINS);

@@ -388,8 +388,9 @@ function tell({ symbol, told, log, extension, env }: Invocation, result: unknown
   if (!symbol.outcome || !told) return;
   try {
     const said = symbol.outcome(result);
-    const { text, ok = true, output = "" } = typeof said === "object" ? said : { text: said };
-    told({ text: oneLine(visibleText(String(text)), OUTCOME_CHARS), ok, output: ok ? "" : endOf(String(output)) });
+    const { text, ok = true, output = "", ...rest } = typeof said === "object" ? said : { text: said };
+    const shown = { text: oneLine(visibleText(String(text)), OUTCOME_CHARS), output: ok ? "" : endOf(String(output)) };
+    told({ ...rest, ok, ...shown });
   } catch (error) {
     const { namespace: ext } = extension;
     log.warn("extension.failed", { ext, phase: "outcome", error: thrownText(error), ...scopeOf(env) });

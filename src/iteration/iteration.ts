@@ -52,6 +52,10 @@ export interface IterationInput {
   readonly refusedBefore: string | null;
   /** Whether a block of the query has succeeded before. */
   readonly supported: boolean;
+  /** For what an answer of the query was refused before, though it could have been accepted. */
+  readonly doubted: readonly Doubt[];
+  /** A claim in the model's words that nothing the query did supports; null if there is none. */
+  readonly unsupportedClaim: (text: string) => Promise<string | null>;
   /** Set by `answer(value)` in a block of this iteration. */
   readonly offered: () => OfferedAnswer | null;
   /** What the calls of this iteration changed in files. */
@@ -90,6 +94,11 @@ export interface AcceptedFinal {
   readonly value?: JsonValue;
 }
 
+/** Why an answer is refused once in a query: the output of a command that failed beside it was not seen yet, or the
+ * request did nothing of what it claims. */
+export const DOUBTS = ["output", "claim"] as const;
+export type Doubt = typeof DOUBTS[number];
+
 /** The blocks of an iteration that ran. */
 export interface Executed {
   readonly entries: readonly JournalEntry[];
@@ -111,6 +120,8 @@ interface Common {
   readonly next: Reply["next"];
   /** Messages of the sandbox besides results: stray errors, names that were restored. */
   readonly sandboxNotes: readonly string[];
+  /** Why the final was refused although it could be accepted; null if it was not. */
+  readonly doubt: Doubt | null;
 }
 
 /** How an iteration ended; `query/` decides what to do next. */
@@ -185,6 +196,7 @@ interface Ended {
   readonly executed: Executed;
   readonly reason: string | null;
   readonly final: AcceptedFinal | null;
+  readonly doubt?: Doubt | null;
 }
 
 /** Stores one iteration: its row when the reply is complete, everything else in one transaction at its end. */
@@ -237,7 +249,7 @@ export class Recorder {
   }
 
   /** Takes the state at the time of the call. Returns what stores it, by `write` if given. */
-  ending({ status, outcome, executed, reason, final }: Ended): (write?: WriteEnd) => Promise<void> {
+  ending({ status, outcome, executed, reason, final, doubt = null }: Ended): (write?: WriteEnd) => Promise<void> {
     const begun = this.#begun;
     if (begun === null) throw new Error("Cannot end an iteration that was not begun");
     const { environment } = this.#frame;
@@ -259,6 +271,7 @@ export class Recorder {
         grants: environment.active?.grants ?? null,
         ...(this.#input.diffs.length > 0 ? { diffs: [...this.#input.diffs] } : {}),
         ...(this.#input.children.length > 0 ? { children: [...this.#input.children] } : {}),
+        ...(doubt === null ? {} : { doubt }),
         ...(final ? { answerType: final.answerType, confidence: final.confidence, answerNotes: final.notes } : {}),
       },
     };
@@ -338,7 +351,7 @@ export class Recorder {
  * such replies begins anew. */
 export function storedResult(stored: StoredIteration): Exclude<IterationResult, { readonly kind: "cancelled" }> {
   const { metadata, thinking, error } = stored;
-  const notes: unknown = metadata["notes"];
+  const { notes, doubt } = metadata;
   const common = {
     model: "",
     thinking,
@@ -346,6 +359,7 @@ export function storedResult(stored: StoredIteration): Exclude<IterationResult, 
     repairs: [],
     next: { model: null, reasoning: null },
     sandboxNotes: Array.isArray(notes) ? notes.map(String) : [],
+    doubt: DOUBTS.find((one) => one === doubt) ?? null,
   };
   switch (outcomeOf(metadata)) {
     case "executed":

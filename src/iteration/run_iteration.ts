@@ -93,6 +93,7 @@ async function giveUp(
     repairs: [],
     next: NO_NEXT,
     sandboxNotes: [],
+    doubt: null,
   };
   return { result, store: async () => {} };
 }
@@ -119,6 +120,8 @@ async function act(
     executed,
     refusedBefore: input.refusedBefore,
     supported: input.supported,
+    doubted: input.doubted,
+    unsupportedClaim: input.unsupportedClaim,
   });
   const settled = asked.cut ? cutAnswer(judged) : judged;
   const result = conclude(asked, { settled, executed, reply, last: input.last });
@@ -127,6 +130,7 @@ async function act(
     outcome: result.kind,
     executed,
     reason: settled?.kind === "refused" ? settled.reason : result.kind === "empty" ? result.reason : null,
+    doubt: result.doubt,
     final: settled?.kind === "accepted" ? settled.final : null,
   });
   return { result, store };
@@ -219,6 +223,7 @@ function conclude(
     repairs: reply.repairs,
     next: reply.next,
     sandboxNotes: executed.notes,
+    doubt: settled?.kind === "refused" ? settled.doubt ?? null : null,
   };
   if (settled?.kind === "accepted") return { ...common, kind: "final", final: settled.final };
   const failed = entries.find(({ result }) => !result.ok);
@@ -229,7 +234,7 @@ function conclude(
     const rest = { fatal: false, temporary: false, fault: null, refused, unsupported, prose: null };
     return { ...common, kind: "failed", reason, ...rest };
   }
-  if (settled) return { ...common, ...settled };
+  if (settled) return { ...common, ...settled, doubt: common.doubt };
   if (entries.length > 0) return { ...common, kind: "executed" };
   const reason = last && reply.code.length > 0 ? NOT_RUN : null;
   return { ...common, kind: "empty", fault: asked.cut ? "cut" : "idle", reason };

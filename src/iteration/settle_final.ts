@@ -2,7 +2,8 @@ import { clip, oneLine } from "../domain/kit/text.ts";
 import type { AnswerSchema, Judged } from "../prompt/answer_schema.ts";
 import type { JournalEntry } from "../prompt/context.ts";
 import type { ReplyFinal } from "../prompt/reply/reply.ts";
-import type { AcceptedFinal, Executed, IterationFrame, OfferedAnswer } from "./iteration.ts";
+import { failedCommands } from "./claims.ts";
+import type { AcceptedFinal, Doubt, Executed, IterationFrame, OfferedAnswer } from "./iteration.ts";
 
 const RENDER_MS = 3_000;
 const MAX_VALUE_BYTES = 64 << 20;
@@ -14,10 +15,14 @@ export type Settled =
     readonly reason: string;
     /** The text of an answer that was refused twice for the same reason and that nothing supports; else null. */
     readonly unsupported: string | null;
+    /** Set if an answer is refused for it once in a query. */
+    readonly doubt?: Doubt;
   };
 
 interface Candidate {
   readonly text: string;
+  /** The part of it that the model wrote as text; null for a value. */
+  readonly words: string | null;
   readonly from: "variable" | "template" | "literal" | "value";
   readonly answerType: AcceptedFinal["answerType"];
   readonly confidence: AcceptedFinal["confidence"];
@@ -32,13 +37,17 @@ interface Candidate {
  * if there is neither. */
 export async function settleFinal(
   frame: IterationFrame,
-  { offered, final, executed, refusedBefore, supported }: {
+  { offered, final, executed, refusedBefore, supported, doubted, unsupportedClaim }: {
     readonly offered: OfferedAnswer | null;
     readonly final: ReplyFinal | null;
     readonly executed: Executed;
     readonly refusedBefore: string | null;
     /** Whether an earlier block of the query succeeded. */
     readonly supported: boolean;
+    /** What was doubted in the query before. */
+    readonly doubted: readonly Doubt[];
+    /** A claim in a text of the model that nothing the request did supports; null if there is none. */
+    readonly unsupportedClaim: (text: string) => Promise<string | null>;
   },
 ): Promise<Settled | null> {
   const candidate = offered
@@ -57,7 +66,11 @@ export async function settleFinal(
   const answer = judged
     ? { answer: judged.text, answerType: "text" as const, value: judged.value }
     : { answer: text, answerType };
-  if (reason === null) return { kind: "accepted", final: { ...answer, confidence, notes: [] } };
+  if (reason === null) {
+    const doubt = doubtOf(candidate, executed) ?? await doubtClaim(candidate, unsupportedClaim);
+    if (doubt && !doubted.includes(doubt.doubt)) return { kind: "refused", unsupported: null, ...doubt };
+    return { kind: "accepted", final: { ...answer, confidence, notes: [] } };
+  }
   const verdict = settleRefusal({ reason, previous: refusedBefore });
   if (!verdict.letThrough || answer.answer.trim() === "") return { kind: "refused", reason, unsupported: null };
   const failed = executed.entries.length > 0 && executed.entries.every(({ result }) => !result.ok);
@@ -65,6 +78,30 @@ export async function settleFinal(
     return { kind: "refused", reason, unsupported: text };
   }
   return { kind: "accepted", final: { ...answer, confidence: "low", notes: [verdict.note] } };
+}
+
+/** Why an answer that could be accepted is refused the first time: the model cannot have seen what it is about. */
+function doubtOf(
+  { from }: Candidate,
+  { entries }: Executed,
+): { readonly doubt: Doubt; readonly reason: string } | null {
+  const failed = from === "literal" ? failedCommands(entries.flatMap(({ result }) => result.calls)) : [];
+  if (failed.length === 0) return null;
+  const shown = failed.slice(0, MAX_FAILURES).map((how) => oneLine(how, FAILURE_CHARS)).join(". ");
+  return { doubt: "output", reason: `${shown}; you have not seen ${failed.length > 1 ? "their" : "its"} output` };
+}
+
+/** The same for an answer that claims what the request did not do. Only the model's own words can. */
+async function doubtClaim(
+  { words, judged }: Candidate,
+  unsupportedClaim: (text: string) => Promise<string | null>,
+): Promise<{ readonly doubt: Doubt; readonly reason: string } | null> {
+  const claim = judged || words === null ? null : await unsupportedClaim(words);
+  if (claim === null) return null;
+  const reason = `In this request no file was changed and no command ran, but the answer says: "${
+    oneLine(claim, FAILURE_CHARS)
+  }". Do it now, or say what is true`;
+  return { doubt: "claim", reason };
 }
 
 /** If there is a schema, it decides whether the answer is complete. */
@@ -80,6 +117,7 @@ function fromOffer(
   const { text, type, confidence, block, value } = offered;
   return {
     text,
+    words: null,
     from: "value",
     answerType: type,
     confidence,
@@ -98,12 +136,13 @@ async function fromReply(
   const base = { answerType, confidence, counted: executed.entries };
   const { answerSchema } = frame.extras;
   const judged = answerSchema ? await judgeNamed(frame, { name: final.answer.trim(), answerSchema }) : null;
-  if (judged) return { ...base, text: final.answer, from: "variable", problem: null, judged };
+  if (judged) return { ...base, text: final.answer, words: null, from: "variable", problem: null, judged };
   const rendered = await frame.environment.render(final.answer, { deadlineMs: RENDER_MS });
   const text = rendered.ok ? rendered.text : final.answer;
   return {
     ...base,
     text,
+    words: rendered.ok && rendered.from === "variable" ? null : final.answer.replace(/\{\{[^{}]*\}\}/g, "…"),
     from: rendered.ok ? rendered.from : "literal",
     problem: rendered.ok ? null : clip(rendered.reason, 1000),
     judged: answerSchema?.judge({ text }) ?? null,

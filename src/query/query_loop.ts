@@ -12,6 +12,8 @@ import type { Environment } from "../environment/environment.ts";
 import type { ActiveExtensions } from "../extension/active.ts";
 import {
   type AcceptedFinal,
+  type Doubt,
+  DOUBTS,
   type Iterated,
   type IterationFault,
   type IterationFrame,
@@ -20,6 +22,7 @@ import {
   type OfferedAnswer,
   storedResult,
 } from "../iteration/iteration.ts";
+import { claimOf } from "../iteration/claims.ts";
 import { runIteration } from "../iteration/run_iteration.ts";
 import type { Log } from "../logging/log.ts";
 import type { EndOfIteration, PreviousTurn, StoredIteration } from "../persistence/store.ts";
@@ -187,6 +190,8 @@ export class QueryLoop {
       last: last !== null,
       refusedBefore: state.refused,
       supported: state.supported,
+      doubted: last === null ? state.doubted : DOUBTS, // nothing could follow a refusal
+      unsupportedClaim: (text) => this.#unsupportedClaim(text),
       offered: () => state.offered,
       diffs: state.diffs,
       children: state.children,
@@ -201,6 +206,13 @@ export class QueryLoop {
       this.#stored.catch(() => this.#unstored.abort()); // whoever ends the query receives the error
     }
     return result;
+  }
+
+  /** An answer may be about the work of an earlier request. */
+  #unsupportedClaim(text: string): Promise<string | null> {
+    const { state, request, extras, before, frame: { environment: { given } } } = this.#prepared;
+    if (state.acted || before !== null) return Promise.resolve(null);
+    return Promise.resolve(claimOf(text, { request, given: extras.images.length + given.texts.length > 0 }));
   }
 
   /** What the user has sent since the last call; stored before the next one shows it. */
@@ -268,6 +280,10 @@ export class QueryLoop {
     this.#begun = true;
     state.position++;
     state.next = result.next;
+    for (const { result: { calls } } of result.entries) {
+      for (const call of calls) state.called({ phase: "end", ...call });
+    }
+    if (result.doubt !== null) state.doubted.push(result.doubt);
     state.repaired = result.repairs.join(", ");
     if (result.thinking) {
       state.thinking = result.thinking;
@@ -378,8 +394,12 @@ export class QueryState {
   restarts = 0;
   /** Whether a block has succeeded. */
   supported = false;
+  /** Whether a call of it, or of a query below it, may have changed something or ran a command. */
+  acted = false;
   /** First error texts since the last restart, for the hint of a restart. */
   readonly errors: string[] = [];
+  /** For what answers were refused that could have been accepted. */
+  readonly doubted: Doubt[] = [];
   readonly faults = new Faults();
   refused: string | null = null;
   /** Whether the cause of the last failed call may pass later. */
@@ -450,6 +470,11 @@ export class QueryState {
   keepDiffs({ block, diffs = [] }: Pick<HostCallEvent, "block" | "diffs">): void {
     const kept = this.diffs.reduce((sum, { diff }) => sum + diff.length, 0);
     if (kept < MAX_DIFF_CHARS) this.diffs.push(...diffs.map((diff) => ({ block, diff })));
+  }
+
+  /** Takes a call that a block made, here or in a query below. */
+  called({ phase, changes, exitCode }: Pick<HostCallEvent, "phase" | "changes" | "exitCode">): void {
+    if (phase === "end" && (changes === true || exitCode !== undefined)) this.acted = true;
   }
 
   keepChild(request: string, result: QueryResult): void {

@@ -169,7 +169,11 @@ async function begin(
     state.keepChild(task, result);
     return result;
   };
-  const below = { parts: given, queryId, calls, ledger, approvals, emitter, emit, signal, onChange, run };
+  const emitBelow: Emit = (event, ...rest) => {
+    if (event.type === "host_call") state.called(event);
+    emit(event, ...rest);
+  };
+  const below = { parts: given, queryId, calls, ledger, approvals, emitter, emit: emitBelow, signal, onChange, run };
   return {
     ...{ queryId, request, started, before, extras, signal, deadline, parts },
     ...{ state, ledger, approvals, emitter, onChange },
@@ -191,7 +195,7 @@ async function prepare(query: BegunQuery): Promise<Prepared> {
     answer: (text, facts) => state.offer({ text, ...facts }),
     subcalls: query.subcalls,
     approve: (asked, from) => query.approvals.request(asked, { ...environment.branch, ...from, emitter }),
-    onCall: (call) => (state.keepDiffs(call), emitter.send({ type: "host_call", ...call })),
+    onCall: (call) => (state.called(call), state.keepDiffs(call), emitter.send({ type: "host_call", ...call })),
     onChange: query.onChange,
   };
   const active = await environment.beginQuery(scope);

@@ -44,6 +44,8 @@ async function settle(
     executed: executed(),
     refusedBefore: null,
     supported: false,
+    doubted: [],
+    unsupportedClaim: () => Promise.resolve(null),
     ...parts,
   });
 }

@@ -14,6 +14,10 @@ export interface HostCallEvent {
   readonly outcome?: string | undefined;
   /** The end of what it printed, if it failed. */
   readonly output?: string | undefined;
+  /** The exit code of the command that the call ran, null if it has none; absent for other calls. */
+  readonly exitCode?: number | null | undefined;
+  /** Set if it may have changed something that lasts. */
+  readonly changes?: true | undefined;
   /** Files that the call changed, each as a unified diff; bounded. */
   readonly diffs?: readonly string[] | undefined;
 }
@@ -31,6 +35,10 @@ export interface CallOutcome {
   readonly ok?: boolean;
   /** What it printed, of which people see the end if it failed. */
   readonly output?: string;
+  /** For a call that ran a command: its exit code, null if it has none. */
+  readonly exitCode?: number | null;
+  /** What the call was about, if its arguments do not say it. */
+  readonly subject?: string;
 }
 
 /** A file change by a block (0-based), as a unified diff. */
@@ -75,7 +83,11 @@ export function calledAction(
   args: readonly unknown[],
 ): CalledAction {
   const words = args.slice(0, named).flatMap(wordsIn).join(" ");
-  return { doing, done, things, subject: oneLine(visibleText(words), SUBJECT_CHARS) };
+  return aboutSubject({ doing, done, things }, words);
+}
+
+export function aboutSubject({ doing, done, things }: CallAction, subject: string): CalledAction {
+  return { doing, done, things, subject: oneLine(visibleText(subject), SUBJECT_CHARS) };
 }
 
 function wordsIn(given: unknown): readonly string[] {

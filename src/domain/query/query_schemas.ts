@@ -59,6 +59,8 @@ export const toldOfCall = {
     .describe("What the call does, in words: reading, read, files, src/app.ts"),
   outcome: z.string().optional().describe("How it turned out, in a few words: 12 passed"),
   output: z.string().optional().describe("The end of what it printed, if it failed"),
+  exitCode: z.number().int().nullable().optional().describe("The exit code of the command it ran; null if it has none"),
+  changes: z.literal(true).optional().describe("Present if it may have changed something that lasts"),
 };
 
 export const BlockResultSchema = z.object({

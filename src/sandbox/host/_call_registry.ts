@@ -241,7 +241,9 @@ export class CallRegistry {
     // Freed before the answer is written: a child that waits for the main process to read could not receive it.
     this.#release(payload.length);
     if (run.calls.length < MAX_RECORDED) {
-      const facts = run.calls.length < MAX_TOLD ? said : {};
+      const { exitCode, changes } = said;
+      const short = { ...exitCode === undefined ? {} : { exitCode }, ...changes ? { changes } : {} };
+      const facts = run.calls.length < MAX_TOLD ? said : short;
       run.calls.push({ name, ms: performance.now() - begun, ...facts, ok: ok && said.ok });
     }
     if (!this.#closed) this.#options.send({ t: "answer", id, ok }, answer);

@@ -44,18 +44,22 @@ Deno.test("commandOutcome() is a failure unless a command ends by itself with 0,
     assert.deepEqual([ok, output], [false, `${more.stdout ?? "out"}\nerr`]);
     assert.notEqual(text, "");
   }
+  assert.equal(commandOutcome({ ...END, code: 127 }).exitCode, 127);
+  assert.equal(commandOutcome({ ...END, timedOut: true }).exitCode, null);
   for (const more of [{}, { stdout: "12 passed" }, { stdout: "3 failures were fixed" }]) {
     assert.deepEqual([commandOutcome({ ...END, ...more }).ok ?? true], [true]);
   }
 });
 
 Deno.test("jobOutcome() is that of its command once it has ended", () => {
-  const job = { code: null, signal: null, timedOut: false, output: "listening" };
-  assert.deepEqual(jobOutcome({ ...job, running: true }), { text: "" });
-  assert.deepEqual(jobOutcome({ ...job, running: false, code: 0 }), { text: "" });
+  const job = { command: "serve", code: null, signal: null, timedOut: false, output: "listening" };
+  assert.deepEqual(jobOutcome({ ...job, running: true }), { text: "", exitCode: null, subject: "serve" });
+  assert.deepEqual(jobOutcome({ ...job, running: false, code: 0 }), { text: "", exitCode: 0, subject: "serve" });
   assert.deepEqual(jobOutcome({ ...job, running: false, code: 3 }), {
     text: "exit code 3",
     ok: false,
+    exitCode: 3,
+    subject: "serve",
     output: "listening",
   });
 });

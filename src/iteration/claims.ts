@@ -1,0 +1,284 @@
+import type { BlockCall } from "../domain/query/query_schemas.ts";
+
+/** The commands of these calls that failed and did not succeed later, each with how it ended. */
+export function failedCommands(calls: readonly BlockCall[]): readonly string[] {
+  const failed = new Map<string, string>();
+  for (const { ok, exitCode, outcome = "", action } of calls) {
+    if (exitCode === undefined) continue;
+    const command = action?.subject || "a command";
+    failed.delete(command);
+    if (!ok) {
+      failed.set(command, exitCode ? `${command} ended with code ${exitCode}` : `${command}: ${outcome || "failed"}`);
+    }
+  }
+  return [...failed.values()];
+}
+
+/* Whether an answer says that work was done. It is asked only about requests that did nothing, and words alone decide
+ * nothing: an answer that informs must never be taken for a claim, so what is unclear is none. A claim is in the first
+ * person and about files, code or tests, without a negation, a condition or a source in its clause. */
+
+/** Whole words in any script: `\b` knows only ASCII. */
+function words(pattern: string): RegExp {
+  return new RegExp(`(?<![\\p{L}\\p{N}_])(?:${pattern})(?![\\p{L}\\p{N}_])`, "iu");
+}
+
+interface Language {
+  /** Up to the verb of a change in the first person: "I have fixed". */
+  readonly changed: RegExp;
+  /** The same for making something new, such as a function, which a block may have made for itself. */
+  readonly made?: RegExp;
+  /** The same for running something. */
+  readonly ran: RegExp;
+  /** An answer that begins with it claims the same without a person: "Fixed". */
+  readonly bare?: RegExp;
+}
+
+const EN = "I(?:['’]ve| have)?(?: (?:also|just|now|then|already|successfully|have|gone ahead and|went ahead and))*";
+const EN_CHANGED = "fixed|repaired|corrected|resolved|changed|modified|edited|updated|adjusted|renamed|refactored|" +
+  "rewrote|rewritten|patched|deleted|removed|replaced|moved|committed|installed|reverted|upgraded|bumped";
+const EN_MADE = "added|created|wrote|written|implemented|saved|inserted|introduced";
+const DE = "(?:ich habe|habe ich|ich hab)(?![\\p{L}]).{0,90}?";
+const DE_CHANGED = "behoben|gefixt|repariert|korrigiert|geändert|angepasst|umbenannt|gelöscht|entfernt|aktualisiert|" +
+  "ersetzt|refaktoriert|verschoben|installiert|committet|überarbeitet";
+const DE_MADE = "hinzugefügt|ergänzt|erstellt|angelegt|implementiert|eingefügt|geschrieben|eingebaut|gespeichert";
+const FR = "j['’]ai(?![\\p{L}]).{0,40}?";
+const FR_CHANGED =
+  "(?:corrigé|réparé|modifié|changé|renommé|supprimé|remplacé|déplacé|installé|résolu|adapté)e?s?|mis à jour";
+const FR_MADE = "(?:ajouté|créé|implémenté|écrit|inséré|enregistré)e?s?";
+const NL = "(?:ik heb|heb ik)(?![\\p{L}]).{0,90}?";
+
+const LANGUAGES: readonly Language[] = [
+  {
+    changed: words(`${EN} (?:${EN_CHANGED})`),
+    made: words(`${EN} (?:${EN_MADE})`),
+    ran: words(
+      `${EN} (?:(?:ran|run|executed|re-?ran)(?! (?:a|an|\\d+) )|(?:verified|confirmed) that (?=.{0,40}(?:pass|green|succeed)))`,
+    ),
+    bare: words(`(?:done[.,:!—–-]+ )?(?:all )?(?:${EN_CHANGED}|${EN_MADE})`),
+  },
+  {
+    changed: words(`${DE} (?:${DE_CHANGED})`),
+    made: words(`${DE} (?:${DE_MADE})`),
+    ran: words(`${DE} (?:ausgeführt|laufen lassen|laufen gelassen|gestartet)`),
+    bare: words(`(?:erledigt[.,:!—–-]+ )?(?:${DE_CHANGED}|${DE_MADE})`),
+  },
+  {
+    changed: words(`${FR} (?:${FR_CHANGED})`),
+    made: words(`${FR} (?:${FR_MADE})`),
+    ran: words(`${FR} (?:lancé|exécuté)e?s?`),
+    bare: words(`(?:${FR_CHANGED}|${FR_MADE})`),
+  },
+  {
+    changed: words(
+      "he (?:ya |también )?(?:corregido|arreglado|modificado|cambiado|renombrado|eliminado|borrado|actualizado|reemplazado|solucionado|resuelto|movido|instalado)|" +
+        "corregí|arreglé|modifiqué|cambié|renombré|eliminé|actualicé|reemplacé|solucioné|moví|instalé",
+    ),
+    made: words(
+      "he (?:ya |también )?(?:añadido|agregado|creado|implementado|escrito)|añadí|agregué|creé|implementé|escribí",
+    ),
+    ran: words("he (?:ejecutado|corrido|lanzado)|ejecuté|corrí"),
+    bare: words("(?:corregid|arreglad|actualizad|añadid|agregad|cread|eliminad|renombrad)[oa]s?"),
+  },
+  {
+    changed: words(
+      "ho .{0,25}?(?:corretto|sistemato|risolto|modificato|cambiato|rinominato|eliminato|rimosso|aggiornato|sostituito|spostato|installato)",
+    ),
+    made: words("ho .{0,25}?(?:aggiunto|creato|implementato|scritto|inserito)"),
+    ran: words("ho .{0,25}?(?:eseguito|lanciato)"),
+    bare: words("(?:corrett|sistemat|risolt|aggiunt|creat|aggiornat|rinominat|rimoss)[oaie]"),
+  },
+  {
+    changed: words(
+      "corrigi|consertei|alterei|modifiquei|mudei|renomeei|removi|apaguei|excluí|atualizei|substituí|movi|instalei|resolvi|ajustei",
+    ),
+    made: words("adicionei|acrescentei|criei|implementei|escrevi"),
+    ran: words("executei|rodei"),
+    bare: words("(?:corrigid|consertad|atualizad|adicionad|criad|removid|renomead)[oa]s?"),
+  },
+  {
+    changed: words(
+      `${NL} (?:gerepareerd|opgelost|gefixt|gewijzigd|aangepast|veranderd|hernoemd|verwijderd|bijgewerkt|vervangen|verplaatst|geïnstalleerd|gecorrigeerd|hersteld)`,
+    ),
+    made: words(`${NL} (?:toegevoegd|aangemaakt|geïmplementeerd|geschreven)`),
+    ran: words(`${NL} (?:uitgevoerd|gedraaid)`),
+    bare: words("gerepareerd|opgelost|gefixt|aangepast|hersteld|toegevoegd|hernoemd|bijgewerkt"),
+  },
+  {
+    changed: words(
+      "(?:naprawił|poprawił|zmienił|usunął|usunęł|zaktualizował|zastąpił|przeniosł|zainstalował|zmodyfikował)[ae]m",
+    ),
+    made: words("(?:dodał|utworzył|stworzył|zaimplementował|napisał)[ae]m"),
+    ran: words("(?:uruchomił|wykonał)[ae]m"),
+    bare: words("naprawion[eyoa]|poprawion[eyoa]|dodan[eyoa]|usunięt[eyoa]|zmienion[eyoa]"),
+  },
+  {
+    changed: words(
+      "я (?:уже |также |теперь )?(?:исправил|починил|изменил|переименовал|удалил|обновил|заменил|переместил|установил|поправил|отредактировал)а?",
+    ),
+    made: words("я (?:уже |также |теперь )?(?:добавил|создал|реализовал|написал)а?"),
+    ran: words("я (?:уже |также |теперь )?(?:запустил|прогнал|выполнил)а?"),
+    bare: words("исправлен[оаы]?|добавлен[оаы]?|починил|исправил|обновлен[оаы]?"),
+  },
+  {
+    changed:
+      /我(?:已经?|刚刚?|现在|也|又|成功)*.{0,25}?(?:修复|修正|修改|更改|删除|重命名|更新|替换|移动|安装|提交)(?:好)?(?:了|完毕)|我(?:已经?|成功).{0,25}?(?:修复|修正|修改|更改|删除|重命名|更新|替换|移动|安装|提交)/u,
+    made:
+      /我(?:已经?|刚刚?|现在|也|又|成功)*.{0,25}?(?:添加|新增|创建|实现|编写|写入)了|我(?:已经?|成功).{0,25}?(?:添加|新增|创建|实现|编写|写入)/u,
+    ran: /我(?:已经?|刚刚?|现在|也|又|成功)*.{0,15}?(?:运行|执行)(?:了|过)/u,
+    bare: /已(?:经)?(?:成功)?(?:修复|修正|修改|更新|添加|创建|删除|重命名)/u,
+  },
+  {
+    // The person is not said: only as the beginning of an answer to a request for work.
+    changed: /(?!)/,
+    ran: /(?!)/,
+    bare:
+      /.{0,40}?(?:修正|変更|追加|作成|削除|更新|実装|置換|編集|実行)(?:し|いたし)(?:まし|ておきまし)た|.{0,40}?直しました/u,
+  },
+];
+
+/** What a request for work asks for. */
+const ASKS = new RegExp(
+  words(
+    "fix|repair|correct|change|modify|edit|update|rename|refactor|rewrite|implement|add|create|write|remove|delete|replace|move|install|make|upgrade|bump|resolve|" +
+      "(?:beheb|korrigier|reparier|änder|füg|erstell|leg|lösch|entfern|aktualisier|implementier|ersetz|schreib|verschieb|installier|pass)\\p{L}*|benenn\\p{L}*|" +
+      "(?:corrig|répar|modifi|chang|ajout|renomm|supprim|remplac|implément|écri|déplac|mets|mettre|cré)\\p{L}*|" +
+      "(?:arregl|cambi|añad|agreg|cre[ae]|renombr|elimin|borra|actualiz|reemplaz|soluciona|implementa|escrib|mueve)\\p{L}*|" +
+      "(?:corregg|sistema|risolv|modific|aggiung|rinomin|rimuov|aggiorna|sostitui|scriv|sposta)\\p{L}*|" +
+      "(?:consert|alter|mud|adicion|acrescent|cri[ae]|renome|remov|apag|atualiz|substitu|escrev)\\p{L}*|" +
+      "repareer|herstel|los|wijzig|pas|verander|voeg|maak|hernoem|verwijder|vervang|schrijf|verplaats|installeer|werk|" +
+      "(?:napraw|popraw|zmień|dodaj|utwórz|stwórz|usuń|zaktualiz|zastąp|napisz|przenieś|zaimplement)\\p{L}*|" +
+      "(?:исправ|почин|измени|добав|созда|переимен|удал|обнов|реализ|замени|напиш|перемест|установ)\\p{L}*",
+  ).source +
+    "|修复|修正|修改|更改|添加|新增|创建|删除|重命名|更新|替换|实现|编写|変更|追加|作成|削除|実装|置換|編集|直し",
+  "iu",
+);
+
+/** What a request for information asks for, or for a text of its own. */
+const ASKS_FOR_TEXT = new RegExp(
+  words(
+    "summar\\p{L}*|explain|describe|list|tell|show|review|haiku|poem|story|essay|song|joke|letter|blog|" +
+      "fass|fasse|erklär\\p{L}*|beschreib\\p{L}*|zeig|zeige|nenne|gedicht|geschichte|brief|explique|décris|résume|montre|poème|histoire|" +
+      "resume|explica|muestra|poema|cuento|spiega|descrivi|riassumi|mostra|poesia|racconto|descreva|resuma|mostre|história|" +
+      "leg uit|vat|beschrijf|toon|verhaal|opisz|wyjaśnij|podsumuj|pokaż|wiersz|opowiadanie|опиши|объясни|покажи|перескажи|стих\\p{L}*|рассказ\\p{L}*",
+  ).source + "|总结|解释|说明一下|诗|故事|説明して|要約|教えて|俳句|詩|物語",
+  "iu",
+);
+
+/** Parts of a program, and paths. */
+const CODE = new RegExp(
+  words(
+    "(?:unit |failing )?tests?|files?|functions?|methods?|class(?:es)?|modules?|docstrings?|imports?|dependenc(?:y|ies)|bugs?|code|changes|script|config(?:uration)?|build|typo|readme|changelog|branch|" +
+      "datei(?:en)?|funktion(?:en)?|methoden?|klassen?|module?n?|fehler|skript|" +
+      "fichiers?|fonctions?|méthodes?|erreur|bogue|pruebas?|archivos?|ficheros?|funci(?:ón|ones)|clases?|error|código|" +
+      "prova|prove|funzion[ei]|metod[oi]|classe|modulo|errore|codice|testes?|arquivos?|ficheiros?|funç(?:ão|ões)|erro|" +
+      "bestand(?:en)?|functies?|klasse|fout|plik(?:i|u|ów)?|funkcj[aęei]|test(?:y|u|ów)?|błąd|błędy?|klas[ęya]|kod|" +
+      "тест(?:ы|а|ов)?|файл(?:ы|а|ов)?|функци[яюи]|метод(?:ы|а)?|класс(?:ы|а)?|ошибк[ауи]|баг(?:и|а)?|код|" +
+      "[\\p{L}\\p{N}_./-]+\\.(?:ts|tsx|js|jsx|mjs|py|rs|go|java|kt|rb|php|c|h|cc|cpp|cs|swift|sh|sql|md|txt|json|jsonc|ya?ml|toml|html|css|xml|ini|cfg|lock)|[\\p{L}\\p{N}_-]+/[\\p{L}\\p{N}_./-]+",
+  ).source +
+    "|测试|文件|函数|方法|类|模块|代码|脚本|错误|缺陷|漏洞|テスト|ファイル|関数|メソッド|クラス|コード|バグ|不具合",
+  "iu",
+);
+
+/** What a claim of a run is about. */
+const RUNS = new RegExp(
+  words(
+    "tests?|test suite|npm|pnpm|yarn|pytest|cargo|go test|deno|make|tox|jest|vitest|build|lint(?:er)?|type ?check(?:er)?|" +
+      "testsuite|pruebas?|prove|testes?|testen|test[yów]{1,2}|тест(?:ы|ов)?",
+  ).source + "|测试|テスト",
+  "iu",
+);
+
+/** An object that only the request names. */
+const PRONOUN = words("it|this|that|them|everything|es|das|alles|lo|la|los|le|ça|o|isso|het|dit|to|его|её|это|все");
+
+const NEGATED = new RegExp(
+  words(
+    "not|\\p{L}+n['’]t|nothing|no|none|never|neither|nicht|nichts|kein\\p{L}*|nie|weder|ne|n['’]\\p{L}+|pas|rien|aucune?|jamais|nada|ning[uú]n\\p{L}*|nunca|" +
+      "non|nulla|niente|nessun\\p{L}*|mai|não|nenhum\\p{L}*|niet|niets|geen|nooit|nic|żad\\p{L}*|не|ничего|ни|никак\\p{L}*",
+  ).source + "|没|未|并不|不会|无法|ません|なかった",
+  "iu",
+);
+
+/** Conditions, plans, and sources that tell of another's work. */
+const HEDGED = new RegExp(
+  words(
+    "if|would|could|should|might|unless|once|before|earlier|previous(?:ly)?|yesterday|ago|last|already|logs?|changelog|history|report|author|mind|" +
+      "wenn|falls|würde|könnte|sollte|bevor|bereits|schon|früher|si|aurais|déjà|habría|antes|ya|se|avrei|già|se|teria|já|als|zou|reeds|al|jeśli|gdyby|już|если|бы|уже",
+  ).source + "|如果|若|以前|之前|もし|たら|既に|すでに|以前|(?:者|チーム|氏|さん|人)[はが]",
+  "iu",
+);
+/** Work on the answer itself, or on what a block computed. */
+const TEXTUAL = new RegExp(
+  words(
+    "lists?|tables?|summar(?:y|ies)|overview|plans?|report|descriptions?|explanation|comparison|answer|text|sentences?|paragraphs?|wording|grammar|spelling|translation|email|count|total|search|results?|output|listing|(?:added|adds?) up|in code|bullet points|pattern|regex|query|approach|filter|variables?|sandbox|snippet|example|draft|my|" +
+      "liste[n]?|tabelle|übersicht|zusammenfassung|bericht|satz|sätze|antwort|entwurf|tableau|résumé|liste|phrase|réponse|lista|tabla|resumen|frase|respuesta|texto|elenco|tabella|riassunto|risposta|testo|tabela|resumo|resposta|lijst|tabel|samenvatting|zin|antwoord|tekst|zdanie|listę|tabelę|podsumowanie|odpowiedź|список|таблиц[ау]|текст|предложение|ответ|сводк[ау]",
+  ).source + "|列表|表格|摘要|总结|句子|文本|翻译|计划|一覧|表を|要約|文章|翻訳",
+  "iu",
+);
+
+const FENCE = /^ {0,3}(?:```|~~~)[^]*?^ {0,3}(?:```|~~~)/gmu;
+const QUOTED =
+  /"[^"\n]{0,2000}"|“[^”\n]{0,2000}”|„[^“”\n]{0,2000}[“”]|«[^»\n]{0,2000}»|「[^」\n]{0,2000}」|『[^』\n]{0,2000}』|^\s*>.*$/gmu;
+/** More of an answer is not read. */
+const MOST_CHARS = 20_000;
+/** A request with more lines brings the text that it is about. */
+const MOST_LINES = 4, MOST_REQUEST = 1_500;
+
+/** The clause of an answer that claims work in the first person; null if there is none. `given`: the request brought
+ * something that the answer may be about. */
+export function claimOf(
+  answer: string,
+  { request, given = false }: { readonly request: string; readonly given?: boolean },
+): string | null {
+  if (given || bringsText(request) || ASKS_FOR_TEXT.test(request)) return null;
+  const asksFor = ASKS.test(request) && !/[?？]|:\s/.test(request) && !TEXTUAL.test(request);
+  const hasFence = answer.search(FENCE) >= 0;
+  const prose = answer.slice(0, MOST_CHARS).replace(FENCE, "\n").replace(QUOTED, " ").replace(
+    /[`*_]{1,3}(?=\S)|(?<=\S)[`*_]{1,3}/g,
+    "",
+  );
+  let isFirst = true;
+  for (const sentence of prose.split(/[.!?](?=\s|$)|[。！？\n]/u).map((one) => one.trim())) {
+    if (sentence === "") continue;
+    const about = { inSentence: CODE.test(sentence), codeAsked: CODE.test(request), asksFor, hasFence, isFirst };
+    for (
+      const clause of sentence.split(
+        /[,;:（），；：、]|\s\(|\)\s|\s[–—-]+\s|\s(?:but|aber|mais|pero|ma|mas|maar|ale|но)\s|但/u,
+      )
+    ) {
+      if (claims(clause.trim(), about)) return sentence;
+      about.isFirst = false;
+    }
+    isFirst = false;
+  }
+  return null;
+}
+
+function bringsText(request: string): boolean {
+  const lines = request.split("\n").filter((line) => line.trim() !== "").length;
+  return lines > MOST_LINES || request.length > MOST_REQUEST || request.includes("```");
+}
+
+function claims(
+  clause: string,
+  { inSentence, codeAsked, asksFor, hasFence, isFirst }: {
+    readonly inSentence: boolean;
+    readonly codeAsked: boolean;
+    readonly asksFor: boolean;
+    readonly hasFence: boolean;
+    /** Whether the answer begins with it. */
+    readonly isFirst: boolean;
+  },
+): boolean {
+  if (clause === "" || NEGATED.test(clause) || HEDGED.test(clause) || TEXTUAL.test(clause)) return false;
+  const isAbout = CODE.test(clause) || asksFor && (inSentence || codeAsked) && PRONOUN.test(clause);
+  return LANGUAGES.some(({ changed, made, ran, bare }) => {
+    if (ran.test(clause) && RUNS.test(clause)) return true;
+    if (hasFence) return false;
+    if (changed.test(clause)) return isAbout;
+    if (!asksFor) return false;
+    if (made?.test(clause)) return isAbout;
+    return isFirst && (inSentence || codeAsked) && bare !== undefined && clause.search(bare) === 0;
+  });
+}

@@ -1,0 +1,119 @@
+import assert from "node:assert/strict";
+import fs from "../../extensions/fs/mod.ts";
+import rlm from "../../extensions/rlm/mod.ts";
+import { defineExtension, fn, z } from "../../src/extension/mod.ts";
+import { startEngine } from "../helpers/engine.ts";
+import { replyJson, type ScriptedReply } from "../helpers/scripted_provider.ts";
+import { withFolder } from "../helpers/with_folder.ts";
+
+interface Ended {
+  readonly code: number | null;
+  readonly text?: string;
+}
+
+/** Commands without processes: each call says how it ended. */
+const shell = defineExtension({
+  namespace: "test.shell",
+  alias: { ns: "test.shell", alias: "shell" },
+  doc: "Commands.",
+  version: "1.0.0",
+  symbols: [
+    fn("run", (_env, _command: string, ended: Ended) => ended, {
+      doc: "Runs.",
+      args: z.tuple([z.string(), z.looseObject({ code: z.number().nullable() })]),
+      returns: "{code}",
+      action: { doing: "running", done: "ran", things: "commands" },
+      outcome: ({ code, text = "" }: Ended) => ({ text, exitCode: code, ok: code === 0 && text === "" }),
+    }),
+  ],
+});
+
+/** The answer, the number of calls, and what the second call was told about the first answer. */
+async function ask(request: string, replies: readonly ScriptedReply[]) {
+  let asked = { answer: "", confidence: "", notes: [] as readonly string[], calls: 0, told: "" };
+  await withFolder(async (workspace) => {
+    await Deno.writeTextFile(`${workspace}/a.ts`, "export const a = 1;\n");
+    await using engine = await startEngine(replies, { extensions: [fs, shell, rlm], workspace });
+    const { answer, reason, confidence, notes } = await engine.ask(request);
+    assert.equal(reason, "answered");
+    const calls = engine.provider.requests.length;
+    const told = calls < 2 ? "" : /Your final answer was refused: (.*)/.exec(engine.context(1))?.[1] ?? "";
+    asked = { answer, confidence: `${confidence}`, notes, calls, told };
+  });
+  return asked;
+}
+
+Deno.test("an answer beside a command that failed is refused once, with the command and its exit code", async () => {
+  const run = (ended: Ended) =>
+    replyJson(`await shell.run("npm test", ${JSON.stringify(ended)})`, { final: "It works" });
+  const asked = await ask("Do the tests pass?", [run({ code: 1 }), replyJson([], { final: "One test fails" })]);
+  assert.deepEqual([asked.answer, asked.calls], ["One test fails", 2]);
+  assert.equal(asked.told, "npm test ended with code 1; you have not seen its output");
+
+  const again = await ask("Do the tests pass?", [run({ code: 1 }), run({ code: 1 })]);
+  assert.deepEqual([again.answer, again.confidence, again.calls], ["It works", "high", 2]);
+  assert.equal((await ask("Do the tests pass?", [run({ code: 0 })])).calls, 1);
+  const killed = await ask("Run it", [run({ code: null, text: "timed out" }), replyJson([], { final: "It hung" })]);
+  assert.equal(killed.told, "npm test: timed out; you have not seen its output");
+});
+
+Deno.test("a command that failed and then succeeded in the same reply refuses nothing, nor does an answer from a value", async () => {
+  const [failed, passed] = ["{ code: 1 }", "{ code: 0 }"];
+  const fixed = replyJson(`await shell.run("make", ${failed}); await shell.run("make", ${passed})`, {
+    final: "It builds",
+  });
+  assert.equal((await ask("Build", [fixed])).calls, 1);
+  const found = replyJson(`const found = await shell.run("grep x a.ts", ${failed})`, {
+    final: "Exit code: {{found.code}}",
+  });
+  assert.equal((await ask("Is x there?", [found])).answer, "Exit code: 1");
+});
+
+Deno.test("a claim of work by a request that changed nothing and ran nothing is refused once, with the facts", async () => {
+  const lie = replyJson([], { final: "I fixed the failing test in a.ts." });
+  const honest = replyJson([], { final: "a.ts has no test that fails." });
+  for (const first of [lie, replyJson('await fs.readFile("a.ts")', { final: "Fixed, 1 passed." })]) {
+    const asked = await ask("Fix the failing test", [first, honest]);
+    assert.equal(asked.answer, "a.ts has no test that fails.");
+    assert.match(asked.told, /^In this request no file was changed and no command ran, but the answer says: "/);
+  }
+  const again = await ask("Fix the failing test", [lie, lie]);
+  assert.deepEqual([again.answer, again.calls], ["I fixed the failing test in a.ts.", 2]);
+  assert.equal((await ask("Fix the failing test", [honest])).calls, 1);
+});
+
+Deno.test("a claim is supported by a change of a file, by a command, and by what a child query did", async () => {
+  const final = "I fixed the failing test in a.ts.";
+  const edit = `await fs.edit("a.ts", { old: "a = 1", new: "a = 2" })`;
+  const supported = [
+    [replyJson(edit, { final })],
+    [replyJson(edit), replyJson([], { final })],
+    [replyJson(`await shell.run("make", { code: 0 })`, { final })],
+    [replyJson(`await rlm.run("Fix it")`), replyJson(edit, { final: "It is done: a is 2" }), replyJson([], { final })],
+  ];
+  for (const replies of supported) {
+    const asked = await ask("Fix the failing test", replies);
+    assert.deepEqual([asked.answer, asked.calls], [final, replies.length]);
+  }
+});
+
+Deno.test("an answer to a follow-up may be about what was done before", async () => {
+  await withFolder(async (workspace) => {
+    const final = "I fixed the failing test in a.ts.";
+    const replies = [replyJson(`await fs.writeFile("a.ts", "1")`, { final }), replyJson([], { final })];
+    await using engine = await startEngine(replies, { extensions: [fs], workspace });
+    await engine.ask("Fix the failing test");
+    assert.equal((await engine.ask("Tell me again")).answer, final);
+    assert.equal(engine.provider.requests.length, 2);
+  });
+});
+
+Deno.test("the last call accepts any answer: nothing could follow a refusal", async () => {
+  await withFolder(async (workspace) => {
+    const final = "I fixed the failing test in a.ts.";
+    const replies = [replyJson("1"), replyJson([], { final })];
+    await using engine = await startEngine(replies, { extensions: [fs], workspace, settings: { budget: 1 } });
+    const { answer, reason } = await engine.ask("Fix the failing test");
+    assert.deepEqual([answer, reason], [final, "max_iterations"]);
+  });
+});
