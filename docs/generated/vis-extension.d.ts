@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 2af9a81549413d59fbbfcaca2aa1e484fe236e05f3685e502ace9e0d5ef735fd
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 43846346f3fa7aa6a554d65da51e981b5d9d36e1543047b6177037c574cd854e
 import { z } from 'zod';
 
 /** Any value that JSON can express. */
@@ -58,6 +58,10 @@ export interface CallOutcome {
   readonly ok?: boolean;
   /** What it printed, of which people see the end if it failed. */
   readonly output?: string;
+  /** For a call that ran a command: its exit code, null if it has none. */
+  readonly exitCode?: number | null;
+  /** What the call was about, if its arguments do not say it. */
+  readonly subject?: string;
 }
 /** What calls of a function do, for people who watch: "reading src/app.ts", "read 3 files". */
 export interface CallAction {

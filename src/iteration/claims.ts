@@ -203,7 +203,7 @@ const NEGATED = new RegExp(
 /** Conditions, plans, and sources that tell of another's work. */
 const HEDGED = new RegExp(
   words(
-    "if|would|could|should|might|unless|once|before|earlier|previous(?:ly)?|yesterday|ago|last|already|logs?|changelog|history|report|author|mind|" +
+    "if|would|could|should|might|unless|once|before|earlier|previous(?:ly)?|yesterday|ago|last|already|logs?|changelog|histor(?:y|ies)|report|author|mind|" +
       "wenn|falls|würde|könnte|sollte|bevor|bereits|schon|früher|si|aurais|déjà|habría|antes|ya|se|avrei|già|se|teria|já|als|zou|reeds|al|jeśli|gdyby|już|если|бы|уже",
   ).source + "|如果|若|以前|之前|もし|たら|既に|すでに|以前|(?:者|チーム|氏|さん|人)[はが]",
   "iu",
