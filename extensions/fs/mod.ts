@@ -31,7 +31,7 @@ const List = z.strictObject({ depth: line, all: flag }).optional();
 const Place = { path: many.optional(), glob: many.optional(), ignoreCase: flag, literal: flag };
 const Search = z.strictObject({
   ...Place,
-  context: z.number().int().min(0).max(10).optional(),
+  context: z.number().int().min(0).optional(),
   limit: line,
   all: flag,
 });
@@ -41,7 +41,7 @@ const Change = z.strictObject({ old: z.string(), new: z.string(), all: flag });
 const Changes = z.array(z.strictObject({ path: z.string(), ...Change.shape })).min(1);
 
 const FILES = "Files of cwd";
-const FIND = "Find first (fs.grep, fs.glob), never guess a path. {all: true} takes ignored files too.";
+const FIND = "Find first (fs.grep, fs.glob, fs.definition), never guess a path. {all: true} takes ignored files too.";
 
 export default defineExtension({
   namespace: "vis.fs",
@@ -54,7 +54,7 @@ export default defineExtension({
   license: "Apache-2.0",
   prompt: `${FILES}. ${FIND} Read before you write; change with fs.edit.`,
   readOnly: {
-    symbols: ["readFile", "readFiles", "glob", "grep", "count", "listFiles", "stat", "readLines"],
+    symbols: ["readFile", "readFiles", "glob", "grep", "count", "listFiles", "stat", "definition", "readLines"],
     prompt: `${FILES}; nothing can be written. ${FIND}`,
   },
   example: {
@@ -233,6 +233,17 @@ export default defineExtension({
       examples: ['await fs.stat("package.json")'],
     }),
     fn(
+      "definition",
+      async (env, name: string, sought: string | number) => definition(await places.of(env), name, sought),
+      {
+        doc: "The whole function or class of a name or Owner.name, or around a line.",
+        action: { doing: "reading", done: "read", things: "files" },
+        args: z.tuple([path, z.union([z.string().min(1), z.number().int().min(1)]).describe("nameOrLine")]),
+        returns: "{path, from, to, text, others?}",
+        examples: ['(await fs.definition("src/app.ts", "startServer")).text'],
+      },
+    ),
+    fn(
       "readLines",
       async (env, name: string, options?: ReadLinesOptions) => readLines(await places.of(env), name, options),
       {
@@ -323,6 +334,11 @@ function renamed(value: unknown): unknown {
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+async function definition(at: FsContext, path: string, sought: string | number) {
+  const { findDefinition } = await import("./read/definition.ts");
+  return await findDefinition(at, path, sought);
 }
 
 async function patch(at: FsContext, text: string) {

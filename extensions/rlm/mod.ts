@@ -33,15 +33,54 @@ export default defineExtension({
   author: "Vis",
   license: "Apache-2.0",
   readOnly: true,
-  prompt:
-    "Models, for what code cannot decide. They see only the prompt: put the text in. Prefer few large prompts (100000 characters).",
-  shown: 3,
+  prompt: "Models, for what code cannot decide. They see only what you pass. Long texts: mapChunks, then reduceChunks.",
+  shown: 4,
   symbols: [
     fn("ask", (env: EnvironmentView, prompt: string, options?: AskAllOptions) => askOne(env, prompt, options), {
       doc: "One call.",
       untimed: true,
       action: { doing: "asking a model", done: "asked a model", things: "times", named: 0 },
       args: z.tuple([text.describe("prompt"), Ask]),
+      returns: "string",
+    }),
+    fn(
+      "mapChunks",
+      (env: EnvironmentView, of: string | string[], ask: string, options?: MapOptions) =>
+        mapChunks(env, of, { instruction: ask, ...options }),
+      {
+        doc: "Asks it of each 100000 characters.",
+        untimed: true,
+        action: { doing: "asking a model", done: "asked a model", things: "times", named: 0 },
+        outcome: settled("answers"),
+        args: z.tuple([
+          parts.describe("text"),
+          text.describe("instruction"),
+          z.strictObject({ size, overlap, model, system: z.string().optional() }).optional(),
+        ]),
+        returns: Slot,
+      },
+    ),
+    fn(
+      "reduceChunks",
+      (env: EnvironmentView, of: unknown[], ask: string, options?: MapOptions) =>
+        reduceChunks(env, of, { instruction: ask, ...options }),
+      {
+        doc: "Merges them.",
+        untimed: true,
+        action: { doing: "asking a model", done: "asked a model", things: "times", named: 0 },
+        args: z.tuple([
+          z.array(z.unknown()).min(1).describe("texts"),
+          text.describe("instruction"),
+          z.strictObject({ size, model, system: z.string().optional() }).optional(),
+        ]),
+        returns: "string",
+      },
+    ),
+    fn("run", (env: EnvironmentView, task: string, options?: ChildRunOptions) => runOne(env, task, options), {
+      doc: "A child query with copies of vars.",
+      untimed: true,
+      action: { doing: "delegating", done: "delegated", things: "tasks" },
+      args: z.tuple([text.describe("task"), Run.optional()]),
       returns: "string",
     }),
     fn("askAll", (env: EnvironmentView, prompts: string[], options?: AskAllOptions) => askAll(env, prompts, options), {
@@ -51,13 +90,6 @@ export default defineExtension({
       outcome: settled("answers"),
       args: z.tuple([z.array(text).describe("prompts"), Ask]),
       returns: Slot,
-    }),
-    fn("run", (env: EnvironmentView, task: string, options?: ChildRunOptions) => runOne(env, task, options), {
-      doc: "A child with its own code and copies of vars.",
-      untimed: true,
-      action: { doing: "delegating", done: "delegated", things: "tasks" },
-      args: z.tuple([text.describe("task"), Run.optional()]),
-      returns: "string",
     }),
     fn("runAll", (env: EnvironmentView, tasks: Task[], options?: ChildRunOptions) => runAll(env, tasks, options), {
       doc: "Children in parallel, order kept; a task is a string, or {task, vars, model, maxIterations}.",
@@ -71,41 +103,6 @@ export default defineExtension({
       returns: Slot,
       examples: ['await rlm.runAll([{task: "Sum up a", vars: ["a"]}, {task: "Sum up b", vars: ["b"]}])'],
     }),
-    fn(
-      "mapChunks",
-      (env: EnvironmentView, of: string | string[], ask: string, options?: MapOptions) =>
-        mapChunks(env, of, { instruction: ask, ...options }),
-      {
-        doc: "Asks the instruction of each chunk of a text, or of each text of a list; order kept.",
-        untimed: true,
-        action: { doing: "asking a model", done: "asked a model", things: "times", named: 0 },
-        outcome: settled("answers"),
-        args: z.tuple([
-          parts.describe("text"),
-          text.describe("instruction"),
-          z.strictObject({ size, overlap, model, system: z.string().optional() }).optional(),
-        ]),
-        returns: Slot,
-        examples: ['await rlm.mapChunks(report, "List every person named here, one per line; nothing else.")'],
-      },
-    ),
-    fn(
-      "reduceChunks",
-      (env: EnvironmentView, of: unknown[], ask: string, options?: MapOptions) =>
-        reduceChunks(env, of, { instruction: ask, ...options }),
-      {
-        doc: "Merges texts into one by the instruction, in as many rounds as it takes.",
-        untimed: true,
-        action: { doing: "asking a model", done: "asked a model", things: "times", named: 0 },
-        args: z.tuple([
-          z.array(z.unknown()).min(1).describe("texts"),
-          text.describe("instruction"),
-          z.strictObject({ size, model, system: z.string().optional() }).optional(),
-        ]),
-        returns: "string",
-        examples: ['await rlm.reduceChunks(summaries, "Merge these summaries into one of ten sentences.")'],
-      },
-    ),
     fn("chunk", (_env: EnvironmentView, of: string, options?: ChunkOptions) => chunk(of, options), {
       doc: "Pieces of at most size characters (100000), cut at line ends or blanks where there are some.",
       untimed: true,

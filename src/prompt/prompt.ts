@@ -104,8 +104,8 @@ The one rule: compute, do not assert. Never guess or remember what code can find
 Never repeat what failed: change the approach.
 
 # Code
-- "code" is an array. Blocks run in order in one scope; an error does not stop the next. Put hot loops inside a function.
-- A reply is a costly model call: put all independent work into one, one block over many files, with Promise.all.
+- "code" is an array. Blocks run in order in one scope; an error ends its block only. Put hot loops inside a function.
+- A reply is a costly model call: put all independent work into one: separate blocks, or one block over many files with Promise.all and catch.
 - "timeMs" is a block's expected run time (reading 1000, searching 5000, builds more).
 - No prose in code: text for the user belongs in "final".
 

@@ -144,8 +144,11 @@ Deno.test("what does not exist comes with what does", async () => {
     "await ask('Which?')",
     "const path = undefined; path.join('a')",
   );
-  assert.match(shown[0]!, /^TypeError: rlm\.summarise is not a function \(rlm has ask, askAll, run, [a-zA-Z, ]+\)$/);
-  assert.match(shown[1]!, /^TypeError: rlm is not a function \(rlm has ask, askAll, run, [a-zA-Z, ]+\)$/);
+  assert.match(
+    shown[0]!,
+    /^TypeError: rlm\.summarise is not a function \(rlm has ask, mapChunks, reduceChunks, [a-zA-Z, ]+\)$/,
+  );
+  assert.match(shown[1]!, /^TypeError: rlm is not a function \(rlm has ask, mapChunks, reduceChunks, [a-zA-Z, ]+\)$/);
   assert.deepEqual(shown.slice(2), [
     "TypeError: fetch is not a function (there is no fetch: what a block may use is in scope already: rlm)",
     "ReferenceError: all is not defined (an earlier block declared it, and it has no value now: declare it again)",

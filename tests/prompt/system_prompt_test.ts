@@ -55,6 +55,7 @@ Deno.test("assembleSystemPrompt() teaches each rule of the protocol", () => {
     ],
     ...[
       "one block over many files",
+      "an error ends its block only",
       '"code" is an array',
       "declare the same name again",
       "results[0]",

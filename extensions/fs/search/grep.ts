@@ -1,4 +1,4 @@
-import { confine, type Workspace } from "../confine.ts";
+import { confine, type Workspace, type WorkspacePath } from "../confine.ts";
 import type { FsContext } from "../context.ts";
 import { missing, withFolders } from "../find_files.ts";
 import { isUnseenSecret } from "../read/read_place.ts";
@@ -24,6 +24,8 @@ export interface GrepOptions extends MatchOptions {
 
 /** Most files in a note. */
 const MAX_NAMED = 5;
+/** Most lines before and after each hit. */
+const MAX_CONTEXT = 200;
 
 /** Where `count` searches. */
 export type CountOptions = Omit<GrepOptions, "context" | "limit">;
@@ -34,13 +36,15 @@ export async function grep(context: FsContext, pattern: string, options: GrepOpt
   const pace = new Pace(context.signal);
   const tally = new HitTally(options.limit);
   using searcher = searcherFor(context, { pattern, options, tally, pace });
-  const skipped: string[] = [];
-  for await (const file of filesOf(context, options, { pace, skipped })) {
-    await searchFile(context, searcher, file);
+  const around = options.context ?? 0;
+  if (around > MAX_CONTEXT) context.note(`fs.grep shows ${MAX_CONTEXT} lines of context at most, not ${around}`);
+  const left = new Unsearched(context, options.path);
+  for await (const file of filesOf(context, options, { pace, left })) {
+    await searchFile(context, searcher, { file, left });
     if (tally.full) break;
   }
   await searcher.finish();
-  noteSkipped(context, skipped);
+  left.note();
   return tally.hits();
 }
 
@@ -55,10 +59,12 @@ export async function count(context: FsContext, pattern: string, options: CountO
     count: (_path, hits) => void (lines += hits),
   };
   using searcher = searcherFor(context, { pattern, options, tally, pace });
-  const skipped: string[] = [];
-  for await (const file of filesOf(context, options, { pace, skipped })) await searchFile(context, searcher, file);
+  const left = new Unsearched(context, options.path);
+  for await (const file of filesOf(context, options, { pace, left })) {
+    await searchFile(context, searcher, { file, left });
+  }
   await searcher.finish();
-  noteSkipped(context, skipped);
+  left.note();
   return lines;
 }
 
@@ -71,13 +77,19 @@ function searcherFor(
     readonly pace: Pace;
   },
 ): FileSearcher {
-  return new FileSearcher(context, { pattern, match: { ignoreCase, literal }, around, tally, pace });
+  const shown = Math.min(around, MAX_CONTEXT);
+  return new FileSearcher(context, { pattern, match: { ignoreCase, literal }, around: shown, tally, pace });
 }
 
-async function searchFile(context: FsContext, searcher: FileSearcher, file: Candidate): Promise<void> {
+async function searchFile(
+  context: FsContext,
+  searcher: FileSearcher,
+  { file, left }: { readonly file: Candidate; readonly left: Unsearched },
+): Promise<void> {
   const outcome = await searcher.search(file);
   if (outcome !== "binary" || !file.named) return;
-  throw new Error(`Cannot search ${file.path}: binary file, ${sizeText(confine(context, file.path).info?.size ?? 0)}`);
+  const size = sizeText(confine(context, file.path).info?.size ?? 0);
+  left.fail(new Error(`Cannot search ${file.path}: binary file, ${size}`));
 }
 
 interface Candidate {
@@ -87,32 +99,57 @@ interface Candidate {
   readonly named: boolean;
 }
 
-/** Tells the model which files were not searched. */
-function noteSkipped({ note }: FsContext, skipped: readonly string[]): void {
-  if (skipped.length === 0) return;
-  const more = skipped.length > MAX_NAMED ? ` and ${skipped.length - MAX_NAMED} more` : "";
-  note(
-    `Not searched, since they may hold keys: ${
-      skipped.slice(0, MAX_NAMED).join(", ")
-    }${more}; fs.readFile asks the user`,
-  );
+/** What a search left out. A path that cannot be searched is an error if it is the only one, or if none can. */
+class Unsearched {
+  readonly #note: FsContext["note"];
+  readonly #paths: number;
+  readonly #keys: string[] = [];
+  readonly #faults: Error[] = [];
+
+  constructor({ note }: FsContext, path: GrepOptions["path"] = []) {
+    this.#note = note;
+    this.#paths = [path].flat().length;
+  }
+
+  /** A file that may hold keys. */
+  secret(path: string): void {
+    this.#keys.push(path);
+  }
+
+  /** A path that the caller named. */
+  fail(error: Error): void {
+    this.#faults.push(error);
+    if (this.#faults.length >= this.#paths) throw this.#faults[0] ?? error;
+  }
+
+  /** Tells the model. */
+  note(): void {
+    if (this.#faults.length > 0) {
+      this.#note(`${some(this.#faults.map(({ message }) => message), "; ")}; the other paths were searched`);
+    }
+    if (this.#keys.length > 0) {
+      this.#note(`Not searched, since they may hold keys: ${some(this.#keys, ", ")}; fs.readFile asks the user`);
+    }
+  }
+}
+
+function some(texts: readonly string[], between: string): string {
+  const more = texts.length > MAX_NAMED ? ` and ${texts.length - MAX_NAMED} more` : "";
+  return `${texts.slice(0, MAX_NAMED).join(between)}${more}`;
 }
 
 async function* filesOf(
   context: FsContext,
   options: GrepOptions,
-  { pace, skipped }: { readonly pace: Pace; readonly skipped: string[] },
+  { pace, left }: { readonly pace: Pace; readonly left: Unsearched },
 ): AsyncGenerator<Candidate> {
   const starts = options.path === undefined ? [] : [options.path].flat();
   const glob = options.glob === undefined ? null : globOf(context, options.glob);
   const seen = new Set<string>();
   for (const start of starts.length > 0 ? starts : ["."]) {
-    const place = confine(context, start);
-    if (place.info === null) throw await missing(context, { action: "search", path: place.path });
-    if (place.info.kind !== "dir") {
-      if (isUnseenSecret(context, place)) {
-        throw new Error(`Cannot search ${place.path}: it may hold keys; fs.readFile asks the user`);
-      }
+    const place = await startAt(context, start, left);
+    if (place === null) continue;
+    if (place.info?.kind !== "dir") {
       if (!seen.has(place.path)) yield { path: place.path, real: place.real, named: true };
       seen.add(place.path);
       continue;
@@ -133,12 +170,27 @@ async function* filesOf(
       if (glob && !glob.matches(entry.path) && !glob.matches(entry.path.slice(below))) continue;
       if (starts.length > 1) seen.add(entry.path);
       if (isUnseenSecret(context, entry)) {
-        skipped.push(entry.path);
+        left.secret(entry.path);
         continue;
       }
       yield { path: entry.path, real: entry.real, named: false };
     }
   }
+}
+
+/** Null if it cannot be searched. */
+async function startAt(context: FsContext, start: string, left: Unsearched): Promise<WorkspacePath | null> {
+  let place: WorkspacePath;
+  try {
+    place = confine(context, start);
+  } catch (error) {
+    left.fail(error instanceof Error ? error : new Error(String(error)));
+    return null;
+  }
+  if (place.info === null) left.fail(await missing(context, { action: "search", path: place.path }));
+  else if (place.info.kind === "dir" || !isUnseenSecret(context, place)) return place;
+  else left.fail(new Error(`Cannot search ${place.path}: it may hold keys; fs.readFile asks the user`));
+  return null;
 }
 
 function globOf(workspace: Workspace, glob: string | readonly string[]): GlobMatcher {

@@ -235,3 +235,32 @@ Deno.test("fs.grep() searches large files of two bytes per character, and of old
   ]);
   assert.ok(hits.slice(1).every(({ text, line }) => text === `needle caf\u00e9 ${line - 1}`));
 });
+
+Deno.test("fs.grep() shows up to 200 lines of context, and says so where more were asked for", async () => {
+  const lines = Array.from({ length: 501 }, (_, at) => at === 250 ? "the middle" : `line ${at + 1}`);
+  await using workspace = await Workspace.with({ "a.txt": `${lines.join("\n")}\n` });
+  const [wide] = await workspace.call("grep", "middle", { context: 200 });
+  assert.deepEqual(wide.before, lines.slice(50, 250));
+  assert.deepEqual(wide.after, lines.slice(251, 451));
+  assert.deepEqual(workspace.notes, []);
+  assert.deepEqual(await workspace.call("grep", "middle", { context: 5_000 }), [wide]);
+  assert.deepEqual(workspace.notes, ["fs.grep shows 200 lines of context at most, not 5000"]);
+});
+
+Deno.test("a path that cannot be searched does not lose the hits of the others", async () => {
+  await using workspace = await Workspace.with({
+    "src/a.ts": "needle\n",
+    "b.ts": "needle\n",
+    "c.bin": new Uint8Array([0, 1, 2]),
+  });
+  const path = ["src", "scr/a.ts", "c.bin", "../outside", "b.ts"];
+  const hits = await workspace.call("grep", "needle", { path });
+  assert.deepEqual(hits.map((hit: { path: string }) => hit.path), ["src/a.ts", "b.ts"]);
+  assert.equal(await workspace.call("count", "needle", { path }), 2);
+  const [note = "", again] = workspace.notes;
+  for (const part of [/scr\/a\.ts: no such file/, /c\.bin: binary file/, /outside/, /the other paths were searched$/]) {
+    assert.match(note, part);
+  }
+  assert.equal(again, note);
+  assert.match(await workspace.refusal("grep", "needle", ["nope", "c.bin"]), /Cannot search nope: no such file/);
+});
