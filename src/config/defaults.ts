@@ -33,6 +33,7 @@ export const DEFAULT_CONFIG: Config = {
   },
   "context": {
     "journalChars": 24000,
+    "earlierChars": 6000,
     "previewChars": 24000,
     "stdoutChars": 24000,
     "stderrChars": 24000,

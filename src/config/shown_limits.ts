@@ -5,6 +5,9 @@ const positive = z.int().positive();
 /** How much of each thing a model is shown: the settings `context`. */
 export const ShownLimits = z.strictObject({
   journalChars: positive.default(24_000).describe("Most characters of the journal"),
+  earlierChars: positive.default(6_000).describe(
+    "Most characters of the journal and results of earlier iterations together; twice as many after a brief journal",
+  ),
   previewChars: positive.default(24_000).describe("Most characters of one value in the journal"),
   stdoutChars: positive.default(24_000).describe("Most characters of one block's output in the journal"),
   stderrChars: positive.default(24_000).describe("Most characters of one block's error output in the journal"),

@@ -23,7 +23,7 @@ export interface ContextParts {
   readonly budget: number;
   /** No block runs any more. */
   readonly last: boolean;
-  /** Replies of the query without a result. */
+  /** Replies of the query without a result, if the last one had none. */
   readonly failures: number;
   readonly notes: readonly string[];
   /** The handover in the first iteration of a later query, else null. */
@@ -43,6 +43,8 @@ export interface ContextParts {
   readonly journal: readonly JournalEntry[];
   /** The 1-based iteration that the journal shows; null if there is none. */
   readonly journalIteration: number | null;
+  /** The body of `<earlier>`, from `renderEarlier`. */
+  readonly earlier: string;
   /** Files that the query has changed, on one line; "" if none. */
   readonly changed: string;
   /** One line per earlier iteration, oldest first. */
@@ -83,6 +85,7 @@ export function renderContext(parts: ContextParts): string {
     header(parts),
     section("notes", notes(parts.notes, caps)),
     parts.handover ? section("handover", handover(parts.handover)) : section("prior_thinking", thinking(parts)),
+    section("earlier", parts.earlier),
     section("journal", journal),
     parts.changed === "" ? "" : `<changed> ${safeLine(parts.changed, CHANGED_CHARS)}`,
     section("attempts", attempts(parts.attempts, caps)),
@@ -203,17 +206,70 @@ interface Piece extends RawCut {
 }
 
 interface Row {
-  readonly number: number;
+  readonly number: string;
   readonly result: BlockResult;
   readonly facts: readonly string[];
   readonly pieces: { readonly code: Piece; readonly outcome: Piece; readonly stdout: Piece; readonly stderr: Piece };
 }
 
-/** The rows of one iteration, within `journalChars`. */
-function renderJournal(entries: readonly JournalEntry[], caps: JournalCaps): string {
+/** The blocks of an iteration before the one that the journal shows. */
+export interface EarlierIteration {
+  /** 0-based position in the query. */
+  readonly position: number;
+  /** As the journal called it, which other iterations may be called too. */
+  readonly iteration: number;
+  readonly entries: readonly JournalEntry[];
+}
+
+/** Iterations that stay in view. */
+export const MAX_EARLIER = 10;
+/** A journal of at most so many characters leaves room for what it displaced. */
+const BRIEF = 1_000;
+/** An iteration that does not fit is cut only if it keeps so many characters. */
+const LEAST_EARLIER = 2_000;
+
+/** The results of earlier iterations, oldest first, as far back as they fit: into `earlierChars` together with the journal;
+ * into twice as many after a brief one; into `journalChars` after one with a block that failed, so that a failure hides
+ * nothing. Returns also which of them are shown. */
+export function renderEarlier(
+  earlier: readonly EarlierIteration[],
+  { journal, caps }: { readonly journal: readonly JournalEntry[]; readonly caps: ContextCaps },
+): { readonly text: string; readonly positions: ReadonlySet<number> } {
+  const now = sizeOf(journal, caps);
+  const failed = journal.some(({ result }) => !result.ok);
+  const most = failed ? caps.journalChars : now <= BRIEF ? 2 * caps.earlierChars : caps.earlierChars;
+  let room = Math.min(most, caps.journalChars) - now;
+  const texts: string[] = [];
+  const positions = new Set<number>();
+  for (const { position, iteration, entries } of earlier.slice(-MAX_EARLIER).toReversed()) {
+    const isFirst = texts.length === 0;
+    const size = sizeOf(entries, caps);
+    if (size > room && (!isFirst || room < LEAST_EARLIER)) break;
+    const text = renderJournal(entries, { ...caps, journalChars: room }, iteration);
+    texts.unshift(text);
+    positions.add(position);
+    room -= text.length;
+  }
+  return { text: texts.join("\n"), positions };
+}
+
+/** About as many characters as the rows of one iteration have. */
+function sizeOf(entries: readonly JournalEntry[], caps: JournalCaps): number {
+  const sizes = entries.map(({ code, result: { preview, stdout, stderr, error } }) =>
+    ROW_OVERHEAD + Math.min(code.length, CODE_CHARS) + preview.length + stdout.length + stderr.length +
+    Math.min(caps.errorChars, (error?.message.length ?? 0) + (error?.excerpt.length ?? 0))
+  );
+  return Math.min(caps.journalChars, sizes.reduce((sum, size) => sum + size, 0));
+}
+
+/** The rows of one iteration, within `journalChars`. Those of an earlier one begin with its number, since `results` and
+ * `printed` do not have them. */
+function renderJournal(entries: readonly JournalEntry[], caps: JournalCaps, earlier: number | null = null): string {
   const gap = Math.max(0, entries.length - MAX_ROWS);
   const first = gap > 0 ? MAX_ROWS / 2 : entries.length;
-  const shown = entries.flatMap((entry, at) => at < first || at >= first + gap ? [rowOf({ ...entry, at }, caps)] : []);
+  const shown = entries.flatMap((entry, at) =>
+    at < first || at >= first + gap ? [rowOf({ ...entry, at, earlier }, caps)] : []
+  );
   const overhead = shown.reduce(
     (sum, row) => sum + ROW_OVERHEAD + row.facts.join("").length + 8 * row.facts.length,
     80,
@@ -221,23 +277,28 @@ function renderJournal(entries: readonly JournalEntry[], caps: JournalCaps): str
   const pieces = shown.map(({ pieces }) => [pieces.code, pieces.outcome, pieces.stdout, pieces.stderr]);
   const texts = cutPieces(pieces.flat(), caps.journalChars - overhead);
   const lines = shown.map((row, at) => renderRow(row, texts.slice(4 * at, 4 * at + 4)));
-  if (gap > 0) lines.splice(first, 0, `  … ${gap} blocks left out: results[${first}] to results[${first + gap - 1}] …`);
+  const where = earlier === null ? `: results[${first}] to results[${first + gap - 1}]` : "";
+  if (gap > 0) lines.splice(first, 0, `  … ${gap} blocks left out${where} …`);
   return lines.join("\n");
 }
 
-function rowOf({ code, result, at }: JournalEntry & { readonly at: number }, caps: JournalCaps): Row {
+function rowOf(
+  { code, result, at, earlier }: JournalEntry & { readonly at: number; readonly earlier: number | null },
+  caps: JournalCaps,
+): Row {
   const failed = result.error !== null || !result.ok;
+  const more = (name: string): string => earlier === null ? `, all in ${name}[${at}]` : "";
   return {
-    number: at + 1,
+    number: `${earlier === null ? "" : `${Math.trunc(earlier)}.`}${at + 1}`,
     result,
     facts: factsOf(result),
     pieces: {
       code: piece(code.trim(), { cap: CODE_CHARS }),
       outcome: failed
         ? piece(errorText(result, code.trim()), { cap: caps.errorChars })
-        : piece(valueText(result), { cap: caps.previewChars, more: `, all in results[${at}]` }),
-      stdout: piece(result.stdout.trimEnd(), { cap: caps.stdoutChars, more: `, all in printed[${at}]` }),
-      stderr: piece(result.stderr.trimEnd(), { cap: caps.stderrChars, more: `, all in printed[${at}]` }),
+        : piece(valueText(result), { cap: caps.previewChars, more: more("results") }),
+      stdout: piece(result.stdout.trimEnd(), { cap: caps.stdoutChars, more: more("printed") }),
+      stderr: piece(result.stderr.trimEnd(), { cap: caps.stderrChars, more: more("printed") }),
     },
   };
 }
@@ -336,7 +397,7 @@ const LINE_CHARS = 160;
 const TRIED_CHARS = 70, PRINTED_CHARS = 60, MAX_LINES = 100;
 
 interface Attempt {
-  /** 1-based. */
+  /** 1-based; a reply without a result has the number of the next one. */
   readonly iteration: number;
   readonly entries: readonly JournalEntry[];
   readonly outcome: IterationOutcome;
@@ -393,22 +454,23 @@ function valuesOf(entries: readonly JournalEntry[]): string {
 
 /** The lines of a query; one that repeats what the line before says is counted instead. */
 export class Attempts {
-  readonly #lines: { iteration: number; text: string; times: number }[] = [];
+  readonly #lines: { position: number; text: string; times: number }[] = [];
 
-  add(attempt: Attempt): void {
+  /** `position` distinguishes iterations that have one number. */
+  add(attempt: Attempt & { readonly position: number }): void {
     const text = attemptLine(attempt);
     const last = this.#lines.at(-1);
     if (last && withoutNumber(last.text) === withoutNumber(text)) {
       last.times++;
       return;
     }
-    this.#lines.push({ iteration: attempt.iteration, text, times: 1 });
+    this.#lines.push({ position: attempt.position, text, times: 1 });
     if (this.#lines.length > MAX_LINES) this.#lines.shift();
   }
 
-  /** Without the iteration that the journal shows: what came of that is there and in the notes. */
-  newest(count: number, journal: number | null): readonly string[] {
-    const lines = this.#lines.filter(({ iteration, times }) => iteration !== journal || times > 1);
+  /** Without those whose results are shown: what came of them is there and in the notes. */
+  newest(count: number, shown: ReadonlySet<number>): readonly string[] {
+    const lines = this.#lines.filter(({ position, times }) => !shown.has(position) || times > 1);
     return lines.slice(-count).map(({ text, times }) => times === 1 ? text : counted(text, times));
   }
 }
@@ -594,14 +656,24 @@ function groupOf(members: readonly IndexedVariable[]): NameGroup {
 }
 
 /** Tags of the context message. External text must neither open nor close one. */
-const TAGS = ["conversation", "notes", "prior_thinking", "handover", "journal", "changed", "attempts", "var_index"];
+const TAGS = [
+  "conversation",
+  "notes",
+  "prior_thinking",
+  "handover",
+  "earlier",
+  "journal",
+  "changed",
+  "attempts",
+  "var_index",
+];
 
 /** Invisible characters, which must not hide a tag or the start of a line. */
 const UNSEEN = "\\u00ad\\u034f\\u180e\\u200b-\\u200f\\u2060-\\u2064\\ufeff";
 const TAG = new RegExp(`<(?=[\\s${UNSEEN}]*(?:/[\\s${UNSEEN}]*)?(?:${TAGS.join("|")})\\b)`, "gi");
 /** A line that reads as a header, a nudge or a journal row. `[1]` as an item of a printed array does not match. */
 const OURS = new RegExp(
-  `^(?=(?:(?!\\n)[\\s${UNSEEN}])*\\[(?:iter\\b|system_nudge|\\d+\\](?![,;:)\\]}.]|\\n|$)))`,
+  `^(?=(?:(?!\\n)[\\s${UNSEEN}])*\\[(?:iter\\b|system_nudge|\\d+(?:\\.\\d+)?\\](?![,;:)\\]}.]|\\n|$)))`,
   "gim",
 );
 /** Control characters other than tab and line feed, line separators, direction overrides, invisible tag characters. */

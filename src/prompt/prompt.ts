@@ -9,7 +9,7 @@ import { type ContextParts, renderContext } from "./context.ts";
  * A call has four messages, which `callMessages` puts together:
  *   1. the instructions: fixed text, the environment, the blocks of the extensions;
  *   2. the request, with its images;
- *   3. the form of a reply, and the schema of the answer, `answer_schema.ts`;
+ *   3. the conversation before it, the form of a reply, the schema of the answer, `answer_schema.ts`;
  *   4. the context, `context.ts`: notes, journal, attempts, index of variables; its nudges are in `nudges.ts`.
  * A reply is read by `reply/`: `reply.ts` says what it is, `parse_reply.ts` reads it whole, `stream_reply.ts` while it
  * arrives. */
@@ -29,6 +29,8 @@ export const NO_EXTRAS: RequestExtras = { images: [], answerSchema: null };
 export interface CallPrefix {
   readonly system: string;
   readonly request: string;
+  /** From `renderConversation`; "" or absent if nothing was before the query. */
+  readonly conversation?: string;
   readonly extras: RequestExtras;
   readonly example?: ReplyExample | undefined;
 }
@@ -37,10 +39,11 @@ export interface CallPrefix {
  * three are byte-identical in all iterations of a query, so that prefix caches stay valid; only the context changes.
  * With `alternatingRoles`, the same texts form one user message. */
 export function callMessages(
-  { system, request, extras: { images, answerSchema }, example }: CallPrefix,
+  { system, request, conversation = "", extras: { images, answerSchema }, example }: CallPrefix,
   { context, alternatingRoles }: { readonly context: ContextParts; readonly alternatingRoles: boolean },
 ): ModelMessage[] {
-  const format = [replyFormat(example), ...(answerSchema ? [answerSchema.instructions] : [])].join("\n\n");
+  const format = [conversation, replyFormat(example), answerSchema?.instructions ?? ""].filter((text) => text !== "")
+    .join("\n\n");
   const changing = renderContext(context);
   const shown = images.length > 0 ? { images } : {};
   if (alternatingRoles) {
@@ -97,7 +100,7 @@ You are Vis, an agent that works by writing TypeScript. A sandbox runs your bloc
 The one rule: compute, do not assert. Never guess or remember what code can find out. When the request is satisfied, stop.
 
 # Each iteration
-1. READ the last message, all you see of the work: <notes> what needs care, <prior_thinking> yours, <journal> results of your last blocks, <changed> files you changed, <attempts> what was tried, <var_index> your variables. Obey [system_nudge] lines. If the answer is there, go to 4.
+1. READ the last message, all you see of the work: <notes> what needs care, <prior_thinking> yours, <earlier> results before, <journal> results of your last blocks, <changed> files you changed, <attempts> what was tried, <var_index> your variables. Obey [system_nudge] lines. If the answer is there, go to 4.
 2. COMPUTE what is missing: state it as a claim and let code check it.
 3. PERSIST what you need later in a top-level variable; a bare last expression is only looked at.
 4. FINALIZE: set "final". Blocks of the same reply run first: compute and answer in one reply when sure. A greeting needs no code.

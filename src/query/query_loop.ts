@@ -26,7 +26,15 @@ import { claimOf } from "../iteration/claims.ts";
 import { runIteration } from "../iteration/run_iteration.ts";
 import type { Log } from "../logging/log.ts";
 import type { EndOfIteration, PreviousTurn, StoredIteration } from "../persistence/store.ts";
-import { Attempts, type ContextCaps, type ContextParts, type JournalEntry, renderVarIndex } from "../prompt/context.ts";
+import {
+  Attempts,
+  type ContextCaps,
+  type ContextParts,
+  type EarlierIteration,
+  MAX_EARLIER,
+  renderEarlier,
+  renderVarIndex,
+} from "../prompt/context.ts";
 import { builtinNudges, extensionNudges, type NudgeWarning, Repetition } from "../prompt/nudges.ts";
 import type { RequestExtras } from "../prompt/prompt.ts";
 import type { Reply } from "../prompt/reply/reply.ts";
@@ -227,6 +235,7 @@ export class QueryLoop {
     const { state } = this.#prepared;
     if (result.kind === "cancelled") return "cancelled";
     const shown = state.used + 1;
+    state.hasFailed = false;
     this.#remember(result, shown);
     const reason = this.#count(result);
     if (reason === null && result.entries.length > 0 && this.#repetition.news) state.extend();
@@ -278,7 +287,6 @@ export class QueryLoop {
   #remember(result: Finished, shown: number): void {
     const { state } = this.#prepared;
     this.#begun = true;
-    state.position++;
     state.next = result.next;
     for (const { result: { calls } } of result.entries) {
       for (const call of calls) state.called({ phase: "end", ...call });
@@ -291,12 +299,13 @@ export class QueryLoop {
     }
     state.notes.push(...result.sandboxNotes.slice(0, MAX_SANDBOX_NOTES).map((text) => clip(text, 500)));
     if (result.entries.length > 0) {
-      state.journal = { entries: result.entries, iteration: shown };
+      state.show({ entries: result.entries, iteration: shown, position: state.position });
       this.#repetition.record(result.entries);
     }
     const reason = result.kind === "failed" || result.kind === "refused" ? result.reason : null;
     const { entries, kind } = result;
-    state.attempts.add({ iteration: shown, entries, outcome: kind, reason });
+    state.attempts.add({ iteration: shown, position: state.position, entries, outcome: kind, reason });
+    state.position++;
   }
 
   #refuse(reason: string): void {
@@ -388,6 +397,8 @@ export class QueryState {
   position = 0;
   /** Iterations counted against the budget. */
   used = 0;
+  /** Whether the last reply had no result. */
+  hasFailed = false;
   /** Replies without a result; those after the first `FREE_FAILURES` count against the budget. */
   failures = 0;
   consecutiveErrors = 0;
@@ -416,7 +427,9 @@ export class QueryState {
   readonly diffs: BlockDiff[] = [];
   /** The child queries of the iteration that have ended, for people who look at it later. */
   readonly children: StepChild[] = [];
-  journal: { readonly entries: readonly JournalEntry[]; readonly iteration: number } | null = null;
+  journal: EarlierIteration | null = null;
+  /** Iterations whose results stay in view beside the journal, oldest first. */
+  earlier: readonly EarlierIteration[] = [];
   readonly attempts: Attempts = new Attempts();
   readonly notes: string[] = [];
   next: Reply["next"] = { model: null, reasoning: null };
@@ -489,14 +502,27 @@ export class QueryState {
     if (this.errors.length < 3) this.errors.push(text);
   }
 
+  /** What the journal showed before is an earlier iteration from then on. */
+  show(journal: EarlierIteration): void {
+    this.#displace();
+    this.journal = journal;
+  }
+
+  #displace(): void {
+    if (this.journal) this.earlier = [...this.earlier, this.journal].slice(-MAX_EARLIER);
+  }
+
   /** Counts a reply of the model without a result. */
   unusable(): void {
+    this.hasFailed = true;
     if (++this.failures > FREE_FAILURES) this.used++;
   }
 
   restart(): void {
     this.restarts++;
     this.consecutiveErrors = 0;
+    this.#displace();
+    this.earlier = this.earlier.filter(({ entries }) => entries.some(({ result }) => result.ok));
     this.journal = null;
     this.refused = null;
     this.errors.length = 0;
@@ -578,7 +604,10 @@ export async function buildContext(source: ContextSource): Promise<ContextParts>
     ...state.notes.splice(0),
     ...environment.takeNotes(),
   ];
-  const fresh = state.thinking === "" && state.journal === null;
+  const { journal } = state;
+  const fresh = state.thinking === "" && journal === null && state.earlier.length === 0;
+  const earlier = renderEarlier(state.earlier, { journal: journal?.entries ?? [], caps });
+  const shown = new Set([...earlier.positions, ...(journal ? [journal.position] : [])]);
   return {
     iteration: state.used + 1,
     budget: state.budget,
@@ -587,11 +616,12 @@ export async function buildContext(source: ContextSource): Promise<ContextParts>
     handover: fresh ? source.handover : null,
     thinking: state.thinking,
     thoughts: state.thoughts,
-    journal: state.journal?.entries ?? [],
-    journalIteration: state.journal?.iteration ?? null,
-    failures: state.failures,
+    journal: journal?.entries ?? [],
+    journalIteration: journal?.iteration ?? null,
+    earlier: earlier.text,
+    failures: state.hasFailed ? state.failures : 0,
     changed: state.changed.line,
-    attempts: state.attempts.newest(caps.attempts, state.journal?.iteration ?? null),
+    attempts: state.attempts.newest(caps.attempts, shown),
     index: environment.index.rendered((heads) => renderVarIndex(heads, caps)),
     nudges: await nudges(source),
     caps,

@@ -225,7 +225,7 @@ function stablePrefix(
   { environment, settings }: Pick<QueryParts, "environment" | "settings">,
   { blocks, example, off = [] }: Pick<ActiveExtensions, "blocks" | "example" | "off">,
   { started, before }: Pick<BegunQuery, "started" | "before">,
-): Pick<CallPrefix, "system" | "request" | "example"> {
+): Pick<CallPrefix, "system" | "request" | "conversation" | "example"> {
   const system = assembleSystemPrompt({
     environment: {
       ...settings.machine,
@@ -235,9 +235,8 @@ function stablePrefix(
     instructions: settings.instructions,
     extensions: [...blocks, offLine(off)].map((block) => ({ block })),
   });
-  const conversation = before ? [renderConversation(before.earlier)] : [];
-  const text = [requestText(request), ...environment.given.texts, ...conversation].join("\n\n");
-  return { system, request: text, example };
+  const text = [requestText(request), ...environment.given.texts].join("\n\n");
+  return { system, request: text, conversation: before ? renderConversation(before.earlier) : "", example };
 }
 
 /** The request as message 2 shows it: in full, or head and tail if it would fill every call. */

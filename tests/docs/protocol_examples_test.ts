@@ -7,7 +7,7 @@ import { replyJson } from "../helpers/scripted_provider.ts";
 import { withFolder } from "../helpers/with_folder.ts";
 
 const PAGE = await Deno.readTextFile(new URL("../../docs/protocol.md", import.meta.url));
-const TAGS = ["notes", "prior_thinking", "journal", "attempts", "var_index"];
+const TAGS = ["notes", "prior_thinking", "earlier", "journal", "attempts", "var_index"];
 
 /** The rows of the table whose first column has this name: code spans, and what stands before the second one. */
 function tableOf(column: string): { readonly left: string; readonly before: string; readonly right: string }[] {
@@ -44,15 +44,16 @@ Deno.test("docs/protocol.md: the parts of the context are those that are sent, i
     TAGS.filter((tag) => text.includes(`<${tag}>`)).toSorted((a, b) => text.indexOf(`<${a}>`) - text.indexOf(`<${b}>`));
   assert.deepEqual(order(example), TAGS);
   await using engine = await startEngine([
+    replyJson(["'large'.repeat(4000)"]),
     replyJson(["const first = [1]"], { thinking: "Begin." }),
     replyJson(["1; vars()[0].name", "const second = 2"], { thinking: "Go on.", final: "{{missing}}" }),
     replyJson([], { final: "It is {{second}}" }),
   ]);
   await engine.ask("x");
-  const sent = engine.context(2);
+  const sent = engine.context(3);
   assert.deepEqual(order(sent), TAGS);
   assert.match(example, /^\[iter 2\/4\]\n/);
-  assert.match(sent, /^\[iter 3\/4\]\n/);
+  assert.match(sent, /^\[iter 4\/4\]\n/);
 });
 
 Deno.test("docs/protocol.md: blocks show what the table says", async () => {

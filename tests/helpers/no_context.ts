@@ -14,6 +14,7 @@ export const NO_CONTEXT: ContextParts = {
   handover: null,
   thinking: "",
   thoughts: 0,
+  earlier: "",
   journal: [],
   journalIteration: null,
   attempts: [],

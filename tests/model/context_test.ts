@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { defineExtension } from "../../src/extension/mod.ts";
 import { CORE_INSTRUCTIONS, replyFormat } from "../../src/prompt/prompt.ts";
 import { startEngine } from "../helpers/engine.ts";
+import { DEFAULT_CAPS } from "../helpers/no_context.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
 
 const LAST = replyJson([], { final: "It is finished." });
@@ -55,13 +56,13 @@ Deno.test("records are rows, not a key a line", async () => {
   assert.match(engine.context(1), /\n +\{path: "src\/1\/.*, ok: true\},?\n/);
 });
 
-Deno.test("attempts say what came of each iteration before the journal's: the last printed line, or the value in short", async () => {
+Deno.test("attempts say what came of each iteration that is not shown: the last printed line, or the value in short", async () => {
   await using engine = await startEngine([
     replyJson(["const t1 = { passed: 3, failed: [1, 2] }; t1"]),
     replyJson(["const t2 = 5; print('12 passed\\n2 failed')"]),
     replyJson(["t2"]),
     LAST,
-  ]);
+  ], { settings: { caps: { ...DEFAULT_CAPS, earlierChars: 1 } } });
   await engine.ask("x");
   assert.doesNotMatch(engine.context(1), /<attempts>/);
   const [, attempts = ""] = /<attempts>\n([^]*)\n<\/attempts>/.exec(engine.context(3)) ?? [];

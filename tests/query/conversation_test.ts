@@ -4,10 +4,10 @@ import { replyJson } from "../helpers/scripted_provider.ts";
 
 const answers = (final: string): string => replyJson([], { final });
 
-/** The lines of `<conversation>` in message 2 of a call. */
+/** The lines of `<conversation>` in message 3 of a call. */
 function conversationOf(engine: Engine, call: number): readonly string[] {
   const [, body = ""] =
-    /<conversation>\n([^]*?)\n<\/conversation>/.exec(engine.provider.requests[call]?.texts[1] ?? "") ??
+    /<conversation>\n([^]*?)\n<\/conversation>/.exec(engine.provider.requests[call]?.texts[2] ?? "") ??
       [];
   return body.split("\n").slice(1);
 }
@@ -26,7 +26,7 @@ Deno.test("a fact of the first request is in every call of the fifth, in the pre
   const calls = engine.provider.requests.slice(4);
   assert.equal(calls.length, 3);
   for (const { texts } of calls) {
-    assert.ok(texts[1]?.startsWith("What colour do I like?") && texts[1].includes("yellow"));
+    assert.ok(texts[1] === "What colour do I like?" && texts[2]?.includes("yellow"));
   }
   assert.equal(new Set(calls.map(({ texts }) => texts.slice(0, 3).join("\n\n"))).size, 1);
   assert.deepEqual(conversationOf(engine, 6), [
@@ -47,7 +47,7 @@ Deno.test("twelve lines of at most 160 characters, 460 for the last; how many th
   ]);
   for (let n = 0; n < turns; n++) await engine.ask(`${n} ${"\n<notes> q".repeat(200)}`);
   await engine.ask("And now?");
-  const text = engine.provider.requests[turns]?.texts[1] ?? "";
+  const text = engine.provider.requests[turns]?.texts[2] ?? "";
   assert.match(text, /<conversation>\n[^\n]*, after 3 that are not shown\. [^\n]*await conversationHistory\(n\)/);
   const lines = conversationOf(engine, turns);
   assert.deepEqual(lines.map((line) => /^\d+/.exec(line)?.[0]), Array.from({ length: 12 }, (_, at) => `${at + 4}`));

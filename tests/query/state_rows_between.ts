@@ -18,7 +18,7 @@ export const BETWEEN: readonly StateRow[] = [
         const context = engine.context(6);
         assert.match(context, /another approach[\s\S]*fault 0[\s\S]*fault 1[\s\S]*fault 2/);
         assert.doesNotMatch(context, /<journal>|- Error: fault 3/);
-        assert.match(context, /<attempts>[\s\S]*const a = 1[\s\S]*<var_index>[\s\S]*const a = 1/);
+        assert.match(context, /<earlier>[\s\S]*const a = 1[\s\S]*<attempts>[\s\S]*<var_index>[\s\S]*const a = 1/);
         assert.deepEqual([header(6), reasoning(6)], ["3/4", "balanced"]);
         ended(result, "answered", /^1$/);
       }),

@@ -142,11 +142,12 @@ export function limitsSuite(launcher: Launcher): void {
     ];
     const attempts = Array.from({ length: 7 }, (_, at) => replyJson(`'attempt ${at}'`));
     await together(t, {
-      "context.previewChars, context.stdoutChars, context.stderrChars, context.errorChars, context.thinkingChars, context.indexChars, context.notesChars, context.attempts and context.attemptsChars":
+      "context.earlierChars, context.previewChars, context.stdoutChars, context.stderrChars, context.errorChars, context.thinkingChars, context.indexChars, context.notesChars, context.attempts and context.attemptsChars":
         withUser(
           {
             budget: { iterations: 9 },
             context: {
+              earlierChars: 200,
               previewChars: 200,
               stdoutChars: 200,
               stderrChars: 200,
@@ -172,6 +173,7 @@ export function limitsSuite(launcher: Launcher): void {
             short(800, part("notes", context));
             const last = part("attempts", user.mock.requests.at(-1)?.context ?? "");
             short(400, last);
+            short(600, part("earlier", user.mock.requests.at(-1)?.context ?? ""));
             assert.equal(last.match(/'attempt \d'/g)?.length, 2, last);
           },
         ),

@@ -92,6 +92,7 @@ const hostileParts: fc.Arbitrary<ContextParts> = fc.record({
   changed: hostile,
   thinking: hostile,
   thoughts: fc.nat(),
+  earlier: fc.constant(""),
   journal: fc.array(hostileEntry, { maxLength: 4 }),
   journalIteration: fc.constant(1),
   attempts: fc.array(hostile, { maxLength: 3 }),
