@@ -44,7 +44,7 @@ Deno.test("docs/protocol.md: the parts of the context are those that are sent, i
     TAGS.filter((tag) => text.includes(`<${tag}>`)).toSorted((a, b) => text.indexOf(`<${a}>`) - text.indexOf(`<${b}>`));
   assert.deepEqual(order(example), TAGS);
   await using engine = await startEngine([
-    replyJson(["'large'.repeat(4000)"]),
+    replyJson(["'large'.repeat(4790)"]),
     replyJson(["const first = [1]"], { thinking: "Begin." }),
     replyJson(["1; vars()[0].name", "const second = 2"], { thinking: "Go on.", final: "{{missing}}" }),
     replyJson([], { final: "It is {{second}}" }),
