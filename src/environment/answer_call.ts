@@ -239,6 +239,8 @@ export function initialNames(active: ActiveExtensions | null): ReadonlySet<strin
   return new Set([...SYSTEM_VARIABLES, ...ALWAYS, ...BUILTIN_NAMES, ...roots, ...Object.keys(modules)]);
 }
 
+const CONFIDENCES = ["high", "medium", "low"] as const;
+
 function answer(call: HostCall, _source: BuiltinSource, scope: QueryScope): void {
   if (call.args[0] === undefined) throw refused("answer", "Cannot answer with undefined: answer(value)");
   const options = call.args[1];
@@ -246,7 +248,7 @@ function answer(call: HostCall, _source: BuiltinSource, scope: QueryScope): void
     typeof options === "object" && options !== null ? Object.getOwnPropertyDescriptor(options, key)?.value : undefined;
   const type: AnswerType = read("type") === "text" ? "text" : "markdown";
   const chosen = read("confidence");
-  const confidence: Confidence = chosen === "medium" || chosen === "low" ? chosen : "high";
+  const confidence: Confidence = CONFIDENCES.find((one) => one === chosen) ?? null;
   scope.answer(readable(call.args[0]), { type, confidence, block: call.block, value: call.args[0] });
 }
 

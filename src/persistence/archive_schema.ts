@@ -54,7 +54,7 @@ const runMetadata = z.looseObject({
   reason: z.enum(QUERY_REASONS),
   answer: z.string(),
   answerType: z.enum(["text", "markdown"]),
-  confidence: z.enum(["high", "medium", "low"]),
+  confidence: z.enum(["high", "medium", "low"]).nullable(),
   iterations: count,
   usage,
   byModel: z.record(z.string(), usage),

@@ -311,7 +311,7 @@ async function cutAt(
     steered: steered.filter(({ iteration }) => iteration <= iterations),
     notes: [`Forked after iteration ${iterations}`],
     ...{ running: false, status: "interrupted", reason: "forked" },
-    ...{ answer: "", answerType: "text", confidence: "low" },
+    ...{ answer: "", answerType: "text", confidence: null },
     ...(nextAt === undefined ? {} : { forkedAt: nextAt }),
   };
 }
@@ -327,7 +327,7 @@ function storedQuery(content: Content, row: QueryRow): StoredQuery {
     createdAt: row.createdAt,
     answer: facts.answer ?? "",
     answerType: facts.answerType ?? "text",
-    confidence: facts.confidence ?? "low",
+    confidence: facts.confidence ?? null,
     iterations: facts.iterations ?? 0,
     usage: facts.usage ?? NO_USAGE,
     costUsd: facts.costUsd ?? null,
@@ -708,7 +708,7 @@ async function endLost(
         answer:
           `The process that worked on this request ended or stopped responding before it was done. ${iterations} kept.`,
         answerType: "text",
-        confidence: "low",
+        confidence: null,
         notes: [],
       },
       iterations: kept.count,
@@ -812,7 +812,7 @@ async function acceptedFinal(
     reason: "answered",
     answer: new TextDecoder().decode(content.bytes(stored.result)),
     answerType: facts.answerType ?? "text",
-    confidence: facts.confidence ?? "low",
+    confidence: facts.confidence ?? null,
     notes: facts.answerNotes ?? [],
   };
 }

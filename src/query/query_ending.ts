@@ -112,7 +112,7 @@ function compose(
     reason,
     answer,
     answerType: final?.answerType ?? "text",
-    confidence: final?.confidence ?? "low",
+    confidence: final?.confidence ?? null,
     queryId,
     conversationId: environment.branch.conversationId,
     iterations: state.position,

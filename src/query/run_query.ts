@@ -318,6 +318,6 @@ export async function endUnrun(store: Pick<QueryStore, "endQuery">, queryId: str
   const facts = { iterations: 0, budget: 0, ms: 0, thinking: "", errors: [] };
   await store.endQuery(queryId, {
     ...{ status: "error", reason: "defect", answer: fallbackAnswer({ ...facts, used: 0, reason: "defect" }) },
-    ...{ answerType: "text", confidence: "low", iterations: 0, usage: NO_USAGE, costUsd: 0, ms: 0, notes: [] },
+    ...{ answerType: "text", confidence: null, iterations: 0, usage: NO_USAGE, costUsd: 0, ms: 0, notes: [] },
   });
 }

@@ -112,17 +112,17 @@ Deno.test("callBuiltin() refuses arguments that do not fit and says how it is us
 });
 
 Deno.test("answer() takes any value, and options only from own data", async () => {
-  const cases: [unknown[], string, string, string][] = [
-    [["text"], "text", "markdown", "high"],
-    [[{ a: 1 }], '{\n  "a": 1\n}', "markdown", "high"],
-    [[0], "0", "markdown", "high"],
-    [[false], "false", "markdown", "high"],
-    [[12n], "12", "markdown", "high"],
+  const cases: [unknown[], string, string, string | null][] = [
+    [["text"], "text", "markdown", null],
+    [[{ a: 1 }], '{\n  "a": 1\n}', "markdown", null],
+    [[0], "0", "markdown", null],
+    [[false], "false", "markdown", null],
+    [[12n], "12", "markdown", null],
     [["x", { type: "text", confidence: "low" }], "x", "text", "low"],
-    [["x", { type: "html", confidence: "sure" }], "x", "markdown", "high"],
-    [["x", null], "x", "markdown", "high"],
-    [["x", "low"], "x", "markdown", "high"],
-    [["x", Object.create({ confidence: "low" })], "x", "markdown", "high"],
+    [["x", { type: "html", confidence: "sure" }], "x", "markdown", null],
+    [["x", null], "x", "markdown", null],
+    [["x", "low"], "x", "markdown", null],
+    [["x", Object.create({ confidence: "low" })], "x", "markdown", null],
     [
       ["x", {
         get confidence(): string {
@@ -131,7 +131,7 @@ Deno.test("answer() takes any value, and options only from own data", async () =
       }],
       "x",
       "markdown",
-      "high",
+      null,
     ],
   ];
   for (const [args, text, type, confidence] of cases) {

@@ -117,3 +117,11 @@ Deno.test("the last call accepts any answer: nothing could follow a refusal", as
     assert.deepEqual([answer, reason], [final, "max_iterations"]);
   });
 });
+
+Deno.test("an answer has the confidence that the model gave it, and none if it gave none", async () => {
+  const reply = (final: object) => JSON.stringify({ final });
+  assert.equal((await ask("Why?", [reply({ answer: "Because a is 1" })])).confidence, "null");
+  assert.equal((await ask("Why?", [reply({ answer: "Because a is 1", confidence: "medium" })])).confidence, "medium");
+  const broken = JSON.stringify({ code: [{ expr: "no()" }], final: { answer: "Because a is 1" } });
+  assert.equal((await ask("Why?", [replyJson("1"), broken, broken])).confidence, "low");
+});

@@ -141,7 +141,7 @@ function resultAttributes({ usage, costUsd, iterations, reason, confidence }: Qu
     ...usageAttributes(usage),
     "gen_ai.response.finish_reasons": [reason],
     "vis.iterations": iterations,
-    "vis.confidence": confidence,
+    ...(confidence === null ? {} : { "vis.confidence": confidence }),
     "vis.cost_us_dollars": costUsd,
   };
 }

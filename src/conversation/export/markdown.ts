@@ -164,7 +164,7 @@ export function endFacts(query: Omit<RecordedQuery, "iterations">, steps: number
     running
       ? "still running"
       : status === "done"
-      ? `answered (${confidence} confidence)`
+      ? `answered${confidence === null ? "" : ` (${confidence} confidence)`}`
       : reason === null
       ? status
       : reasonText(reason),

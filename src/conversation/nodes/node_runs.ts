@@ -348,7 +348,7 @@ async function giveUp(
   const { iterations = 0 } = await store.query(queryId) ?? {};
   await store.endQuery(queryId, {
     // A lost process is an end after which clients repeat a request.
-    ...{ status: "error", reason: "defect", answerType: "text", confidence: "low", notes: [] },
+    ...{ status: "error", reason: "defect", answerType: "text", confidence: null, notes: [] },
     answer:
       `Cannot finish the request: ${losses} nodes ended while they ran its step ${iterations + 1}, one after the ` +
       "other. What it did before is kept; their logs may say why they ended.",

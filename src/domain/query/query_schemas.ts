@@ -32,7 +32,8 @@ export const QueryResultSchema = z.object({
   reason: z.enum(QUERY_REASONS).describe("Why it ended"),
   answer: z.string().describe("The answer, or why there is none; never empty"),
   answerType: z.enum(["text", "markdown"]),
-  confidence: z.enum(["high", "medium", "low"]),
+  confidence: z.enum(["high", "medium", "low"]).nullable()
+    .describe("As the model gave it, or low for an answer that Vis doubts; null if there is none"),
   queryId: z.string(),
   conversationId: z.string(),
   iterations: z.number().int().min(0),

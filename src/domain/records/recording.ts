@@ -276,7 +276,7 @@ function fields(
 }
 
 function endOf({ reason, answer, confidence }: RecordedQuery): Facts {
-  return { reason: reason ?? "", answer, confidence };
+  return { reason: reason ?? "", answer, confidence: confidence ?? "" };
 }
 
 function summaryOf({ outcome, error, response, blocks, calls, children }: RecordedIteration): Facts {

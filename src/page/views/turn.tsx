@@ -267,7 +267,7 @@ function factsOf({ status, reason, ms, usage, costUsd, confidence }: TurnEnd): s
   }
   if (costUsd !== null && costUsd > 0) parts.push(`${aboutText(usage)}$${costUsd.toFixed(4)}`);
   if (status !== "done") parts.unshift((reason && WHY[reason]) ?? reason ?? status);
-  else if (confidence !== "high") parts.push(`confidence ${confidence}`);
+  else if (confidence !== null && confidence !== "high") parts.push(`confidence ${confidence}`);
   return parts.join(" · ");
 }
 

@@ -203,7 +203,7 @@ function nextOf(value: unknown, repairs: string[]): Reply["next"] {
 }
 
 const ANSWER_FIELDS = ["answer", "text", "content", "value", "result", "message", "response"];
-const CONFIDENCES: readonly Confidence[] = ["high", "medium", "low"];
+const CONFIDENCES: readonly NonNullable<Confidence>[] = ["high", "medium", "low"];
 
 /** The final of a reply, or null. `fields` are the reply's own, for an answer next to `final`. An empty answer next to
  * code is a filled-in form, not an answer. */
@@ -263,7 +263,7 @@ function answerType(value: unknown, repairs: string[]): AnswerType {
 }
 
 function confidence(value: unknown, repairs: string[]): Confidence {
-  if (value === undefined) return "high";
+  if (value === undefined || value === null) return null;
   const name = plainText(value).trim().toLowerCase();
   const found = CONFIDENCES.find((one) => one === name);
   if (found) return found;

@@ -251,7 +251,7 @@ function steeredLines(messages: readonly SteeredMessage[]): string[] {
 
 function endLine(query: RecordedQuery): string {
   const [end, ...facts] = endFacts(query, query.iterations.length);
-  return [query.status === "done" ? `answer (${query.confidence})` : end, ...facts].join(" · ");
+  return [query.status === "done" ? end?.replace("answered", "answer") ?? "" : end, ...facts].join(" · ");
 }
 
 function iterationLines(iteration: RecordedIteration): string[] {

@@ -104,7 +104,7 @@ export function endLine({ status, iterations, ms, usage, costUsd, confidence }: 
     `${iterations} ${iterations === 1 ? "step" : "steps"}`,
     seconds < 60 ? `${seconds.toFixed(1)} s` : `${Math.floor(seconds / 60)} m ${Math.round(seconds % 60)} s`,
     ...amounts.spent({ usage, costUsd }),
-    ...(status === "done" && confidence !== "high" ? [`${confidence} confidence`] : []),
+    ...(status === "done" && confidence !== null && confidence !== "high" ? [`${confidence} confidence`] : []),
   ].join(" · ");
 }
 
