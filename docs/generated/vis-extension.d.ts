@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 43846346f3fa7aa6a554d65da51e981b5d9d36e1543047b6177037c574cd854e
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: ab8aac38ad5ace014994e16c9a1734af8a498a0bdbcf9396b67e209d35dc461d
 import { z } from 'zod';
 
 /** Any value that JSON can express. */
