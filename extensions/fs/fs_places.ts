@@ -43,8 +43,12 @@ export class FsPlaces {
 
   /** Recovers the workspace first, if that has not happened yet. */
   async of(env: View): Promise<FsContext> {
-    const { workspace: root, conversationId, signal } = env;
-    signal?.throwIfAborted();
+    env.signal?.throwIfAborted();
+    return await this.#context(env, env.signal);
+  }
+
+  async #context(env: View, signal: AbortSignal | undefined): Promise<FsContext> {
+    const { workspace: root, conversationId } = env;
     const { tree, checkpoints, ready, watch } = this.#place(root, env.home ?? null);
     await ready;
     const { currentIterationId: iterationId = null, userQueryId: queryId = null } = env;
@@ -66,7 +70,7 @@ export class FsPlaces {
   watch(env: View & Pick<EnvironmentView, "spawn">): FileWatcher {
     const { queue, watch } = this.#place(env.workspace, env.home ?? null);
     // What a command changed is told even if its call was abandoned.
-    const context = async (): Promise<FsContext> => ({ ...await this.of(env), signal: undefined });
+    const context = (): Promise<FsContext> => this.#context(env, undefined);
     return {
       begin: async () => {
         await queue.run(async () => watch.begin(await context(), env.spawn));

@@ -4,7 +4,7 @@ import type { FsContext } from "../context.ts";
 import { AT, sha256Of, type Tree } from "../tree/tree.ts";
 import { GitContents } from "./git_contents.ts";
 import { type Difference, isFolderStamp, isSameStamp, type Stamp, WorkspaceLook } from "./workspace_look.ts";
-import { type EnvironmentView, type FileChanges, isSecretFile, Pace } from "@vis/extension";
+import { type EnvironmentView, type FileChanges, isSecretFile, messageOf, Pace } from "@vis/extension";
 
 /** What is kept of one report so that it can be undone: files, their bytes before and after, and bytes of one. */
 const MOST_ITEMS = 2_000, MOST_BYTES = 64 << 20, MOST_OF_FILE = 16 << 20;
@@ -80,11 +80,14 @@ export class FileWatch {
   }
 
   async #next({ note }: FsContext): Promise<readonly Difference[]> {
-    const found = this.#isOff ? null : await this.#look.next();
-    if (found !== null) return found;
-    if (!this.#isOff) note("What commands change is not seen here: the workspace has over 100 000 files");
-    this.#isOff = true;
-    return [];
+    if (this.#isOff) return [];
+    try {
+      return await this.#look.next();
+    } catch (error) {
+      this.#isOff = true;
+      note(`Changes of commands are not seen here: ${messageOf(error)}`);
+      return [];
+    }
   }
 
   /** Keeps the contents that git could not give back. */
@@ -121,10 +124,17 @@ export class FileWatch {
     const known = changed.filter(({ old, now }) => old !== undefined && now !== undefined);
     const items = known.flatMap(({ path, old = null, now = null }) => [{ path, before: old, after: now }]);
     const moves = known.flatMap(({ path, from }) => from === undefined ? [] : [{ from, to: path }]);
-    if (items.length > 0) await store(context, { items, moves, stamps: known });
+    let isStored = true;
+    try {
+      if (items.length > 0) await store(context, { items, moves, stamps: known });
+    } catch (error) {
+      isStored = false;
+      context.note(`Undo cannot bring back what the command changed: ${messageOf(error)}`);
+    }
     await tell(context, changed);
     await remember(context, known);
-    return reportOf(changed);
+    const report = reportOf(changed);
+    return isStored ? report : { ...report, notUndoable: report.files };
   }
 
   /** With what the entries were and are. */

@@ -47,8 +47,8 @@ export class WorkspaceLook {
     this.#top = IgnoreRules.of(tree);
   }
 
-  /** Everything at the first look; null where there is too much to be looked at. */
-  async next(): Promise<readonly Difference[] | null> {
+  /** Everything at the first look. Throws RangeError for a workspace that is too large to be looked at. */
+  async next(): Promise<readonly Difference[]> {
     using tree = this.#tree.held();
     const before = this.#folders, now = new Map<string, Seen>(), pace = new Pace();
     const found: Difference[] = [], open: [folder: string, above: IgnoreRules][] = [["", this.#top]];
@@ -59,7 +59,7 @@ export class WorkspaceLook {
       const known = before?.get(folder), seen = look(tree, { folder, above, known });
       now.set(folder, seen);
       count += seen.names.length;
-      if (count > MAX_LOOKED) return this.#folders = null;
+      if (count > MAX_LOOKED) throw new RangeError(`the workspace has over ${MAX_LOOKED} files`);
       compare(folder, { known, seen, found });
       seen.names.forEach((name, at) => {
         if (isFolder(seen.stamps, at + 1)) open.push([joined(folder, name), seen.rules]);

@@ -4,6 +4,7 @@ import fs from "../../../extensions/fs/mod.ts";
 import shell from "../../../extensions/shell/mod.ts";
 import { ExtensionRegistry } from "../../../src/extension/registry.ts";
 import type { EnvironmentView, FileChanges } from "../../../src/extension/mod.ts";
+import { until } from "../../helpers/until.ts";
 import { Workspace } from "../fs/_workspace.ts";
 
 const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
@@ -21,6 +22,7 @@ async function withCommands(
     run(command: string): Promise<Run>;
     // deno-lint-ignore no-explicit-any
     call(name: string, ...args: unknown[]): Promise<any>;
+    abortable(signal: AbortSignal, name: string, ...args: unknown[]): Promise<unknown>;
     /** What the query was told of changed files. */
     readonly diffs: string[];
     git(...args: string[]): Promise<void>;
@@ -40,6 +42,7 @@ async function withCommands(
     const writer = child.stdin.getWriter();
     if (typeof options.input === "string") await writer.write(new TextEncoder().encode(options.input));
     await writer.close();
+    options.signal?.addEventListener("abort", () => child.kill("SIGKILL"));
     const outputs = { stdout: "", stderr: "" };
     const read = async (name: "stdout" | "stderr"): Promise<void> => {
       for await (const bytes of child[name]) {
@@ -62,13 +65,18 @@ async function withCommands(
     changedFile: (diff) => void diffs.push(diff),
   };
   const active = await registry.activate(env);
-  const call = (name: string, ...args: unknown[]) =>
-    active.call(name, args, { env, signal: new AbortController().signal });
+  const abortable = (signal: AbortSignal, name: string, ...args: unknown[]) =>
+    active.call(name, args, {
+      env: { ...env, signal, spawn: (argv, options) => spawn(argv, { ...options, signal }) },
+      signal,
+    });
+  const call = (name: string, ...args: unknown[]) => abortable(new AbortController().signal, name, ...args);
   try {
     await test({
       workspace,
       diffs,
       call,
+      abortable,
       run: async (command) => await call("shell.run", command) as Run,
       git: async (...args) => {
         const own = ["-c", "user.name=a", "-c", "user.email=a@b.c", ...args];
@@ -224,5 +232,34 @@ Deno.test("an edit after the conversation's own formatter needs no new look at t
     await assert.rejects(call("fs.writeFile", "a.ts", "all new\n"), /changed on disk since it was read/);
     await workspace.put("a.ts", "let a = 1\nlet b = 5\n");
     await assert.rejects(call("fs.edit", "a.ts", { old: "b = 5", new: "b = 6" }), /changed on disk since it was read/);
+  });
+});
+
+Deno.test("what a command changed before its call was given up can be undone", async () => {
+  await withCommands({ "a.txt": "a\n" }, async ({ call, workspace, abortable }) => {
+    const abort = new AbortController();
+    const running = abortable(abort.signal, "shell.run", "echo >> a.txt; mkfifo fifo; exec sleep 100");
+    await until(async () => (await workspace.names()).includes("fifo"));
+    abort.abort(new Error("given up"));
+    await assert.rejects(running);
+    await call("fs.undo");
+    assert.equal(await workspace.text("a.txt"), "a\n");
+  });
+});
+
+Deno.test("a file that cannot be read is reported", { ignore: Deno.uid() === 0 }, async () => {
+  await withCommands({ "closed.txt": "a\n" }, async ({ run, workspace }) => {
+    await Deno.chmod(join(workspace.root, "closed.txt"), 0o200);
+    const { changes } = await run("echo b >> closed.txt");
+    assert.deepEqual(changes, { files: 1, ...only({ changed: ["closed.txt"] }), notUndoable: 1 });
+  });
+});
+
+Deno.test("a workspace that is too large runs commands as before, and the model is told once", async () => {
+  await withCommands({}, async ({ run, workspace }) => {
+    const many = "for d in 1 2 3; do mkdir $d; (cd $d; seq 40000 | xargs touch); done";
+    await new Deno.Command("sh", { args: ["-c", many], cwd: workspace.root }).output();
+    assert.deepEqual([(await run("echo > a.txt")).changes, (await run("true")).code], [undefined, 0]);
+    assert.deepEqual(workspace.notes, ["Changes of commands are not seen here: the workspace has over 100000 files"]);
   });
 });
