@@ -51,6 +51,8 @@ export interface Added {
 
 const SHOWN = 500;
 const MOST = 100_000;
+/** Files that are gone among which the earlier name of a new one is looked for. */
+const MOST_MOVED = 1_000;
 
 /** `git.add`: stages what is new, changed or removed below the paths. */
 export async function add(env: EnvironmentView, paths: string | readonly string[]): Promise<Added> {
@@ -113,7 +115,7 @@ async function addError(git: Git, stderr: string): Promise<Error> {
 export interface CommitOptions {
   /** Includes every changed file that git tracks. */
   readonly all?: boolean;
-  /** Commits the current state of these files, whatever else is staged, and of a staged rename its other name. */
+  /** Commits the current state of these files, new ones too, whatever else is staged, and of a rename its other name. */
   readonly paths?: string | readonly string[];
   /** Replaces the last commit. */
   readonly amend?: boolean;
@@ -129,7 +131,7 @@ export async function commit(env: EnvironmentView, message: string, options: Com
   let only = pathArguments(paths);
   const git = await Git.of(env, ["commit", message, options]);
   const author = await committer(git);
-  let others: readonly string[] = [];
+  let others: readonly string[] = [], fresh: readonly string[] = [];
   if (all || paths !== undefined) {
     const { files } = await readStatus(git, {
       limit: MOST,
@@ -137,12 +139,22 @@ export async function commit(env: EnvironmentView, message: string, options: Com
       ...(paths === undefined ? {} : { paths }),
     });
     const halves = paths === undefined ? [] : await halfRenames(git, files, "Cannot commit");
-    others = halves.map(({ other }) => other);
+    const given = new Set([paths ?? []].flat().map((path) => normalize(path)));
+    const untracked = files.filter((file) => file.untracked && given.has(file.path));
+    refuseRepositories(git, untracked, untracked.map(({ path }) => path));
+    fresh = untracked.map(({ path }) => path);
+    others = [...halves.map(({ other }) => other), ...await movedFrom(git, fresh, given)];
     only = [...only, ...pathArguments(others).slice(1)];
-    const kept = [...files, ...halves.map(({ file }) => file)]
+    const known = [...files, ...halves.map(({ file }) => file)]
       .filter(({ changed }) => changed && changed !== "deleted").map(({ path }) => path);
+    const kept = [...known, ...fresh];
     await refuseNewSecrets(git, kept, env, "Cannot commit");
     await refuseFiltered(git, kept);
+  }
+  if (fresh.length > 0) {
+    const input = fresh.map((path) => `${printedName(path)}\n`).join("");
+    const { code, stderr } = await git.run(["add", "--pathspec-from-file=-"], { changes: "repository", input });
+    if (code !== 0) throw new Error(`Cannot commit: ${plainReason(stderr)}`);
   }
   const flags = [
     ...(all ? ["--all"] : []),
@@ -160,6 +172,28 @@ export async function commit(env: EnvironmentView, message: string, options: Com
   if (code !== 0) throw await commitError(git, stdout, stderr);
   if (others.length > 0) env.note?.(`committed too, as the other names of renames: ${named(others)}`);
   return await lastCommit(git);
+}
+
+/** Of new files, the names under which git knows the same contents, where these are gone: a file that was moved. */
+async function movedFrom(
+  git: Git,
+  fresh: readonly string[],
+  given: ReadonlySet<string>,
+): Promise<readonly string[]> {
+  if (fresh.length === 0) return [];
+  const { files } = await readStatus(git, { limit: MOST, cannot: "Cannot commit" });
+  const gone = files.filter(({ path, changed }) => changed === "deleted" && !given.has(path)).map(({ path }) => path);
+  if (gone.length === 0) return [];
+  const listed = await git.run(["ls-files", "--stage", "-z", ...pathArguments(gone.slice(0, MOST_MOVED))]);
+  const names = new Map(
+    listed.stdout.split("\0").flatMap((line) => {
+      const [, hash = "", path = ""] = /^\d+ ([0-9a-f]+) 0\t(.*)$/s.exec(line) ?? [];
+      return path === "" ? [] : [[hash, path] as const];
+    }),
+  );
+  const input = fresh.map((path) => `${printedName(path)}\n`).join("");
+  const hashed = await git.run(["hash-object", "--no-filters", "--stdin-paths"], { input });
+  return hashed.stdout.split("\n").flatMap((hash) => names.get(hash) ?? []);
 }
 
 async function lastCommit(git: Git): Promise<Made> {

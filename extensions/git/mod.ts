@@ -110,6 +110,7 @@ export default defineExtension({
         z.strictObject({ from: ref, to: ref, staged: flag, paths, context, maxChars }).optional(),
       ]),
       returns: DIFF,
+      before: ({ args }) => ({ args: diffArguments(args) }),
       examples: ['await git.diff({from: "main"})', 'await git.diff({staged: true, paths: "src"})'],
     }),
     fn("log", (env: EnvironmentView, options?: LogOptions) => log(env, options), {
@@ -131,6 +132,7 @@ export default defineExtension({
         }).optional(),
       ]),
       returns: `{commits: ${COMMIT}[], left}`,
+      before: ({ args }) => ({ args: logArguments(args) }),
       examples: ['await git.log({ref: "main..HEAD", limit: 20})', 'await git.log({paths: "src/app.ts"})'],
     }),
     fn("show", (env: EnvironmentView, name?: string, options?: ShowOptions) => show(env, name, options), {
@@ -167,7 +169,7 @@ export default defineExtension({
     }),
     fn("commit", (env: EnvironmentView, message: string, options?: CommitOptions) => commit(env, message, options), {
       doc:
-        "Commits what is staged; all: what changed of known files; paths: only these files, renames whole. No hook runs.",
+        "Commits what is staged; all: what changed of known files; paths: only these files, new ones too, renames whole. No hook runs.",
       untimed: true,
       action: { doing: "committing", done: "committed", things: "times" },
       outcome: ({ short }: { readonly short: string }) => short,
@@ -354,4 +356,26 @@ export function hasGit(programs: readonly string[] = PROGRAMS): boolean {
 /** While a command runs, an empty folder may be there. */
 function isRepository(path: string): boolean {
   return existsSync(path) && (!Deno.statSync(path).isDirectory || existsSync(`${path}/HEAD`));
+}
+
+/** Models also write `git.log(2)` and `git.log("main..HEAD", 20)`; the meaning is clear, so it is accepted. */
+function logArguments([first, second, ...rest]: readonly unknown[]): unknown[] {
+  if (typeof first !== "number" && typeof first !== "string") {
+    return [first, second, ...rest].slice(0, second === undefined ? 1 + rest.length : undefined);
+  }
+  const named = typeof first === "number" ? { limit: first } : { ref: first };
+  const more = typeof second === "number" ? { limit: second } : second ?? {};
+  return [{ ...named, ...Object(more) }, ...rest];
+}
+
+/** Models also write `git.diff("HEAD~1")`, `git.diff("main", "HEAD")` and `git.diff("main..HEAD")`, as for git itself. */
+function diffArguments(args: readonly unknown[]): unknown[] {
+  const refs = args.slice(0, args.findIndex((one) => typeof one !== "string") >>> 0).map(String);
+  if (refs.length === 0) return [...args];
+  const staged = refs.some((one) => one === "--staged" || one === "--cached") ? { staged: true } : {};
+  const plain = refs.filter((one) => !one.startsWith("--"));
+  const [from, to] = plain.length === 1 ? /^([^.].*?)\.\.([^.].*)$/.exec(plain[0] ?? "")?.slice(1) ?? plain : plain;
+  const [options, ...rest] = args.slice(refs.length);
+  const ends = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
+  return [{ ...ends, ...staged, ...Object(options ?? {}) }, ...rest];
 }

@@ -1,7 +1,9 @@
 import type { EnvironmentView, FileChanges } from "@vis/extension";
 import { allowed, type CommandOptions, type ShellCommand, spawnOptions, wallHint, watched } from "./run.ts";
 
-export interface StartOptions extends CommandOptions {
+export interface StartOptions extends Omit<CommandOptions, "stdin"> {
+  /** All of its input, or true for an input that `write` continues. */
+  readonly stdin?: string | true;
   readonly waitMs?: number;
   readonly until?: string;
 }
@@ -16,13 +18,15 @@ export async function start(
   command: ShellCommand,
   options: StartOptions = {},
 ): Promise<JobReport> {
-  const { waitMs = WAIT_MS, until, timeoutMs = TIMEOUT_MS, ...rest } = options;
+  const { waitMs = WAIT_MS, until, timeoutMs = TIMEOUT_MS, stdin, ...others } = options;
+  const rest = typeof stdin === "string" ? { ...others, stdin } : others;
+  const input = stdin === true ? new JobInput() : null;
   const spawn = await allowed(env, command, rest);
   const jobs = jobsOf(env);
   const text = typeof command === "string" ? command : command.join(" ");
   const begun = Promise.withResolvers<void>();
   const job = jobs.add((id) =>
-    new Job({ id, command: text }, async (own) => {
+    new Job({ id, command: text, input }, async (own) => {
       try {
         const given = { ...spawnOptions({ ...rest, timeoutMs }), ...own, onBegin: begun.resolve };
         const { result, changes } = await watched(env, () => spawn(given));
@@ -35,6 +39,22 @@ export async function start(
   // The user may take any time to allow it.
   if ((await env.programWalls?.())?.unwalled?.mode === "ask") await begun.promise;
   return await readJob(env, job.id, { waitMs, ...(until === undefined ? {} : { until }) });
+}
+
+export interface InputOptions extends ReadOutputOptions {
+  /** Ends the input. */
+  readonly end?: boolean;
+}
+
+/** Writes to the input of a started command, and reads what it answers. Throws Error if it has none, or has ended. */
+export async function writeJob(
+  env: EnvironmentView,
+  id: string,
+  text: string,
+  { end = false, waitMs = WAIT_MS, ...options }: InputOptions = {},
+): Promise<JobReport & { readonly hint?: string }> {
+  jobsOf(env).write(id, text, { end });
+  return await readJob(env, id, { waitMs, ...options });
 }
 
 /** What a started command printed since the last read, with a hint if the wall may have refused something. */
@@ -90,18 +110,60 @@ export class Jobs {
     return await this.#reported(id, (job) => job.read(options, options.signal));
   }
 
+  write(id: string, text: string, options: { readonly end: boolean }): void {
+    this.#find(id).write(text, options);
+  }
+
   async stop(id: string): Promise<JobReport> {
     return await this.#reported(id, (job) => job.stop());
   }
 
-  async #reported(id: string, ask: (job: Job) => Promise<JobReport>): Promise<JobReport> {
+  #find(id: string): Job {
     const job = this.#jobs.get(id);
-    if (!job) throw new Error(`Cannot find command ${id}: there is ${this.all.map(named).join(", ") || "none"}`);
+    if (job) return job;
+    throw new Error(`Cannot find command ${id}: there is ${this.all.map(named).join(", ") || "none"}`);
+  }
+
+  async #reported(id: string, ask: (job: Job) => Promise<JobReport>): Promise<JobReport> {
+    const job = this.#find(id);
     try {
       return await ask(job);
     } finally {
       if (job.failed) this.#jobs.delete(id);
     }
+  }
+}
+
+/** Bytes of an input that a command has not read. */
+const UNREAD_BYTES = 1 << 20;
+
+/** An input that is written while the command runs. */
+export class JobInput {
+  readonly stream: ReadableStream<Uint8Array<ArrayBuffer>>;
+  #controller: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>> | null = null;
+
+  constructor() {
+    const start = (controller: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>>): void => {
+      this.#controller = controller;
+    };
+    const size = new ByteLengthQueuingStrategy({ highWaterMark: UNREAD_BYTES });
+    this.stream = new ReadableStream({ start, cancel: () => void (this.#controller = null) }, size);
+  }
+
+  /** Why nothing can be written; null if it was. */
+  write(text: string): string | null {
+    const bytes = new TextEncoder().encode(text);
+    if (this.#controller === null) return "its input has ended";
+    if (bytes.length > (this.#controller.desiredSize ?? 0)) {
+      return `it has not read what was written before, and ${UNREAD_BYTES >> 20} MB is kept`;
+    }
+    if (bytes.length > 0) this.#controller.enqueue(bytes);
+    return null;
+  }
+
+  end(): void {
+    this.#controller?.close();
+    this.#controller = null;
   }
 }
 
@@ -168,6 +230,7 @@ export class Job {
   readonly #stop = new AbortController();
   readonly #waiting = new Set<() => void>();
   readonly #done: Promise<void>;
+  readonly #input: JobInput | null;
   #read = 0;
   #changes: FileChanges | null = null;
   #ended: Ended | null = null;
@@ -175,16 +238,18 @@ export class Job {
   #endedAt = 0;
 
   constructor(
-    { id, command }: { readonly id: string; readonly command: string },
+    { id, command, input = null }: { readonly id: string; readonly command: string; readonly input?: JobInput | null },
     spawn: (options: SpawnOptions) => Promise<Ended>,
   ) {
     this.id = id;
     this.command = command;
+    this.#input = input;
     const running = spawn({
       lifetime: "conversation",
       title: command,
       maxBytes: 4096,
       stop: this.#stop.signal,
+      ...(input === null ? {} : { input: input.stream }),
       onOutput: (_output, bytes) => {
         this.#ring.push(bytes);
         this.#wake();
@@ -197,6 +262,7 @@ export class Job {
     this.#done = running.then(ended, (error: unknown) => void (this.#failed = error))
       .finally(() => {
         this.#endedAt = performance.now();
+        input?.end();
         this.#wake();
       });
   }
@@ -222,6 +288,17 @@ export class Job {
     };
     await this.#wait(enough, { waitMs, signal });
     return this.#report(maxBytes);
+  }
+
+  /** Throws Error if the command cannot read it. */
+  write(text: string, { end }: { readonly end: boolean }): void {
+    const reason = this.#ended !== null
+      ? `it has ended with code ${this.#ended.code}`
+      : this.#input === null
+      ? "it was started without an input; start it again with {stdin: true}"
+      : this.#input.write(text);
+    if (reason !== null) throw new Error(`Cannot write to ${this.id}: ${reason}`);
+    if (end) this.#input?.end();
   }
 
   /** Asks the command to end, kills it if it does not, and returns new output. */

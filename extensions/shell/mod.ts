@@ -1,6 +1,16 @@
 import { defineExtension, type DoctorCheck, type DoctorContext, type EnvironmentView, fn, z } from "@vis/extension";
-import { jobsOf, readJob, type ReadOutputOptions, runningIn, start, type StartOptions } from "./jobs.ts";
-import { commandOutcome, jobOutcome, run, type ShellCommand, type ShellRunOptions } from "./run.ts";
+import {
+  type InputOptions,
+  jobsOf,
+  readJob,
+  type ReadOutputOptions,
+  runningIn,
+  start,
+  type StartOptions,
+  writeJob,
+} from "./jobs.ts";
+import { basename } from "node:path";
+import { commandOutcome, jobOutcome, run, SHELL, type ShellCommand, type ShellRunOptions } from "./run.ts";
 
 const pattern = z.string().min(1);
 
@@ -53,7 +63,7 @@ export default defineExtension({
   doctor: checkShell,
   symbols: [
     fn("run", (env: EnvironmentView, asked: ShellCommand, options?: ShellRunOptions) => run(env, asked, options), {
-      doc: "A list runs without sh.",
+      doc: "A list runs without a shell.",
       untimed: true,
       room: (_command, options?: unknown) => largeOutput(options as ShellRunOptions | undefined),
       action: { doing: "running", done: "ran", things: "commands" },
@@ -71,7 +81,10 @@ export default defineExtension({
       untimed: true,
       action: { doing: "starting", done: "started", things: "commands" },
       outcome: jobOutcome,
-      args: z.tuple([command, z.strictObject({ ...given, ...waiting }).optional()]),
+      args: z.tuple([
+        command,
+        z.strictObject({ ...given, stdin: z.union([z.string(), z.literal(true)]).optional(), ...waiting }).optional(),
+      ]),
       returns: REPORT,
       examples: ['const s = await shell.start("npm run dev", {until: "ready", waitMs: 20000}); s.output'],
     }),
@@ -86,6 +99,23 @@ export default defineExtension({
         args: z.tuple([text.describe("id"), z.strictObject({ ...waiting, maxBytes: bytes(256 << 10) }).optional()]),
         returns: REPORT,
         examples: ['await shell.read(s.id, {until: "compiled", waitMs: 30000})'],
+      },
+    ),
+    fn(
+      "write",
+      (env: EnvironmentView, id: string, input: string, options?: InputOptions) => writeJob(env, id, input, options),
+      {
+        doc: "Writes to a command that was started with {stdin: true}, then reads; end: true ends its input.",
+        untimed: true,
+        action: { doing: "writing to a command", done: "wrote to a command", things: "times", named: 0 },
+        outcome: jobOutcome,
+        args: z.tuple([
+          text.describe("id"),
+          z.string().describe("text"),
+          z.strictObject({ ...waiting, maxBytes: bytes(256 << 10), end: z.boolean().optional() }).optional(),
+        ]),
+        returns: REPORT,
+        examples: ['await shell.write(s.id, "yes\\n", {until: "done", waitMs: 30000})'],
       },
     ),
     fn("stop", (env: EnvironmentView, id: string) => jobsOf(env).stop(id), {
@@ -143,7 +173,7 @@ async function wallsText({ programWalls }: EnvironmentView): Promise<string> {
     : `${
       !loopback ? "have no network" : unix ? "reach localhost" : "reach localhost, no unix sockets"
     }; network and write ask`;
-  return `Commands change cwd and $TMPDIR, ${reach} the user.${missing}${asked}`;
+  return `Commands (${basename(SHELL)}) change cwd and $TMPDIR, ${reach} the user.${missing}${asked}`;
 }
 
 /** Whether commands can run, and what they can access. */

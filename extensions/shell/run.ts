@@ -6,6 +6,7 @@ import {
   isSecretFile,
   matchesWildcard,
 } from "@vis/extension";
+import { existsSync } from "node:fs";
 import { realpath } from "node:fs/promises";
 import ownPath, { relative, resolve } from "node:path";
 
@@ -57,7 +58,13 @@ export async function watched<Result>(
   return { result, changes: await report() };
 }
 
-/** A command line for `/bin/sh`, or a program with its arguments. */
+/** Reads command lines: bash, for which models write, where the machine has it. */
+export const SHELL = existsSync("/bin/bash") ? "/bin/bash" : "/bin/sh";
+
+/** Package managers would try again for minutes what cannot be reached. */
+const OFFLINE = { npm_config_fetch_retries: "0", PIP_RETRIES: "0", CARGO_NET_RETRY: "0" };
+
+/** A command line for `SHELL`, or a program with its arguments. */
 export type ShellCommand = string | readonly string[];
 
 /** Options of a command. The user is asked for a network, and for paths outside the workspace that it may change. */
@@ -84,21 +91,26 @@ export async function allowed(
   if (!spawn) throw new Error("Cannot run commands here: this conversation has no wall for them");
   const refusal = refusedBy(env.config as CommandRules | undefined, command);
   if (refusal !== null) throw new Error(refusal);
-  const argv = typeof command === "string" ? ["/bin/sh", "-c", command] : command;
+  const argv = typeof command === "string" ? [SHELL, "-c", command] : command;
   // Commands of a conversation reach each other's servers.
-  const { cwd, env: variables, stdin } = asked;
+  const { cwd, env: own, stdin } = asked;
   const shown = commandText(command, {
     ...(typeof cwd === "string" ? { cwd } : {}),
-    ...(variables ? { env: variables } : {}),
+    ...(own ? { env: own } : {}),
     ...(stdin === undefined ? {} : { input: stdin }),
   });
   const more = await approved(env, { ...asked, shown });
-  const unwalled = (await env.programWalls?.())?.unwalled;
+  const walls = await env.programWalls?.(), unwalled = walls?.unwalled;
+  // A user who is asked for the command would be asked for its variables.
+  const usual = walls === undefined || unwalled !== undefined
+    ? {}
+    : { PYTHONUNBUFFERED: "1", ...(more.network || walls.network ? {} : OFFLINE) };
   if (unwalled?.mode === "run") {
     env.warn?.(`Commands ran without a question, and their wall is not whole: ${unwalled.reason}`);
   }
   return async (options) => {
-    const ended = await spawn(argv, { ...options, ...more, loopback: env.conversationId });
+    const variables = Object.keys(usual).length > 0 ? { env: { ...usual, ...options?.env } } : {};
+    const ended = await spawn(argv, { ...options, ...more, ...variables, loopback: env.conversationId });
     const { obeyed, repositories } = ended;
     if (obeyed) env.warn?.(`A command changed what git runs or obeys here: ${obeyed.join(", ")}`);
     if (repositories) {

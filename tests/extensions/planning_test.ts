@@ -21,7 +21,7 @@ Deno.test("while a plan is made, only functions of shipped extensions that chang
       "git.worktree",
       ...["mcp.call", "mcp.prompt", "mcp.prompts", "mcp.read", "mcp.resources", "mcp.servers", "mcp.tools"],
       ...["memo.add", "memo.remove"],
-      ...["shell.list", "shell.read", "shell.run", "shell.start", "shell.stop"],
+      ...["shell.list", "shell.read", "shell.run", "shell.start", "shell.stop", "shell.write"],
       "web.post",
     ].sort(),
   );

@@ -31,7 +31,7 @@ Deno.test("the prompt states the walls of commands as they are in this run", { i
       const prompt = engine.provider.requests[0]?.texts.join("\n") ?? "";
       assert.ok(prompt.includes(expected), prompt);
       assert.ok(prompt.includes(`Not in PATH: ${open} (shell.read).`), prompt);
-      assert.match(prompt, /Commands change cwd and \$TMPDIR,/);
+      assert.match(prompt, /Commands \(bash\) change cwd and \$TMPDIR,/);
     }, { network, env: { PATH: path } });
   }
   Deno.removeSync(open);

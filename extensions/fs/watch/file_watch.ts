@@ -4,7 +4,7 @@ import type { FsContext } from "../context.ts";
 import { AT, sha256Of, type Tree } from "../tree/tree.ts";
 import { GitContents } from "./git_contents.ts";
 import { type Difference, isFolderStamp, isSameStamp, type Stamp, WorkspaceLook } from "./workspace_look.ts";
-import { type EnvironmentView, type FileChanges, isSecretFile, messageOf, Pace } from "@vis/extension";
+import { type EnvironmentView, type FileChanges, isSecretFile, messageOf, Pace, reasonOf } from "@vis/extension";
 
 /** What is kept of one report so that it can be undone: files, their bytes before and after, and bytes of one. */
 const MOST_ITEMS = 2_000, MOST_BYTES = 64 << 20, MOST_OF_FILE = 16 << 20;
@@ -85,7 +85,7 @@ export class FileWatch {
       return await this.#look.next();
     } catch (error) {
       this.#isOff = true;
-      note(`Changes of commands are not seen here: ${messageOf(error)}`);
+      note(`Changes of commands are not seen here: ${reasonOf(error)}`);
       return [];
     }
   }

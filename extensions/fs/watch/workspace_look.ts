@@ -59,7 +59,7 @@ export class WorkspaceLook {
       const known = before?.get(folder), seen = look(tree, { folder, above, known });
       now.set(folder, seen);
       count += seen.names.length;
-      if (count > MAX_LOOKED) throw new RangeError(`the workspace has over ${MAX_LOOKED} files`);
+      if (count > MAX_LOOKED) throw new RangeError(`Cannot compare the workspace: it has over ${MAX_LOOKED} files`);
       compare(folder, { known, seen, found });
       seen.names.forEach((name, at) => {
         if (isFolder(seen.stamps, at + 1)) open.push([joined(folder, name), seen.rules]);

@@ -80,14 +80,16 @@ export function programFolders(
   return folders.length > 0 ? folders : DEFAULT_PATH.split(delimiter).filter(isAbsolute);
 }
 
-/** A command line for `/bin/sh` goes to PowerShell on Windows, where batch files reinterpret some characters. */
+/** A command line for a shell goes to PowerShell on Windows, where batch files reinterpret some characters. */
 export function systemCommand(
   argv: readonly string[],
   os: typeof Deno.build.os = Deno.build.os,
 ): readonly string[] {
   if (os !== "windows") return argv;
   const [program = "", ...args] = argv;
-  if (program === "/bin/sh") return ["pwsh", "-NoProfile", "-NonInteractive", "-Command", args.at(-1) ?? ""];
+  if (program === "/bin/sh" || program === "/bin/bash") {
+    return ["pwsh", "-NoProfile", "-NonInteractive", "-Command", args.at(-1) ?? ""];
+  }
   const unsafe = /\.(?:cmd|bat)$/i.test(program) ? args.find((arg) => /["%^&|<>\r\n]/.test(arg)) : undefined;
   if (unsafe === undefined) return argv;
   throw new Error(`Cannot run ${program} with ${JSON.stringify(unsafe)}: batch files change the meaning of "%^&|<>`);

@@ -2,7 +2,7 @@ import { basename, resolve } from "node:path";
 import { holds } from "../_open_folders.ts";
 import { shellText } from "../../domain/kit/text.ts";
 
-/** A command line for `/bin/sh`, or a program with its arguments. */
+/** A command line for a shell, or a program with its arguments. */
 export type AskedCommand = string | readonly string[];
 
 /** What a lasting answer to a command would allow, one text for each program; or why it is asked every time. `runs` says

@@ -184,7 +184,9 @@ async function wallState(wall: Pick<ProcessWall, "walls">): Promise<WallState> {
 /** The text for a shell, or the program with its arguments. */
 function commandOf(argv: readonly string[]): AskedCommand {
   const [shell, option, text] = argv;
-  return argv.length === 3 && shell === "/bin/sh" && option === "-c" && text !== undefined ? text : argv;
+  return argv.length === 3 && (shell === "/bin/sh" || shell === "/bin/bash") && option === "-c" && text !== undefined
+    ? text
+    : argv;
 }
 
 /** Throws Error for a command that is too long to be shown whole. */

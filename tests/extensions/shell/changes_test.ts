@@ -260,6 +260,8 @@ Deno.test("a workspace that is too large runs commands as before, and the model 
     const many = "for d in 1 2 3; do mkdir $d; (cd $d; seq 40000 | xargs touch); done";
     await new Deno.Command("sh", { args: ["-c", many], cwd: workspace.root }).output();
     assert.deepEqual([(await run("echo > a.txt")).changes, (await run("true")).code], [undefined, 0]);
-    assert.deepEqual(workspace.notes, ["Changes of commands are not seen here: the workspace has over 100000 files"]);
+    assert.deepEqual(workspace.notes, [
+      "Changes of commands are not seen here: cannot compare the workspace: it has over 100000 files",
+    ]);
   });
 });

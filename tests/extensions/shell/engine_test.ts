@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fs from "../../../extensions/fs/mod.ts";
 import shell from "../../../extensions/shell/mod.ts";
+import { SHELL } from "../../../extensions/shell/run.ts";
 import { startEngine } from "../../helpers/engine.ts";
 import { replyJson } from "../../helpers/scripted_provider.ts";
 import { missing, place } from "../../processes/_place.ts";
@@ -89,3 +90,48 @@ Deno.test("the model and the user are told of files that a command changed", { i
     assert.match(diffs.join(""), /-one\n\+two\n/);
   });
 });
+
+Deno.test("shell.write() answers a question of a started command, and ends its input", { ignore }, async () => {
+  await place(async ({ wall, workspace }) => {
+    const asks = 'printf "Name? "; read name; echo "Hello $name"; cat; echo over';
+    await using engine = await startEngine([
+      replyJson([
+        `const s = await shell.start(${JSON.stringify(asks)}, {stdin: true, until: "Name?", waitMs: 20000})`,
+        'const a = await shell.write(s.id, "Ada\\n", {until: "Hello", waitMs: 20000}); a.output',
+        'const b = await shell.write(s.id, "more\\n", {end: true, until: "over", waitMs: 20000}); b.output',
+        'await shell.read(s.id, {until: "never", waitMs: 20000}); await shell.write(s.id, "late")',
+        'const t = await shell.start("sleep 100"); await shell.write(t.id, "x")',
+        "await shell.stop(t.id)",
+      ]),
+      replyJson([], { final: "It said hello" }),
+    ], { workspace, extensions: [shell], spawn: (folder, argv, options) => wall.spawn(folder, argv, options) });
+    await engine.ask("Answer it");
+    const context = engine.context(1);
+    assert.match(context, /Hello Ada/);
+    assert.match(context, /more\nover/);
+    assert.match(context, /Cannot write to c1: it has ended with code 0/);
+    assert.match(context, /Cannot write to c2: it was started without an input; start it again with \{stdin: true\}/);
+  });
+});
+
+Deno.test(
+  "commands run in bash where the machine has it, and package managers do not wait for a network",
+  { ignore },
+  async () => {
+    await place(async ({ wall, workspace }) => {
+      const command = 'echo "$npm_config_fetch_retries $PIP_RETRIES $PYTHONUNBUFFERED" {a,b} ${BASH_VERSION:+bash}';
+      await using engine = await startEngine([
+        replyJson(`(await shell.run(${JSON.stringify(command)}, {env: {PIP_RETRIES: "3"}})).stdout`),
+        replyJson([], { final: "That is it" }),
+      ], {
+        workspace,
+        extensions: [shell],
+        spawn: (folder, argv, options) => wall.spawn(folder, argv, options),
+        programWalls: async () => await wall.walls(),
+      });
+      await engine.ask("Look");
+      const { unwalled } = await wall.walls();
+      if (SHELL === "/bin/bash" && !unwalled) assert.match(engine.context(1), /0 3 1 a b bash/);
+    });
+  },
+);

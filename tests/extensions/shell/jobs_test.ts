@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { Job, Jobs, jobsOf, runningIn } from "../../../extensions/shell/jobs.ts";
+import { Job, JobInput, Jobs, jobsOf, runningIn } from "../../../extensions/shell/jobs.ts";
 import type { Spawned, SpawnOptions } from "../../../src/extension/spawned.ts";
 
 const ENDED: Spawned = {
@@ -37,6 +37,18 @@ function started(jobs: Jobs): { readonly program: Program; readonly job: Job } {
   const program = new Program();
   return { program, job: jobs.add((id) => new Job({ id, command: "serve" }, program.spawn)) };
 }
+
+Deno.test("the input of a command that does not read it is bounded", async () => {
+  const jobs = new Jobs();
+  const input = new JobInput();
+  jobs.add((id) => new Job({ id, command: "serve", input }, new Program().spawn));
+  jobs.write("c1", "x".repeat(1 << 20), { end: false });
+  const full = /Cannot write to c1: it has not read what was written before, and 1 MB is kept/;
+  assert.throws(() => jobs.write("c1", "x", { end: false }), full);
+  await input.stream.getReader().read();
+  jobs.write("c1", "x", { end: true });
+  assert.throws(() => jobs.write("c1", "y", { end: false }), /Cannot write to c1: its input has ended/);
+});
 
 Deno.test("Jobs.read() gives what is new, and the code once it has ended", async () => {
   const jobs = new Jobs();

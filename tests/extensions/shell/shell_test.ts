@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { start } from "../../../extensions/shell/jobs.ts";
 import shell from "../../../extensions/shell/mod.ts";
-import { refusedBy, run } from "../../../extensions/shell/run.ts";
+import { refusedBy, run, SHELL } from "../../../extensions/shell/run.ts";
 import type { EnvironmentView } from "../../../src/extension/mod.ts";
 import { withFolder } from "../../helpers/with_folder.ts";
 
@@ -31,7 +31,7 @@ Deno.test("shell.run() runs a text by a shell, a list as it is, and gives failur
   const asked: unknown[] = [];
   assert.deepEqual(await run(view(undefined, asked), "npm test", { timeoutMs: 5 }), RESULT);
   await run(view(undefined, asked), ["git", "log"], { stdin: "x", env: { A: "1" } });
-  assert.deepEqual(asked, [[["/bin/sh", "-c", "npm test"], {
+  assert.deepEqual(asked, [[[SHELL, "-c", "npm test"], {
     timeoutMs: 5,
     guessEncoding: true,
     hideSecrets: HIDE,
@@ -101,7 +101,7 @@ Deno.test("where the wall is not whole, the prompt says that the user is asked, 
   const some = { mode: "ask", reason: "no namespaces", some: true } as const;
   assert.match(
     await prompt(at(some)),
-    /^Commands change cwd and \$TMPDIR, have no network; network and write ask the user\. The user is asked for each:/,
+    /^Commands \((?:ba)?sh\) change cwd and \$TMPDIR, have no network; network and write ask the user\. The user is asked for each:/,
   );
   assert.match(
     await prompt(at({ ...some, some: false })),

@@ -1,5 +1,8 @@
 /** Repositories in unusual states. */
 import assert from "node:assert/strict";
+import extension from "../../../../extensions/git/mod.ts";
+import type { Commit } from "../../../../extensions/git/commit.ts";
+import { testExtension } from "../../../../src/extension/testing.ts";
 import { changeBranch, listWorktrees } from "../../../../extensions/git/branches.ts";
 import { commit } from "../../../../extensions/git/commit.ts";
 import { diff } from "../../../../extensions/git/diff.ts";
@@ -19,12 +22,8 @@ Deno.test("git.commit() says why git refused, and not that nothing is staged", {
       commit(env, "wrong", { paths: "b.txt" }),
       /Cannot commit: there is no file b\.txt; the nearest/,
     );
-    await assert.rejects(
-      commit(env, "new", { paths: "new.txt" }),
-      /git does not track new\.txt yet; git\.add it first/,
-    );
     await write("more/one.txt", "new\n");
-    await assert.rejects(commit(env, "new", { paths: "more/one.txt" }), /git does not track more\/one\.txt yet/);
+    await assert.rejects(commit(env, "new", { paths: "more" }), /git does not track more yet; git\.add it first/);
     await assert.rejects(commit(env, " ", { all: true }), /Cannot commit: .*empty commit message/);
     await write(".git/index.lock", "");
     await assert.rejects(commit(env, "locked", { all: true }), /Cannot commit: Unable to create .*index\.lock/);
@@ -79,5 +78,49 @@ Deno.test("git.show() of a submodule, and of the first commit where it is set to
     await git("config", "log.showRoot", "false");
     const first = await show(env, "HEAD~1");
     assert.ok(first.kind === "commit" && first.files.length === 1);
+  });
+});
+
+Deno.test(
+  "git.commit() with paths takes new files that are named, and the earlier name of a moved one",
+  { ignore },
+  async () => {
+    await repository(async ({ env, write, workspace, git }) => {
+      const notes: string[] = [];
+      const told = { ...env, note: (text: string) => void notes.push(text) };
+      await write("new.txt", "new\n");
+      await write("other.txt", "other\n");
+      await Deno.mkdir(`${workspace}/lib`);
+      await Deno.rename(`${workspace}/a.txt`, `${workspace}/lib/b.txt`);
+      assert.equal((await commit(told, "new and moved", { paths: ["new.txt", "./lib/b.txt"] })).files, 2);
+      assert.deepEqual(notes, ["committed too, as the other names of renames: a.txt"]);
+      assert.equal((await git("status", "--short")).trim(), "?? other.txt");
+      await write(".env", "KEY=1\n");
+      await assert.rejects(
+        commit({ ...env, secrets: [".env"] }, "secret", { paths: ".env" }),
+        /Cannot commit \.env: it may hold keys/,
+      );
+    });
+  },
+);
+
+Deno.test("git.log() and git.diff() take what one writes for git itself", { ignore }, async () => {
+  await repository(async ({ env, write }) => {
+    await write("a.txt", "second\n");
+    await commit(env, "second", { all: true });
+    await write("a.txt", "third\n");
+    const { call } = await testExtension(extension, { env });
+    // deno-lint-ignore no-explicit-any
+    const ask = async (name: string, ...args: unknown[]): Promise<any> => await call(name, ...args);
+    assert.equal((await ask("git.log", 1)).commits.length, 1);
+    assert.deepEqual((await ask("git.log", "HEAD~1..HEAD")).commits.map(({ subject }: Commit) => subject), ["second"]);
+    assert.equal((await ask("git.log", "HEAD", { limit: 1 })).commits.length, 1);
+    assert.equal((await ask("git.log")).commits.length, 2);
+    const text = async (...args: unknown[]) => (await ask("git.diff", ...args)).files[0]?.hunks[0]?.text ?? "";
+    assert.match(await text("HEAD~1"), /\+third/);
+    for (const args of [["HEAD~1", "HEAD"], ["HEAD~1..HEAD"]]) assert.match(await text(...args), /\+second/);
+    assert.equal(await text("--staged"), "");
+    assert.match(await text("HEAD", { paths: "a.txt" }), /-second\n\+third/);
+    await assert.rejects(ask("git.log", true), /usage: git\.log/);
   });
 });
