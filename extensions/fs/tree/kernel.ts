@@ -30,6 +30,8 @@ const CALLS = {
     fgetxattr: 193,
     fsetxattr: 190,
     faccessat: 269,
+    inotify_init1: 294,
+    inotify_add_watch: 254,
     fallocate: 285,
     fchmod: 91,
     fchown: 93,
@@ -53,6 +55,8 @@ const CALLS = {
     fgetxattr: 10,
     fsetxattr: 7,
     faccessat: 48,
+    inotify_init1: 26,
+    inotify_add_watch: 27,
     fallocate: 47,
     fchmod: 52,
     fchown: 55,
@@ -320,6 +324,22 @@ export class Kernel {
     } finally {
       this.close(file);
     }
+  }
+
+  /** Opens a list of events (inotify); null if there can be no more of them. */
+  openEvents(): number | null {
+    const at = this.#symbols.numbers(this.#calls.inotify_init1, OPEN.closeOnExec | OPEN.nonBlocking, 0, 0);
+    return at < 0 ? null : at;
+  }
+
+  /** The number of the watch; negative if there can be no more, or no such folder. */
+  watch(events: number, path: string, mask: number): number {
+    return this.#symbols.mode(this.#calls.inotify_add_watch, events, terminated(path), mask);
+  }
+
+  /** The number of bytes; 0 if there is no event. */
+  readEvents(events: number, bytes: Bytes): number {
+    return Math.max(0, this.#symbols.buffered(this.#calls.read, events, bytes, bytes.length));
   }
 
   async sync(descriptor: number): Promise<void> {

@@ -43,7 +43,7 @@ export class FileWatch {
   #isOff = false;
 
   constructor(root: string, tree: Tree) {
-    this.#look = new WorkspaceLook(tree);
+    this.#look = new WorkspaceLook(root, tree);
     this.#git = new GitContents(root);
   }
 

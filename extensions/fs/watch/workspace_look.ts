@@ -1,10 +1,13 @@
 import { isGuarded } from "../confine.ts";
 import { AT, nameBytes, STAMP, type Tree } from "../tree/tree.ts";
 import { entriesOf, IgnoreRules, NEVER } from "../walk/walk.ts";
+import { FolderEvents } from "./folder_events.ts";
 import { Pace } from "@vis/extension";
 
 /** Files, links and folders beyond which a workspace is not looked at: a look would take longer than most commands. */
 const MAX_LOOKED = 100_000;
+/** Entries from which the kernel is asked which folders have changed: to look at fewer costs less. */
+const EVENTS_FROM = 2_000;
 /** A folder that changed this lately may change again at the same time, as its clock has it. */
 const FRESH_MS = 100;
 const KIND = 0o170000, FOLDER = 0o040000;
@@ -34,17 +37,23 @@ interface Seen {
 const ITSELF = nameBytes(".\0");
 
 /** Compares a workspace with how it was at the look before, without what `.gitignore` leaves out. A folder is listed again
- * only once its names have changed; of each entry the mode, size, times and inode are compared. */
+ * only once its names have changed; of each entry the mode, size, times and inode are compared. In a large workspace, the
+ * kernel says which folders need a look. */
 export class WorkspaceLook {
   readonly #tree: Tree;
   readonly #top: IgnoreRules;
   #folders: ReadonlyMap<string, Seen> | null = null;
   /** What Vis itself has made since the last look. */
   readonly #accepted = new Map<string, Stamp | null>();
+  readonly #root: string;
+  readonly #eventsFrom: number;
+  #events: FolderEvents | null = null;
 
-  constructor(tree: Tree) {
+  constructor(root: string, tree: Tree, { eventsFrom = EVENTS_FROM } = {}) {
+    this.#root = root;
     this.#tree = tree;
     this.#top = IgnoreRules.of(tree);
+    this.#eventsFrom = eventsFrom;
   }
 
   /** Everything at the first look. Throws RangeError for a workspace that is too large to be looked at. */
@@ -52,15 +61,20 @@ export class WorkspaceLook {
     using tree = this.#tree.held();
     const before = this.#folders, now = new Map<string, Seen>(), pace = new Pace();
     const found: Difference[] = [], open: [folder: string, above: IgnoreRules][] = [["", this.#top]];
+    const dirty = this.#events?.take() ?? null;
+    const isSame = (folder: string, above: IgnoreRules, known: Seen): boolean =>
+      dirty !== null && !dirty.has(folder) && known.above === above && (this.#events?.isWatched(folder) ?? false);
     let count = 0;
     for (let next = open.pop(); next !== undefined; next = open.pop()) {
       if (pace.due) await pace.rest();
       const [folder, above] = next;
-      const known = before?.get(folder), seen = look(tree, { folder, above, known });
+      const known = before?.get(folder), isKnown = known !== undefined && isSame(folder, above, known);
+      if (!isKnown) this.#events?.watch(folder);
+      const seen = isKnown ? known : look(tree, { folder, above, known });
       now.set(folder, seen);
       count += seen.names.length;
       if (count > MAX_LOOKED) throw new RangeError(`Cannot compare the workspace: it has over ${MAX_LOOKED} files`);
-      compare(folder, { known, seen, found });
+      if (!isKnown) compare(folder, { known, seen, found });
       seen.names.forEach((name, at) => {
         if (isFolder(seen.stamps, at + 1)) open.push([joined(folder, name), seen.rules]);
       });
@@ -72,6 +86,7 @@ export class WorkspaceLook {
       );
     }
     this.#folders = now;
+    if (count >= this.#eventsFrom) this.#events ??= new FolderEvents(this.#root);
     const hasRules = before !== null && found.some(({ path }) => path === ".gitignore" || path.endsWith("/.gitignore"));
     const all = found.flatMap((one) => this.#withoutAccepted(one));
     this.#accepted.clear();

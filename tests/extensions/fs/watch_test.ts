@@ -1,0 +1,54 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { treeOf } from "../../../extensions/fs/tree/path_tree.ts";
+import { WorkspaceLook } from "../../../extensions/fs/watch/workspace_look.ts";
+import { Workspace } from "./_workspace.ts";
+
+const FILES = { ".gitignore": "out/\n", "a.txt": "a\n", "src/b.txt": "b\n", "src/deep/c.txt": "c\n", "out/x": "x\n" };
+
+/** Changes of a workspace one after another, each with what a look then finds. */
+const STEPS: readonly (readonly [change: (root: string) => void, found: string])[] = [
+  [() => {}, ""],
+  [(root) => Deno.writeTextFileSync(join(root, "src/deep/c.txt"), "d\n"), "~src/deep/c.txt"],
+  [(root) => Deno.writeTextFileSync(join(root, "out/y"), "y\n"), ""],
+  [(root) => Deno.chmodSync(join(root, "a.txt"), 0o600), "~a.txt"],
+  [(root) => Deno.mkdirSync(join(root, "new/folder"), { recursive: true }), "+new +new/folder"],
+  [(root) => Deno.writeTextFileSync(join(root, "new/folder/f"), ""), "+new/folder/f"],
+  [
+    (root) => Deno.renameSync(join(root, "src"), join(root, "lib")),
+    [
+      "+lib +lib/b.txt +lib/deep +lib/deep/c.txt",
+      "-src -src/b.txt -src/deep -src/deep/c.txt",
+    ].join(" "),
+  ],
+  [(root) => Deno.writeTextFileSync(join(root, "lib/deep/c.txt"), "e\n"), "~lib/deep/c.txt"],
+  [(root) => {
+    Deno.removeSync(join(root, "lib/deep"), { recursive: true });
+    Deno.mkdirSync(join(root, "lib/deep"));
+    Deno.writeTextFileSync(join(root, "lib/deep/z.txt"), "z\n");
+  }, "+lib/deep/z.txt -lib/deep/c.txt"],
+  [(root) => Deno.writeTextFileSync(join(root, "lib/deep/z.txt"), "y\n"), "~lib/deep/z.txt"],
+  [(root) => {
+    for (let i = 0; i < 9_000; i++) Deno.writeTextFileSync(join(root, "lib/deep", `${i}`), "y\n");
+  }, "9000 entries"],
+  [(root) => Deno.removeSync(join(root, "new"), { recursive: true }), "-new -new/folder -new/folder/f"],
+  [(root) => Deno.writeTextFileSync(join(root, ".gitignore"), "out/\nlib/\n"), "~.gitignore"],
+  [(root) => Deno.writeTextFileSync(join(root, "lib/b.txt"), "f\n"), ""],
+];
+
+for (const [how, eventsFrom] of [["every folder", Infinity], ["the folders that the kernel names", 0]] as const) {
+  Deno.test(`a look finds all differences in ${how}`, async () => {
+    await using workspace = await Workspace.with(FILES);
+    const look = new WorkspaceLook(workspace.root, treeOf(workspace.root), { eventsFrom });
+    assert.deepEqual((await look.next()).length, 6);
+    await look.next(); // from now on the folders are watched
+    for (const [at, [change, wanted]] of STEPS.entries()) {
+      change(workspace.root);
+      const found = (await look.next()).map(({ path, before, after }) => (
+        `${before === null ? "+" : after === null ? "-" : "~"}${path}`
+      )).sort();
+      const said = found.length > 100 ? `${found.length} entries` : found.join(" ");
+      assert.equal(said, wanted, `step ${at}`);
+    }
+  });
+}
