@@ -216,7 +216,7 @@ export default defineExtension({
     ),
     fn("undo", (env, options?: UndoOptions) => places.change(env, (at) => undo(at, options)), {
       doc:
-        "Undoes your last file change, or the last steps, except in files that others changed since; redo reapplies it.",
+        "Undoes your last file change, that of a command too, or the last steps, except in files that others changed since; redo reapplies it.",
       room: CHANGE_ROOM,
       untimed: true,
       action: { doing: "undoing file changes", done: "restored", things: "files", named: 0 },

@@ -9,7 +9,7 @@ import { type EnvironmentView, type FileChanges, isSecretFile, messageOf, Pace, 
 /** What is kept of one report so that it can be undone: files, their bytes before and after, and bytes of one. */
 const MOST_ITEMS = 2_000, MOST_BYTES = 64 << 20, MOST_OF_FILE = 16 << 20;
 /** Contents that git does not have, kept in memory in case a command changes them. */
-const KEPT_FILES = 4_000, KEPT_BYTES = 32 << 20, KEPT_OF_FILE = 1 << 20;
+const KEPT_FILES = 2_000, KEPT_BYTES = 32 << 20, KEPT_OF_FILE = 1 << 20;
 /** Files whose changes are shown, and their bytes; of others, only the names are. */
 const MOST_DIFFS = 200, DIFF_BYTES = 4 << 20;
 /** Paths that a report names. */
