@@ -7,6 +7,7 @@ import {
   ClaimCache,
   entryKind,
   GIT,
+  hasRepository,
   isBare,
   isFile,
   realPathOf,
@@ -286,7 +287,7 @@ export class FixedPaths {
     if (!named.includes(join(workspace, GIT))) {
       follow(found, join(workspace, GIT), { kind: "folder", isExpected: true });
       // Git would take the workspace itself for a repository, and obey its settings.
-      follow(found, join(workspace, "HEAD"), { kind: "file", isExpected: true });
+      if (!hasRepository(workspace)) follow(found, join(workspace, "HEAD"), { kind: "file", isExpected: true });
     }
     follow(found, join(workspace, VIS), { kind: "folder", isExpected: true });
     return found;

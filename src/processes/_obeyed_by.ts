@@ -391,7 +391,21 @@ export async function repositoryFolders(top: string): Promise<RepositoryFolders 
 
 /** Whether git takes the folder itself for a repository. */
 export function isBare(folder: string): boolean {
-  return ["HEAD", "objects", "refs"].every((name) => existsSync(join(folder, name)));
+  return !hasRepository(folder) && ["HEAD", "objects", "refs"].every((name) => existsSync(join(folder, name)));
+}
+
+/** Whether git stops at `.git` of a folder and never looks whether the folder itself is a repository. It does so at any
+ * file, and at a folder that it takes for a repository. */
+export function hasRepository(folder: string): boolean {
+  const dot = join(folder, GIT);
+  if (entryKind(dot) !== "folder") return entryKind(dot) === "file";
+  if (entryKind(join(dot, "HEAD")) !== "file") return false;
+  if (["objects", "refs"].some((name) => entryKind(join(dot, name)) !== "folder")) return false;
+  try {
+    return /^(?:ref: refs\/|[0-9a-f]{40})/.test(Deno.readTextFileSync(join(dot, "HEAD")));
+  } catch {
+    return false;
+  }
 }
 
 /** The repository outside of a linked worktree, if it names the worktree too; null for any other workspace. */

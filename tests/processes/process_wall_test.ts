@@ -247,6 +247,25 @@ Deno.test(
   },
 );
 
+Deno.test(
+  "ProcessWall.spawn() shows no HEAD at the top beside a repository",
+  { ignore: !mayMake },
+  async () => {
+    await place(async ({ wall, workspace }) => {
+      const seen = async () => (await wall.spawn(workspace, sh("ls"))).stdout;
+      assert.equal(await seen(), "HEAD\nlink\n", "git does not take this .git, and would look at the workspace itself");
+      for (const name of ["objects", "refs"]) await Deno.mkdir(`${workspace}/.git/${name}`);
+      assert.equal(await seen(), "link\n");
+      await wall.spawn(workspace, sh("mkdir objects refs; cp .git/HEAD HEAD"));
+      const { stdout } = await wall.spawn(workspace, sh("mkdir .git/x || echo no"));
+      assert.equal(stdout, "no\n", "what looks like a repository at the top opens nothing");
+      await Deno.writeTextFile(`${workspace}/.git/HEAD`, "broken\n");
+      await Deno.remove(`${workspace}/HEAD`);
+      assert.match((await wall.spawn(workspace, sh("cp .git/HEAD HEAD"))).stderr, /Read-only file system/);
+    });
+  },
+);
+
 Deno.test("ProcessWall.spawn() says which repositories a command made", { ignore: !mayMake }, async () => {
   await place(async ({ wall, workspace }) => {
     const made = async (script: string) => (await wall.spawn(workspace, sh(script))).repositories;
