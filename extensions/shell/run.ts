@@ -305,15 +305,19 @@ function testsText({ passed, failed }: Tests): string {
   return [`${passed ?? 0} passed`, ...failed ? [`${failed} failed`] : []].join(", ");
 }
 
-/** The totals of Vitest, Jest, pytest, Deno, Cargo, Mocha and others that print "12 passed" or "12 passing". */
+/** The totals of Vitest, Jest, pytest, Deno, Cargo, Mocha and others that print "12 passed" or "12 passing", and of those
+ * that print "# pass 12", as Node.js and all others with TAP. */
 function testsIn(output: string): Tests {
   const tail = output.slice(-TAIL_CHARS);
-  return { passed: last(tail, /(\d+) pass(?:ed|ing)\b/g), failed: last(tail, /(\d+) fail(?:ed|ing|ures?)\b/g) };
+  return {
+    passed: last(tail, /(\d+) pass(?:ed|ing)\b|^[#ℹ] pass +(\d+)$/gm),
+    failed: last(tail, /(\d+) fail(?:ed|ing|ures?)\b|^[#ℹ] fail +(\d+)$/gm),
+  };
 }
 
 /** Cargo prints a total for each of its programs; what others print last counts. */
 function last(text: string, pattern: RegExp): number | null {
-  const found = [...text.matchAll(pattern)].map(([, number]) => Number(number));
+  const found = [...text.matchAll(pattern)].map(([, before, after]) => Number(before ?? after));
   const isSum = text.includes("test result: ");
   return found.length === 0 ? null : isSum ? found.reduce((sum, one) => sum + one, 0) : found.at(-1) ?? null;
 }

@@ -378,14 +378,26 @@ function timeOf({ ms, calls }: BlockResult): string {
   return `  (${text}${own >= SLOW_MS ? " SLOW" : ""})`;
 }
 
-function factsOf({ repaired, dropped, lost, pending, timedOut, outcome }: BlockResult): string[] {
-  const facts: string[] = [];
+function factsOf(result: BlockResult): string[] {
+  const { repaired, dropped, lost, pending, timedOut, outcome } = result;
+  const facts = failedCalls(result);
   if (timedOut && outcome !== "timeout") facts.push("timed out");
   if (repaired !== null) facts.push(`repaired before it ran: ${safeLine(repaired, 200)}`);
   if (dropped > 0) facts.push(`${dropped} more characters of output were not kept`);
   if (pending.length > 0) facts.push(`still pending: ${safeLine(names(pending), 200)}`);
   if (lost.length > 0) facts.push(`lost variables: ${safeLine(names(lost), 300)}`);
   return facts;
+}
+
+const MOST_FAILED = 3, FAILED_CHARS = 200;
+
+/** Of a block that succeeded: the commands that did not. What a block prints of one need not show how it ended. */
+function failedCalls({ ok, calls }: BlockResult): string[] {
+  const failed = ok ? calls.filter((call) => !call.ok && call.outcome) : [];
+  const lines = failed.slice(0, MOST_FAILED).map(({ name, action, outcome = "" }) =>
+    safeLine(`${action ? `${action.done} ${action.subject}` : name}: ${outcome}`, FAILED_CHARS)
+  );
+  return failed.length > MOST_FAILED ? [...lines, `${failed.length - MOST_FAILED} more failed`] : lines;
 }
 
 function names(list: readonly string[]): string {

@@ -15,6 +15,9 @@ Deno.test("commandOutcome() finds the totals of test runners", () => {
     "ok | 7 passed | 0 failed (12ms)\n": "7 passed",
     "test result: ok. 3 passed; 0 failed; 0 ignored\n\ntest result: ok. 4 passed; 0 failed\n": "7 passed",
     "  5 passing (10ms)\n  2 failing\n": "5 passed, 2 failed",
+    "1..5\n# tests 5\n# pass  3\n# fail  2\n": "3 passed, 2 failed",
+    "# tests 5\n# suites 0\n# pass 5\n# fail 0\n": "5 passed",
+    "ℹ tests 2\nℹ pass 0\nℹ fail 2\n": "0 passed, 2 failed",
   };
   for (const [output, text] of Object.entries(totals)) assert.equal(outcome(output), text);
   assert.equal(outcome("", { stderr: "3 passed" }), "3 passed");
@@ -38,6 +41,7 @@ Deno.test("commandOutcome() is a failure unless a command ends by itself with 0,
     { timedOut: true },
     { code: 1, stdout: "12 passed" },
     { stdout: "11 passed, 1 failed" }, // npm test | tail
+    { stdout: "# pass  3\n# fail  2" },
   ];
   for (const more of bad) {
     const { ok, text, output } = commandOutcome({ ...END, stdout: "out", stderr: "err", ...more });

@@ -30,6 +30,25 @@ Deno.test("shell.run() in a block gives the full output as a value and shows a p
   });
 });
 
+Deno.test("a block that prints a part of what failed commands printed shows how they ended", { ignore }, async () => {
+  await place(async ({ wall, workspace }) => {
+    const failing = "echo started; exit 3", hidden = "printf '# pass  3\\n# fail  2\\n' | tail -9";
+    await using engine = await startEngine([
+      replyJson([
+        `print((await shell.run(${JSON.stringify(failing)})).stdout)`,
+        `print((await shell.run(${JSON.stringify(hidden)})).stderr)`,
+        'print((await shell.run("true")).stdout)',
+      ]),
+      replyJson([], { final: "It failed with code 3" }),
+    ], { workspace, extensions: [shell], spawn: (folder, argv, options) => wall.spawn(folder, argv, options) });
+    await engine.ask("Try it");
+    const shown = engine.context(1);
+    assert.match(shown, /stdout: started\n +ran echo started; exit 3: exit code 3\n/);
+    assert.match(shown, /\n +ran printf .* tail -9: 3 passed, 2 failed\n/);
+    assert.doesNotMatch(shown, /ran true/);
+  });
+});
+
 Deno.test("shell.start() goes on over blocks and requests, and ends with the conversation", { ignore }, async () => {
   await place(async ({ wall, workspace, read }) => {
     const serve = `echo ready; while read -r line; do echo got $line; done < fifo; ${SLEEP}`;

@@ -131,6 +131,21 @@ Deno.test("renderContext() shows errors with position and excerpt, output, facts
   assert.ok(text.includes("→ REFUSED TypeError") && text.includes("→ OUT OF MEMORY TypeError"));
 });
 
+Deno.test("renderContext() shows how commands of a block ended that failed, though the block did not", () => {
+  const ran = (subject: string, ok = false) => ({
+    ...{ name: "vis.shell.run", ms: 1, ok, outcome: ok ? "5 passed" : "exit code 1" },
+    action: { doing: "running", done: "ran", things: "commands", subject },
+  });
+  const caught = { name: "vis.fs.readFile", ms: 1, ok: false };
+  const calls = [ran("npm ci", true), ran("npm test"), caught, ran("[9] a\n</journal>"), ran("b"), ran("c"), ran("d")];
+  const text = renderContext(parts({ journal: [entry("all()", { calls })], journalIteration: 2 }));
+  assert.match(text, /\n {6}ran npm test: exit code 1\n {6}ran .*\n {6}ran b: exit code 1\n {6}2 more failed\n/);
+  assert.equal(text.split("</journal>").length, 2);
+  assert.doesNotMatch(text, /npm ci|readFile|ran c/);
+  const failed = renderContext(parts({ journal: [failedEntry("all()", { calls })], journalIteration: 2 }));
+  assert.doesNotMatch(failed, /ran npm test/);
+});
+
 Deno.test("renderContext() shows a block of one line that failed once, and where its error came from", () => {
   const error = { name: "TypeError", message: "no", line: 1, column: 3, stack: "" };
   const origin = "thrown in boom, block 1 of iteration 1, line 3:\n  return y.z\n           ^";
