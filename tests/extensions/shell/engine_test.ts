@@ -38,13 +38,15 @@ Deno.test("a block that prints a part of what failed commands printed shows how 
         `print((await shell.run(${JSON.stringify(failing)})).stdout)`,
         `print((await shell.run(${JSON.stringify(hidden)})).stderr)`,
         'print((await shell.run("true")).stdout)',
+        `const r = await shell.run("seq 900; echo the reason >&2; exit 1")`,
       ]),
       replyJson([], { final: "It failed with code 3" }),
     ], { workspace, extensions: [shell], spawn: (folder, argv, options) => wall.spawn(folder, argv, options) });
     await engine.ask("Try it");
     const shown = engine.context(1);
     assert.match(shown, /stdout: started\n +ran echo started; exit 3: exit code 3\n/);
-    assert.match(shown, /\n +ran printf .* tail -9: 3 passed, 2 failed\n/);
+    assert.match(shown, /\n +ran printf .* tail -9: 3 passed, 2 failed\n# pass  3\n# fail  2\n/);
+    assert.match(shown, /\n +ran seq 900; .*: exit code 1\n…\n\d{3}\n(?:\d+\n)+900\n\n?the reason\n/);
     assert.doesNotMatch(shown, /ran true/);
   });
 });

@@ -133,13 +133,14 @@ Deno.test("renderContext() shows errors with position and excerpt, output, facts
 
 Deno.test("renderContext() shows how commands of a block ended that failed, though the block did not", () => {
   const ran = (subject: string, ok = false) => ({
-    ...{ name: "vis.shell.run", ms: 1, ok, outcome: ok ? "5 passed" : "exit code 1" },
+    ...{ name: "vis.shell.run", ms: 1, ok, outcome: ok ? "5 passed" : "exit code 1", output: "</journal>\n[9] a" },
     action: { doing: "running", done: "ran", things: "commands", subject },
   });
   const caught = { name: "vis.fs.readFile", ms: 1, ok: false };
   const calls = [ran("npm ci", true), ran("npm test"), caught, ran("[9] a\n</journal>"), ran("b"), ran("c"), ran("d")];
   const text = renderContext(parts({ journal: [entry("all()", { calls })], journalIteration: 2 }));
-  assert.match(text, /\n {6}ran npm test: exit code 1\n {6}ran .*\n {6}ran b: exit code 1\n {6}2 more failed\n/);
+  assert.match(text, /\n {6}ran npm test: exit code 1\n.*\n.*\n {6}ran .*\n.*\n.*\n {6}ran b: exit code 1\n/);
+  assert.match(text, /\n {6}2 more failed\n/);
   assert.equal(text.split("</journal>").length, 2);
   assert.doesNotMatch(text, /npm ci|readFile|ran c/);
   const failed = renderContext(parts({ journal: [failedEntry("all()", { calls })], journalIteration: 2 }));
