@@ -389,7 +389,7 @@ function factsOf(result: BlockResult): string[] {
   return facts;
 }
 
-const MOST_FAILED = 3, FAILED_CHARS = 200, OUTPUT_CHARS = 1_000, SEEN_CHARS = 60;
+const MOST_FAILED = 3, FAILED_CHARS = 200, SEEN_CHARS = 60;
 
 /** Of a block that succeeded: the commands that did not, with the end of what they printed unless the row shows it. What
  * a block shows of a command need not say how it ended. */
@@ -399,15 +399,9 @@ function failedCalls({ ok, calls, stdout, preview }: BlockResult): string[] {
     const line = safeLine(`${action ? `${action.done} ${action.subject}` : name}: ${outcome}`, FAILED_CHARS);
     const end = output.trim();
     const isSeen = [stdout, preview].some((shown) => shown.includes(end.slice(-SEEN_CHARS).trim()));
-    return isSeen ? line : `${line}\n${safeText(wholeLinesAtEnd(end))}`;
+    return isSeen ? line : `${line}\n${safeText(end)}`;
   });
   return failed.length > MOST_FAILED ? [...told, `${failed.length - MOST_FAILED} more failed`] : told;
-}
-
-function wholeLinesAtEnd(text: string): string {
-  if (text.length <= OUTPUT_CHARS) return text;
-  const end = text.slice(-OUTPUT_CHARS);
-  return `…\n${end.slice(end.indexOf("\n") + 1)}`;
 }
 
 function names(list: readonly string[]): string {
