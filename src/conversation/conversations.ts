@@ -7,6 +7,7 @@
  *   export/exported.ts    conversations as files, to be read or for another database
  *   nodes/node.ts         several processes that share a database: `SharedQueries` is what they add */
 
+import { MORE_STEPS, moreRequest, reasonText, takesMore } from "../domain/query/outcomes.ts";
 import { BusyError, Cancelled, UsageError } from "../domain/errors.ts";
 import { DEFAULT_TENANT, newId } from "../domain/kit/ids.ts";
 import { oneLine } from "../domain/kit/text.ts";
@@ -223,6 +224,21 @@ export class Conversations {
     this.#checkPrice(again);
     const extras = await checkedExtras(again, this.#parts.router);
     return await this.#runIn(branch, query.text, { ...again, extras, refuseWhenBusy: true, retryOf: queryId });
+  }
+
+  /** Continues the newest query of a branch, which stopped at its step limit, for ten more steps: a new query with
+   * the images, instructions and schema of that one. Rejects like `ask`, and with `UsageError` if it ended otherwise. */
+  async more(branch: Branch, options: AskOptions): Promise<QueryResult> {
+    const last = (await this.#store.queries(branch.branchId, { newest: 1 })).at(-1);
+    if (!last) throw new UsageError("Cannot continue: the conversation has no request yet");
+    if (last.running || !takesMore(last.reason)) {
+      const how = last.running ? "it is running" : `it ended so: ${reasonText(last.reason)}`;
+      throw new UsageError(
+        `Cannot give the last request more steps, because it did not stop at its step limit: ${how}`,
+      );
+    }
+    const { given: _inBranch, ...before } = await asBefore(last.queryId, this.#store);
+    return await this.ask(branch, moreRequest(last.text), { ...before, ...options, maxIterations: MORE_STEPS });
   }
 
   /** Sends a message to the running query of a branch, which its next call shows. Resolves with true once it does.

@@ -4,7 +4,7 @@ import rlm from "../../extensions/rlm/mod.ts";
 import { madeText } from "../helpers/archive_of.ts";
 import { UsageError } from "../../src/domain/errors.ts";
 import { startEngine } from "../helpers/engine.ts";
-import { replyJson } from "../helpers/scripted_provider.ts";
+import { final, replyJson } from "../helpers/scripted_provider.ts";
 import { withFolder } from "../helpers/with_folder.ts";
 
 const OPTIONS = { signal: new AbortController().signal, emit: () => {} };
@@ -30,6 +30,55 @@ Deno.test("Conversations.fork() goes on from any iteration with the variables of
   assert.equal((await engine.ask("c")).answer, "1,2 10 20");
   assert.equal((await conversations.branches(branch.conversationId)).length, 3);
   assert.deepEqual((await conversations.queries(early)).map(({ text }) => text), ["first", "b"]);
+});
+
+Deno.test("Conversations.more() continues a request that stopped at its step limit, as it was asked", async () => {
+  const schema = { type: "object", required: ["n"] };
+  await using engine = await startEngine([
+    replyJson("let n = 1"),
+    final('{"n":1}'),
+    replyJson("n += 10; n"),
+    final('{"n":{{n}}}'),
+    final("Done"),
+  ]);
+  const { conversations, branch } = engine;
+  await assert.rejects(
+    () => conversations.more(branch, OPTIONS),
+    /Cannot continue: the conversation has no request yet/,
+  );
+  const asked = { ...OPTIONS, instructions: "Be brief", responseSchema: schema, maxIterations: 1 };
+  const stopped = await conversations.ask(branch, "count", asked);
+  assert.equal(stopped.reason, "max_iterations");
+  const done = await conversations.more(branch, OPTIONS);
+  assert.deepEqual([done.reason, done.value], ["answered", { n: 11 }]);
+  const first = engine.provider.requests[2];
+  assert.match(first?.context ?? "", /^\[iter 1\/10\]/);
+  const messages = JSON.stringify(first);
+  assert.match(
+    messages,
+    /Continue this request, which stopped at its step limit; all variables are kept:.{0,8}count/,
+  );
+  assert.match(messages, /Be brief/);
+  await assert.rejects(
+    () => conversations.more(branch, OPTIONS),
+    /did not stop at its step limit: it ended so: answered/,
+  );
+});
+
+Deno.test("Conversations.more() lets a plan change nothing, and names the first request once", async () => {
+  await using engine = await startEngine([
+    ...[replyJson("1"), final("half")],
+    ...Array.from({ length: 10 }, (_, at) => replyJson(`${at} * 2`)),
+    ...[final("more than half"), final("The plan")],
+  ]);
+  const { conversations, branch, store } = engine;
+  await conversations.ask(branch, "plan it", { ...OPTIONS, plan: true, maxIterations: 1 });
+  assert.equal((await conversations.more(branch, OPTIONS)).reason, "max_iterations");
+  const last = await conversations.more(branch, OPTIONS);
+  assert.equal(last.answer, "The plan");
+  assert.match((await store.queryExtras(last.queryId)).instructions ?? "", /change nothing/);
+  const [, second, third] = await conversations.queries(branch);
+  assert.equal(second?.text, third?.text);
 });
 
 Deno.test("Conversations.retry() runs the last query again from the state before it", async () => {

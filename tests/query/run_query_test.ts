@@ -69,7 +69,7 @@ Deno.test("runQuery() composes an answer when the last call gives none", async (
   ]);
   const result = await engine.ask("loop");
   assert.equal(result.reason, "max_iterations");
-  assert.match(result.answer, /budget of 4 steps[\s\S]*step 4[\s\S]*--max-iterations/);
+  assert.match(result.answer, /budget of 4 steps[\s\S]*step 4[\s\S]*10 more steps \(vis run --more\)/);
 });
 
 Deno.test("runQuery() lets requestMoreIterations() extend the budget, up to the ceiling", async () => {

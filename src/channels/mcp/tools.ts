@@ -33,6 +33,10 @@ const Ask = z.strictObject(wanted);
 const Continue = z.strictObject({
   conversation: z.string().optional().describe("Id of a conversation; the newest of the workspace by default"),
   ...wanted,
+  request: wanted.request.optional(),
+  more: z.boolean().optional().describe(
+    "Instead of a request: continue the last one, which stopped at its step limit, for ten more steps",
+  ),
 });
 
 const Answer = z.object({
@@ -69,10 +73,12 @@ export function addAskTools(server: McpServer, parts: McpParts): void {
     inputSchema: Continue,
     outputSchema: Answer,
     annotations: RUNS,
-  }, async ({ request, conversation, ...given }, context) => {
+  }, async ({ request, conversation, more = false, ...given }, context) => {
+    if (more === (request !== undefined)) throw new UsageError("Cannot continue: give a request, or more");
     const opened = await parts.open();
     const target = await conversationOf(conversation, opened);
-    return await answered(request, { opened, target, given, context });
+    if (request !== undefined) return await answered(request, { opened, target, given, context });
+    return toolResult(await opened.conversations.more(target, asking(context)));
   });
 }
 
@@ -85,13 +91,15 @@ interface Asked {
 
 async function answered(request: string, { opened, target, given, context }: Asked) {
   const { maxIterations, schema } = given;
-  const result = await opened.conversations.ask(target, request, {
-    signal: context.mcpReq.signal,
-    emit: progress(context),
-    refuseWhenBusy: true,
-    maxIterations,
-    responseSchema: schema,
-  });
+  const options = { ...asking(context), maxIterations, responseSchema: schema };
+  return toolResult(await opened.conversations.ask(target, request, options));
+}
+
+function asking(context: ServerContext) {
+  return { signal: context.mcpReq.signal, emit: progress(context), refuseWhenBusy: true };
+}
+
+function toolResult(result: QueryResult) {
   return { ...toolText(facts(result), shownAnswer(result)), isError: result.status !== "done" };
 }
 

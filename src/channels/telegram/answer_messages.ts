@@ -4,7 +4,7 @@ import { shownAnswer } from "../../domain/query/outcomes.ts";
 import { blockFailure, blockLine, type QueryProgress, type StepBlock } from "../../domain/query/query_progress.ts";
 import type { QueryResult } from "../../domain/query/query_schemas.ts";
 import type { PendingMessage } from "./inbox.ts";
-import type { Messenger } from "./messenger.ts";
+import type { MessageButton, Messenger } from "./messenger.ts";
 import type { ChatPlace } from "./read_update.ts";
 import { renderMarkdown, type RichMessage, RichText, splitRichText } from "./rich_text.ts";
 
@@ -66,14 +66,19 @@ export class AnswerMessages {
   /** Writes the answer: into the first message, or with `anew` into new messages, which notify devices, and removes the
    * first one. Makes one sound for all of it. Rejects with `TelegramError` if the chat accepts none, and with
    * `Cancelled` if the program ends first. */
-  async finish(whole: RichText, { anew = false }: { readonly anew?: boolean } = {}): Promise<void> {
+  async finish(
+    whole: RichText,
+    { anew = false, buttons = [] }: { readonly anew?: boolean; readonly buttons?: readonly MessageButton[] } = {},
+  ): Promise<void> {
     const parts = splitRichText(whole, MAX_CHARS);
     const shown = parts.slice(0, MAX_PARTS);
     if (shown.length < parts.length) {
       shown.push(new RichText().add(clip(leftOut(parts.length - shown.length), MAX_CHARS)));
     }
     await this.#choose(anew);
-    for (const [at, part] of shown.entries()) await this.#fill(at, part.message());
+    for (const [at, part] of shown.entries()) {
+      await this.#fill(at, part.message(), at === shown.length - 1 ? buttons : []);
+    }
     const { messenger, place } = this.#options;
     if (typeof this.#progress !== "number" || await messenger.remove(place, this.#progress)) return;
     await messenger.edit(place, { messageId: this.#progress, message: BELOW });
@@ -93,12 +98,12 @@ export class AnswerMessages {
     await this.#save();
   }
 
-  async #fill(at: number, message: RichMessage): Promise<void> {
+  async #fill(at: number, message: RichMessage, buttons: readonly MessageButton[]): Promise<void> {
     const { messenger, place } = this.#options;
     const messageId = this.#ids[at] ?? await this.#make(at === 0 ? teaser(message) : EMPTY);
-    if (await messenger.edit(place, { messageId, message })) return;
+    if (await messenger.edit(place, { messageId, message, buttons })) return;
     // The user has deleted it.
-    const made = await messenger.send(place, message, { silent: at > 0 });
+    const made = await messenger.send(place, message, { silent: at > 0, buttons });
     this.#ids = this.#ids.map((id, n) => n === at ? made : id);
     await this.#save();
   }

@@ -7,9 +7,13 @@ import type { BotParts } from "./bot_parts.ts";
 import { chatKey, type ChatPlace, type Incoming } from "./read_update.ts";
 import { RichText } from "./rich_text.ts";
 
+/** The command of a message that is a request: it continues the last one. */
+export const MORE = "more";
+
 /** The commands that Telegram offers after "/". */
 export const COMMAND_LIST = [
   { command: "new", description: "begin a new conversation" },
+  { command: MORE, description: "continue a request that stopped at its step limit" },
   { command: "fork", description: "continue in a copy; /fork 2 leaves out the last two requests" },
   { command: "cancel", description: "stop the current request" },
   { command: "model", description: "show the models, or choose one: /model NAME" },

@@ -2,6 +2,7 @@ import type { Conversation, Conversations } from "../../conversation/conversatio
 import type { AskOptions } from "../../conversation/send_options.ts";
 import { BusyError, Cancelled, faultOf, UsageError } from "../../domain/errors.ts";
 import { type Image, MAX_IMAGE_BYTES, readImage } from "../../domain/images.ts";
+import { MORE_TEXT, takesMore } from "../../domain/query/outcomes.ts";
 import { isChild } from "../../domain/query/query_event.ts";
 import { QueryProgress } from "../../domain/query/query_progress.ts";
 import type { QueryResult } from "../../domain/query/query_schemas.ts";
@@ -10,7 +11,9 @@ import type { Session } from "../channel.ts";
 import { AnswerMessages, progressView, resultText } from "./answer_messages.ts";
 import { type BotApi, TelegramError } from "./bot_api.ts";
 import type { BotParts } from "./bot_parts.ts";
+import { MORE } from "./chat_commands.ts";
 import type { PendingMessage } from "./inbox.ts";
+import type { MessageButton } from "./messenger.ts";
 import type { Incoming, IncomingFile } from "./read_update.ts";
 import { RichText } from "./rich_text.ts";
 
@@ -37,6 +40,7 @@ export class ChatQuery {
   #entry: PendingMessage;
   #saving: Promise<void> = Promise.resolve();
   #running: { readonly session: Session; readonly branch: Conversation } | null = null;
+  #buttons: readonly MessageButton[] = [];
 
   constructor(entry: PendingMessage, parts: BotParts) {
     const { chat, messageId } = entry.message;
@@ -87,7 +91,7 @@ export class ChatQuery {
         await this.#reply.pause(SUSPENDED);
         return "kept";
       }
-      await this.#reply.finish(text, { anew: this.#isLate });
+      await this.#reply.finish(text, { anew: this.#isLate, buttons: this.#buttons });
       return "answered";
     } catch (error) {
       return this.#failed(error);
@@ -124,6 +128,7 @@ export class ChatQuery {
     this.#running = { session, branch };
     const result = await this.#result(session.conversations, branch);
     if (result.reason === "cancelled" && this.#isCut) return await this.#suspend();
+    if (takesMore(result.reason)) this.#buttons = [{ text: MORE_TEXT, callback_data: MORE }];
     return resultText(result, { model: session.model });
   }
 
@@ -154,6 +159,7 @@ export class ChatQuery {
   async #begin(conversations: Conversations, branch: Conversation): Promise<QueryResult> {
     const { message } = this.#entry;
     if (this.#entry.attempts === undefined) await this.#save({ attempts: 1 });
+    if (message.command === MORE) return await conversations.more(branch, this.#options(branch));
     const attachments = await readAttachments(message, this.#parts, this.#signal);
     return await conversations.ask(branch, requestOf(this.#entry), { ...this.#options(branch), ...attachments });
   }

@@ -1,7 +1,7 @@
 import { Cancelled, faultOf, StoreError } from "../../domain/errors.ts";
 import { TelegramError } from "./bot_api.ts";
 import type { BotParts } from "./bot_parts.ts";
-import { chatCommand, chatConversation } from "./chat_commands.ts";
+import { chatCommand, chatConversation, MORE } from "./chat_commands.ts";
 import { ChatQuery, type ChatQueryEnd, userLabel } from "./chat_query.ts";
 import type { PendingMessage } from "./inbox.ts";
 import { chatKey, type Incoming, type IncomingFile } from "./read_update.ts";
@@ -68,14 +68,16 @@ export class ChatWorker {
     if (this.#closing) return;
     const { message } = entry;
     if (message.edited) return await this.#edited(entry);
-    if (message.command !== null) return await this.#command(entry);
+    if (message.command !== null && message.command !== MORE) return await this.#command(entry);
     if (await this.#wasSteered(entry)) return await this.#parts.inbox.remove(entry);
     const refused = await overQuota(message.from.id, this.#parts) ??
       (this.#waiting.length >= MAX_WAITING ? "Too many messages are waiting: send it again later" : null);
     if (refused !== null && entry.attempts === undefined) return await this.#tell(entry, new RichText().add(refused));
     const placed = await this.#placed(entry);
     const current = this.#current;
-    if (current && message.files.length === 0 && entry.attempts === undefined) return this.#steer(placed, current);
+    if (current && message.files.length === 0 && message.command === null && entry.attempts === undefined) {
+      return this.#steer(placed, current);
+    }
     if (current && entry.attempts === undefined) this.#react(message, "👌");
     this.#enqueue(placed);
   }

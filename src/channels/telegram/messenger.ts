@@ -5,7 +5,7 @@ import type { RichMessage } from "./rich_text.ts";
 type ReactionEmoji = "👀" | "👌";
 type SentText = Parameters<BotMethods["sendMessage"]>[0];
 
-interface MessageButton {
+export interface MessageButton {
   readonly text: string;
   /** What Telegram sends back when it is pressed; at most 64 bytes. */
   readonly callback_data: string;
@@ -51,15 +51,17 @@ export class Messenger {
     return (await this.#plainly(message, once)).message_id;
   }
 
-  /** Removes its buttons as well. False if the message no longer exists. */
-  async edit(place: ChatPlace, { messageId, message }: {
+  /** Replaces its buttons as well. False if the message no longer exists. */
+  async edit(place: ChatPlace, { messageId, message, buttons = [] }: {
     readonly messageId: number;
     readonly message: RichMessage;
+    readonly buttons?: readonly MessageButton[];
   }): Promise<boolean> {
     try {
       await this.#plainly(
         message,
-        (content) => this.#outbox.must(place.id, (signal) => this.#edited(place, { messageId, content, signal })),
+        (content) =>
+          this.#outbox.must(place.id, (signal) => this.#edited(place, { messageId, content, buttons, signal })),
       );
       return true;
     } catch (error) {
@@ -119,12 +121,16 @@ export class Messenger {
     await this.#api.call((wire, own) => wire.setMessageReaction(payload, own), { signal }).catch(() => {});
   }
 
-  async #edited(place: ChatPlace, { messageId, content, signal }: {
+  async #edited(place: ChatPlace, { messageId, content, buttons = [], signal }: {
     readonly messageId: number;
+    readonly buttons?: readonly MessageButton[];
     readonly content: Pick<SentText, "text" | "entities">;
     readonly signal: AbortSignal;
   }): Promise<void> {
-    const payload = { chat_id: place.id, message_id: messageId, ...content, ...NO_PREVIEW };
+    const payload = {
+      ...{ chat_id: place.id, message_id: messageId, ...content, ...NO_PREVIEW },
+      ...(buttons.length === 0 ? {} : { reply_markup: { inline_keyboard: [[...buttons]] } }),
+    };
     try {
       await this.#api.call((wire, own) => wire.editMessageText(payload, own), { signal });
     } catch (error) {

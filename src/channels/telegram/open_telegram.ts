@@ -12,11 +12,12 @@
 
 import { Cancelled, ConfigError } from "../../domain/errors.ts";
 import { BoundedMap } from "../../domain/kit/bounded_map.ts";
+import { MORE_TEXT } from "../../domain/query/outcomes.ts";
 import type { RunningBot, Session } from "../channel.ts";
 import { UserAccess } from "./access.ts";
 import { BotApi, type Me, TelegramError, untilReached, type Update } from "./bot_api.ts";
 import type { BotParts } from "./bot_parts.ts";
-import { COMMAND_LIST } from "./chat_commands.ts";
+import { COMMAND_LIST, MORE } from "./chat_commands.ts";
 import { ChatWorker } from "./chat_worker.ts";
 import { Inbox, type PendingMessage } from "./inbox.ts";
 import { Messenger, Outbox } from "./messenger.ts";
@@ -239,10 +240,7 @@ class TelegramBot {
       await inbox.moveChats(read.from, read.to);
       return null;
     }
-    if (read.kind === "press") {
-      await this.#press(read);
-      return null;
-    }
+    if (read.kind === "press") return await this.#press(read);
     const sender: Sender = read.kind === "message"
       ? { place: read.message.chat, messageId: read.message.messageId, userId: read.message.from.id }
       : read;
@@ -261,13 +259,22 @@ class TelegramBot {
     return null;
   }
 
-  /** A press answers a question that waits; nothing of it is stored, because a query that is interrupted asks again. */
-  async #press({ place, userId, pressId, data, name }: Press): Promise<void> {
+  /** A press asks for more steps, or answers a question that waits; nothing of an answer is stored, because a query that
+   * is interrupted asks again. */
+  async #press({ place, userId, pressId, data, name, ...press }: Press): Promise<PendingMessage | null> {
     const { access, questions, messenger, closing } = this.#options.parts;
     const allowed = await access.allows(userId, place);
-    if (!allowed && !access.mayTell(`pressed ${userId} ${place.id}`)) return;
-    const text = allowed ? questions.press(data, { chat: place.id, by: name }) : "This bot answers only allowed users";
+    if (!allowed && !access.mayTell(`pressed ${userId} ${place.id}`)) return null;
+    const more = allowed && data === MORE;
+    const text = !allowed
+      ? "This bot answers only allowed users"
+      : more
+      ? MORE_TEXT
+      : questions.press(data, { chat: place.id, by: name });
     void messenger.notice(pressId, { text, signal: closing });
+    if (!more) return null;
+    const from = { id: userId, name };
+    return { message: { ...press, chat: place, from, text: "", command: MORE, files: [], album: null } };
   }
 
   /** Adds a photo to the earlier message that it belongs to. */

@@ -55,6 +55,7 @@ interface BotReply {
 
 /** A button of a message was pressed. */
 export interface Press extends Sender {
+  readonly updateId: number;
   readonly pressId: string;
   readonly data: string;
   /** Of the user. */
@@ -92,7 +93,7 @@ const UNFIT: Readonly<Record<string, string>> = {
 
 /** Reads one update without trusting that any field exists. In groups only messages addressed to the bot count. */
 export function readUpdate(update: Update, me: Me): ReadUpdate {
-  if (update.callback_query) return pressOf(update.callback_query);
+  if (update.callback_query) return pressOf(update.callback_query, update.update_id);
   const message = update.message ?? update.edited_message;
   if (!message?.from || message.from.is_bot || !message.chat) return NOTHING;
   if (message.migrate_to_chat_id) return { kind: "moved", from: message.chat.id, to: message.migrate_to_chat_id };
@@ -130,11 +131,12 @@ export function readUpdate(update: Update, me: Me): ReadUpdate {
   };
 }
 
-function pressOf({ id, from, message, data }: NonNullable<Update["callback_query"]>): ReadUpdate {
+function pressOf({ id, from, message, data }: NonNullable<Update["callback_query"]>, updateId: number): ReadUpdate {
   if (!message?.chat || !from || from.is_bot || typeof data !== "string") return NOTHING;
-  const place = { id: message.chat.id, thread: null, group: message.chat.type !== "private" };
+  const thread = message.is_topic_message ? message.message_thread_id ?? null : null;
+  const place = { id: message.chat.id, thread, group: message.chat.type !== "private" };
   const name = clip(from.first_name ?? "", 60);
-  return { kind: "press", place, messageId: message.message_id, userId: from.id, pressId: id, data, name };
+  return { kind: "press", updateId, place, messageId: message.message_id, userId: from.id, pressId: id, data, name };
 }
 
 function replyOf(

@@ -3,7 +3,7 @@ import type { AskOptions } from "../../conversation/send_options.ts";
 import { messageOf, UsageError } from "../../domain/errors.ts";
 import type { Approve } from "../../domain/query/approval.ts";
 import { addSpend, addUsage, NOTHING_SPENT } from "../../domain/query/model_call.ts";
-import { reasonText, stoppedText } from "../../domain/query/outcomes.ts";
+import { MORE_TEXT, reasonText, stoppedText } from "../../domain/query/outcomes.ts";
 import { isChild } from "../../domain/query/query_event.ts";
 import type { QueryEvent, QueryResult, Usage } from "../../domain/query/query_schemas.ts";
 import type { StoredQuery } from "../../domain/query/stored_query.ts";
@@ -137,6 +137,12 @@ export class ChatController {
     this.#parts.changed();
   }
 
+  /** Continues the last request of the conversation; nothing may be running. */
+  more(): void {
+    this.#ended = this.#more();
+    this.#parts.changed();
+  }
+
   /** Cancels the running query; waiting messages return to the input. False if nothing is running. */
   cancel(): boolean {
     if (this.#running === null) return false;
@@ -217,6 +223,21 @@ export class ChatController {
         emit(event);
       };
       return await conversations.retry(query.queryId, { ...options, emit: first, seenFrom });
+    }, { refused: () => {} });
+  }
+
+  async #more(): Promise<void> {
+    const { transcript, shown, session } = this.#parts;
+    await this.#work(async ({ emit, ...options }) => {
+      const branch = this.#branch;
+      if (branch === null) throw new UsageError("Cannot continue: this conversation has no request yet");
+      let begun = false;
+      const first = (event: QueryEvent): void => {
+        if (!begun) transcript.add(this.#asked = new RequestEntry(MORE_TEXT, { shown }));
+        begun = true;
+        emit(event);
+      };
+      return await session().conversations.more(branch, { ...options, emit: first });
     }, { refused: () => {} });
   }
 

@@ -1,5 +1,6 @@
 import { messageOf } from "../../domain/errors.ts";
 import { nearestName } from "../../domain/kit/names.ts";
+import { MORE_TEXT } from "../../domain/query/outcomes.ts";
 import type { ChatController } from "./chat.ts";
 import type { Outgoing } from "./input/outgoing.ts";
 import type { PromptFile } from "./input/prompt_files.ts";
@@ -19,6 +20,7 @@ interface CommandParts {
   readonly prefs: PrefsKeeper;
   readonly chat: Pick<ChatController, "lastAnswer" | "changes" | "cancel" | "send" | "budget">;
   readonly retry: () => Promise<void>;
+  readonly more: () => Promise<void>;
   /** Toggles between whole blocks and results and their first lines. */
   readonly whole: () => void;
   /** Requests that the user keeps in files. */
@@ -62,7 +64,7 @@ function plain(
 }
 
 function workCommands(parts: CommandParts): PaletteCommand[] {
-  const { panels, chat, retry } = parts;
+  const { panels, chat, retry, more } = parts;
   const { act } = panels;
   const resume = { aliases: ["resume"] };
   return [
@@ -80,6 +82,7 @@ function workCommands(parts: CommandParts): PaletteCommand[] {
       (words, typed) => plan(words, { chat, act, typed }),
     ),
     plain(act, "retry", "run the last request again", retry, { keys: "Alt-R" }),
+    plain(act, "more", `continue the last request: ${MORE_TEXT}`, more, { keys: "Alt-M" }),
     plain(act, "fork", "continue from an earlier step", () => act.open(new ForkPicker(panels))),
     plain(act, "diff", "show the file changes of the last request", () => showChanges(parts)),
     plain(act, "undo", "undo the file changes of the last request", () => act.undo()),

@@ -140,6 +140,7 @@ const RULES = [
   rule("ctrl+t", "thinking"),
   rule("ctrl+y", "copy", ({ empty }) => empty),
   rule("alt+r", "retry", ({ empty }) => empty),
+  rule("alt+m", "more", ({ empty }) => empty),
   rule("ctrl+l", "redraw"),
   rule("ctrl+z", "suspend"),
 ];

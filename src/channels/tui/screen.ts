@@ -212,6 +212,14 @@ export class Screen implements PanelActions {
     });
   }
 
+  /** Continues the last request, which stopped at its step limit. */
+  async more(): Promise<void> {
+    await this.#idle("continue", () => {
+      if (this.chat.branch === null) this.tell("This conversation has no request yet");
+      else this.chat.more();
+    });
+  }
+
   async fork(at: BranchPoint): Promise<void> {
     await this.#idle("fork", async () => {
       await this.#show(await this.#session.conversations.fork(at));
@@ -357,6 +365,7 @@ export class Screen implements PanelActions {
       panels: this.#panelParts(),
       prefs: this.#prefs,
       retry: () => this.retry(),
+      more: () => this.more(),
       whole: () => this.#repaint(!this.#whole),
       chat: this.chat,
       prompts: this.#prompts,

@@ -93,10 +93,9 @@ const TEXT: Readonly<Record<QueryReason, string>> = {
 };
 
 const ADVICE: Readonly<Partial<Record<QueryReason, string>>> = {
-  max_iterations:
-    "Ask again with more steps (budget.iterations, vis run --max-iterations), or ask for less at once; all variables are kept.",
+  max_iterations: "Continue with 10 more steps (vis run --more), or ask for less at once; all variables are kept.",
   answer_schema:
-    "Ask again with more steps (budget.iterations, vis run --max-iterations), or with a simpler schema; all variables are kept.",
+    "Continue with 10 more steps (vis run --more), or ask again with a simpler schema; all variables are kept.",
   error_budget: "Rephrase the request, or ask for less at once; all variables are kept.",
   unusable_replies: "Choose another model (vis models lists them); all variables are kept.",
   unsupported_answer: "Ask again, or choose another model (vis models lists them); all variables are kept.",
@@ -104,6 +103,23 @@ const ADVICE: Readonly<Partial<Record<QueryReason, string>>> = {
   limit_tokens: "Raise budget.tokens, or ask for less at once; all variables are kept.",
   limit_time: "Raise budget.wallMs (vis run --timeout), or ask for less at once; all variables are kept.",
 };
+
+/** How many steps a request has that continues one that stopped at its step limit. */
+export const MORE_STEPS = 10;
+/** As every interface offers it. */
+export const MORE_TEXT = `${MORE_STEPS} more steps`;
+
+/** Whether more steps would continue a query that ended so. */
+export function takesMore(reason: QueryReason): boolean {
+  return reason === "max_iterations" || reason === "answer_schema";
+}
+
+const GO_ON = "Continue this request, which stopped at its step limit; all variables are kept:\n\n";
+
+/** The request that continues another one. */
+export function moreRequest(text: string): string {
+  return text.startsWith(GO_ON) ? text : GO_ON + text;
+}
 
 /** Why a query ended, in a few words, as every interface for people says it. */
 export function reasonText(reason: QueryReason): string {

@@ -1,3 +1,4 @@
+import { moreRequest } from "../../domain/query/outcomes.ts";
 import { batch, effect, signal } from "@preact/signals";
 import type { ApprovalAnswer } from "../../domain/query/approval.ts";
 import {
@@ -152,6 +153,19 @@ class Thread {
       this.turns.value = this.turns.value.filter((other) => other !== turn);
       return response;
     });
+  }
+
+  /** Goes on with the last request, which stopped at its step limit. */
+  async goOn(turn: Turn): Promise<void> {
+    while (!this.#isSettled()) await becomes(() => this.#isSettled());
+    if (this.running.value) return;
+    const { plan: _asBefore, maxIterations: _fixed, ...given } = chosen();
+    const body = { queryId: turn.queryId, more: true, approvals: "ask", ...given };
+    await this.#run(
+      moreRequest(turn.request),
+      this.#shown,
+      () => request(this.#path("retry"), { method: "POST", body, headers: SSE }),
+    );
   }
 
   async answer({ conversation }: Turn, id: string, body: ApprovalAnswer): Promise<void> {

@@ -11,7 +11,7 @@ import {
 } from "../../domain/query/approval.ts";
 import { aboutText } from "../../domain/query/model_call.ts";
 import type { BlockTally } from "../../domain/query/calls.ts";
-import type { Decision, QueryReason } from "../../domain/query/outcomes.ts";
+import { type Decision, MORE_TEXT, type QueryReason, takesMore } from "../../domain/query/outcomes.ts";
 import type { StepChild } from "../../domain/query/query_progress.ts";
 import type { BlockResult } from "../../domain/query/query_schemas.ts";
 import { keptText } from "../../domain/undo.ts";
@@ -239,7 +239,9 @@ function TurnFooter({ turn }: { readonly turn: Turn }): JSX.Element {
       {iterations > 0 && <Button class="quiet" run={() => inspect(turn, 1)}>inspect</Button>}
       <Button class="quiet" run={() => guarded(() => thread.fork(turn))}>fork from here</Button>
       <Button class="quiet at-end" run={() => guarded(() => thread.again(turn))}>run again</Button>
-      {!isGood(end) && <Button class="quiet at-end" run={resume}>continue</Button>}
+      {end.reason !== null && takesMore(end.reason)
+        ? <Button class="quiet at-end" run={() => guarded(() => thread.goOn(turn))}>{MORE_TEXT}</Button>
+        : !isGood(end) && <Button class="quiet at-end" run={resume}>continue</Button>}
       {iterations > MANY_STEPS && <GoTo turn={turn} iterations={iterations} />}
     </footer>
   );

@@ -85,9 +85,9 @@ Deno.test("runCli() gives every error that is no defect its code, and JSON where
 });
 
 Deno.test("runCli() answers a wrong flag in JSON where JSON was asked for", async () => {
-  const io = fakeIo({ args: ["run", "--output", "json", "--nope"] });
+  const io = fakeIo({ args: ["run", "--output", "json", "--zzzzzz"] });
   assert.equal(await runCli(fakeServices(), io), 2);
-  assert.deepEqual(JSON.parse(io.out), { error: { code: 2, message: "unknown option '--nope'" } });
+  assert.deepEqual(JSON.parse(io.out), { error: { code: 2, message: "unknown option '--zzzzzz'" } });
 });
 
 Deno.test("runCli() lets a defect through", async () => {

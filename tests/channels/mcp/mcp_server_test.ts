@@ -160,6 +160,19 @@ Deno.test("what cannot be done is an error of the call that says what is wrong",
     }
   }));
 
+Deno.test("continue with more goes on with a request that stopped at its step limit", () =>
+  withClient([replyJson("const n = 1"), final("half"), final("whole {{n}}")], async (client, engine) => {
+    const stopped = await client.callTool({ name: "ask", arguments: { request: "x", maxIterations: 1 } });
+    const { conversation } = stopped.structuredContent as Record<string, unknown>;
+    const done = await client.callTool({ name: "continue", arguments: { conversation, more: true } });
+    assert.deepEqual([done.isError, textOf(done)], [false, "whole 1"]);
+    assert.match(engine.context(2), /^\[iter 1\/10\]/);
+    for (const given of [{ conversation }, { conversation, more: true, request: "x" }]) {
+      const refused = await client.callTool({ name: "continue", arguments: given });
+      assert.match(textOf(refused) ?? "", /give a request, or more/);
+    }
+  }));
+
 Deno.test("a query that ends without an answer is an error of the call, with its reason as data", () =>
   withClient([replyJson("1 + 1"), replyJson("2 + 2")], async (client) => {
     const failed = await client.callTool({ name: "ask", arguments: { request: "x", maxIterations: 1 } });

@@ -24,6 +24,7 @@ Deno.test("keyAction() takes a key where it means something, and leaves it to th
     ["\x19", {}, "copy"],
     ["\x19", { empty: false }, null],
     ["\x1br", {}, "retry"],
+    ["\x1bm", {}, "more"],
     ["\x1br", { empty: false }, null],
     ["\r", {}, null],
     ["a", {}, null],

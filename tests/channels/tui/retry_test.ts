@@ -36,6 +36,22 @@ Deno.test("/retry asks the last question again in the place of its last run, and
   });
 });
 
+Deno.test("Alt-M goes on with a request that stopped at its step limit, and says why there is nothing to go on with", async () => {
+  const replies = [replyJson("1 + 1"), final("Half: one"), final("Whole: two")];
+  await withScreen(replies, {}, async ({ screen, engine }) => {
+    screen.type(`/steps 1${ENTER}`);
+    screen.type(`the question${ENTER}`);
+    await screen.until("Alt-M: 10 more steps");
+    await screen.until((now) => !now.includes("Esc cancels"));
+    screen.type("\x1bm");
+    assert.match(await screen.until("Whole: two"), /Half: one[^]*› 10 more steps[^]*Whole: two/);
+    await screen.until((now) => !now.includes("Esc cancels"));
+    assert.match(engine.context(2), /^\[iter 1\/10\]/);
+    screen.type(`/more${ENTER}`);
+    await screen.until(/because it did not stop at its step\s+limit/);
+  });
+});
+
 Deno.test("Alt-R asks again what was cancelled, and what failed", async () => {
   const replies = [slow(final("never")), new Error("quota of this month is used up"), final("At last: yes")];
   await withScreen(replies, {}, async ({ screen, engine }) => {

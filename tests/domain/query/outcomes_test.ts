@@ -8,8 +8,8 @@ Deno.test("reasonText() says every reason in words", () => {
 });
 
 Deno.test("stoppedText() is for an answer of a query that was stopped, and for no other", () => {
-  const stopped = "Stopped at the step limit; this is the best answer so far. Ask again with more steps " +
-    "(budget.iterations, vis run --max-iterations), or ask for less at once; all variables are kept.";
+  const stopped = "Stopped at the step limit; this is the best answer so far. Continue with 10 more steps " +
+    "(vis run --more), or ask for less at once; all variables are kept.";
   assert.equal(stoppedText({ reason: "max_iterations" }), stopped);
   assert.equal(stoppedText({ reason: "max_iterations", noAnswer: true }), "");
   assert.equal(stoppedText({ reason: "answered" }), "");

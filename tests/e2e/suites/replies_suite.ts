@@ -81,7 +81,7 @@ export function repliesSuite(launcher: Launcher): void {
         assert.equal(ran.stdout, "");
         assert.match(
           ran.stderr,
-          /^vis: No answer within the budget of 40 steps[^]*still counting[^]*--max-iterations[^]*\n41 steps · /m,
+          /^vis: No answer within the budget of 40 steps[^]*still counting[^]*--more[^]*\n41 steps · /m,
         );
         assert.doesNotMatch(ran.stderr, /max_iterations/);
         assert.match(user.mock.requests[40]?.context ?? "", /last call/);
@@ -105,9 +105,16 @@ export function repliesSuite(launcher: Launcher): void {
         assert.deepEqual([ran.code, ran.stdout], [1, "Got to 1\n"]);
         assert.match(
           ran.stderr,
-          /^vis: Stopped at the step limit; this is the best answer so far\. .*--max-iterations/m,
+          /^vis: Stopped at the step limit; this is the best answer so far\. .*--more/m,
         );
-      }, { reply: [replyJson("const got = 1"), final("Got to {{got}}")] }),
+        const more = await user.run(["run", "--more"]);
+        assert.deepEqual([more.code, more.stdout], [0, "All 2\n"], more.stderr);
+        const { queries } = await user.queries();
+        assert.equal(queries[1]?.text.endsWith("all variables are kept:\n\nx"), true);
+        const again = await user.run(["run", "--more"]);
+        assert.deepEqual([again.code, again.stdout], [2, ""]);
+        assert.match(again.stderr, /did not stop at its step limit: it ended so: answered/);
+      }, { reply: [replyJson("const got = 1"), final("Got to {{got}}"), replyJson("got + 1", { final: "All 2" })] }),
       "its blocks never end": withUser(async (user) => {
         await Deno.mkdir(user.path("vis"));
         const config = { sandbox: { timeoutMs: 400, timeoutMinMs: 100, timeoutMaxMs: 400 } };

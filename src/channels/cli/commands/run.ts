@@ -26,6 +26,8 @@ export interface RunFlags extends OpenRequest, QueryCommandFlags {
   readonly schema?: string | undefined;
   readonly context?: string | undefined;
   readonly plan?: boolean | undefined;
+  /** Continues the last request, without a new one. */
+  readonly more?: boolean | undefined;
   /** US dollars. */
   readonly maxCost?: number | undefined;
   /** Milliseconds. */
@@ -50,12 +52,12 @@ export async function runCommand(
         const onBranch = async (branch: Conversation): Promise<void> => {
           if (!flags.quiet) await announce(progress, { session, branch, flags });
         };
+        const all = { ...options, refuseWhenBusy: true, onBranch };
+        if (flags.more) return await session.conversations.more(await continued(session, flags), all);
         const target = await targetOf(session, flags);
         return await session.conversations.ask(target, prompt, {
-          ...options,
-          refuseWhenBusy: true,
+          ...all,
           plan: flags.plan === true,
-          onBranch,
           ...given,
           context: context?.(options.signal),
         });
@@ -67,7 +69,18 @@ export async function runCommand(
   return code;
 }
 
-function checkWhere({ continue: newest, conversation, fork }: RunFlags): void {
+function checkWhere({ continue: newest, conversation, fork, ...flags }: RunFlags): void {
+  const others = [
+    fork && "--fork",
+    flags.plan && "--plan",
+    flags.image?.length && "--image",
+    flags.schema && "--schema",
+    flags.context && "--context",
+    flags.maxIterations && "--max-iterations",
+  ].filter(Boolean);
+  if (flags.more && others.length > 0) {
+    throw new UsageError(`Cannot use ${others.join(" and ")} with --more: it continues the last request as it is`);
+  }
   const given = [newest ? "-c" : null, conversation && "--conversation", fork && "--fork"].filter(Boolean);
   if (given.length > 1) throw new UsageError(`Cannot continue in two places: use only one of ${given.join(" and ")}`);
 }
@@ -94,6 +107,13 @@ async function targetOf({ conversations, workspace }: Session, flags: RunFlags):
   return latest ?? { channel: "cli", workspace };
 }
 
+async function continued({ conversations, workspace }: Session, { conversation }: RunFlags): Promise<Conversation> {
+  if (conversation) return await conversations.byId(conversation);
+  const latest = await conversations.latest(workspace);
+  if (latest === null) throw new UsageError("Cannot continue: this workspace has no conversation yet");
+  return latest;
+}
+
 async function traceOf({ queryId, conversationId }: QueryResult, { conversations }: Session): Promise<object | null> {
   const { queries } = await conversations.recording(await conversations.byId(conversationId));
   const query = queries.find((one) => one.queryId === queryId);
@@ -104,7 +124,9 @@ async function announce(
   progress: Progress,
   { session, branch, flags }: { readonly session: Session; readonly branch: Conversation; readonly flags: RunFlags },
 ): Promise<void> {
-  const resumed = flags.continue || flags.conversation || flags.fork ? await session.conversations.queries(branch) : [];
+  const resumed = flags.continue || flags.more || flags.conversation || flags.fork
+    ? await session.conversations.queries(branch)
+    : [];
   const last = resumed.at(-1);
   if (last?.running) progress.line("The last request is still running in another process");
   if (last?.reason === "process_lost") {

@@ -1,4 +1,6 @@
 import { type Command, Option } from "commander";
+import { UsageError } from "../../../domain/errors.ts";
+import { MORE_TEXT } from "../../../domain/query/outcomes.ts";
 import type { RunFlags } from "../commands/run.ts";
 import {
   collected,
@@ -25,7 +27,8 @@ function addRun(program: Command, { services, io, finish }: Context): void {
     .option("-c, --continue", "continue the latest conversation in this workspace")
     .option("--conversation <id>", "continue this conversation; a unique prefix is enough")
     .option("--fork <id>", "continue in a new branch from ID or ID@STEP; the original is unchanged");
-  run.option("--plan", 'only read, and answer with a plan; -c "go" carries it out', false);
+  run.option("--more", `continue the last request, which stopped at its step limit: ${MORE_TEXT}`, false)
+    .option("--plan", 'only read, and answer with a plan; -c "go" carries it out', false);
   addLimits(run);
   run.option("--context <file>", "load a text or JSON file of any size as the variable context")
     .option("--image <file>", "attach an image, a file or a URL; repeatable", collected, [])
@@ -49,7 +52,10 @@ function addRun(program: Command, { services, io, finish }: Context): void {
     .addHelpText("after", EXAMPLES)
     .action(async (words: string[], flags: RunFlags) => {
       const { readPrompt, runCommand } = await import("../commands/run.ts");
-      finish(await runCommand(await readPrompt(words, io, flags), { services, io, flags }));
+      if (flags.more && words.length > 0) {
+        throw new UsageError("Cannot use --more with a request: leave one of them out");
+      }
+      finish(await runCommand(flags.more ? "" : await readPrompt(words, io, flags), { services, io, flags }));
     });
   program.command("demo")
     .description("see Vis work with scripted replies; needs no key and no network")

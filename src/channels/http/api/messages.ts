@@ -68,18 +68,24 @@ messages.post(
   validJson(schema.RetryBody),
   inConversation,
   async (c) => {
-    const { queryId, approvals, ...choices } = c.req.valid("json");
+    const { queryId, more: goesOn = false, approvals, ...choices } = c.req.valid("json");
     const { caller } = c.var;
     const work = async (requestKey: RequestKey | undefined): Promise<StartedQuery> => {
       await findQuery(c, queryId);
       const { conversations } = c.env.parts;
+      const { conversation } = c.var;
+      if (goesOn) await checkLast(c, queryId);
       await c.env.models.check(choices.model, conversations);
       const given = chosen(choices, caller);
       await conversations.check(given);
-      const more = { requestKey, label: callerLabel("http", caller), seenFrom: c.var.conversation, ...given };
+      const more = { requestKey, label: callerLabel("http", caller), ...given };
       return await c.env.runs.begin(
-        (options, approve) =>
-          conversations.retry(queryId, { ...options, ...more, approve: asking(approvals, approve) }),
+        (options, approve) => {
+          const all = { ...options, ...more, approve: asking(approvals, approve) };
+          return goesOn
+            ? conversations.more(conversation, { ...all, refuseWhenBusy: true })
+            : conversations.retry(queryId, { ...all, seenFrom: conversation });
+        },
         { caller, leaving: leavingOf(c) },
       );
     };
@@ -87,6 +93,15 @@ messages.post(
     return await answer(c, { queryId: sent?.queryId ?? "" });
   },
 );
+
+/** Throws `Problem` if other queries follow it: more steps continue from the end of a conversation. */
+async function checkLast(c: Context<Env>, queryId: string): Promise<void> {
+  const last = (await c.env.parts.conversations.queries(c.var.conversation)).at(-1);
+  if (last?.queryId === queryId) return;
+  throw new Problem(`Cannot continue query ${queryId}: it is not the last one of the conversation`, {
+    kind: "bad-request",
+  });
+}
 
 messages.get(
   "/queries/:queryId/events",

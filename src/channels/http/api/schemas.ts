@@ -154,7 +154,15 @@ const approvals = z.enum(["ask", "never"]).default("never").describe(
   "What happens when an extension needs more than it was granted: ask, and wait for an answer from a client, or refuse",
 );
 
-export const RetryBody = z.strictObject({ queryId: id, ...ChoicesSchema.shape, approvals });
+export const RetryBody = z.strictObject({
+  queryId: id,
+  more: z.boolean().optional().describe(
+    "Instead of running it again, continue the last query of the conversation, which stopped at its step limit, for " +
+      "ten more steps",
+  ),
+  ...ChoicesSchema.shape,
+  approvals,
+});
 
 export const ApprovalListSchema = listOf(ApprovalQuestionSchema);
 

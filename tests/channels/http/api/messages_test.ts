@@ -116,6 +116,22 @@ Deno.test("messages: a busy conversation refuses, is steered, or lets one wait",
   assert.deepEqual((await queries(rig, id)).map((q: { answer: string }) => q.answer), ["both", "waited"]);
 });
 
+Deno.test("retry: more continues the last query for ten steps, and refuses others", async () => {
+  await using rig = await startRig([replyJson("const kept = 7"), final("half"), replyJson("kept"), final("{{kept}}")]);
+  const id = await rig.conversation();
+  const stopped = await (await rig.post(messages(id), { request: "x", maxIterations: 1 })).json();
+  assert.equal(stopped.reason, "max_iterations");
+  const more = (queryId: string) => rig.post(`/api/v1/conversations/${id}/retry`, { queryId, more: true });
+  const done = await (await more(stopped.queryId)).json();
+  assert.deepEqual([done.reason, done.answer], ["answered", "7"]);
+  assert.match(rig.engine.context(2), /^\[iter 1\/10\]/);
+  const refused = await more(stopped.queryId);
+  assert.equal(refused.status, 400);
+  assert.match((await refused.json()).detail, /^Cannot continue query .* not the last one/);
+  const answered = await more(done.queryId);
+  assert.match((await answered.json()).detail, /did not stop at its step limit: it ended so: answered/);
+});
+
 Deno.test("cancel ends the running query as interrupted and keeps the conversation usable", async () => {
   await using rig = await startRig([endless, final("Here")]);
   const id = await rig.conversation();
