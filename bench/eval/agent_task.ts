@@ -1,7 +1,7 @@
 /** Contents of files by their path in the workspace. */
 export type Files = Readonly<Record<string, string>>;
 
-export const FAMILIES = ["puzzles", "files", "fixing", "long", "series"] as const;
+export const FAMILIES = ["puzzles", "files", "fixing", "long", "series", "counting"] as const;
 export type Family = typeof FAMILIES[number];
 
 /** What an agent leaves behind: its answer, and files that it wrote or replaced. */
@@ -19,6 +19,8 @@ export interface Seen {
 export interface Expectation {
   /** Why the outcome is wrong; "" if it is right. */
   readonly check: (seen: Seen) => string | Promise<string>;
+  /** Credit from 0 to 1 for an outcome that the check refuses; none if absent. */
+  readonly credit?: (seen: Seen) => number;
   /** An outcome that the check accepts. */
   readonly right: Outcome;
 }

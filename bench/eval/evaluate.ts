@@ -1,7 +1,9 @@
 import { parseArgs } from "node:util";
 import { messageOf } from "../../src/domain/errors.ts";
+import { visHome } from "../../src/app/settings/settings.ts";
 import { describeCommit } from "../support/machine.ts";
 import { sourceProgram } from "../support/programs.ts";
+import { fitsDirectly } from "./ask_direct.ts";
 import { playTask, type TaskResult } from "./play_task.ts";
 import { resultTable } from "./result_table.ts";
 import { selectTasks } from "./select_tasks.ts";
@@ -13,6 +15,9 @@ const USAGE = `deno task bench eval [options]
   --provider <name>    who answers (default: ${SCRIPTED}, which plays prepared replies and is no model)
   --model <name>       model of that provider; its default otherwise
   --tasks <names>      families, ids or patterns such as "files/*", separated by commas (default: all)
+  --arm <name>         vis, or direct: the whole input in one prompt without the engine, for tasks that fit
+  --depth <n>          how deeply queries may be nested (budget.depth): 0 to 5
+  --format <name>      json, or ts: fences of TypeScript (default: json)
   --parallel <n>       tasks at a time (default: 1)
   --timeout <seconds>  for each request (default: 600)
   --json <file>        write all results
@@ -23,6 +28,9 @@ const OPTIONS = {
   provider: { type: "string", default: SCRIPTED },
   model: { type: "string" },
   tasks: { type: "string", default: "" },
+  arm: { type: "string", default: "vis" },
+  depth: { type: "string" },
+  format: { type: "string", default: "json" },
   parallel: { type: "string", default: "1" },
   timeout: { type: "string", default: "600" },
   json: { type: "string" },
@@ -55,12 +63,28 @@ function readOptions(args: readonly string[]) {
   if (values.provider === SCRIPTED && values.model !== undefined) {
     throw new TypeError(`Cannot choose model ${values.model}: --provider is ${SCRIPTED}, which has no model`);
   }
+  const direct = oneOf("arm", values.arm, ["vis", "direct"]) === "direct";
+  const depth = values.depth === undefined
+    ? null
+    : Number(oneOf("depth", values.depth, ["0", "1", "2", "3", "4", "5"]));
+  if (direct && (depth !== null || values.format !== "json")) {
+    throw new TypeError("Cannot use --depth or --format with --arm direct: it has no engine");
+  }
+  const chosen = selectTasks(ALL_TASKS, names).filter((task) => !direct || fitsDirectly(task.make()));
+  if (chosen.length === 0) throw new TypeError("Cannot play with --arm direct: no chosen task fits into one prompt");
   return {
     ...values,
-    chosen: selectTasks(ALL_TASKS, names),
+    ...{ direct, depth, chosen },
+    format: oneOf("format", values.format, ["json", "ts"] as const),
     parallel: positive("parallel", values.parallel),
     timeout: positive("timeout", values.timeout),
   };
+}
+
+function oneOf<T extends string>(name: string, text: string, choices: readonly T[]): T {
+  const found = choices.find((choice) => choice === text);
+  if (found !== undefined) return found;
+  throw new RangeError(`Cannot use --${name} ${text}: it must be one of ${choices.join(", ")}`);
 }
 
 function positive(name: string, text: string): number {
@@ -70,26 +94,56 @@ function positive(name: string, text: string): number {
 }
 
 async function play(options: Options, log: Terminal["log"]): Promise<number> {
-  const { provider, model, chosen, parallel, timeout, json, markdown } = options;
-  const agent = { program: await sourceProgram(), provider, model: model ?? null, timeoutSeconds: timeout };
-  const results = await playAll(chosen, { agent, parallel, log });
+  const { provider, model, chosen, parallel, timeout, json, markdown, direct, depth, format, arm } = options;
+  const program = await sourceProgram();
+  const home = depth === null ? null : await homeOfDepth(depth, { program, scripted: provider === SCRIPTED });
+  const agent = { program, provider, model: model ?? null, timeoutSeconds: timeout, direct, format, home };
+  const results = await playAll(chosen, { agent, parallel, log }).finally(async () => {
+    if (home !== null) await Deno.remove(home, { recursive: true });
+  });
   const commit = await describeCommit();
   const who = provider === SCRIPTED
     ? "Prepared replies, played through the program: they show that the tasks can be solved, and nothing about a model."
     : `${provider}, ${model ?? "its default model"}.`;
-  const table = `${who} Commit ${commit}.\n\n${resultTable(results)}`;
+  const date = new Date().toISOString().slice(0, 10);
+  const how = [`arm ${arm}`, `format ${format}`, depth === null ? "" : `depth ${depth}`].filter(Boolean).join(", ");
+  const table = `${who} ${date}, commit ${commit}, ${how}.\n\n${resultTable(results)}`;
   log(`\n${table}`);
   if (markdown !== undefined) await Deno.writeTextFile(markdown, `${table}\n`);
   if (json !== undefined) {
-    const all = { provider, model: model ?? null, commit, results };
+    const all = { provider, model: model ?? null, date, commit, arm, format, depth, results };
     await Deno.writeTextFile(json, `${JSON.stringify(all, null, 2)}\n`);
   }
   return provider === SCRIPTED && results.some(({ solved }) => !solved) ? 1 : 0;
 }
 
+/** A folder with the caller's settings and keys, and another depth. */
+async function homeOfDepth(
+  depth: number,
+  { program, scripted }: { readonly program: AgentOptions["program"]; readonly scripted: boolean },
+): Promise<string> {
+  const home = await Deno.makeTempDir({ prefix: "vis-eval-home-" });
+  const own = scripted ? null : visHome(Deno.env.toObject());
+  for (const name of own === null ? [] : ["config.jsonc", "auth.json"]) {
+    await Deno.copyFile(`${own}/${name}`, `${home}/${name}`).catch(() => {}); // it need not exist
+  }
+  const { success, stderr } = await new Deno.Command(program.path, {
+    args: [...program.args, "config", "set", "budget.depth", String(depth)],
+    env: { VIS_HOME: home },
+    stdout: "null",
+    stderr: "piped",
+  }).output();
+  if (!success) throw new Error(`Cannot set budget.depth: ${new TextDecoder().decode(stderr).trim()}`);
+  return home;
+}
+
 async function playAll(
   tasks: Options["chosen"],
-  { agent, parallel, log }: { readonly agent: AgentOptions; readonly parallel: number; readonly log: Terminal["log"] },
+  { agent, parallel, log }: {
+    readonly agent: AgentOptions & { readonly direct: boolean };
+    readonly parallel: number;
+    readonly log: Terminal["log"];
+  },
 ): Promise<readonly TaskResult[]> {
   const waiting = [...tasks];
   const results: TaskResult[] = [];

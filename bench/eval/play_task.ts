@@ -4,12 +4,15 @@ import type { QueryResult } from "../../src/domain/query/query_schemas.ts";
 import { openStore } from "../../src/persistence/open_store.ts";
 import type { AgentTask, Family, Files } from "./agent_task.ts";
 import { countWaste } from "./count_waste.ts";
+import { type Answered, askDirect } from "./ask_direct.ts";
 import { type AgentOptions, askVis } from "./vis_agent.ts";
 
 export interface TaskResult {
   readonly id: string;
   readonly family: Family;
   readonly solved: boolean;
+  /** 1 if it is solved, otherwise the credit that its checker gives. */
+  readonly score: number;
   /** Why it is not solved; "" if it is. */
   readonly reason: string;
   /** Requests that were asked; a series ends with the first that is not solved. */
@@ -26,18 +29,23 @@ export interface TaskResult {
 }
 
 /** Plays one task in a workspace of its own and checks it. Whatever breaks is the reason why it is not solved. */
-export async function playTask(task: AgentTask, options: AgentOptions): Promise<TaskResult> {
+export async function playTask(
+  task: AgentTask,
+  { direct = false, ...options }: AgentOptions & { readonly direct?: boolean },
+): Promise<TaskResult> {
   const begun = performance.now();
   const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "vis-eval-" }));
-  const results: QueryResult[] = [];
+  const results: (Answered & Partial<Pick<QueryResult, "queryId" | "conversationId">>)[] = [];
+  const credit = { score: 0 };
   try {
-    const reason = await playTurns(task, { folder, results, options }).catch(messageOf);
-    const waste = await wasteOf(join(folder, "vis.db"), results);
-    const sum = (of: (result: QueryResult) => number): number => results.reduce((total, one) => total + of(one), 0);
+    const reason = await playTurns(task, { folder, results, options, direct, credit }).catch(messageOf);
+    const waste = await wasteOf(join(folder, "vis.db"), results.flatMap(({ queryId = [] }) => queryId));
+    const sum = (of: (result: Answered) => number): number => results.reduce((total, one) => total + of(one), 0);
     return {
       id: task.id,
       family: task.family,
       solved: reason === "",
+      score: reason === "" ? 1 : credit.score,
       reason,
       requests: results.length,
       iterations: sum(({ iterations }) => iterations),
@@ -55,13 +63,16 @@ export async function playTask(task: AgentTask, options: AgentOptions): Promise<
 
 async function playTurns(
   task: AgentTask,
-  { folder, results, options }: {
+  { folder, results, options, direct, credit }: {
     readonly folder: string;
-    readonly results: QueryResult[];
+    readonly results: (Answered & Partial<Pick<QueryResult, "queryId" | "conversationId">>)[];
     readonly options: AgentOptions;
+    readonly direct: boolean;
+    readonly credit: { score: number };
   },
 ): Promise<string> {
-  const { files, context, turns } = task.make();
+  const made = task.make();
+  const { files, context, turns } = made;
   const workspace = join(folder, "work");
   await Deno.mkdir(workspace);
   await writeFiles(workspace, files);
@@ -71,7 +82,7 @@ async function playTurns(
     await Deno.writeTextFile(contextFile, context);
   }
   for (const [at, { request, script, expects }] of turns.entries()) {
-    const result = await askVis(options, {
+    const result = direct ? await askDirect(made, options) : await askVis(options, {
       request,
       script,
       workspace,
@@ -84,16 +95,17 @@ async function playTurns(
     const wrong = result.status === "done"
       ? await expects.check({ answer: result.answer, workspace })
       : `ended as ${result.reason}: ${result.answer.slice(0, 200)}`;
+    if (wrong !== "") credit.score = expects.credit?.({ answer: result.answer, workspace }) ?? 0;
     if (wrong !== "") return turns.length === 1 ? wrong : `request ${at + 1}: ${wrong}`;
   }
   return "";
 }
 
-async function wasteOf(path: string, results: readonly QueryResult[]) {
-  if (results.length === 0) return { refusedFinals: 0, repeatedBlocks: 0 };
+async function wasteOf(path: string, queryIds: readonly string[]) {
+  if (queryIds.length === 0) return { refusedFinals: 0, repeatedBlocks: 0 };
   const store = await openStore({ path });
   try {
-    return await countWaste(store, results.map(({ queryId }) => queryId));
+    return await countWaste(store, queryIds);
   } finally {
     await store.close();
   }

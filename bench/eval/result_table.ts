@@ -1,7 +1,17 @@
 import { FAMILIES } from "./agent_task.ts";
 import type { TaskResult } from "./play_task.ts";
 
-const HEAD = ["family", "solved", "iterations", "tokens in", "tokens out", "cost", "refused finals", "repeated work"];
+const HEAD = [
+  "family",
+  "solved",
+  "score",
+  "iterations",
+  "tokens in",
+  "tokens out",
+  "cost",
+  "refused finals",
+  "repeated work",
+];
 
 /** A Markdown table with a row for each family and one for all, and what was not solved below it. */
 export function resultTable(results: readonly TaskResult[]): string {
@@ -23,6 +33,7 @@ function rowOf(name: string, results: readonly TaskResult[]): readonly string[] 
   return [
     name,
     `${results.filter(({ solved }) => solved).length} of ${results.length}`,
+    (results.reduce((total, { score }) => total + score, 0) / results.length).toFixed(2),
     sum(({ iterations }) => iterations),
     sum(({ input }) => input),
     sum(({ output }) => output),

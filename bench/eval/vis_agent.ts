@@ -11,6 +11,10 @@ export interface AgentOptions {
   readonly provider: string;
   /** Null: the default of the provider. */
   readonly model: string | null;
+  /** The form in which the model is asked to reply: JSON is what Vis asks for by itself. */
+  readonly format: "json" | "ts";
+  /** A folder of settings to use instead of the caller's; null for the caller's. */
+  readonly home: string | null;
   /** For each request. */
   readonly timeoutSeconds: number;
 }
@@ -29,35 +33,45 @@ export interface Asked {
 
 const MORE_TIME_MS = 60_000;
 const BLOCK_MS = 60_000;
+/** Asks a model for the other form of a reply. */
+const AS_FENCES = "Reply with TypeScript in ```ts fences instead of a JSON object; finish with await answer(value).";
 
 /** Asks `vis run` as a user would. Throws what it said if it printed no result. */
 export async function askVis(options: AgentOptions, asked: Asked): Promise<QueryResult> {
   if (options.provider !== SCRIPTED) {
     const model = options.model === null ? [] : ["--model", options.model];
-    return await run(options, asked, { args: ["--provider", options.provider, ...model], env: {} });
+    const env: Readonly<Record<string, string>> = options.home === null ? {} : { VIS_HOME: options.home };
+    return await run(options, asked, { args: ["--provider", options.provider, ...model], env });
   }
-  const script = [...asked.script];
-  const mock = await startOpenAiMock({
-    handler: () => {
-      const code = script.shift();
-      if (code === undefined) return { status: 400, error: { message: "The script of this task has ended" } };
-      const reply = JSON.parse(replyJson(code));
-      return JSON.stringify({ ...reply, code: [{ expr: code, timeMs: BLOCK_MS }] });
-    },
+  const replies = asked.script.map((code) => {
+    if (options.format === "ts") return `Next:\n\`\`\`ts\n${code}\n\`\`\``;
+    return JSON.stringify({ ...JSON.parse(replyJson(code)), code: [{ expr: code, timeMs: BLOCK_MS }] });
   });
+  const mock = await startScript(replies);
   try {
-    const env = { ...NO_SETTINGS, VIS_HOME: asked.home, VIS_BASE_URL: mock.baseUrl, VIS_MODEL: SCRIPTED };
+    const env = { ...NO_SETTINGS, VIS_HOME: options.home ?? asked.home, ...mock.env };
     return await run(options, asked, { args: [], env });
   } finally {
     await mock.close();
   }
 }
 
+/** A service that gives these replies in order, and the environment that leads to it. */
+export async function startScript(
+  replies: readonly string[],
+): Promise<{ readonly env: Readonly<Record<string, string>>; readonly close: () => Promise<void> }> {
+  const script = [...replies];
+  const mock = await startOpenAiMock({
+    handler: () => script.shift() ?? { status: 400, error: { message: "The script of this task has ended" } },
+  });
+  return { env: { VIS_BASE_URL: mock.baseUrl, VIS_MODEL: SCRIPTED }, close: () => mock.close() };
+}
+
 /** What the caller's shell may have set for their own vis. */
-const NO_SETTINGS = { VIS_API_KEY: "", OPENAI_API_KEY: "", VIS_PROVIDER: "", VIS_DB: "", VIS_LOG: "" };
+export const NO_SETTINGS = { VIS_API_KEY: "", OPENAI_API_KEY: "", VIS_PROVIDER: "", VIS_DB: "", VIS_LOG: "" };
 
 async function run(
-  { program, timeoutSeconds }: AgentOptions,
+  { program, timeoutSeconds, format }: AgentOptions,
   { request, workspace, database, contextFile, conversationId }: Asked,
   { args, env }: { readonly args: readonly string[]; readonly env: Readonly<Record<string, string>> },
 ): Promise<QueryResult> {
@@ -75,7 +89,7 @@ async function run(
       ...args,
       ...context,
       ...conversation,
-      request,
+      format === "ts" ? `${request}\n\n${AS_FENCES}` : request,
     ],
     env: { ...env, NO_COLOR: "1" },
     signal: AbortSignal.timeout(timeoutSeconds * 1000 + MORE_TIME_MS),

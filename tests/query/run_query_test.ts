@@ -34,6 +34,18 @@ Deno.test("runQuery() sends the same first three messages in every call of a que
   for (const other of others) assert.equal(other, first);
 });
 
+Deno.test("runQuery() runs a reply of named fences as blocks and says nothing of a repair", async () => {
+  await using engine = await startEngine([
+    "Count first.\n```ts\nconst n = 20 + 1\n```\nThen double it.\n```ts\nconst twice = 2 * n\n```\n",
+    "```\nconst plain = twice\n```",
+    "```typescript\nawait answer(String(plain))\n```",
+  ]);
+  assert.equal((await engine.ask("go")).answer, "42");
+  assert.doesNotMatch(engine.context(1), /repaired/);
+  assert.match(engine.context(1), /Count first\.[^]*Then double it\./);
+  assert.match(engine.context(2), /took fenced code as blocks/);
+});
+
 Deno.test("runQuery() tells the next call why a reply in prose could not be used", async () => {
   await using engine = await startEngine(["I am sure it is fine.", replyJson("1 + 1", { final: "It is 2." })]);
   const result = await engine.ask("1 + 1?");

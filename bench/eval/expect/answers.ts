@@ -15,6 +15,17 @@ export function number(wanted: number): Expectation {
   };
 }
 
+/** The answer is this count. The credit falls by a quarter for each one that it is off. */
+export function counted(wanted: number): Expectation {
+  return {
+    ...number(wanted),
+    credit: ({ answer }) => {
+      const found = answer.match(/\d+/g) ?? [];
+      return found.length === 1 ? 0.75 ** Math.abs(Number(found[0]) - wanted) : 0;
+    },
+  };
+}
+
 /** The answer is this text; case, quotes, emphasis and a full stop do not matter. */
 export function text(wanted: string): Expectation {
   return {

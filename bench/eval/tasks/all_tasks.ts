@@ -4,6 +4,7 @@ import { LOG_TASKS } from "./files_logs.ts";
 import { BUG_TASKS } from "./fixing_bugs.ts";
 import { FAULT_TASKS } from "./fixing_faults.ts";
 import { REFACTORING_TASKS } from "./fixing_refactoring.ts";
+import { COUNTING_TASKS } from "./counting.ts";
 import { FACT_TASKS } from "./long_facts.ts";
 import { STRUCTURE_TASKS } from "./long_structures.ts";
 import { BOARD_PUZZLES } from "./puzzles_boards.ts";
@@ -23,4 +24,5 @@ export const ALL_TASKS: readonly AgentTask[] = [
   ...STRUCTURE_TASKS,
   ...TALK_TASKS,
   ...WORK_TASKS,
+  ...COUNTING_TASKS,
 ];

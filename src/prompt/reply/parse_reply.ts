@@ -209,7 +209,7 @@ function fromObjects(body: string, fences: readonly Fence[]): Reply | Refused | 
 function withFences(reply: Reply, before: readonly Fence[]): Reply {
   const code = blocksOf(before.filter((fence) => fence.closed && fence.language !== "" && isCode(fence)));
   if (reply.code.length > 0 || code.length === 0) return reply;
-  return { ...reply, code, repairs: ["took fenced code as blocks", ...reply.repairs] };
+  return { ...reply, code, repairs: [FENCED, ...reply.repairs] };
 }
 
 function withThinking(reply: Reply, idle: Reply): Reply {
@@ -266,6 +266,14 @@ function escapedObject(body: string): Reply | null {
   return reply && { ...reply, repairs: ["took the JSON object out of other text", ...reply.repairs] };
 }
 
+const FENCED = "took fenced code as blocks";
+const TYPESCRIPT = new Set(["ts", "typescript", "js", "javascript"]);
+
+/** Whether all fences say that they are TypeScript: such a reply has a form of its own and needs no repair. */
+function isNamed(code: readonly Fence[]): boolean {
+  return code.every(({ language }) => TYPESCRIPT.has(language));
+}
+
 function fromFences(body: string, fences: readonly Fence[]): Reply | null {
   const code = fences.filter((fence) => fence.closed && isCode(fence));
   if (code.length === 0) return null;
@@ -283,7 +291,7 @@ function fromFences(body: string, fences: readonly Fence[]): Reply | null {
     code: blocks,
     next: { model: null, reasoning: null },
     final: null,
-    repairs: ["took fenced code as blocks", ...cut],
+    repairs: [...isNamed(code) ? [] : [FENCED], ...cut],
   };
 }
 

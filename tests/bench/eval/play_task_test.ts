@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { task } from "../../../bench/eval/agent_task.ts";
-import { number } from "../../../bench/eval/expect/answers.ts";
+import { counted, number } from "../../../bench/eval/expect/answers.ts";
 import { playTask } from "../../../bench/eval/play_task.ts";
 import { resultTable } from "../../../bench/eval/result_table.ts";
 import { selectTasks } from "../../../bench/eval/select_tasks.ts";
@@ -9,10 +9,24 @@ import { SCRIPTED } from "../../../bench/eval/vis_agent.ts";
 import { runs } from "../../helpers/long_part.ts";
 import { sourceProgram } from "../../../bench/support/programs.ts";
 
-const ONE_OF_EACH = ["puzzles/cipher", "files/duplicates", "fixing/off-by-one", "long/needle", "series/undo"];
+const ONE_OF_EACH = [
+  "puzzles/cipher",
+  "files/duplicates",
+  "fixing/off-by-one",
+  "long/needle",
+  "series/undo",
+  "counting/count-71",
+];
 
 async function agent() {
-  return { program: await sourceProgram(), provider: SCRIPTED, model: null, timeoutSeconds: 300 };
+  return {
+    program: await sourceProgram(),
+    provider: SCRIPTED,
+    model: null,
+    timeoutSeconds: 300,
+    format: "json" as const,
+    home: null,
+  };
 }
 
 for (const id of ONE_OF_EACH.slice(0, runs(1, ONE_OF_EACH.length))) {
@@ -26,6 +40,26 @@ for (const id of ONE_OF_EACH.slice(0, runs(1, ONE_OF_EACH.length))) {
     assert.deepEqual([result.refusedFinals, result.repeatedBlocks], [0, 0]);
   });
 }
+
+Deno.test("evaluation: the arm direct asks once with the whole input, and a reply of fences solves as JSON does", async () => {
+  const [counting] = selectTasks(ALL_TASKS, ["counting/count-71"]);
+  assert.ok(counting);
+  const direct = await playTask(counting, { ...await agent(), direct: true });
+  assert.deepEqual([direct.solved, direct.reason, direct.iterations, direct.score], [true, "", 1, 1]);
+  assert.ok(direct.input > 5_000, `${direct.input} tokens`);
+  const fences = await playTask(counting, { ...await agent(), format: "ts" });
+  assert.deepEqual([fences.solved, fences.reason, fences.iterations], [true, "", 2]);
+});
+
+Deno.test("evaluation: a count that is off has credit, and another answer has none", async () => {
+  const turn = { request: "Say 4", expects: counted(4), wrong: ["2"] };
+  const scores = [];
+  for (const said of ["3", "6", "no idea"]) {
+    const play = task("counting/off", () => ({ ...turn, script: `await answer(${JSON.stringify(said)})` }));
+    scores.push((await playTask(play, await agent())).score);
+  }
+  assert.deepEqual(scores, [0.75, 0.5625, 0]);
+});
 
 Deno.test("evaluation: repeated work is counted; a script that ends too early is the reason, and a series stops", async () => {
   const turn = { request: "Say 1", expects: number(1), wrong: ["2"] };
@@ -77,10 +111,10 @@ Deno.test("resultTable() has a row for each family and one for all, and lists wh
     seconds: 1,
   };
   const text = resultTable([
-    { ...one, id: "puzzles/a", family: "puzzles", solved: true, reason: "", costUsd: 0.25 },
-    { ...one, id: "long/b", family: "long", solved: false, reason: "answered\n1", costUsd: null },
+    { ...one, id: "puzzles/a", family: "puzzles", solved: true, score: 1, reason: "", costUsd: 0.25 },
+    { ...one, id: "long/b", family: "long", solved: false, score: 0.5, reason: "answered\n1", costUsd: null },
   ]);
-  assert.match(text, /^\| puzzles \| 1 of 1 \| 2 \| 10 \| 3 \| \$0\.2500 \| 1 \| 0 \|$/m);
-  assert.match(text, /^\| \*\*all\*\* \| 1 of 2 \| 4 \| 20 \| 6 \| unknown \| 2 \| 0 \|$/m);
+  assert.match(text, /^\| puzzles \| 1 of 1 \| 1.00 \| 2 \| 10 \| 3 \| \$0\.2500 \| 1 \| 0 \|$/m);
+  assert.match(text, /^\| \*\*all\*\* \| 1 of 2 \| 0.75 \| 4 \| 20 \| 6 \| unknown \| 2 \| 0 \|$/m);
   assert.match(text, /^- long\/b: answered 1$/m);
 });

@@ -4,7 +4,7 @@ import { writeFiles } from "../../../bench/eval/play_task.ts";
 import { ALL_TASKS } from "../../../bench/eval/tasks/all_tasks.ts";
 import { withFolder } from "../../helpers/with_folder.ts";
 
-const FAMILIES = ["puzzles", "files", "fixing", "long", "series"] as const;
+const FAMILIES = ["puzzles", "files", "fixing", "long", "series", "counting"] as const;
 
 /** What the checker says about an outcome, after all requests before it were solved. */
 async function verdict(task: AgentTask, { at, before, outcome }: {
