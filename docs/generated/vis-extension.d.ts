@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: ab8aac38ad5ace014994e16c9a1734af8a498a0bdbcf9396b67e209d35dc461d
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 88154b8b07a5cd1791ff18ac92b921eafec196cc1fe660eb6648ac3c134f91de
 import { z } from 'zod';
 
 /** Any value that JSON can express. */
