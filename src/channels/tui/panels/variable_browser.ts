@@ -129,8 +129,6 @@ function drawn(
 
 /** Limit of the shown part of a value or a difference. */
 const SHOWN_CHARS = 200_000;
-/** Characters of a value. */
-const MAX_VALUE = 1_000_000;
 const PAGES = ["value", "code", "versions", "diff"] as const;
 /** Most versions listed, in general and for large values. */
 const LISTED = 40;
@@ -147,8 +145,8 @@ interface Given {
 }
 
 interface Page {
-  /** What c copies. */
-  readonly text: string;
+  /** Makes what c copies. */
+  readonly copied: () => string;
   readonly parts: readonly TextPart[];
 }
 
@@ -163,8 +161,7 @@ class VariablePages {
   /** The version to compare with, instead of the previous one. */
   #marked: number | null = null;
   #shown: ShownVersion | null = null;
-  /** What c copies. */
-  #text = "";
+  #copied: Page["copied"] = () => "";
 
   constructor(head: Head, given: Given) {
     this.reader = new Reader(given.theme);
@@ -194,7 +191,7 @@ class VariablePages {
     else if (matchesKey(data, "shift+tab")) this.#turn(-1);
     else if (matchesKey(data, "left")) this.#go(-1);
     else if (matchesKey(data, "right")) this.#go(1);
-    else if (data === "c") this.#given.copy(this.#text);
+    else if (data === "c") this.#given.copy(this.#copied());
     else if (data === "m") {
       this.#marked = this.#marked === this.#version ? null : this.#version;
       if (this.#page === "diff") this.#load();
@@ -226,10 +223,10 @@ class VariablePages {
     const [version, page] = [this.#version, this.#page];
     this.reader.text.show([]);
     this.#given.load(async () => {
-      const { shown, text, parts } = await this.#read(version, page);
+      const { shown, copied, parts } = await this.#read(version, page);
       return () => {
         this.#shown = shown;
-        this.#text = text;
+        this.#copied = copied;
         this.reader.text.show(parts);
       };
     });
@@ -238,18 +235,22 @@ class VariablePages {
   async #read(
     version: number,
     page: typeof PAGES[number],
-  ): Promise<{ readonly shown: ShownVersion | null; readonly text: string; readonly parts: readonly TextPart[] }> {
+  ): Promise<Page & { readonly shown: ShownVersion | null }> {
     const { branch, records } = this.#given;
     const { name, versions } = this.#head;
     if (page === "versions") return { shown: this.#shown, ...await this.#versions() };
     if (page === "diff") return { shown: this.#shown, ...await this.#diff(version) };
     // The store returns the newest ones: the requested one comes first.
     const [shown = null] = await records().versions(branch, { name, newest: versions - version + 1 });
-    const text = shown === null ? "" : page === "code" ? shown.code : versionText(shown, MAX_VALUE);
-    return {
-      shown,
-      ...page === "code" && text === "" ? told("No block made it") : { text, parts: bounded(text, "plain") },
-    };
+    if (shown === null) return { shown, copied: () => "", parts: bounded("", "plain") };
+    if (page === "value") {
+      const isText = typeof shown.shown?.value === "string";
+      const text = versionText(shown, isText ? Infinity : 2 * SHOWN_CHARS);
+      return { shown, copied: () => versionText(shown, Infinity), parts: bounded(text, "plain", { isWhole: isText }) };
+    }
+    const { code } = shown;
+    if (code === "") return { shown, ...told("No block made it") };
+    return { shown, copied: () => code, parts: bounded(code, "plain") };
   }
 
   async #diff(to: number): Promise<Page> {
@@ -258,7 +259,7 @@ class VariablePages {
     if (from === to) return told("Marked: choose the version to compare with, using ←→");
     const { branch, records } = this.#given;
     const { text } = await records().diff(branch, { name: this.#head.name, from, to });
-    return { text, parts: bounded(text, "diff") };
+    return { copied: () => text, parts: bounded(text, "diff") };
   }
 
   async #versions(): Promise<Page> {
@@ -273,17 +274,17 @@ class VariablePages {
     });
     const earlier = versions - found.length;
     const text = [...lines, ...earlier > 0 ? [`${" ".repeat(12)}and ${earlier} earlier`] : []].join("\n");
-    return { text, parts: [{ text, look: "table" }] };
+    return { copied: () => text, parts: [{ text, look: "table" }] };
   }
 }
 
 function told(text: string): Page {
-  return { text: "", parts: [{ text, look: "dim" }] };
+  return { copied: () => "", parts: [{ text, look: "dim" }] };
 }
 
-function bounded(text: string, look: "plain" | "diff"): readonly TextPart[] {
+function bounded(text: string, look: "plain" | "diff", { isWhole = true } = {}): readonly TextPart[] {
   if (text.length <= SHOWN_CHARS) return [{ text, look }];
-  const left = text.length - SHOWN_CHARS;
-  const told = `… ${left.toLocaleString("en")} characters more are not shown; c copies all`;
+  const left = isWhole ? `${(text.length - SHOWN_CHARS).toLocaleString("en")} characters more are` : "the rest is";
+  const told = `… ${left} not shown; c copies all`;
   return [{ text: text.slice(0, SHOWN_CHARS), look }, { text: told, look: "dim" }];
 }

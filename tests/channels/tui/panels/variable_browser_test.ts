@@ -89,7 +89,8 @@ Deno.test("VariableBrowser functions, lost values and texts are shown for what t
 
 Deno.test("VariableBrowser a value of 10 MB is shown in part, scrolled and searched at once", async () => {
   await using rig = await ran(
-    "const big = 'abcdefghi\\n'.repeat(1_000_000)\nconst wide = 'x'.repeat(10_000_000)",
+    "const big = 'abcdefghi\\n'.repeat(1_000_000)\nconst wide = 'x'.repeat(10_000_000)\n" +
+      "const data = Array.from({ length: 200_000 }, (_, at) => 100_000 + at)",
   );
   const panel = new VariableBrowser(rig.parts);
   await rig.until(panel, /big = string\(10000000\)/);
@@ -107,6 +108,12 @@ Deno.test("VariableBrowser a value of 10 MB is shown in part, scrolled and searc
   for (const width of WIDTHS) await rig.until(panel, /x{36}/, { width });
   type(panel, KEYS.end);
   for (const width of WIDTHS) assert.match(shown(panel, { width }), /characters more/);
+  type(panel, KEYS.esc, ...Array.from({ length: 4 }, () => KEYS.backspace), ..."data", KEYS.enter);
+  await rig.until(panel, /100001,/);
+  type(panel, KEYS.end);
+  assert.match(shown(panel), /… the rest is not shown; c copies all/);
+  type(panel, "c");
+  assert.equal(JSON.parse(String(rig.all("copy")[1])).length, 200_000);
 });
 
 Deno.test("VariableBrowser hostile values, docs and properties command nothing", async () => {
