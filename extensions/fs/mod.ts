@@ -70,6 +70,11 @@ export default defineExtension({
       async (env, name: string, options?: ReadFileOptions) => readFile(await places.of(env), name, options),
       {
         doc: "Text up to 1 MB, or lines from..to.",
+        insteadOf: [
+          ...["read_file", "view_file", "open_file", "view", "read", "cat", "open", "file_read"],
+          ...["fs.readFileSync", "fs.promises.readFile", "fs.createReadStream", "readFileSync"],
+          ...["Deno.readTextFile", "Deno.readTextFileSync", "Deno.readFile", "fs", "fs/promises", "fs-extra"],
+        ],
         untimed: true,
         action: { doing: "reading", done: "read", things: "files" },
         args: z.tuple([path, Read]),
@@ -102,6 +107,7 @@ export default defineExtension({
         findFiles(await places.of(env), patterns, options),
       {
         doc: "Paths; !pattern excludes.",
+        insteadOf: ["glob", "file_search", "find_files", "find_file", "glob_search", "find_by_name"],
         action: { doing: "listing", done: "listed", things: "patterns" },
         outcome: counted("file", "files"),
         args: z.tuple([many.describe("patterns"), Find]),
@@ -111,6 +117,7 @@ export default defineExtension({
     ),
     fn("grep", search, {
       doc: "Lines that match an RE2 pattern; over 500 is an error unless limit is set.",
+      insteadOf: ["grep", "rg", "grep_search", "search_files", "search_code", "codebase_search", "code_search"],
       action: { doing: "searching for", done: "searched for", things: "patterns" },
       outcome: counted("match", "matches"),
       args: z.tuple([z.string().describe("pattern"), z.union([z.string(), Search]).optional().describe("where")]),
@@ -138,6 +145,10 @@ export default defineExtension({
       async (env, folder?: string, options?: ListFilesOptions) => listFiles(await places.of(env), folder, options),
       {
         doc: "Depth 2.",
+        insteadOf: [
+          ...["ls", "list_dir", "list_directory", "tree", "readdir", "readdirSync", "fs.readdirSync", "fs.readdir"],
+          ...["Deno.readDir", "Deno.readDirSync", "os.listdir"],
+        ],
         action: { doing: "listing", done: "listed", things: "folders" },
         outcome: counted("entry", "entries"),
         args: z.tuple([z.string().describe("folder").optional(), List]),
@@ -147,6 +158,11 @@ export default defineExtension({
     ),
     fn("edit", edit, {
       doc: "Replaces text that occurs once (or all); all files or none.",
+      insteadOf: [
+        ...["edit", "edit_file", "multi_edit", "str_replace", "str_replace_editor", "str_replace_based_edit_tool"],
+        ...["replace_in_file", "search_replace", "replace"],
+      ],
+      usage: "await fs.edit(path, {old, new})",
       room: CHANGE_ROOM,
       untimed: true,
       action: { doing: "editing", done: "edited", things: "files" },
@@ -168,6 +184,10 @@ export default defineExtension({
         places.change(env, (at) => writeFile(at, { path: name, text, options })),
       {
         doc: "Creates or replaces.",
+        insteadOf: [
+          ...["write_file", "write", "create_file", "write_to_file", "save_file", "writeFileSync"],
+          ...["fs.writeFileSync", "fs.promises.writeFile", "Deno.writeTextFile", "Deno.writeTextFileSync"],
+        ],
         room: CHANGE_ROOM,
         untimed: true,
         action: { doing: "writing", done: "wrote", things: "files" },
@@ -181,6 +201,7 @@ export default defineExtension({
     ),
     fn("patch", (env, text: string) => places.change(env, (at) => patch(at, text)), {
       doc: "Applies a unified diff or search/replace blocks to several files, all or none.",
+      insteadOf: ["apply_patch", "apply_diff"],
       room: CHANGE_ROOM,
       untimed: true,
       action: { doing: "patching files", done: "patched", things: "files", named: 0 },
@@ -194,6 +215,7 @@ export default defineExtension({
     }),
     fn("move", (env, from: string, to: string) => places.change(env, (at) => movePath(at, { from, to })), {
       doc: "Renames a file or folder, never over another.",
+      insteadOf: ["fs.renameSync", "fs.rename", "Deno.rename", "Deno.renameSync", "rename_file", "move_file"],
       room: CHANGE_ROOM,
       untimed: true,
       action: { doing: "moving", done: "moved", things: "files", named: 2 },
@@ -206,6 +228,15 @@ export default defineExtension({
       (env, name: string, options?: RemoveOptions) => places.change(env, (at) => removePath(at, name, options)),
       {
         doc: "Removes a file, link or folder.",
+        insteadOf: [
+          "delete_file",
+          "fs.unlinkSync",
+          "fs.rmSync",
+          "fs.unlink",
+          "fs.rm",
+          "Deno.remove",
+          "Deno.removeSync",
+        ],
         room: CHANGE_ROOM,
         untimed: true,
         action: { doing: "removing", done: "removed", things: "files" },
@@ -227,6 +258,7 @@ export default defineExtension({
     }),
     fn("stat", async (env, name: string) => statPath(await places.of(env), name), {
       doc: "Null if missing.",
+      insteadOf: ["existsSync", "fs.existsSync", "fs.exists", "fs.statSync", "Deno.stat", "Deno.lstat"],
       action: { doing: "checking", done: "checked", things: "files" },
       args: z.tuple([path]),
       returns: "{path, type, size, modified} | null",

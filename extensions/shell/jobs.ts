@@ -1,4 +1,5 @@
 import type { EnvironmentView, FileChanges } from "@vis/extension";
+import { missingProgramHint } from "./missing_program.ts";
 import { allowed, type CommandOptions, type ShellCommand, spawnOptions, wallHint, watched } from "./run.ts";
 
 export interface StartOptions extends Omit<CommandOptions, "stdin"> {
@@ -64,7 +65,7 @@ export async function readJob(
   options: ReadOutputOptions = {},
 ): Promise<JobReport & { readonly hint?: string }> {
   const report = await jobsOf(env).read(id, { ...options, signal: env.signal });
-  const hint = wallHint(env, report.output);
+  const hint = await missingProgramHint(env, report.output) ?? wallHint(env, report.output);
   const changes = report.changes ?? (report.running ? await env.watchFiles?.()?.report() : null);
   return { ...report, ...(changes ? { changes } : {}), ...(hint === null ? {} : { hint }) };
 }

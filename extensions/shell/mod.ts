@@ -64,6 +64,12 @@ export default defineExtension({
   symbols: [
     fn("run", (env: EnvironmentView, asked: ShellCommand, options?: ShellRunOptions) => run(env, asked, options), {
       doc: "A list runs without a shell.",
+      insteadOf: [
+        ...["bash", "sh", "shell", "terminal", "run_command", "execute_command", "run_shell_command", "shell_command"],
+        ...["run_terminal_cmd", "run_in_terminal", "run_bash", "exec", "execSync", "spawn", "spawnSync", "local_shell"],
+        ...["child_process", "Deno.Command", "Deno.run", "os.system", "subprocess", "subprocess.run", "exec_command"],
+        ...["process.env", "Deno.env", "Deno.env.get", "os.environ"],
+      ],
       untimed: true,
       room: (_command, options?: unknown) => largeOutput(options as ShellRunOptions | undefined),
       action: { doing: "running", done: "ran", things: "commands" },

@@ -6,6 +6,7 @@ import {
   isSecretFile,
   matchesWildcard,
 } from "@vis/extension";
+import { missingProgramHint } from "./missing_program.ts";
 import { existsSync } from "node:fs";
 import { realpath } from "node:fs/promises";
 import ownPath, { relative, resolve } from "node:path";
@@ -28,7 +29,10 @@ export async function run(
     env,
     () => spawn({ ...spawnOptions({ timeoutMs: RUN_MS, ...options }), guessEncoding: true }),
   );
-  const hint = wallHint(env, `${result.stderr}\n${result.stdout}`);
+  const output = `${result.stderr}\n${result.stdout}`;
+  const hint = result.code === 0
+    ? wallHint(env, output)
+    : await missingProgramHint(env, output) ?? wallHint(env, output);
   return {
     ...result,
     ...(changes === null ? {} : { changes }),

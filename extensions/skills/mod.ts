@@ -38,6 +38,11 @@ export default defineExtension({
     FOUND.delete(env);
     return [...(found.skills.length > 0 ? [listOf(found)] : []), ...notes].join("\n");
   },
+  topics: async ({ workspace, home = null, secrets }: EnvironmentView) =>
+    (await findSkills({ workspace, home, secrets })).skills.map(({ name, description }) => ({
+      name: `skills.read(${JSON.stringify(name)})`,
+      doc: description,
+    })),
   shown: 0,
   symbols: [
     fn("read", (env: EnvironmentView, name: string, path?: string) => read(env, { name, path }), {

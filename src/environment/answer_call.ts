@@ -1,6 +1,7 @@
 import { HostCallError } from "../domain/errors.ts";
 import { readable } from "../domain/kit/json.ts";
 import { nearestNames } from "../domain/kit/names.ts";
+import { oneLine } from "../domain/kit/text.ts";
 import {
   aboutSubject,
   type CallAction,
@@ -11,7 +12,7 @@ import {
 import type { AnswerType, Confidence } from "../domain/query/query_schemas.ts";
 import { SYSTEM_VARIABLES } from "../domain/query/variable.ts";
 import { type ActiveExtensions, type OffPart, offReason } from "../extension/active.ts";
-import type { EnvironmentView } from "../extension/spec.ts";
+import type { EnvironmentView, Topic } from "../extension/spec.ts";
 import type { Branch, Store } from "../persistence/store.ts";
 import type { HostCall } from "../sandbox/sandbox.ts";
 import type { QueryScope } from "./environment_parts.ts";
@@ -160,6 +161,8 @@ export interface BuiltinSource {
   readonly conversationHistory: (count: number) => Promise<unknown>;
   readonly conversationCode: (query: string | null) => Promise<unknown>;
   readonly doc: (name: string) => string | null;
+  /** What can be found by words. */
+  readonly topics: () => Promise<readonly Topic[]>;
   /** Functions of active extensions, and all that are switched off. */
   readonly extensions: () => { readonly functions: readonly string[]; readonly off: readonly OffPart[] };
 }
@@ -207,7 +210,7 @@ const BUILTINS: Readonly<Record<string, Builtin>> = {
     signature: "conversationCode(queryId?: string): Promise<Array<{iteration, code, ok, preview}>>",
     run: (call, source) => source.conversationCode(call.args[0] === undefined ? null : text(call)),
   },
-  doc: { signature: "doc(f): Promise<string>", run: doc },
+  doc: { signature: "doc(f or words): Promise<string>", run: doc },
 };
 
 /** What the realm itself provides. */
@@ -252,7 +255,7 @@ function answer(call: HostCall, _source: BuiltinSource, scope: QueryScope): void
   scope.answer(readable(call.args[0]), { type, confidence, block: call.block, value: call.args[0] });
 }
 
-function doc(call: HostCall, source: BuiltinSource): string {
+async function doc(call: HostCall, source: BuiltinSource): Promise<string> {
   const asked = text(call);
   const builtin = Object.hasOwn(BUILTINS, asked) ? BUILTINS[asked]?.signature : undefined;
   const { functions, off } = source.extensions();
@@ -261,12 +264,45 @@ function doc(call: HostCall, source: BuiltinSource): string {
   if (found) return found;
   const reason = offReason(asked, off);
   if (reason !== null) throw refused("doc", `Cannot describe ${asked}: ${reason}`);
+  // A misspelled function of a namespace has near names.
+  const isMember = functions.some((one) => asked.startsWith(one.slice(0, one.indexOf(".") + 1)));
+  const listed = isMember ? "" : foundByWords(asked, [...BUILTIN_TOPICS, ...await source.topics()]);
+  if (listed !== "") return `Nothing is called ${oneLine(asked, MAX_ASKED)}. Found by its words:\n${listed}`;
   const aliases = functions.map((one) => one.split(".")[0] ?? one);
   const near = nearestNames(asked, [
     ...new Set([...BUILTIN_NAMES, ...Object.keys(REALM_DOCS), ...aliases, ...functions]),
   ]);
   const which = near.length > 0 ? `; the nearest are ${near.join(", ")}` : "";
   throw refused("doc", `Cannot describe ${asked}: there is no such function of the sandbox${which}`);
+}
+
+const BUILTIN_TOPICS: readonly Topic[] = [
+  ...Object.entries(BUILTINS).map(([name, { signature }]) => ({ name, doc: signature })),
+  ...Object.entries(REALM_DOCS).map(([name, doc]) => ({ name, doc })),
+];
+const MAX_ASKED = 80, MAX_LISTED = 10, MAX_LINE = 160;
+
+/** The topics that hold the most of the words, best first, a line each. Words of a name count more than those of its
+ * description. */
+function foundByWords(asked: string, topics: readonly Topic[]): string {
+  const words = [...new Set(wordsOf(asked))].slice(0, 10);
+  const score = (text: string, weight: number): number => {
+    const own = wordsOf(text);
+    return words.reduce((sum, word) => {
+      const isWhole = own.includes(word);
+      const isPart = word.length > 2 &&
+        own.some((one) => one.startsWith(word) || word.startsWith(one) && one.length > 3);
+      return sum + (isWhole ? 2 * weight : isPart ? weight : 0);
+    }, 0);
+  };
+  return topics.map((topic) => ({ topic, points: score(topic.name, 3) + score(topic.doc, 1) }))
+    .filter(({ points }) => points > 0).sort((one, other) => other.points - one.points).slice(0, MAX_LISTED)
+    .map(({ topic }) => oneLine(`${topic.name}: ${topic.doc}`, MAX_LINE)).join("\n");
+}
+
+/** "conversationHistory" is of two words. */
+function wordsOf(text: string): readonly string[] {
+  return text.slice(0, 2_000).replace(/([\p{Ll}\d])(\p{Lu})/gu, "$1 $2").toLowerCase().match(/[\p{L}\d]+/gu) ?? [];
 }
 
 /** A function of a module is described with the module. */
@@ -320,14 +356,16 @@ export function builtinSource(
     readonly branch: Branch;
     forget(names: readonly string[]): Promise<unknown>;
   },
-  { restoreVar, active }: Pick<BuiltinSource, "restoreVar"> & {
-    readonly active: () => Pick<ActiveExtensions, "doc" | "functions" | "off"> | null;
+  { restoreVar, active, view }: Pick<BuiltinSource, "restoreVar"> & {
+    readonly active: () => Pick<ActiveExtensions, "doc" | "functions" | "off" | "topics"> | null;
+    readonly view: () => EnvironmentView;
   },
 ): BuiltinSource {
   const at = () => ({ branchId: environment.branch.branchId });
   return {
     restoreVar,
     doc: (name) => active()?.doc(name) ?? null,
+    topics: async () => await active()?.topics?.(view()) ?? [],
     extensions: () => ({ functions: active()?.functions ?? [], off: active()?.off ?? [] }),
     vars: () =>
       environment.index.all().map(({ name, kind, versions, scope, summary }) => {

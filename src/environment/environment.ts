@@ -14,6 +14,7 @@ import { Cancelled, HostCallError, SandboxEnded } from "../domain/errors.ts";
 import { newId } from "../domain/kit/ids.ts";
 import { SYSTEM_VARIABLES, type VariableImage } from "../domain/query/variable.ts";
 import type { ActiveExtensions, ExtensionFault } from "../extension/active.ts";
+import { blockHint, type Habits } from "../extension/habits.ts";
 import type { EnvironmentView } from "../extension/spec.ts";
 import type { Log } from "../logging/log.ts";
 import type { Branch, Store, VariableHead } from "../persistence/store.ts";
@@ -216,7 +217,7 @@ export class Environment {
   async run(block: BlockRun, { stored }: { readonly stored?: Promise<unknown> } = {}): Promise<RunReport> {
     this.#stored = stored ?? null;
     this.#running = true;
-    const report = await this.#session.run(block).finally(() => this.#running = false);
+    const report = this.#hinted(block, await this.#session.run(block).finally(() => this.#running = false));
     const restored = this.#scopes.takeRestored(report);
     this.#session.remember(restored.map(({ image }) => image));
     const saved = [...report.saved, ...restored.flatMap(({ image, older }) => older ? [image] : [])];
@@ -228,6 +229,19 @@ export class Environment {
     const lost = this.alive ? report.result.lost : missingNames(report.result, this.index);
     for (const name of lost) this.index.lost(name, "its value could not be kept");
     return { ...report, result: { ...report.result, lost }, saved };
+  }
+
+  /** What functions of the active extensions replace; for replies too. */
+  get habits(): Habits {
+    return this.#active?.habits ?? {};
+  }
+
+  /** With what to write instead, where a block used what only other tools and runtimes have. */
+  #hinted({ code: source }: BlockRun, report: RunReport): RunReport {
+    const { result } = report, { error } = result;
+    const hint = error ? blockHint(this.habits, { ...error, source }) : "";
+    if (!error || hint === "") return report;
+    return { ...report, result: { ...result, error: { ...error, message: `${error.message}; ${hint}` } } };
   }
 
   async render(text: string, options: { readonly deadlineMs: number }): Promise<RenderReport> {
@@ -299,6 +313,7 @@ export class Environment {
   readonly #builtins = builtinSource(this, {
     restoreVar: (name, version) => this.#restoreVar(name, version),
     active: () => this.#active,
+    view: () => this.view(),
   });
 
   /** Takes variables out of scope, permanently once that is stored. Their versions are kept. */

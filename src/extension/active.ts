@@ -1,7 +1,8 @@
 import { ENDED, messageOf } from "../domain/errors.ts";
 import type { Clock } from "../domain/kit/time.ts";
 import type { CallAction, CallOutcome } from "../domain/query/calls.ts";
-import type { EnvironmentView, NudgeContext, ReplyExample } from "./spec.ts";
+import type { Habits } from "./habits.ts";
+import type { EnvironmentView, NudgeContext, ReplyExample, Topic } from "./spec.ts";
 
 /** Knows which extensions are active in a query. */
 export interface ExtensionSource {
@@ -44,6 +45,10 @@ export interface ActiveExtensions {
   readonly nudges: readonly { readonly namespace: string; nudge(ctx: NudgeContext): Promise<string | null> }[];
   /** Rejects only with HostCallError. */
   call(name: string, args: readonly unknown[], options: FunctionCallOptions): Promise<unknown>;
+  /** What models write out of habit, and the calls of functions that replace it. */
+  readonly habits?: Habits;
+  /** What can be found by words, functions first. Rejects never. */
+  readonly topics?: (env: EnvironmentView) => Promise<readonly Topic[]>;
   /** Text about "search.find", or about all of "search"; null if it is not active. */
   doc(name: string): string | null;
 }
@@ -107,6 +112,8 @@ export function joinParts(parts: readonly Part[], call: ActiveExtensions["call"]
     example: parts.find(({ example }) => example)?.example,
     nudges: parts.flatMap(({ nudges }) => nudges),
     faults: () => parts.flatMap(({ faults }) => faults?.() ?? []),
+    habits: Object.assign({}, ...parts.map(({ habits }) => habits).reverse()),
+    topics: async (env) => (await Promise.all(parts.map(({ topics }) => topics?.(env) ?? []))).flat(),
     call,
     doc: (name) => parts.reduce<string | null>((found, part) => found ?? part.doc(name), null),
   };

@@ -23,7 +23,8 @@ import {
 } from "./active.ts";
 import { readExtensionConfig, type SettingSources } from "./read_config.ts";
 import { signatureOf } from "./signatures.ts";
-import type { Before, EnvironmentView, Extension, FileWatcher, FunctionSymbol, ValueSymbol } from "./spec.ts";
+import { habitsOf } from "./habits.ts";
+import type { Before, EnvironmentView, Extension, FileWatcher, FunctionSymbol, Topic, ValueSymbol } from "./spec.ts";
 import { type NormalExtension, scriptsOf, validateExtension } from "./validate.ts";
 
 interface RegistryOptions extends SettingSources {
@@ -223,6 +224,7 @@ export class ExtensionRegistry {
       active.map((part) => ({
         ...part,
         nudges: part.extension.nudge ? [this.#nudgeOf(part.extension, { own, faults })] : [],
+        topics: async (env) => [...part.listed, ...await this.#topicsOf(part.extension, { env, own, faults })],
       })),
       async (name, args, options) => {
         const part = active.find(({ symbols }) => symbols.has(name));
@@ -243,6 +245,17 @@ export class ExtensionRegistry {
       },
     );
     return { ...joined, blocks: grouped(active).flatMap(({ blocks }) => blocks) };
+  }
+
+  /** What an extension lets `doc()` find besides its functions. */
+  async #topicsOf(extension: NormalExtension, { env, own, faults = [] }: ViewOf): Promise<readonly Topic[]> {
+    try {
+      const topics = await this.#answer(() => extension.topics?.(this.#view(extension, { env, own })) ?? []);
+      return topics.map(({ name, doc }) => ({ name: String(name), doc: String(doc) }));
+    } catch (error) {
+      faults.push({ namespace: extension.namespace, phase: "topics", error });
+      return [];
+    }
   }
 
   /** A nudge that is safe to call: only while the extension is active, and its result is one line of bounded length or
@@ -554,6 +567,8 @@ interface OwnPart extends Omit<Part, "nudges"> {
   readonly extension: NormalExtension;
   /** By their names in the realm. */
   readonly symbols: ReadonlyMap<string, FunctionSymbol | ValueSymbol>;
+  /** The symbols as `doc()` finds them. */
+  readonly listed: readonly Topic[];
 }
 
 /** With the prompt that each was made for. */
@@ -586,6 +601,8 @@ function makePart(extension: NormalExtension, prompt: string): OwnPart {
     globals,
     modules: scriptsOf(extension),
     blocks: block === "" ? [] : [block],
+    habits: habitsOf(functions.map(([, symbol]) => [symbol, symbol.usage ?? exampleOf(alias, symbol)])),
+    listed: symbols.map(([name, symbol]) => ({ name, doc: symbol.doc })),
     example,
     doc: (wanted) => {
       if (wanted === alias || Object.hasOwn(extension.modules ?? {}, wanted)) {

@@ -27,6 +27,8 @@ export interface Extension {
   /** A sample step and the answer that follows. The prompt shows that of the first active extension that has one. */
   readonly example?: ReplyExample;
   readonly nudge?: (ctx: NudgeContext) => string | null;
+  /** What `doc()` finds besides functions: how to read each, and a line about it. */
+  readonly topics?: (env: EnvironmentView) => readonly Topic[] | Promise<readonly Topic[]>;
   /** Called for each query, before `activate`: more extensions for this conversation, such as aliases from settings. */
   readonly extend?: (env: EnvironmentView) => readonly Extension[] | Promise<readonly Extension[]>;
   /** Most used first: if there are many, the prompt shows the first ones in full and only names the rest. */
@@ -60,6 +62,12 @@ export interface Extension {
 /** Reasoning, a block with its estimated time, and an answer that uses the variables of the block. */
 export type ReplyExample = Readonly<{ thinking: string; code: string; timeMs: number; answer: string }>;
 
+/** Something that `doc()` finds: the code that reads or calls it, and what it is. */
+export interface Topic {
+  readonly name: string;
+  readonly doc: string;
+}
+
 export type FunctionSymbol = FunctionOptions & Readonly<{ kind: "function"; name: string; fn: HostFunction }>;
 export type ValueSymbol = Readonly<{ kind: "value"; name: string; value: unknown; doc: string }>;
 
@@ -71,6 +79,10 @@ export interface FunctionOptions {
   readonly returns: string;
   /** Generated from the argument list if absent. */
   readonly examples?: readonly string[];
+  /** Names of functions and modules of other tools and runtimes that it replaces; errors about them show its call. */
+  readonly insteadOf?: readonly string[];
+  /** The call that these errors show; generated from the argument list if absent. */
+  readonly usage?: string;
   /** It has a time limit of its own and does not count against the block's time. */
   readonly untimed?: boolean;
   /** Whether it changes nothing that lasts and may be called for a plan; by default, what `readOnly` loads. */

@@ -38,6 +38,8 @@ const FunctionShape = z.strictObject({
   args: z.custom<z.ZodType>(isTuple, "must be a zod tuple: z.tuple([…])"),
   returns: text,
   examples: z.array(text).optional(),
+  insteadOf: z.array(text).optional(),
+  usage: text.optional(),
   untimed: z.boolean().optional(),
   reads: z.boolean().optional(),
   action: z.strictObject({ doing: text, done: text, things: text, named: z.number().int().min(0).optional() })
@@ -75,6 +77,7 @@ const ExtensionShape = z.strictObject({
   prompt: z.union([z.string(), func], "must be a string or a function").optional(),
   example: z.strictObject({ thinking: text, code: text, timeMs: z.number(), answer: text }).optional(),
   nudge: func.optional(),
+  topics: func.optional(),
   extend: func.optional(),
   watchFiles: func.optional(),
   symbols: z.array(z.discriminatedUnion("kind", [FunctionShape, ValueShape], "must be made by fn() or value()"))

@@ -3,6 +3,7 @@ import { Cancelled, ProviderError, type ProviderErrorCode } from "../domain/erro
 import { blockResult } from "../domain/query/block_result.ts";
 import { type ModelTrace, spentOn } from "../domain/query/model_call.ts";
 import type { QueryEventBody } from "../domain/query/query_schemas.ts";
+import { replyHint } from "../extension/habits.ts";
 import type { StoredBlock } from "../persistence/store.ts";
 import type { JournalEntry } from "../prompt/context.ts";
 import { callMessages } from "../prompt/prompt.ts";
@@ -252,6 +253,9 @@ const PASSING: readonly ProviderErrorCode[] = ["rate", "network", "stall"];
 
 /** Calls the model once (the router retries), streaming thinking and code to the channels once `announced` resolves.
  * Throws only `Cancelled` and defects. */
+/** Faults of replies that may be calls of tools. */
+const HABITUAL: ReadonlySet<string> = new Set(["tools", "text", "json"]);
+
 async function askModel(
   frame: IterationFrame,
   { messages, reasoning, announced, prefer = null }:
@@ -280,7 +284,10 @@ async function askModel(
     });
     clearTimeout(loading);
     const { nativeCallText, parseReply } = await import("../prompt/reply/parse_reply.ts");
-    const parsed = parseReply(answer.text, answer);
+    const read = parseReply(answer.text, answer);
+    const called = answer.toolCall === null ? answer.text : nativeCallText(answer.toolCall);
+    const hint = read.ok || !HABITUAL.has(read.fault) ? "" : replyHint(frame.environment.habits, called);
+    const parsed = read.ok || hint === "" ? read : { ...read, reason: `${read.reason}; ${hint}` };
     const text = answer.text === "" && answer.toolCall !== null ? nativeCallText(answer.toolCall) : answer.text;
     const said = parsed.ok ? parsed.reply.thinking : "";
     if (!progress.thought && said !== "") send({ type: "thinking", delta: said });

@@ -24,6 +24,7 @@ function told(): Told {
     forget: note("forget"),
     conversationHistory: note("conversationHistory"),
     conversationCode: note("conversationCode"),
+    topics: () => Promise.resolve([]),
     doc: (name) => name === "fs.stat" ? "stat(path)" : null,
     extensions: () => ({ functions: ["fs.stat"], off: [] }),
   };

@@ -25,7 +25,7 @@ const MAX_WORK = 2_500_000;
 /** Number of starts that the repair library may try. */
 const MAX_LIBRARY = 2;
 const TOOL_CALL =
-  /\bto=functions\.|\[TOOL_CALLS\]|<\/?(?:tool_call|function_calls?|invoke|tool_use)\b|<[|｜](?:tool|python_tag|plugin)|"(?:tool_calls?|function_call|tool_name)"|"arguments"\s*:/;
+  /\bto=functions\.|\[TOOL_CALLS\]|<\/?(?:tool_call|function_calls?|invoke|tool_use)\b|<[|｜](?:tool|python_tag|plugin)|"(?:tool_calls?|function_call|tool_name)"|"(?:arguments|tool|tool_input)"\s*:/;
 
 /** What the service sent besides the text. */
 interface BesideText {

@@ -1,0 +1,89 @@
+import type { FunctionSymbol } from "./spec.ts";
+
+/* What models write out of habit, for the tools and runtimes of others, and what to write here instead. Which function
+ * replaces which name, an extension says by `insteadOf`; the texts depend on the active ones only. */
+
+/** Names elsewhere, in small letters without signs, and the calls that replace them: "readfile" to
+ * "await search.read(path)". */
+export type Habits = Readonly<Record<string, string>>;
+
+/** A function's own name of several words counts too, written without its namespace. */
+export function habitsOf(functions: readonly (readonly [symbol: FunctionSymbol, usage: string])[]): Habits {
+  const own = functions.flatMap(([{ name }, usage]) => /[A-Z]/.test(name) ? [[keyOf(name), usage] as const] : []);
+  const named = functions.flatMap(([{ insteadOf = [] }, usage]) =>
+    insteadOf.map((name) => [keyOf(name), usage] as const)
+  );
+  return Object.fromEntries([...own, ...named]);
+}
+
+/** What replaces a name; null if nothing does. */
+export function insteadOf(habits: Habits, name: string): string | null {
+  const [key, last] = [keyOf(name), keyOf(name.slice(name.lastIndexOf(".") + 1))];
+  for (const one of ROOTS.test(name) ? [key, last] : [key]) {
+    if (Object.hasOwn(habits, one)) return habits[one] ?? null;
+  }
+  return null;
+}
+
+function keyOf(name: string): string {
+  return name.toLowerCase().replace(/^node:/, "").replace(/[^a-z0-9./]/g, "");
+}
+
+/** What other runtimes and harnesses call their functions by. */
+const ROOTS =
+  /^(?:fs|fsp|fsPromises|Deno|Bun|process|os|path|child_process|cp|subprocess|shutil|tools?|functions|default_api|self|vscode)\./;
+
+interface FailedBlock {
+  /** The class of the error. */
+  readonly name: string;
+  /** The line with the error, first. */
+  readonly excerpt: string;
+  readonly source: string;
+}
+
+const PYTHON =
+  /^[ \t]*(?:(?:async )?def \w+\([^)]*\)[^:\n]*:|class \w+(?:\([\w., ]*\))?:|from [\w.]+ import |import [\w.]+(?: as \w+)?(?:, [\w.]+)*[ \t]*$|(?:for .+ in .+|if .+|elif .+|else|while .+|try|except.*|with .+):[ \t]*(?:#.*)?$|print [^(=])/m;
+const COMMAND_LINE =
+  /^\s*(?:\$ |#!.*\n\s*)?(?:ls|cd|cat|grep|rg|find|sed|awk|head|tail|echo|mkdir|rm|cp|mv|touch|chmod|curl|wget|npm|npx|pnpm|yarn|bun|deno|node|python3?|pip3?|pytest|uv|go|cargo|make|git|bash|sh|docker)(?:\s+[-\w./~$"'*:]|\s*$)/;
+const CALLED = /(?<![\w$.])([A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)*)\s*\(/g;
+const READ = /(?<![\w$.])((?:process|Deno|os|import\.meta)\.(?:env|environ)|process\.(?:argv|cwd))\b/;
+const MODULE = /\b(?:require|import)\s*\(\s*["']([^"'\n]{1,80})["']|\b(?:from|import)\s+["']([^"'\n]{1,80})["']/;
+
+/** What to write instead in a block that failed, for its error; "" if it is not known. */
+export function blockHint(habits: Habits, { name, excerpt, source }: FailedBlock): string {
+  const [line = ""] = excerpt.split("\n", 1);
+  if (name === "SyntaxError" || name === "Refused") {
+    const run = insteadOf(habits, "bash");
+    if (name === "SyntaxError" && PYTHON.test(source)) return "this is Python: write TypeScript";
+    if (name === "SyntaxError" && run !== null && COMMAND_LINE.test(source)) return `this is a command line: ${run}`;
+  } else if (name !== "ReferenceError" && name !== "TypeError") return "";
+  const module = MODULE.exec(line)?.slice(1).find((one) => one !== undefined);
+  const calls = [...line.matchAll(CALLED)].flatMap(([, called = ""]) =>
+    name === "ReferenceError" || ROOTS.test(called) ? [called] : []
+  );
+  const named = [module, ...calls, READ.exec(line)?.[1]].filter((one) => one !== undefined);
+  for (const one of named) {
+    const usage = insteadOf(habits, one);
+    if (usage !== null && !usage.startsWith(`await ${one}(`)) return `there are no tools and modules: ${usage}`;
+  }
+  return "";
+}
+
+const TOOL_NAME =
+  /"(?:tool|tool_name|name|function|action)"\s*:\s*"([^"\\]{1,80})"|<(?:invoke|function|tool_use)\b[ =]+(?:name=)?["']?([\w.:-]{1,80})|\bto=(?:functions\.)?([\w.:-]{1,80})|<tool_call>\s*([\w.:-]{1,80})\(|^\s*<([a-z]\w{1,40})>|^\s*(?:await\s+)?([A-Za-z_][\w.]{1,80})\s*\(/g;
+const FENCE = /^[ \t]*(?:`{3,}|~{3,})[ \t]*(bash|sh|shell|zsh|console|terminal|powershell|python3?|py)\b/im;
+
+/** The same for a reply that could not be read. */
+export function replyHint(habits: Habits, text: string): string {
+  const start = text.slice(0, 20_000);
+  for (const found of start.matchAll(TOOL_NAME)) {
+    const name = found.slice(1).find((group) => group !== undefined) ?? "";
+    const usage = insteadOf(habits, name);
+    if (usage !== null) return `instead of ${name}, write ${usage}`;
+  }
+  const language = FENCE.exec(start)?.[1]?.toLowerCase();
+  if (language === undefined) return PYTHON.test(start) ? "this is Python: write TypeScript" : "";
+  if (language.startsWith("py")) return "a fence of Python is not run: write TypeScript";
+  const usage = insteadOf(habits, "bash");
+  return `a fence of ${language} is not run${usage === null ? "" : `: ${usage}`}`;
+}
