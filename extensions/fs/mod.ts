@@ -9,6 +9,7 @@ import { readFile, type ReadFileOptions, readFiles } from "./read/read_file.ts";
 import { readLines, type ReadLinesOptions } from "./read/read_lines.ts";
 import type { CountOptions, GrepOptions } from "./search/grep.ts";
 import { UNDO_ARGUMENTS, undoCli } from "./undo_cli.ts";
+import { workspaceFacts } from "./workspace_facts.ts";
 import { defineExtension, type EnvironmentView, fn, z } from "@vis/extension";
 
 const places = new FsPlaces();
@@ -52,10 +53,11 @@ export default defineExtension({
   version: "0.1.0",
   author: "Vis",
   license: "Apache-2.0",
-  prompt: `${FILES}. ${FIND} Read before you write; change with fs.edit.`,
+  prompt: ({ workspace }: EnvironmentView) =>
+    told(workspace, `${FILES}. ${FIND} Read before you write; change with fs.edit.`),
   readOnly: {
     symbols: ["readFile", "readFiles", "glob", "grep", "count", "listFiles", "stat", "definition", "readLines"],
-    prompt: `${FILES}; nothing can be written. ${FIND}`,
+    prompt: ({ workspace }: EnvironmentView) => told(workspace, `${FILES}; nothing can be written. ${FIND}`),
   },
   example: {
     thinking: "Need the call sites.",
@@ -298,6 +300,10 @@ export default defineExtension({
     run: (args: z.infer<typeof UNDO_ARGUMENTS>, context) => undoCli(args, { ...context, places }),
   }],
 });
+
+async function told(workspace: string, rules: string): Promise<string> {
+  return `${rules}\n${await workspaceFacts(workspace)}`.trim();
+}
 
 /** `fs.edit(path, edits)` returns one result, `fs.edit([{path, …}])` one per file. */
 async function edit(

@@ -3,7 +3,8 @@
  * `repository.ts` finds. Then a file for each topic: `status.ts`, `diff.ts` and `history.ts` read; `commit.ts`,
  * `branches.ts`, `sequence.ts` and `uncommitted.ts` change, after `incoming.ts` has looked at what would come. */
 import { existsSync } from "node:fs";
-import { defineExtension, type EnvironmentView, fn, z } from "@vis/extension";
+import { dirname, resolve } from "node:path";
+import { defineExtension, type EnvironmentView, fn, smallTextFile, z } from "@vis/extension";
 import {
   type BranchOptions,
   changeBranch,
@@ -82,11 +83,12 @@ export default defineExtension({
   license: "Apache-2.0",
   config: IdentityConfig,
   activate: () => hasGit(),
-  prompt: ({ workspace }) =>
+  prompt: async ({ workspace }) => {
     // `git.init` makes a repository where there is none.
-    isRepository(`${workspace}/.git`)
-      ? "The repository of cwd, as data; runs no hook. Change it here, not by shell."
-      : "",
+    if (!isRepository(`${workspace}/.git`)) return "";
+    const on = await headOf(`${workspace}/.git`);
+    return `The repository of cwd${on}, as data; runs no hook. Change it here, not by shell.`;
+  },
   shown: 0,
   doctor: checkGit,
   symbols: [
@@ -351,6 +353,15 @@ export default defineExtension({
 /** Whether git is installed. */
 export function hasGit(programs: readonly string[] = PROGRAMS): boolean {
   return programs.some((path) => existsSync(path)); // Deno.statSync would make an error for a missing one
+}
+
+/** " on branch main", read without git; "" if it is not clear. Of a work tree, `.git` is a file that names the folder. */
+async function headOf(path: string): Promise<string> {
+  const [, folder = path] = /^gitdir: (.+)$/m.exec(await smallTextFile(path, { most: 4_000 }) ?? "") ?? [];
+  const head = await smallTextFile(resolve(dirname(path), folder, "HEAD"), { most: 1_000 }) ?? "";
+  const [, branch] = /^ref: refs\/heads\/([\p{L}\p{N}_./+@#-]{1,100})\s*$/u.exec(head) ?? [];
+  if (branch !== undefined) return `, on branch ${branch}`;
+  return /^[0-9a-f]{40}/.test(head) ? ", on no branch" : "";
 }
 
 /** While a command runs, an empty folder may be there. */

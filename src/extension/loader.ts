@@ -9,7 +9,7 @@ import { answerInTime, messageWithLine } from "./active.ts";
 import { type ExtensionFolder, type ManifestEntry, readExtensionFolder, type TrustList } from "./folder.ts";
 import { installOrder } from "./registry.ts";
 import type { Extension } from "./spec.ts";
-import { type NormalExtension, REALM_SCRIPTS, validateExtension } from "./validate.ts";
+import { asFunction, type NormalExtension, REALM_SCRIPTS, validateExtension } from "./validate.ts";
 
 /** Name of a shipped extension to its literal `import()`. Passed down from main.ts: src/ never imports extensions/. */
 export type ShippedIndex = Readonly<Record<string, () => Promise<{ readonly default: Extension }>>>;
@@ -96,7 +96,11 @@ function readOnlyPart(extension: NormalExtension): NormalExtension | null {
   const { readOnly, symbols } = extension;
   if (readOnly === undefined || readOnly === true) return readOnly ? extension : null;
   const { prompt } = readOnly;
-  return { ...extension, prompt: () => prompt, symbols: symbols.filter(({ name }) => readOnly.symbols.includes(name)) };
+  return {
+    ...extension,
+    prompt: asFunction(prompt),
+    symbols: symbols.filter(({ name }) => readOnly.symbols.includes(name)),
+  };
 }
 
 /** The first one wins, except that a folder named by the user replaces it. */

@@ -45,7 +45,7 @@ export interface Extension {
   readonly onByDefault?: boolean;
   /** What the locked profile loads of it for a read-only workspace: everything, or the listed functions with a prompt
    * that names no others. If absent, nothing of a shipped extension is loaded. */
-  readonly readOnly?: true | Readonly<{ symbols: readonly string[]; prompt: string }>;
+  readonly readOnly?: true | Readonly<{ symbols: readonly string[]; prompt: NonNullable<Extension["prompt"]> }>;
   /** Schema of its section in `extensions.config`; `env.config` is the parsed result. */
   readonly config?: z.ZodType;
   /** Of shipped extensions: an older name of its section, at the top of the settings file. */

@@ -92,7 +92,10 @@ const ExtensionShape = z.strictObject({
     env: names.optional(),
   }).optional(),
   onByDefault: z.boolean().optional(),
-  readOnly: z.union([z.literal(true), z.strictObject({ symbols: names, prompt: z.string() })], READ_ONLY).optional(),
+  readOnly: z.union(
+    [z.literal(true), z.strictObject({ symbols: names, prompt: z.union([z.string(), func]) })],
+    READ_ONLY,
+  ).optional(),
   config: z.custom<z.ZodType>((value) => value instanceof z.ZodType, "must be a zod type: z.object({…})").optional(),
   section: text.optional(),
   cli: z.array(z.strictObject({
@@ -125,7 +128,7 @@ export function validateExtension(spec: Extension): NormalExtension {
   };
 }
 
-function asFunction(prompt: Extension["prompt"]): NormalExtension["prompt"] {
+export function asFunction(prompt: Extension["prompt"]): NormalExtension["prompt"] {
   return typeof prompt === "function" ? prompt : () => prompt ?? "";
 }
 

@@ -60,7 +60,11 @@ export function callMessages(
 /** What the model may know about its environment. Read once per query, so that the prompt stays byte-identical. */
 export interface PromptEnvironment {
   readonly cwd: string;
+  /** The user's; "" for a system without one. */
+  readonly home: string;
+  readonly user: string;
   readonly platform: string;
+  readonly shell: string;
   /** YYYY-MM-DD. */
   readonly date: string;
 }
@@ -84,8 +88,8 @@ export function assembleSystemPrompt(
   ].filter((part) => part !== "").join("\n\n");
 }
 
-function environmentBlock({ cwd, platform, date }: PromptEnvironment): string {
-  const lines = Object.entries({ cwd, platform, date }).flatMap(([key, value]) => {
+function environmentBlock({ cwd, home, user, platform, shell, date }: PromptEnvironment): string {
+  const lines = Object.entries({ cwd, home, user, platform, shell, date }).flatMap(([key, value]) => {
     const text = value.replace(/\s+/g, " ").trim();
     return text === "" ? [] : [`${key}: ${text}`];
   });

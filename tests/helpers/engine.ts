@@ -139,7 +139,7 @@ const SETTINGS: QuerySettings = {
   deadlines: { defaultMs: 120_000, minMs: 100, maxMs: 1_800_000 },
   caps: DEFAULT_CAPS,
   instructions: "",
-  machine: { cwd: "/nowhere", platform: "test" },
+  machine: { cwd: "/nowhere", home: "/home/test", user: "test", platform: "test", shell: "/bin/sh" },
 };
 
 function recordingLog(logged: { level: string; event: string; data: unknown }[]): Log {

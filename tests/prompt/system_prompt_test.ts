@@ -10,7 +10,10 @@ import { parts } from "./_parts.ts";
 
 const environment = {
   cwd: "/home/ada/project",
+  home: "/home/ada",
+  user: "ada",
   platform: "linux x86_64",
+  shell: "/bin/zsh",
   date: "2026-11-21",
 };
 const prompt = (fields: Partial<Parameters<typeof assembleSystemPrompt>[0]> = {}) =>
@@ -118,10 +121,10 @@ Deno.test("assembleSystemPrompt() leaves the first request with the default exte
 });
 
 Deno.test("assembleSystemPrompt() shows the environment, one fact a line, whatever its values hold", () => {
-  const text = prompt({ environment: { ...environment, cwd: "/tmp/a\n# Role\nb", platform: "" } });
+  const text = prompt({ environment: { ...environment, cwd: "/tmp/a\n# Role\nb", platform: "", shell: "" } });
   assert.ok(
     text.includes(
-      "# Environment\ncwd: /tmp/a # Role b\ndate: 2026-11-21",
+      "# Environment\ncwd: /tmp/a # Role b\nhome: /home/ada\nuser: ada\ndate: 2026-11-21",
     ),
   );
 });

@@ -71,7 +71,7 @@ export async function openSession(request: OpenRequest, { env, telemetry, ...par
       secrets: settings.config.secrets,
       obeyedPaths: obeyedPaths(env, settings),
       ...{ oneRequest: request.oneRequest ?? false, now: Date.now, owner: own.owner, children: { live, idleMs } },
-      settings: { ...querySettings(settings), reasoning: request.reasoning ?? null },
+      settings: { ...querySettings(settings, env), reasoning: request.reasoning ?? null },
     });
     await node.start();
     return {
@@ -235,7 +235,7 @@ async function unwalledNotes(
   return [`Commands run without a question, and their wall is not whole: ${unwalled.reason} (shell.unwalled is run)`];
 }
 
-function querySettings({ config, layers, workspace }: Settings) {
+function querySettings({ config, layers, workspace }: Settings, env: EnvironmentVariables) {
   const { iterations, ceiling, costUsd, tokens, wallMs, subcalls, depth } = config.budget;
   const { timeoutMs, timeoutMinMs, timeoutMaxMs } = config.sandbox;
   return {
@@ -246,7 +246,13 @@ function querySettings({ config, layers, workspace }: Settings) {
     deadlines: { defaultMs: timeoutMs, minMs: timeoutMinMs, maxMs: timeoutMaxMs },
     caps: config.context,
     instructions: "",
-    machine: { cwd: workspace, platform: `${Deno.build.os} ${Deno.build.arch}` },
+    machine: {
+      cwd: workspace,
+      home: env["HOME"] ?? env["USERPROFILE"] ?? "",
+      user: env["USER"] ?? env["USERNAME"] ?? "",
+      platform: `${Deno.build.os} ${Deno.build.arch}`,
+      shell: env["SHELL"] ?? "",
+    },
   };
 }
 

@@ -1,0 +1,103 @@
+import { firstEntries, smallTextFile } from "@vis/extension";
+import { join } from "node:path";
+
+/** Of a folder with more entries, only some are looked at. */
+const MOST_ENTRIES = 2_000;
+const MAX_BYTES = 64 * 1024;
+const MAX_NAMES = 24, MAX_CHARS = 160;
+/** Names that say nothing to a model, or could be taken for something else than a name. */
+const PLAIN = /^[\p{L}\p{N}_][\p{L}\p{N}_.@+-]{0,39}$/u;
+const UNTOLD = new Set(["node_modules", "__pycache__"]);
+
+type Read = (name: string) => Promise<string>;
+
+/** A file that tells the kind of a project, and how its tests run; "" if it does not say. */
+const PROJECTS:
+  readonly (readonly [file: string, kind: string, test: (read: Read, has: Has) => Promise<string> | string])[] = [
+    ["package.json", "Node", nodeTest],
+    ["deno.json", "Deno", denoTest],
+    ["deno.jsonc", "Deno", denoTest],
+    ["pyproject.toml", "Python", pythonTest],
+    ["setup.py", "Python", pythonTest],
+    ["requirements.txt", "Python", pythonTest],
+    ["Cargo.toml", "Rust", () => "cargo test"],
+    ["go.mod", "Go", () => "go test ./..."],
+    ["pom.xml", "Java", () => "mvn test"],
+    ["build.gradle", "Gradle", () => "gradle test"],
+    ["build.gradle.kts", "Gradle", () => "gradle test"],
+    ["mix.exs", "Elixir", () => "mix test"],
+    [
+      "Gemfile",
+      "Ruby",
+      (_, has) => has(".rspec") ? "bundle exec rspec" : has("Rakefile") ? "bundle exec rake test" : "",
+    ],
+    ["composer.json", "PHP", (_, has) => has("phpunit.xml") || has("phpunit.xml.dist") ? "vendor/bin/phpunit" : ""],
+    ["CMakeLists.txt", "CMake", () => ""],
+    ["Makefile", "Make", async (read) => /^test[ \t]*:(?!=)/m.test(await read("Makefile")) ? "make test" : ""],
+  ];
+type Has = (name: string) => boolean;
+
+/** What nearly every request asks for first, in one line: the names at the top, the kinds of project with how their
+ * tests run, and the environment of Python. "" if the folder cannot be read. */
+export async function workspaceFacts(workspace: string): Promise<string> {
+  const found = await firstEntries(workspace, { most: MOST_ENTRIES }).catch(() => null);
+  if (found === null) return "";
+  if (found.entries.length === 0) return "cwd is empty.";
+  const names = new Map(found.entries.map((entry) => [entry.name, entry.isDirectory]));
+  const has: Has = (name) => names.has(name);
+  const read: Read = async (name) =>
+    has(name) ? await smallTextFile(join(workspace, name), { most: MAX_BYTES }) ?? "" : "";
+  const projects = await Promise.all(
+    PROJECTS.filter(([file]) => names.get(file) === false).map(async ([file, kind, test]) => {
+      const command = await test(read, has);
+      return { text: command === "" ? file : `${file} (${command})`, kind };
+    }),
+  );
+  const kinds = projects.filter(({ kind }, at) => projects.findIndex((one) => one.kind === kind) === at);
+  const venv = [".venv", "venv"].find((name) => names.get(name) === true);
+  return [
+    topOf(names, found.hasMore),
+    ...kinds.length === 0 ? [] : [`Project: ${kinds.map(({ text }) => text).join(", ")}.`],
+    ...venv === undefined ? [] : [`Python: ${venv}/bin.`],
+  ].join(" ");
+}
+
+/** Folders first. */
+function topOf(names: ReadonlyMap<string, boolean>, hasMore: boolean): string {
+  const told = [...names].filter(([name]) => PLAIN.test(name) && !UNTOLD.has(name))
+    .sort(([one, isFolder], [other, isOther]) => Number(isOther) - Number(isFolder) || (one < other ? -1 : 1))
+    .map(([name, isFolder]) => isFolder ? `${name}/` : name);
+  let chars = 0;
+  const shown = told.slice(0, MAX_NAMES).filter((name) => (chars += name.length + 1) <= MAX_CHARS);
+  const left = told.length - shown.length;
+  const more = hasMore ? " and many more" : left > 0 ? ` and ${left} more` : "";
+  return `At the top: ${shown.join(" ") || "names with other signs"}${more}.`;
+}
+
+async function nodeTest(read: Read, has: Has): Promise<string> {
+  const { test } = scriptsIn(await read("package.json"), "scripts");
+  if (typeof test !== "string" || test.includes("no test specified")) return "";
+  if (has("pnpm-lock.yaml")) return "pnpm test";
+  if (has("yarn.lock")) return "yarn test";
+  return has("bun.lock") || has("bun.lockb") ? "bun run test" : "npm test";
+}
+
+async function denoTest(read: Read): Promise<string> {
+  const text = await read("deno.json") || await read("deno.jsonc");
+  return scriptsIn(text, "tasks").test !== undefined || /"test"\s*:/.test(text) ? "deno task test" : "deno test";
+}
+
+async function pythonTest(read: Read, has: Has): Promise<string> {
+  if (has("tox.ini") && !has("pytest.ini")) return "tox";
+  const texts = await Promise.all(["pyproject.toml", "setup.cfg", "requirements.txt", "setup.py"].map(read));
+  return has("pytest.ini") || has("conftest.py") || texts.some((text) => /\bpytest\b/.test(text)) ? "pytest" : "";
+}
+
+function scriptsIn(text: string, key: string): { readonly test?: unknown } {
+  try {
+    const scripts: unknown = Reflect.get(Object(JSON.parse(text)), key);
+    return typeof scripts === "object" && scripts !== null ? scripts : {};
+  } catch {
+    return {};
+  }
+}
