@@ -282,22 +282,26 @@ const BUILTIN_TOPICS: readonly Topic[] = [
 ];
 const MAX_ASKED = 80, MAX_LISTED = 10, MAX_LINE = 160;
 
-/** The topics that hold the most of the words, best first, a line each. Words of a name count more than those of its
- * description. */
+/** The topics that hold the words, best first, a line each. A word of a name counts twice, and a rare word more than a
+ * common one. */
 function foundByWords(asked: string, topics: readonly Topic[]): string {
-  const words = [...new Set(wordsOf(asked))].slice(0, 10);
-  const score = (text: string, weight: number): number => {
-    const own = wordsOf(text);
-    return words.reduce((sum, word) => {
-      const isWhole = own.includes(word);
-      const isPart = word.length > 2 &&
-        own.some((one) => one.startsWith(word) || word.startsWith(one) && one.length > 3);
-      return sum + (isWhole ? 2 * weight : isPart ? weight : 0);
-    }, 0);
-  };
-  return topics.map((topic) => ({ topic, points: score(topic.name, 3) + score(topic.doc, 1) }))
-    .filter(({ points }) => points > 0).sort((one, other) => other.points - one.points).slice(0, MAX_LISTED)
+  const read = topics.map(({ name, doc }) => ({ name: wordsOf(name), doc: wordsOf(doc) }));
+  const points = topics.map(() => 0);
+  for (const word of [...new Set(wordsOf(asked))].slice(0, 10)) {
+    const found = read.map(({ name, doc }) => 2 * likeness(word, name) + likeness(word, doc));
+    const times = found.filter((one) => one > 0).length;
+    for (const [at, one] of found.entries()) points[at] = (points[at] ?? 0) + one / Math.max(1, times);
+  }
+  return topics.map((topic, at) => ({ topic, points: points[at] ?? 0 }))
+    .filter((one) => one.points > 0).sort((one, other) => other.points - one.points).slice(0, MAX_LISTED)
     .map(({ topic }) => oneLine(`${topic.name}: ${topic.doc}`, MAX_LINE)).join("\n");
+}
+
+/** Another ending, as in "replaces", counts a little less. */
+function likeness(word: string, words: readonly string[]): number {
+  if (words.includes(word)) return 2;
+  const isSame = (one: string): boolean => one.startsWith(word) || word.startsWith(one) && one.length > 3;
+  return word.length > 2 && words.some(isSame) ? 1.5 : 0;
 }
 
 /** "conversationHistory" is of two words. */

@@ -100,7 +100,7 @@ Deno.test("doc() finds functions, skills and what the sandbox has by words, the 
       "---\nname: release\ndescription: How a version is published.\n---\nTag it.\n",
     );
     const words = [
-      "replace text",
+      "replace text in a file",
       "publish version",
       "skill release",
       "commands",
@@ -119,7 +119,7 @@ Deno.test("doc() finds functions, skills and what the sandbox has by words, the 
       event.type === "block_finished" ? [event.result.error?.message ?? event.result.preview] : []
     );
     const wanted = [
-      /^"""\nNothing is called replace text\. Found by its words:\nfs\.edit: Replaces text/,
+      /^"""\nNothing is called replace text in a file\. Found by its words:\nfs\.edit: Replaces text/,
       /skills\.read\("release"\): How a version is published/,
       /words:\nskills\.read\("release"\)/,
       /shell\.run|shell\.list/,
