@@ -1,8 +1,10 @@
-import { firstEntries, smallTextFile } from "@vis/extension";
+import { type FirstEntries, firstEntries, smallTextFile } from "@vis/extension";
 import { join } from "node:path";
 
 /** Of a folder with more entries, only some are looked at. */
-const MOST_ENTRIES = 2_000;
+const MOST_ENTRIES = 1_000;
+/** A folder whose own size is larger may have very many. */
+const SMALL_FOLDER = 64 * 1024;
 const MAX_BYTES = 64 * 1024;
 const MAX_NAMES = 24, MAX_CHARS = 160;
 /** Names that say nothing to a model, or could be taken for something else than a name. */
@@ -40,7 +42,7 @@ type Has = (name: string) => boolean;
 /** What nearly every request asks for first, in one line: the names at the top, the kinds of project with how their
  * tests run, and the environment of Python. "" if the folder cannot be read. */
 export async function workspaceFacts(workspace: string): Promise<string> {
-  const found = await firstEntries(workspace, { most: MOST_ENTRIES }).catch(() => null);
+  const found = await entriesOf(workspace).catch(() => null);
   if (found === null) return "";
   if (found.entries.length === 0) return "cwd is empty.";
   const names = new Map(found.entries.map((entry) => [entry.name, entry.isDirectory]));
@@ -60,6 +62,13 @@ export async function workspaceFacts(workspace: string): Promise<string> {
     ...kinds.length === 0 ? [] : [`Project: ${kinds.map(({ text }) => text).join(", ")}.`],
     ...venv === undefined ? [] : [`Python: ${venv}/bin.`],
   ].join(" ");
+}
+
+/** The system's own call is faster where all entries are wanted. */
+async function entriesOf(folder: string): Promise<FirstEntries> {
+  const { size } = await Deno.stat(folder);
+  if (size > SMALL_FOLDER) return await firstEntries(folder, { most: MOST_ENTRIES });
+  return { entries: await Array.fromAsync(Deno.readDir(folder)), hasMore: false };
 }
 
 /** Folders first. */
