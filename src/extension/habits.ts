@@ -31,7 +31,7 @@ function keyOf(name: string): string {
 
 /** What other runtimes and harnesses call their functions by. */
 const ROOTS =
-  /^(?:fs|fsp|fsPromises|Deno|Bun|process|os|path|child_process|cp|subprocess|shutil|tools?|functions|default_api|self|vscode)\./;
+  /^(?:fsp?|fsPromises|Deno|Bun|process|os|path|child_process|cp|subprocess|shutil|tools?|functions|default_api|self|vscode)\./;
 
 interface FailedBlock {
   /** The class of the error. */
@@ -43,8 +43,10 @@ interface FailedBlock {
 
 const PYTHON =
   /^[ \t]*(?:(?:async )?def \w+\([^)]*\)[^:\n]*:|class \w+(?:\([\w., ]*\))?:|from [\w.]+ import |import [\w.]+(?: as \w+)?(?:, [\w.]+)*[ \t]*$|(?:for .+ in .+|if .+|elif .+|else|while .+|try|except.*|with .+):[ \t]*(?:#.*)?$|print [^(=])/m;
-const COMMAND_LINE =
-  /^\s*(?:\$ |#!.*\n\s*)?(?:ls|cd|cat|grep|rg|find|sed|awk|head|tail|echo|mkdir|rm|cp|mv|touch|chmod|curl|wget|npm|npx|pnpm|yarn|bun|deno|node|python3?|pip3?|pytest|uv|go|cargo|make|git|bash|sh|docker)(?:\s+[-\w./~$"'*:]|\s*$)/;
+const PROGRAMS =
+  "ls cd cat grep rg find sed awk head tail echo mkdir rm cp mv touch chmod curl wget npm npx pnpm yarn bun deno node python3? pip3? pytest uv go cargo make git bash sh docker"
+    .replaceAll(" ", "|");
+const COMMAND_LINE = new RegExp(String.raw`^\s*(?:\$ |#!.*\n\s*)?(?:${PROGRAMS})(?:\s+[-\w./~$"'*:]|\s*$)`);
 const CALLED = /(?<![\w$.])([A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)*)\s*\(/g;
 const READ = /(?<![\w$.])((?:process|Deno|os|import\.meta)\.(?:env|environ)|process\.(?:argv|cwd))\b/;
 const MODULE = /\b(?:require|import)\s*\(\s*["']([^"'\n]{1,80})["']|\b(?:from|import)\s+["']([^"'\n]{1,80})["']/;
@@ -71,7 +73,7 @@ export function blockHint(habits: Habits, { name, excerpt, source }: FailedBlock
 
 const TOOL_NAME =
   /"(?:tool|tool_name|name|function|action)"\s*:\s*"([^"\\]{1,80})"|<(?:invoke|function|tool_use)\b[ =]+(?:name=)?["']?([\w.:-]{1,80})|\bto=(?:functions\.)?([\w.:-]{1,80})|<tool_call>\s*([\w.:-]{1,80})\(|^\s*<([a-z]\w{1,40})>|^\s*(?:await\s+)?([A-Za-z_][\w.]{1,80})\s*\(/g;
-const FENCE = /^[ \t]*(?:`{3,}|~{3,})[ \t]*(bash|sh|shell|zsh|console|terminal|powershell|python3?|py)\b/im;
+const FENCE = /^[ \t]*(?:`{3,}|~{3,})[ \t]*(bash|sh(?:ell)?|zsh|console|terminal|powershell|python3?|py)\b/im;
 
 /** The same for a reply that could not be read. */
 export function replyHint(habits: Habits, text: string): string {
