@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 88154b8b07a5cd1791ff18ac92b921eafec196cc1fe660eb6648ac3c134f91de
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 8c7d0c742839145251a6488134d634bb8d7d104370fe9e6fbf63417910822aa8
 import { z } from 'zod';
 
 /** Any value that JSON can express. */
@@ -377,6 +377,8 @@ export interface Extension {
   /** A sample step and the answer that follows. The prompt shows that of the first active extension that has one. */
   readonly example?: ReplyExample;
   readonly nudge?: (ctx: NudgeContext) => string | null;
+  /** What `doc()` finds besides functions: how to read each, and a line about it. */
+  readonly topics?: (env: EnvironmentView) => readonly Topic[] | Promise<readonly Topic[]>;
   /** Called for each query, before `activate`: more extensions for this conversation, such as aliases from settings. */
   readonly extend?: (env: EnvironmentView) => readonly Extension[] | Promise<readonly Extension[]>;
   /** Most used first: if there are many, the prompt shows the first ones in full and only names the rest. */
@@ -395,7 +397,7 @@ export interface Extension {
    * that names no others. If absent, nothing of a shipped extension is loaded. */
   readonly readOnly?: true | Readonly<{
     symbols: readonly string[];
-    prompt: string;
+    prompt: NonNullable<Extension["prompt"]>;
   }>;
   /** Schema of its section in `extensions.config`; `env.config` is the parsed result. */
   readonly config?: z.ZodType;
@@ -416,6 +418,11 @@ export type ReplyExample = Readonly<{
   timeMs: number;
   answer: string;
 }>;
+/** Something that `doc()` finds: the code that reads or calls it, and what it is. */
+export interface Topic {
+  readonly name: string;
+  readonly doc: string;
+}
 export type FunctionSymbol = FunctionOptions & Readonly<{
   kind: "function";
   name: string;
@@ -435,6 +442,10 @@ export interface FunctionOptions {
   readonly returns: string;
   /** Generated from the argument list if absent. */
   readonly examples?: readonly string[];
+  /** Names of functions and modules of other tools and runtimes that it replaces; errors about them show its call. */
+  readonly insteadOf?: readonly string[];
+  /** The call that these errors show; generated from the argument list if absent. */
+  readonly usage?: string;
   /** It has a time limit of its own and does not count against the block's time. */
   readonly untimed?: boolean;
   /** Whether it changes nothing that lasts and may be called for a plan; by default, what `readOnly` loads. */
