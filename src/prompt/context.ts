@@ -72,8 +72,8 @@ const MAX_NOTES = 50;
 const OLDER_THINKING = 'older: await varHistory("$reasoning")';
 const CLOSING = "Reply now with one JSON object.";
 
-/** The message that changes with each iteration: its size is bounded whatever its parts contain, and nothing in them
- * can forge its structure. Empty sections are left out. */
+/** The message that changes with each iteration: its size is bounded whatever its parts contain, and they are shown as
+ * they are. Nothing in them can forge its structure: see `framed`. Empty sections are left out. */
 export function renderContext(parts: ContextParts): string {
   const { caps } = parts;
   const journalOf = parts.journalIteration;
@@ -81,18 +81,20 @@ export function renderContext(parts: ContextParts): string {
     ? `  from iteration ${Math.trunc(journalOf)}\n`
     : "";
   const journal = parts.journal.length > 0 ? old + renderJournal(parts.journal, caps) : "";
-  return [
-    header(parts),
-    section("notes", notes(parts.notes, caps)),
-    parts.handover ? section("handover", handover(parts.handover)) : section("prior_thinking", thinking(parts)),
-    section("earlier", parts.earlier),
-    section("journal", journal),
-    parts.changed === "" ? "" : `<changed> ${safeLine(parts.changed, CHANGED_CHARS)}`,
-    section("attempts", attempts(parts.attempts, caps)),
-    section("var_index", index(parts.index, caps)),
-    ...nudges(parts.nudges),
-    CLOSING,
-  ].filter((part) => part !== "").join("\n");
+  return framed(
+    [
+      header(parts),
+      section("notes", notes(parts.notes, caps)),
+      parts.handover ? section("handover", handover(parts.handover)) : section("prior_thinking", thinking(parts)),
+      section("earlier", parts.earlier),
+      section("journal", journal),
+      parts.changed === "" ? "" : `<changed${OWN}> ${safeLine(parts.changed, CHANGED_CHARS)}`,
+      section("attempts", attempts(parts.attempts, caps)),
+      section("var_index", index(parts.index, caps)),
+      ...nudges(parts.nudges),
+      CLOSING,
+    ].filter((part) => part !== "").join("\n"),
+  );
 }
 
 /** The last call is after the budget, not an iteration of it. */
@@ -107,11 +109,11 @@ function header({ iteration, budget, failures, last }: ContextParts): string {
 }
 
 function section(tag: string, body: string): string {
-  return body === "" ? "" : `<${tag}>\n${body}\n</${tag}>`;
+  return body === "" ? "" : `<${tag}${OWN}>\n${body}\n</${tag}${OWN}>`;
 }
 
 function notes(lines: readonly string[], { notesChars }: ContextCaps): string {
-  const texts = lines.slice(0, MAX_NOTES).map((line) => safeCut(line.trim(), { cap: notesChars, inline: true }))
+  const texts = lines.slice(0, MAX_NOTES).map((line) => hanging(safeCut(line.trim(), { cap: notesChars })))
     .filter((line) => line !== "");
   const shares = fairShares(texts.map((text) => text.length), notesChars - 3 * texts.length);
   return texts.map((text, at) => `- ${headAndTail(text, { cap: shares[at] ?? 0 })}`).join("\n");
@@ -124,7 +126,7 @@ function thinking({ thinking, thoughts, caps }: ContextParts): string {
 
 function handover({ request, thinkings, answer, unfinished }: NonNullable<ContextParts["handover"]>): string {
   const line = (label: string, { text, cap }: { readonly text: string; readonly cap: number }) =>
-    text.trim() === "" ? [] : [`${label}: ${safeCut(text.trim(), { cap, inline: true })}`];
+    text.trim() === "" ? [] : [`${label}: ${headAndTail(hanging(safeCut(text.trim(), { cap })), { cap })}`];
   return [
     ...line("request before", { text: request, cap: HANDOVER.request }),
     ...thinkings.slice(-HANDOVER.thinkings).flatMap((text) => line("thinking", { text, cap: HANDOVER.thinking })),
@@ -139,7 +141,7 @@ export function renderConversation({ shown, more }: EarlierTurns): string {
   const before = more === 0 ? "" : `, after ${more} that are not shown`;
   const head = `Earlier requests → answers, oldest first${before}. More of them: await conversationHistory(n), ` +
     `await conversationCode(queryId); all of the last answer: $answer`;
-  return section("conversation", shown.length === 0 ? "" : [head, ...lines].join("\n"));
+  return framed(section("conversation", shown.length === 0 ? "" : [head, ...lines].join("\n")));
 }
 
 function turnLine(
@@ -160,7 +162,7 @@ function attempts(lines: readonly string[], caps: ContextCaps): string {
   const kept: string[] = [];
   let chars = 0;
   for (const line of lines.slice(-caps.attempts).toReversed()) {
-    const text = safeText(safeLine(line, ATTEMPT_CHARS));
+    const text = safeLine(line, ATTEMPT_CHARS);
     if (text === "") continue;
     chars += text.length + 1;
     if (chars > caps.attemptsChars) break;
@@ -172,14 +174,14 @@ function attempts(lines: readonly string[], caps: ContextCaps): string {
 /** The index is bounded already; its lists of names come in addition to its rows, so this is the last safeguard. */
 function index(text: string, { indexChars }: ContextCaps): string {
   const cap = indexChars + 4_000;
-  return headAndTail(safeText(headAndTail(text.trim(), { cap })), { cap });
+  return headAndTail(shownText(headAndTail(text.trim(), { cap })), { cap });
 }
 
 function nudges(lines: readonly string[]): string[] {
   return lines.slice(0, MAX_NUDGES).flatMap((line) => {
     const text = safeLine(line, NUDGE_CHARS + NUDGE.length);
     const body = text.startsWith(NUDGE) ? text.slice(NUDGE.length).trim() : text;
-    return body === "" ? [] : [`${NUDGE} ${body}`.slice(0, NUDGE_CHARS + NUDGE.length)];
+    return body === "" ? [] : [`${NUDGE.slice(0, -1)}${OWN}] ${body.slice(0, NUDGE_CHARS)}`];
   });
 }
 
@@ -288,18 +290,16 @@ function rowOf(
 ): Row {
   const failed = result.error !== null || !result.ok;
   const more = (name: string): string => earlier === null ? `, all in ${name}[${at}]` : "";
+  const outcome = failed
+    ? piece(errorText(result, code.trim()), { cap: caps.errorChars })
+    : piece(valueText(result), { cap: caps.previewChars, more: more("results") });
+  const stdout = piece(result.stdout.trimEnd(), { cap: caps.stdoutChars, more: more("printed") });
+  const stderr = piece(result.stderr.trimEnd(), { cap: caps.stderrChars, more: more("printed") });
   return {
     number: `${earlier === null ? "" : `${Math.trunc(earlier)}.`}${at + 1}`,
     result,
-    facts: factsOf(result),
-    pieces: {
-      code: piece(code.trim(), { cap: CODE_CHARS }),
-      outcome: failed
-        ? piece(errorText(result, code.trim()), { cap: caps.errorChars })
-        : piece(valueText(result), { cap: caps.previewChars, more: more("results") }),
-      stdout: piece(result.stdout.trimEnd(), { cap: caps.stdoutChars, more: more("printed") }),
-      stderr: piece(result.stderr.trimEnd(), { cap: caps.stderrChars, more: more("printed") }),
-    },
+    facts: [...factsOf(result), ...escapedFacts({ value: outcome, stdout, stderr })],
+    pieces: { code: piece(code.trim(), { cap: CODE_CHARS }), outcome, stdout, stderr },
   };
 }
 
@@ -324,10 +324,12 @@ function cutPieces(pieces: readonly Piece[], total: number): string[] {
 
 function renderRow({ number, result, facts }: Row, texts: readonly string[]): string {
   const [code = "", outcome = "", stdout = "", stderr = ""] = texts;
-  const lines = [`  [${number}] ${code} → ${labelOf(result)}${outcome}${timeOf(result)}`];
-  if (stdout) lines.push(`      stdout: ${stdout}`);
-  if (stderr) lines.push(`      stderr: ${stderr}`);
-  for (const fact of facts) lines.push(`      ${fact}`);
+  // Code that has the arrow would end there for a reader.
+  const forced = code.includes(" → ") ? FORCED : "";
+  const lines = [`${forced}  [${number}${OWN}] ${code} ${OWN_WORD}→ ${labelOf(result)}${outcome}${timeOf(result)}`];
+  if (stdout) lines.push(`      stdout${OWN}: ${stdout}`);
+  if (stderr) lines.push(`      stderr${OWN}: ${stderr}`);
+  for (const fact of facts) lines.push(`      ${OWN_WORD}${fact}`);
   return lines.join("\n");
 }
 
@@ -399,9 +401,17 @@ function failedCalls({ ok, calls, stdout, preview }: BlockResult): string[] {
     const line = safeLine(`${action ? `${action.done} ${action.subject}` : name}: ${outcome}`, FAILED_CHARS);
     const end = output.trim();
     const isSeen = [stdout, preview].some((shown) => shown.includes(end.slice(-SEEN_CHARS).trim()));
-    return isSeen ? line : `${line}\n${safeText(end)}`;
+    return isSeen ? line : `${line}\n${shownText(end)}`;
   });
   return failed.length > MOST_FAILED ? [...told, `${failed.length - MOST_FAILED} more failed`] : told;
+}
+
+/** What is shown in another way than it is. */
+function escapedFacts(pieces: Readonly<Record<string, Piece>>): string[] {
+  return Object.entries(pieces).flatMap(([name, { lines, escapes }]) => [
+    ...(lines ? [`lines of ${name} end in \\r\\n`] : []),
+    ...(escapes > 0 ? [`characters of ${name} that cannot be seen are escaped, such as \\u001b: ${escapes}`] : []),
+  ]);
 }
 
 function names(list: readonly string[]): string {
@@ -530,7 +540,7 @@ export function renderVarIndex(
   }
   lines.push(...olderNames(groups.slice(shown).flatMap((group) => group.members)));
   lines.push(...forgottenLine(variables.filter((variable) => variable.scope === "forgotten")));
-  return safeText(lines.join("\n"));
+  return lines.join("\n");
 }
 
 function row(variable: IndexedVariable, inlineChars: number): string {
@@ -549,9 +559,9 @@ function row(variable: IndexedVariable, inlineChars: number): string {
     const shape = safeLine(summary.shape, SHAPE_CHARS);
     return `${kind} ${shape.startsWith(name) ? shape : name} …${commented(comment)}`;
   }
-  const inline = kind === "data" && summary.inline !== null && summary.inline.length <= inlineChars
-    ? safeLine(summary.inline, inlineChars)
-    : null;
+  const isInline = kind === "data" && summary.inline !== null && summary.inline.length <= inlineChars;
+  // The value as it is, blanks included, or its shape alone.
+  const inline = isInline && !summary.inline.includes("\n") ? shownText(summary.inline) : null;
   const value = inline === null ? `: ${shapeOf(variable)}` : ` = ${inline}`;
   return `${declarationOf(variable)} ${name}${value}${commented(comment)}`;
 }
@@ -639,7 +649,8 @@ function groupNumbered(variables: readonly IndexedVariable[], inlineChars: numbe
 
 function keyOf({ name, kind, summary, reason }: IndexedVariable, inlineChars: number): string | null {
   const parts = splitNumber(name);
-  const inlined = kind === "data" && summary.inline !== null && summary.inline.length <= inlineChars;
+  const inlined = kind === "data" && summary.inline !== null && summary.inline.length <= inlineChars &&
+    !summary.inline.includes("\n");
   if (parts === null || inlined) return null;
   const { declaration, type, size, shape, doc } = summary;
   const look = kind === "function" || kind === "class" ? shape.replace(name, "") : shape;
@@ -671,7 +682,7 @@ function groupOf(members: readonly IndexedVariable[]): NameGroup {
   return { newest, members, numbered: { names: runs.length > MAX_RUNS ? ends : listed, count: members.length } };
 }
 
-/** Tags of the context message. External text must neither open nor close one. */
+/** Names of the tags of Vis. */
 const TAGS = [
   "conversation",
   "notes",
@@ -682,34 +693,82 @@ const TAGS = [
   "changed",
   "attempts",
   "var_index",
+  "input",
 ];
+
+/** Stand for the mark of a message while it is made. No text from outside has them: `shownText` escapes them. */
+const OWN = "\u0000", OWN_WORD = "\u0002";
+/** Makes the message have a mark; part of a text. */
+const FORCED = "\u0001";
 
 /** Invisible characters, which must not hide a tag or the start of a line. */
 const UNSEEN = "\\u00ad\\u034f\\u180e\\u200b-\\u200f\\u2060-\\u2064\\ufeff";
-const TAG = new RegExp(`<(?=[\\s${UNSEEN}]*(?:/[\\s${UNSEEN}]*)?(?:${TAGS.join("|")})\\b)`, "gi");
-/** A line that reads as a header, a nudge or a journal row. `[1]` as an item of a printed array does not match. */
-const OURS = new RegExp(
-  `^(?=(?:(?!\\n)[\\s${UNSEEN}])*\\[(?:iter\\b|system_nudge|\\d+(?:\\.\\d+)?\\](?![,;:)\\]}.]|\\n|$)))`,
-  "gim",
+/** Text that reads as the frame and is not: a tag of Vis, or a line that begins as a header, a nudge, a row of the journal
+ * or one of its parts. `[1]` as an item of a printed array is none. */
+const LIKE_FRAME = new RegExp(
+  [
+    `<[\\s${UNSEEN}]*(?:/[\\s${UNSEEN}]*)?(?:${TAGS.join("|")})\\b(?!${OWN})`,
+    `^(?:(?!\\n)[\\s${UNSEEN}])*\\[(?:iter\\b|system_nudge(?!${OWN})|\\d+(?:\\.\\d+)?\\](?![,;:)\\]}.]|\\n|$))`,
+    "^ {6}(?:(?:stdout|stderr|still pending|lost variables|repaired before it ran): |timed out$)",
+    "^ {6}(?:\\d+ more characters of output|(?:lines|characters) of (?:value|stdout|stderr)) ",
+  ].join("|"),
+  "im",
 );
-/** Control characters other than tab and line feed, line separators, direction overrides, invisible tag characters. */
-const CONTROL = /[^\P{Cc}\t\n]|[\u2028\u2029\u202a-\u202e\u2066-\u2069]|[\u{e0000}-\u{e007f}]/gu;
 
-/** Makes external text safe for the context: it cannot forge the structure around it. Set `inline` if it does not begin
- * a line. Applying it twice changes nothing more. */
-function safeText(text: string, { inline = false }: { readonly inline?: boolean } = {}): string {
-  return text
-    .toWellFormed()
-    .replace(/\r\n?/g, "\n")
-    .replace(CONTROL, visible)
-    .replace(TAG, "‹")
-    .replace(OURS, (_match, at: number) => inline && at === 0 ? "" : "> ");
+/** Replaces the places of the mark. Text from outside is shown unchanged, so a text that reads as the frame makes each tag,
+ * row and label of this message end in a mark that the message has nowhere else; its first line says so. */
+function framed(text: string): string {
+  const body = text.startsWith("[iter ") ? text.indexOf("\n") : 0;
+  const isForged = text.includes(FORCED) || LIKE_FRAME.test(text.slice(body));
+  const mark = isForged ? markFor(text) : "";
+  const said = isForged && body > 0
+    ? `${text.slice(0, body)} only tags, rows and labels with ${mark} are of Vis; all else is text as it is${
+      text.slice(body)
+    }`
+    : text;
+  return said.replaceAll(FORCED, "").replaceAll(OWN, mark).replaceAll(OWN_WORD, mark === "" ? "" : `${mark} `);
+}
+
+/** The first of `~1`, `~2` … that does not occur, however it is hidden. */
+function markFor(text: string): string {
+  const used = new Set<string>();
+  for (const [, digits = ""] of text.replace(new RegExp(`[${UNSEEN}]`, "g"), "").matchAll(/~(\d{1,7})/g)) {
+    for (let length = 1; length <= digits.length; length++) used.add(digits.slice(0, length));
+  }
+  let number = 1;
+  while (used.has(`${number}`)) number++;
+  return `~${number}`;
+}
+
+/** What nobody sees or what breaks a line: control characters other than tab and line feed, line separators, characters
+ * that change the direction of text, tag characters, halves of a character. */
+const ESCAPED = /[^\P{Cc}\t\n]|[\u2028\u2029\u202a-\u202e\u2066-\u2069]|[\u{e0000}-\u{e007f}]|\p{Surrogate}/gu;
+
+/** Text as it is, with escapes as in a string of TypeScript for what `ESCAPED` has. */
+function shownText(text: string): string {
+  return (hasReturns(text) ? text.replaceAll("\r\n", "\n") : text).replace(ESCAPED, escapeOf);
+}
+
+/** Whether each line ends in `\\r\\n`. */
+function hasReturns(text: string): boolean {
+  return text.includes("\r\n") && !/(?<!\r)\n|\r(?!\n)/.test(text);
+}
+
+function escapeOf(char: string): string {
+  if (char === "\r") return "\\r";
+  const hex = char.codePointAt(0)?.toString(16) ?? "";
+  return hex.length > 4 ? `\\u{${hex}}` : `\\u${hex.padStart(4, "0")}`;
+}
+
+/** A text of several lines as an item: its other lines are indented, so that none of them begins another item. */
+function hanging(text: string): string {
+  return text.replaceAll("\n", "\n  ");
 }
 
 /** The same on a single line, at most `limit` characters. */
 function safeLine(text: string, limit: number): string {
   const raw = text.length > limit * 4 ? text.slice(0, limit * 4) : text;
-  const flat = safeText(raw, { inline: true }).replace(/\s+/g, " ").trim();
+  const flat = shownText(raw).replace(/\s+/g, " ").trim();
   return flat.length <= limit ? flat : `${flat.slice(0, Math.max(0, limit - 1)).replace(/[\ud800-\udbff]$/, "")}…`;
 }
 
@@ -727,22 +786,28 @@ function headAndTail(
   return `${head} … ${text.length - head.length - tail.length} characters left out${more} … ${tail}`;
 }
 
-/** Safe text, whole unless it has more than four times as many characters as may be shown of it. */
+/** Text as it is shown, whole unless it has more than four times as many characters as may be shown of it. */
 interface RawCut {
   readonly text: string;
   /** Characters that `text` lacks in its middle, where a cut leaves them out anyway. */
   readonly hidden: number;
   /** Where to read the whole of it. */
   readonly more: string;
+  /** Whether all lines end in `\r\n`, which is not shown. */
+  readonly lines: boolean;
+  /** Characters that are escaped. */
+  readonly escapes: number;
 }
 
 function cutRaw(text: string, cap: number): Omit<RawCut, "more"> {
-  if (text.length <= 4 * cap) return { text: safeText(text, { inline: true }), hidden: 0 };
-  const kept = text.slice(0, 2 * cap) + text.slice(text.length - 2 * cap);
-  return { text: safeText(kept, { inline: true }), hidden: text.length - kept.length };
+  const kept = text.length <= 4 * cap ? text : text.slice(0, 2 * cap) + text.slice(text.length - 2 * cap);
+  const shown = shownText(kept), hidden = text.length - kept.length;
+  if (shown === kept) return { text: shown, hidden, lines: false, escapes: 0 };
+  const lines = hasReturns(kept), rest = lines ? kept.replaceAll("\r\n", "\n") : kept;
+  return { text: shown, hidden, lines, escapes: rest.match(ESCAPED)?.length ?? 0 };
 }
 
-/** The first and last lines of safe text within `cap` characters; a line that is too long for that is cut inside. */
+/** The first and last lines of a text within `cap` characters; a line that is too long for that is cut inside. */
 function wholeLines({ text, hidden, more }: RawCut, cap: number): string {
   if (text.length <= cap && hidden === 0) return text;
   const room = cap - 48 - more.length;
@@ -759,19 +824,9 @@ function wholeLines({ text, hidden, more }: RawCut, cap: number): string {
   }${tail}`;
 }
 
-/** Cut first, so that nothing large is built, then made safe, then cut again if quoting made it longer. */
-function safeCut(
-  text: string,
-  options: { readonly cap: number; readonly inline?: boolean; readonly more?: string },
-): string {
-  return headAndTail(safeText(headAndTail(text, options), options), options);
-}
-
-function visible(char: string): string {
-  const code = char.charCodeAt(0);
-  if (code === 0x2028 || code === 0x2029 || code === 0x85) return "\u2424";
-  if (code < 0x20) return String.fromCharCode(0x2400 + code);
-  return code === 0x7f ? "\u2421" : "\ufffd";
+/** Cut first, so that nothing large is built, then shown, then cut again if escapes made it longer. */
+function safeCut(text: string, options: { readonly cap: number; readonly more?: string }): string {
+  return headAndTail(shownText(headAndTail(text, options)), options);
 }
 
 /** Divides `total` among `needs`: none gets more than it needs, and what small ones leave goes to the large ones. */

@@ -26,7 +26,7 @@ export interface ReadContext {
   readonly variables: ReadonlyMap<string, IndexRow>;
 }
 
-const HEADER = /^\[iter \d+\/\d+\]/m;
+const HEADER = /^\[iter \d+\/\d+\].*/m;
 const TIME = / {2}\(\d+(?:\.\d+)?m?s(?: SLOW)?\)$/;
 const FAILED = /^(?:ERROR|REFUSED|TIMEOUT|KILLED|OUT OF MEMORY|CANCELLED) /;
 const INDEX_ROW = /^(const|let|var|function|class) (.+?)(?: {2}\/\/ (?:v\d+(?: to v\d+)?)? ?(.*))?$/;
@@ -34,29 +34,34 @@ const SINGLE = /^([\p{ID_Start}$_][\p{ID_Continue}$]*)(?:(?: = |: )(.*)|(\(.*|.*
 
 /** Throws `SyntaxError` if the text is not a context message. */
 export function readContext(text: string): ReadContext {
-  if (!HEADER.test(text)) throw new SyntaxError("Cannot read the context: it has no [iter n/m] line");
-  const rows = section(text, "var_index").split("\n").flatMap(indexRow);
+  const [header] = HEADER.exec(text) ?? [];
+  if (header === undefined) throw new SyntaxError("Cannot read the context: it has no [iter n/m] line");
+  const [, mark = ""] = / with (~\d+) are of Vis/.exec(header) ?? [];
+  const section = (tag: string): string => sectionOf(text, `${tag}${mark}`);
+  const rows = section("var_index").split("\n").flatMap(indexRow);
   return {
-    handover: section(text, "handover"),
-    journal: journalRows(section(text, "journal")),
+    handover: section("handover"),
+    journal: journalRows(section("journal"), mark),
     variables: new Map(rows.map((row) => [row.name, row])),
   };
 }
 
-function section(text: string, tag: string): string {
+function sectionOf(text: string, tag: string): string {
   const start = text.indexOf(`\n<${tag}>\n`);
   const end = text.indexOf(`\n</${tag}>`, start + 1);
   return start === -1 || end === -1 ? "" : text.slice(start + tag.length + 4, end);
 }
 
-function journalRows(body: string): JournalRow[] {
-  return body.split(/^(?= {2}\[\d+\] )/m).flatMap((part) => {
-    const [, number, rest = ""] = /^ {2}\[(\d+)\] (.*)$/s.exec(part.trimEnd()) ?? [];
+function journalRows(body: string, mark: string): JournalRow[] {
+  const row = new RegExp(`^ {2}\\[(\\d+)${mark}\\] (.*)$`, "s");
+  const word = mark === "" ? "" : `${mark} `;
+  return body.split(new RegExp(`^(?= {2}\\[\\d+${mark}\\] )`, "m")).flatMap((part) => {
+    const [, number, rest = ""] = row.exec(part.trimEnd()) ?? [];
     if (number === undefined) return [];
-    const [main = ""] = rest.split("\n      stdout: ");
-    const arrow = main.indexOf(" → ");
+    const [main = ""] = rest.split(`\n      stdout${mark}: `);
+    const arrow = main.indexOf(` ${word}→ `);
     const code = arrow === -1 ? main : main.slice(0, arrow);
-    const outcome = arrow === -1 ? "" : main.slice(arrow + 3).replace(TIME, "");
+    const outcome = arrow === -1 ? "" : main.slice(arrow + 3 + word.length).replace(TIME, "");
     const failed = FAILED.test(outcome);
     return [{ number: Number(number), code, failed, outcome: outcome.replace(FAILED, "") }];
   });

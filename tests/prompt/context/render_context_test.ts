@@ -77,7 +77,7 @@ Deno.test("renderContext() gives the handover in place of prior thinking", () =>
   assert.ok(!text.includes("prior_thinking") && !text.includes("own") && !text.includes("first"));
   assert.match(
     text,
-    /<handover>\nrequest before: Find\nit\nthinking: second\nthinking: third\nanswer given: It is in src\/a\.ts\n<\/handover>/,
+    /<handover>\nrequest before: Find\n  it\nthinking: second\nthinking: third\nanswer given: It is in src\/a\.ts\n<\/handover>/,
   );
 });
 
@@ -248,14 +248,17 @@ Deno.test("renderContext() keeps the newest attempts, at most twelve, oldest fir
   assert.deepEqual(lines, Array.from({ length: 12 }, (_, at) => `${at + 19}: tried`));
 });
 
-Deno.test("renderContext() makes control characters visible and leaves tabs and line feeds", () => {
+Deno.test("renderContext() escapes control characters and says so, and leaves tabs and line feeds", () => {
   const text = renderContext(
     parts({
       journal: [entry("f()", { preview: "a\u001b[2J\u0000\u009b\u202eb\tc\nd\re\r\nf\ud800" })],
       journalIteration: 2,
     }),
   );
-  assert.ok(text.includes("a␛[2J␀��b\tc\nd\ne\nf�"));
+  assert.ok(text.includes("a\\u001b[2J\\u0000\\u009b\\u202eb\tc\nd\\re\\r\nf\\ud800\n"), text);
+  assert.ok(text.includes("\n      characters of value that cannot be seen are escaped, such as \\u001b: 7\n"));
+  const lines = renderContext(parts({ journal: [entry("f()", { stdout: "a\r\nb\r\n" })], journalIteration: 2 }));
+  assert.ok(lines.includes("stdout: a\nb\n      lines of stdout end in \\r\\n\n"), lines);
 });
 
 Deno.test("renderContext() leaves printed arrays, other tags and comparisons as they are", () => {

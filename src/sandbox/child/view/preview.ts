@@ -59,6 +59,10 @@ export class Previewer {
     return this.#value(value, { level: 0, share: this.#bounds.chars });
   }
 
+  #layOut(container: Container): string {
+    return layOut(container, this.#bounds.flat === true);
+  }
+
   /** False if anything was omitted from the text. */
   get complete(): boolean {
     return this.#complete && this.#left >= 0;
@@ -166,7 +170,7 @@ export class Previewer {
     const marked = tag && tag !== name ? `${label || "Object"} [${tag}]` : label;
     const parts = this.#properties(value, { place, used: 0, skipItems: false });
     this.#leaf(marked);
-    return layOut({ open: marked ? `${marked} {` : "{", close: "}", parts, level: place.level, list: false });
+    return this.#layOut({ open: marked ? `${marked} {` : "{", close: "}", parts, level: place.level, list: false });
   }
 
   #labelled(value: object, { label, place }: { readonly label: string; readonly place: Share }): string {
@@ -174,7 +178,7 @@ export class Previewer {
     if (place.level >= this.#bounds.depth) return label;
     const parts = this.#properties(value, { place, used: 0, skipItems: false });
     if (parts.length === 0) return label;
-    return layOut({ open: `${label} {`, close: "}", parts, level: place.level, list: false });
+    return this.#layOut({ open: `${label} {`, close: "}", parts, level: place.level, list: false });
   }
 
   #error(value: object, place: Share): string {
@@ -193,7 +197,7 @@ export class Previewer {
       if (hidden && !hidden.enumerable) parts[parts.length] = `[${key}]: ${this.#property(hidden, place)}`;
     }
     if (parts.length === 0) return label;
-    return layOut({ open: `${label} {`, close: "}", parts, level: place.level, list: false });
+    return this.#layOut({ open: `${label} {`, close: "}", parts, level: place.level, list: false });
   }
 
   #promise(value: object, place: Share): string {
@@ -263,7 +267,7 @@ export class Previewer {
       for (let k = 0; k < more.length; k++) parts[parts.length] = more[k]!;
     }
     this.#leaf(label);
-    return layOut({ open: `${label}[`, close: "]", parts, level: place.level, list: true });
+    return this.#layOut({ open: `${label}[`, close: "]", parts, level: place.level, list: true });
   }
 
   #map(value: Map<unknown, unknown>, { label, place }: { readonly label: string; readonly place: Share }): string {
@@ -298,7 +302,7 @@ export class Previewer {
     const more = this.#properties(value, { place, used: parts.length, skipItems: false });
     for (let k = 0; k < more.length; k++) parts[parts.length] = more[k]!;
     this.#leaf(label);
-    return layOut({ open: `${label} {`, close: "}", parts, level: place.level, list: true });
+    return this.#layOut({ open: `${label} {`, close: "}", parts, level: place.level, list: true });
   }
 }
 
@@ -315,6 +319,8 @@ interface Bounds {
   readonly chars: number;
   /** Milliseconds after which the rest is omitted. */
   readonly ms: number;
+  /** Whether all parts share a line, however long it is. */
+  readonly flat?: boolean;
 }
 
 /** The place of a value: its level, and how many characters of text it may use. */
@@ -333,8 +339,9 @@ interface Container {
 }
 
 /** Parts on one line if they fit, else on indented lines. */
-function layOut({ open, close, parts, level, list }: Container): string {
+function layOut({ open, close, parts, level, list }: Container, flat: boolean): string {
   if (parts.length === 0) return open + close;
+  if (flat) return `${open} ${joined(parts, ", ")} ${close}`;
   let size = open.length + level * 2, longest = 0, oneLine = true;
   for (let i = 0; i < parts.length; i++) {
     const part = parts[i]!;

@@ -91,14 +91,13 @@ function oneLine(text: string): string {
   return out;
 }
 
-/** The whole value on one line; null if it is longer, a function, or incomplete. */
+/** The whole value on one line, exactly; null if it is longer, a function, incomplete, or has a line break that is not
+ * escaped, such as that of an error's message. */
 function inlineText(value: unknown): string | null {
   if (typeof value === "function" || (typeof value === "string" && value.length > MAX_INLINE)) return null;
-  const previewer = new Previewer({ depth: 6, items: 60, chars: 200, ms: 10 });
+  const previewer = new Previewer({ depth: 6, items: 60, chars: 200, ms: 10, flat: true });
   const text = previewer.text(value);
-  if (!previewer.complete) return null;
-  const line = look.indexOf(text, "\n") < 0 ? text : oneLine(text);
-  return line.length <= MAX_INLINE ? line : null;
+  return previewer.complete && look.indexOf(text, "\n") < 0 && text.length <= MAX_INLINE ? text : null;
 }
 
 interface ShapeOptions {
