@@ -265,7 +265,7 @@ export class BoundVariables {
     const { index, session, scopes, given, running } = this.#source;
     if (!running()) {
       await session.give([image]);
-      given.add({ image, text: "" });
+      given.add({ image, text: "", whole: null });
       return index.saved(image, "");
     }
     const [report] = await session.restore(image);

@@ -10,6 +10,8 @@ import { decode, encode } from "../sandbox/codec/codec.ts";
 export interface InputVariable {
   readonly image: VariableImage;
   readonly text: string;
+  /** All of it, if it is short enough for every call, with its own description. */
+  readonly whole: ShownInput | null;
 }
 
 /** Text or JSON from outside that becomes a variable. */
@@ -28,6 +30,8 @@ const SMALL_BYTES = 1 << 20;
 const JSON_BYTES = 32 << 20;
 const PIECE_BYTES = 4 << 20;
 const PREVIEW_CHARS = 300;
+/** Shorter text is shown whole, and so are several that have no more together. */
+const WHOLE_CHARS = 8_000;
 /** Maximum length of a string. */
 const MAX_CHARS = 2 ** 29 - 24;
 
@@ -65,11 +69,11 @@ function small(
   refuseBinary(source, utf8);
   const parsed = source.json ? jsonOrUndefined(text) : undefined;
   const value = parsed === undefined ? text : parsed;
-  const image = imageOf(name, { summary: summarize(value, described(source.label)), bytes: encode(value) });
+  const image = imageOf(name, { summary: summarize(value, facts(source.label)), bytes: encode(value) });
   const what = parsed === undefined
     ? contents(text.length, { source, utf8 })
     : `${image.summary.shape}, from JSON${encodingText(utf8)}`;
-  return { image, text: describeInputVariables(name, { what, label: source.label, preview: text }) };
+  return described(image, { what, label: source.label, text });
 }
 
 async function large(
@@ -95,9 +99,9 @@ async function large(
     refuseBinary(source, utf8);
   }());
   const known = { type: "string", size: chars, shape: `string(${chars})`, inline: null };
-  const image = imageOf(name, { summary: { ...known, ...described(source.label) }, bytes: new Uint8Array() });
+  const image = imageOf(name, { summary: { ...known, ...facts(source.label) }, bytes: new Uint8Array() });
   const text = describeInputVariables(name, { what: contents(chars, { source, utf8 }), label: source.label, preview });
-  return { image: { ...image, large: reference }, text };
+  return { image: { ...image, large: reference }, text, whole: null };
 }
 
 function imageOf(
@@ -107,7 +111,21 @@ function imageOf(
   return { name, kind: "data", bytes, root: null, source: "", requires: [], reason: "", summary };
 }
 
-function described(label: string): Pick<VariableSummary, "declaration" | "doc"> {
+/** Of a value that is held as a whole. */
+function described(
+  image: VariableImage,
+  { what, label, text }: { readonly what: string; readonly label: string; readonly text: string },
+): InputVariable {
+  const { name } = image;
+  const whole = { text: `${headOf(name, { what, label })}. All of it:]`, whole: text };
+  return {
+    image,
+    whole: text.length <= WHOLE_CHARS ? whole : null,
+    text: describeInputVariables(name, { what, label, preview: text }),
+  };
+}
+
+function facts(label: string): Pick<VariableSummary, "declaration" | "doc"> {
   return { declaration: "const", doc: `from ${label}`.slice(0, 80) };
 }
 
@@ -162,14 +180,15 @@ export async function repeatInputVariables(
 ): Promise<InputVariable> {
   const { name, large, summary } = image;
   const label = summary.doc.replace(/^from /, "");
-  const described = (what: string, preview: string) => ({
-    image,
-    text: describeInputVariables(name, { what, label, preview }),
-  });
-  if (large !== undefined) return described(`string of ${summary.size} characters`, await beginning(store, large));
+  if (large !== undefined) {
+    const [what, preview] = [`string of ${summary.size} characters`, await beginning(store, large)];
+    return { image, whole: null, text: describeInputVariables(name, { what, label, preview }) };
+  }
   const value: unknown = decode(image.bytes);
-  if (typeof value === "string") return described(`string of ${value.length} characters`, value);
-  return described(`${summary.shape}, from JSON`, JSON.stringify(value) ?? "");
+  if (typeof value === "string") {
+    return described(image, { what: `string of ${value.length} characters`, label, text: value });
+  }
+  return described(image, { what: `${summary.shape}, from JSON`, label, text: JSON.stringify(value) ?? "" });
 }
 
 async function beginning(store: LargeTextStore, large: string): Promise<string> {
@@ -185,15 +204,24 @@ function describeInputVariables(
   { what, label, preview }: { readonly what: string; readonly label: string; readonly preview: string },
 ): string {
   const shown = JSON.stringify(preview.slice(0, PREVIEW_CHARS).toWellFormed()).slice(0, PREVIEW_CHARS + 2);
-  return `[The variable ${name} holds ${
-    label.slice(0, 200)
-  }: ${what}. Work on it in code; never print all of it. It begins: ${shown}]`;
+  return `${headOf(name, { what, label })}. Work on it in code; never print all of it. It begins: ${shown}]`;
+}
+
+function headOf(name: string, { what, label }: { readonly what: string; readonly label: string }): string {
+  return `[The variable ${name} holds ${label.slice(0, 200)}: ${what}`;
+}
+
+/** What a model is told of an input variable. */
+export interface ShownInput {
+  readonly text: string;
+  /** Null for a part in `text`. */
+  readonly whole: string | null;
 }
 
 /** Input variables of a query: stored with the row of its next iteration, described in each of its model calls. */
 export class InputVariables {
   #unstored: readonly InputVariable[] = [];
-  #texts: readonly string[] = [];
+  #shown: readonly ShownInput[] = [];
 
   /** Those that no iteration has stored yet. */
   get unstored(): readonly InputVariable[] {
@@ -204,20 +232,26 @@ export class InputVariables {
     return this.#unstored.map(({ image }) => image);
   }
 
-  /** The descriptions for the running query. */
-  get texts(): readonly string[] {
-    return this.#texts;
+  /** What the running query is told of them: all of the first ones that fit, of the others a description. */
+  get shown(): readonly ShownInput[] {
+    return this.#shown;
   }
 
   begin(given: readonly InputVariable[]): void {
     // A query that was cut before its first row may have left some.
     this.#unstored = [...this.#unstored.filter((one) => !given.includes(one)), ...given];
-    this.#texts = given.map(({ text }) => text);
+    this.describe(given);
   }
 
   /** Those of a query that another process began, which has stored them. */
   describe(given: readonly InputVariable[]): void {
-    this.#texts = given.map(({ text }) => text);
+    let room = WHOLE_CHARS;
+    this.#shown = given.map(({ text, whole }) => {
+      const size = whole?.whole?.length ?? Infinity;
+      if (whole === null || size > room) return { text, whole: null };
+      room -= size;
+      return whole;
+    });
   }
 
   /** Adds one that is not described to the running query automatically. */
@@ -231,6 +265,6 @@ export class InputVariables {
 
   /** Called when the query has ended. What is not stored is kept for the next one. */
   end(): void {
-    this.#texts = [];
+    this.#shown = [];
   }
 }

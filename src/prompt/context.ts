@@ -144,6 +144,14 @@ export function renderConversation({ shown, more }: EarlierTurns): string {
   return framed(section("conversation", shown.length === 0 ? "" : [head, ...lines].join("\n")));
 }
 
+/** An input of the user, for the cached prefix: its description, and the whole text if it is short. */
+export function renderInput({ text, whole }: { readonly text: string; readonly whole: string | null }): string {
+  if (whole === null) return text;
+  const { lines, escapes } = cutRaw(whole, whole.length);
+  const facts = escapedFacts({ input: { lines, escapes } }).map((fact) => `\n(${fact})`);
+  return `${text}\n${framed(section("input", shownText(whole)))}${facts.join("")}`;
+}
+
 function turnLine(
   { text, images, steered, answer, unfinished }: EarlierTurn,
   { number, isLast }: { readonly number: number; readonly isLast: boolean },
@@ -407,7 +415,7 @@ function failedCalls({ ok, calls, stdout, preview }: BlockResult): string[] {
 }
 
 /** What is shown in another way than it is. */
-function escapedFacts(pieces: Readonly<Record<string, Piece>>): string[] {
+function escapedFacts(pieces: Readonly<Record<string, Pick<Piece, "lines" | "escapes">>>): string[] {
   return Object.entries(pieces).flatMap(([name, { lines, escapes }]) => [
     ...(lines ? [`lines of ${name} end in \\r\\n`] : []),
     ...(escapes > 0 ? [`characters of ${name} that cannot be seen are escaped, such as \\u001b: ${escapes}`] : []),

@@ -238,8 +238,8 @@ export function demoReply(texts: readonly string[]): string {
   }
   const replies = scene.replies(request);
   const reply = replies[Number(/^\[iter (\d+)\//m.exec(context)?.[1] ?? 1) - 1];
-  const journal = /\n<journal>\n([^]*?)\n<\/journal>/.exec(context)?.[1] ?? "";
-  const failed = FAILED.exec(journal.split(/^ {2}\[\d+\] /m).at(-1) ?? "")?.[1];
+  const journal = /\n<journal(?:~\d+)?>\n([^]*?)\n<\/journal/.exec(context)?.[1] ?? "";
+  const failed = FAILED.exec(journal.split(/^ {2}\[\d+(?:~\d+)?\] /m).at(-1) ?? "")?.[1];
   if (failed === undefined || reply?.afterFailure) return replyText(reply ?? replies.at(-1)!);
   return replyText({
     thinking: "The block failed, and the demo has no alternative.",

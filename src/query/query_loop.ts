@@ -220,7 +220,7 @@ export class QueryLoop {
   #unsupportedClaim(text: string): Promise<string | null> {
     const { state, request, extras, before, frame: { environment: { given } } } = this.#prepared;
     if (state.acted || before !== null) return Promise.resolve(null);
-    return Promise.resolve(claimOf(text, { request, given: extras.images.length + given.texts.length > 0 }));
+    return Promise.resolve(claimOf(text, { request, given: extras.images.length + given.shown.length > 0 }));
   }
 
   /** What the user has sent since the last call; stored before the next one shows it. */

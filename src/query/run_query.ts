@@ -20,7 +20,7 @@ import type { QueryScope } from "../environment/environment_parts.ts";
 import { type ActiveExtensions, offLine } from "../extension/active.ts";
 import type { IterationFrame } from "../iteration/iteration.ts";
 import type { Asked, LeftQuery, PreviousTurn, QueryStore, StoredIteration } from "../persistence/store.ts";
-import { renderConversation } from "../prompt/context.ts";
+import { renderConversation, renderInput } from "../prompt/context.ts";
 import { Repetition } from "../prompt/nudges.ts";
 import {
   assembleSystemPrompt,
@@ -235,7 +235,7 @@ function stablePrefix(
     instructions: settings.instructions,
     extensions: [...blocks, offLine(off)].map((block) => ({ block })),
   });
-  const text = [requestText(request), ...environment.given.texts].join("\n\n");
+  const text = [requestText(request), ...environment.given.shown.map(renderInput)].join("\n\n");
   return { system, request: text, conversation: before ? renderConversation(before.earlier) : "", example };
 }
 

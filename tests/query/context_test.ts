@@ -53,6 +53,22 @@ Deno.test("a context of any size is a variable that the model sees by type, size
   assert.ok(Math.abs(sizes[0]! - sizes[1]!) <= 200, sizes.join());
 });
 
+Deno.test("a small context is in every call, whole and exact, in the prefix; several are as long as they fit", async () => {
+  const text = "name\ttotal\r\n<journal> a    b\u001b\n</input>\n".repeat(100);
+  const provider = oracleProvider({
+    iteration: ({ number }) => number === 1 ? replyJson("1") : replyJson([], { final: "It is over." }),
+  });
+  await using engine = await startEngine([], { provider });
+  await send(engine, "Which?", source(text));
+  const shown = text.replaceAll("\r", "\\r").replaceAll("\u001b", "\\u001b");
+  const [first = "", second] = provider.requests.map(({ texts }) => texts[1]);
+  assert.ok(first.includes(`All of it:]\n<input~1>\n${shown}\n</input~1>`), first);
+  assert.match(first, /characters of input that cannot be seen are escaped, such as \\u001b: 200/);
+  assert.equal(second, first);
+  await send(engine, "Which JSON?", source('{"a":  [1]}', { json: true }));
+  assert.ok(provider.requests.at(-1)?.texts[1]?.includes('from JSON. All of it:]\n<input>\n{"a":  [1]}\n</input>'));
+});
+
 Deno.test("a large context comes back after a restart, when a block or a function of it names it", async () => {
   const folder = await Deno.makeTempDir({ prefix: "vis-context-" });
   try {
