@@ -1,4 +1,4 @@
-import { type IndexRow, type ReadContext, readContext } from "./read_context.ts";
+import { type IndexRow, markOf, type ReadContext, readContext, sectionOf } from "./read_context.ts";
 
 /** The context message with the sections that only the evaluation and tests read. */
 export interface EvalContext extends ReadContext {
@@ -19,22 +19,17 @@ const MAX_NUMBERED = 100_000;
 export function evalContext(text: string): EvalContext {
   const context = readContext(text);
   const header = HEADER.exec(text);
+  const nudge = `[system_nudge${markOf(text)}] `;
   return {
     ...context,
     iteration: Number(header?.[1]),
     budget: Number(header?.[2]),
-    notes: section(text, "notes"),
-    thinking: section(text, "prior_thinking"),
-    attempts: section(text, "attempts").split("\n").filter((line) => line !== ""),
+    notes: sectionOf(text, "notes"),
+    thinking: sectionOf(text, "prior_thinking"),
+    attempts: sectionOf(text, "attempts").split("\n").filter((line) => line !== ""),
     variables: new Map([...context.variables.values()].flatMap(numbered).map((row) => [row.name, row])),
-    nudges: text.split("\n").flatMap((line) => line.startsWith("[system_nudge] ") ? [line.slice(15)] : []),
+    nudges: text.split("\n").flatMap((line) => line.startsWith(nudge) ? [line.slice(nudge.length)] : []),
   };
-}
-
-function section(text: string, tag: string): string {
-  const start = text.indexOf(`\n<${tag}>\n`);
-  const end = text.indexOf(`\n</${tag}>`, start + 1);
-  return start === -1 || end === -1 ? "" : text.slice(start + tag.length + 4, end);
 }
 
 /** The rows that a row like `f0 … f48: string ×49` stands for; any other row alone. */

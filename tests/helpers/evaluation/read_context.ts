@@ -36,8 +36,8 @@ const SINGLE = /^([\p{ID_Start}$_][\p{ID_Continue}$]*)(?:(?: = |: )(.*)|(\(.*|.*
 export function readContext(text: string): ReadContext {
   const [header] = HEADER.exec(text) ?? [];
   if (header === undefined) throw new SyntaxError("Cannot read the context: it has no [iter n/m] line");
-  const [, mark = ""] = / with (~\d+) are of Vis/.exec(header) ?? [];
-  const section = (tag: string): string => sectionOf(text, `${tag}${mark}`);
+  const mark = markOf(text);
+  const section = (tag: string): string => sectionOf(text, tag);
   const rows = section("var_index").split("\n").flatMap(indexRow);
   return {
     handover: section("handover"),
@@ -46,7 +46,13 @@ export function readContext(text: string): ReadContext {
   };
 }
 
-function sectionOf(text: string, tag: string): string {
+/** What the tags, rows and labels of the message end in; "" without a mark. */
+export function markOf(text: string): string {
+  return / with (~\d+) are of Vis/.exec(text.split("\n", 1)[0] ?? "")?.[1] ?? "";
+}
+
+export function sectionOf(text: string, name: string): string {
+  const tag = `${name}${markOf(text)}`;
   const start = text.indexOf(`\n<${tag}>\n`);
   const end = text.indexOf(`\n</${tag}>`, start + 1);
   return start === -1 || end === -1 ? "" : text.slice(start + tag.length + 4, end);
