@@ -77,7 +77,7 @@ Deno.test("renderContext() gives the handover in place of prior thinking", () =>
   assert.ok(!text.includes("prior_thinking") && !text.includes("own") && !text.includes("first"));
   assert.match(
     text,
-    /<handover>\nrequest before: Find\n  it\nthinking: second\nthinking: third\nanswer given: It is in src\/a\.ts\n<\/handover>/,
+    /<handover>\nrequest before: Find\n {2}it\nthinking: second\nthinking: third\nanswer given: It is in src\/a\.ts\n<\/handover>/,
   );
 });
 
