@@ -139,9 +139,9 @@ Deno.test("renderContext() shows how commands of a block ended that failed, thou
   const caught = { name: "vis.fs.readFile", ms: 1, ok: false };
   const calls = [ran("npm ci", true), ran("npm test"), caught, ran("[9] a\n</journal>"), ran("b"), ran("c"), ran("d")];
   const text = renderContext(parts({ journal: [entry("all()", { calls })], journalIteration: 2 }));
-  assert.match(text, /\n {6}ran npm test: exit code 1\n.*\n.*\n {6}ran .*\n.*\n.*\n {6}ran b: exit code 1\n/);
-  assert.match(text, /\n {6}2 more failed\n/);
-  assert.equal(text.split("</journal>").length, 2);
+  assert.match(text, /\n {6}~1 ran npm test: exit code 1\n.*\n.*\n {6}~1 ran .*\n.*\n.*\n {6}~1 ran b: exit code 1\n/);
+  assert.match(text, /\n {6}~1 2 more failed\n/);
+  assert.equal(text.split("</journal~1>").length, 2);
   assert.doesNotMatch(text, /npm ci|readFile|ran c/);
   const failed = renderContext(parts({ journal: [failedEntry("all()", { calls })], journalIteration: 2 }));
   assert.doesNotMatch(failed, /ran npm test/);
