@@ -6,7 +6,7 @@ import type { FsPlaces } from "./fs_places.ts";
 export const UNDO_ARGUMENTS = z.object({
   list: z.boolean().optional(),
   steps: z.number().int().min(1).optional(),
-  scope: z.enum(["query", "iteration", "step"]).optional(),
+  scope: z.enum(["request", "step", "call"]).optional(),
   conversation: z.string().optional(),
   redo: z.boolean().optional(),
   force: z.boolean().optional(),
@@ -26,7 +26,7 @@ interface Place {
 /** Undoes changes of any conversation in a workspace and prints the result as JSON. The exit code is 1 if a file was
  * kept, or nothing undone. */
 export async function undoCli(
-  { list = false, scope = "query", changes: ids, cuts, ...options }: z.infer<typeof UNDO_ARGUMENTS>,
+  { list = false, scope = "request", changes: ids, cuts, ...options }: z.infer<typeof UNDO_ARGUMENTS>,
   { print, workspace, home, places }: Place & { readonly places: FsPlaces },
 ): Promise<number> {
   const printJson = (value: unknown): void => print(`${JSON.stringify(value)}\n`);

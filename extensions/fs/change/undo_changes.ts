@@ -303,7 +303,7 @@ function withContent(state: State, content: State | undefined): State {
 interface UndoChoice {
   /** How many of the latest changes; if absent, all of the newest `scope`. */
   readonly steps?: number | undefined;
-  readonly scope?: "step" | "iteration" | "query" | undefined;
+  readonly scope?: "call" | "step" | "request" | undefined;
   /** These changes, as far as they are not undone yet. */
   readonly changes?: readonly string[] | undefined;
   /** Only changes of this conversation: its id or a prefix of it. */
@@ -318,7 +318,7 @@ interface UndoChoice {
 
 /** The selected changes, newest first. */
 export function chooseChanges(all: readonly Checkpoint[], choice: UndoChoice): readonly Checkpoint[] {
-  const { conversation = "", redo = false, steps, scope = "step", changes: named, cuts = [], force = false } = choice;
+  const { conversation = "", redo = false, steps, scope = "call", changes: named, cuts = [], force = false } = choice;
   const isCut = (one: Checkpoint) => cuts.some(({ queryId, at }) => one.queryId === queryId && one.at >= at);
   const open = openChanges(all).filter((one) =>
     one.conversationId.startsWith(conversation) && (force || !one.isRest) && !isCut(one)
@@ -327,11 +327,11 @@ export function chooseChanges(all: readonly Checkpoint[], choice: UndoChoice): r
   if (named) return open.filter(({ id }) => named.includes(id));
   const changes = open.filter(({ change }) => change !== "undo" && change !== "redo");
   const [newest] = changes;
-  if (!newest || steps !== undefined || scope === "step") return changes.slice(0, steps ?? 1);
+  if (!newest || steps !== undefined || scope === "call") return changes.slice(0, steps ?? 1);
   const sameQuery = (one: Checkpoint): boolean =>
     one.conversationId === newest.conversationId && one.queryId === newest.queryId &&
     (newest.queryId !== null || one.iterationId === newest.iterationId);
-  const isSame = scope === "query"
+  const isSame = scope === "request"
     ? sameQuery
     : (one: Checkpoint) => one.iterationId === newest.iterationId && sameQuery(one);
   if (newest.queryId === null && newest.iterationId === null) return [newest];

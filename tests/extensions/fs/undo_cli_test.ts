@@ -19,7 +19,7 @@ const checkpoint = (id: string, more: Partial<Checkpoint> = {}): Checkpoint => (
 });
 const ids = (all: readonly Checkpoint[]): string => all.map(({ id }) => id).join(" ");
 
-Deno.test("chooseChanges() takes the last steps, the newest iteration or the newest query", () => {
+Deno.test("chooseChanges() takes the last changes, the newest step or the newest request", () => {
   const all = [
     checkpoint("1", { queryId: "q0", iterationId: "i0" }),
     checkpoint("2"),
@@ -30,19 +30,19 @@ Deno.test("chooseChanges() takes the last steps, the newest iteration or the new
   ];
   assert.equal(ids(chooseChanges(all, {})), "6");
   assert.equal(ids(chooseChanges(all, { steps: 3 })), "6 5 4");
-  assert.equal(ids(chooseChanges(all, { scope: "iteration" })), "6 5");
-  assert.equal(ids(chooseChanges(all, { scope: "query" })), "6 5 4 2");
-  assert.equal(ids(chooseChanges(all, { scope: "query", conversation: "c2" })), "3");
+  assert.equal(ids(chooseChanges(all, { scope: "step" })), "6 5");
+  assert.equal(ids(chooseChanges(all, { scope: "request" })), "6 5 4 2");
+  assert.equal(ids(chooseChanges(all, { scope: "request", conversation: "c2" })), "3");
   assert.equal(ids(chooseChanges(all, { steps: 9, conversation: "c1" })), "6 5 4 2 1");
   assert.equal(ids(chooseChanges(all, { redo: true })), "");
-  assert.equal(ids(chooseChanges([], { scope: "query" })), "");
+  assert.equal(ids(chooseChanges([], { scope: "request" })), "");
 });
 
 Deno.test("chooseChanges() goes by iterations where no query is known, and by changes where neither is", () => {
   const none = { queryId: null, iterationId: null };
-  assert.equal(ids(chooseChanges([checkpoint("1", none), checkpoint("2", none)], { scope: "query" })), "2");
+  assert.equal(ids(chooseChanges([checkpoint("1", none), checkpoint("2", none)], { scope: "request" })), "2");
   const all = [checkpoint("1", { queryId: null }), checkpoint("2", { queryId: null })];
-  assert.equal(ids(chooseChanges(all, { scope: "query" })), "2 1");
+  assert.equal(ids(chooseChanges(all, { scope: "request" })), "2 1");
 });
 
 Deno.test("openChanges() leaves out what is taken back, and has what was taken back and made again", () => {
@@ -63,7 +63,7 @@ Deno.test("chooseChanges() leaves out later changes of a query that is cut, and 
   ];
   const cuts = [{ queryId: "q1", at: 10 }];
   assert.equal(ids(chooseChanges(all, { steps: 9, cuts })), "3 1");
-  assert.equal(ids(chooseChanges(all.slice(0, 2), { scope: "query", cuts })), "1");
+  assert.equal(ids(chooseChanges(all.slice(0, 2), { scope: "request", cuts })), "1");
   assert.equal(ids(chooseChanges(all, { steps: 9, cuts: [{ queryId: "q2", at: 0 }] })), "4 2 1");
 });
 
@@ -116,21 +116,21 @@ Deno.test("undoCli() undoes file by file: what somebody else changed is kept, an
   await workspace.put("b.txt", "mine\n");
   const texts = () => Promise.all(["a.txt", "b.txt", "c.txt"].map((name) => workspace.text(name)));
   const kept = [{ path: "b.txt", reason: "changed since by someone else" }];
-  const shown = await cli(workspace, { dryRun: true, scope: "step" });
+  const shown = await cli(workspace, { dryRun: true, scope: "call" });
   assert.deepEqual([shown.code, shown.told.kept, await texts()], [1, kept, ["A\n", "mine\n", "C\n"]]);
-  const undone = await cli(workspace, { scope: "step" });
+  const undone = await cli(workspace, { scope: "call" });
   assert.deepEqual([undone.code, undone.told.kept, undone.told.files.length], [1, kept, 1]);
   assert.deepEqual(await texts(), ["a\n", "mine\n", "C\n"]);
   const [, partly] = (await cli(workspace, { list: true })).told.changes;
   assert.deepEqual([partly.undone, partly.paths, partly.kept], [true, ["a.txt", "b.txt"], ["b.txt"]]);
-  const older = await cli(workspace, { scope: "step" });
+  const older = await cli(workspace, { scope: "call" });
   assert.deepEqual([older.code, await texts()], [0, ["a\n", "mine\n", "c\n"]]);
   assert.equal((await cli(workspace, { redo: true })).code, 0);
   assert.deepEqual(await texts(), ["a\n", "mine\n", "C\n"]);
-  await cli(workspace, { scope: "step" });
-  const forced = await cli(workspace, { scope: "step", force: true });
+  await cli(workspace, { scope: "call" });
+  const forced = await cli(workspace, { scope: "call", force: true });
   assert.deepEqual([forced.code, forced.told.files.length, await texts()], [0, 1, ["a\n", "b\n", "c\n"]]);
-  assert.equal((await cli(workspace, { scope: "step", force: true })).told.error, "Nothing to undo");
+  assert.equal((await cli(workspace, { scope: "call", force: true })).told.error, "Nothing to undo");
   await cli(workspace, { redo: true });
   assert.deepEqual(await texts(), ["a\n", "mine\n", "c\n"]);
 });

@@ -148,7 +148,7 @@ Deno.test("undoCli() reports what the undo noted", async () => {
   await workspace.call("remove", "b");
   let printed = "";
   const place = { workspace: workspace.root, home: workspace.home, places: new FsPlaces() };
-  assert.equal(await undoCli({ scope: "query" }, { ...place, print: (text) => void (printed += text) }), 0);
+  assert.equal(await undoCli({ scope: "request" }, { ...place, print: (text) => void (printed += text) }), 0);
   assert.deepEqual(JSON.parse(printed).notes, [
     "b was one of several names of a file (hard links); it is a file of its own now",
   ]);

@@ -8,7 +8,7 @@ import { browse, type StoredCommand } from "../program/command.ts";
 
 interface UndoFlags {
   readonly list: boolean;
-  readonly steps?: number | undefined;
+  readonly last?: number | undefined;
   readonly scope?: string | undefined;
   readonly conversation?: string | undefined;
   readonly redo: boolean;
@@ -25,10 +25,10 @@ const SHOWN_PATHS = 4;
 export async function undoCommand(
   { services, io, flags }: StoredCommand<UndoFlags>,
 ): Promise<number> {
-  if (flags.steps !== undefined && flags.scope !== undefined) {
-    throw new UsageError("Cannot undo by --steps and --scope: use only one of them");
+  if (flags.last !== undefined && flags.scope !== undefined) {
+    throw new UsageError("Cannot undo by --last and --scope: use only one of them");
   }
-  const { steps, scope, list: isList, redo, force } = flags;
+  const { last: steps, scope, list: isList, redo, force } = flags;
   const whose = flags.conversation === undefined ? {} : await ofBranch(flags.conversation, { services, flags });
   const wanted = { steps, scope, ...whose, list: isList, redo, force };
   const admin = await services.extensionAdmin({ cwd: flags.cwd });

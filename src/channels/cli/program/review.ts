@@ -206,14 +206,10 @@ function addUndo(program: Command, context: Context): void {
   program.command("undo")
     .description("undo file changes, by default those of the last request")
     .option("--list", "list the changes that can be undone, newest first", false)
-    .option("--steps <n>", "undo the last N changes", positiveInteger)
+    .option("--last <n>", "undo the last N changes", positiveInteger)
     .addOption(
-      new Option("--scope <what>", "undo all changes of the latest request (query), step (iteration) or call (step)")
-        .choices([
-          "query",
-          "iteration",
-          "step",
-        ]),
+      new Option("--scope <what>", "undo all changes of the latest request, step or call (default: request)")
+        .choices(["request", "step", "call"]),
     )
     .option("--conversation <id>", "only this conversation or branch; a unique prefix is enough")
     .option("--redo", "reapply the last undo", false)

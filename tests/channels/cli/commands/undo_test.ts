@@ -41,7 +41,7 @@ Deno.test("vis undo hands its flags on, and shows the diffs and how many changes
   const diff = "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-two\n+one \u001b[2J\n";
   const { code, out, err, asked } = await run([
     "undo",
-    "--steps",
+    "--last",
     "2",
     "--conversation",
     "0193abcd",
@@ -109,9 +109,9 @@ Deno.test("vis undo --json prints what came of it, errors too", async () => {
 });
 
 Deno.test("vis undo refuses flags that contradict each other, and says where fs is switched off", async () => {
-  assert.equal((await run(["undo", "--steps", "0"], { answer: {} })).code, 2);
+  assert.equal((await run(["undo", "--last", "0"], { answer: {} })).code, 2);
   assert.equal((await run(["undo", "--scope", "all"], { answer: {} })).code, 2);
-  const both = await run(["undo", "--steps", "1", "--scope", "step"], { answer: {} });
+  const both = await run(["undo", "--last", "1", "--scope", "step"], { answer: {} });
   assert.deepEqual([both.code, both.asked], [2, []]);
   const off = await run(["undo"], { answer: {}, code: null });
   assert.equal(off.code, 2);
