@@ -32,7 +32,8 @@ const KINDS: Readonly<Record<string, string>> = {
   null: "null",
 };
 
-/** Says in plain words what a setting must be: the error map of its schema. */
+/** The error map for all that a user writes, such as settings, files and arguments: says in plain words what a value
+ * must be. */
 export function settingFault(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code === "invalid_type") return issue.input === undefined ? "is missing" : `must be ${kindOf(issue)}`;
   if (issue.code === "invalid_value") {

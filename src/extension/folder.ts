@@ -1,4 +1,5 @@
 import { fileFault, messageOf } from "../domain/errors.ts";
+import { settingFault } from "../domain/settings.ts";
 import { ensureFolder, firstEntries, plainTextFile, replaceFile } from "../domain/kit/files.ts";
 import { createHash } from "node:crypto";
 import { dirname, join } from "node:path";
@@ -123,23 +124,23 @@ const Shape = z.strictObject({
 
 /** Parses `vis.json`. Throws Error that names the wrong key. */
 function readManifest(text: string): readonly ManifestEntry[] {
-  if (text.length > MAX_CHARS) throw new Error(`Cannot use vis.json: ${text.length} characters, over ${MAX_CHARS}`);
+  if (text.length > MAX_CHARS) throw new Error(`vis.json has ${text.length} characters, over ${MAX_CHARS}`);
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw new Error(`Cannot use vis.json: ${messageOf(error)}`);
+    throw new Error(`vis.json: ${messageOf(error)}`);
   }
-  const checked = Shape.safeParse(value);
+  const checked = Shape.safeParse(value, { error: settingFault });
   if (checked.success) return unique(checked.data.extensions);
   const [issue] = checked.error.issues;
-  throw new Error(`Cannot use vis.json: ${issue?.path.join(".") || "the file"}: ${issue?.message ?? "is wrong"}`);
+  throw new Error(`vis.json: ${issue?.path.join(".") || "the file"}: ${issue?.message ?? "is wrong"}`);
 }
 
 function unique(entries: readonly ManifestEntry[]): readonly ManifestEntry[] {
   const names = entries.map(({ namespace }) => namespace);
   const twice = names.find((name, at) => names.indexOf(name) !== at);
-  if (twice !== undefined) throw new Error(`Cannot use vis.json: extensions: ${twice} is listed twice`);
+  if (twice !== undefined) throw new Error(`vis.json: extensions: ${twice} is listed twice`);
   return entries;
 }
 

@@ -165,7 +165,7 @@ async function loadFolder(folder: FoundFolder, { folderOptions, ...options }: Lo
       return [{ ...failed({ name, folder }, why), state: "untrusted" }];
     }
   } catch (error) {
-    return [failed({ name, folder }, messageOf(error))];
+    return [{ name, state: "skipped", reason: messageOf(error), folder }];
   }
   return await Promise.all(
     read.entries.filter(({ namespace }) => isNamed(namespace, options)).map(async (entry): Promise<Loaded> => {
@@ -365,10 +365,10 @@ function placeOf(specifier: string, path: string, { folder: { files }, shims }: 
     const why = Object.hasOwn(SHIMS, specifier)
       ? "only tests have it, such as mod_test.ts; vis extensions test runs them"
       : "there are @vis/extension, node: modules and its own files, packages must be bundled into it";
-    throw new Error(`Cannot load ${path}: it imports ${specifier}; ${why}`);
+    throw new Error(`${path} imports ${specifier}; ${why}`);
   }
   const target = targetOf(specifier, path);
-  if (!files.has(target)) throw new Error(`Cannot load ${path}: it imports ${specifier}, which is not in its folder`);
+  if (!files.has(target)) throw new Error(`${path} imports ${specifier}, which is not in its folder`);
   return CODE.test(target) ? `${specifier}.mjs` : specifier;
 }
 

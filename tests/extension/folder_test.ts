@@ -12,8 +12,8 @@ const { log } = recordingLog();
 
 const REFUSED: readonly (readonly [string, Readonly<Record<string, string>>, RegExp])[] = [
   ["no manifest", { "mod.ts": "" }, /has no vis\.json/],
-  ["a manifest that is no JSON", { "vis.json": "{" }, /Cannot use vis\.json/],
-  ["a manifest that is a list", { "vis.json": "[]" }, /vis\.json: the file: .*expected object/],
+  ["a manifest that is no JSON", { "vis.json": "{" }, /Cannot use extension folder [^:]+: vis\.json: [^:]*JSON/],
+  ["a manifest that is a list", { "vis.json": "[]" }, /vis\.json: the file: must be an object$/],
   ["a huge manifest", { "vis.json": " ".repeat(70_000) }, /70000 characters, over 65536/],
   ["a path that climbs", { "vis.json": manifestOf({ entry: "../../mod.ts" }) }, /extensions\.0\.entry: must be a path/],
   ["an absolute path", { "vis.json": manifestOf({ entry: "/etc/x.ts" }) }, /extensions\.0\.entry: must be a path/],
@@ -22,7 +22,7 @@ const REFUSED: readonly (readonly [string, Readonly<Record<string, string>>, Reg
   ["an entry that is no code", { "vis.json": manifestOf({ entry: "mod.wasm" }) }, /must end in/],
   ["an entry that is not there", { "vis.json": manifestOf() }, /names mod\.ts, which does not exist/],
   ["a namespace that is a path", { "vis.json": manifestOf({ namespace: "../x" }) }, /namespace: must look like/],
-  ["a version that is a number", { "vis.json": manifestOf({ version: 1 }) }, /extensions\.0\.version/],
+  ["a version that is a number", { "vis.json": manifestOf({ version: 1 }) }, /extensions\.0\.version: must be text$/],
   ["requires of a wrong type", { "vis.json": manifestOf({ requires: { a: 1 } }) }, /extensions\.0\.requires/],
   ["a grant that does not exist", { "vis.json": manifestOf({ allow: { run: ["ls"] } }) }, /extensions\.0\.allow/],
   ["an unknown key", { "vis.json": manifestOf({ postinstall: "x" }) }, /extensions\.0: .*postinstall/],

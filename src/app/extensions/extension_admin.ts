@@ -15,7 +15,7 @@ import type {
   ExtensionFacts,
   TrustFacts,
 } from "../../domain/reports.ts";
-import type { SettingsSection } from "../../domain/settings.ts";
+import { settingFault, type SettingsSection } from "../../domain/settings.ts";
 import { ConversationPrograms, ExtensionStore } from "../../environment/environment_views.ts";
 import { discoverFolders, type FoundFolder, isWanted } from "../../extension/discover.ts";
 import { type ExtensionFolder, extensionOfFiles, readExtensionFolder } from "../../extension/folder.ts";
@@ -464,7 +464,7 @@ function readArguments(command: CliCommand, words: readonly string[]): unknown {
     else given[key] = typed(shape[key], inline ?? words[++at] ?? "");
   }
   if (!command.args) return given;
-  const checked = command.args.safeParse(given);
+  const checked = command.args.safeParse(given, { error: settingFault });
   if (checked.success) return checked.data;
   const [issue] = checked.error.issues;
   throw misused(command, `${issue?.path.join(".")}: ${issue?.message}`);

@@ -6,6 +6,7 @@ import { parseJsonc } from "../../config/jsonc.ts";
 import { ConfigError, fileFault, messageOf } from "../../domain/errors.ts";
 import { sharedFileNotes } from "../../domain/kit/files.ts";
 import { DEFAULT_TENANT, TENANT_NAME, TENANT_RULE } from "../../domain/kit/ids.ts";
+import { settingFault } from "../../domain/settings.ts";
 import type { Log } from "../../logging/log.ts";
 
 /** How long a list counts as current. */
@@ -143,7 +144,7 @@ function grantsOf(
   file: string,
   { value, quota }: { readonly value: unknown; readonly quota: Quota },
 ): readonly TokenGrant[] {
-  const parsed = List.safeParse(value);
+  const parsed = List.safeParse(value, { error: settingFault });
   if (!parsed.success) {
     const { path = [], message } = parsed.error.issues[0] ?? { message: "it is wrong" };
     throw unusable(file, `${path.join(".") || "the file"}: ${message}`);

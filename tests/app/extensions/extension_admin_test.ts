@@ -185,7 +185,7 @@ Deno.test("an extension loads beside its tests, and a file that no import reache
     "mod.js": untyped(moduleOf("", 'import "./helper.ts";')),
     "helper.ts": 'import "@vis/extension/testing";',
   });
-  assert.match(reached, /helper\.ts: it imports @vis\/extension\/testing; only tests have it, such as mod_test\.ts/);
+  assert.match(reached, /helper\.ts imports @vis\/extension\/testing; only tests have it, such as mod_test\.ts/);
 });
 
 Deno.test("test() runs the tests of a folder, says which failed and where, and runs none of an untrusted project", () =>
@@ -256,11 +256,14 @@ Deno.test("extensionSource() notes what is left out, and fails for what was name
     const good = await write(join(folder, "good"), { "vis.json": manifestOf(), "mod.ts": moduleOf() });
     const { source, notes } = await extensionSource(settings, parts, { paths: [good] });
     assert.equal(notes.length, 1);
-    assert.match(notes[0] ?? "", /Cannot load bad: .*vis\.json/);
+    assert.match(notes[0] ?? "", /^Cannot use extension folder [^:]+\/bad: vis\.json: /);
     const view = { envId: "e", conversationId: "c", branchId: "b", depth: 0, workspace: folder };
     assert.deepEqual((await source.activate(view)).functions, ["one.say", "a.f"]);
     const gone = extensionSource(settings, parts, { paths: [join(folder, "gone")] });
-    await assert.rejects(gone, /^ConfigError: Cannot load gone: .* no such file or folder; vis extensions new /);
+    await assert.rejects(
+      gone,
+      /^ConfigError: Cannot use extension folder .* no such file or folder; vis extensions new /,
+    );
   }));
 
 Deno.test("extensionSource() takes the extensions that are allowed and not denied, by name or namespace", () =>
@@ -313,10 +316,18 @@ Deno.test("run() runs the command of an extension: words, flags, help, and says 
     assert.equal(await run("pick", "-h"), 0);
     assert.equal(await run("pick", "--help"), 0);
     assert.equal(out.pop(), "vis pick <what> [--times <number>] [--loud]\n\nPicks.\n");
-    for (const args of [[], ["x", "y"], ["x", "--none"], ["x", "--times", "many"]]) {
+    for (
+      const [args, why] of [
+        [[], "what: is missing"],
+        [["x", "y"], "y is one argument too many"],
+        [["x", "--none"], "unknown option --none"],
+        [["x", "--times", "many"], "times: must be a number"],
+      ] as const
+    ) {
+      const usage = "vis pick <what> [--times <number>] [--loud]";
       await assert.rejects(run("pick", ...args), {
         name: "UsageError",
-        message: /Cannot run pick: .*usage: vis pick <what>/,
+        message: `Cannot run pick: ${why}; usage: ${usage}`,
       });
     }
   }));

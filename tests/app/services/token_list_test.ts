@@ -66,7 +66,7 @@ Deno.test("TokenList open() says what is wrong with a file by its place, and sho
   const wrong: readonly (readonly [unknown, RegExp])[] = [
     [`{"tokens": [{"name": "a", "token": "${SECRET}" "x"}]}`, /it is not JSON$/],
     [{ tokens: [] }, /tokens: /],
-    [[], /the file: /],
+    [[], /the file: must be an object$/],
     [{ tokens: [{ ...entry, token: "short-secret" }] }, /tokens\.0\.token: It must have 16 to 512/],
     [{ tokens: [{ ...entry, token: `sha256:${SECRET}` }] }, /tokens\.0\.token: /],
     [{ tokens: [{ ...entry, tenant: "a*" }] }, /tokens\.0\.tenant: It must have 1 to 64/],

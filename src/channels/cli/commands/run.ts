@@ -276,7 +276,7 @@ export async function readPrompt(
   if (given && piped) return `${given}\n\n${piped}`;
   const prompt = given || piped;
   if (prompt.trim() === "") {
-    throw new UsageError('Cannot run an empty request: write one, such as vis run "List the routes"');
+    throw new UsageError('Cannot run an empty request: write one, such as "List the routes"');
   }
   return prompt;
 }
