@@ -41,14 +41,14 @@ export default defineExtension({
   cli: [
     {
       name: "mcp-check",
-      doc: "Starts the MCP servers, or one of them, and prints how many tools each has.",
+      doc: "Start the MCP servers, or one of them, and print how many tools each has.",
       args: z.object({ name: text.optional() }),
       run: async ({ name }: { readonly name?: string }, context) =>
         await (await import("./check_servers.ts")).checkCommand(name, context),
     },
     {
       name: "mcp-login",
-      doc: "Logs in to an MCP server in the browser; --paste asks for the address to which the browser is sent.",
+      doc: "Log in to an MCP server in the browser; --paste asks for the address to which the browser is sent.",
       args: z.object({ name: text, paste: z.boolean().optional() }),
       run: async ({ name, paste = false }: { readonly name: string; readonly paste?: boolean }, context) => {
         const { servers = {} } = context.config as { readonly servers?: Readonly<Record<string, unknown>> };
@@ -61,7 +61,7 @@ export default defineExtension({
     },
     {
       name: "mcp-logout",
-      doc: "Deletes the login of an MCP server.",
+      doc: "Delete the login of an MCP server.",
       args: z.object({ name: text }),
       run: async ({ name }: { readonly name: string }, context) => {
         const { logoutCommand } = await import("./login/log_in.ts");

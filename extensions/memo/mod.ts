@@ -59,7 +59,7 @@ export default defineExtension({
   cli: [
     {
       name: "memo",
-      doc: "Keeps a note for later conversations in this workspace, or with --user in all of them.",
+      doc: "Keep a note for later conversations in this workspace, or with --user in all of them.",
       args: z.object({ text, user: z.boolean().optional() }),
       run: async ({ text, user }: { readonly text: string; readonly user?: boolean }, context) => {
         const { id } = await addNote(context, { text, scope: user ? "user" : "project" });
@@ -68,7 +68,7 @@ export default defineExtension({
     },
     {
       name: "memos",
-      doc: "Lists the notes; --remove ID deletes one.",
+      doc: "List the notes; --remove ID deletes one.",
       args: z.object({ remove: z.string().optional() }),
       run: async ({ remove }: { readonly remove?: string }, context) => {
         if (remove !== undefined) {

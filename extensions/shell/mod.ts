@@ -20,7 +20,9 @@ const settings = z.strictObject({
     "Commands that may run, * for any text; where there are some, no other one may",
   ),
   deny: z.array(pattern).default([]).describe("Commands that may not run, * for any text").meta({ project: true }),
-  network: z.boolean().default(false).describe("Whether commands get TCP, to anywhere; else no network at all")
+  network: z.boolean().default(false).describe(
+    "Whether commands get TCP to any address; otherwise they have a network of their own, with nothing but localhost",
+  )
     .meta({ programs: "network" }),
   unwalled: z.enum(["ask", "run", "off"]).default("ask").describe(
     "Where the wall around commands is not whole: ask the user for each command, run it without a question, or run none; no workspace's settings may set it",

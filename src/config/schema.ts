@@ -195,9 +195,11 @@ export const ConfigSchema = z.strictObject({
   ).meta({ project: true }),
   extensions: z.strictObject({
     allow: z.array(name).nullable().default(null).describe(
-      "Namespaces of the extensions to load, and no other; null loads every one that is found and trusted",
+      "Extensions to load, and no other: namespaces, or names of shipped ones such as web; null loads every one that is found and trusted",
     ),
-    deny: z.array(name).default([]).describe("Namespaces of extensions that are not loaded")
+    deny: z.array(name).default([]).describe(
+      "Extensions that are not loaded: namespaces, or names of shipped ones such as web",
+    )
       .meta({ project: true }),
     config: z.record(z.string(), z.unknown()).default({}).describe("Namespace of an extension to its own settings"),
   }).prefault({}),

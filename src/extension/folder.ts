@@ -36,18 +36,10 @@ export function extensionOfFiles(path: string, unsorted: ReadonlyMap<string, Uin
   const files = new Map([...unsorted].sort(([a], [b]) => a < b ? -1 : 1));
   const manifest = files.get("vis.json");
   if (!manifest) throw refused(path, "it has no vis.json");
-  const entries = entriesOf(path, manifest);
+  const entries = readManifest(path, manifest);
   const absent = entries.find(({ entry }) => !files.has(entry));
   if (absent) throw refused(path, `vis.json names ${absent.entry}, which does not exist`);
   return { path, files, hash: hashOf(files), entries };
-}
-
-function entriesOf(path: string, manifest: Uint8Array): readonly ManifestEntry[] {
-  try {
-    return readManifest(new TextDecoder("utf-8", { fatal: true }).decode(manifest));
-  } catch (error) {
-    throw refused(path, messageOf(error));
-  }
 }
 
 function refused(path: string, why: string): Error {
@@ -108,7 +100,7 @@ export interface ManifestEntry {
   readonly allow: Readonly<Record<"net" | "read" | "write" | "env", readonly string[]>>;
 }
 
-const MAX_CHARS = 64 * 1024;
+const MAX_MANIFEST_BYTES = 64 * 1024;
 const word = z.string().max(200);
 const words = z.array(word).max(100).default([]);
 const Shape = z.strictObject({
@@ -122,26 +114,27 @@ const Shape = z.strictObject({
   })).min(1, "names no extension").max(50),
 });
 
-/** Parses `vis.json`. Throws Error that names the wrong key. */
-function readManifest(text: string): readonly ManifestEntry[] {
-  if (text.length > MAX_CHARS) throw new Error(`vis.json has ${text.length} characters, over ${MAX_CHARS}`);
+/** Parses `vis.json` of the folder. Throws Error that names the wrong key. */
+function readManifest(folder: string, bytes: Uint8Array): readonly ManifestEntry[] {
+  if (bytes.length > MAX_MANIFEST_BYTES) {
+    throw refused(folder, `vis.json has ${bytes.length} bytes, over ${MAX_MANIFEST_BYTES}`);
+  }
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch (error) {
-    throw new Error(`vis.json: ${messageOf(error)}`);
+    throw refused(folder, `vis.json: ${messageOf(error)}`);
   }
   const checked = Shape.safeParse(value, { error: settingFault });
-  if (checked.success) return unique(checked.data.extensions);
-  const [issue] = checked.error.issues;
-  throw new Error(`vis.json: ${issue?.path.join(".") || "the file"}: ${issue?.message ?? "is wrong"}`);
-}
-
-function unique(entries: readonly ManifestEntry[]): readonly ManifestEntry[] {
-  const names = entries.map(({ namespace }) => namespace);
+  if (!checked.success) {
+    const [issue] = checked.error.issues;
+    throw refused(folder, `vis.json: ${issue?.path.join(".") || "the file"}: ${issue?.message ?? "is wrong"}`);
+  }
+  const { extensions } = checked.data;
+  const names = extensions.map(({ namespace }) => namespace);
   const twice = names.find((name, at) => names.indexOf(name) !== at);
-  if (twice !== undefined) throw new Error(`vis.json: extensions: ${twice} is listed twice`);
-  return entries;
+  if (twice !== undefined) throw refused(folder, `vis.json: extensions: ${twice} is listed twice`);
+  return extensions;
 }
 
 function isInside(path: string): boolean {

@@ -365,10 +365,10 @@ function placeOf(specifier: string, path: string, { folder: { files }, shims }: 
     const why = Object.hasOwn(SHIMS, specifier)
       ? "only tests have it, such as mod_test.ts; vis extensions test runs them"
       : "there are @vis/extension, node: modules and its own files, packages must be bundled into it";
-    throw new Error(`${path} imports ${specifier}; ${why}`);
+    throw new Error(`Cannot import ${specifier} in ${path}: ${why}`);
   }
   const target = targetOf(specifier, path);
-  if (!files.has(target)) throw new Error(`${path} imports ${specifier}, which is not in its folder`);
+  if (!files.has(target)) throw new Error(`Cannot import ${specifier} in ${path}: it is not in its folder`);
   return CODE.test(target) ? `${specifier}.mjs` : specifier;
 }
 

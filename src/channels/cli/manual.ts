@@ -152,8 +152,11 @@ export const MANUAL_FACTS: Readonly<Record<"variables" | "files", readonly Descr
     },
     { term: "VIS_MODEL", about: "model, or provider/model" },
     { term: "VIS_PROVIDER", about: "use only this provider, or demo" },
-    { term: "VIS_DB", about: "database file, or :memory:" },
-    { term: "VIS_DATABASE_URL", about: "PostgreSQL database: postgres://user@host:5432/name" },
+    { term: "VIS_DB", about: "database: a file, postgres://… or :memory:" },
+    {
+      term: "VIS_DATABASE_URL",
+      about: "PostgreSQL database, such as postgres://user@host:5432/name; overrides VIS_DB",
+    },
     { term: "VIS_DATABASE_PASSWORD", about: "its password; VIS_DATABASE_PASSWORD_FILE names a file that holds it" },
     { term: "VIS_TOKEN", about: "bearer token of vis serve" },
     { term: "VIS_TELEGRAM_TOKEN", about: "bot token of vis telegram" },

@@ -120,8 +120,12 @@ Deno.test("runCli() hands the flags of run to whoever opens", async () => {
   });
 });
 
-Deno.test("runCli() lists the commands of extensions in the help of all commands, if they can be read", async () => {
-  const found = [{ name: "memo", doc: "Keeps a note", flags: [] }, { name: "undo", doc: "Taken", flags: [] }];
+Deno.test("runCli() lists the commands of extensions that it does not run itself in the help, if they can be read", async () => {
+  const found = [{ name: "memo", doc: "Keeps a note", flags: [] }, { name: "undo", doc: "Taken", flags: [] }, {
+    name: "mcp-login",
+    doc: "Taken too",
+    flags: [],
+  }];
   const commands = () => Promise.resolve(found);
   const services = fakeServices({ extensionAdmin: () => Promise.resolve({ ...Object(null), commands }) });
   for (const args of [["help"], ["--help"]]) {

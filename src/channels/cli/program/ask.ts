@@ -109,4 +109,5 @@ Environment:
   VIS_BASE_URL, VIS_API_KEY    any OpenAI-compatible server, and its key
   VIS_HOME, VIS_DB             settings, keys and data (~/.vis); the database
   VIS_LOG=debug, NO_COLOR      log to stderr; disable colours
-  OTEL_EXPORTER_OTLP_ENDPOINT  endpoint for traces`;
+  OTEL_EXPORTER_OTLP_ENDPOINT  endpoint for traces
+  vis help --man               describes all variables`;

@@ -49,11 +49,12 @@ export const FLAGS = {
   model: ["--model <name>", "model to use, or provider/model (VIS_MODEL)"],
   provider: ["--provider <name>", "use only this provider, such as anthropic, ollama or demo (VIS_PROVIDER)"],
   /** For commands that call a model. */
-  db: ["--db <path>", "database file, or :memory: (VIS_DB)"],
+  db: ["--db <path>", "database file, postgres://… or :memory: (VIS_DB)"],
   /** For commands about stored data. */
-  storedDb: ["--db <path>", "database file (VIS_DB)"],
+  storedDb: ["--db <path>", "database file, or postgres://… (VIS_DB)"],
   shell: ["--shell <mode>", "commands where their wall is not whole: ask, run or off", unwalledMode],
   cwd: ["--cwd <dir>", "workspace folder (default: current folder)"],
+  json: ["--json", "print JSON", false],
 } as const;
 
 /** Parses a whole number of at least 1. */

@@ -22,7 +22,7 @@ function addHelp(program: Command, context: Context): void {
     )
     .option(...FLAGS.storedDb)
     .option(...FLAGS.cwd)
-    .option("--json", "print the checks as JSON", false)
+    .option(...FLAGS.json)
     .addOption(
       new Option("--report", "print the system and its walls for a bug report: no names, keys or paths of yours")
         .conflicts("json").default(false),
@@ -44,7 +44,7 @@ function addHelp(program: Command, context: Context): void {
   });
   program.command("version")
     .description("print the version of vis and its runtime")
-    .option("--json", "print it as JSON", false)
+    .option(...FLAGS.json)
     .action((flags: { json: boolean }) => {
       io.stdout(flags.json ? `${JSON.stringify(services.version, null, 2)}\n` : `${program.version()}\n`);
     });
@@ -75,10 +75,12 @@ function addHelpItself(program: Command, { services, io }: Context): void {
     });
 }
 
-/** Lists the commands of extensions in the help of all commands. It is shown without them if they cannot be read. */
+/** Lists the commands of extensions in the help of all commands, except those that a command of Vis runs: `vis mcp login`
+ * is `mcp-login`. The help is shown without them if they cannot be read. */
 async function addFromExtensions(program: Command, services: Context["services"]): Promise<void> {
   const found = await services.extensionAdmin({}).then((admin) => admin.commands()).catch(() => []);
-  const known = new Set(program.commands.map((command) => command.name()));
+  const own = program.commands;
+  const known = new Set(own.flatMap((one) => [one.name(), ...one.commands.map((of) => `${one.name()}-${of.name()}`)]));
   program.commandsGroup("From extensions:");
   for (const { name, doc } of found) if (!known.has(name)) program.command(name).description(visibleText(doc));
 }

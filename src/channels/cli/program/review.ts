@@ -43,7 +43,7 @@ function addConversations(program: Command, context: Context): void {
     .argument("<id>", "conversation id; a unique prefix is enough")
     .option("--query <n>", "compare only this request, counted from 1; earlier ones run too", positiveInteger)
     .option("--in-place", "run the code in the workspace itself, which it may change", false)
-    .option("--json", "print the differences as JSON", false)
+    .option(...FLAGS.json)
     .option("--db <path>", "database file to read from (VIS_DB)")
     .option("--cwd <dir>", "workspace folder to copy (default: current folder)")
     .addHelpText("after", "\nExit codes: 0 no differences, 1 differences, 2 usage, 3 settings, 130 cancelled.")
@@ -55,7 +55,7 @@ function addChanges(group: Command, context: Context): void {
     .description("create a branch that continues from an earlier point; prints its id")
     .argument("<id>", "id of a conversation, branch or request; a unique prefix is enough")
     .option("--at <iteration>", "step N, or REQUEST.STEP, or 0 for the beginning (default: the end)")
-    .option("--json", "print the ids as JSON", false)
+    .option(...FLAGS.json)
     .option(...FLAGS.storedDb)
     .action(action(context, async () => (await import("../commands/conversations.ts")).forkConversation));
   group.command("retry")
@@ -121,7 +121,7 @@ function addVars(program: Command, context: Context): void {
     .option("--history <name>", "show the versions of a variable and the code that made them")
     .option("--diff <name...>", "NAME V1 V2 compares two versions; NAME alone the last two")
     .option("--limit <n>", "at most N versions with --history, the newest", positiveInteger, 20)
-    .option("--json", "print JSON", false)
+    .option(...FLAGS.json)
     .option(...FLAGS.storedDb)
     .option(...FLAGS.cwd)
     .action(action(context, async () => (await import("../commands/vars.ts")).varsCommand));
@@ -185,7 +185,7 @@ function addSearch(program: Command, context: Context): void {
     .option("--until <time>", "only before this time", timeArgument)
     .option("--limit <n>", "at most N results", positiveInteger, 20)
     .option(...FLAGS.storedDb)
-    .option("--json", "print the results as JSON", false)
+    .option(...FLAGS.json)
     .action(action(context, async () => (await import("../commands/search.ts")).searchCommand));
   program.command("logs")
     .description("show the log that is stored in the database, oldest first")
@@ -217,6 +217,6 @@ function addUndo(program: Command, context: Context): void {
     .option("--force", "also undo in files that others have changed since, which loses their changes", false)
     .option(...FLAGS.storedDb)
     .option(...FLAGS.cwd)
-    .option("--json", "print JSON", false)
+    .option(...FLAGS.json)
     .action(action(context, async () => (await import("../commands/undo.ts")).undoCommand));
 }

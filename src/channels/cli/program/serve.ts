@@ -136,7 +136,7 @@ function addMcpServers(mcp: Command, context: Context): void {
   const { services, io, finish } = context;
   const load = async () => await import("../commands/mcp_servers.ts");
   const sub = (name: string, description: string): Command =>
-    mcp.command(name).description(description).option("--json", "print JSON", false);
+    mcp.command(name).description(description).option(...FLAGS.json);
   sub("add", "add a server for Vis to use: a program or an address")
     .argument("<name>", "letters, digits, - and _")
     .argument("<command-or-url>", "a program on the path or absolute, or an https address")

@@ -61,7 +61,7 @@ function addConfig(program: Command, context: Context): void {
   const add = (name: string, description: string): Command =>
     group.command(name).description(description)
       .option(...FLAGS.cwd)
-      .option("--json", "print as JSON", false);
+      .option(...FLAGS.json);
   const project = ["--project", "use the workspace's .vis/config.jsonc, which may set only harmless keys"] as const;
   add("list", "list settings and where they were set")
     .option("--all", "include defaults", false)
@@ -111,7 +111,7 @@ function addExtensions(program: Command, context: Context): void {
   const add = (name: string, description: string): Command =>
     group.command(name).description(description)
       .option(...FLAGS.cwd)
-      .option("--json", "print as JSON", false);
+      .option(...FLAGS.json);
   const load = async () => await import("../commands/extensions.ts");
   add("list", "list the extensions that load in this workspace, and why others do not")
     .action(action(context, async () => (await load()).listExtensions));
@@ -153,7 +153,7 @@ function addApprovals(program: Command, context: Context): void {
     group.command(name).description(description)
       .option("--all", "of all workspaces", false)
       .option(...FLAGS.cwd)
-      .option("--json", "print JSON", false);
+      .option(...FLAGS.json);
   add("list", "list what extensions may do without asking again")
     .action(action(context, async () => (await import("../commands/config.ts")).listApprovals));
   add("remove", "remove lasting approvals, so that Vis asks again")
@@ -171,8 +171,8 @@ function addDb(program: Command, context: Context): void {
   const load = async () => await import("../commands/db.ts");
   const add = (name: string, description: string): Command =>
     group.command(name).description(description)
-      .option(...FLAGS.storedDb)
-      .option("--json", "print the report as JSON", false);
+      .option("--db <path>", "database file (VIS_DB)")
+      .option(...FLAGS.json);
   add("backup", "back up the database to a new file, even while requests run")
     .argument("<path>", "path of the new file")
     .action(action(context, async () => (await load()).dbBackup));
@@ -195,7 +195,7 @@ function addDb(program: Command, context: Context): void {
     )
     .argument("<from>", "file, or postgres://user@host/name")
     .argument("<to>", "the other of the two: an empty database, or a new file")
-    .option("--json", "print the report as JSON", false)
+    .option(...FLAGS.json)
     .action(action(context, async () => (await import("../commands/db.ts")).copyDatabaseCommand));
 }
 
