@@ -34,6 +34,11 @@ export function httpTransport(
       answers.sent(sent);
       const answer = await fetch(input, init);
       onStatus(answer.status);
+      if (init?.method === "GET" && answer.ok && !isEvents(answer)) {
+        // A page that is no stream of events: the library would ask for it again and again.
+        await answer.body?.cancel();
+        return new Response(null, { status: 405 });
+      }
       const whole = bounded(answer, init?.signal);
       const { id, method } = Object(sent);
       if (!answer.ok) {
@@ -64,7 +69,7 @@ function bounded(answer: Response, signal: AbortSignal | null | undefined): Resp
 /** The answer with messages that the library reads. It may be JSON or events, whatever its content type says. */
 async function readable(answer: Response, reading: Reading): Promise<Response> {
   if (!answer.body) return answer;
-  if (/event-stream/i.test(answer.headers.get("content-type") ?? "")) {
+  if (isEvents(answer)) {
     return withBody(answer, ReadableStream.from(readableEvents(answer.body, reading)), EVENTS);
   }
   if (reading.id === undefined) return answer;
@@ -76,6 +81,10 @@ async function readable(answer: Response, reading: Reading): Promise<Response> {
   const message = readIn(text, reading);
   if (message === undefined) return withBody(answer, text);
   return withBody(answer, JSON.stringify(message), "application/json");
+}
+
+function isEvents({ headers }: Response): boolean {
+  return /event-stream/i.test(headers.get("content-type") ?? "");
 }
 
 /** The text of a body, which has ended where its JSON ends, even if the server does not end it. */

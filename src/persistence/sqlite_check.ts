@@ -47,12 +47,12 @@ function checkAll(
       return badContents(db, bad);
     },
     () => values(db),
-    () => references(db),
-    () => searchIndex(db),
     () => {
+      const missing = references(db);
       facts.unused = unused(db);
-      return [];
+      return missing;
     },
+    () => searchIndex(db),
   ];
   db.exec("BEGIN");
   try {

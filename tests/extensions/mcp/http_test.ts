@@ -102,6 +102,28 @@ Deno.test("mcp: closing ends the stream of the server, also after a garbage coll
   }
 });
 
+Deno.test("mcp: a page in answer to GET is not read as a stream", async () => {
+  const ended = Promise.withResolvers<void>();
+  const page = () => {
+    const source = { start: (to: ReadableStreamDefaultController) => to.enqueue(COMMENT), cancel: ended.resolve };
+    return new Response(new ReadableStream(source), { headers: { "content-type": "text/plain" } });
+  };
+  const server = serve(({ method }) => method === "GET" ? page() : new Response(null, { status: 202 }));
+  const transport = httpTransport({ url: server.url, headers: {} }, {
+    answers: new Answers(),
+    login: null,
+    onStatus: () => {},
+  });
+  try {
+    await transport.start();
+    await transport.send({ jsonrpc: "2.0", method: "notifications/initialized" });
+    assert.ok(await settledWithin(ended.promise, 10_000), "the page is still read");
+  } finally {
+    await transport.close();
+    await server.close();
+  }
+});
+
 Deno.test("mcp: a faulty HTTP server is an error that says why, in time, without secrets", async () => {
   const table: readonly (readonly [(request: Request) => Response | Promise<Response>, RegExp])[] = [
     [() => new Response("no very-secret-key here", { status: 401 }), /Cannot use MCP server remote: /],
