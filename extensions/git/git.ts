@@ -1,5 +1,5 @@
 /** Runs git behind the wall around processes, without the programs that a repository names, and reads its refusals. */
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import {
   type DoctorCheck,
   type DoctorContext,
@@ -56,6 +56,7 @@ export class Git {
   readonly #spawn: Spawn;
   readonly #call: Call | null;
   #allowed: Promise<void> | null = null;
+  #allowedAll: Promise<void> | null = null;
   #settings: readonly GitSetting[] = [];
   #overrides: Readonly<Record<string, string>> = {};
 
@@ -77,7 +78,7 @@ export class Git {
    * no wall. */
   static async of(env: EnvironmentView, call: Call | null = null): Promise<Git> {
     if (!env.spawn) throw new Error("Cannot use git here: this conversation has no wall for programs");
-    const repository = await findRepository(env.workspace);
+    const repository = await findRepository(env.root ?? env.workspace);
     if (repository === null) {
       const closest = closestRepository(env.workspace);
       throw new Error(
@@ -110,6 +111,7 @@ export class Git {
     const { signal } = this.#env;
     signal?.throwIfAborted();
     if (changes) await (this.#allowed ??= this.#askToChange());
+    if (changes === "workspace") await (this.#allowedAll ??= this.#askForAll());
     const stop = new AbortController();
     const end = (): void => stop.abort();
     const timer = setTimeout(end, TIMEOUT_MS);
@@ -157,6 +159,23 @@ export class Git {
       if (this.#call === null) throw new Error("Cannot change the repository: this call only reads");
       return { name: this.#call[0], what: `change this repository by ${callText(this.#call)}` };
     });
+  }
+
+  /** Files outside the workspace are changed only if the user allows it. */
+  async #askForAll(): Promise<void> {
+    const { workspace: top } = this.repository, [name = ""] = this.#call ?? [];
+    const isIn = (path: unknown): boolean => inside(this.#env.workspace, resolve(top, String(path)));
+    if (top === this.#env.workspace || this.#call === null) return;
+    if (name === "restore" && [this.#call[1]].flat().every(isIn)) return;
+    const { allowed = false, reason = "nobody can be asked here" } = await this.#env.approve?.({
+      what: `let git change files in all of ${top}, the repository around the workspace: ${callText(this.#call)}`,
+      why: "",
+      scope: `the whole repository ${top}`,
+    }) ?? {};
+    if (allowed) return;
+    throw new Error(
+      `Cannot call git.${name}: it can change files of ${top} outside the workspace, and ${reason}; vis --root works in the whole repository`,
+    );
   }
 
   async #mayChange(changes: GitOptions["changes"]): Promise<readonly string[]> {

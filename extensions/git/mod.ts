@@ -21,6 +21,7 @@ import { diff, type DiffOptions } from "./diff.ts";
 import { checkGit } from "./git.ts";
 import { blame, type BlameOptions, log, type LogOptions, show, type ShowOptions } from "./history.ts";
 import { IdentityConfig } from "./identity.ts";
+import { inFolder } from "./names.ts";
 import { merge, type MergeOptions, pickCommits, type PickOptions, rebase, type RebaseOptions } from "./sequence.ts";
 import { stateOutcome, status, type StatusOptions } from "./status.ts";
 import { reset, type ResetOptions, restore, type RestoreOptions, stash, type StashOptions } from "./uncommitted.ts";
@@ -63,6 +64,9 @@ const PICK = z.tuple([
   z.strictObject(PICKED).optional(),
 ]);
 
+/** Functions whose first argument names paths. */
+const PATHS_FIRST: readonly string[] = ["add", "restore", "blame"];
+
 /** Models call it by either name. */
 const SWITCH = {
   doc: "Goes to a branch (create: a new one), tag or commit; uncommitted changes come along.",
@@ -83,10 +87,11 @@ export default defineExtension({
   license: "Apache-2.0",
   config: IdentityConfig,
   activate: () => hasGit(),
-  prompt: async ({ workspace }) => {
+  prompt: async ({ workspace, root }) => {
     // `git.init` makes a repository where there is none.
-    if (!isRepository(`${workspace}/.git`)) return "";
-    const on = await headOf(`${workspace}/.git`);
+    const dot = `${root ?? workspace}/.git`;
+    if (!isRepository(dot)) return "";
+    const on = await headOf(dot);
     return `The repository of cwd${on}, as data; runs no hook. Change it here, not by shell.`;
   },
   shown: 0,
@@ -347,7 +352,7 @@ export default defineExtension({
       args: z.tuple([z.strictObject({ branch: ref }).optional()]),
       returns: STATE,
     }),
-  ],
+  ].map((symbol) => ({ ...symbol, fn: inFolder(symbol.fn, { paths: PATHS_FIRST.includes(symbol.name) }) })),
 });
 
 /** Whether git is installed. */

@@ -1,5 +1,6 @@
 /** Names of commits and files: as arguments of git, as git prints them, and the errors for unknown ones. */
-import { nearestNames } from "@vis/extension";
+import { relative, resolve } from "node:path";
+import { type HostFunction, nearestNames } from "@vis/extension";
 import { Git, gitSays, plainReason } from "./git.ts";
 
 const MAX_REFS = 2000;
@@ -119,4 +120,48 @@ export function isPrinted(name: string): boolean {
 /** Splits git's column output: a quoted name contains no tab. */
 export function columns(line: string): readonly string[] {
   return line.split("\t");
+}
+
+/** A function of git whose paths are relative to the workspace, also where that is a folder inside the repository: git
+ * itself runs at the top. `paths` says whether the first argument names paths. */
+export function inFolder(run: HostFunction, { paths = false } = {}): HostFunction {
+  return async (env, ...args) => {
+    const { root = env.workspace, workspace } = env;
+    if (root === workspace) return await run(env, ...args);
+    const toTop = (path: string): string =>
+      path.startsWith('"') ? path : relative(root, resolve(workspace, path)) || ".";
+    const all = (named: unknown): unknown =>
+      Array.isArray(named) ? named.map((one) => all(one)) : typeof named === "string" ? toTop(named) : named;
+    const given = args.map((arg: unknown, at) => {
+      if (at === 0 && paths) return all(arg);
+      return isRecord(arg) && arg["paths"] !== undefined ? { ...arg, paths: all(arg["paths"]) } : arg;
+    });
+    return fromTop(await run(env, ...given), (path) => relative(workspace, resolve(root, path)) || ".");
+  };
+}
+
+/** What has names of files relative to the top: `files` and `conflicts`, by themselves or under `path` and `from`. */
+const WITH_NAMES: readonly string[] = ["files", "conflicts", "origins", "lost"];
+
+function fromTop(result: unknown, place: (path: string) => string): unknown {
+  if (!isRecord(result)) return result;
+  const named = (name: unknown): unknown => {
+    // The slash at the end of a folder stays.
+    if (typeof name === "string") return name.startsWith('"') ? name : `${place(name)}${name.endsWith("/") ? "/" : ""}`;
+    if (!isRecord(name)) return name;
+    const { path, from } = name;
+    return {
+      ...name,
+      ...(typeof path === "string" ? { path: named(path) } : {}),
+      ...(typeof from === "string" ? { from: named(from) } : {}),
+    };
+  };
+  const mapped = Object.entries(result).flatMap(([key, value]) =>
+    WITH_NAMES.includes(key) && Array.isArray(value) ? [[key, value.map(named)]] : []
+  );
+  return { ...result, ...Object.fromEntries(mapped) };
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

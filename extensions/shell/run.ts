@@ -136,19 +136,20 @@ async function approved(
     readonly shown: string;
   },
 ): Promise<Pick<SpawnOptions, "network" | "write" | "hideSecrets">> {
-  const { workspace, programWalls } = env;
+  const { workspace, root = workspace, programWalls } = env;
   const seen = await Promise.all(secrets.map((path) => realpath(resolve(workspace, path)).catch(() => path)));
   for (const path of seen) {
-    const named = relative(workspace, path);
-    if (!isInside(workspace, path) || !isSecretFile(named, env.secrets ?? [])) continue;
+    const named = relative(root, path);
+    if (!isInside(root, path) || !isSecretFile(named, env.secrets ?? [])) continue;
     await ask(env, {
       what: `let a command read ${named}, which may hold keys: ${shown}`,
       scope: `the secret file ${named} for commands`,
       setting: null,
     });
   }
-  const repository = resolve(workspace, ".git");
-  const changesRepository = write.some((path) => isInside(repository, resolve(workspace, path)));
+  const repository = resolve(root, ".git");
+  const placed = write.map((path) => path === ".git" ? repository : resolve(workspace, path));
+  const changesRepository = placed.some((path) => isInside(repository, path));
   if (changesRepository) {
     await ask(env, {
       what: `let a command change this repository's history and settings: ${shown}`,
@@ -156,7 +157,7 @@ async function approved(
       setting: null,
     });
   }
-  const others = write.map((path) => resolve(workspace, path)).filter((path) => !isInside(repository, path));
+  const others = placed.filter((path) => !isInside(repository, path));
   const named = await Promise.all(others.map(realPath));
   const paths = named.filter((path) => !isInside(workspace, path));
   for (const path of paths) {

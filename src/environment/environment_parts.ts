@@ -51,6 +51,8 @@ export interface EnvironmentParts {
   readonly programWalls?: () => Promise<ProgramWalls>;
   /** Patterns of files that may hold keys. */
   readonly secrets?: readonly string[];
+  /** The top of the repository around a workspace that extensions may read; null if there is none. */
+  readonly repositoryRoot?: (workspace: string) => string | null;
   /** Extensions call it as `env.obeyedPaths`. */
   readonly obeyedPaths?: (workspace: string, paths: readonly string[]) => Promise<readonly ObeyedPath[]>;
   /** The process ends after one query. */

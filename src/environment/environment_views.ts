@@ -120,6 +120,7 @@ export class EnvironmentViews {
   #conversation(): EnvironmentView {
     const { envId, parts, index, programs, variables, now } = this.#source;
     const { branch: { conversationId, branchId, tenant, workspace }, depth = 0, router, registry, obeyedPaths } = parts;
+    const root = parts.repositoryRoot?.(workspace) ?? workspace;
     const keys: EnvironmentView = {
       envId,
       conversationId,
@@ -127,6 +128,7 @@ export class EnvironmentViews {
       depth,
       tenant,
       workspace,
+      ...(root === workspace ? {} : { root }),
       closed: programs.closed,
       endsWithQuery: (parts.oneRequest ?? false) || depth > 0,
       ...(parts.programWalls ? { programWalls: parts.programWalls } : {}),
@@ -181,8 +183,9 @@ export class EnvironmentViews {
     { signal, caller }: { readonly signal: AbortSignal | undefined; readonly caller: SpawnCaller },
   ): EnvironmentView["spawn"] {
     const { parts: { spawn, branch: { workspace } }, programs } = this.#source;
+    const { root } = this.#idle;
     const ends = signal ?? (scope ? programs.query : programs.closed);
-    return spawn && programs.bind(spawn, { workspace, signal: ends, caller });
+    return spawn && programs.bind(spawn, { workspace, root, signal: ends, caller });
   }
 }
 
@@ -684,8 +687,10 @@ export class ConversationPrograms {
   /** `env.spawn` for one call, or for anything else with a signal; `caller` is null for what the user runs. */
   bind(
     spawn: WallSpawn,
-    { workspace, signal, caller = null }: {
+    { workspace, root, signal, caller = null }: {
       readonly workspace: string;
+      /** The top of the repository around it. */
+      readonly root?: string | undefined;
       readonly signal: AbortSignal;
       readonly caller?: SpawnCaller | null;
     },
@@ -693,7 +698,7 @@ export class ConversationPrograms {
     return (argv, options = {}) => {
       const lives = options.lifetime === "conversation" ? [this.#closed.signal] : [this.#closed.signal, signal];
       const all = AbortSignal.any(options.signal ? [...lives, options.signal] : lives);
-      const running = spawn(workspace, argv, { ...options, signal: all }, caller);
+      const running = spawn(workspace, argv, { ...options, root: root ?? workspace, signal: all }, caller);
       const ended = running.then((how) => this.#ended(how, options), () => {}).finally(() => {
         this.#running.delete(ended);
         this.#titles.delete(ended);

@@ -2,7 +2,9 @@ import type { Approval, ApprovalRequest } from "../domain/query/approval.ts";
 
 /** Options of `env.spawn`. */
 export interface SpawnOptions {
-  /** Relative to the workspace and inside it; defaults to the workspace. Null starts the program in its temporary home
+  /** The top of the repository around the workspace: the program may read all of it. Vis sets it. */
+  readonly root?: string;
+  /** Relative to the workspace, and inside it or `root`; defaults to the workspace. Null starts the program in its temporary home
    * folder, and leaves folders of the workspace out of its PATH and of the variables of toolchains. */
   readonly cwd?: string | null;
   /** Added to the few variables that every program gets. */

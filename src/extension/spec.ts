@@ -133,6 +133,9 @@ export interface ConversationKeys {
   readonly depth: number;
   /** Real path of the workspace. */
   readonly workspace: string;
+  /** Real path of the top of the repository around the workspace, which may be read as well; absent where the workspace is
+   * the top, or in none. */
+  readonly root?: string;
   /** Read access to everything stored. */
   readonly db?: HistoryReader;
   /** Storage of this extension; no other extension can reach it. */

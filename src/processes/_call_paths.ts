@@ -8,12 +8,12 @@ import { holds, machinePath, type PrivateFolders, realPath, refusePrivate } from
  * workspace. */
 export async function commandFolder(
   workspace: string,
-  { cwd = "." }: Pick<SpawnOptions, "cwd">,
+  { cwd = ".", root = workspace }: Pick<SpawnOptions, "cwd" | "root">,
 ): Promise<string | null> {
   if (cwd === null) return null;
   const found = await realPath(resolve(workspace, cwd));
   if (!found?.folder) throw new Error(`Cannot run a command in ${cwd}: the folder does not exist`);
-  if (!holds(workspace, found.path)) throw new Error(`Cannot run a command in ${cwd}: it is outside the workspace`);
+  if (!holds(root, found.path)) throw new Error(`Cannot run a command in ${cwd}: it is outside the workspace`);
   return found.path;
 }
 
@@ -79,17 +79,18 @@ interface HomeParts {
   readonly links: Readonly<Record<string, string>>;
   /** The user's own. */
   readonly home: string | null;
-  readonly workspace: string;
+  /** The top of the repository around the workspace, or the workspace. */
+  readonly root: string;
 }
 
 /** Fills the temporary home folder of a program: links to packages, and a git configuration that says who the user is
  * and nothing else. */
-export async function makeHome(folder: string, { links, home, workspace }: HomeParts): Promise<void> {
+export async function makeHome(folder: string, { links, home, root }: HomeParts): Promise<void> {
   const linked = Object.entries(links).map(async ([path, to]) => {
     await Deno.mkdir(dirname(join(folder, path)), { recursive: true });
     await Deno.symlink(to, join(folder, path));
   });
-  const named = userGitSettings({ home, gitDir: join(workspace, ".git") }).then(async (settings) => {
+  const named = userGitSettings({ home, gitDir: join(root, ".git") }).then(async (settings) => {
     const lines = settings.flatMap(({ section, subsection, key, value }) =>
       section === "user" && subsection === null && ["name", "email"].includes(key)
         ? [`\t${key} = ${JSON.stringify(value)}\n`]

@@ -58,11 +58,15 @@ interface FixedOptions extends Readonly<Record<"repositories" | "write" | "named
   readonly closed?: readonly string[];
 }
 
+/** Where a command works: in a workspace, and the repository around it. They are the same where there is none. */
+type Place = Readonly<Record<"root" | "workspace", string>>;
+
 /** A command that runs, with the paths that are read-only for it as long as nothing takes their places. */
 interface Running {
   readonly title: string;
   readonly places: ReadonlyMap<string, string>;
   readonly counts: (path: string) => boolean;
+  readonly write: readonly string[];
   readonly end: AbortController;
   readonly left: PromiseWithResolvers<void>;
   pid: number;
@@ -77,7 +81,9 @@ export function commandIn(folder: string): string | null {
 }
 
 function runningWith(folder: string): readonly Running[] {
-  return [...RUNNING].filter(({ counts }) => counts(join(folder, "a")));
+  return [...RUNNING].filter(({ counts, write }) =>
+    [folder, ...write.filter((one) => holds(folder, one))].some((one) => counts(join(one, "a")))
+  );
 }
 
 /** Finds the paths of a workspace that other programs of the user later run or obey: its repositories, what their settings
@@ -94,27 +100,30 @@ export class FixedPaths {
 
   /** All of them, existing or not. */
   async find(workspace: string, repositories: readonly string[]): Promise<readonly string[]> {
-    const { paths, missing } = await this.#find(workspace, { repositories, named: [] });
+    const { paths, missing } = await this.#find({ root: workspace, workspace }, { repositories, named: [] });
     return [...paths, ...missing.keys()].filter((path) => path !== workspace && holds(workspace, path));
   }
 
   /** Only paths below `write` matter. What `named` says of repositories may be changed: a `.git`, with all that its
    * settings name, or parts of one. `keep` stays even there. */
   async enter(
-    workspace: string,
+    place: Place,
     { repositories, write, named, keep, title, closed = [] }: FixedOptions,
   ): Promise<Fixed> {
-    const found = await this.#find(workspace, { repositories, named }), pace = new Pace();
+    const { root, workspace } = place;
+    const found = await this.#find(place, { repositories, named }), pace = new Pace();
     const isOfGit = (path: string): boolean => path.split("/").includes(GIT) || found.paths.has(path);
-    const isOpen = named.filter((path) => isOfGit(path) && !holds(join(workspace, VIS), path));
+    const isOpen = named.filter((path) =>
+      isOfGit(path) && ![root, workspace].some((one) => holds(join(one, VIS), path))
+    );
     const counts = (path: string): boolean =>
       write.some((one) => one !== path && holds(one, path)) && !isOpen.some((one) => holds(one, path)) &&
-      !holds(path, workspace);
+      !holds(path, root);
     const opened = isOpen.filter((path) => [...found.paths].some((one) => counts(one) && holds(one, path)));
     const missing = [...found.missing].filter(([path]) => counts(path));
     if (missing.length > MOST_PLACEHOLDERS) {
       throw new Error(
-        `Cannot run commands: repositories here name ${missing.length} missing paths that git would obey, and ${MOST_PLACEHOLDERS} is the most that are kept; look at the settings of git in ${workspace}`,
+        `Cannot run commands: repositories here name ${missing.length} missing paths that git would obey, and ${MOST_PLACEHOLDERS} is the most that are kept; look at the settings of git in ${root}`,
       );
     }
     const release: (() => void)[] = [];
@@ -162,6 +171,7 @@ export class FixedPaths {
     const running: Running = {
       title,
       counts,
+      write,
       places,
       end: new AbortController(),
       left: Promise.withResolvers<void>(),
@@ -210,7 +220,7 @@ export class FixedPaths {
   /** Runs a program that brings files into the workspace, while commands that can change files there pause and none
    * begins. One that could then change what git or Vis obey ends instead of going on, and a note says so. */
   async pausing(
-    workspace: string,
+    place: Place,
     { look, run }: {
       readonly look: () => Promise<SpecialFiles>;
       /** Gets what was found before, if something was looked for. */
@@ -218,10 +228,11 @@ export class FixedPaths {
     },
   ): Promise<Spawned> {
     const work = async (): Promise<Spawned> => {
-      if (commandIn(workspace) === null) return await run(null);
+      const { root } = place;
+      if (commandIn(root) === null) return await run(null);
       const goOn = new Map<Running, () => void>();
       try {
-        for (const one of runningWith(workspace)) {
+        for (const one of runningWith(root)) {
           if (one.pid === 0) continue; // of another workspace, and about to begin
           const go = await pauseProgram(one.pid);
           if (go === null) {
@@ -230,10 +241,10 @@ export class FixedPaths {
           goOn.set(one, go);
         }
         const found = await look();
-        const before = await this.#exposed(workspace, topsOf(workspace, found));
+        const before = await this.#exposed(place, topsOf(root, found));
         const result = await run(found).then((spawned) => ({ spawned }), (error: unknown) => ({ error }));
         const notes: string[] = [];
-        for (const [running, paths] of await this.#exposed(workspace, topsOf(workspace, await look()))) {
+        for (const [running, paths] of await this.#exposed(place, topsOf(root, await look()))) {
           const path = paths.find((one) => !before.get(running)?.includes(one));
           if (path === undefined) continue;
           const why = `it could have changed ${path}, which is new and obeyed by git or Vis; start it again`;
@@ -248,17 +259,17 @@ export class FixedPaths {
         goOn.forEach((go) => go());
       }
     };
-    return await this.#turnsIn(workspace).runAmount(MOST_PROGRAMS, { work, signal: undefined });
+    return await this.#turnsIn(place.root).runAmount(MOST_PROGRAMS, { work, signal: undefined });
   }
 
   /** What running commands can change although git or Vis obey it. */
   async #exposed(
-    workspace: string,
+    place: Place,
     repositories: readonly string[],
   ): Promise<ReadonlyMap<Running, readonly string[]>> {
-    const { paths, missing } = await this.#find(workspace, { repositories, named: [] });
+    const { paths, missing } = await this.#find(place, { repositories, named: [] });
     const exposed = new Map<Running, string[]>(), pace = new Pace();
-    for (const running of runningWith(workspace)) {
+    for (const running of runningWith(place.root)) {
       const open: string[] = [];
       for (const path of [...paths, ...missing.keys()]) {
         if (pace.due) await pace.rest();
@@ -270,26 +281,28 @@ export class FixedPaths {
   }
 
   async #find(
-    workspace: string,
+    { root, workspace }: Place,
     { repositories, named }: Pick<FixedOptions, "repositories" | "named">,
   ): Promise<Found> {
     const found: Found = { kindOf: remembered(), paths: new Set(), missing: new Map() };
     const tops = repositories.filter((top) => !named.includes(join(top, GIT)));
     const pace = new Pace();
-    for (const { path, as } of await this.#claims.all(tops, { within: workspace })) {
+    for (const { path, as } of await this.#claims.all(tops, { within: root })) {
       if (pace.due) await pace.rest();
       const isThere = as === "word" || as === "near" ? isFile(path) : false;
       if (as === "part" || isThere) follow(found, path, { kind: "file", isExpected: false });
       else if (as === "file" || as === "near" && isFolder(dirname(path))) expectFile(found, path);
       else if (as === "folder") follow(found, path, { kind: "folder", isExpected: true });
     }
-    if (isBare(workspace)) return found;
-    if (!named.includes(join(workspace, GIT))) {
-      follow(found, join(workspace, GIT), { kind: "folder", isExpected: true });
-      // Git would take the workspace itself for a repository, and obey its settings.
-      if (!hasRepository(workspace)) follow(found, join(workspace, "HEAD"), { kind: "file", isExpected: true });
+    for (const folder of new Set([root, workspace])) {
+      if (isBare(folder)) continue;
+      if (!named.includes(join(folder, GIT))) {
+        follow(found, join(folder, GIT), { kind: "folder", isExpected: true });
+        // Git would take the folder itself for a repository, and obey its settings.
+        if (!hasRepository(folder)) follow(found, join(folder, "HEAD"), { kind: "file", isExpected: true });
+      }
+      follow(found, join(folder, VIS), { kind: "folder", isExpected: true });
     }
-    follow(found, join(workspace, VIS), { kind: "folder", isExpected: true });
     return found;
   }
 }

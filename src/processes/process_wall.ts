@@ -88,10 +88,11 @@ export class ProcessWall {
       try {
         if (!options.pauses) {
           const run = (begun: () => void) => this.#spawn(workspace, argv, options, { begun });
-          return await this.#fixed.beginning(workspace, { signal: options.signal, run });
+          return await this.#fixed.beginning(options.root ?? workspace, { signal: options.signal, run });
         }
         const run = (found: SpecialFiles | null) => this.#spawn(workspace, argv, options, { found });
-        return await this.#fixed.pausing(workspace, { look: () => this.#look(workspace), run });
+        const root = options.root ?? workspace;
+        return await this.#fixed.pausing({ root, workspace }, { look: () => this.#look(root), run });
       } catch (error) {
         // At first: the program whose network was to be joined may have ended, or the kernel was short of something.
         if (!(error instanceof NoNamespaces)) throw error;
@@ -116,11 +117,12 @@ export class ProcessWall {
     },
   ): Promise<Spawned> {
     const { signal, stop, timeoutMs = TIMEOUT_MS, maxBytes = MAX_BYTES, input = null, onOutput = null } = options;
+    const { root = workspace } = options;
     signal?.throwIfAborted();
     const machine = await this.#ready();
     const place = await commandFolder(workspace, options);
     const own = await ownPaths(workspace, options, machine);
-    const outer = await outsideRepository(workspace);
+    const outer = await outsideRepository(root);
     const isWhole = this.#namespaces.fault === "";
     const { loopback } = options;
     const network = options.network ?? this.#options.network
@@ -136,15 +138,15 @@ export class ProcessWall {
     let fixed: Fixed | null = null;
     try {
       const found = isWhole && (own.write.length > 0 || options.hideSecrets) && keepsRepositories
-        ? known ?? await this.#look(workspace)
+        ? known ?? await this.#look(root)
         : null;
       const hidden = found ? await this.#hidden(workspace, options, found) : [];
       if (found && own.write.length > 0) {
         const { write: named = [], keep = [] } = options;
         const write = own.write.map(({ path }) => path);
-        const closed = found.closed.map((folder) => join(workspace, folder));
-        fixed = await this.#fixed.enter(workspace, {
-          repositories: topsOf(workspace, found),
+        const closed = found.closed.map((folder) => join(root, folder));
+        fixed = await this.#fixed.enter({ root, workspace }, {
+          repositories: topsOf(root, found),
           write,
           named,
           keep,
@@ -153,10 +155,10 @@ export class ProcessWall {
         });
       }
       if (hidden.length > 0) await Deno.writeTextFile(join(folder, HIDDEN_NAME), options.hideSecrets?.instead ?? "");
-      await makeHome(folder, { links: machine.packages, home: this.#options.private.home, workspace });
+      await makeHome(folder, { links: machine.packages, home: this.#options.private.home, root });
       const policy: ExecPolicy = {
         // Tools look in the folders around the one that they start in.
-        cwd: place ?? (holds(workspace, folder) ? "/" : folder),
+        cwd: place ?? (holds(root, folder) ? "/" : folder),
         input: input !== null,
         read: [...machine.read, ...own.read, ...outer === null ? [] : [{ path: outer, folder: true }]],
         list: ["/etc"],
@@ -173,10 +175,8 @@ export class ProcessWall {
           : null,
         limits: limits(),
       };
-      const before = options.write?.includes(join(workspace, ".git")) ? await obeyedIn(workspace) : null;
-      const usual = place === null
-        ? outsideWorkspace(workspace, machine, PATH)
-        : { ...machine.env, PATH: machine.path };
+      const before = options.write?.includes(join(root, ".git")) ? await obeyedIn(root) : null;
+      const usual = place === null ? outsideWorkspace(root, machine, PATH) : { ...machine.env, PATH: machine.path };
       const env = {
         ...programEnvironment(this.#options.env, { folder, language: "C.UTF-8" }),
         // Names are looked up over TCP because there is no UDP.
@@ -198,8 +198,8 @@ export class ProcessWall {
         const result = await process.run({ timeoutMs, signal: AbortSignal.any(ends), stop });
         const obeyed = before === null
           ? []
-          : [...await obeyedIn(workspace)].flatMap(([what, stamp]) => before.get(what) === stamp ? [] : [what]);
-        const repositories = found === null || fixed === null ? [] : await this.#made(workspace, found);
+          : [...await obeyedIn(root)].flatMap(([what, stamp]) => before.get(what) === stamp ? [] : [what]);
+        const repositories = found === null || fixed === null ? [] : await this.#made(root, found);
         return {
           ...result,
           ...obeyed.length > 0 ? { obeyed } : {},
@@ -237,12 +237,12 @@ export class ProcessWall {
   /** Real paths of the workspace's secret files that the program must not see. */
   async #hidden(
     workspace: string,
-    { hideSecrets }: SpawnOptions,
+    { hideSecrets, root = workspace }: SpawnOptions,
     found: SpecialFiles,
   ): Promise<readonly string[]> {
     if (!hideSecrets) return [];
     const except = new Set(hideSecrets.except.map((path) => resolve(workspace, path)));
-    return (await this.#files.secrets(workspace, found)).filter((path) => !except.has(path));
+    return (await this.#files.secrets(root, found)).filter((path) => !except.has(path));
   }
 
   /** Rejects with Error if no program can run on this machine. */
@@ -299,16 +299,16 @@ function userFolders(
 /** The same as `callPaths`, with the repository of a worktree, which is elsewhere, and one that is still to be made. */
 async function ownPaths(
   workspace: string,
-  { read = [], write = [workspace] }: SpawnOptions,
+  { read = [], write = [workspace], root = workspace }: SpawnOptions,
   { folders }: OpenFolders,
 ) {
-  const dot = join(workspace, ".git");
-  const repository = write.includes(dot) ? await repositoryFolders(workspace) : null;
+  const dot = join(root, ".git");
+  const repository = write.includes(dot) ? await repositoryFolders(root) : null;
   const there = [
     ...write.filter((path) => path !== dot || entryKind(path) !== null),
     ...new Set(Object.values(repository ?? {})),
   ];
-  return await callPaths(workspace, { read, write: there }, folders);
+  return await callPaths(root, { read, write: there }, folders);
 }
 
 /** The process limit counts all of the user's processes, so it is based on what runs now. */

@@ -103,27 +103,28 @@ export class SeatbeltWall {
     options: SpawnOptions & { readonly hidden: readonly string[] },
   ): Promise<Spawned> {
     const { timeoutMs = TIMEOUT_MS, maxBytes = MAX_BYTES, input = null, onOutput = null, signal, stop } = options;
+    const { root = workspace } = options;
     const network = options.network ?? this.#options.network;
     const open = await this.#folders();
     const place = await commandFolder(workspace, options);
     const { read = [], write = [workspace] } = options;
-    const own = await callPaths(workspace, { read, write }, open.folders);
+    const own = await callPaths(root, { read, write }, open.folders);
     const made = await CommandFolder.make({ root: this.#options.temporary });
     const folder = made.path;
     try {
       const cwd = place ?? folder;
-      const usual = place === null ? outsideWorkspace(workspace, open, PATH) : { ...open.env, PATH: open.path };
+      const usual = place === null ? outsideWorkspace(root, open, PATH) : { ...open.env, PATH: open.path };
       const variables: Readonly<Record<string, string>> = {
         ...programEnvironment(this.#options.env, { folder, language: "en_US.UTF-8" }),
         ...usual,
         ...options.env,
       };
       const program = await programPath(argv[0] ?? "", { path: variables["PATH"] ?? "", cwd });
-      await makeHome(folder, { links: open.packages, home: this.#options.private.home, workspace });
+      await makeHome(folder, { links: open.packages, home: this.#options.private.home, root });
       const policy: SeatbeltPolicy = {
         read: [...open.read, ...own.read],
         write: [...own.write, { path: folder, folder: true }],
-        ...await this.#kept(workspace, { write: own.write, keep: options.keep ?? [] }),
+        ...await this.#kept([root, workspace], { write: own.write, keep: options.keep ?? [] }),
         hidden: options.hidden,
         devices: await deviceNodes(),
         network,
@@ -151,11 +152,11 @@ export class SeatbeltWall {
   /** A path that a call names for writing is not kept, or a part that it names is opened: whoever asked for it was
    * asked. */
   async #kept(
-    workspace: string,
+    folders: readonly string[],
     { write, keep }: { readonly write: readonly GrantedPath[]; readonly keep: readonly string[] },
   ): Promise<Pick<SeatbeltPolicy, "kept" | "opened">> {
-    const more = await this.#options.kept?.(workspace) ?? [];
-    const own = [...new Set([join(workspace, ".git"), join(workspace, ".vis"), ...more])];
+    const more = await Promise.all([...new Set(folders)].map((folder) => this.#options.kept?.(folder) ?? []));
+    const own = [...new Set([...folders.flatMap((one) => [join(one, ".git"), join(one, ".vis")]), ...more.flat()])];
     const kept = own.filter((path) => !write.some((one) => one.path === path));
     return {
       kept: [...kept, ...keep],
@@ -163,10 +164,10 @@ export class SeatbeltWall {
     };
   }
 
-  async #hidden(workspace: string, { hideSecrets }: SpawnOptions): Promise<readonly string[]> {
+  async #hidden(workspace: string, { hideSecrets, root = workspace }: SpawnOptions): Promise<readonly string[]> {
     if (!hideSecrets) return [];
     const except = new Set(hideSecrets.except.map((path) => resolve(workspace, path)));
-    return (await this.#options.secretFiles?.(workspace) ?? []).filter((path) => !except.has(path));
+    return (await this.#options.secretFiles?.(root) ?? []).filter((path) => !except.has(path));
   }
 
   #folders(): Promise<OpenFolders> {

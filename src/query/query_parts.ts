@@ -43,8 +43,11 @@ export function withBudget(settings: QuerySettings, budget: number): QuerySettin
 }
 
 /** What a query is built from. The caller owns all of it. */
-export interface QueryParts
-  extends Pick<EnvironmentParts, "registry" | "openSandbox" | "spawn" | "programWalls" | "secrets" | "obeyedPaths"> {
+export interface QueryParts extends
+  Pick<
+    EnvironmentParts,
+    "registry" | "openSandbox" | "spawn" | "programWalls" | "secrets" | "repositoryRoot" | "obeyedPaths"
+  > {
   readonly environment: Environment;
   readonly store: Store;
   /** Throws `ConfigError` if no sandbox can be started. */

@@ -14,6 +14,7 @@ const CONVERSATION: Readonly<Record<keyof ConversationKeys, string>> = {
   tenant: "string",
   depth: "number",
   workspace: "string",
+  root: "string",
   router: "object",
   initialNames: "object",
   varIndex: "object",
@@ -51,8 +52,8 @@ const QUERY: Readonly<Record<keyof QueryKeys, string>> = {
   ask: "function",
   runChild: "function",
 };
-/** What this engine does not have: no program wall, no folder of Vis, no way to load, no parent. */
-const NOT_HERE = ["home", "load", "spawn", "programWalls", "secrets", "obeyedPaths", "parentIterationId"];
+/** What this engine does not have: no program wall, no folder of Vis, no way to load, no parent, and a workspace that is no part of a repository. */
+const NOT_HERE = ["home", "load", "spawn", "programWalls", "secrets", "obeyedPaths", "root", "parentIterationId"];
 const END = replyJson([], { final: "That is all" });
 
 /** An engine with an extension that hands every environment that it sees to `see`. */

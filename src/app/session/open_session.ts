@@ -29,6 +29,7 @@ import {
   programSettings,
   programsOf,
   readSettings,
+  rootOf,
   type Settings,
   type ShippedParts,
 } from "../settings/settings.ts";
@@ -69,6 +70,7 @@ export async function openSession(request: OpenRequest, { env, telemetry, ...par
       ...(locked ? {} : { ...commands, ...approvalRules(settings) }),
       ...await hooksOf(settings, commands),
       secrets: settings.config.secrets,
+      repositoryRoot: (workspace) => locked || workspace !== settings.workspace ? null : rootOf(settings, env),
       obeyedPaths: obeyedPaths(env, settings),
       ...{ oneRequest: request.oneRequest ?? false, now: Date.now, owner: own.owner, children: { live, idleMs } },
       settings: { ...querySettings(settings, env), reasoning: request.reasoning ?? null },

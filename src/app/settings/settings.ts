@@ -14,6 +14,7 @@ import type { RealmIndex, ShippedIndex } from "../../extension/loader.ts";
 import type { UnwalledMode } from "../../extension/spawned.ts";
 import type { Extension } from "../../extension/spec.ts";
 import type { AskedPrograms } from "../../processes/asked/asked_programs.ts";
+import { repositoryRoot } from "../../processes/repository_root.ts";
 import { Credentials } from "../../providers/credentials.ts";
 
 export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
@@ -71,6 +72,14 @@ export function visHome(
   if (local) return join(local, "vis");
   const home = env["HOME"] ?? env["USERPROFILE"];
   return home ? join(home, ".vis") : null;
+}
+
+/** The top of the repository around the workspace; null if there is none. */
+export function rootOf(
+  { workspace, home }: Pick<Settings, "workspace" | "home">,
+  env: EnvironmentVariables,
+): string | null {
+  return repositoryRoot(workspace, { closed: [env["HOME"] ?? env["USERPROFILE"] ?? null, home] });
 }
 
 /** Throws `UsageError` if the path is not a folder. */
