@@ -3,15 +3,14 @@ import type { EnvironmentView, HostFunction } from "@vis/extension";
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
 
 /** A reading function that also takes paths of the repository around the workspace: it then works at the top of the
- * repository. Its result has paths relative to the workspace, as always. */
-export function readsAround(read: HostFunction): HostFunction {
+ * repository. Its result has paths relative to the workspace, as always. With `searches`, its options name the paths. */
+export function readsAround(read: HostFunction, { searches = false } = {}): HostFunction {
   return async (env, ...args) => {
     const { workspace, root } = env;
     if (root === undefined) return await read(env, ...args);
     const [names, ...options] = args;
-    // `grep` and `count` name paths among their options.
     const where: unknown = options[0];
-    const place = isRecord(where) && (where["path"] !== undefined || where["glob"] !== undefined) ? where : null;
+    const place = !searches ? null : isRecord(where) ? where : {};
     const key = place?.["path"] === undefined ? "glob" : "path";
     const given: unknown = place === null ? names : place[key];
     const paths = [given].flat().filter((one) => typeof one === "string").map(plain);
@@ -39,8 +38,8 @@ export function readsAround(read: HostFunction): HostFunction {
 /** The environment of a call as at the top of the repository. It stores nothing there, and a question names the place. */
 function viewAt(env: EnvironmentView, root: string): EnvironmentView {
   const { approve } = env;
-  const ask: EnvironmentView["approve"] = approve && (({ what, why, scope }) =>
-    approve({ what: `in ${root}: ${what}`, why, scope: `${scope} in ${root}` }));
+  const ask: EnvironmentView["approve"] = approve &&
+    (({ what, why, scope }) => approve({ what: `in ${root}: ${what}`, why, scope: `${scope} in ${root}` }));
   return Object.create(env, { workspace: { value: root }, home: { value: null }, approve: { value: ask } });
 }
 

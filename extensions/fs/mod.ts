@@ -1,3 +1,5 @@
+import { relative } from "node:path";
+import { readsAround } from "./around.ts";
 import { editFiles, type EditOptions, type FileEdit, writeFile, type WriteOptions } from "./change/edit_files.ts";
 import { movePath, type RemoveOptions, removePath } from "./change/move_path.ts";
 import type { UndoOptions } from "./change/undo_changes.ts";
@@ -41,6 +43,9 @@ const Lines = z.strictObject({ at: z.number().int().min(0).optional(), count: li
 const Change = z.strictObject({ old: z.string(), new: z.string(), all: flag });
 const Changes = z.array(z.strictObject({ path: z.string(), ...Change.shape })).min(1);
 
+const SEARCHING = ["grep", "count"];
+const READING = ["readFile", "readFiles", "glob", "listFiles", "stat", "definition", "readLines", ...SEARCHING];
+
 const FILES = "Files of cwd";
 const FIND = "Find first (fs.grep, fs.glob, fs.definition), never guess a path. {all: true} takes ignored files too.";
 
@@ -53,10 +58,14 @@ export default defineExtension({
   version: "0.1.0",
   author: "Vis",
   license: "Apache-2.0",
-  prompt: ({ workspace }: EnvironmentView) =>
-    told(workspace, `${FILES}. ${FIND} Read before you write; change with fs.edit.`),
+  prompt: ({ workspace, root }: EnvironmentView) => {
+    const around = root === undefined
+      ? ""
+      : `, and to read those of its repository up to ${relative(workspace, root)}/`;
+    return told(workspace, `${FILES}${around}. ${FIND} Read before you write; change with fs.edit.`);
+  },
   readOnly: {
-    symbols: ["readFile", "readFiles", "glob", "grep", "count", "listFiles", "stat", "definition", "readLines"],
+    symbols: READING,
     prompt: ({ workspace }: EnvironmentView) => told(workspace, `${FILES}; nothing can be written. ${FIND}`),
   },
   example: {
@@ -291,7 +300,11 @@ export default defineExtension({
         ],
       },
     ),
-  ],
+  ].map((symbol) =>
+    READING.includes(symbol.name)
+      ? { ...symbol, fn: readsAround(symbol.fn, { searches: SEARCHING.includes(symbol.name) }) }
+      : symbol
+  ),
   watchFiles: (env) => places.watch(env),
   cli: [{
     name: "undo",

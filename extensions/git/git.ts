@@ -174,7 +174,7 @@ export class Git {
     }) ?? {};
     if (allowed) return;
     throw new Error(
-      `Cannot call git.${name}: it can change files of ${top} outside the workspace, and ${reason}; vis --root works in the whole repository`,
+      `Cannot call git.${name}: it can change files of ${top} outside the workspace, and ${reason}; the user can start Vis in ${top}`,
     );
   }
 

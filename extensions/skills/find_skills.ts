@@ -12,7 +12,7 @@ interface Skill {
 const MAX_SKILLS = 1_000, MAX_NAMES = 2_000;
 const MAX_HEAD = 4_000;
 const NONE: FoundSkills = { skills: [], cut: [] };
-const PLACES = [".vis/skills", ".claude/skills", "skills"];
+const PLACES = [".vis/skills", ".agents/skills", ".claude/skills", "skills"];
 
 export interface FoundSkills {
   readonly skills: readonly Skill[];
@@ -20,16 +20,20 @@ export interface FoundSkills {
   readonly cut: readonly string[];
 }
 
-/** Skills of the project, then the user's own ones with other names; sorted by name. */
+/** Skills of the workspace, of the top of its repository, then the user's own ones with other names; sorted by name. */
 export async function findSkills(
-  { workspace, home = null, secrets }: {
+  { workspace, root = workspace, home = null, secrets }: {
     readonly workspace: string;
+    /** The top of the repository around it. */
+    readonly root?: string | undefined;
     readonly home?: string | null;
     readonly secrets?: readonly string[] | undefined;
   },
 ): Promise<FoundSkills> {
   const lists = await Promise.all([
-    ...PLACES.map((place) => skillsIn(`${workspace}/${place}`, { within: workspace, secrets })),
+    ...[...new Set([workspace, root])].flatMap((folder) =>
+      PLACES.map((place) => skillsIn(`${folder}/${place}`, { within: root, secrets }))
+    ),
     ...(home === null ? [] : [skillsIn(`${home}/skills`, { secrets })]),
   ]);
   const found = new Map<string, Skill>();

@@ -1,11 +1,9 @@
 import { defineExtension, type EnvironmentView, fn, z } from "@vis/extension";
 import { findSkills, type FoundSkills, readProjectFile } from "./find_skills.ts";
+import { readInstructions } from "./instructions.ts";
 
 const MAX_CHARS = 200_000;
 
-const FILES = ["AGENTS.md", "CLAUDE.md"];
-/** Limit per file, since every call of a query carries it. */
-const MAX_FILE_CHARS = 6_000;
 const MAX_LIST = 2_000;
 
 interface Found extends FoundSkills {
@@ -15,13 +13,13 @@ interface Found extends FoundSkills {
 /** `activate` and `prompt` of one query receive the same view, so the files are read once. */
 const FOUND = new WeakMap<EnvironmentView, Promise<Found>>();
 
-/** Keyed by workspace and home: queries that start while the files are being read share the result. */
+/** Keyed by the places: queries that start while the files are being read share the result. */
 const READING = new Map<string, Promise<Found>>();
 
 export default defineExtension({
   namespace: "vis.skills",
   alias: { ns: "vis.ext.skills", alias: "skills" },
-  doc: "Instructions of the project (AGENTS.md, CLAUDE.md) and skills, read when they are needed.",
+  doc: "Instructions of the user and the project (AGENTS.md, CLAUDE.md) and skills, read when they are needed.",
   group: "memory",
   version: "0.1.0",
   author: "Vis",
@@ -54,8 +52,11 @@ export default defineExtension({
     }),
     fn(
       "list",
-      async ({ workspace, home = null, secrets }: EnvironmentView) =>
-        (await findSkills({ workspace, home, secrets })).skills.map(({ name, description }) => ({ name, description })),
+      async ({ workspace, root, home = null, secrets }: EnvironmentView) =>
+        (await findSkills({ workspace, root, home, secrets })).skills.map(({ name, description }) => ({
+          name,
+          description,
+        })),
       {
         doc: "All skills.",
         args: z.tuple([]),
@@ -66,10 +67,10 @@ export default defineExtension({
 });
 
 async function read(
-  { workspace, home = null, secrets }: EnvironmentView,
+  { workspace, root, home = null, secrets }: EnvironmentView,
   { name, path = "SKILL.md" }: { readonly name: string; readonly path: string | undefined },
 ): Promise<string> {
-  const { skills } = await findSkills({ workspace, home, secrets });
+  const { skills } = await findSkills({ workspace, root, home, secrets });
   const skill = skills.find((one) => one.name === name);
   if (!skill) {
     throw new Error(`Cannot read skill ${name}: there are ${skills.map((one) => one.name).join(", ") || "none"}`);
@@ -86,7 +87,7 @@ function find(env: EnvironmentView): Promise<Found> {
 }
 
 function shared(env: EnvironmentView): Promise<Found> {
-  const key = JSON.stringify([env.workspace, env.home]);
+  const key = JSON.stringify([env.workspace, env.root, env.home]);
   const known = READING.get(key);
   if (known) return known;
   const found = search(env).finally(() => READING.delete(key));
@@ -94,19 +95,11 @@ function shared(env: EnvironmentView): Promise<Found> {
   return found;
 }
 
-async function search({ workspace, home = null, secrets }: EnvironmentView): Promise<Found> {
-  const [files, found] = await Promise.all([
-    Promise.all(FILES.map((path) => readProjectFile(workspace, { path, maxChars: MAX_FILE_CHARS, secrets }))),
-    findSkills({ workspace, home, secrets }),
+async function search({ workspace, root = workspace, home = null, secrets }: EnvironmentView): Promise<Found> {
+  const [notes, found] = await Promise.all([
+    readInstructions({ workspace, root, home, secrets }),
+    findSkills({ workspace, root, home, secrets }),
   ]);
-  const notes: string[] = [];
-  const seen = new Set<string>();
-  for (const [at, file] of files.entries()) {
-    if (!file || file.text === "" || seen.has(file.text)) continue; // one is often a link to the other
-    seen.add(file.text);
-    const name = FILES[at] ?? "";
-    notes.push(`${name} of the project:\n${file.text}${file.cut ? `\n[cut here; the rest is in ${name}]` : ""}`);
-  }
   return { ...found, notes };
 }
 

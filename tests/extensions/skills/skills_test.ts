@@ -10,10 +10,10 @@ function skillText(name: string, description: string): string {
   return `---\nname: ${name}\ndescription: ${description}\n---\n# ${name}\nDo it.\n`;
 }
 
-async function activeIn(workspace: string, home: string | null = null) {
+async function activeIn(workspace: string, home: string | null = null, root?: string) {
   const registry = new ExtensionRegistry({ log: recordingLog().log, home });
   registry.register(skills);
-  const env = { ...VIEW, workspace, secrets: [".env*"] };
+  const env = { ...VIEW, workspace, secrets: [".env*"], ...(root === undefined ? {} : { root }) };
   const active = await registry.activate(env);
   const call = (name: string, ...args: unknown[]) =>
     active.call(`skills.${name}`, args, { env, signal: new AbortController().signal });
@@ -132,4 +132,45 @@ Deno.test("skills: no link brings a file that may hold keys into the prompt or t
     const { block, call } = await activeIn(folder);
     assert.ok(!block.includes("the-secret"));
     await assert.rejects(call("read", "a", "keys.md"), /Cannot read keys\.md of skill a/);
+  }));
+
+Deno.test("skills: instructions are those of the user, the top of the repository and each folder down to the workspace", () =>
+  withFolder(async (folder) => {
+    const root = await Deno.realPath(folder), api = join(root, "mono/packages/api"), home = join(root, "home");
+    await write(root, {
+      "AGENTS.md": "beside",
+      "home/AGENTS.md": "user",
+      "mono/AGENTS.md": "top\n@docs/style.md\nmail @docs/style.md",
+      "mono/CLAUDE.md": "@AGENTS.md",
+      "mono/docs/style.md": "style\n@../docs/style.md\n@more.md",
+      "mono/docs/more.md": "more\n@../../AGENTS.md\n@../.env",
+      "mono/.env": "KEY=sk-1",
+      "mono/packages/CLAUDE.md": "packages",
+      "mono/packages/api/AGENTS.md": "api",
+      "mono/packages/web/AGENTS.md": "web",
+      "mono/.agents/skills/release/SKILL.md": skillText("release", "At the top"),
+    });
+    const { block } = await activeIn(api, home, join(root, "mono"));
+    assert.equal(
+      block.slice(block.indexOf("AGENTS.md of the user")).trimEnd(),
+      "AGENTS.md of the user:\nuser\n../../AGENTS.md of the project:\ntop\nstyle\n@../docs/style.md\n" +
+        "more\n@../../AGENTS.md\n@../.env\nmail @docs/style.md\n../CLAUDE.md of the project:\npackages\n" +
+        "AGENTS.md of the project:\napi\nMore (doc): read, list",
+    );
+    assert.match(block, /- release: At the top/);
+  }));
+
+Deno.test("skills: of too many instructions, the nearest are shown and the others named", () =>
+  withFolder(async (folder) => {
+    const root = await Deno.realPath(folder), deep = join(root, "a/b/c/d/e");
+    for (const [at, path] of ["", "a/", "a/b/", "a/b/c/", "a/b/c/d/", "a/b/c/d/e/"].entries()) {
+      await write(root, { [`${path}AGENTS.md`]: `${at}`.repeat(5_900) });
+    }
+    const { block } = await activeIn(deep, null, root);
+    assert.ok(block.length < 26_000, `${block.length}`);
+    assert.match(
+      block,
+      /\nToo long to be shown: \.\.\/\.\.\/\.\.\/\.\.\/\.\.\/AGENTS\.md, \.\.\/\.\.\/\.\.\/\.\.\/AGENTS\.md/,
+    );
+    assert.match(block, /\nAGENTS\.md of the project:\n5/);
   }));

@@ -1,0 +1,80 @@
+/** The instructions for a workspace: the user's own, then those of each folder from the top of the repository down to it. */
+import { dirname, join, relative, resolve } from "node:path";
+import { readProjectFile } from "./find_skills.ts";
+
+const FILES = ["AGENTS.md", "CLAUDE.md"];
+/** Limits for each file and for all, since every call of a query carries them. */
+const MAX_FILE_CHARS = 6_000, MAX_CHARS = 24_000;
+const MAX_FOLDERS = 20;
+/** Files that one file imports. */
+const MAX_IMPORTS = 20;
+/** A line that only names a file, as other agents import it. */
+const IMPORT = /^[ \t]*@((?:\.{1,2}\/)*[\w./-]+)[ \t]*$/gm;
+
+interface Places {
+  readonly workspace: string;
+  readonly root: string;
+  readonly home: string | null;
+  readonly secrets: readonly string[] | undefined;
+}
+
+interface Text {
+  readonly text: string;
+  readonly cut: boolean;
+}
+
+/** Each with its title. Texts that are there twice, often by a link or an import, are returned once. Where all are too
+ * long, those nearest to the workspace are kept. */
+export async function readInstructions({ workspace, root, home, secrets }: Places): Promise<readonly string[]> {
+  const folders: string[] = [];
+  for (let at = workspace; folders.unshift(at) < MAX_FOLDERS && at !== root; at = dirname(at));
+  const wanted = folders.flatMap((folder) => FILES.map((file) => join(folder, file)));
+  const found = await Promise.all([
+    ...(home === null ? [] : [readWithImports(home, { path: join(home, "AGENTS.md"), secrets })]),
+    ...wanted.map((path) => readWithImports(root, { path, secrets })),
+  ]);
+  const names = [...(home === null ? [] : [""]), ...wanted.map((path) => relative(workspace, path))];
+  const notes: string[] = [], left: string[] = [];
+  let chars = 0;
+  for (let at = found.length - 1; at >= 0; at--) {
+    const file = found[at], name = names[at] ?? "";
+    if (!file || file.text === "" || found.slice(0, at).some((one) => one?.text === file.text)) continue;
+    chars += file.text.length;
+    if (chars > MAX_CHARS) left.unshift(name || "AGENTS.md of the user");
+    else notes.unshift(noteOf(file, name));
+  }
+  const more = left.length === 0 ? [] : [`Too long to be shown: ${left.join(", ")}`];
+  return [...notes, ...more];
+}
+
+function noteOf({ text, cut }: Text, name: string): string {
+  const title = name === "" ? "AGENTS.md of the user" : `${name} of the project`;
+  return `${title}:\n${text}${cut ? `\n[cut here${name === "" ? "" : `; the rest is in ${name}`}]` : ""}`;
+}
+
+/** A file with the files that its lines import, which are in the same folder `within`, as all that they import. */
+async function readWithImports(
+  within: string,
+  { path, secrets }: { readonly path: string; readonly secrets: readonly string[] | undefined },
+): Promise<Text | null> {
+  const read = (file: string): Promise<Text | null> =>
+    readProjectFile(within, { path: relative(within, file), maxChars: MAX_FILE_CHARS, secrets });
+  const first = await read(path);
+  if (first === null) return null;
+  const imported = new Set([path]);
+  const expanded = async (text: string, folder: string): Promise<string> => {
+    let whole = "", end = 0;
+    for (const line of text.matchAll(IMPORT)) {
+      const file = resolve(folder, line[1] ?? "");
+      if (imported.size > MAX_IMPORTS || imported.has(file)) continue;
+      imported.add(file);
+      const part = await read(file);
+      if (part === null) continue; // it stands there as it is
+      whole += text.slice(end, line.index) + await expanded(part.text, dirname(file));
+      end = line.index + line[0].length;
+    }
+    return whole + text.slice(end);
+  };
+  const whole = await expanded(first.text, dirname(path));
+  return { text: whole.slice(0, MAX_FILE_CHARS).toWellFormed(), cut: first.cut || whole.length > MAX_FILE_CHARS };
+}

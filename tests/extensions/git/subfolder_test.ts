@@ -1,0 +1,165 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import fs from "../../../extensions/fs/mod.ts";
+import git from "../../../extensions/git/mod.ts";
+import shell from "../../../extensions/shell/mod.ts";
+import { type EnvironmentView, type Extension, validate } from "../../../src/extension/mod.ts";
+import { ProcessWall } from "../../../src/processes/process_wall.ts";
+import { missing, repository, type TestRepository } from "./_repository.ts";
+
+interface Folder extends TestRepository {
+  /** `packages/api` of the repository, as a workspace. */
+  readonly api: string;
+  readonly view: EnvironmentView;
+  readonly asked: string[];
+  // deno-lint-ignore no-explicit-any
+  call(name: string, ...args: unknown[]): Promise<any>;
+}
+
+function subfolder(name: string, test: (folder: Folder) => Promise<void>, { answer = false } = {}): void {
+  const run = () =>
+    repository(async (there) => {
+      const api = join(there.workspace, "packages/api"), asked: string[] = [];
+      await there.write("packages/api/src/app.ts", "one\n");
+      await there.write("packages/web/b.ts", "needle\n");
+      await there.write(".gitignore", "*.log\n.env\n");
+      await there.write(".env", "KEY=sk-root\n");
+      await there.git("add", ".");
+      await there.git("commit", "-q", "-m", "second");
+      const wall = new ProcessWall({
+        private: { home: join(there.root, "home"), visHome: join(there.root, "home/.vis") },
+        read: [],
+        network: false,
+        secrets: [".env*"],
+        env: { PATH: "/usr/local/bin:/usr/bin:/bin" },
+        temporary: join(there.root, "temporary"),
+      });
+      const view: EnvironmentView = {
+        ...there.env,
+        workspace: api,
+        root: there.workspace,
+        secrets: [".env*"],
+        note: () => {},
+        programWalls: () => wall.walls(),
+        spawn: (argv, options = {}) => wall.spawn(api, argv, { ...options, root: there.workspace }),
+        approve: ({ what }) => {
+          asked.push(what);
+          return Promise.resolve({ allowed: answer, reason: "the user refused" });
+        },
+      };
+      const call: Folder["call"] = async (path, ...args) => {
+        const [space = "", symbol = ""] = path.split(".");
+        const extension = ({ git, fs, shell } as unknown as Record<string, Extension>)[space];
+        const found = validate(extension ?? git).symbols.find(({ name: one }) => one === symbol);
+        if (found?.kind !== "function") throw new Error(`There is no ${path}`);
+        const config = space === "git" ? view.config : { allow: [], deny: [] };
+        const changed = await found.before?.({ env: { ...view, config }, fn: found.fn, args });
+        const given = changed && "args" in changed ? (changed as { args: unknown[] }).args : args;
+        return await found.fn({ ...view, config }, ...given);
+      };
+      await test({ ...there, api, view, asked, call });
+    });
+  Deno.test({ name, ignore: missing !== "", fn: run });
+}
+
+subfolder("git works in a subfolder, with paths relative to it", async ({ call, write, git }) => {
+  await write("packages/api/src/app.ts", "two\n");
+  await write("packages/web/b.ts", "changed\n");
+  await write("packages/api/new/x.ts", "new\n");
+  const { branch, files } = await call("git.status");
+  assert.equal(branch, "main");
+  assert.deepEqual(files.map(({ path }: { path: string }) => path).sort(), ["../web/b.ts", "new/", "src/app.ts"]);
+  assert.deepEqual((await call("git.diff", { paths: "src" })).files.map(({ path }: { path: string }) => path), [
+    "src/app.ts",
+  ]);
+  assert.equal((await call("git.blame", "src/app.ts")).origins.length, 1);
+  assert.deepEqual((await call("git.add", ["src"])).files, [{ path: "src/app.ts", change: "modified" }]);
+  await call("git.commit", "fix: two");
+  assert.equal(await git("show", "--name-only", "--format=%s"), "fix: two\n\npackages/api/src/app.ts\n");
+  assert.equal((await call("git.log", { paths: "src/app.ts" })).commits.length, 2);
+});
+
+subfolder("git restores files of a subfolder without a question, and others after one", async (there) => {
+  const { call, write, workspace, asked } = there;
+  await write("packages/api/src/app.ts", "two\n");
+  await write("packages/web/b.ts", "changed\n");
+  assert.deepEqual((await call("git.restore", "src/app.ts")).files, ["src/app.ts"]);
+  assert.deepEqual(asked, []);
+  await assert.rejects(
+    call("git.restore", "../web/b.ts"),
+    /outside the workspace, and the user refused; the user can start Vis in/,
+  );
+  await assert.rejects(call("git.switch", "other", { create: true }), /outside the workspace/);
+  assert.match(asked[0] ?? "", /^let git change files in all of .*\/workspace, the repository around the workspace/);
+  assert.equal(await Deno.readTextFile(join(workspace, "packages/web/b.ts")), "changed\n");
+});
+
+subfolder("git changes the whole repository if the user allows it", async ({ call, asked, git }) => {
+  assert.equal((await call("git.switch", "other", { create: true })).branch, "other");
+  assert.equal(await git("branch", "--show-current"), "other\n");
+  assert.equal(asked.length, 1);
+}, { answer: true });
+
+subfolder("fs reads the repository around a subfolder, and only that", async ({ call, root, asked }) => {
+  await Deno.writeTextFile(join(root, "beside.txt"), "beside");
+  assert.equal(await call("fs.readFile", "../../a.txt"), "one\ntwo\nthree\n");
+  assert.equal((await call("fs.readFile", join(root, "workspace/a.txt"))).length, 14);
+  assert.deepEqual(await call("fs.glob", "../web/*.ts"), ["../web/b.ts"]);
+  assert.deepEqual(await call("fs.glob", "**/*.ts"), ["src/app.ts"]);
+  const [hit] = await call("fs.grep", "needle", "../..");
+  assert.deepEqual([hit.path, hit.line], ["../web/b.ts", 1]);
+  assert.deepEqual(await call("fs.grep", "../needle"), []);
+  assert.equal((await call("fs.stat", "../../a.txt")).path, "../../a.txt");
+  await assert.rejects(call("fs.readFile", "../../../beside.txt"), /outside the workspace/);
+  await assert.rejects(call("fs.readFile", "../../none.txt"), /no such file .* relative to .*\/workspace$/);
+  await assert.rejects(call("fs.readFile", "../../.env"), /may hold keys/);
+  assert.match(asked[0] ?? "", /^in .*\/workspace: read \.env, which may hold keys/);
+  await assert.rejects(call("fs.writeFile", "../../a.txt", "x"), /outside the workspace/);
+});
+
+subfolder(
+  "a command in a subfolder reads the repository without its keys, and changes only its folder",
+  async (there) => {
+    const { call, exists, workspace, api, asked } = there;
+    const run = (command: string) => call("shell.run", command);
+    const { stdout } = await run(
+      "pwd; cat ../../a.txt; git log --format=%s; git rev-parse --show-toplevel; cat ../../.env",
+    );
+    assert.match(stdout, new RegExp(`^${api}\none\ntwo\nthree\nsecond\nfirst\n${workspace}\n`));
+    assert.doesNotMatch(stdout, /sk-root/);
+    for (
+      const path of ["../../a.txt", "../web/b.ts", "../../.git/config", "../../.git/hooks/x", "../../.vis/x", "../.x"]
+    ) {
+      assert.notEqual((await run(`mkdir -p $(dirname ${path}); echo x >> ${path}`)).code, 0, path);
+    }
+    assert.equal((await run("echo y > own.txt && mkdir -p out && echo z > out/z")).code, 0);
+    assert.ok(exists("workspace/packages/api/out/z"));
+    // What git and Vis would obey in the folder where the user started Vis.
+    await run("git init -q .; mkdir -p .git .vis; echo x > .git/config; echo x > .vis/config.jsonc; echo x > HEAD");
+    assert.deepEqual(
+      [".git/config", ".vis/config.jsonc", "HEAD"].filter((path) => exists(`workspace/packages/api/${path}`)),
+      [],
+    );
+    await assert.rejects(call("shell.run", "cat ../../.env", { secrets: ["../../.env"] }), /the user refused/);
+    await assert.rejects(call("shell.run", "true", { write: [".git"] }), /the user refused/);
+    await assert.rejects(call("shell.run", "true", { write: ["../.."] }), /the user refused/);
+    assert.match(
+      asked.join("\n"),
+      /read \.env, which .*\n.*change this repository's history.*\n.*change .*\/workspace:/,
+    );
+  },
+);
+
+subfolder(
+  "a command may change the repository around a subfolder if the user allows it, but not what git obeys",
+  async (there) => {
+    const { call, workspace } = there;
+    const { code } = await call("shell.run", "echo x > ../../new.txt; echo x >> ../../.git/config", {
+      write: ["../.."],
+    });
+    assert.notEqual(code, 0);
+    assert.equal(await Deno.readTextFile(join(workspace, "new.txt")), "x\n");
+    assert.doesNotMatch(await Deno.readTextFile(join(workspace, ".git/config")), /^x$/m);
+  },
+  { answer: true },
+);
