@@ -148,10 +148,10 @@ export class FixedPaths {
       write.some((one) => holds(one, path)) && entryKind(path) !== null
     );
     const fixed = [...[...found.paths].filter(counts), ...kept];
-    if (isBare(workspace) && write.includes(workspace) && isOpen.length === 0) {
-      fixed.push(workspace);
-      for (const { name, isFolder } of folderEntries(workspace, { most: MOST_TOP_FOLDERS, wanted: () => false })) {
-        if (isFolder && !OF_REPOSITORY.has(name) && !name.endsWith("-worktree")) opened.push(join(workspace, name));
+    if (isBare(root) && write.includes(root) && isOpen.length === 0) {
+      fixed.push(root);
+      for (const { name, isFolder } of folderEntries(root, { most: MOST_TOP_FOLDERS, wanted: () => false })) {
+        if (isFolder && !OF_REPOSITORY.has(name) && !name.endsWith("-worktree")) opened.push(join(root, name));
       }
     }
     // What was missing has a placeholder by now.

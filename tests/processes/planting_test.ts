@@ -25,11 +25,15 @@ function wallOf({ root }: Planted): ProcessWall {
   });
 }
 
-async function plants(layout: string, tried: readonly string[]): Promise<boolean> {
+/** With `inside`, Vis was started in a folder inside the repository, and the user lets the command change all of it. */
+async function plants(layout: string, tried: readonly string[], { inside = false } = {}): Promise<boolean> {
   let found = false;
   await planted(layout, async (place) => {
     const before = await asUser(FACTS, place);
-    await wallOf(place).spawn(place.workspace, ["/bin/sh", "-c", planting(tried, place)]);
+    const { workspace } = place, argv = ["/bin/sh", "-c", planting(tried, place)];
+    const folder = inside ? join(workspace, "started/here") : workspace;
+    if (inside) await Deno.mkdir(folder, { recursive: true });
+    await wallOf(place).spawn(folder, argv, inside ? { root: workspace, cwd: workspace, write: [workspace] } : {});
     await asUser(uses(place.tops), place);
     found = exists(place.witness);
     assert.equal(await asUser(FACTS, place), before);
@@ -46,6 +50,10 @@ for (const layout of Object.keys(LAYOUTS)) {
       assert.equal(await plants(layout, [plant]), false, `a command that ${name}`);
     }
     assert.fail("a command that tries all");
+  });
+
+  Deno.test(`nor where Vis was started in a folder inside a workspace with ${layout}`, { ignore }, async () => {
+    assert.equal(await plants(layout, Object.values(PLANTS), { inside: true }), false);
   });
 
   Deno.test(`without a wall, a command plants something in a workspace with ${layout}`, { ignore }, async () => {
