@@ -83,8 +83,8 @@ interface HomeParts {
   readonly root: string;
 }
 
-/** Fills the temporary home folder of a program: links to packages, and a git configuration that says who the user is
- * and nothing else. */
+/** Fills the temporary home folder of a program: links to packages, and a git configuration that says who the user is,
+ * and that the repository may be used if another user owns it. */
 export async function makeHome(folder: string, { links, home, root }: HomeParts): Promise<void> {
   const linked = Object.entries(links).map(async ([path, to]) => {
     await Deno.mkdir(dirname(join(folder, path)), { recursive: true });
@@ -96,7 +96,11 @@ export async function makeHome(folder: string, { links, home, root }: HomeParts)
         ? [`\t${key} = ${JSON.stringify(value)}\n`]
         : []
     );
-    if (lines.length > 0) await Deno.writeTextFile(join(folder, ".gitconfig"), `[user]\n${lines.join("")}`);
+    const parts = lines.length > 0 ? [`[user]\n${lines.join("")}`] : [];
+    // The user has chosen the folder, and what git starts for it is confined as well.
+    const isForeign = (await Deno.stat(root)).uid !== Deno.uid();
+    if (isForeign) parts.push(`[safe]\n\tdirectory = ${JSON.stringify(root)}\n`);
+    if (parts.length > 0) await Deno.writeTextFile(join(folder, ".gitconfig"), parts.join(""));
   });
   await Promise.all([...linked, named]);
 }

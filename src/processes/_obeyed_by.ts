@@ -3,7 +3,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { BoundedMap } from "../domain/kit/bounded_map.ts";
 import { Pace } from "../domain/kit/concurrency.ts";
 import { smallTextFile } from "../domain/kit/files.ts";
-import { everyGitSetting, type GitSetting, untilde } from "../domain/kit/git_config.ts";
+import { everyGitSetting, type GitSetting, parseGitConfig, untilde } from "../domain/kit/git_config.ts";
 import { GitIndexes } from "./_git_index.ts";
 import { holds } from "./_open_folders.ts";
 import { folderEntries, keptStampOf, stampOf } from "./folders.ts";
@@ -408,14 +408,18 @@ export function hasRepository(folder: string): boolean {
   }
 }
 
-/** The repository outside of a linked worktree, if it names the worktree too; null for any other workspace. */
+/** The repository outside of a linked worktree or a submodule, if it names the workspace too; null for any other one. */
 export async function outsideRepository(workspace: string): Promise<string | null> {
   const { gitDir = "", commonDir = "" } = await repositoryFolders(workspace) ?? {};
-  if (gitDir === "" || holds(workspace, gitDir) || commonDir !== dirname(dirname(gitDir))) return null;
+  if (gitDir === "" || holds(workspace, gitDir) || entryKind(join(commonDir, "objects")) !== "folder") return null;
+  if (commonDir === gitDir) {
+    const settings = parseGitConfig(await smallTextFile(join(gitDir, "config")) ?? "");
+    const tree = settings.findLast(({ section, key }) => section === "core" && key === "worktree")?.value;
+    return tree !== undefined && realPathOf(resolve(gitDir, tree)) === workspace ? gitDir : null;
+  }
+  if (commonDir !== dirname(dirname(gitDir))) return null;
   const named = (await smallTextFile(join(gitDir, "gitdir")) ?? "").trim();
-  return realPathOf(named) === join(workspace, GIT) && entryKind(join(commonDir, "objects")) === "folder"
-    ? commonDir
-    : null;
+  return realPathOf(named) === join(workspace, GIT) ? commonDir : null;
 }
 
 const TODO_LISTS = ["rebase-merge/git-rebase-todo", "sequencer/todo"];

@@ -16,7 +16,11 @@ interface Folder extends TestRepository {
   call(name: string, ...args: unknown[]): Promise<any>;
 }
 
-function subfolder(name: string, test: (folder: Folder) => Promise<void>, { answer = false } = {}): void {
+function subfolder(
+  name: string,
+  test: (folder: Folder) => Promise<void>,
+  { answer = false, ignore = false } = {},
+): void {
   const run = () =>
     repository(async (there) => {
       const api = join(there.workspace, "packages/api"), asked: string[] = [];
@@ -59,7 +63,7 @@ function subfolder(name: string, test: (folder: Folder) => Promise<void>, { answ
       };
       await test({ ...there, api, view, asked, call });
     });
-  Deno.test({ name, ignore: missing !== "", fn: run });
+  Deno.test({ name, ignore: ignore || missing !== "", fn: run });
 }
 
 subfolder("git works in a subfolder, with paths relative to it", async ({ call, write, git }) => {
@@ -163,3 +167,45 @@ subfolder(
   },
   { answer: true },
 );
+
+subfolder(
+  "git in a command works in a submodule, and in a folder inside it",
+  async ({ git, root, workspace, view }) => {
+    const at = join(root, "other");
+    await git("init", "-q", at);
+    await git(
+      "-C",
+      at,
+      "-c",
+      "user.name=a",
+      "-c",
+      "user.email=a@b",
+      "commit",
+      "-q",
+      "--allow-empty",
+      "-m",
+      "of the other",
+    );
+    await git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", at, "lib");
+    await Deno.mkdir(join(workspace, "lib/src"));
+    const wall = new ProcessWall({
+      private: { home: join(root, "home"), visHome: join(root, "home/.vis") },
+      read: [],
+      network: false,
+      env: { PATH: "/usr/local/bin:/usr/bin:/bin" },
+      temporary: join(root, "temporary"),
+    });
+    assert.notEqual(view.root, undefined);
+    const argv = ["git", "log", "--format=%s"];
+    assert.equal((await wall.spawn(join(workspace, "lib"), argv)).stdout, "of the other\n");
+    const inside = await wall.spawn(join(workspace, "lib/src"), argv, { root: join(workspace, "lib") });
+    assert.equal(inside.stdout, "of the other\n");
+  },
+);
+
+subfolder("git in a command works in a repository of another user", async ({ call, workspace }) => {
+  await Deno.chown(workspace, 12345, 12345);
+  await Deno.chown(join(workspace, ".git"), 12345, 12345);
+  const { stdout, stderr } = await call("shell.run", "git log --format=%s");
+  assert.equal(stdout, "second\nfirst\n", stderr);
+}, { ignore: Deno.build.os === "windows" || Deno.uid() !== 0 }); // only root can give files away
