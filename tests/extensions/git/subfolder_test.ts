@@ -57,8 +57,7 @@ function subfolder(
         const found = validate(extension ?? git).symbols.find(({ name: one }) => one === symbol);
         if (found?.kind !== "function") throw new Error(`There is no ${path}`);
         const config = space === "git" ? view.config : { allow: [], deny: [] };
-        const changed = await found.before?.({ env: { ...view, config }, fn: found.fn, args });
-        const given = changed && "args" in changed ? (changed as { args: unknown[] }).args : args;
+        const { args: given = args } = Object(await found.before?.({ env: { ...view, config }, fn: found.fn, args }));
         return await found.fn({ ...view, config }, ...given);
       };
       await test({ ...there, api, view, asked, call });
