@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 8c7d0c742839145251a6488134d634bb8d7d104370fe9e6fbf63417910822aa8
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 16a974653b6ef7471cd42636df3453504f54d1f2ae586812404eef3dfe5a4d80
 import { z } from 'zod';
 
 /** Any value that JSON can express. */
@@ -255,7 +255,9 @@ export interface LogEntry {
 }
 /** Options of `env.spawn`. */
 export interface SpawnOptions {
-  /** Relative to the workspace and inside it; defaults to the workspace. Null starts the program in its temporary home
+  /** The top of the repository around the workspace: the program may read all of it. Vis sets it. */
+  readonly root?: string;
+  /** Relative to the workspace, and inside it or `root`; defaults to the workspace. Null starts the program in its temporary home
    * folder, and leaves folders of the workspace out of its PATH and of the variables of toolchains. */
   readonly cwd?: string | null;
   /** Added to the few variables that every program gets. */
@@ -497,6 +499,9 @@ export interface ConversationKeys {
   readonly depth: number;
   /** Real path of the workspace. */
   readonly workspace: string;
+  /** Real path of the top of the repository around the workspace, which may be read as well; absent where the workspace is
+   * the top, or in none. */
+  readonly root?: string;
   /** Read access to everything stored. */
   readonly db?: HistoryReader;
   /** Storage of this extension; no other extension can reach it. */
