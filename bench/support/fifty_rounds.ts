@@ -17,6 +17,7 @@ export interface FiftyRoundsOptions {
 export async function fiftyRounds(program: Program, options: FiftyRoundsOptions): Promise<VisRun> {
   const run = await visRun(program, {
     workspace: options.workspace,
+    args: ["--max-iterations", String(FILES + 5)],
     prompt: "Read every file in notes one after the other and say what you found",
     handler: (request, pid) => {
       const round = request.index + 1;
@@ -39,9 +40,8 @@ function reply(round: number, keep: boolean): string {
   if (round > FILES) return JSON.stringify({ final: { answer: `${FILES} files were read` } });
   const read = `await fs.readFile(${JSON.stringify(fileName(round - 1))})`;
   const expr = keep ? `const part${round} = ${read}\npart${round}` : read;
-  const more = round === 1 ? [{ expr: "await requestMoreIterations(60)" }] : [];
   return JSON.stringify({
     thinking: `File ${round} of ${FILES} comes next; nothing so far answers the request.`,
-    code: [...more, { expr, timeMs: 1000 }],
+    code: [{ expr, timeMs: 1000 }],
   });
 }

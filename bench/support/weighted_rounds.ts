@@ -23,6 +23,7 @@ export async function weightedRounds(
   const prefixes = new Set<string>();
   const { bytes: plain } = await visRun(program, {
     workspace,
+    args: ["--max-iterations", String(rounds + 5)],
     prompt: "Read every file in notes one after the other and say what you found",
     handler: ({ index, texts, bytes }) => {
       prefixes.add(texts.slice(0, -1).join("\n\n"));
@@ -42,6 +43,5 @@ function sizeOf(text: string): number {
 function reply(round: number, rounds: number): string {
   if (round > rounds) return JSON.stringify({ final: { answer: "All files were read" } });
   const expr = `await fs.readFile(${JSON.stringify(fileName((round - 1) % FILES))})`;
-  const more = round === 1 ? [{ expr: `await requestMoreIterations(${rounds + 5})` }] : [];
-  return JSON.stringify({ thinking: `File ${round} comes next.`, code: [...more, { expr, timeMs: 1000 }] });
+  return JSON.stringify({ thinking: `File ${round} comes next.`, code: [{ expr, timeMs: 1000 }] });
 }
