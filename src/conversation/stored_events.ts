@@ -54,7 +54,7 @@ function sendIteration(iteration: StoredIteration, emitter: Emitter): void {
 /** Rebuilds the result of a stored query. */
 export function resultOf(query: EndedQuery): QueryResult {
   const { status, reason, answer, answerType, confidence, queryId, conversationId } = query;
-  const { iterations, usage, costUsd, ms, notes, noAnswer, temporary } = query;
+  const { iterations, usage, costUsd, ms, notes, noAnswer, temporary, work } = query;
   return {
     ...{ status, reason, answer, answerType, confidence, queryId, conversationId },
     ...{
@@ -65,6 +65,7 @@ export function resultOf(query: EndedQuery): QueryResult {
       notes,
       ...(noAnswer ? { noAnswer } : {}),
       ...(temporary ? { temporary } : {}),
+      ...(work ? { work } : {}),
     },
   };
 }

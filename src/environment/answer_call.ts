@@ -56,7 +56,7 @@ export async function answerCall(
       ? await callBuiltin(call, { source, scope })
       : await called(active, name)?.call(name, args, { env: viewed(), signal, told });
     for (const diff of allDiffs(result)) changedFile(diff);
-    const changes = mayChange(name, active) ? { changes: true as const } : {};
+    const changes = mayChange(name, active) ? { changes: diffs.length > 0 ? "files" as const : "other" as const } : {};
     ended = { ok: said.ok ?? true, ...changes, ...diffsIn(diffs.map((diff) => ({ diff }))) };
     return result;
   } finally {

@@ -232,7 +232,7 @@ export function claimOf(
   { request, given = false }: { readonly request: string; readonly given?: boolean },
 ): string | null {
   if (given || bringsText(request) || ASKS_FOR_TEXT.test(request)) return null;
-  const asksFor = ASKS.test(request) && !/[?？]|:\s/.test(request) && !TEXTUAL.test(request);
+  const asksFor = asksForWork(request);
   const hasFence = answer.search(FENCE) >= 0;
   const prose = answer.slice(0, MOST_CHARS).replace(FENCE, "\n").replace(QUOTED, " ").replace(
     /[`*_]{1,3}(?=\S)|(?<=\S)[`*_]{1,3}/g,
@@ -253,6 +253,16 @@ export function claimOf(
     isFirst = false;
   }
   return null;
+}
+
+/** Whether a request asks for work, or its answer claims some, so that people should see what was done. */
+export function isAboutWork(answer: string, request: string): boolean {
+  return claimOf(answer, { request }) !== null || CODE.test(request) && asksForWork(request);
+}
+
+function asksForWork(request: string): boolean {
+  return ASKS.test(request) && !/[?？]|:\s/.test(request) && !TEXTUAL.test(request) &&
+    !bringsText(request) && !ASKS_FOR_TEXT.test(request);
 }
 
 function bringsText(request: string): boolean {

@@ -336,6 +336,7 @@ function storedQuery(content: Content, row: QueryRow): StoredQuery {
     steered: facts.steered ?? [],
     ...(facts.noAnswer ? { noAnswer: true as const } : {}),
     ...(facts.temporary ? { temporary: true as const } : {}),
+    ...(facts.work ? { work: facts.work } : {}),
   };
   const { status } = row;
   if (status === "running") return { ...known, running: true, status, reason: null };

@@ -3,6 +3,7 @@ import { clip, durationText, oneLine } from "../domain/kit/text.ts";
 import { type QueryReason, reasonAdvice, statusOf } from "../domain/query/outcomes.ts";
 import type { QueryResult } from "../domain/query/query_schemas.ts";
 import { messageWithLine } from "../extension/active.ts";
+import { isAboutWork } from "../iteration/claims.ts";
 import type { IterationFault } from "../iteration/iteration.ts";
 import type { BegunQuery, QueryLoop, QueryState, Unusable } from "./query_loop.ts";
 import type { QueryParts } from "./query_parts.ts";
@@ -90,7 +91,7 @@ function reasonOf(why: QueryReason, { state, extras }: BegunQuery): QueryReason 
 
 function compose(
   reason: QueryReason,
-  { state, extras, ledger, queryId, parts: { environment, now }, started }: BegunQuery,
+  { state, extras, ledger, queryId, parts: { environment, now }, started, request, before }: BegunQuery,
 ): QueryResult {
   const { final } = state;
   const ms = Math.max(0, now() - started);
@@ -107,6 +108,7 @@ function compose(
     prose: state.prose,
     unsupported: state.unsupported,
   }));
+  const work = state.work.facts(state.changed, { claimed: before === null && isAboutWork(answer, request) });
   return {
     status: statusOf(reason),
     reason,
@@ -122,17 +124,14 @@ function compose(
     ...(reason === "provider" && state.temporary ? { temporary: true as const } : {}),
     notes: [
       ...final?.notes ?? [],
-      ...changedFiles(state),
+      ...work.text === "" ? [] : [work.files > 0 ? `${work.text} · vis undo` : work.text],
       ...failedPrograms(environment),
       ...failedExtensions(environment),
       ...endedPrograms(environment),
     ],
+    work,
     ...(final?.value === undefined ? {} : { value: final.value }),
   };
-}
-
-function changedFiles({ changed: { total } }: QueryState): readonly string[] {
-  return total === "" ? [] : [`${total} · vis undo`];
 }
 
 function failedPrograms({ programs: { failed } }: QueryParts["environment"]): readonly string[] {

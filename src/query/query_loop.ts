@@ -7,6 +7,7 @@ import type { QueryReason } from "../domain/query/outcomes.ts";
 import type { Emitter } from "../domain/query/query_event.ts";
 import { endedChild, type StepChild } from "../domain/query/query_progress.ts";
 import type { QueryResult } from "../domain/query/query_schemas.ts";
+import { QueryWork } from "../domain/query/work.ts";
 import type { SteeredMessage } from "../domain/query/stored_query.ts";
 import type { Environment } from "../environment/environment.ts";
 import type { ActiveExtensions } from "../extension/active.ts";
@@ -289,7 +290,7 @@ export class QueryLoop {
     this.#begun = true;
     state.next = result.next;
     for (const { result: { calls } } of result.entries) {
-      for (const call of calls) state.called({ phase: "end", ...call });
+      for (const call of calls) state.work.take(call);
     }
     if (result.doubt !== null) state.doubted.push(result.doubt);
     state.repaired = result.repairs.join(", ");
@@ -405,8 +406,7 @@ export class QueryState {
   restarts = 0;
   /** Whether a block has succeeded. */
   supported = false;
-  /** Whether a call of it, or of a query below it, may have changed something or ran a command. */
-  acted = false;
+  readonly work: QueryWork = new QueryWork();
   /** First error texts since the last restart, for the hint of a restart. */
   readonly errors: string[] = [];
   /** For what answers were refused that could have been accepted. */
@@ -451,6 +451,10 @@ export class QueryState {
     if (this.#budget >= this.#ceiling) return "none";
     return this.#extending ? "new" : "request";
   }
+  /** Whether the query, or one below it, may have changed something or ran a command. */
+  get acted(): boolean {
+    return this.work.acted || this.changed.total !== "";
+  }
   get offered(): OfferedAnswer | null {
     return this.#offered;
   }
@@ -483,11 +487,6 @@ export class QueryState {
   keepDiffs({ block, diffs = [] }: Pick<HostCallEvent, "block" | "diffs">): void {
     const kept = this.diffs.reduce((sum, { diff }) => sum + diff.length, 0);
     if (kept < MAX_DIFF_CHARS) this.diffs.push(...diffs.map((diff) => ({ block, diff })));
-  }
-
-  /** Takes a call that a block made, here or in a query below. */
-  called({ phase, changes, exitCode }: Pick<HostCallEvent, "phase" | "changes" | "exitCode">): void {
-    if (phase === "end" && (changes === true || exitCode !== undefined)) this.acted = true;
   }
 
   keepChild(request: string, result: QueryResult): void {

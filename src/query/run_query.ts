@@ -170,7 +170,7 @@ async function begin(
     return result;
   };
   const emitBelow: Emit = (event, ...rest) => {
-    if (event.type === "host_call") state.called(event);
+    if (event.type === "host_call") state.work.take(event);
     emit(event, ...rest);
   };
   const below = { parts: given, queryId, calls, ledger, approvals, emitter, emit: emitBelow, signal, onChange, run };
@@ -195,7 +195,7 @@ async function prepare(query: BegunQuery): Promise<Prepared> {
     answer: (text, facts) => state.offer({ text, ...facts }),
     subcalls: query.subcalls,
     approve: (asked, from) => query.approvals.request(asked, { ...environment.branch, ...from, emitter }),
-    onCall: (call) => (state.called(call), state.keepDiffs(call), emitter.send({ type: "host_call", ...call })),
+    onCall: (call) => (state.work.take(call), state.keepDiffs(call), emitter.send({ type: "host_call", ...call })),
     onChange: query.onChange,
   };
   const active = await environment.beginQuery(scope);

@@ -125,3 +125,28 @@ Deno.test("an answer has the confidence that the model gave it, and none if it g
   const broken = JSON.stringify({ code: [{ expr: "no()" }], final: { answer: "Because a is 1" } });
   assert.equal((await ask("Why?", [replyJson("1"), broken, broken])).confidence, "low");
 });
+
+Deno.test("the result says what was changed and run, also when it is read again", async () => {
+  await withFolder(async (workspace) => {
+    await Deno.writeTextFile(`${workspace}/a.ts`, "export const a = 1;\n");
+    const work =
+      `await fs.edit("a.ts", { old: "a = 1", new: "a = 2" }); await shell.run("npm test", { code: 1, text: "exit code 1" })`;
+    const replies = [replyJson(work), replyJson([], { final: "One test fails" })];
+    await using engine = await startEngine(replies, { extensions: [fs, shell], workspace });
+    const result = await engine.ask("Fix the failing test");
+    const text = "1 file changed +1 −1 (a.ts), ran npm test (exit code 1)";
+    assert.deepEqual(result.work, {
+      ...{ files: 1, added: 1, removed: 1, others: [], text },
+      commands: [{ command: "npm test", exitCode: 1, outcome: "exit code 1" }],
+    });
+    assert.deepEqual(result.notes, [`${text} · vis undo`]);
+    assert.deepEqual((await engine.store.query(result.queryId))?.work, result.work);
+  });
+});
+
+Deno.test("a request for work that did nothing says so under the answer, a question does not", async () => {
+  const none = "no file changed, no command ran";
+  const done = replyJson([], { final: "The test is green now" });
+  assert.deepEqual((await ask("Fix the failing test", [done])).notes, [none]);
+  assert.deepEqual((await ask("Which test is the slowest?", [done])).notes, []);
+});

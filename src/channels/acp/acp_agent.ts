@@ -152,7 +152,8 @@ async function run(
     if (STOPS[reason] && reason !== "cancelled") {
       const why = stoppedText(result);
       const rest = progress.answer === "" ? shownAnswer(result) : why === "" ? "" : `\n\n${why}`;
-      if (rest !== "") queue(() => send(messageChunk(rest)));
+      const work = result.work?.text ? `\n\n*${result.work.text}*` : "";
+      if (rest + work !== "") queue(() => send(messageChunk(rest + work)));
     }
     queue(() => tellTitle(entry, send));
     await sent;

@@ -51,6 +51,7 @@ const Answer = z.object({
   outputTokens: z.number(),
   estimated: z.boolean().describe("Whether a part of the tokens and of the cost is estimated"),
   costUsd: z.number().nullable(),
+  work: z.string().describe("What was changed and run, in one line; empty if there is nothing to say"),
 });
 
 /** Tools that run a query: `ask` in a new conversation, `continue` in an existing one. */
@@ -100,10 +101,13 @@ function asking(context: ServerContext) {
 }
 
 function toolResult(result: QueryResult) {
-  return { ...toolText(facts(result), shownAnswer(result)), isError: result.status !== "done" };
+  const told = [shownAnswer(result), ...result.work?.text ? [result.work.text] : []].join("\n\n");
+  return { ...toolText(facts(result), told), isError: result.status !== "done" };
 }
 
-function facts({ status, reason, answer, value, conversationId, queryId, iterations, usage, costUsd }: QueryResult) {
+function facts(
+  { status, reason, answer, value, conversationId, queryId, iterations, usage, costUsd, work }: QueryResult,
+) {
   return {
     status,
     reason,
@@ -116,6 +120,7 @@ function facts({ status, reason, answer, value, conversationId, queryId, iterati
     outputTokens: usage.output,
     estimated: (usage.estimated ?? 0) > 0,
     costUsd,
+    work: work?.text ?? "",
   };
 }
 

@@ -162,6 +162,8 @@ export function resultText(
   const whole = new RichText();
   if (result.status !== "done") whole.add("⚠️ ");
   for (const run of text.runs) whole.add(run.text, run.spans);
+  const { text: work = "" } = result.work ?? {};
+  if (work !== "") whole.add("\n\n").add(harmlessText(work), [{ type: "italic" }]);
   return whole.add("\n\n").add(footer(result, model), [{ type: "italic" }]);
 }
 

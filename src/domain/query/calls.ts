@@ -17,7 +17,7 @@ export interface HostCallEvent {
   /** The exit code of the command that the call ran, null if it has none; absent for other calls. */
   readonly exitCode?: number | null | undefined;
   /** Set if it may have changed something that lasts. */
-  readonly changes?: true | undefined;
+  readonly changes?: "files" | "other" | undefined;
   /** Files that the call changed, each as a unified diff; bounded. */
   readonly diffs?: readonly string[] | undefined;
 }

@@ -64,15 +64,20 @@ export class ChangedFiles {
     this.#room = Math.max(0, this.#room - lines.length);
   }
 
+  get counts(): { readonly files: number; readonly added: number; readonly removed: number } {
+    const sum = (key: "added" | "removed"): number => [...this.#files.values()].reduce((all, one) => all + one[key], 0);
+    return { files: this.#files.size, added: sum("added"), removed: sum("removed") };
+  }
+
   /** `2 files changed +13 −1 (src/a.ts, b.md)`; "" if nothing was changed. */
   get total(): string {
     if (this.#files.size === 0) return "";
-    const sum = (key: "added" | "removed"): number => [...this.#files.values()].reduce((all, one) => all + one[key], 0);
+    const { added, removed } = this.counts;
     const names = [...this.#files].reverse().slice(0, SHOWN).map(([path, { done }]) => withDone(path, done));
     const more = this.#files.size - names.length;
     const list = [...names, ...more > 0 ? [`${more} more`] : []].join(", ");
     const files = this.#files.size === 1 ? "1 file" : `${this.#files.size} files`;
-    return `${files} changed +${sum("added")} −${sum("removed")} (${list})`;
+    return `${files} changed +${added} −${removed} (${list})`;
   }
 
   /** `src/a.ts +3 −1, b.md +10 −0, c.ts removed`; "" if nothing was changed. */

@@ -27,6 +27,19 @@ const UsageSchema = z.object({
 /** Tokens of one or more model calls. */
 export type Usage = Frozen<z.infer<typeof UsageSchema>>;
 
+const WorkSchema = z.object({
+  files: count.describe("Number of files that were changed"),
+  added: count.describe("Lines that were added to them"),
+  removed: count.describe("Lines that were removed from them"),
+  commands: z.array(z.object({ command: z.string(), exitCode: whole.nullable(), outcome: z.string() }))
+    .describe("How the last run of each command ended; the newest 20"),
+  others: z.array(z.string()).describe("What else was changed, in words; the newest 20"),
+  text: z.string().describe("All of it in one line for people; empty if there is nothing to say"),
+}).describe("What the query did, with its child queries");
+
+/** What a query did. */
+export type Work = Frozen<z.infer<typeof WorkSchema>>;
+
 export const QueryResultSchema = z.object({
   status: z.enum(QUERY_STATUSES),
   reason: z.enum(QUERY_REASONS).describe("Why it ended"),
@@ -43,6 +56,7 @@ export const QueryResultSchema = z.object({
   notes: z.array(z.string()),
   noAnswer: z.literal(true).optional().describe("Present if `answer` only says why there is none"),
   temporary: z.literal(true).optional().describe("Present if the cause may pass, so that the same may succeed later"),
+  work: WorkSchema.optional().describe("Absent if it was not recorded"),
   value: (z.unknown() as z.ZodType<JsonValue>).optional().describe("The answer as data, if a schema was given"),
 }).describe("Result of a query");
 
@@ -61,7 +75,8 @@ export const toldOfCall = {
   outcome: z.string().optional().describe("How it turned out, in a few words: 12 passed"),
   output: z.string().optional().describe("The end of what it printed, if it failed"),
   exitCode: z.number().int().nullable().optional().describe("The exit code of the command it ran; null if it has none"),
-  changes: z.literal(true).optional().describe("Present if it may have changed something that lasts"),
+  changes: z.enum(["files", "other"]).optional()
+    .describe("Present if it may have changed something that lasts: files, or something else"),
 };
 
 export const BlockResultSchema = z.object({

@@ -243,6 +243,7 @@ type Ending =
 export interface TurnEnd extends Readonly<Pick<QueryRow, Ending>> {
   readonly usage: Pick<Usage, "input" | "output" | "estimated">;
   readonly notes: readonly string[];
+  readonly work?: { readonly text: string } | undefined;
   /** The answer if it is in Markdown; absent until it was fetched. */
   readonly answerTree?: readonly MarkdownBlock[] | null;
 }

@@ -120,7 +120,7 @@ function Answer({ turn }: { readonly turn: Turn }): JSX.Element {
     const text = turn.answer.value;
     return <div class="answer">{text !== "" && <p class="plain">{endOfText(text)}</p>}</div>;
   }
-  const { answer, answerTree = null, reason, notes } = end;
+  const { answer, answerTree = null, reason, notes, work } = end;
   if (answer === "") return <div />;
   return (
     <div class={isGood(end) ? "answer" : "answer failed"}>
@@ -129,6 +129,7 @@ function Answer({ turn }: { readonly turn: Turn }): JSX.Element {
           <LongText text={answer} />
         </p>
       )}
+      {work !== undefined && work.text !== "" && <p class="work">{work.text}</p>}
       {reason === "unstored" && <p class="reason">{notes.at(-1) ?? ""}</p>}
     </div>
   );
