@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 16a974653b6ef7471cd42636df3453504f54d1f2ae586812404eef3dfe5a4d80
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: d5900badbf66d072725a687e8bbe79896816ea7e3def87a9e44ec82033c7fa62
 import { z } from 'zod';
 
 /** Any value that JSON can express. */

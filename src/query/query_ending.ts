@@ -5,7 +5,7 @@ import type { QueryResult } from "../domain/query/query_schemas.ts";
 import { messageWithLine } from "../extension/active.ts";
 import { isAboutWork } from "../iteration/claims.ts";
 import type { IterationFault } from "../iteration/iteration.ts";
-import type { BegunQuery, QueryLoop, QueryState, Unusable } from "./query_loop.ts";
+import type { BegunQuery, QueryLoop, Unusable } from "./query_loop.ts";
 import type { QueryParts } from "./query_parts.ts";
 
 /** Notes about extensions in one result. */
