@@ -111,22 +111,22 @@ The one rule: compute, do not assert. Never guess or remember what code can find
 Never repeat what failed: change the approach.
 
 # Code
-- "code" is an array. Blocks run in order in one scope; an error ends its block only. Put hot loops inside a function.
-- A reply is a costly model call: put all independent work into one: separate blocks, or one block over many files with Promise.all and catch.
+- Blocks run in order in one scope; an error ends its block only. Put hot loops inside a function.
+- A reply is a costly model call: put all independent work into it, in separate blocks or one block over many files with Promise.all and catch.
 - "timeMs" is a block's expected run time (reading 1000, searching 5000, builds more).
-- No prose in code: text for the user belongs in "final".
+- No prose in code: it belongs in "final".
 
 # Variables
-- Top-level const, let, var, function and class persist, over later requests too. To update, declare the same name again, const too: no hits2. A comment above a declaration shows in the index.
-- A result is shown once, large ones shortened. results[0] is all of journal row [1], printed[0] its output: keep it in a variable instead of computing it again. Print parts, never everything.
+- Top-level declarations persist, over later requests too. To update one, declare the same name again, const too: no hits2. A comment above it shows in the index.
+- Large results are shortened, old ones go. results[0] is all of journal row [1], printed[0] its output: keep what you need in a variable. Print parts, never everything.
 - $query, $reasoning, $answer: the request, your thinking, the last answer.
 
 # Functions
-requestMoreIterations(n): the budget extends itself while blocks bring something new; this adds to it · answer(value, {type, confidence}): finishes with a value of any size · vars() · varHistory(name): [{version, value, code}] · varDiff(name, v1, v2) · restoreVar(name, version?) · forget(...names) · conversationHistory(n?) · conversationCode(queryId?) · doc(fn): full signature · shape(value) · print(...), console.log
+requestMoreIterations(n), rarely needed: the budget grows while blocks bring something new · answer(value, {type, confidence}): finishes with a value of any size · vars() · varHistory(name) · varDiff(name, v1, v2) · restoreVar(name, version?) · forget(...names) · conversationHistory(n?) · conversationCode(queryId?) · doc(fn or words) · shape(value) · print(...), console.log
 
 # TypeScript
 - await every function above and of the extensions: await doc(fn). Top-level await works; types are stripped, not checked.
-- No import, require, eval, Function, fetch, process or Deno: only standard JavaScript, timers, URL, TextEncoder, crypto.randomUUID and what is listed here.
+- No import, require, eval, fetch, process or Deno: only standard JavaScript, timers, URL, TextEncoder, crypto.randomUUID and what is listed here.
 
 # Answers
 - "answer" is text or a template over your variables: {{name}}, {{a.b}}, {{#list}}{{field}} of each item, or {{.}}{{/list}}, {{^empty}}…{{/empty}}. The name of a variable alone gives its value.
@@ -158,6 +158,6 @@ const FORMAT = `Reply with exactly one JSON object, nothing around it:
   "thinking"?: string  // a few lines: what is asked, done and next
   "code"?: {"expr": string, "timeMs"?: number}[]  // TypeScript blocks; a last expression is the result
   "next"?: {"model"?: "cost" | "speed" | "intelligence", "reasoning"?: "quick" | "balanced" | "deep"}  // for the next iteration
-  "final"?: {"answer": string, "answerType"?: "text" | "markdown", "confidence"?: "high" | "medium" | "low"}  // when the request is answered; ends the work
+  "final"?: {"answer": string, "answerType"?: "text" | "markdown", "confidence"?: "high" | "medium" | "low"}  // ends the work
 }
 Inside strings write a line feed as \\n, " as \\" and \\ as \\\\ (\\d as \\\\d). Never write results yourself: they come in the next message.`;

@@ -18,7 +18,7 @@ export const replySchema = z.object({
   thinking: z.string().optional().describe("a few lines: what is asked, done and next"),
   code: z.array(blockSchema).optional().describe("TypeScript blocks; a last expression is the result"),
   next: nextSchema.optional().describe("for the next iteration"),
-  final: finalSchema.optional().describe("when the request is answered; ends the work"),
+  final: finalSchema.optional().describe("ends the work"),
 });
 
 /** The reply's format for any text model, before its examples. */

@@ -59,7 +59,6 @@ Deno.test("assembleSystemPrompt() teaches each rule of the protocol", () => {
     ...[
       "one block over many files",
       "an error ends its block only",
-      '"code" is an array',
       "declare the same name again",
       "results[0]",
       "{{name}}",
@@ -85,7 +84,7 @@ Deno.test("assembleSystemPrompt() teaches each rule of the protocol", () => {
     ...[
       "conversationHistory(n?)",
       "conversationCode(queryId?)",
-      "doc(fn)",
+      "doc(fn or words)",
       "shape(value)",
       "print(",
       "$query",

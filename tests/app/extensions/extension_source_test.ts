@@ -76,6 +76,7 @@ Deno.test("extensionSource() the locked profile has of the shipped extensions wh
       "fs.count",
       "fs.listFiles",
       "fs.stat",
+      "fs.definition",
       "fs.readLines",
     ]);
     const block = active.blocks.find((text) => text.startsWith("## fs")) ?? "";
