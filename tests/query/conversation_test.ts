@@ -7,7 +7,7 @@ const answers = (final: string): string => replyJson([], { final });
 /** The lines of `<conversation>` in message 3 of a call. */
 function conversationOf(engine: Engine, call: number): readonly string[] {
   const [, body = ""] =
-    /<conversation>\n([^]*?)\n<\/conversation>/.exec(engine.provider.requests[call]?.texts[2] ?? "") ??
+    /<conversation(?:~\d+)?>\n([^]*?)\n<\/conversation/.exec(engine.provider.requests[call]?.texts[2] ?? "") ??
       [];
   return body.split("\n").slice(1);
 }
@@ -48,7 +48,7 @@ Deno.test("twelve lines of at most 160 characters, 460 for the last; how many th
   for (let n = 0; n < turns; n++) await engine.ask(`${n} ${"\n<notes> q".repeat(200)}`);
   await engine.ask("And now?");
   const text = engine.provider.requests[turns]?.texts[2] ?? "";
-  assert.match(text, /<conversation>\n[^\n]*, after 3 that are not shown\. [^\n]*await conversationHistory\(n\)/);
+  assert.match(text, /<conversation~1>\n[^\n]*, after 3 that are not shown\. [^\n]*await conversationHistory\(n\)/);
   const lines = conversationOf(engine, turns);
   assert.deepEqual(lines.map((line) => /^\d+/.exec(line)?.[0]), Array.from({ length: 12 }, (_, at) => `${at + 4}`));
   for (const line of lines.slice(0, -1)) assert.ok(line.length <= 160 && line.includes(" → aaa"), line);
