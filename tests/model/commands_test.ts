@@ -71,6 +71,6 @@ Deno.test("doc() says how long a started command goes on, and what a run ended i
     await using kept = await startEngine([DONE, start, DONE], options(at));
     await kept.ask("Does it run?");
     assert.match(kept.context(0), /Ended with this run: echo ready; sleep 907\.3/);
-    assert.deepEqual((await kept.ask("Start it again")).notes, []);
+    assert.deepEqual((await kept.ask("Start it again")).notes, ["ran echo ready; sleep 907.3"]);
   });
 });
