@@ -6,7 +6,7 @@ const positive = z.int().positive();
 export const ShownLimits = z.strictObject({
   journalChars: positive.default(24_000).describe("Most characters of the journal"),
   earlierChars: positive.default(6_000).describe(
-    "Most characters of the journal and results of earlier iterations together; twice as many after a brief journal",
+    "Most characters of the journal and results of earlier iterations together; twice as many after a brief journal, journalChars after a block that failed",
   ),
   previewChars: positive.default(24_000).describe("Most characters of one value in the journal"),
   stdoutChars: positive.default(24_000).describe("Most characters of one block's output in the journal"),

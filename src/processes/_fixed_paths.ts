@@ -114,7 +114,7 @@ export class FixedPaths {
     const found = await this.#find(place, { repositories, named }), pace = new Pace();
     const isOfGit = (path: string): boolean => path.split("/").includes(GIT) || found.paths.has(path);
     const isOpen = named.filter((path) =>
-      isOfGit(path) && ![root, workspace].some((one) => holds(join(one, VIS), path))
+      path !== root && isOfGit(path) && ![root, workspace].some((one) => holds(join(one, VIS), path))
     );
     const counts = (path: string): boolean =>
       write.some((one) => one !== path && holds(one, path)) && !isOpen.some((one) => holds(one, path)) &&
@@ -151,7 +151,8 @@ export class FixedPaths {
     if (isBare(root) && write.includes(root) && isOpen.length === 0) {
       fixed.push(root);
       for (const { name, isFolder } of folderEntries(root, { most: MOST_TOP_FOLDERS, wanted: () => false })) {
-        if (isFolder && !OF_REPOSITORY.has(name) && !name.endsWith("-worktree")) opened.push(join(root, name));
+        const isKept = name === GIT || name === VIS || OF_REPOSITORY.has(name) || name.endsWith("-worktree");
+        if (isFolder && !isKept) opened.push(join(root, name));
       }
     }
     // What was missing has a placeholder by now.

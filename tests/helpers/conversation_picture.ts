@@ -58,7 +58,14 @@ export async function pictureOf(
       outcomes: whole.map(({ metadata }) => metadata.outcome),
       answers: ended.map(({ text, answer, answerType, confidence, reason, notes }) => (
         // Which files a run changed depends on what a run that was killed had already written; the files are compared.
-        { text, answer, answerType, confidence, reason, notes: notes.filter((note) => !note.endsWith(" · vis undo")) }
+        {
+          text,
+          answer,
+          answerType,
+          confidence,
+          reason,
+          notes: notes.filter((note) => !/ · vis undo$|^wrote /.test(note)),
+        }
       )),
       spent: {
         calls: calls - cut.length - extra.reduce((sum, more) => sum + more, 0),

@@ -140,7 +140,7 @@ export function limitsSuite(launcher: Launcher): void {
         (_, at) => `await Promise.resolve(); setTimeout(() => { throw new Error("n${at}".repeat(50)) })`,
       ),
     ];
-    const attempts = Array.from({ length: 7 }, (_, at) => replyJson(`'attempt ${at}'`));
+    const attempts = Array.from({ length: 7 }, (_, at) => replyJson(`'attempt ${at}'.length // ${"c".repeat(60)}`));
     await together(t, {
       "context.earlierChars, context.previewChars, context.stdoutChars, context.stderrChars, context.errorChars, context.thinkingChars, context.indexChars, context.notesChars, context.attempts and context.attemptsChars":
         withUser(
@@ -230,7 +230,7 @@ export function limitsSuite(launcher: Launcher): void {
           await refused(await messaged(ask), /already runs 1, its limit/);
           await ask(path.replace(/messages$/, "cancel"), {});
           await first.text();
-          assert.equal((await messaged(ask)).status, 200);
+          // What was sent counts, though no reply came.
           await refused(await messaged(ask), /spent its 0\.01 US dollars for today/);
         },
       ),
