@@ -1,6 +1,7 @@
 /** Reading in the repository around a workspace that is a folder inside it. */
+import { staysInside } from "./confine.ts";
 import type { EnvironmentView, HostFunction } from "@vis/extension";
-import { isAbsolute, join, relative, resolve, sep } from "node:path";
+import { join, relative, resolve, sep } from "node:path";
 
 /** A reading function that also takes paths of the repository around the workspace: it then works at the top of the
  * repository. Its result has paths relative to the workspace, as always. With `searches`, its options name the paths. */
@@ -16,7 +17,7 @@ export function readsAround(read: HostFunction, { searches = false } = {}): Host
     const paths = [given].flat().filter((one) => typeof one === "string").map(plain);
     const isAround = (path: string): boolean => {
       const at = resolve(workspace, path);
-      return !isInside(workspace, at) && isInside(root, at);
+      return !staysInside(relative(workspace, at)) && staysInside(relative(root, at));
     };
     if (!paths.some(isAround)) return await read(env, ...args);
     const atTop = (path: string): string => {
@@ -51,11 +52,6 @@ function placed(result: unknown, back: (path: string) => string): unknown {
 
 function plain(path: string): string {
   return path.startsWith("!") ? path.slice(1) : path;
-}
-
-function isInside(folder: string, path: string): boolean {
-  const way = relative(folder, path);
-  return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

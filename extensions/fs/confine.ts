@@ -73,7 +73,7 @@ function namedIn({ root }: Workspace, path: string): string {
   if (path.includes("\0")) throw new TypeError(`Cannot use path ${JSON.stringify(path)}: it has a NUL character`);
   // One text for each name: another one for its bytes could hide a guarded name.
   const named = relative(root, resolve(root, nameText(nameBytes(path))));
-  if (!isInside(named)) throw outside(path, root);
+  if (!staysInside(named)) throw outside(path, root);
   if (named.split(sep).length > MAX_DEPTH) {
     throw new RangeError(`Cannot use a path of over ${MAX_DEPTH} folders: work in a folder with a shorter path`);
   }
@@ -85,7 +85,7 @@ function placeAt(
   { named, path, absolute }: { readonly named: string; readonly path: string; readonly absolute: string },
 ): WorkspacePath {
   const inside = relative(root, absolute);
-  if (!isInside(inside)) throw outside(path, root);
+  if (!staysInside(inside)) throw outside(path, root);
   const real = slashed(inside);
   try {
     return { real, path: slashed(named), info: tree.look(real) };
@@ -123,7 +123,8 @@ function slashed(relation: string): string {
   return (sep === "/" ? relation : relation.replaceAll(sep, "/")) || ".";
 }
 
-function isInside(relation: string): boolean {
+/** Whether a path that is relative to a folder stays in it. */
+export function staysInside(relation: string): boolean {
   return relation !== ".." && !relation.startsWith(`..${sep}`) && !isAbsolute(relation);
 }
 

@@ -67,13 +67,13 @@ export class FsPlaces {
   }
 
   /** Watches what programs change, for one call. Looks and changes of `fs` come one at a time. */
-  watch(env: View & Pick<EnvironmentView, "spawn">): FileWatcher {
+  watch(env: View & Pick<EnvironmentView, "spawn" | "root">): FileWatcher {
     const { queue, watch } = this.#place(env.workspace, env.home ?? null);
     // What a command changed is told even if its call was abandoned.
     const context = (): Promise<FsContext> => this.#context(env, undefined);
     return {
       begin: async () => {
-        await queue.run(async () => watch.begin(await context(), env.spawn));
+        await queue.run(async () => watch.begin(await context(), env));
         return () => watch.ended();
       },
       report: () => queue.run(async () => watch.report(await context(), env.spawn)),

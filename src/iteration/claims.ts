@@ -205,7 +205,7 @@ const HEDGED = new RegExp(
   words(
     "if|would|could|should|might|unless|once|before|earlier|previous(?:ly)?|yesterday|ago|last|already|logs?|changelog|histor(?:y|ies)|report|author|mind|" +
       "wenn|falls|würde|könnte|sollte|bevor|bereits|schon|früher|si|aurais|déjà|habría|antes|ya|se|avrei|già|se|teria|já|als|zou|reeds|al|jeśli|gdyby|już|если|бы|уже",
-  ).source + "|如果|若|以前|之前|もし|たら|既に|すでに|以前|(?:者|チーム|氏|さん|人)[はが]",
+  ).source + "|如果|若|以前|之前|もし|たら|既に|すでに|(?:者|チーム|氏|さん|人)[はが]",
   "iu",
 );
 /** Work on the answer itself, or on what a block computed. */

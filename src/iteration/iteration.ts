@@ -55,7 +55,7 @@ export interface IterationInput {
   /** For what an answer of the query was refused before, though it could have been accepted. */
   readonly doubted: readonly Doubt[];
   /** A claim in the model's words that nothing the query did supports; null if there is none. */
-  readonly unsupportedClaim: (text: string) => Promise<string | null>;
+  readonly unsupportedClaim: (text: string) => string | null;
   /** Set by `answer(value)` in a block of this iteration. */
   readonly offered: () => OfferedAnswer | null;
   /** What the calls of this iteration changed in files. */

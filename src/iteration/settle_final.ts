@@ -47,7 +47,7 @@ export async function settleFinal(
     /** What was doubted in the query before. */
     readonly doubted: readonly Doubt[];
     /** A claim in a text of the model that nothing the request did supports; null if there is none. */
-    readonly unsupportedClaim: (text: string) => Promise<string | null>;
+    readonly unsupportedClaim: (text: string) => string | null;
   },
 ): Promise<Settled | null> {
   const candidate = offered
@@ -67,7 +67,7 @@ export async function settleFinal(
     ? { answer: judged.text, answerType: "text" as const, value: judged.value }
     : { answer: text, answerType };
   if (reason === null) {
-    const doubt = doubtOf(candidate, executed) ?? await doubtClaim(candidate, unsupportedClaim);
+    const doubt = doubtOf(candidate, executed) ?? doubtClaim(candidate, unsupportedClaim);
     if (doubt && !doubted.includes(doubt.doubt)) return { kind: "refused", unsupported: null, ...doubt };
     return { kind: "accepted", final: { ...answer, confidence, notes: [] } };
   }
@@ -92,11 +92,11 @@ function doubtOf(
 }
 
 /** The same for an answer that claims what the request did not do. Only the model's own words can. */
-async function doubtClaim(
+function doubtClaim(
   { words, judged }: Candidate,
-  unsupportedClaim: (text: string) => Promise<string | null>,
-): Promise<{ readonly doubt: Doubt; readonly reason: string } | null> {
-  const claim = judged || words === null ? null : await unsupportedClaim(words);
+  unsupportedClaim: (text: string) => string | null,
+): { readonly doubt: Doubt; readonly reason: string } | null {
+  const claim = judged || words === null ? null : unsupportedClaim(words);
   if (claim === null) return null;
   const reason = `In this request no file was changed and no command ran, but the answer says: "${
     oneLine(claim, FAILURE_CHARS)

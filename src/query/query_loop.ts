@@ -218,10 +218,10 @@ export class QueryLoop {
   }
 
   /** An answer may be about the work of an earlier request. */
-  #unsupportedClaim(text: string): Promise<string | null> {
+  #unsupportedClaim(text: string): string | null {
     const { state, request, extras, before, frame: { environment: { given } } } = this.#prepared;
-    if (state.acted || before !== null) return Promise.resolve(null);
-    return Promise.resolve(claimOf(text, { request, given: extras.images.length + given.shown.length > 0 }));
+    if (state.acted || before !== null) return null;
+    return claimOf(text, { request, given: extras.images.length + given.shown.length > 0 });
   }
 
   /** What the user has sent since the last call; stored before the next one shows it. */

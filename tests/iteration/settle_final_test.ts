@@ -45,7 +45,7 @@ async function settle(
     refusedBefore: null,
     supported: false,
     doubted: [],
-    unsupportedClaim: () => Promise.resolve(null),
+    unsupportedClaim: () => null,
     ...parts,
   });
 }

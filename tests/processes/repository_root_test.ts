@@ -43,8 +43,8 @@ Deno.test({
   ignore: modes !== "",
   fn: () =>
     withFolder(async (folder) => {
-      const at = await tree(folder, ["shared/.git/HEAD", "shared/mine/work/a"]);
-      const start = join(at, "shared/mine/work");
+      const at = await tree(folder, ["shared/.git/HEAD", "shared/mine/here/a"]);
+      const start = join(at, "shared/mine/here");
       assert.equal(repositoryRoot(start, { closed: [] }), join(at, "shared"));
       assert.equal(repositoryRoot(start, { closed: [], user: (user ?? 0) + 1 }), null);
       await Deno.chmod(join(at, "shared"), 0o777);

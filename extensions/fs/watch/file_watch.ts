@@ -48,10 +48,10 @@ export class FileWatch {
   }
 
   /** A command is about to begin: what has changed until now was not its work. */
-  async begin(context: FsContext, spawn: EnvironmentView["spawn"]): Promise<void> {
+  async begin(context: FsContext, { spawn, root }: Pick<EnvironmentView, "spawn" | "root">): Promise<void> {
     const found = await this.#next(context);
     if (this.#isOpen) this.#untold = joined(this.#untold, await this.#record(context, found, spawn));
-    await this.#git.refresh();
+    await this.#git.refresh(root);
     await this.#copy(context, found);
     this.#running++;
     this.#isOpen = true;

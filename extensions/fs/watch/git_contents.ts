@@ -2,7 +2,7 @@ import { AT } from "../tree/tree.ts";
 import type { Stamp } from "./workspace_look.ts";
 import { ByteBuffer, type EnvironmentView, smallTextFile } from "@vis/extension";
 import { Buffer } from "node:buffer";
-import { dirname, join, relative, resolve, sep } from "node:path";
+import { join, relative, resolve, sep } from "node:path";
 
 const MOST_BYTES = 64 << 20;
 /** Of an entry of an index: before its hash, and between the hash and the name. */
@@ -22,9 +22,9 @@ export class GitContents {
     this.#workspace = workspace;
   }
 
-  /** Reads the index, if it has changed. */
-  async refresh(): Promise<void> {
-    const place = await repositoryOf(this.#workspace);
+  /** Reads the index, if it has changed. `root`: the top of the repository around the workspace, if there is one. */
+  async refresh(root: string = this.#workspace): Promise<void> {
+    const place = await repositoryAt(root, this.#workspace);
     const index = place === null ? null : join(place.gitDir, "index");
     const info = index === null ? null : await Deno.stat(index).catch(() => null);
     const stamp = info === null ? "" : [index, info.ino, info.size, info.mtime?.getTime()].join();
@@ -94,20 +94,16 @@ interface Repository {
   readonly prefix: string;
 }
 
-/** The repository that the workspace is in, or null. */
-async function repositoryOf(workspace: string): Promise<Repository | null> {
-  for (let at = workspace;; at = dirname(at)) {
-    const dot = join(at, ".git"), info = await Deno.lstat(dot).catch(() => null);
-    const named = info?.isFile ? /^gitdir: (.+?)\s*$/.exec(await smallTextFile(dot) ?? "")?.[1] : undefined;
-    const gitDir = info?.isDirectory ? dot : named === undefined ? null : resolve(at, named);
-    if (gitDir !== null) {
-      const common = (await smallTextFile(join(gitDir, "commondir")))?.trim();
-      const below = relative(at, workspace).replaceAll(sep, "/");
-      const commonDir = common === undefined ? gitDir : resolve(gitDir, common);
-      return { gitDir, commonDir, prefix: below === "" ? "" : `${below}/` };
-    }
-    if (at === dirname(at)) return null;
-  }
+/** The repository with this top, or null. */
+async function repositoryAt(top: string, workspace: string): Promise<Repository | null> {
+  const dot = join(top, ".git"), info = await Deno.lstat(dot).catch(() => null);
+  const named = info?.isFile ? /^gitdir: (.+?)\s*$/.exec(await smallTextFile(dot) ?? "")?.[1] : undefined;
+  const gitDir = info?.isDirectory ? dot : named === undefined ? null : resolve(top, named);
+  if (gitDir === null) return null;
+  const common = (await smallTextFile(join(gitDir, "commondir")))?.trim();
+  const below = relative(top, workspace).replaceAll(sep, "/");
+  const commonDir = common === undefined ? gitDir : resolve(gitDir, common);
+  return { gitDir, commonDir, prefix: below === "" ? "" : `${below}/` };
 }
 
 /** The files of an index below a folder. One that may have changed as the index was written is left out. */
