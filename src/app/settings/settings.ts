@@ -163,7 +163,7 @@ export async function lockSettings<S extends Pick<Settings, "config">>(
 /** Null if there is none, or nothing in it. */
 export async function readConfigFile(path: string): Promise<ConfigFile | null> {
   try {
-    const text = await plainTextFile(path);
+    const text = await plainTextFile(path, { exact: true });
     return text.trim() === "" ? null : { path, text };
   } catch (error) {
     if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) return null;

@@ -110,6 +110,9 @@ interface ReadOptions {
   /** Whether a link at the end is followed. */
   readonly links?: boolean;
   readonly most?: number;
+  /** Whether the text, written again, must give the same bytes: its byte order mark is kept, and a file in another
+   * encoding is refused. */
+  readonly exact?: boolean;
 }
 
 /** Text of a plain file. A workspace may bring a link to a device, a pipe or a file without an end, which would take the
@@ -117,7 +120,7 @@ interface ReadOptions {
  * errors. */
 export async function plainTextFile(
   path: string,
-  { links = true, most = MAX_BYTES }: ReadOptions = {},
+  { links = true, most = MAX_BYTES, exact = false }: ReadOptions = {},
 ): Promise<string> {
   const info = await (links ? Deno.stat(path) : Deno.lstat(path));
   if (!info.isFile) throw new NotPlainFile(`it is ${kindText(info)}, not a file`);
@@ -131,7 +134,11 @@ export async function plainTextFile(
     used += count;
     if (used === bytes.length) throw new NotPlainFile("it grew while it was read");
   }
-  return new TextDecoder().decode(bytes.subarray(0, used));
+  try {
+    return new TextDecoder("utf-8", { fatal: exact, ignoreBOM: exact }).decode(bytes.subarray(0, used));
+  } catch {
+    throw new NotPlainFile("it is not UTF-8; save it as UTF-8");
+  }
 }
 
 /** Text of a file; null if it is missing, not a regular file, or larger than any configuration. Links are followed only

@@ -54,6 +54,25 @@ Deno.test("AppConfigAdmin.set() writes what holds from then on, comments kept, f
     );
   }));
 
+Deno.test("AppConfigAdmin.set() keeps a byte order mark, and changes no file that is not UTF-8", () =>
+  withPlace(async ({ own: path, admin }) => {
+    const config = await admin();
+    await Deno.mkdir(dirname(path), { recursive: true });
+    await Deno.writeTextFile(path, '\ufeff{ "model": "a/b" } // mine');
+    await config.set("budget.iterations", { words: ["5"], project: false });
+    await config.unset("model", { project: false });
+    const bytes = await Deno.readFile(path);
+    assert.deepEqual([...bytes.subarray(0, 4)], [0xef, 0xbb, 0xbf, 0x7b]);
+    assert.match(new TextDecoder().decode(bytes), /"iterations": 5[^]*\/\/ mine/);
+    const latin1 = Uint8Array.from("{ } // caf\xe9", (char) => char.charCodeAt(0));
+    await Deno.writeFile(path, latin1);
+    await assert.rejects(
+      config.set("model", { words: ["a/b"], project: false }),
+      /Cannot read .*config\.jsonc: it is not UTF-8; save it as UTF-8/,
+    );
+    assert.deepEqual(await Deno.readFile(path), latin1);
+  }));
+
 Deno.test("AppConfigAdmin.set() reads words as the setting takes them", () =>
   withPlace(async ({ admin }) => {
     const config = await admin();

@@ -149,8 +149,9 @@ function finishOf({ reason }: QueryResult): "stop" | "length" {
   return reason === "answered" ? "stop" : "length";
 }
 
-function usageOf({ input, output, cached, reasoning }: Usage) {
+function usageOf({ input, output, cached, reasoning, estimated = 0 }: Usage) {
   return {
+    ...(estimated > 0 ? { estimated: true } : {}),
     prompt_tokens: input,
     completion_tokens: output,
     total_tokens: input + output,

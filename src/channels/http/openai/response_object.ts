@@ -106,8 +106,9 @@ function messageItem({ queryId, answer: text }: QueryResult, status: Message["st
   return { id: `msg_${queryId}`, type: "message", status, role: "assistant", content: [content] };
 }
 
-function usageOf({ input, output, cached, cacheWrite = 0, reasoning }: Usage) {
+function usageOf({ input, output, cached, cacheWrite = 0, reasoning, estimated = 0 }: Usage) {
   return {
+    ...(estimated > 0 ? { estimated: true } : {}),
     input_tokens: input,
     input_tokens_details: { cached_tokens: cached, cache_write_tokens: cacheWrite },
     output_tokens: output,

@@ -42,6 +42,21 @@ Deno.test("openai client: a completion with usage, and its conversation goes on 
   assert.ok(!asked.includes("variable messages"), "what the conversation knows is not bound again");
 });
 
+Deno.test("openai client: usage says whether a part of it is estimated", async () => {
+  const counted = { input: 10, output: 2 };
+  await using rig = await startRig([
+    { text: final("one"), usage: { ...counted, estimated: 1 } },
+    { text: final("two"), usage: counted },
+    { text: final("three"), usage: { ...counted, estimated: 1 } },
+  ]);
+  const ask = async () =>
+    (await openAiClient(rig).chat.completions.create({ model: "vis", messages: [user("ask")] })).usage;
+  assert.equal(Reflect.get(await ask() ?? {}, "estimated"), true);
+  assert.equal("estimated" in (await ask() ?? {}), false);
+  const { usage } = await openAiClient(rig).responses.create({ model: "vis", input: "ask" });
+  assert.equal(Reflect.get(usage ?? {}, "estimated"), true);
+});
+
 Deno.test("openai client: without a conversation the earlier messages are the variable messages", async () => {
   await using rig = await startRig([
     replyJson("messages.map(({ role, content }) => role + ':' + content).join('|')", {}),
