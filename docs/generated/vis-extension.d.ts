@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: d5900badbf66d072725a687e8bbe79896816ea7e3def87a9e44ec82033c7fa62
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: bdb7c80ed5e30c66b18b516bc4100901892bd82819bdb0b85113d869a0ca55fb
 import { z } from 'zod';
 
 /** Any value that JSON can express. */
@@ -852,6 +852,9 @@ export interface ReadOptions {
   /** Whether a link at the end is followed. */
   readonly links?: boolean;
   readonly most?: number;
+  /** Whether the text, written again, must give the same bytes: its byte order mark is kept, and a file in another
+   * encoding is refused. */
+  readonly exact?: boolean;
 }
 /** Text of a file; null if it is missing, not a regular file, or larger than any configuration. Links are followed only
  * in the user's own files: those of a repository may lead anywhere. */
