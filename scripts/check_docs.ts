@@ -1,4 +1,5 @@
-/** Checks the documentation against the tree: relative links and the paths in AGENTS.md must exist. */
+/** Checks the documentation against the tree: relative links, the headings that they name, and the paths in AGENTS.md
+ * must exist. */
 import { dirname, join, normalize } from "node:path";
 import { ROOT } from "./_project.ts";
 
@@ -13,11 +14,19 @@ async function pages(folder = ""): Promise<string[]> {
   return found.sort();
 }
 
-/** Relative link targets of a page, without their fragments. */
+/** Relative link targets of a page, with their fragments. */
 export function linksOf(markdown: string): string[] {
   const text = markdown.replace(/```[\s\S]*?```|`[^`\n]*`/g, "");
-  return [...text.matchAll(/\]\(([^)\s]+)\)/g)].map((match) => (match[1] ?? "").split("#")[0] ?? "")
-    .filter((target) => target !== "" && !/^[a-z]+:/.test(target));
+  return [...text.matchAll(/\]\(([^)\s]+)\)/g)].map((match) => match[1] ?? "")
+    .filter((target) => !/^[a-z]+:/.test(target));
+}
+
+/** The fragments of a page's headings, as GitHub makes them. */
+export function fragmentsOf(markdown: string): string[] {
+  const headings = markdown.replace(/^```[^]*?^```/gm, "").matchAll(/^#+ +(.+)$/gm);
+  return [...headings].map(([, text = ""]) =>
+    text.replace(/\[(.*?)\]\(.*?\)/g, "$1").toLowerCase().replace(/[^\p{L}\p{N}\s_-]/gu, "").replaceAll(" ", "-")
+  );
 }
 
 /** Paths in backquotes that must exist: those with a slash that are not a pattern. */
@@ -35,7 +44,13 @@ export async function problems(): Promise<string[]> {
   for (const page of await pages()) {
     const text = await Deno.readTextFile(join(ROOT, page));
     for (const link of linksOf(text)) {
-      if (!await exists(normalize(join(dirname(page), link)))) found.push(`${page}: no such file: ${link}`);
+      const [file = "", fragment] = link.split("#");
+      const path = file === "" ? page : normalize(join(dirname(page), file));
+      if (!await exists(path)) found.push(`${page}: no such file: ${link}`);
+      else if (fragment !== undefined && path.endsWith(".md")) {
+        const there = fragmentsOf(await Deno.readTextFile(join(ROOT, path)));
+        if (!there.includes(fragment)) found.push(`${page}: no such heading: ${link}`);
+      }
     }
     if (page !== "AGENTS.md") continue;
     for (const path of pathsOf(text)) if (!await exists(path)) found.push(`${page}: no such path: ${path}`);

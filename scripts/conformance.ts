@@ -1,5 +1,5 @@
 /** `deno task conformance`: runs programs through the sandbox and through plain Deno, and prints every difference that
- * no decision explains (docs/conformance.md). Exits with 1 if there is one.
+ * no decision explains (docs/internals/conformance.md). Exits with 1 if there is one.
  *
  *     deno task conformance                             the corpus of tests/conformance/corpus
  *     deno task conformance --package                   the packages of scripts/conformance_package.ts

@@ -21,7 +21,7 @@ export function peersPage(report: PeersReport): string {
   const { machine: { cores, memoryGb }, repetitions, rounds } = report;
   return `# Beside other agents
 
-Made by \`deno task bench --peers --publish\`; [benchmarks](../benchmarks.md#beside-other-agents) says how. Medians of
+Made by \`deno task bench --peers --publish\`; [benchmarks](../internals/benchmarks.md#beside-other-agents) says how. Medians of
 ${repetitions} repetitions with the least and the largest, on ${cores} cores and ${memoryGb} GB; the least of a line in
 bold.
 

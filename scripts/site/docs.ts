@@ -2,7 +2,6 @@
  * into a cache; it refuses a page with a link that leads nowhere. */
 import { dirname, join, normalize } from "node:path";
 import { ROOT } from "../_project.ts";
-import { BOOK } from "./book.ts";
 
 const VITEPRESS = "1.6.4";
 const OUT = join(ROOT, "dist/docs");
@@ -22,25 +21,20 @@ export function sitePage(markdown: string, path: string): string {
   );
 }
 
-/** The first page: what each page is about. */
-export function homePage(): string {
-  const parts = BOOK.map(({ text, pages }) =>
-    `## ${text}\n\n${pages.map(([path, title]) => `- [${title}](${path}.md)`).join("\n")}`
-  );
-  return `# Vis\n\nAn agent in one executable. The model writes TypeScript; blocks run in a sandbox that can do nothing until
-an extension grants it; state lives in variables and SQLite.\n\n${parts.join("\n\n")}\n`;
+/** The parts of the site and their pages, in the order of docs/README.md. A path has no extension. */
+export function partsOf(index: string): { readonly text: string; readonly pages: readonly [string, string][] }[] {
+  return index.split(/^## /m).slice(1).map((part) => ({
+    text: part.slice(0, part.indexOf("\n")),
+    pages: [...part.matchAll(/^- \[(.+?)\]\((.+?)\.md\)/gm)].map(([, title = "", path = ""]) => [path, title]),
+  }));
 }
 
-function siteConfig(): string {
-  const decisions = { text: "Decisions", link: "/decisions/README" };
-  const sidebar = [
-    ...BOOK.map(({ text, pages }) => ({
-      text,
-      collapsed: false,
-      items: pages.map(([path, title]) => ({ text: title, link: `/${path}` })),
-    })),
-    decisions,
-  ];
+function siteConfig(index: string): string {
+  const sidebar = partsOf(index).map(({ text, pages }) => ({
+    text,
+    collapsed: false,
+    items: pages.map(([path, title]) => ({ text: title.replaceAll("`", ""), link: `/${path}` })),
+  }));
   const themeConfig = { sidebar, search: { provider: "local" }, outline: [2, 3] };
   const config = {
     title: "Vis",
@@ -95,9 +89,10 @@ async function render(): Promise<void> {
   const site = join(cache, "site");
   await Deno.remove(site, { recursive: true }).catch(() => {});
   await copyPages(site);
-  await Deno.writeTextFile(join(site, "index.md"), homePage());
+  const index = await Deno.readTextFile(join(ROOT, "docs/README.md"));
+  await Deno.writeTextFile(join(site, "index.md"), index);
   await Deno.mkdir(join(site, ".vitepress"), { recursive: true });
-  await Deno.writeTextFile(join(site, ".vitepress/config.mjs"), siteConfig());
+  await Deno.writeTextFile(join(site, ".vitepress/config.mjs"), siteConfig(index));
   await command("node", [join(cache, "node_modules/vitepress/bin/vitepress.js"), "build", "site"], cache);
   console.log(`Open ${OUT}/index.html, or serve the folder`);
 }

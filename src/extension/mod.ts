@@ -1,4 +1,4 @@
-/** All that an extension may import, as `@vis/extension`. docs/extensions.md explains it. */
+/** All that an extension may import, as `@vis/extension`. docs/extend/spec.md explains it. */
 import type { Extension } from "./spec.ts";
 import { type NormalExtension, validateExtension } from "./validate.ts";
 

@@ -65,7 +65,7 @@ function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null ? value as Record<string, unknown> : {};
 }
 
-/** What a setting means to Vis, marked on its type with `.meta({ … })`; docs/extensions.md lists the marks. */
+/** What a setting means to Vis, marked on its type with `.meta({ … })`; docs/extend/spec.md lists the marks. */
 interface SettingMark {
   readonly name: typeof SETTING_MARKS[number];
   readonly value: unknown;

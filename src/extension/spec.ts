@@ -6,7 +6,7 @@ import type { FoundState, StateEntry, StateVersion } from "../domain/records/ext
 import type { HistoryReader } from "../domain/records/history.ts";
 import type { ProgramWalls, Spawn } from "./spawned.ts";
 
-/** A bundle of functions, constants, prompt and nudge. docs/extensions.md explains every key. */
+/** A bundle of functions, constants, prompt and nudge. docs/extend/spec.md explains every key. */
 export interface Extension {
   /** Unique; used for replacement and by `requires`. */
   readonly namespace: string;
@@ -118,7 +118,7 @@ export function value(name: string, constant: unknown, options: { readonly doc: 
   return { kind: "value", name, value: constant, doc: options.doc };
 }
 
-/** What an extension sees, read-only: docs/extensions.md. A key marked `?` is absent where its part is, as in a test. */
+/** What an extension sees, read-only: docs/extend/spec.md. A key marked `?` is absent where its part is, as in a test. */
 export type EnvironmentView = ConversationKeys & QueryKeys;
 
 /** Keys that exist for the whole life of an environment. Objects are snapshots of the current state. */

@@ -83,7 +83,7 @@ const PROSE = "The model wrote this as plain text, not in the form that it was a
 
 type Finished = Exclude<IterationResult, { readonly kind: "cancelled" }>;
 
-/** The decisions between iterations; see the table of states in docs/architecture.md. */
+/** The decisions between iterations; see the table of states in docs/internals/architecture.md. */
 export class QueryLoop {
   readonly #prepared: Prepared;
   readonly #leaving: AbortSignal | null;

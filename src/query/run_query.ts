@@ -8,7 +8,7 @@
  *   query_approvals.ts  asks the user
  *   limits.ts           counts every call against the limits of cost and tokens, and ends what takes too long
  *
- * docs/architecture.md has the table of what follows what. */
+ * docs/internals/architecture.md has the table of what follows what. */
 
 import { Cancelled, ConfigError, HandedOver, StoreError, TakenOverError } from "../domain/errors.ts";
 import type { Approve } from "../domain/query/approval.ts";

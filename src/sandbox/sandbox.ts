@@ -96,7 +96,7 @@ export interface RunReport {
   readonly notes: readonly string[];
 }
 
-/** How the text of a final answer was resolved (docs/protocol.md, "Finals", step 2). */
+/** How the text of a final answer was resolved (docs/internals/protocol.md, "Finals", step 2). */
 export type RenderReport =
   | { readonly ok: true; readonly from: "variable" | "template" | "literal"; readonly text: string }
   | { readonly ok: false; readonly reason: string };

@@ -1,4 +1,4 @@
-/** Who may import whom: the tables of docs/architecture.md as data. */
+/** Who may import whom: the tables of docs/internals/architecture.md as data. */
 
 /** The ranks of the folders of src/. A file imports its own folder and folders of a strictly lower rank. */
 export const RANK: Readonly<Record<string, number>> = {

@@ -72,8 +72,8 @@ Deno.test("a folder of programs is compared: differences are explained, or told 
     const differences = await differencesOf(programs, OPTIONS);
     const names = differences.map((one) => [one.program.name, one.place, explanationOf(one)?.where]);
     assert.deepEqual(names.toSorted(), [
-      ["b.js", "braces", "docs/sandbox.md"],
-      ["b.js", "top", "docs/sandbox.md"],
+      ["b.js", "braces", "docs/internals/sandbox.md"],
+      ["b.js", "top", "docs/internals/sandbox.md"],
       ["deep/c.js", "top", undefined],
     ]);
     const [left] = differences.filter((one) => !explanationOf(one));

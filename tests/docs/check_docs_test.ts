@@ -1,9 +1,14 @@
 import assert from "node:assert/strict";
-import { linksOf, pathsOf } from "../../scripts/check_docs.ts";
+import { fragmentsOf, linksOf, pathsOf } from "../../scripts/check_docs.ts";
 
-Deno.test("linksOf() finds relative links outside code, without fragments", () => {
+Deno.test("linksOf() finds relative links outside code, with fragments", () => {
   const page = "[a](x.md#top) [b](https://example.org) [c](../y/) [d](#here)\n```\n[no](z.md)\n```\n";
-  assert.deepEqual(linksOf(page), ["x.md", "../y/"]);
+  assert.deepEqual(linksOf(page), ["x.md#top", "../y/", "#here"]);
+});
+
+Deno.test("fragmentsOf() makes the fragments of headings outside code", () => {
+  const page = "# A `b.c`, and [d](e.md)\n```sh\n# no\n```\n## Über uns\n";
+  assert.deepEqual(fragmentsOf(page), ["a-bc-and-d", "über-uns"]);
 });
 
 Deno.test("pathsOf() finds paths in backquotes and no patterns", () => {

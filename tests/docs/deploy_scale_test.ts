@@ -16,7 +16,7 @@ import { parse, parseAllDocuments } from "yaml";
 import { parseJsonc } from "../../src/config/jsonc.ts";
 import { ConfigSchema } from "../../src/config/schema.ts";
 
-const folder = new URL("../../docs/deploy/scale/", import.meta.url);
+const folder = new URL("../../docs/serve/deploy/scale/", import.meta.url);
 const read = (name: string): string => Deno.readTextFileSync(new URL(name, folder));
 
 interface Resource {
@@ -39,7 +39,7 @@ const found = (kind: string): Resource => {
   return one;
 };
 
-Deno.test("docs/deploy/scale: Kubernetes accepts every resource", () => {
+Deno.test("docs/serve/deploy/scale: Kubernetes accepts every resource", () => {
   assert.equal(resources.length, 10);
   for (const resource of resources) {
     const Kind = KINDS[resource.kind as keyof typeof KINDS];
@@ -49,7 +49,7 @@ Deno.test("docs/deploy/scale: Kubernetes accepts every resource", () => {
   assert.throws(() => new Deployment({ spec: { replicas: "2" } } as never).validate(), /replicas must be integer/);
 });
 
-Deno.test("docs/deploy/scale: a pod is as restricted as the sandbox allows, and ends later than its requests", () => {
+Deno.test("docs/serve/deploy/scale: a pod is as restricted as the sandbox allows, and ends later than its requests", () => {
   const { spec } = found("Deployment").spec.template;
   const [container] = spec.containers;
   assert.equal(spec.securityContext.runAsNonRoot, true);
@@ -67,7 +67,7 @@ Deno.test("docs/deploy/scale: a pod is as restricted as the sandbox allows, and 
   assert.deepEqual(mounted.filter((name: string) => !volumes.has(name)), []);
 });
 
-Deno.test("docs/deploy/scale: probes ask by a name that the settings contain", () => {
+Deno.test("docs/serve/deploy/scale: probes ask by a name that the settings contain", () => {
   const settings = [found("ConfigMap").data?.["config.jsonc"] ?? "", read("config.jsonc")]
     .map((text) => ConfigSchema.parse(parseJsonc({ path: "config.jsonc", text })));
   const [container] = found("Deployment").spec.template.spec.containers;
@@ -79,7 +79,7 @@ Deno.test("docs/deploy/scale: probes ask by a name that the settings contain", (
   assert.ok(settings[1]?.server.hosts.includes(host));
 });
 
-Deno.test("docs/deploy/scale: the compose file follows the Compose Specification", async () => {
+Deno.test("docs/serve/deploy/scale: the compose file follows the Compose Specification", async () => {
   const $id = "https://vis.test/compose";
   const schema = JSON.parse(
     JSON.stringify(composeSchema),
@@ -113,7 +113,7 @@ function metricsIn(expression: string): readonly string[] {
   return names;
 }
 
-Deno.test("docs/deploy/scale: alerts and the dashboard use metrics that exist", async () => {
+Deno.test("docs/serve/deploy/scale: alerts and the dashboard use metrics that exist", async () => {
   const known = new Set(["up", "process_resident_memory_bytes", "process_cpu_seconds_total"]);
   const source = await Deno.readTextFile(new URL("../../src/channels/http/metrics.ts", import.meta.url));
   for (const [, metric = ""] of source.matchAll(/"(vis_\w+)"/g)) known.add(metric);

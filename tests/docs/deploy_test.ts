@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { ALLOWED } from "../../src/sandbox/confine/seccomp.ts";
 
-const folder = new URL("../../docs/deploy/", import.meta.url);
+const folder = new URL("../../docs/serve/deploy/", import.meta.url);
 const read = (name: string): string => Deno.readTextFileSync(new URL(name, folder));
 const unit = read("vis.service");
 /** What sets the walls: src/sandbox/confine and V8's guard of its code. */
@@ -36,7 +36,7 @@ const hasAnalyze = (await analyze("syscall-filter", "--no-pager", "@system-servi
 /** A test that needs systemd-analyze, shown as skipped where there is none. */
 function analyzed(name: string, fn: () => Promise<void>): void {
   const why = hasAnalyze ? "" : " (skipped: no systemd-analyze)";
-  Deno.test({ name: `docs/deploy ${name}${why}`, ignore: !hasAnalyze, fn });
+  Deno.test({ name: `docs/serve/deploy ${name}${why}`, ignore: !hasAnalyze, fn });
 }
 
 analyzed("the unit is exposed no more than 2.0", async () => {
@@ -68,13 +68,13 @@ analyzed("the unit's list of system calls leaves what the walls need, and what a
   for (const name of ["ptrace", "mount", "bpf", "kexec_load", "init_module"]) assert.ok(!allowed.has(name), name);
 });
 
-Deno.test("docs/deploy the unit leaves enough time to end in", () => {
+Deno.test("docs/serve/deploy the unit leaves enough time to end in", () => {
   const stop = Number(/^TimeoutStopSec=(\d+)$/m.exec(unit)?.[1]);
   assert.ok(stop * 1000 > 10_000 + 5_000, "more than server.shutdownMs");
   assert.match(unit, /^ExecStart=.* serve --profile locked .*--token-file \$\{CREDENTIALS_DIRECTORY\}\/token$/m);
 });
 
-Deno.test("docs/deploy proxies hold no event back and pass the name and the address on", () => {
+Deno.test("docs/serve/deploy proxies hold no event back and pass the name and the address on", () => {
   assert.match(read("nginx.conf"), /proxy_buffering off;[^]*proxy_read_timeout 1h;/);
   assert.match(
     read("nginx.conf"),
@@ -85,7 +85,7 @@ Deno.test("docs/deploy proxies hold no event back and pass the name and the addr
   assert.doesNotMatch(read("Caddyfile"), /^\s*flush_interval/m, "with -1 a client that leaves is not noticed");
 });
 
-Deno.test("docs/deploy the image with tools runs without root, as that of a release does", () => {
+Deno.test("docs/serve/deploy the image with tools runs without root, as that of a release does", () => {
   const lines = read("Containerfile").split("\n");
   assert.ok(
     lines.findLastIndex((line) => /^USER 65532:65532$/.test(line)) > lines.findLastIndex((line) => /^RUN/.test(line)),

@@ -6,7 +6,7 @@ import { withFolder } from "../helpers/with_folder.ts";
 
 Deno.test("the first extension of the page passes its checks and tests, and can be added and shown", () =>
   withFolder(async (folder) => {
-    const page = await Deno.readTextFile(new URL("../../docs/first-extension.md", import.meta.url));
+    const page = await Deno.readTextFile(new URL("../../docs/extend/first-extension.md", import.meta.url));
     const [module = "", bugs = "", checks = "", test = ""] = [...page.matchAll(/```(?:ts|json)\n([^]*?)```/g)]
       .map(([, text = ""]) => text);
     const settings = { ...await settingsOf({ config: {}, home: join(folder, "home") }), workspace: folder };

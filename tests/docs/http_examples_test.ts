@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { replyJson } from "../helpers/scripted_provider.ts";
 import { startRig, TOKEN } from "../channels/http/_rig.ts";
 
-const PAGE = new URL("../../docs/http.md", import.meta.url);
+const PAGE = new URL("../../docs/serve/http.md", import.meta.url);
 
 /** The commands of the page that ask a server, as they stand there. */
 async function examples(): Promise<readonly string[]> {
@@ -12,7 +12,7 @@ async function examples(): Promise<readonly string[]> {
   });
 }
 
-Deno.test("docs/http.md: every curl of the page does what stands beside it", async () => {
+Deno.test("docs/serve/http.md: every curl of the page does what stands beside it", async () => {
   await using rig = await startRig([replyJson([], { final: "GET / and POST /" })]);
   const home = await Deno.makeTempDir({ prefix: "vis-docs-" });
   try {

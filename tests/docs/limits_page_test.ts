@@ -16,14 +16,14 @@ const NO_LIMITS = [
 ];
 
 async function rows(): Promise<{ readonly setting: string; readonly test: string }[]> {
-  const page = await Deno.readTextFile(new URL("docs/limits.md", ROOT));
+  const page = await Deno.readTextFile(new URL("docs/internals/limits.md", ROOT));
   return [...page.matchAll(/^\| `(.+?)` +\| .+? \| +(?:`(.+?)`)? *\|$/gm)].map(([, setting = "", test = HERE]) => ({
     setting,
     test,
   }));
 }
 
-Deno.test("docs/limits.md has every setting that limits something, and no other", async () => {
+Deno.test("docs/internals/limits.md has every setting that limits something, and no other", async () => {
   const all = settingList(z.toJSONSchema(ConfigSchema, { io: "input" }));
   const numbers = all.filter(({ key, type }) =>
     /\b(?:integer|number)\b/.test(type) && !NO_LIMITS.some((name) => key === name || key.startsWith(`${name}.`))
@@ -31,7 +31,7 @@ Deno.test("docs/limits.md has every setting that limits something, and no other"
   assert.deepEqual((await rows()).map(({ setting }) => setting).sort(), numbers.map(({ key }) => key).sort());
 });
 
-Deno.test("the tests that docs/limits.md names set the limit", async () => {
+Deno.test("the tests that docs/internals/limits.md names set the limit", async () => {
   for (const { setting, test } of await rows()) {
     const text = await Deno.readTextFile(new URL(test, ROOT));
     const name = test === HERE ? setting : setting.split(".").at(-1) ?? "";

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { filesOf } from "../architecture/import_graph.ts";
 import { loadModelData, type ModelDataSet } from "../../src/providers/models/model_data.ts";
 
 const ROOT = new URL("../..", import.meta.url).pathname;
@@ -8,9 +9,8 @@ const SETS: readonly ModelDataSet[] = ["openai", "anthropic", "google", "openrou
 const NAME = /\b(?:claude-[a-z]+-\d[\w.-]*|gpt-\d[\w.-]*|gemini-[\w.-]*\w)/g;
 
 async function pages(): Promise<readonly string[]> {
-  const docs = await Array.fromAsync(Deno.readDir(join(ROOT, "docs")));
-  const pages = docs.filter(({ name }) => name.endsWith(".md")).map(({ name }) => join("docs", name));
-  return ["README.md", "docs/generated/cli.md", ...pages];
+  const docs = (await filesOf(ROOT, "docs/")).filter((path) => path.endsWith(".md"));
+  return ["README.md", ...docs.filter((path) => !path.startsWith("docs/generated/") || path.endsWith("/cli.md"))];
 }
 
 Deno.test("pages and help examples name models that the price list has", async () => {

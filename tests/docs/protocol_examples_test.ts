@@ -6,7 +6,7 @@ import { startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
 import { withFolder } from "../helpers/with_folder.ts";
 
-const PAGE = await Deno.readTextFile(new URL("../../docs/protocol.md", import.meta.url));
+const PAGE = await Deno.readTextFile(new URL("../../docs/internals/protocol.md", import.meta.url));
 const TAGS = ["notes", "prior_thinking", "earlier", "journal", "attempts", "var_index"];
 
 /** The rows of the table whose first column has this name: code spans, and what stands before the second one. */
@@ -24,7 +24,7 @@ function fenced(language: string): string {
   return new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\``, "m").exec(PAGE)?.[1] ?? "";
 }
 
-Deno.test("docs/protocol.md: the reply is one that Vis takes, runs and answers with", async () => {
+Deno.test("docs/internals/protocol.md: the reply is one that Vis takes, runs and answers with", async () => {
   const reply = fenced("json");
   const parsed = parseReply(reply);
   assert.ok(parsed.ok);
@@ -38,7 +38,7 @@ Deno.test("docs/protocol.md: the reply is one that Vis takes, runs and answers w
   });
 });
 
-Deno.test("docs/protocol.md: the parts of the context are those that are sent, in this order", async () => {
+Deno.test("docs/internals/protocol.md: the parts of the context are those that are sent, in this order", async () => {
   const example = fenced("text");
   const order = (text: string): string[] =>
     TAGS.filter((tag) => text.includes(`<${tag}>`)).toSorted((a, b) => text.indexOf(`<${a}>`) - text.indexOf(`<${b}>`));
@@ -56,7 +56,7 @@ Deno.test("docs/protocol.md: the parts of the context are those that are sent, i
   assert.match(sent, /^\[iter 4\/4\]\n/);
 });
 
-Deno.test("docs/protocol.md: blocks show what the table says", async () => {
+Deno.test("docs/internals/protocol.md: blocks show what the table says", async () => {
   const rows = tableOf("block");
   assert.ok(rows.length > 8);
   await using engine = await startEngine([
@@ -72,7 +72,7 @@ Deno.test("docs/protocol.md: blocks show what the table says", async () => {
   assert.deepEqual(shown, rows.map(({ right }) => right));
 });
 
-Deno.test("docs/protocol.md: answers become what the table says, or are refused with its reason", async () => {
+Deno.test("docs/internals/protocol.md: answers become what the table says, or are refused with its reason", async () => {
   const rows = tableOf("answer");
   assert.ok(rows.length > 8);
   const [, declared = ""] = /^After `(.*)`:$/m.exec(PAGE) ?? [];

@@ -5,7 +5,7 @@ import { type Rig, startRig, TOKEN } from "../channels/http/_rig.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
 import { until } from "../helpers/until.ts";
 
-const folder = new URL("../../docs/deploy/", import.meta.url);
+const folder = new URL("../../docs/serve/deploy/", import.meta.url);
 const read = (name: string): string => Deno.readTextFileSync(new URL(name, folder));
 const NAME = "vis.example.org";
 
@@ -119,7 +119,8 @@ for (const [program, argsOf] of [["nginx", nginxArgs], ["caddy", caddyArgs]] as 
   const path = find(program);
   const tools = path !== null && find("openssl") !== null;
   const why = tools ? "" : ` (skipped: no ${path === null ? program : "openssl"})`;
-  const name = `docs/deploy ${program} passes events on, tells who asks and who has gone, and cuts slow headers${why}`;
+  const name =
+    `docs/serve/deploy ${program} passes events on, tells who asks and who has gone, and cuts slow headers${why}`;
   Deno.test({ name, ignore: !tools }, async () => {
     const home = await Deno.makeTempDir({ prefix: "vis-proxy-" });
     await using rig = await startRig([{ text: replyJson([], { final: "never" }), delayMs: 60_000 }], {

@@ -80,7 +80,7 @@ async function watched(
 }
 
 Deno.test("the environment's table on the page has the keys of the type, with their scopes", async () => {
-  const page = await Deno.readTextFile(new URL("../../docs/extensions.md", import.meta.url));
+  const page = await Deno.readTextFile(new URL("../../docs/extend/spec.md", import.meta.url));
   const section = page.slice(page.indexOf("## The environment"));
   const table = section.slice(0, section.indexOf("\n\nKeys of scope"));
   const rows = [...table.matchAll(/^\| `(\w+)` +\| (.+?) +\| (conversation|query) +\|$/gm)];

@@ -10,7 +10,7 @@ import { startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
 import { withFolder } from "../helpers/with_folder.ts";
 
-const EXAMPLES = fileURLToPath(new URL("../../docs/extensions/examples/", import.meta.url));
+const EXAMPLES = fileURLToPath(new URL("../../docs/extend/examples/", import.meta.url));
 
 /** All examples, loaded as a user's own, in a registry. */
 async function examplesIn(folder: string) {

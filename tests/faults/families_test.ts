@@ -1,4 +1,4 @@
-/** A few tries of each family of `deno task faults`: docs/faults.md. On the executable where one can be made, since it
+/** A few tries of each family of `deno task faults`: docs/internals/faults.md. On the executable where one can be made, since it
  * starts faster. */
 import assert from "node:assert/strict";
 import { compiledLauncher, sourceLauncher } from "../e2e/_launcher.ts";

@@ -1,5 +1,5 @@
 /** A conversation of 12 iterations is killed at every step and sub-step, goes on from its database alone, and must come
- * out as if nothing had happened: docs/database.md, "What a cut leaves". */
+ * out as if nothing had happened: docs/internals/database.md, "What a cut leaves". */
 import assert from "node:assert/strict";
 import { fileURLToPath } from "node:url";
 import { buildSandbox } from "../helpers/sandbox.ts";

@@ -7,7 +7,7 @@ import { collectContent } from "../../src/persistence/unused_content.ts";
 import { CALL } from "./kill_script.ts";
 
 /** What must be the same in every run of the script, interrupted or not; see "What a cut leaves" in
- * docs/database.md. */
+ * docs/internals/database.md. */
 export interface Picture {
   /** Kind, scope and versions by name, with the values of all versions. */
   readonly variables: Readonly<Record<string, unknown>>;

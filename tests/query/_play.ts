@@ -5,7 +5,7 @@ import type { QueryResult } from "../../src/domain/query/query_schemas.ts";
 import { type Engine, type EngineOptions, startEngine } from "../helpers/engine.ts";
 import { replyJson, type ScriptedReply } from "../helpers/scripted_provider.ts";
 
-/** One row of the table in docs/architecture.md, and the query that goes through it. */
+/** One row of the table in docs/internals/architecture.md, and the query that goes through it. */
 export interface StateRow {
   readonly state: string;
   readonly event: string;

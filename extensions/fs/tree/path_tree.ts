@@ -21,7 +21,7 @@ export function treeOf(root: string): Tree {
 }
 
 /** Files below a folder by their paths, for systems without openat2. Every path is checked before it is used, but
- * replacing a folder with a link in between can lead outside, as docs/extensions/fs.md explains. */
+ * replacing a folder with a link in between can lead outside, as docs/extend/functions/fs.md explains. */
 export class PathTree implements Tree, Disposable {
   readonly #root: string;
 

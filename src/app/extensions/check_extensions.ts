@@ -1,7 +1,7 @@
 import { basename, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
-import testingTypes from "../../../docs/extensions/vis-extension-testing.d.ts" with { type: "text" };
+import testingTypes from "../../../docs/extend/vis-extension-testing.d.ts" with { type: "text" };
 import extensionTypes from "../../../docs/generated/vis-extension.d.ts" with { type: "text" };
 import { fileFault, messageOf, UsageError } from "../../domain/errors.ts";
 import { abortable } from "../../domain/kit/concurrency.ts";
@@ -279,7 +279,7 @@ const TYPE_FILES = {
   "@vis/extension/testing": {
     file: "vis-extension-testing.d.ts",
     text: testingTypes,
-    source: "../../../docs/extensions/vis-extension-testing.d.ts",
+    source: "../../../docs/extend/vis-extension-testing.d.ts",
   },
   "zod": { file: ZOD, text: null, source: ZOD },
 } as const;

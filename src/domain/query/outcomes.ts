@@ -1,7 +1,7 @@
 /** The closed lists of words that say how a query, an iteration and a question of the user end, and the sentences that
  * every interface for people shows for them. */
 
-/** Why a query ended; docs/architecture.md maps each to its status. `forked` is never stored: it is the reason of a query
+/** Why a query ended; docs/internals/architecture.md maps each to its status. `forked` is never stored: it is the reason of a query
  * in a fork that shows only its first iterations. */
 export const QUERY_REASONS = [
   "answered",

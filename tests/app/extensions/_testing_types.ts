@@ -1,6 +1,6 @@
 /** `deno task check` fails here where the types of `@vis/extension/testing` in a new folder are not those of its source. */
 import type * as Source from "../../../src/extension/testing.ts";
-import type * as Types from "../../../docs/extensions/vis-extension-testing.d.ts";
+import type * as Types from "../../../docs/extend/vis-extension-testing.d.ts";
 
 type Own = Pick<typeof Source, keyof typeof Types>;
 export const same = (own: Own): typeof Types => own;

@@ -1,4 +1,4 @@
-/** The programs of the `.txt` files beside this file (docs/conformance.md describes the lines). */
+/** The programs of the `.txt` files beside this file (docs/internals/conformance.md describes the lines). */
 import { basename } from "node:path";
 import { PLACES, type Program } from "../programs/program.ts";
 import { KNOWN } from "./known.ts";

@@ -8,7 +8,7 @@ export interface Explanation {
   readonly fits: (difference: Difference) => boolean;
 }
 
-const SANDBOX = "docs/sandbox.md", PROTOCOL = "docs/protocol.md";
+const SANDBOX = "docs/internals/sandbox.md", PROTOCOL = "docs/internals/protocol.md";
 const ABSENT =
   /\b(?:WebAssembly|SharedArrayBuffer|Atomics|Deno|fetch|process|Buffer|navigator|Worker|set(?:Immediate)|localStorage|alert|Event|EventTarget|Blob|ReadableStream|MessageChannel|reportError|typeof global|ShadowRealm|window|self)\b/;
 const STRINGS = /\beval\b|\bFunction\s*\(|\b(?:Async|Generator)\w*Function\b|\.constructor\(/;

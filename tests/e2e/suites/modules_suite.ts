@@ -8,7 +8,7 @@ import { launched } from "../helpers/together.ts";
 import { User } from "../helpers/user.ts";
 
 const example = (name: string): string =>
-  fileURLToPath(new URL(`../../../docs/extensions/examples/${name}`, import.meta.url));
+  fileURLToPath(new URL(`../../../docs/extend/examples/${name}`, import.meta.url));
 
 /** Tells what it was given; the message is in a language that nothing else loads. */
 const TELLS = `import { defineExtension, fn, z } from "@vis/extension";

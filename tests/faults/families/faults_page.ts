@@ -21,7 +21,7 @@ export async function faultsPage(
     "",
     "<!-- Made by `deno task faults`. Do not edit. -->",
     "",
-    "What came of faults that were put in. [Faults](../faults.md) has what is tried and what the words mean.",
+    "What came of faults that were put in. [Faults](../internals/faults.md) has what is tried and what the words mean.",
     ...sections,
     "",
   ].join("\n");

@@ -172,7 +172,7 @@ const TEMPORARY: Readonly<Record<string, string>> = {
   "not to be written": "/proc",
 };
 
-/** What the runtime of the executable says of a relative path, before any code of Vis runs: docs/start.md. */
+/** What the runtime of the executable says of a relative path, before any code of Vis runs: docs/guide/start.md. */
 const OF_RUNTIME = /Could not convert path to URL/;
 
 /** Where no temporary file can be made the program says so before a reply is paid for, or does without. */

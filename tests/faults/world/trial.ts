@@ -1,6 +1,6 @@
 import { Random } from "./random.ts";
 
-/** What can come of a fault, besides nothing. docs/faults.md says what each word means. */
+/** What can come of a fault, besides nothing. docs/internals/faults.md says what each word means. */
 export const WORDS = ["lost", "half", "twice", "hung", "unclear"] as const;
 export type Word = typeof WORDS[number];
 

@@ -7,7 +7,7 @@ import { runs as times } from "../../helpers/long_part.ts";
 
 const NEXT = "<|start|>assistant<|channel|>final<|message|>";
 
-/** Beginning and end of the thinking of each family in docs/protocol.md. */
+/** Beginning and end of the thinking of each family in docs/internals/protocol.md. */
 const FAMILIES: Readonly<Record<string, readonly [string, string]>> = {
   "DeepSeek, Qwen, GLM, Kimi": ["<think>\n", "\n</think>\n\n"],
   "prompts for thinking": ["<thinking>", "</thinking>"],
