@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: bdb7c80ed5e30c66b18b516bc4100901892bd82819bdb0b85113d869a0ca55fb
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: aacee908479049407f1435574fa21ba6a0beedee1b0e3533dc18bf8d2ddd9a99
 import { z } from 'zod';
 
 /** Any value that JSON can express. */
@@ -355,7 +355,7 @@ export interface ProgramWalls {
 /** Runs a program behind the kernel wall. Where that is not whole, the user is asked first, unless a setting says
  * otherwise. Rejects if the program may not run. */
 export type Spawn = (argv: readonly string[], options?: SpawnOptions) => Promise<Spawned>;
-/** A bundle of functions, constants, prompt and nudge. docs/extensions.md explains every key. */
+/** A bundle of functions, constants, prompt and nudge. docs/extend/spec.md explains every key. */
 export interface Extension {
   /** Unique; used for replacement and by `requires`. */
   readonly namespace: string;
@@ -485,7 +485,7 @@ export declare function fn(name: string, run: HostFunction, options: FunctionOpt
 export declare function value(name: string, constant: unknown, options: {
   readonly doc: string;
 }): ValueSymbol;
-/** What an extension sees, read-only: docs/extensions.md. A key marked `?` is absent where its part is, as in a test. */
+/** What an extension sees, read-only: docs/extend/spec.md. A key marked `?` is absent where its part is, as in a test. */
 export type EnvironmentView = ConversationKeys & QueryKeys;
 /** Keys that exist for the whole life of an environment. Objects are snapshots of the current state. */
 export interface ConversationKeys {
