@@ -5,8 +5,9 @@ import type { QueryResult } from "../domain/query/query_schemas.ts";
 import { messageWithLine } from "../extension/active.ts";
 import { isAboutWork } from "../iteration/claims.ts";
 import type { IterationFault } from "../iteration/iteration.ts";
-import type { BegunQuery, QueryLoop, Unusable } from "./query_loop.ts";
+import type { BegunQuery, QueryLoop } from "./query_loop.ts";
 import type { QueryParts } from "./query_parts.ts";
+import type { Unusable } from "./query_state.ts";
 
 /** Notes about extensions in one result. */
 const MOST_FAULTS = 5;

@@ -2,7 +2,8 @@
  * entrance of the folder. The others, in the order of reading:
  *
  *   query_parts.ts      what a query is built from and what the operator set: settings, limits, models
- *   query_loop.ts       the decisions between iterations, the state on which they depend, and each next message
+ *   query_loop.ts       the decisions between iterations
+ *   query_state.ts      the state on which they depend, and the context of each call
  *   query_ending.ts     how a query ends: stored, then announced, with the answer of one that has none
  *   subcalls.ts         calls of a model and child queries that blocks make
  *   query_approvals.ts  asks the user
@@ -33,8 +34,9 @@ import type { ModelMessage } from "../providers/provider.ts";
 import { Ledger, LedgerCalls, QueryDeadline } from "./limits.ts";
 import { QueryApprovals } from "./query_approvals.ts";
 import { fallbackAnswer, QueryEnding } from "./query_ending.ts";
-import { type BegunQuery, buildContext, handoverOf, type Prepared, QueryLoop, QueryState } from "./query_loop.ts";
+import { type BegunQuery, type Prepared, QueryLoop } from "./query_loop.ts";
 import { chosenRoute, isPlanning, type QueryParts } from "./query_parts.ts";
+import { buildContext, handoverOf, QueryState } from "./query_state.ts";
 import { Subcalls } from "./subcalls.ts";
 
 /** A query as another process left it. */

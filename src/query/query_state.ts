@@ -1,0 +1,350 @@
+/** What one query counts and carries over from one iteration to the next, and the context of each call, which shows it
+ * to the model. */
+
+import { clip } from "../domain/kit/text.ts";
+import type { BlockDiff, HostCallEvent } from "../domain/query/calls.ts";
+import { ChangedFiles } from "../domain/query/changed_files.ts";
+import type { QueryReason } from "../domain/query/outcomes.ts";
+import { endedChild, type StepChild } from "../domain/query/query_progress.ts";
+import type { QueryResult } from "../domain/query/query_schemas.ts";
+import { QueryWork } from "../domain/query/work.ts";
+import type { Environment } from "../environment/environment.ts";
+import type { ActiveExtensions } from "../extension/active.ts";
+import type { AcceptedFinal, Doubt, IterationFault, OfferedAnswer } from "../iteration/iteration.ts";
+import type { Log } from "../logging/log.ts";
+import type { PreviousTurn } from "../persistence/store.ts";
+import {
+  Attempts,
+  type ContextCaps,
+  type ContextParts,
+  type EarlierIteration,
+  MAX_EARLIER,
+  renderEarlier,
+  renderVarIndex,
+} from "../prompt/context.ts";
+import { builtinNudges, extensionNudges, type NudgeWarning, type Repetition } from "../prompt/nudges.ts";
+import type { Reply } from "../prompt/reply/reply.ts";
+import { decode } from "../sandbox/codec/codec.ts";
+import type { QuerySettings } from "./query_parts.ts";
+
+/** Diffs that are stored with an iteration; those of one call are bounded. */
+const MAX_DIFF_CHARS = 64 * 1024;
+/** Child queries that are stored with an iteration, and characters of the answer of each. */
+const MAX_CHILDREN = 20, CHILD_CHARS = 1_000;
+/** How many iterations are left when the budget extends itself, and by how many. */
+const LOW = 2, EXTENSION = 4;
+/** So many replies without a result do not count against the budget. */
+const FREE_FAILURES = 4;
+
+/** Everything that one query counts and carries over from one iteration to the next. */
+export class QueryState {
+  readonly #ceiling: number;
+  readonly #extending: boolean;
+  #budget: number;
+  #offered: OfferedAnswer | null = null;
+  /** Position of the next iteration, 0-based. */
+  position = 0;
+  /** Iterations counted against the budget. */
+  used = 0;
+  /** Whether the last reply had no result. */
+  hasFailed = false;
+  /** Replies without a result; those after the first `FREE_FAILURES` count against the budget. */
+  failures = 0;
+  consecutiveErrors = 0;
+  restarts = 0;
+  /** Whether a block has succeeded. */
+  supported = false;
+  readonly work: QueryWork = new QueryWork();
+  /** First error texts since the last restart, for the hint of a restart. */
+  readonly errors: string[] = [];
+  /** For what answers were refused that could have been accepted. */
+  readonly doubted: Doubt[] = [];
+  readonly faults = new Faults();
+  refused: string | null = null;
+  /** Whether the cause of the last failed call may pass later. */
+  temporary = false;
+  thinking = "";
+  /** How many iterations had thinking. */
+  thoughts = 0;
+  /** The last reply, if it was plain text. */
+  prose: string | null = null;
+  /** An answer that nothing supports, and why it was refused. */
+  unsupported: { readonly answer: string; readonly reason: string } | null = null;
+  readonly changed: ChangedFiles = new ChangedFiles();
+  /** What the iteration changed in files. */
+  readonly diffs: BlockDiff[] = [];
+  /** The child queries of the iteration that have ended, for people who look at it later. */
+  readonly children: StepChild[] = [];
+  journal: EarlierIteration | null = null;
+  /** Iterations whose results stay in view beside the journal, oldest first. */
+  earlier: readonly EarlierIteration[] = [];
+  readonly attempts: Attempts = new Attempts();
+  readonly notes: string[] = [];
+  next: Reply["next"] = { model: null, reasoning: null };
+  /** The repairs that were needed to read the last reply. */
+  repaired = "";
+  final: AcceptedFinal | null = null;
+
+  constructor({ budget, ceiling, extending = false }: Pick<QuerySettings, "budget" | "ceiling" | "extending">) {
+    this.#ceiling = ceiling ?? Infinity;
+    this.#budget = Math.min(budget, this.#ceiling);
+    this.#extending = extending;
+  }
+
+  get budget(): number {
+    return this.#budget;
+  }
+  /** What makes the budget larger. */
+  get growth(): "new" | "request" | "none" {
+    if (this.#budget >= this.#ceiling) return "none";
+    return this.#extending ? "new" : "request";
+  }
+  /** Whether the query, or one below it, may have changed something or ran a command. */
+  get acted(): boolean {
+    return this.work.acted || this.changed.total !== "";
+  }
+  get offered(): OfferedAnswer | null {
+    return this.#offered;
+  }
+
+  requestMore(n: number): { granted: number; budget: number } {
+    const budget = Math.min(this.#budget + Math.max(1, Math.floor(n)), this.#ceiling);
+    const granted = budget - this.#budget;
+    this.#budget = budget;
+    return { granted, budget };
+  }
+
+  /** Call it after an iteration that brought something new. The budget becomes larger before the model sees its end, so
+   * that it does not hurry. */
+  extend(): void {
+    if (this.growth === "new" && this.#budget - this.used <= LOW) this.requestMore(EXTENSION);
+  }
+
+  /** The first answer of an iteration counts. */
+  offer(answer: OfferedAnswer): void {
+    this.#offered ??= answer;
+  }
+
+  beginIteration(): void {
+    this.#offered = null;
+    this.diffs.length = 0;
+    this.children.length = 0;
+  }
+
+  /** Keeps the diffs of a call, as long as they fit. */
+  keepDiffs({ block, diffs = [] }: Pick<HostCallEvent, "block" | "diffs">): void {
+    const kept = this.diffs.reduce((sum, { diff }) => sum + diff.length, 0);
+    if (kept < MAX_DIFF_CHARS) this.diffs.push(...diffs.map((diff) => ({ block, diff })));
+  }
+
+  keepChild(request: string, result: QueryResult): void {
+    if (this.children.length >= MAX_CHILDREN) return;
+    const { done, ...child } = endedChild(request, result);
+    this.children.push({ ...child, done: done && { ...done, text: done.text.slice(0, CHILD_CHARS) } });
+  }
+
+  /** Records one more error; `text` is kept for the hint of a restart. */
+  failed(text: string): void {
+    this.consecutiveErrors++;
+    if (this.errors.length < 3) this.errors.push(text);
+  }
+
+  /** What the journal showed before is an earlier iteration from then on. */
+  show(journal: EarlierIteration): void {
+    this.#displace();
+    this.journal = journal;
+  }
+
+  #displace(): void {
+    if (this.journal) this.earlier = [...this.earlier, this.journal].slice(-MAX_EARLIER);
+  }
+
+  /** Counts a reply of the model without a result. */
+  unusable(): void {
+    this.hasFailed = true;
+    if (++this.failures > FREE_FAILURES) this.used++;
+  }
+
+  restart(): void {
+    this.restarts++;
+    this.consecutiveErrors = 0;
+    this.#displace();
+    this.earlier = this.earlier.filter(({ entries }) => entries.some(({ result }) => result.ok));
+    this.journal = null;
+    this.refused = null;
+    this.errors.length = 0;
+  }
+}
+
+/** This many consecutive replies with the same fault end the query: telling the model what is wrong does not help. */
+const SAME = 3;
+/** Replies that break off are the connection's fault, so more of them are tolerated. */
+const BROKEN = 5;
+/** Consecutive unusable replies, whatever their faults. */
+const UNUSABLE = 5;
+
+/** The consecutive replies that could not be used. */
+export interface Unusable {
+  readonly model: string;
+  readonly count: number;
+  /** Null if they had different faults. */
+  readonly fault: IterationFault | null;
+}
+
+/** Counts consecutive iterations without a result. */
+export class Faults {
+  #what = "";
+  #same = 0;
+  #replies = 0;
+  #unusable: Unusable | null = null;
+
+  /** The replies that ended the query with `unusable_replies`. */
+  get unusable(): Unusable | null {
+    return this.#unusable;
+  }
+
+  /** Counts one more; `text` distinguishes faults of calls. Returns the reason if the query must end, else null. */
+  add(
+    fault: IterationFault,
+    { text, model }: { readonly text: string; readonly model: string },
+  ): Extract<QueryReason, "provider" | "unusable_replies"> | null {
+    const what = fault === "call" ? `call: ${text}` : fault;
+    this.#same = what === this.#what ? this.#same + 1 : 1;
+    this.#what = what;
+    if (fault === "broken") return this.#same >= BROKEN ? "provider" : null;
+    if (fault === "call") return this.#same >= SAME ? "provider" : null;
+    this.#replies++;
+    if (this.#same >= SAME) this.#unusable = { model, count: this.#same, fault };
+    else if (this.#replies >= UNUSABLE) this.#unusable = { model, count: this.#replies, fault: null };
+    return this.#unusable === null ? null : "unusable_replies";
+  }
+
+  /** Call it when an iteration had a result. */
+  clear(): void {
+    this.#what = "";
+    this.#same = 0;
+    this.#replies = 0;
+  }
+}
+
+const STEERING_CHARS = 2_000;
+
+export interface ContextSource {
+  readonly environment: Environment;
+  readonly active: ActiveExtensions;
+  readonly state: QueryState;
+  readonly repetition: Repetition;
+  readonly caps: ContextCaps;
+  readonly handover: ContextParts["handover"];
+  /** What the user has sent since the last call. */
+  readonly steered: readonly string[];
+  readonly log: Log;
+  /** Why no block runs any more; null while blocks run. */
+  readonly last: string | null;
+}
+
+/** The parts of the next context message. Takes the notes that are due, since each is shown once. */
+export async function buildContext(source: ContextSource): Promise<ContextParts> {
+  const { environment, state, caps, steered } = source;
+  const notes = [
+    ...steered.map((text) => `The user says meanwhile: ${clip(text, STEERING_CHARS)}`),
+    ...state.notes.splice(0),
+    ...environment.takeNotes(),
+  ];
+  const { journal } = state;
+  const fresh = state.thinking === "" && journal === null && state.earlier.length === 0;
+  const earlier = renderEarlier(state.earlier, { journal: journal?.entries ?? [], caps });
+  const shown = new Set([...earlier.positions, ...(journal ? [journal.position] : [])]);
+  return {
+    iteration: state.used + 1,
+    budget: state.budget,
+    last: source.last !== null,
+    notes: source.last === null ? notes : [lastNote(source.last, notes.length), ...notes],
+    handover: fresh ? source.handover : null,
+    thinking: state.thinking,
+    thoughts: state.thoughts,
+    journal: journal?.entries ?? [],
+    journalIteration: journal?.iteration ?? null,
+    earlier: earlier.text,
+    failures: state.hasFailed ? state.failures : 0,
+    changed: state.changed.line,
+    attempts: state.attempts.newest(caps.attempts, shown),
+    index: environment.index.rendered((heads) => renderVarIndex(heads, caps)),
+    nudges: await nudges(source),
+    caps,
+  };
+}
+
+/** Before the other notes, which may ask for what the last call cannot do. */
+function lastNote(why: string, others: number): string {
+  const still = others > 0 ? ", whatever a note below asks for" : "";
+  return `${why}: this is the last call and no block runs any more${still}. Give "final" now: the best answer from the variables and results that exist, and what is missing.`;
+}
+
+async function nudges(source: ContextSource): Promise<string[]> {
+  const { environment, active, state, repetition, log } = source;
+  const own = builtinNudges({
+    used: state.used,
+    budget: state.budget,
+    growth: state.growth,
+    userVariables: environment.index.userCount(),
+    offender: repetition.offender(),
+    repaired: state.repaired,
+    last: source.last !== null,
+  });
+  const entries = state.journal?.entries ?? null;
+  const context = {
+    environment: environment.view(),
+    iteration: state.used,
+    currentMaxIterations: state.budget,
+    prevExpressions: entries?.map(({ code, result, value }) => ({
+      code,
+      get result(): unknown {
+        return value ? decode(value) : undefined;
+      },
+      preview: result.preview,
+      ...(result.error ? { error: `${result.error.name}: ${result.error.message}` } : {}),
+      stdout: result.stdout,
+      stderr: result.stderr,
+      executionTimeMs: result.ms,
+      timedOut: result.timedOut,
+      repaired: result.repaired !== null,
+    })) ?? null,
+    prevIteration: state.journal ? state.journal.iteration - 1 : -1,
+    userVarCount: environment.index.userCount(),
+  };
+  const texts = (source.last !== null ? [] : active.nudges).map(async ({ namespace, nudge }) => ({
+    namespace,
+    text: await nudge(context),
+  }));
+  const onWarn = (warning: NudgeWarning) => log.warn("nudge_skipped", { ...warning });
+  return [...own, ...extensionNudges(await Promise.all(texts), onWarn)];
+}
+
+/** Limits, in characters, for interrupted blocks. The text that they share is cut in the middle when the handover is
+ * rendered. */
+const CUT = { blocks: 5, chars: 300 };
+
+/** What the first context of a query reports about the previous query. */
+export function handoverOf(before: PreviousTurn | null): ContextParts["handover"] {
+  if (!before) return null;
+  const { text, thinkings, answer, status, images = 0, pending = [], notes = [] } = before;
+  const seen = images === 0 ? "" : `\n[with ${images} ${images === 1 ? "image" : "images"}, not shown again]`;
+  return {
+    request: text + seen,
+    thinkings,
+    answer: [answer, ...notes.map((note) => `[${note}]`), ...cutBlocks(pending)].join("\n"),
+    ...(status === "done" ? {} : { unfinished: true }),
+  };
+}
+
+/** What was running when the process ended. The model must check whether it has to be repeated. */
+export function cutBlocks(pending: readonly string[]): string[] {
+  if (pending.length === 0) return [];
+  const [these, they] = pending.length === 1 ? ["this block", "it"] : [`these ${pending.length} blocks`, "they"];
+  const shown = pending.slice(0, CUT.blocks).map((code, at) => `[${at + 1}] ${clip(code, CUT.chars)}`);
+  return [
+    `It ended while ${these} ran. What ${they} defined or changed is gone; what ${they} did outside may have happened:`,
+    ...shown,
+  ];
+}
