@@ -5,8 +5,7 @@ import type { Emit } from "../../domain/query/query_event.ts";
 import type { QueryEvent, QueryResult } from "../../domain/query/query_schemas.ts";
 import type { Leaving } from "./connections.ts";
 import { Problem } from "./problem.ts";
-import type { Quotas, TokenUse } from "./quotas.ts";
-import type { TokenGrant } from "./tokens.ts";
+import type { Quotas, TokenGrant, TokenUse } from "./tokens.ts";
 
 /** Ended runs that clients can still resume. */
 const KEPT_RUNS = 100;

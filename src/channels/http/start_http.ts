@@ -5,11 +5,11 @@
  *   create_app.ts    everything between a request and its response, and which routes there are
  *   route.ts         what a route is made of: its description, its scope, its body and query string, its conversation
  *   api/             the routes of the API by topic, and `schemas.ts` with what they read and answer
- *   openai/          the routes of OpenAI's API: `chat.ts` and `responses.ts` over one `ask.ts`
+ *   openai/          the routes of OpenAI's API: `chat.ts` and `responses.ts`; `ask.ts` has all that they share
  *   runs.ts          the queries that run; `followed_query.ts` is one of them as a client follows it
  *
- * Before a route stand `admission.ts`, `tokens.ts` and `quotas.ts`. `docs/` describes the routes for people and programs,
- * `page/` has the files of the web page, whose scripts are made of `src/page/`. */
+ * `admission.ts` admits a request before its route sees it; `tokens.ts` has tokens and their quotas. `docs/` describes
+ * the routes for people and programs. `page/` has the files of the web page, whose scripts are made of `src/page/`. */
 
 import { isLoopback } from "../../domain/kit/addresses.ts";
 import { Connections, Listener } from "./connections.ts";
@@ -17,9 +17,9 @@ import { createApp } from "./create_app.ts";
 import type { HttpParts } from "./env.ts";
 import { ListedModels } from "./listed_models.ts";
 import { TenantMetrics } from "./metrics.ts";
-import { Quotas } from "./quotas.ts";
 import { AbandonedCalls, Idempotency } from "./repeated_requests.ts";
 import { Runs } from "./runs.ts";
+import { Quotas } from "./tokens.ts";
 
 /** Clients that do not read their response are disconnected after this. */
 const LAST_BYTES_MS = 2_000;

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { callerLabel, Quotas } from "../../../src/channels/http/quotas.ts";
+import { callerLabel, Quotas } from "../../../src/channels/http/tokens.ts";
 import type { QueryResult } from "../../../src/domain/query/query_schemas.ts";
 import { NO_QUOTA } from "./_rig.ts";
 

@@ -10,10 +10,9 @@ import type { Leaving } from "../connections.ts";
 import type { Env } from "../env.ts";
 import { CONVERSATION_HEADER, eventStream, eventTexts, FollowedQuery, textStream } from "../followed_query.ts";
 import { Problem } from "../problem.ts";
-import { callerLabel } from "../quotas.ts";
 import type { OnceOptions, StartedQuery } from "../repeated_requests.ts";
 import { describeIn, EVENT_STREAM, findQuery, inConversation, inputSource, inQuery, validJson } from "../route.ts";
-import type { TokenGrant } from "../tokens.ts";
+import { callerLabel, type TokenGrant } from "../tokens.ts";
 import * as schema from "./schemas.ts";
 
 const KEY_HEADER = {

@@ -5,9 +5,18 @@ import type { QueryResult, Usage } from "../../../domain/query/query_schemas.ts"
 import type { Env } from "../env.ts";
 import type { FollowedEvent } from "../followed_query.ts";
 import { describeIn, EVENT_STREAM, validJson } from "../route.ts";
-import { OPENAI_HEADERS, openAiAsk, openAiTarget, servedModel, servedModels, ServedModelSchema } from "./ask.ts";
-import { openAiErrorBody, openAiFailure } from "./error.ts";
-import { MessageSchema, OpenAiBody } from "./input.ts";
+import {
+  MessageSchema,
+  OPENAI_HEADERS,
+  openAiAsk,
+  OpenAiBody,
+  openAiErrorBody,
+  openAiFailure,
+  openAiTarget,
+  servedModel,
+  servedModels,
+  ServedModelSchema,
+} from "./ask.ts";
 
 const describe = describeIn("openai");
 

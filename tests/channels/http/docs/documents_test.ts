@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { validate } from "@hyperjump/json-schema/openapi-3-1";
 import { z } from "zod";
 import * as schema from "../../../../src/channels/http/api/schemas.ts";
+import { startRig } from "../_rig.ts";
 import { referencePage } from "../../../../src/channels/http/docs/documents.ts";
-import { ResponseSchema } from "../../../../src/channels/http/openai/response_object.ts";
+import { ResponseSchema } from "../../../../src/channels/http/openai/responses.ts";
 import { SearchHitSchema } from "../../../../src/channels/search_hit_schema.ts";
 import { replyJson } from "../../../helpers/scripted_provider.ts";
-import { startRig } from "../_rig.ts";
 
 interface Operation {
   readonly operationId: string;

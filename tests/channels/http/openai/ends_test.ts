@@ -4,7 +4,7 @@ import { generateText, jsonSchema, Output } from "ai";
 import assert from "node:assert/strict";
 import OpenAI from "openai";
 import { type Rig, startRig, TOKEN } from "../_rig.ts";
-import { openAiFailure } from "../../../../src/channels/http/openai/error.ts";
+import { openAiFailure } from "../../../../src/channels/http/openai/ask.ts";
 import { ProviderError } from "../../../../src/domain/errors.ts";
 import { hasAnswer, QUERY_REASONS } from "../../../../src/domain/query/outcomes.ts";
 import { final, replyJson, type ScriptedReply } from "../../../helpers/scripted_provider.ts";
