@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { isSecureUrl } from "../domain/kit/addresses.ts";
-import { SECRET_PATTERNS } from "../domain/kit/patterns.ts";
+import { SECRET_PATTERNS } from "../domain/kit/names.ts";
 import { ShownLimits } from "./shown_limits.ts";
 
 const positive = z.int().positive();

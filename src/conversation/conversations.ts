@@ -7,12 +7,12 @@
  *   export/exported.ts    conversations as files, to be read or for another database
  *   nodes/node.ts         several processes that share a database: `SharedQueries` is what they add */
 
-import { MORE_STEPS, moreRequest, reasonText, takesMore } from "../domain/query/outcomes.ts";
 import { BusyError, Cancelled, UsageError } from "../domain/errors.ts";
 import { DEFAULT_TENANT, newId } from "../domain/kit/ids.ts";
 import { oneLine } from "../domain/kit/text.ts";
 import type { ApprovalAnswer, ApprovalQuestion } from "../domain/query/approval.ts";
 import type { SentMessage } from "../domain/query/model_call.ts";
+import { MORE_STEPS, moreRequest, reasonText, takesMore } from "../domain/query/outcomes.ts";
 import type { QueryEvent, QueryResult } from "../domain/query/query_schemas.ts";
 import type { IterationRange, StoredQuery } from "../domain/query/stored_query.ts";
 import type { ConversationFilter, NewConversation, NewFork } from "../domain/records/conversations.ts";

@@ -1,12 +1,11 @@
 /** Runs queries in this process: `QueryRunner`. Below it, what it keeps: leases, environments between queries, and the
  * processes of their sandboxes. */
 import { HandedOver, TakenOverError } from "../domain/errors.ts";
-import { Semaphore } from "../domain/kit/concurrency.ts";
-import { unrefTimer } from "../domain/kit/time.ts";
+import { Semaphore, unrefTimer } from "../domain/kit/concurrency.ts";
 import type { Emit } from "../domain/query/query_event.ts";
 import type { QueryResult } from "../domain/query/query_schemas.ts";
-import { Environment } from "../environment/environment.ts";
 import type { EnvironmentParts } from "../environment/environment_parts.ts";
+import { Environment } from "../environment/environment.ts";
 import type { InputVariable } from "../environment/input_variables.ts";
 import type { Branch, PreviousTurn, Store } from "../persistence/store.ts";
 import type { RequestExtras } from "../prompt/prompt.ts";

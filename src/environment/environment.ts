@@ -9,7 +9,6 @@
  *   input_variables.ts   variables that a request brings
  *   history.ts           what is stored of variables and queries, as blocks and extensions read it */
 
-import { initialNames } from "./answer_call.ts";
 import { Cancelled, HostCallError, SandboxEnded } from "../domain/errors.ts";
 import { newId } from "../domain/kit/ids.ts";
 import { SYSTEM_VARIABLES, type VariableImage } from "../domain/query/variable.ts";
@@ -30,7 +29,7 @@ import type {
   SandboxOptions,
   Walls,
 } from "../sandbox/sandbox.ts";
-import { answerCall, BUILTIN_NAMES, builtinSource } from "./answer_call.ts";
+import { answerCall, BUILTIN_NAMES, builtinSource, initialNames } from "./answer_call.ts";
 import type { EnvironmentParts, QueryScope } from "./environment_parts.ts";
 import { BoundVariables, ConversationPrograms, EnvironmentViews } from "./environment_views.ts";
 import { findVersion } from "./history.ts";

@@ -1,5 +1,5 @@
 import { UsageError } from "../domain/errors.ts";
-import { Utf8Pieces } from "../domain/kit/encoding.ts";
+import { Utf8Pieces } from "../domain/kit/bytes.ts";
 import { jsonOrUndefined } from "../domain/kit/json.ts";
 import type { VariableImage, VariableSummary } from "../domain/query/variable.ts";
 import type { LargeTextStore } from "../persistence/store.ts";

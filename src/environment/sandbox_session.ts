@@ -1,6 +1,6 @@
 import { Cancelled, SandboxEnded } from "../domain/errors.ts";
 import { clip } from "../domain/kit/text.ts";
-import { failedBlock, type FormerResult, type FormerResults } from "../domain/query/block_result.ts";
+import { failedBlock, type FormerResult, type FormerResults } from "../domain/query/calls.ts";
 import type { BlockResult } from "../domain/query/query_schemas.ts";
 import type { VariableImage } from "../domain/query/variable.ts";
 import type { Store } from "../persistence/store.ts";

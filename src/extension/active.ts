@@ -1,5 +1,5 @@
 import { ENDED, messageOf } from "../domain/errors.ts";
-import type { Clock } from "../domain/kit/time.ts";
+import type { Clock } from "../domain/kit/concurrency.ts";
 import type { CallAction, CallOutcome } from "../domain/query/calls.ts";
 import type { Habits } from "./habits.ts";
 import type { EnvironmentView, NudgeContext, ReplyExample, Topic } from "./spec.ts";

@@ -1,15 +1,15 @@
-import { type FoundFolder, isWanted, type Wants } from "./discover.ts";
-import { basename, dirname, join, posix } from "node:path";
-import { pathToFileURL } from "node:url";
 import { messageOf } from "../domain/errors.ts";
-import { type Clock, REAL_CLOCK } from "../domain/kit/time.ts";
+import { type Clock, REAL_CLOCK } from "../domain/kit/concurrency.ts";
 import type { LeftOut } from "../domain/reports.ts";
 import type { Log } from "../logging/log.ts";
 import { answerInTime, messageWithLine } from "./active.ts";
+import { type FoundFolder, isWanted, type Wants } from "./discover.ts";
 import { type ExtensionFolder, type ManifestEntry, readExtensionFolder, type TrustList } from "./folder.ts";
 import { installOrder } from "./registry.ts";
 import type { Extension } from "./spec.ts";
 import { asFunction, type NormalExtension, REALM_SCRIPTS, validateExtension } from "./validate.ts";
+import { basename, dirname, join, posix } from "node:path";
+import { pathToFileURL } from "node:url";
 
 /** Name of a shipped extension to its literal `import()`. Passed down from main.ts: src/ never imports extensions/. */
 export type ShippedIndex = Readonly<Record<string, () => Promise<{ readonly default: Extension }>>>;

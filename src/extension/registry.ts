@@ -1,10 +1,9 @@
 import { stripVTControlCharacters } from "node:util";
 import { z } from "zod";
 import { HostCallError, messageOf } from "../domain/errors.ts";
-import { Semaphore } from "../domain/kit/concurrency.ts";
+import { type Clock, REAL_CLOCK, Semaphore } from "../domain/kit/concurrency.ts";
 import { tenantHome } from "../domain/kit/ids.ts";
 import { oneLine, visibleText } from "../domain/kit/text.ts";
-import { type Clock, REAL_CLOCK } from "../domain/kit/time.ts";
 import type { CallOutcome } from "../domain/query/calls.ts";
 import type { Log } from "../logging/log.ts";
 import {
@@ -21,9 +20,9 @@ import {
   scopeOf,
   TookTooLong,
 } from "./active.ts";
+import { habitsOf } from "./habits.ts";
 import { readExtensionConfig, type SettingSources } from "./read_config.ts";
 import { signatureOf } from "./signatures.ts";
-import { habitsOf } from "./habits.ts";
 import type { Before, EnvironmentView, Extension, FileWatcher, FunctionSymbol, Topic, ValueSymbol } from "./spec.ts";
 import { type NormalExtension, scriptsOf, validateExtension } from "./validate.ts";
 

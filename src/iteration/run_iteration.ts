@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { Cancelled, ProviderError, type ProviderErrorCode } from "../domain/errors.ts";
-import { blockResult } from "../domain/query/block_result.ts";
+import { blockResult } from "../domain/query/calls.ts";
 import { type ModelTrace, spentOn } from "../domain/query/model_call.ts";
 import type { QueryEventBody } from "../domain/query/query_schemas.ts";
 import { replyHint } from "../extension/habits.ts";

@@ -1,3 +1,4 @@
+import { unrefTimer } from "../domain/kit/concurrency.ts";
 import { LOG_LEVELS, type LogEntry } from "../domain/records/history.ts";
 
 /** The engine's log: an event name that machines can match, and data. Never contains a key or a user's message text.
@@ -41,24 +42,153 @@ export function startLogging(
   });
 }
 
-export interface LogRecord extends Pick<LogEntry, "level" | "event"> {
+interface LogRecord extends Pick<LogEntry, "level" | "event"> {
   readonly category: string;
   readonly data: Readonly<Record<string, unknown>>;
 }
 
 /** Receives the records at or above its level. */
-export interface LogSink {
+interface LogSink {
   readonly level: LogEntry["level"];
   /** What it throws is ignored. */
   write(record: LogRecord): void;
   call?(call: FinishedCall): void;
 }
 
-export const SINKS = new Set<LogSink>();
+const SINKS = new Set<LogSink>();
 
 /** A successful call of an extension's function. */
-export interface FinishedCall extends Pick<LogEntry, "conversationId" | "iterationId"> {
+interface FinishedCall extends Pick<LogEntry, "conversationId" | "iterationId"> {
   readonly ext: string;
   readonly sym: string;
   readonly ms: number;
+}
+
+interface LogTable {
+  /** Stores what is waiting and receives nothing further. Never rejects. */
+  close(): Promise<void>;
+}
+
+/** Sends records at or above `info` to `write`, in batches, in addition to the lines of `startLogging`. A record's
+ * `conversationId`, `queryId`, `iterationId` and `block` become its scope. */
+export function startLogTable(options: LogQueueOptions): LogTable {
+  const queue = new LogQueue(options);
+  const sink: LogSink = {
+    level: "info",
+    write: (record) => store(queue, record),
+    call: (call) => queue.addCall(call),
+  };
+  SINKS.add(sink);
+  return {
+    close: async () => {
+      SINKS.delete(sink);
+      await queue.close();
+    },
+  };
+}
+
+function store(queue: LogQueue, { level, category, event, data: all }: LogRecord): void {
+  const { conversationId, queryId, iterationId, block, ...data } = all;
+  const scope = {
+    ...(typeof conversationId === "string" ? { conversationId } : {}),
+    ...(typeof queryId === "string" ? { queryId } : {}),
+    ...(typeof iterationId === "string" ? { iterationId } : {}),
+    ...(typeof block === "number" ? { block } : {}),
+  };
+  queue.add({ level, event, data: { category, ...data }, ...scope });
+}
+
+interface LogQueueOptions {
+  /** Stores a batch; a rejection is ignored. */
+  readonly write: (entries: readonly LogEntry[]) => Promise<void>;
+  /** Maximum number of waiting entries; further ones are dropped and counted. */
+  readonly limit?: number;
+  /** How long the first entry of a batch waits for more. */
+  readonly delayMs?: number;
+  readonly now?: () => number;
+}
+
+interface Calls {
+  calls: number;
+  ms: number;
+  slowestMs: number;
+}
+
+const BATCH = 256;
+
+/** Queue of entries for the log table: `add` returns immediately and never throws, and a batch is stored later.
+ * Successful calls of one function in one iteration are merged into one entry with their count and time. */
+export class LogQueue {
+  readonly #options: Required<LogQueueOptions>;
+  readonly #waiting: LogEntry[] = [];
+  readonly #calls = new Map<string, Calls>();
+  #dropped = 0;
+  #timer: ReturnType<typeof setTimeout> | null = null;
+  #writing: Promise<void> | null = null;
+  #closed = false;
+
+  constructor({ write, limit = 2048, delayMs = 250, now = Date.now }: LogQueueOptions) {
+    this.#options = { write, limit, delayMs, now };
+  }
+
+  add(entry: LogEntry): void {
+    if (this.#closed) return;
+    if (this.#waiting.length >= this.#options.limit) {
+      this.#dropped++;
+      return;
+    }
+    this.#waiting.push({ at: this.#options.now(), ...entry });
+    this.#schedule();
+  }
+
+  /** Adds a successful call of an extension's function. */
+  addCall({ ext, sym, ms, ...scope }: FinishedCall): void {
+    const key = `${scope.iterationId} ${scope.conversationId} ${ext} ${sym}`;
+    const known = this.#calls.get(key);
+    if (known) {
+      known.calls++;
+      known.ms = rounded(known.ms + ms);
+      known.slowestMs = Math.max(known.slowestMs, ms);
+      return;
+    }
+    const data = { ext, sym, phase: "end", calls: 1, ms, slowestMs: ms };
+    if (this.#waiting.length < this.#options.limit) this.#calls.set(key, data);
+    this.add({ level: "info", event: "extension.call", data, ...scope });
+  }
+
+  /** Resolves when everything that was added before is stored or dropped. Never rejects. */
+  async flush(): Promise<void> {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    while (this.#writing !== null || this.#waiting.length > 0) await (this.#writing ??= this.#drain());
+  }
+
+  /** Stores what is waiting and accepts nothing further. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.flush();
+  }
+
+  #schedule(): void {
+    if (this.#timer !== null || this.#writing !== null) return;
+    this.#timer = setTimeout(() => void this.flush(), this.#options.delayMs);
+    // The timer does not keep the program running. An orderly exit closes the queue.
+    unrefTimer(this.#timer);
+  }
+
+  async #drain(): Promise<void> {
+    this.#calls.clear();
+    const batch = this.#waiting.splice(0, BATCH);
+    const dropped = this.#dropped;
+    this.#dropped = 0;
+    if (dropped > 0) {
+      batch.push({ level: "warn", event: "log.dropped", data: { entries: dropped }, at: this.#options.now() });
+    }
+    await this.#options.write(batch).catch(() => undefined);
+    this.#writing = null;
+  }
+}
+
+function rounded(ms: number): number {
+  return Math.round(ms * 1000) / 1000;
 }

@@ -1,8 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import { DatabaseSync } from "node:sqlite";
-import { withPatience } from "../domain/kit/concurrency.ts";
+import { unrefTimer, withPatience } from "../domain/kit/concurrency.ts";
 import { jsonOrUndefined } from "../domain/kit/json.ts";
-import { unrefTimer } from "../domain/kit/time.ts";
 import type { Database, ErasureWork } from "./database.ts";
 import { SqliteConnection, Transactions } from "./sqlite/connection.ts";
 import { isBusy } from "./sqlite/store_error.ts";

@@ -1,5 +1,5 @@
 import { newId } from "../domain/kit/ids.ts";
-import { blockResult } from "../domain/query/block_result.ts";
+import { blockResult } from "../domain/query/calls.ts";
 import type { SentMessage } from "../domain/query/model_call.ts";
 import type { BlockError, BlockResult } from "../domain/query/query_schemas.ts";
 import { type IterationRange, steeredInto, type SteeredMessage } from "../domain/query/stored_query.ts";

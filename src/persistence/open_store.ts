@@ -4,12 +4,12 @@ import { migrations } from "../../migrations/mod.ts";
 import { isPostgres } from "../domain/kit/addresses.ts";
 import { DEFAULT_TENANT } from "../domain/kit/ids.ts";
 import { databaseStore, type DatabaseStoreOptions } from "./database_store.ts";
+import { quickCheck } from "./sqlite_check.ts";
 import { SqliteConnection, Transactions } from "./sqlite/connection.ts";
 import { refuseNewer } from "./sqlite/migrate.ts";
 import { openDatabase, type OpenFiles } from "./sqlite/open_database.ts";
 import { SqliteDatabase } from "./sqlite/sqlite_database.ts";
 import { isBusy, toStoreError } from "./sqlite/store_error.ts";
-import { quickCheck } from "./sqlite_check.ts";
 import type { ProcessOwner, Store } from "./store.ts";
 
 export interface OpenStoreOptions {

@@ -3,6 +3,7 @@ import { Buffer } from "node:buffer";
 import { BusyError, UsageError } from "../domain/errors.ts";
 import type { Image } from "../domain/images.ts";
 import { together } from "../domain/kit/concurrency.ts";
+import { newId } from "../domain/kit/ids.ts";
 import {
   addSpend,
   addUsage,
@@ -11,7 +12,6 @@ import {
   NOTHING_SPENT,
   type Spend,
 } from "../domain/query/model_call.ts";
-import { newId } from "../domain/kit/ids.ts";
 import type { QueryEnd, Usage } from "../domain/query/query_schemas.ts";
 import type { RequestKey, StoredQuery } from "../domain/query/stored_query.ts";
 import type { NewestQueries } from "../domain/records/history.ts";

@@ -1,7 +1,11 @@
 import { tmpdir } from "node:os";
-import { resolve } from "node:path";
-import { unrefTimer } from "../domain/kit/time.ts";
+import { delimiter, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { unrefTimer } from "../domain/kit/concurrency.ts";
+import { userGitSettings } from "../domain/kit/git_config.ts";
+import type { SpawnOptions } from "../extension/spawned.ts";
+import type { GrantedPath } from "../sandbox/confine/access.ts";
 import { leftFolders, lockFolder } from "../sandbox/launch.ts";
+import { holds, machinePath, type PrivateFolders, realPath, refusePrivate } from "./_open_folders.ts";
 import { removeTree, TooMuchToRemove } from "./folders.ts";
 
 const PREFIX = "vis-command-";
@@ -74,4 +78,120 @@ async function removed(
     if (waits) await all;
     else void all.catch(() => {});
   }
+}
+
+/** The real path of the folder that a command starts in; null for its home folder. Throws Error for one outside the
+ * workspace. */
+export async function commandFolder(
+  workspace: string,
+  { cwd = ".", root = workspace }: Pick<SpawnOptions, "cwd" | "root">,
+): Promise<string | null> {
+  if (cwd === null) return null;
+  const found = await realPath(resolve(workspace, cwd));
+  if (!found?.folder) throw new Error(`Cannot run a command in ${cwd}: the folder does not exist`);
+  if (!holds(root, found.path)) throw new Error(`Cannot run a command in ${cwd}: it is outside the workspace`);
+  return found.path;
+}
+
+/** Inherited from the environment of Vis; everything else that a program gets is set by its wall. */
+const INHERITED = ["LANG", "LC_ALL", "LC_CTYPE", "TZ"];
+
+/** What a program may read and change in addition to what all may. Throws Error for a missing path, for a path of the
+ * workspace that leads out of it, since other programs may have created it, and for what would open a private folder or
+ * change settings and keys of the user. */
+export async function callPaths(
+  workspace: string,
+  { read, write }: Record<"read" | "write", readonly string[]>,
+  folders: PrivateFolders,
+): Promise<Record<"read" | "write", readonly GrantedPath[]>> {
+  const real = async (path: string): Promise<GrantedPath> => {
+    const found = isAbsolute(path) ? await realPath(path) : null;
+    if (found && holds(workspace, path) && !holds(workspace, found.path)) {
+      throw new Error(`Cannot run a command with ${path}: it leads out of the workspace`);
+    }
+    if (found) return found;
+    throw new Error(`Cannot run a command with ${path}: it is not an absolute path of an existing file or folder`);
+  };
+  const [reads, writes] = await Promise.all([
+    Promise.all([workspace, ...read].map(real)),
+    Promise.all(write.map(real)),
+  ]);
+  refusePrivate([...reads, ...writes], folders);
+  refuseSettings(writes, { home: folders.home, workspace });
+  return { read: reads, write: writes };
+}
+
+/** Throws Error if programs would change settings or keys of the user. */
+function refuseSettings(
+  write: readonly GrantedPath[],
+  { home, workspace }: Pick<PrivateFolders, "home"> & { readonly workspace: string },
+): void {
+  for (const { path } of write) {
+    if (home === null || holds(workspace, path) || !holds(home, path)) continue;
+    const [first = ""] = relative(home, path).split(sep);
+    if (!first.startsWith(".")) continue;
+    throw new Error(`Cannot run commands that change ${path}: settings and keys of the user are in ${home}/${first}`);
+  }
+}
+
+/** Variables of a program that trusts nothing in the workspace. Folders have their real paths, so that no link in the
+ * workspace leads from PATH to its programs; `usual` is the PATH if none is left. */
+export function outsideWorkspace(
+  workspace: string,
+  { path, env }: { readonly path: string; readonly env: Readonly<Record<string, string>> },
+  usual: string,
+): Readonly<Record<string, string>> {
+  const real = (named: string): string => machinePath(named)?.path ?? named;
+  const isOutside = (named: string): boolean => !holds(workspace, named) && !holds(workspace, real(named));
+  const folders = new Set(path.split(delimiter).filter(isOutside).map(real));
+  return {
+    ...Object.fromEntries(Object.entries(env).filter(([, text]) => !isAbsolute(text) || isOutside(text))),
+    PATH: folders.size > 0 ? [...folders].join(delimiter) : usual,
+  };
+}
+
+interface HomeParts {
+  /** Where links in it lead, by their paths in it. */
+  readonly links: Readonly<Record<string, string>>;
+  /** The user's own. */
+  readonly home: string | null;
+  /** The top of the repository around the workspace, or the workspace. */
+  readonly root: string;
+}
+
+/** Fills the temporary home folder of a program: links to packages, and a git configuration that says who the user is,
+ * and that the repository may be used if another user owns it. */
+export async function makeHome(folder: string, { links, home, root }: HomeParts): Promise<void> {
+  const linked = Object.entries(links).map(async ([path, to]) => {
+    await Deno.mkdir(dirname(join(folder, path)), { recursive: true });
+    await Deno.symlink(to, join(folder, path));
+  });
+  const named = userGitSettings({ home, gitDir: join(root, ".git") }).then(async (settings) => {
+    const lines = settings.flatMap(({ section, subsection, key, value }) =>
+      section === "user" && subsection === null && ["name", "email"].includes(key)
+        ? [`\t${key} = ${JSON.stringify(value)}\n`]
+        : []
+    );
+    const parts = lines.length > 0 ? [`[user]\n${lines.join("")}`] : [];
+    // The user has chosen the folder, and what git starts for it is confined as well.
+    const isForeign = (await Deno.stat(root)).uid !== Deno.uid();
+    if (isForeign) parts.push(`[safe]\n\tdirectory = ${JSON.stringify(root)}\n`);
+    if (parts.length > 0) await Deno.writeTextFile(join(folder, ".gitconfig"), parts.join(""));
+  });
+  await Promise.all([...linked, named]);
+}
+
+/** The few variables that every program gets. */
+export function programEnvironment(
+  env: Readonly<Record<string, string | undefined>>,
+  { folder, language }: Readonly<Record<"folder" | "language", string>>,
+): Readonly<Record<string, string>> {
+  return {
+    LANG: language,
+    ...Object.fromEntries(INHERITED.flatMap((name) => env[name] ? [[name, env[name]]] : [])),
+    TERM: "dumb",
+    HOME: folder,
+    TMPDIR: folder,
+    GIT_OPTIONAL_LOCKS: "0", // `git status` would like to write its index
+  };
 }

@@ -1,6 +1,5 @@
 import { Buffer } from "node:buffer";
-import { ByteBuffer, joinBytes } from "../domain/kit/bytes.ts";
-import { decodeText } from "../domain/kit/encoding.ts";
+import { ByteBuffer, decodeText, joinBytes } from "../domain/kit/bytes.ts";
 import type { Spawned, SpawnOptions } from "../extension/spawned.ts";
 
 /** Used if a call names no limits of its own. */

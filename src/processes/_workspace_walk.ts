@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { basename, dirname, join } from "node:path";
 import { BoundedMap } from "../domain/kit/bounded_map.ts";
 import { Pace } from "../domain/kit/concurrency.ts";
-import { isSecretFile } from "../domain/kit/patterns.ts";
+import { isSecretFile } from "../domain/kit/names.ts";
 import { GitIndexes } from "./_git_index.ts";
 import { entryKind, GIT, isBare, isSha256, repositoryFolders, settingsAt } from "./_obeyed_by.ts";
 import { holds } from "./_open_folders.ts";

@@ -7,8 +7,16 @@ import { hasCallNumbers } from "../sandbox/confine/call_numbers.ts";
 import { execPlan, type ExecPolicy } from "../sandbox/exec/exec_plan.ts";
 import { ExecProgram } from "../sandbox/exec/exec_program.ts";
 import type { ChildProgram } from "../sandbox/launch.ts";
-import { CommandFolder } from "./_command_folder.ts";
+import {
+  callPaths,
+  CommandFolder,
+  commandFolder,
+  makeHome,
+  outsideWorkspace,
+  programEnvironment,
+} from "./_command_folder.ts";
 import { ConfinedProcess, NoNamespaces } from "./_confined_process.ts";
+import { commandIn, type Fixed, FixedPaths, isPlaceholder } from "./_fixed_paths.ts";
 import { entryKind, obeyedIn, outsideRepository, repositoryFolders, type UserFolders } from "./_obeyed_by.ts";
 import {
   deviceNodes,
@@ -21,10 +29,8 @@ import {
   systemPaths,
   withoutPrivate,
 } from "./_open_folders.ts";
-import { callPaths, commandFolder, makeHome, outsideWorkspace, programEnvironment } from "./_call_paths.ts";
 import { checkCall, MAX_BYTES, TIMEOUT_MS } from "./_program_run.ts";
 import { type SpecialFiles, topsOf, WorkspaceWalk } from "./_workspace_walk.ts";
-import { commandIn, type Fixed, FixedPaths, isPlaceholder } from "./_fixed_paths.ts";
 import { landlockFault, Namespaces } from "./linux_kernel.ts";
 import { PROC } from "./proc_files.ts";
 import { SeatbeltWall } from "./seatbelt_wall.ts";

@@ -3,7 +3,14 @@ import { delimiter, isAbsolute, join, resolve } from "node:path";
 import { messageOf } from "../domain/errors.ts";
 import type { ProgramWalls, Spawned, SpawnOptions } from "../extension/spawned.ts";
 import type { GrantedPath } from "../sandbox/confine/access.ts";
-import { CommandFolder } from "./_command_folder.ts";
+import {
+  callPaths,
+  CommandFolder,
+  commandFolder,
+  makeHome,
+  outsideWorkspace,
+  programEnvironment,
+} from "./_command_folder.ts";
 import {
   deviceNodes,
   holds,
@@ -12,7 +19,6 @@ import {
   openFolders,
   type PrivateFolders,
 } from "./_open_folders.ts";
-import { callPaths, commandFolder, makeHome, outsideWorkspace, programEnvironment } from "./_call_paths.ts";
 import { checkCall, MAX_BYTES, type RunOptions, runToEnd, TIMEOUT_MS, writeInput } from "./_program_run.ts";
 import { removeTree } from "./folders.ts";
 import { MAC_PROGRAMS, Probe, probeFault, type ProbePrograms, type ProbeRow } from "./seatbelt/probe.ts";

@@ -1,7 +1,6 @@
 import { Cancelled, ConfigError, ProviderError } from "../domain/errors.ts";
-import { abortable } from "../domain/kit/concurrency.ts";
+import { abortable, type Clock, REAL_CLOCK } from "../domain/kit/concurrency.ts";
 import { asRecord } from "../domain/kit/json.ts";
-import { type Clock, REAL_CLOCK } from "../domain/kit/time.ts";
 import type { Capabilities, ModelEvent, ModelRequest, Provider } from "./provider.ts";
 import type { ProviderOptions, WireProtocol } from "./wire/wire.ts";
 

@@ -3,11 +3,10 @@
 
 import { clip } from "../domain/kit/text.ts";
 import type { BlockDiff, HostCallEvent } from "../domain/query/calls.ts";
-import { ChangedFiles } from "../domain/query/changed_files.ts";
 import type { QueryReason } from "../domain/query/outcomes.ts";
 import { endedChild, type StepChild } from "../domain/query/query_progress.ts";
 import type { QueryResult } from "../domain/query/query_schemas.ts";
-import { QueryWork } from "../domain/query/work.ts";
+import { ChangedFiles, QueryWork } from "../domain/query/work.ts";
 import type { Environment } from "../environment/environment.ts";
 import type { ActiveExtensions } from "../extension/active.ts";
 import type { AcceptedFinal, Doubt, IterationFault, OfferedAnswer } from "../iteration/iteration.ts";

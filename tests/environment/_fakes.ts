@@ -1,5 +1,6 @@
-import { blockResult } from "../../src/domain/query/block_result.ts";
+import { blockResult } from "../../src/domain/query/calls.ts";
 import type { VariableImage } from "../../src/domain/query/variable.ts";
+import { encode } from "../../src/sandbox/codec/codec.ts";
 import type {
   BlockRun,
   RenderReport,
@@ -8,7 +9,6 @@ import type {
   VariableRestoreReport,
   Walls,
 } from "../../src/sandbox/sandbox.ts";
-import { encode } from "../../src/sandbox/codec/codec.ts";
 
 export const WALLS: Walls = {
   realm: true,

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { blockResult } from "../../src/domain/query/block_result.ts";
+import { blockResult } from "../../src/domain/query/calls.ts";
 import { ScopeChanges, VariableIndex } from "../../src/environment/variables.ts";
 import { dataImage, runReport } from "./_fakes.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { ProviderError } from "../../src/domain/errors.ts";
-import { blockResult } from "../../src/domain/query/block_result.ts";
+import { blockResult } from "../../src/domain/query/calls.ts";
 import { type ContextParts, renderContext } from "../../src/prompt/context.ts";
 import { evalReply } from "../helpers/evaluation/eval_reply.ts";
 import { NO_CONTEXT } from "../helpers/no_context.ts";

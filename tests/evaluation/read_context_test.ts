@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { blockResult, failedBlock } from "../../src/domain/query/block_result.ts";
+import { blockResult, failedBlock } from "../../src/domain/query/calls.ts";
 import { type ContextParts, type IndexedVariable, renderContext, renderVarIndex } from "../../src/prompt/context.ts";
 import { evalContext } from "../helpers/evaluation/eval_context.ts";
 import { readContext } from "../helpers/evaluation/read_context.ts";

@@ -10,8 +10,7 @@ import {
   z,
 } from "../../src/extension/mod.ts";
 import { ExtensionRegistry, invokeSymbol } from "../../src/extension/registry.ts";
-import { startLogTable } from "../../src/logging/log_table.ts";
-import { createLog } from "../../src/logging/log.ts";
+import { createLog, startLogTable } from "../../src/logging/log.ts";
 import { openStore } from "../../src/persistence/open_store.ts";
 import { startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";

@@ -1,6 +1,5 @@
 import { Cancelled } from "../../src/domain/errors.ts";
-import { abortable } from "../../src/domain/kit/concurrency.ts";
-import { REAL_CLOCK } from "../../src/domain/kit/time.ts";
+import { abortable, REAL_CLOCK } from "../../src/domain/kit/concurrency.ts";
 import type { Usage } from "../../src/domain/query/query_schemas.ts";
 import {
   type Capabilities,

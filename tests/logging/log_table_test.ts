@@ -1,6 +1,5 @@
 import type { LogEntry } from "../../src/domain/records/history.ts";
-import { createLog, startLogging } from "../../src/logging/log.ts";
-import { LogQueue, startLogTable } from "../../src/logging/log_table.ts";
+import { createLog, LogQueue, startLogging, startLogTable } from "../../src/logging/log.ts";
 import { cpuMs } from "../helpers/cpu_ms.ts";
 import assert from "node:assert/strict";
 

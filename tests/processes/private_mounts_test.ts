@@ -1,6 +1,6 @@
 /** The file system of commands that have a network of their own. */
 import assert from "node:assert/strict";
-import { SECRET_PATTERNS } from "../../src/domain/kit/patterns.ts";
+import { SECRET_PATTERNS } from "../../src/domain/kit/names.ts";
 import type { SpawnOptions } from "../../src/extension/spawned.ts";
 import { startLogging } from "../../src/logging/log.ts";
 import type { ChildProgram } from "../../src/sandbox/launch.ts";

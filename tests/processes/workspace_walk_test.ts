@@ -1,7 +1,7 @@
 /** Which files of a workspace are hidden and kept, however many there are. */
 import assert from "node:assert/strict";
 import { ROOT } from "../../scripts/_project.ts";
-import { SECRET_PATTERNS } from "../../src/domain/kit/patterns.ts";
+import { SECRET_PATTERNS } from "../../src/domain/kit/names.ts";
 import { topsOf, WorkspaceWalk } from "../../src/processes/_workspace_walk.ts";
 import { withFolder } from "../helpers/with_folder.ts";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-import { blockResult } from "../../src/domain/query/block_result.ts";
+import { blockResult } from "../../src/domain/query/calls.ts";
 import type { BlockResult } from "../../src/domain/query/query_schemas.ts";
 import type { ContextParts, IndexedVariable, JournalEntry } from "../../src/prompt/context.ts";
 import { NO_CONTEXT } from "../helpers/no_context.ts";

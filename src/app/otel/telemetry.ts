@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { randomBytes } from "node:crypto";
 import { percentDecoded } from "../../domain/kit/addresses.ts";
-import { REAL_CLOCK, unrefTimer } from "../../domain/kit/time.ts";
+import { REAL_CLOCK, unrefTimer } from "../../domain/kit/concurrency.ts";
 import { createLog, type Log } from "../../logging/log.ts";
 import type { EnvironmentVariables } from "../settings/settings.ts";
 

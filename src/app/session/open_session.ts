@@ -1,13 +1,12 @@
 import { resolve } from "node:path";
 import type { OpenRequest, Session } from "../../channels/channel.ts";
-import { type ConversationParts, Conversations } from "../../conversation/conversations.ts";
 import { valueAt } from "../../config/layers.ts";
+import { type ConversationParts, Conversations } from "../../conversation/conversations.ts";
 import { ConfigError } from "../../domain/errors.ts";
 import type { ApprovalRules } from "../../domain/query/approval.ts";
 import { Playback } from "../../domain/records/recording.ts";
 import type { EnvironmentParts } from "../../environment/environment_parts.ts";
-import { startLogTable } from "../../logging/log_table.ts";
-import { createLog } from "../../logging/log.ts";
+import { createLog, startLogTable } from "../../logging/log.ts";
 import { openStore, type OpenStoreOptions } from "../../persistence/open_store.ts";
 import type { Store } from "../../persistence/store.ts";
 import { Router } from "../../providers/router/router.ts";

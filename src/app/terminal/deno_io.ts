@@ -1,8 +1,8 @@
 import { fstatSync } from "node:fs";
 import type { Io } from "../../channels/channel.ts";
 import { fileFault, OutputError, UsageError } from "../../domain/errors.ts";
-import type { Utf8Pieces } from "../../domain/kit/encoding.ts";
-import { unrefTimer } from "../../domain/kit/time.ts";
+import type { Utf8Pieces } from "../../domain/kit/bytes.ts";
+import { unrefTimer } from "../../domain/kit/concurrency.ts";
 import { PROCESS_LIMITS } from "../session/process_limits.ts";
 
 const MAX_STDIN_BYTES = 16 << 20;
@@ -67,7 +67,7 @@ export class DenoIo implements Io {
    * request. */
   async readStdin(): Promise<string> {
     const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-    const { Utf8Pieces } = await import("../../domain/kit/encoding.ts");
+    const { Utf8Pieces } = await import("../../domain/kit/bytes.ts");
     const utf8 = new Utf8Pieces();
     const parts: string[] = [];
     let size = 0;

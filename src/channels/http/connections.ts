@@ -1,5 +1,5 @@
 import { ConfigError, messageOf } from "../../domain/errors.ts";
-import { REAL_CLOCK } from "../../domain/kit/time.ts";
+import { REAL_CLOCK } from "../../domain/kit/concurrency.ts";
 
 /** Pauses between attempts to listen again; the last one repeats. */
 const PAUSES_MS = [0, 1, 5, 20, 100, 500, 1_000];

@@ -2,7 +2,7 @@ import { Api, GrammyError, HttpError } from "grammy/web";
 import { Cancelled } from "../../domain/errors.ts";
 import { isLoopback } from "../../domain/kit/addresses.ts";
 import { readBounded } from "../../domain/kit/bytes.ts";
-import { backoffMs, type Clock, REAL_CLOCK } from "../../domain/kit/time.ts";
+import { backoffMs, type Clock, REAL_CLOCK } from "../../domain/kit/concurrency.ts";
 import type { Log } from "../../logging/log.ts";
 
 const CALL_MS = 30_000;

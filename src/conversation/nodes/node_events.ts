@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Cancelled, ENDED, UsageError } from "../../domain/errors.ts";
-import { withPatience } from "../../domain/kit/concurrency.ts";
-import { REAL_CLOCK } from "../../domain/kit/time.ts";
+import { REAL_CLOCK, withPatience } from "../../domain/kit/concurrency.ts";
 import { beforeEpoch, isOwnEnd } from "../../domain/query/query_event.ts";
 import type { QueryEvent } from "../../domain/query/query_schemas.ts";
 import type { NodeStore, SharedEvent, Store } from "../../persistence/store.ts";

@@ -1,6 +1,6 @@
 /** Takes the requests that wait, as many as fit, and runs them or continues them where another node left them. */
 import { BusyError, HandedOver, messageOf, TakenOverError, UsageError } from "../../domain/errors.ts";
-import { settledWithin } from "../../domain/kit/time.ts";
+import { settledWithin } from "../../domain/kit/concurrency.ts";
 import type { ApprovalAnswer, ApprovalQuestion, Approve } from "../../domain/query/approval.ts";
 import type { QueryReason } from "../../domain/query/outcomes.ts";
 import { beforeEpoch, Emitter, isOwnEnd } from "../../domain/query/query_event.ts";

@@ -76,3 +76,386 @@ export async function readBounded(
     throw error;
   }
 }
+
+/** How a text is written as bytes. */
+export interface TextFormat {
+  /** As `TextDecoder` calls it. */
+  readonly encoding: string;
+  /** Whether the bytes begin with a byte order mark, which the text does not have. */
+  readonly hasMark: boolean;
+  /** Whether nothing in the bytes says that it is this encoding. */
+  readonly isGuess: boolean;
+}
+
+export interface DecodedText extends TextFormat {
+  readonly text: string;
+  /** How many characters stand for bytes that are not of the encoding: writing the text back would lose them. */
+  readonly replaced: number;
+}
+
+const MARKS: Readonly<Record<string, readonly number[]>> = {
+  "utf-8": [0xef, 0xbb, 0xbf],
+  "utf-16le": [0xff, 0xfe],
+  "utf-16be": [0xfe, 0xff],
+};
+/** A NUL among the first bytes makes a file binary for git. */
+const PROBE = 8_000;
+const FEW = 0.9;
+
+/** The text of bytes from outside: in the given encoding, or by their byte order mark, as UTF-8, or by a guess. Null if
+ * they are binary. */
+export function decodeText(bytes: Uint8Array, encoding?: string): DecodedText | null {
+  if (encoding !== undefined) return decodedAs(bytes, { encoding, isGuess: false });
+  for (const [name, mark] of Object.entries(MARKS)) {
+    const isOther = name === "utf-8" || bytes.length % 2 === 1 || startsWith(bytes, [0xff, 0xfe, 0, 0]);
+    if (!isOther && startsWith(bytes, mark)) {
+      return decodedAs(bytes, { encoding: name, isGuess: false });
+    }
+  }
+  const wide = wideEncoding(bytes);
+  if (wide !== null) return decodedAs(bytes, { encoding: wide, isGuess: true });
+  if (bytes.subarray(0, PROBE).includes(0)) return null;
+  return decodeNarrow(bytes);
+}
+
+/** The same for bytes that are neither UTF-16 nor binary. */
+function decodeNarrow(bytes: Uint8Array): DecodedText {
+  const text = decodedAs(bytes, { encoding: "utf-8", isGuess: false });
+  if (text.replaced === 0 || text.hasMark || isClearlyUtf8(text)) return text;
+  const guess = guessEncoding(bytes);
+  return isRatherUtf8(text, guess) ? text : decodedAs(bytes, { encoding: guess, isGuess: true });
+}
+
+/** The encoding of 16 bits that bytes without a mark are in, if that is clear: Latin text has a NUL in every second
+ * byte, and nothing else there. */
+function wideEncoding(bytes: Uint8Array): "utf-16le" | "utf-16be" | null {
+  const head = bytes.subarray(0, Math.min(bytes.length, PROBE) & ~1);
+  if (!head.includes(0)) return null;
+  if (head.length < 4 || head.length < Math.min(bytes.length, PROBE) - (bytes.length > PROBE ? 1 : 0)) return null;
+  const nulls = [0, 0];
+  for (let at = 0; at < head.length; at++) if (head[at] === 0) nulls[at % 2] = (nulls[at % 2] ?? 0) + 1;
+  const [even = 0, odd = 0] = nulls;
+  const most = Math.max(even, odd);
+  if (Math.min(even, odd) > 0 || most < FEW * head.length / 2) return null;
+  const name = odd > even ? "utf-16le" : "utf-16be";
+  const text = new TextDecoder(name).decode(head);
+  // deno-lint-ignore no-control-regex -- they are in binary files
+  return /[\u0000-\u0008\u000e-\u001a\u001c-\u001f]/.test(text) ? null : name;
+}
+
+function decodedAs(bytes: Uint8Array, { encoding, isGuess }: Pick<TextFormat, "encoding" | "isGuess">): DecodedText {
+  const hasMark = startsWith(bytes, MARKS[encoding] ?? [-1]);
+  try {
+    const text = strictDecoder(encoding).decode(bytes);
+    return { text, encoding, hasMark, isGuess, replaced: 0 };
+  } catch {
+    const text = new TextDecoder(encoding).decode(bytes);
+    return { text, encoding, hasMark, isGuess, replaced: Math.max(1, replacedIn(text, bytes, encoding)) };
+  }
+}
+
+/** How many U+FFFD of a text are not in its bytes. */
+function replacedIn(text: string, bytes: Uint8Array, encoding: string): number {
+  let count = 0;
+  for (let at = text.indexOf("\uFFFD"); at >= 0; at = text.indexOf("\uFFFD", at + 1)) count++;
+  if (encoding !== "utf-8") return count;
+  for (let at = bytes.indexOf(0xef); at >= 0; at = bytes.indexOf(0xef, at + 1)) {
+    if (bytes[at + 1] === 0xbf && bytes[at + 2] === 0xbd) count--;
+  }
+  return count;
+}
+
+const STRICT = new Map<string, TextDecoder>();
+
+/** Used again: a new one costs more than a small text. */
+function strictDecoder(encoding: string): TextDecoder {
+  const known = STRICT.get(encoding) ?? new TextDecoder(encoding, { fatal: true });
+  STRICT.set(encoding, known);
+  return known;
+}
+
+/** A log with some broken bytes is UTF-8 nevertheless, and so is a text that was cut within a character. */
+function isClearlyUtf8({ text, replaced }: DecodedText): boolean {
+  const whole = wholeAbove(text, replaced);
+  return whole > 3 * replaced || whole > 0 && replaced === 1 && text.endsWith("\uFFFD");
+}
+
+/** In an encoding of single bytes, the bytes of several characters are hardly ever one character of UTF-8, the less the
+ * more bytes it has. */
+function isRatherUtf8({ text, replaced }: DecodedText, guess: Candidate): boolean {
+  const longer = (text.match(/[\u0800-\uffff]/g)?.length ?? 0) - replaced;
+  const whole = wholeAbove(text, replaced) + longer;
+  return whole > replaced && SINGLE.has(guess) || whole === replaced && guess === "windows-1252";
+}
+
+/** How many characters of UTF-8 above ASCII a text has that were not replaced. */
+function wholeAbove(text: string, replaced: number): number {
+  // deno-lint-ignore no-control-regex -- above ASCII
+  return text.replace(/[\u0000-\u007f]+/g, "").length - replaced;
+}
+
+function startsWith(bytes: Uint8Array, mark: readonly number[]): boolean {
+  return mark.every((byte, at) => bytes[at] === byte);
+}
+
+/** So much of a longer text shows its encoding. */
+const HEAD_BYTES = 1 << 20;
+
+type Bytes = Uint8Array<ArrayBuffer>;
+const NO_BYTES: Bytes = new Uint8Array();
+
+/** Bytes of a text as UTF-8, in whatever encoding they are, which `decodeText` finds by the first of them, or by the
+ * first that are not ASCII. Bytes that are not of the encoding become U+FFFD. A byte order mark is left out. */
+export class Utf8Pieces {
+  /** As `TextDecoder` calls it. */
+  encoding = "utf-8";
+  /** Whether nothing in the bytes says that it is this encoding. */
+  isGuess = false;
+  /** How many characters were replaced so far. */
+  replaced = 0;
+  /** Whether the bytes are of no text: some were replaced, and there is a NUL among the first ones. */
+  isBinary = false;
+  readonly #isKnown: boolean;
+  #isDecided = false;
+  #hasNul = false;
+  /** For encodings other than UTF-8. */
+  #decoder: TextDecoder | null = null;
+  /** Of UTF-8: the beginning of a character. */
+  #rest: Bytes = NO_BYTES;
+  /** The last byte of a text that was ASCII so far: a guess looks at what is before a character. */
+  #before: Bytes = NO_BYTES;
+
+  /** `encoding`: of bytes that are known to be in it. */
+  constructor({ encoding }: { readonly encoding?: "utf-8" | undefined } = {}) {
+    this.#isKnown = encoding !== undefined;
+  }
+
+  /** Each piece has whole characters only. */
+  async *of(source: AsyncIterable<Uint8Array>): AsyncGenerator<Bytes> {
+    const head = new ByteBuffer();
+    let isFirst = true;
+    for await (const bytes of source) {
+      if (this.#isDecided) {
+        yield this.#decoded(bytes);
+        continue;
+      }
+      const plain = isFirst || head.length > 0 ? 0 : asciiLength(bytes);
+      if (plain > 0) yield this.#plain(bytes.slice(0, plain));
+      head.push(bytes.subarray(plain));
+      if (head.length < HEAD_BYTES) continue;
+      yield this.#begun(head, isFirst);
+      isFirst = false;
+    }
+    if (head.length > 0) yield this.#begun(head, isFirst);
+    yield this.#decoder === null ? this.#valid(this.#rest) : this.#counted(this.#decoder.decode());
+  }
+
+  /** Leaves in `head` what does not show its encoding yet. */
+  #begun(head: ByteBuffer, isFirst: boolean): Bytes {
+    const bytes = head.bytes.slice();
+    head.clear();
+    this.#decide(bytes.subarray(0, HEAD_BYTES), isFirst);
+    if (this.#isDecided) return this.#decoded(isFirst && this.#decoder === null ? withoutMark(bytes) : bytes);
+    const plain = asciiLength(bytes);
+    head.push(bytes.subarray(plain));
+    return this.#plain(bytes.subarray(0, plain));
+  }
+
+  #plain(bytes: Bytes): Bytes {
+    if (bytes.length > 0) this.#before = bytes.slice(-1);
+    return bytes;
+  }
+
+  #decide(sample: Bytes, isFirst: boolean): void {
+    const first = isFirst && !this.#isKnown ? decodeText(sample) : undefined;
+    this.#hasNul = first === null;
+    this.#isDecided = this.#isKnown || first === null;
+    if (this.#isDecided) return;
+    const whole = sample.length < HEAD_BYTES ? sample : sample.subarray(0, sample.length - openLength(sample));
+    const { encoding, isGuess } = first?.encoding.startsWith("utf-16")
+      ? first
+      : decodeNarrow(joined(this.#before, whole));
+    if (encoding === "utf-8" && asciiLength(whole) === whole.length) return;
+    this.#isDecided = true;
+    this.encoding = encoding;
+    this.isGuess = isGuess;
+    if (encoding !== "utf-8") this.#decoder = new TextDecoder(encoding);
+  }
+
+  #decoded(bytes: Uint8Array): Bytes {
+    if (this.#decoder !== null) return this.#counted(this.#decoder.decode(bytes, { stream: true }));
+    const whole = joined(this.#rest, bytes);
+    const end = whole.length - openLength(whole);
+    this.#rest = whole.slice(end);
+    return this.#valid(whole.subarray(0, end));
+  }
+
+  #valid(bytes: Bytes): Bytes {
+    try {
+      new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+      return bytes;
+    } catch {
+      return this.#counted(new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes), bytes);
+    }
+  }
+
+  /** `bytes`: those of UTF-8. */
+  #counted(text: string, bytes: Bytes = NO_BYTES): Bytes {
+    this.replaced += replacedIn(text, bytes, "utf-8");
+    this.isBinary = this.#hasNul && this.replaced > 0;
+    return new TextEncoder().encode(text);
+  }
+}
+
+function joined(rest: Bytes, bytes: Uint8Array): Bytes {
+  const whole = new Uint8Array(rest.length + bytes.length);
+  whole.set(rest);
+  whole.set(bytes, rest.length);
+  return whole;
+}
+
+function withoutMark(bytes: Bytes): Bytes {
+  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
+}
+
+/** How many bytes come before the first that is not ASCII. */
+function asciiLength(bytes: Uint8Array): number {
+  let at = 0;
+  while (at < bytes.length && (bytes[at] ?? 0) < 128) at++;
+  return at;
+}
+
+/** Number of bytes at the end that begin a character without its last one. */
+function openLength(bytes: Uint8Array): number {
+  for (let back = 1; back <= 3 && back <= bytes.length; back++) {
+    const byte = bytes[bytes.length - back] ?? 0;
+    if ((byte & 0xc0) === 0x80) continue;
+    const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
+    return length > back ? back : 0;
+  }
+  return 0;
+}
+
+/** Encodings of old files, in the order in which they win with the same score. */
+const CANDIDATES = [
+  "windows-1252",
+  "shift_jis",
+  "euc-jp",
+  "gbk",
+  "big5",
+  "euc-kr",
+  "windows-1251",
+  "koi8-r",
+  "ibm866",
+  "windows-1250",
+] as const;
+type Candidate = typeof CANDIDATES[number];
+/** Encodings of which each byte is a character. */
+const SINGLE: ReadonlySet<Candidate> = new Set(["windows-1252", "windows-1251", "koi8-r", "ibm866", "windows-1250"]);
+
+/** Text with so many bytes above ASCII is enough to know. */
+const ENOUGH = 4_000, MOST_OF_LINE = 16_000;
+/** Of Chinese and Korean text, a large part is these characters. */
+const HAN = new Set(
+  "的一是不了在有我他这中大来上国个到说们为子和你地出道也时年得就那要下以生会自着去之过家学对可里后小么心多天而能好都然没日于起还发" +
+    "成事只作当想看文无开手十用主行方又如前所本见经头面公同三已老从动两长知件数据设置错误码代返回注释测试函参值配表名类型" +
+    "這個來時說們為會過學對裡後發經頭見從動兩長國資料檔案錯誤設定測試返註釋數據類",
+);
+const HANGUL = new Set("이다는을의에가하고지를은로한도기사인자시정어리대서있그나해수일안니세요설파오류값함입력출");
+const WESTERN = /[àáâãäåæçèéêëìíîïñòóôõöøùúûüýÿßœÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÑÒÓÔÕÖØÙÚÛÜÝŒ]/;
+const CENTRAL = /[ąćčďęěľĺłńňőŕřśšťůűýźżžáéíóöúüçëôäâîĄĆČĎĘĚŁŃŇŐŘŚŠŤŮŰŹŻŽÁÉÍÓÖÚÜÇ]/;
+const SIGN = /[“”„‘’‚–—…€©®™°§«»¿¡£·•§ªº\u00a0]/;
+
+/** The encoding of bytes that are neither UTF-8 nor UTF-16: the one in which they read most like a text. It is a guess,
+ * which whoever uses it has to name. Single bytes decode in many encodings; Western European is the last resort. */
+function guessEncoding(bytes: Uint8Array): Candidate {
+  const { sample, isCut } = sampleOf(bytes);
+  let [best, most]: [Candidate, number] = ["windows-1252", -Infinity];
+  for (const name of CANDIDATES) {
+    const text = new TextDecoder(name).decode(sample, { stream: isCut });
+    const rare = name === "gbk" || name === "euc-kr" ? 2 * lettersInPairs(sample) : 0;
+    const score = text.includes("\uFFFD") ? -Infinity : scoreOf(text, name) - rare;
+    if (score > most) [best, most] = [name, score];
+  }
+  return best;
+}
+
+/** The lines with bytes above ASCII, as far as they are needed, from shortly before the first one in a line. A very long
+ * line is cut, perhaps within a character. */
+function sampleOf(bytes: Uint8Array): { readonly sample: Uint8Array; readonly isCut: boolean } {
+  const sample = new ByteBuffer();
+  for (let at = 0; at < bytes.length && sample.length < ENOUGH;) {
+    const feed = bytes.indexOf(10, at);
+    const end = feed < 0 ? bytes.length : feed + 1;
+    const first = bytes.subarray(at, end).findIndex((byte) => byte > 127);
+    const from = at + Math.max(0, first - 1);
+    if (first >= 0) sample.push(bytes.subarray(from, Math.min(end, from + MOST_OF_LINE)));
+    if (first >= 0 && end - from > MOST_OF_LINE) return { sample: sample.bytes, isCut: true };
+    at = end;
+  }
+  return { sample: sample.bytes, isCut: false };
+}
+
+/** Pairs whose second byte is an ASCII letter: in these encodings, only rare characters have it. */
+function lettersInPairs(bytes: Uint8Array): number {
+  let count = 0;
+  for (let at = 0; at < bytes.length; at++) {
+    if ((bytes[at] ?? 0) < 128) continue;
+    if ((bytes[++at] ?? 0) < 128) count++;
+  }
+  return count;
+}
+
+/** Sum over the characters above ASCII; one of two bytes counts for two. */
+function scoreOf(text: string, name: Candidate): number {
+  let score = 0;
+  const chars = [...text];
+  const isJapanese = name === "shift_jis" || name === "euc-jp";
+  const share = isJapanese && !/[\u3040-\u30ff]/.test(text) ? 0.8 : 1;
+  for (const [at, char] of chars.entries()) {
+    if (char <= "\x7f") continue;
+    const around = [chars[at - 1] ?? "", chars[at + 1] ?? ""] as const;
+    score += name === "windows-1252" || name === "windows-1250"
+      ? latin(char, around, name === "windows-1252" ? WESTERN : CENTRAL) - (name === "windows-1250" ? 0.1 : 0)
+      : ["windows-1251", "koi8-r", "ibm866"].includes(name)
+      ? cyrillic(char, around)
+      : 2 * share * (isInLatinWord(around) ? -1 : eastern(char, name));
+  }
+  return score;
+}
+
+type Around = readonly [string, string];
+
+function latin(char: string, around: Around, letters: RegExp): number {
+  if (letters.test(char)) {
+    // In a word of Latin script, most letters are ASCII.
+    const isInWord = around.some((one) => /[A-Za-z]/.test(one));
+    const isAlone = around.every((one) => one <= "\x7f");
+    return isInWord && isAlone ? 1 : isInWord || isAlone ? 0.6 : -0.3;
+  }
+  if (SIGN.test(char)) return around.every((one) => one <= "\x7f") ? 0.95 : 0;
+  return char < "\xa0" ? -3 : -1;
+}
+
+/** A character of an Eastern language stands beside others, or between blanks and signs. */
+function isInLatinWord(around: Around): boolean {
+  return around.some((one) => /[A-Za-z]/.test(one)) && around.every((one) => one <= "\x7f");
+}
+
+function cyrillic(char: string, [before, next]: Around): number {
+  if (!/[а-яёА-ЯЁ]/.test(char)) return /[№«»–—“”…\u00a0]/.test(char) ? 0.3 : -1;
+  if (/[A-Za-z]/.test(before)) return -1;
+  if (![before, next].some((one) => /[а-яёА-ЯЁ]/.test(one))) return 0.3;
+  const isCapital = char === char.toUpperCase();
+  return isCapital && /[а-яё]/.test(before) ? -1 : isCapital ? 0.7 : 1;
+}
+
+function eastern(char: string, name: Candidate): number {
+  if (/[\u3040-\u30ff]/.test(char)) return name === "shift_jis" || name === "euc-jp" ? 1.2 : -0.5;
+  if (/[\uff61-\uff9f]/.test(char)) return -0.6;
+  if (/[\uac00-\ud7a3]/.test(char)) return name !== "euc-kr" ? -1 : HANGUL.has(char) ? 1.3 : 0.85;
+  if (/[\u3000-\u303f\uff01-\uff5e]/.test(char)) return 0.9;
+  if (!/[\u4e00-\u9fff]/.test(char)) return /[\ue000-\uf8ff]/.test(char) ? -2 : -0.4;
+  if (HAN.has(char)) return name === "gbk" || name === "big5" ? 1.5 : 1;
+  return name === "euc-kr" ? -0.5 : 0.75;
+}

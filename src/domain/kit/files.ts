@@ -1,4 +1,4 @@
-import { REAL_CLOCK } from "./time.ts";
+import { REAL_CLOCK } from "./concurrency.ts";
 import type { Stats } from "node:fs";
 import { type FileHandle, mkdir, open, rename, rm, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";

@@ -1,6 +1,6 @@
 import { dirname, join, resolve } from "node:path";
 import { smallTextFile } from "./files.ts";
-import { matchesWildcard } from "./patterns.ts";
+import { matchesWildcard } from "./names.ts";
 
 const DEPTH = 10, MOST_INCLUDED = 200;
 

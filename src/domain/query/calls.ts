@@ -1,4 +1,5 @@
 import { oneLine, visibleText } from "../kit/text.ts";
+import type { BlockOutcome, BlockResult } from "./query_schemas.ts";
 
 /** A call from a block to the main process, at its start or end. */
 export interface HostCallEvent {
@@ -176,4 +177,63 @@ function textOf({ doing, done, things, subject, calls, state, outcome }: Tally, 
   if (state === "threw") return `${`${doing} ${what}`.trimEnd()} failed`;
   const end = calls === 1 ? outcome : state === "bad" ? "failed" : "";
   return [`${done} ${what}`.trimEnd(), end].filter((part) => part !== "").join(" · ");
+}
+
+const BASE: BlockResult = {
+  ok: false,
+  outcome: "none",
+  preview: "",
+  type: "",
+  size: null,
+  stdout: "",
+  stderr: "",
+  dropped: 0,
+  error: null,
+  defined: [],
+  touched: [],
+  pending: [],
+  lost: [],
+  ms: 0,
+  timedOut: false,
+  repaired: null,
+  calls: [],
+};
+
+/** A result with every field present; `fields` override the empty defaults. */
+export function blockResult(fields: Partial<BlockResult>): BlockResult {
+  return { ...BASE, ...fields };
+}
+
+/** A failed result with a name and a message, for outcomes that the main process creates. */
+export function failedBlock(
+  outcome: Exclude<BlockOutcome, "value" | "none">,
+  error: { readonly name: string; readonly message: string },
+  fields: Partial<BlockResult> = {},
+): BlockResult {
+  const { name, message } = error;
+  return blockResult({
+    outcome,
+    timedOut: outcome === "timeout",
+    error: { name, message, line: null, column: null, excerpt: "", stack: "" },
+    ...fields,
+  });
+}
+
+/** A block of an iteration that another child ran. */
+export interface FormerResult {
+  /** Codec bytes of the value; null if there was none or it could not be stored. */
+  readonly value: Uint8Array<ArrayBuffer> | null;
+  /** What the value was, if it could not be stored; else "". */
+  readonly held: string;
+  readonly printed: string;
+}
+
+/** What `results` and `printed` hold in a child that replaces another one. */
+export interface FormerResults {
+  /** Rows of the last iteration, by index. */
+  readonly shown: readonly FormerResult[];
+  /** Rows of the running iteration, by index. */
+  readonly running: readonly FormerResult[];
+  /** The running iteration; -1 between two. */
+  readonly iteration: number;
 }

@@ -1,8 +1,7 @@
 import type { HostCallEvent } from "./calls.ts";
-import type { ChangedFiles } from "./changed_files.ts";
 import type { Work } from "./query_schemas.ts";
 
-const MAX_KEPT = 200, MAX_LISTED = 20, SHOWN = 3;
+const MAX_KEPT = 200, MAX_LISTED = 20, SHOWN_ACTIONS = 3;
 
 interface Command {
   readonly exitCode: number | null;
@@ -38,12 +37,12 @@ export class QueryWork {
   /** With the files that were changed. `claimed`: the request or its answer is about work, done or not. */
   facts(files: ChangedFiles, { claimed }: { readonly claimed: boolean }): Work {
     const commands = [...this.#commands].map(([command, how]) => ({ command, ...how })), others = [...this.#others];
-    const ran = commands.slice(-SHOWN).map(({ command, outcome }) =>
+    const ran = commands.slice(-SHOWN_ACTIONS).map(({ command, outcome }) =>
       outcome === "" ? command : `${command} (${outcome})`
     );
     const parts = [
       ...files.total === "" ? [] : [files.total],
-      ...shown(others.slice(-SHOWN), others.length),
+      ...shown(others.slice(-SHOWN_ACTIONS), others.length),
       ...shown(ran, commands.length).map((text, at) => at === 0 ? `ran ${text}` : text),
     ];
     const none = claimed && !this.acted ? "no file changed, no command ran" : "";
@@ -58,4 +57,153 @@ export class QueryWork {
 
 function shown(texts: readonly string[], all: number): readonly string[] {
   return all > texts.length ? [...texts, `${all - texts.length} more`] : texts;
+}
+
+const MAX_FILES = 200, NAMED_FILES = 8;
+/** Lines kept of all files together, to tell what later changes take back. */
+const MAX_LINES = 50_000;
+/** Characters of the line at the end of a diff that says what it leaves out. */
+const MAX_NOTE = 200;
+
+/** Lines and how often each occurs. */
+type Lines = Map<string, number>;
+
+interface Counts {
+  readonly added: number;
+  readonly removed: number;
+}
+
+interface Changed extends Counts {
+  /** Whether the query created the file. */
+  readonly made: boolean;
+  /** What was done besides changing lines: "removed", "moved from a.ts". */
+  readonly done: string;
+  /** The lines behind `added` and `removed`. */
+  readonly more: Lines;
+  readonly less: Lines;
+}
+
+/** The files that a query changed, with the lines that all its changes together added and removed: a line that a later
+ * change takes back does not count, nor does a file that is as before. */
+export class ChangedFiles {
+  readonly #files = new Map<string, Changed>();
+  #room = MAX_LINES;
+
+  /** Counts one change, a unified diff. One without lines removes or moves the file that it names. */
+  add(diff: string): void {
+    const path = changedPath(diff);
+    if (path === null) return;
+    const { before, after } = sidesOf(diff), body = bodyOf(diff), left = leftOut(diff);
+    const source = before || path;
+    const known = this.#files.get(source);
+    if (!known && this.#files.size >= MAX_FILES) return;
+    this.#files.delete(source);
+    this.#files.delete(path); // the last one changed is shown first
+    const file = known ?? unchanged(before === null);
+    const now = after === null && body.length === 0
+      ? { ...unchanged(file.made), done: "removed" }
+      : { ...this.#counted(file, body, left), done: doneAfter(file, { source, path, after }) };
+    const isBack = known !== undefined && now.added + now.removed + now.done.length === 0 &&
+      body.length + known.done.length > 0;
+    if (!isBack && (after !== null || !file.made)) this.#files.set(path, now);
+  }
+
+  #counted(file: Changed, body: readonly string[], left: Counts): Changed {
+    const signed = (sign: string) => body.filter((line) => line.startsWith(sign)).map((line) => line.slice(1));
+    const plus = without(signed("+"), file.less), minus = without(signed("-"), file.more);
+    this.#keep(plus.rest, file.more);
+    this.#keep(minus.rest, file.less);
+    return {
+      ...file,
+      added: file.added + plus.rest.length - minus.taken + left.added,
+      removed: file.removed + minus.rest.length - plus.taken + left.removed,
+    };
+  }
+
+  #keep(lines: readonly string[], into: Lines): void {
+    for (const line of lines.slice(0, this.#room)) into.set(line, (into.get(line) ?? 0) + 1);
+    this.#room = Math.max(0, this.#room - lines.length);
+  }
+
+  get counts(): { readonly files: number; readonly added: number; readonly removed: number } {
+    const sum = (key: "added" | "removed"): number => [...this.#files.values()].reduce((all, one) => all + one[key], 0);
+    return { files: this.#files.size, added: sum("added"), removed: sum("removed") };
+  }
+
+  /** `2 files changed +13 −1 (src/a.ts, b.md)`; "" if nothing was changed. */
+  get total(): string {
+    if (this.#files.size === 0) return "";
+    const { added, removed } = this.counts;
+    const names = [...this.#files].reverse().slice(0, NAMED_FILES).map(([path, { done }]) => withDone(path, done));
+    const more = this.#files.size - names.length;
+    const list = [...names, ...more > 0 ? [`${more} more`] : []].join(", ");
+    const files = this.#files.size === 1 ? "1 file" : `${this.#files.size} files`;
+    return `${files} changed +${added} −${removed} (${list})`;
+  }
+
+  /** `src/a.ts +3 −1, b.md +10 −0, c.ts removed`; "" if nothing was changed. */
+  get line(): string {
+    const shown = [...this.#files].reverse().slice(0, NAMED_FILES).map(([path, { added, removed, done }]) => {
+      const lines = done !== "" && added + removed === 0 ? "" : ` +${added} −${removed}`;
+      return `${withDone(path, done)}${lines}`;
+    });
+    const more = this.#files.size - shown.length;
+    return [...shown, ...more > 0 ? [`${more} more`] : []].join(", ");
+  }
+}
+
+/** The names of both sides: null for a file that is not there, "" if none is named. */
+function sidesOf(diff: string): { readonly before: string | null; readonly after: string | null } {
+  const [, before = "", after = ""] = /^--- (.*)\n\+\+\+ (.*)$/m.exec(diff) ?? [];
+  return { before: named(before), after: named(after) };
+}
+
+/** The lines of the hunks. */
+function bodyOf(diff: string): readonly string[] {
+  const hunks = diff.indexOf("\n@@ ");
+  return hunks < 0 ? [] : diff.slice(hunks + 1).split("\n");
+}
+
+/** The lines that a diff does not show, as its last line counts them. */
+function leftOut(diff: string): Counts {
+  const [, added = 0, removed = 0] = /^… .*left out, with \+(\d+) −(\d+) lines/m.exec(diff.slice(-MAX_NOTE)) ?? [];
+  return { added: Number(added), removed: Number(removed) };
+}
+
+function named(name: string): string | null {
+  return name === "/dev/null" ? null : name.replace(/^[ab]\//, "");
+}
+
+function doneAfter(
+  { made, done }: Changed,
+  { source, path, after }: { readonly source: string; readonly path: string; readonly after: string | null },
+): string {
+  if (source === path) return done === "removed" && after !== null ? "" : done;
+  const first = done.startsWith("moved") ? done : `moved from ${source}`;
+  return made || first === `moved from ${path}` ? "" : first;
+}
+
+function withDone(path: string, done: string): string {
+  return done === "" ? path : `${path} ${done}`;
+}
+
+function unchanged(made: boolean): Changed {
+  return { made, done: "", added: 0, removed: 0, more: new Map(), less: new Map() };
+}
+
+/** The lines that are not in `kept`, which loses the others. */
+function without(lines: readonly string[], kept: Lines): { readonly rest: readonly string[]; readonly taken: number } {
+  const rest = lines.filter((line) => {
+    const times = kept.get(line) ?? 0;
+    if (times > 0) kept.set(line, times - 1);
+    return times === 0;
+  });
+  return { rest, taken: lines.length - rest.length };
+}
+
+/** The file that a unified diff changes; null if it names none. */
+export function changedPath(diff: string): string | null {
+  const binary = /^Binary file (.*) (?:removed|replaced)$/m.exec(diff)?.[1];
+  const { before, after } = sidesOf(diff);
+  return binary ?? (after || before || null);
 }

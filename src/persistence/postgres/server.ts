@@ -3,9 +3,8 @@ import pg from "pg";
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileCode, UsageError } from "../../domain/errors.ts";
-import { ownPatience, Semaphore } from "../../domain/kit/concurrency.ts";
+import { ownPatience, Semaphore, settledWithin } from "../../domain/kit/concurrency.ts";
 import { newId } from "../../domain/kit/ids.ts";
-import { settledWithin } from "../../domain/kit/time.ts";
 import { columnName } from "../tables.ts";
 import { ConnectionLost, isLost, lostOr, mayReturn, sqlState, wordsOf } from "./postgres_error.ts";
 

@@ -1,4 +1,4 @@
-import { REAL_CLOCK } from "../../domain/kit/time.ts";
+import { REAL_CLOCK } from "../../domain/kit/concurrency.ts";
 
 /** The kinds of lists and of facts that libproc has. */
 const GROUP = 2, CHILDREN = 6, FACTS = 3;

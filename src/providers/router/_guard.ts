@@ -1,5 +1,5 @@
 import { ProviderError } from "../../domain/errors.ts";
-import type { Clock } from "../../domain/kit/time.ts";
+import type { Clock } from "../../domain/kit/concurrency.ts";
 import type { Usage } from "../../domain/query/query_schemas.ts";
 
 /** Guards one provider: a breaker and a rate window, shared by all its models. */

@@ -1,6 +1,5 @@
 import { Cancelled, ENDED, ProviderError } from "../../domain/errors.ts";
-import { abortable } from "../../domain/kit/concurrency.ts";
-import type { Clock } from "../../domain/kit/time.ts";
+import { abortable, type Clock } from "../../domain/kit/concurrency.ts";
 import type { ModelEvent, ModelRequest, Provider } from "../provider.ts";
 
 export interface Patience {

@@ -1,6 +1,5 @@
-import { fittingRoutes, type ModelPreference, type ModelRoute, namedRoutes } from "./routes.ts";
 import { ProviderError } from "../../domain/errors.ts";
-import { backoffMs, type Clock, REAL_CLOCK } from "../../domain/kit/time.ts";
+import { backoffMs, type Clock, REAL_CLOCK } from "../../domain/kit/concurrency.ts";
 import { type ModelTrace, spentOn } from "../../domain/query/model_call.ts";
 import type { Usage } from "../../domain/query/query_schemas.ts";
 import type { Log } from "../../logging/log.ts";
@@ -14,6 +13,7 @@ import {
 } from "../provider.ts";
 import { ProviderGuard, type RateLimit, type Ticket } from "./_guard.ts";
 import { type Patience, watchedStream } from "./_watched_stream.ts";
+import { fittingRoutes, type ModelPreference, type ModelRoute, namedRoutes } from "./routes.ts";
 
 export interface RouterOptions {
   /** At least one. The first is the root model; the others serve when it fails or when they are requested. */

@@ -1,7 +1,6 @@
 import { Cancelled, ConfigError, ENDED, ProviderError } from "../../domain/errors.ts";
-import { abortable } from "../../domain/kit/concurrency.ts";
+import { abortable, settledWithin } from "../../domain/kit/concurrency.ts";
 import { asRecord } from "../../domain/kit/json.ts";
-import { settledWithin } from "../../domain/kit/time.ts";
 import {
   type Capabilities,
   estimateTokens,
@@ -11,10 +10,9 @@ import {
   UNKNOWN_MODEL,
 } from "../provider.ts";
 import { Endpoint } from "./_endpoint.ts";
-import { type ExchangeFacts, HttpExchange, type Quirks } from "./_exchange.ts";
+import { eventJson, type ExchangeFacts, HttpExchange, type Quirks } from "./_exchange.ts";
 import { Failures, isError } from "./_failures.ts";
 import { ReplyBuilder } from "./reply.ts";
-import { eventJson } from "./sse.ts";
 import type { Advice, ProviderApi, ProviderOptions, WireCall, WireProtocol } from "./wire.ts";
 
 /** Creates a provider for any service; only the requested wire format is loaded. Rejects with `ConfigError` for an

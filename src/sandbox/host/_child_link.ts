@@ -1,8 +1,7 @@
 import { messageOf, SandboxEnded } from "../../domain/errors.ts";
-import { abortable } from "../../domain/kit/concurrency.ts";
+import { abortable, unrefTimer } from "../../domain/kit/concurrency.ts";
 import { isVariableName } from "../../domain/kit/names.ts";
-import { unrefTimer } from "../../domain/kit/time.ts";
-import { blockResult } from "../../domain/query/block_result.ts";
+import { blockResult } from "../../domain/query/calls.ts";
 import type { BlockError } from "../../domain/query/query_schemas.ts";
 import type { VariableImage } from "../../domain/query/variable.ts";
 import { imageList } from "../child/variables/image_frames.ts";

@@ -12,7 +12,7 @@ import { isAbsolute, join } from "node:path";
 import { messageOf, SandboxEnded } from "../../domain/errors.ts";
 import { parseNetGrant, REALM_GLOBALS } from "../../domain/grants.ts";
 import { Semaphore } from "../../domain/kit/concurrency.ts";
-import { failedBlock, type FormerResults } from "../../domain/query/block_result.ts";
+import { failedBlock, type FormerResults } from "../../domain/query/calls.ts";
 import type { VariableImage } from "../../domain/query/variable.ts";
 import { timedOut } from "../child/blocks/sentences.ts";
 import { ALL_WALLS, type ChildAccess, type Setup, type WallSwitches } from "../child/setup.ts";

@@ -1,4 +1,4 @@
-import { blockResult } from "../../../src/domain/query/block_result.ts";
+import { blockResult } from "../../../src/domain/query/calls.ts";
 import type { BlockResult, QueryEnd, Usage } from "../../../src/domain/query/query_schemas.ts";
 import type { VariableImage } from "../../../src/domain/query/variable.ts";
 import type {

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { blockResult } from "../../../src/domain/query/block_result.ts";
+import { blockResult } from "../../../src/domain/query/calls.ts";
 import type { StoredBlock } from "../../../src/persistence/store.ts";
+import { anyText } from "../../helpers/any_text.ts";
 import { begun, image, iterationEnd, newIteration, newQuery, queryEnd } from "./fixtures.ts";
 import type { StoreCase } from "./suite.ts";
-import { anyText } from "../../helpers/any_text.ts";
 
 /** Texts that a database is likely to get wrong: NUL, lone surrogates, references, byte order marks, lengths around 1 KB. */
 const hostile = fc.oneof(

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { decodeText, Utf8Pieces } from "../../../src/domain/kit/encoding.ts";
+import { decodeText, Utf8Pieces } from "../../../src/domain/kit/bytes.ts";
 import { runs } from "../../helpers/long_part.ts";
 
 const byte = fc.oneof(

@@ -1,4 +1,4 @@
-import { isSecretFile, matchesWildcard, SECRET_PATTERNS } from "../../../src/domain/kit/patterns.ts";
+import { isSecretFile, matchesWildcard, SECRET_PATTERNS } from "../../../src/domain/kit/names.ts";
 import assert from "node:assert/strict";
 
 Deno.test("matchesWildcard() lets a star stand for any text, and nothing else", () => {

@@ -1,5 +1,5 @@
 import { ENDED } from "../../../src/domain/errors.ts";
-import { REAL_CLOCK, settledWithin } from "../../../src/domain/kit/time.ts";
+import { REAL_CLOCK, settledWithin } from "../../../src/domain/kit/concurrency.ts";
 import assert from "node:assert/strict";
 
 Deno.test("REAL_CLOCK.sleep() ends at once with the signal, and leaves no timer", async () => {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { blockResult } from "../../../src/domain/query/block_result.ts";
+import { blockResult } from "../../../src/domain/query/calls.ts";
 import { NO_USAGE } from "../../../src/domain/query/model_call.ts";
 import { Emitter } from "../../../src/domain/query/query_event.ts";
 import { QueryProgress } from "../../../src/domain/query/query_progress.ts";

@@ -4,13 +4,13 @@ import { LineMatcher } from "../../../extensions/fs/search/line_scanner.ts";
 import { Kernel } from "../../../extensions/fs/tree/kernel.ts";
 import { treeOf } from "../../../extensions/fs/tree/path_tree.ts";
 import { globalIgnoreLines } from "../../../extensions/fs/walk/walk.ts";
+import { decodeText } from "../../../src/domain/kit/bytes.ts";
 import { Pace } from "../../../src/domain/kit/concurrency.ts";
-import { decodeText } from "../../../src/domain/kit/encoding.ts";
+import { runs } from "../../helpers/long_part.ts";
 import { Workspace } from "./_workspace.ts";
 import fc from "fast-check";
 import { join } from "node:path";
 import { RE2JS } from "re2js";
-import { runs } from "../../helpers/long_part.ts";
 
 const HEAVY = "(needle|pin|thread)(_[a-z]{1,40}){1,4}";
 

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import fc from "fast-check";
 import { encodeText, isExact, textWithStrays } from "../../../extensions/fs/text_format.ts";
-import { decodeText } from "../../../src/domain/kit/encoding.ts";
-import { Workspace } from "./_workspace.ts";
+import { decodeText } from "../../../src/domain/kit/bytes.ts";
 import { anyText } from "../../helpers/any_text.ts";
+import { Workspace } from "./_workspace.ts";
 
 /** A text of each encoding that a file has without saying so. */
 const SAMPLES: Readonly<Record<string, readonly string[]>> = {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { sse } from "../../../src/providers/wire/sse.ts";
+import { sse } from "../../../src/providers/wire/_exchange.ts";
 import { runs } from "../../helpers/long_part.ts";
 
 async function eventsOf(text: string, size = text.length || 1): Promise<unknown[]> {

@@ -4,9 +4,8 @@ import { type Conversation, nothingToContinue } from "../../../conversation/conv
 import { type AskOptions, type AskTarget, readImageFile } from "../../../conversation/send_options.ts";
 import { Cancelled, fileFault, messageOf, UsageError } from "../../../domain/errors.ts";
 import { type Image, readImage } from "../../../domain/images.ts";
-import { ByteBuffer } from "../../../domain/kit/bytes.ts";
+import { ByteBuffer, decodeText } from "../../../domain/kit/bytes.ts";
 import { abortable } from "../../../domain/kit/concurrency.ts";
-import { decodeText } from "../../../domain/kit/encoding.ts";
 import { oneLine, visibleText } from "../../../domain/kit/text.ts";
 import type { SentMessage } from "../../../domain/query/model_call.ts";
 import type { QueryResult } from "../../../domain/query/query_schemas.ts";

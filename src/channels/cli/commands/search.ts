@@ -1,8 +1,8 @@
 /** `vis search` and `vis logs`. */
 import pc from "picocolors";
+import { REAL_CLOCK } from "../../../domain/kit/concurrency.ts";
 import { DEFAULT_TENANT } from "../../../domain/kit/ids.ts";
 import { ago, clip, localTime, oneLine, visibleText } from "../../../domain/kit/text.ts";
-import { REAL_CLOCK } from "../../../domain/kit/time.ts";
 import type { LogEntry, LogRow, SearchHit, SearchKind } from "../../../domain/records/history.ts";
 import type { Io } from "../../channel.ts";
 import { interrupt, jsonText } from "../output.ts";

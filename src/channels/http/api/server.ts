@@ -1,7 +1,7 @@
 import { type Context, Hono } from "hono";
 import { z } from "zod";
 import { readImage } from "../../../domain/images.ts";
-import { settledWithin } from "../../../domain/kit/time.ts";
+import { settledWithin } from "../../../domain/kit/concurrency.ts";
 import { SearchHitSchema } from "../../search_hit_schema.ts";
 import type { Env, HttpParts } from "../env.ts";
 import { Problem } from "../problem.ts";

@@ -1,4 +1,4 @@
-import type { FormerResult, FormerResults } from "../../../domain/query/block_result.ts";
+import type { FormerResult, FormerResults } from "../../../domain/query/calls.ts";
 import { decode } from "../../codec/codec.ts";
 import { bareList } from "../../codec/intrinsics.ts";
 import { SYSTEM_NAMES } from "../compiler/shared.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { Progress } from "../../../../src/channels/cli/ask/progress.ts";
-import { blockResult, failedBlock } from "../../../../src/domain/query/block_result.ts";
-import type { QueryEvent, QueryEventBody } from "../../../../src/domain/query/query_schemas.ts";
 import { fakeIo } from "../_fakes.ts";
+import { Progress } from "../../../../src/channels/cli/ask/progress.ts";
+import { blockResult, failedBlock } from "../../../../src/domain/query/calls.ts";
+import type { QueryEvent, QueryEventBody } from "../../../../src/domain/query/query_schemas.ts";
 
 function event(body: QueryEventBody, iteration: number | null = 1): QueryEvent {
   return { ...body, seq: 1, at: 0, queryId: "q", iteration };
