@@ -1,7 +1,6 @@
 import { joinBytes } from "../domain/kit/bytes.ts";
 import { Pace } from "../domain/kit/concurrency.ts";
-import type { CommonCall } from "../sandbox/confine/call_numbers.ts";
-import { Libc } from "../sandbox/confine/libc.ts";
+import { type CommonCall, Libc } from "../sandbox/confine/libc.ts";
 import { existsSync } from "node:fs";
 
 const isArm = Deno.build.arch === "aarch64";

@@ -3,9 +3,8 @@ import { join, resolve } from "node:path";
 import { Pace } from "../domain/kit/concurrency.ts";
 import type { ProgramWalls, Spawned, SpawnOptions } from "../extension/spawned.ts";
 import { createLog } from "../logging/log.ts";
-import { hasCallNumbers } from "../sandbox/confine/call_numbers.ts";
-import { execPlan, type ExecPolicy } from "../sandbox/exec/exec_plan.ts";
-import { ExecProgram } from "../sandbox/exec/exec_program.ts";
+import { hasCallNumbers } from "../sandbox/confine/libc.ts";
+import { execPlan, type ExecPolicy, ExecProgram } from "../sandbox/exec/exec_plan.ts";
 import type { ChildProgram } from "../sandbox/launch.ts";
 import {
   callPaths,

@@ -1,5 +1,4 @@
-import { Libc } from "../../src/sandbox/confine/libc.ts";
-import { type CallName, SYSTEM_CALLS } from "../../src/sandbox/confine/call_numbers.ts";
+import { type CallName, Libc, SYSTEM_CALLS } from "../../src/sandbox/confine/libc.ts";
 
 /** Calls that only tests make, as in `SYSTEM_CALLS`. */
 export const MORE_CALLS = {

@@ -5,7 +5,7 @@ import { holds } from "../_open_folders.ts";
 import { commandText, shellText } from "../../domain/kit/text.ts";
 import type { ApprovalRequest } from "../../domain/query/approval.ts";
 import type { ProgramWalls, SpawnCaller, Spawned, SpawnOptions, UnwalledMode } from "../../extension/spawned.ts";
-import { hasCallNumbers } from "../../sandbox/confine/call_numbers.ts";
+import { hasCallNumbers } from "../../sandbox/confine/libc.ts";
 import { landlockFault } from "../linux_kernel.ts";
 import type { ProcessWall } from "../process_wall.ts";
 import { programFolders, runFree } from "./_free_process.ts";

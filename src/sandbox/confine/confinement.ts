@@ -1,7 +1,6 @@
 import type { KernelAccess } from "./access.ts";
-import { hasCallNumbers } from "./call_numbers.ts";
 import { landlock } from "./landlock.ts";
-import { Libc } from "./libc.ts";
+import { hasCallNumbers, Libc } from "./libc.ts";
 import { seccomp } from "./seccomp.ts";
 
 interface ConfinementOptions {

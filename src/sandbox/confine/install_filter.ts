@@ -1,5 +1,4 @@
-import type { Architecture } from "./call_numbers.ts";
-import type { Libc } from "./libc.ts";
+import type { Architecture, Libc } from "./libc.ts";
 
 /** Classic BPF: load a word, compare it, return a verdict. */
 export const BPF = { load: 0x20, equal: 0x15, atLeast: 0x35, anyBit: 0x45, return: 0x06 } as const;

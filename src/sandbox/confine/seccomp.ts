@@ -1,5 +1,4 @@
 import type { KernelAccess } from "./access.ts";
-import { type Architecture, type CallName, numberOf, numbersOf } from "./call_numbers.ts";
 import {
   argument,
   BPF,
@@ -10,7 +9,7 @@ import {
   VERDICT,
   verdict,
 } from "./install_filter.ts";
-import type { Libc } from "./libc.ts";
+import { type Architecture, type CallName, type Libc, numberOf, numbersOf } from "./libc.ts";
 
 const EPERM = 1, ENOSYS = 38;
 

@@ -1,7 +1,16 @@
 import { dirname } from "node:path";
 import { type GrantedPath, NO_ACCESS } from "../confine/access.ts";
 import { filterBytes, SET_MODE_FILTER } from "../confine/install_filter.ts";
-import { howReal, type LandlockRules, PATH_BENEATH, type PathRule, rulesFor } from "../confine/landlock.ts";
+import {
+  howReal,
+  landlockAbi,
+  type LandlockRules,
+  PATH_BENEATH,
+  type PathRule,
+  rulesFor,
+} from "../confine/landlock.ts";
+import { Libc } from "../confine/libc.ts";
+import { INIT } from "./init.ts";
 import { Plan } from "./plan.ts";
 import { type ProgramNetwork, refusedCalls } from "./refused_calls.ts";
 
@@ -76,7 +85,7 @@ const NOTHING = new Uint8Array(32);
 const fault = (what: string): string => `${SAID.failed} Cannot confine a program: ${what}`;
 
 /** What the plan depends on besides the policy. */
-export interface ExecMachine {
+interface ExecMachine {
   /** Of Landlock. */
   readonly abi: number;
   /** How far a limit of this process may be raised. */
@@ -424,4 +433,61 @@ export function execRules(
       ...devices.map((path) => rule({ path, folder: false }, DEVICE)),
     ],
   };
+}
+
+const MFD_CLOEXEC = 1n, MFD_ALLOW_SEALING = 2n, MFD_EXEC = 16n;
+const F_ADD_SEALS = 1033n, F_GET_SEALS = 1034, EVERY_SEAL = 15n, SEAL_EXEC = 32;
+
+/** The program that carries out plans (init.c), in memory, and what plans depend on. */
+export class ExecProgram implements ExecMachine {
+  /** Names a descriptor of this process that its children have until they become the program. */
+  readonly path: string;
+  readonly abi: number;
+  readonly #libc = new Libc();
+  static #own: ExecProgram | null = null;
+
+  constructor(folder: string) {
+    this.abi = landlockAbi(this.#libc);
+    const code = Uint8Array.from(atob(INIT[Deno.build.arch]), (char) => char.charCodeAt(0));
+    const descriptor = this.#inMemory(code) ?? this.#onDisk(code, folder);
+    this.path = `/proc/self/fd/${descriptor}`;
+  }
+
+  /** The one of this process. Where the system runs nothing from memory, it is a file without a name on the disk of
+   * `folder`. Throws Error if it cannot be made. */
+  static of(folder: string): ExecProgram {
+    return ExecProgram.#own ??= new ExecProgram(folder);
+  }
+
+  readonly hardLimit = (resource: number): number => this.#libc.hardLimit(resource);
+
+  /** Null where the system does not let it run. */
+  #inMemory(code: Uint8Array<ArrayBuffer>): number | null {
+    const name = new TextEncoder().encode("vis-exec\0");
+    const made = (flags: bigint): number => this.#libc.call("memfd_create", [this.#libc.address(name), flags]);
+    const flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
+    const runs = made(flags | MFD_EXEC);
+    const memory = runs < 0 ? made(flags) : runs; // before Linux 6.3, no flag is known and all memory can run
+    if (memory < 0) return null;
+    const descriptor = BigInt(memory);
+    const never = (this.#libc.fcntl(memory, F_GET_SEALS) & SEAL_EXEC) !== 0;
+    const written = this.#libc.call("write", [descriptor, this.#libc.address(code), BigInt(code.length)]);
+    const sealed = this.#libc.call("fcntl", [descriptor, F_ADD_SEALS, EVERY_SEAL]);
+    if (!never && written === code.length && sealed === 0) return memory;
+    this.#libc.closeDescriptor(memory);
+    return null;
+  }
+
+  #onDisk(code: Uint8Array<ArrayBuffer>, folder: string): number {
+    const path = Deno.makeTempFileSync({ dir: folder, prefix: "vis-exec-" });
+    try {
+      Deno.writeFileSync(path, code);
+      Deno.chmodSync(path, 0o500);
+      const descriptor = this.#libc.open(path);
+      if (descriptor < 0) throw new Error(`Cannot open ${path}: errno ${this.#libc.errno()}`);
+      return descriptor;
+    } finally {
+      Deno.removeSync(path);
+    }
+  }
 }

@@ -1,5 +1,5 @@
 import { Pace } from "../../domain/kit/concurrency.ts";
-import { type CommonCall, numberOf } from "../confine/call_numbers.ts";
+import { type CommonCall, numberOf } from "../confine/libc.ts";
 
 /** A number, or where a pointer leads: to a text, bytes, or further words. */
 export type Word = number | bigint | string | Uint8Array | readonly Word[];

@@ -1,5 +1,5 @@
-import { type Architecture, type CallName, numbersOf } from "../confine/call_numbers.ts";
 import { argument, BPF, denyWith, entryCheck, type Operation, VERDICT, verdict } from "../confine/install_filter.ts";
+import { type Architecture, type CallName, numbersOf } from "../confine/libc.ts";
 
 /** TCP to any address, a network that has only a loopback, or no sockets at all. */
 export type ProgramNetwork = "tcp" | "private" | "none";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { numberOf, numbersOf, SYSTEM_CALLS } from "../../../src/sandbox/confine/call_numbers.ts";
+import { numberOf, numbersOf, SYSTEM_CALLS } from "../../../src/sandbox/confine/libc.ts";
 import { MORE_CALLS } from "../../helpers/system_calls.ts";
 
 /** Of Debian's package linux-libc-dev, for x86-64 and for every architecture without numbers of its own. */

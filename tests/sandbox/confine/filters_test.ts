@@ -1,14 +1,14 @@
 /** The system call filters, run for both architectures on any machine. */
 import assert from "node:assert/strict";
 import { NO_ACCESS } from "../../../src/sandbox/confine/access.ts";
+import type { Operation } from "../../../src/sandbox/confine/install_filter.ts";
 import {
   type Architecture,
   type CallName,
   numberOf,
   numbersOf,
   SYSTEM_CALLS,
-} from "../../../src/sandbox/confine/call_numbers.ts";
-import type { Operation } from "../../../src/sandbox/confine/install_filter.ts";
+} from "../../../src/sandbox/confine/libc.ts";
 import { allowedCalls } from "../../../src/sandbox/confine/seccomp.ts";
 import { type ProgramNetwork, refusedCalls } from "../../../src/sandbox/exec/refused_calls.ts";
 import { filterVerdict } from "../../helpers/filter_verdict.ts";
