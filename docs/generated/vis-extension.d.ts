@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: aacee908479049407f1435574fa21ba6a0beedee1b0e3533dc18bf8d2ddd9a99
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 6885bd9237aa81d4006034482423ca02bedc210dd9aaff2f2ad87b299fb7bea3
 import { z } from 'zod';
 
 /** Any value that JSON can express. */
@@ -798,6 +798,8 @@ export declare class Pace {
   /** Lets other work run first. Throws the signal's reason once it is aborted. */
   rest(): Promise<void>;
 }
+/** Whether the work settled, either way, before the time was up. */
+export declare function settledWithin(work: Promise<unknown>, ms: number): Promise<boolean>;
 /** A map that drops the entry set longest ago once it has more than `most` entries. Reading does not change the order,
  * so it is safe to read while iterating; set an entry again to keep it. */
 export declare class BoundedMap<K, V> extends Map<K, V> {
@@ -817,6 +819,23 @@ export declare class ByteBuffer {
   keepLast(count: number): void;
   clear(): void;
 }
+/** How a text is written as bytes. */
+export interface TextFormat {
+  /** As `TextDecoder` calls it. */
+  readonly encoding: string;
+  /** Whether the bytes begin with a byte order mark, which the text does not have. */
+  readonly hasMark: boolean;
+  /** Whether nothing in the bytes says that it is this encoding. */
+  readonly isGuess: boolean;
+}
+export interface DecodedText extends TextFormat {
+  readonly text: string;
+  /** How many characters stand for bytes that are not of the encoding: writing the text back would lose them. */
+  readonly replaced: number;
+}
+/** The text of bytes from outside: in the given encoding, or by their byte order mark, as UTF-8, or by a guess. Null if
+ * they are binary. */
+export declare function decodeText(bytes: Uint8Array, encoding?: string): DecodedText | null;
 /** One setting of a git configuration, with section and key in lower case. */
 export interface GitSetting {
   readonly section: string;
@@ -876,41 +895,22 @@ export declare function matchesWildcard(pattern: string, text: string): boolean;
 /** Whether a path relative to the workspace is that of a secret file, whatever its case. A pattern without `/` is that of
  * a name. */
 export declare function isSecretFile(path: string, patterns: readonly string[]): boolean;
-/** The message of an error; anything else that was thrown, as text. */
-export declare function messageOf(error: unknown): string;
-/** The same, for use after a colon: starts in lower case unless the first word is a name. */
-export declare function reasonOf(error: unknown): string;
 /** The name that was probably meant: at most a third of the letters differ. Null if none is close. */
 export declare function nearestName(asked: string, names: readonly string[]): string | null;
 /** The three names most similar to an unknown one, nearest first. A name that is part of the other counts as close. */
 export declare function nearestNames(asked: string, names: readonly string[]): readonly string[];
 /** The number of letters to insert, remove, replace or swap with their neighbour (optimal string alignment). */
 export declare function editDistance(one: string, other: string): number;
+/** The message of an error; anything else that was thrown, as text. */
+export declare function messageOf(error: unknown): string;
+/** The same, for use after a colon: starts in lower case unless the first word is a name. */
+export declare function reasonOf(error: unknown): string;
 /** A command as a question shows it: where it runs, its variables and its input, then every word of it. */
 export declare function commandText(command: string | readonly string[], { cwd, env, input }: {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly input?: string;
 }): string;
-/** Whether the work settled, either way, before the time was up. */
-export declare function settledWithin(work: Promise<unknown>, ms: number): Promise<boolean>;
-/** How a text is written as bytes. */
-export interface TextFormat {
-  /** As `TextDecoder` calls it. */
-  readonly encoding: string;
-  /** Whether the bytes begin with a byte order mark, which the text does not have. */
-  readonly hasMark: boolean;
-  /** Whether nothing in the bytes says that it is this encoding. */
-  readonly isGuess: boolean;
-}
-export interface DecodedText extends TextFormat {
-  readonly text: string;
-  /** How many characters stand for bytes that are not of the encoding: writing the text back would lose them. */
-  readonly replaced: number;
-}
-/** The text of bytes from outside: in the given encoding, or by their byte order mark, as UTF-8, or by a guess. Null if
- * they are binary. */
-export declare function decodeText(bytes: Uint8Array, encoding?: string): DecodedText | null;
 export interface SchemaTextOptions {
   /** The schema to which references belong; the schema itself if absent. */
   readonly root?: unknown;
