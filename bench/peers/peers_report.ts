@@ -30,19 +30,35 @@ interface Row {
 }
 
 /** One line for each figure, one column for each agent: medians, the least of each line in bold. */
-export function peersTable(report: PeersReport, { spread, rounds }: {
+export function peersTable(report: PeersReport, { spread, rounds, rows: names = [] }: {
   /** Whether the least and the largest sample are shown. */
   readonly spread: boolean;
   readonly rounds: readonly number[];
+  /** Beginnings of the lines to show; all of them if empty. */
+  readonly rows?: readonly string[];
 }): string {
   const results = Object.values(report.agents);
   const head = ["", ...results.map(({ label }) => label)];
-  const rows = rowsFor(rounds.filter((one) => report.rounds.includes(one))).map(({ what, of, digits }) => {
+  const chosen = rowsFor(rounds.filter((one) => report.rounds.includes(one))).filter(({ what }) =>
+    names.length === 0 || names.some((name) => what.startsWith(name))
+  );
+  const rows = chosen.map(({ what, of, digits }) => {
     const found = results.map(of);
     const least = Math.min(...found.map((one) => one?.median ?? Infinity));
     return [what, ...found.map((one) => one === null ? "–" : cell(one, { digits, spread, least }))];
   });
   return [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
+}
+
+/** A figure in a sentence: `vis lastKb 50` is the median of Vis, `others lastKb 50` the range of the others' medians. */
+export function peersFigure(report: PeersReport, name: string): string {
+  const [of, key, rounds] = name.split(" ") as ["vis" | "others", keyof Played, string];
+  const medians = Object.entries(report.agents).filter(([agent]) => (agent === "vis") === (of === "vis"))
+    .flatMap(([, { runs }]) => spreadOf((runs[Number(rounds)] ?? []).map((one) => one[key]))?.median ?? []);
+  if (medians.length === 0) throw new Error(`Cannot find the figure: ${name}`);
+  const show = (value: number): string => value.toFixed(value < 100 ? 1 : 0);
+  const [least, most] = [show(Math.min(...medians)), show(Math.max(...medians))];
+  return least === most ? least : `${least}–${most}`;
 }
 
 function rowsFor(rounds: readonly number[]): readonly Row[] {
@@ -55,15 +71,15 @@ function rowsFor(rounds: readonly number[]): readonly Row[] {
     }));
   const several = rounds.filter((count) => count > 1);
   return [
-    ...run("start to first request (ms)", "launchMs", 0, rounds.slice(0, 1)),
-    ...run("between reply and next request (ms)", "roundMs", 1, several),
+    ...run("start to first model call (ms)", "launchMs", 0, rounds.slice(0, 1)),
+    ...run("between reply and next call (ms)", "roundMs", 1, several),
     ...run("whole run (s)", "wallMs", -3, rounds),
     ...run("CPU (s)", "cpuSeconds", 2, rounds),
-    ...run("memory at its peak, all processes (MB)", "peakMb", 0, rounds),
-    ...run("first request (KB)", "firstKb", 1, rounds.slice(0, 1)),
-    ...run("last request (KB)", "lastKb", 1, [most]),
-    ...run("all requests (KB)", "totalKb", 0, several),
-    ...run("a request as billed with a cache (KB)", "weightedKb", 1, several),
+    ...run("peak memory of all processes (MB)", "peakMb", 0, rounds),
+    ...run("first model call (KB)", "firstKb", 1, rounds.slice(0, 1)),
+    ...run("last model call (KB)", "lastKb", 1, [most]),
+    ...run("all model calls (KB)", "totalKb", 0, several),
+    ...run("mean call at cache prices (KB)", "weightedKb", 1, several),
     { what: "`--version` (ms)", digits: 0, of: ({ versionMs }) => spreadOf(versionMs) },
     { what: "on disk (MB)", digits: 0, of: ({ sizeMb }) => spreadOf(sizeMb > 0 ? [sizeMb] : []) },
   ];

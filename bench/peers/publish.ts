@@ -1,37 +1,47 @@
 import { join } from "node:path";
 import { ROOT } from "../../scripts/_project.ts";
-import { type PeersReport, peersTable } from "./peers_report.ts";
+import { peersFigure, type PeersReport, peersTable } from "./peers_report.ts";
 
 export const PEERS_JSON = join(ROOT, "docs/generated/peers.json");
 export const PEERS_PAGE = join(ROOT, "docs/generated/peers.md");
-const README = join(ROOT, "README.md");
+/** Pages with figures of the measurement in their sentences; the README also has a table. */
+export const FIGURE_PAGES = ["README.md", "docs/guide/why-code.md"].map((path) => join(ROOT, path));
+const ROWS = ["between reply and next call", "peak memory", "last model call"];
 const BEGIN = "<!-- peers: made by deno task bench --peers --publish -->", END = "<!-- /peers -->";
 
-/** Copies a measurement to the documents: its numbers, the page with all of them, the table of the README. */
+/** Copies a measurement to the documents: its numbers, the page with all of them, and the figures of other pages. */
 export async function publish(path: string): Promise<void> {
   await Deno.copyFile(path, PEERS_JSON);
   const report: PeersReport = JSON.parse(await Deno.readTextFile(path));
   await Deno.writeTextFile(PEERS_PAGE, peersPage(report));
-  await Deno.writeTextFile(README, withTable(await Deno.readTextFile(README), report));
-  await new Deno.Command(Deno.execPath(), { args: ["fmt", "--quiet", PEERS_PAGE, README], cwd: ROOT }).output();
+  for (const page of FIGURE_PAGES) {
+    await Deno.writeTextFile(page, withFigures(await Deno.readTextFile(page), report));
+  }
+  await new Deno.Command(Deno.execPath(), { args: ["fmt", "--quiet", PEERS_PAGE, ...FIGURE_PAGES], cwd: ROOT })
+    .output();
 }
 
 /** The page in docs/generated, before it is formatted. */
 export function peersPage(report: PeersReport): string {
   const { machine: { cores, memoryGb }, repetitions, rounds } = report;
-  return `# Beside other agents
+  return `# Comparison with other agents
 
-Made by \`deno task bench --peers --publish\`; [benchmarks](../internals/benchmarks.md#beside-other-agents) says how. Medians of
-${repetitions} repetitions with the least and the largest, on ${cores} cores and ${memoryGb} GB; the least of a line in
-bold.
+For readers who want every figure: one scripted model asks each agent to read files, one in each round.
+\`deno task bench --peers --publish\` makes this page; [benchmarks](../internals/benchmarks.md#comparison-with-other-agents)
+explains the method and its biases. Each figure is the median of ${repetitions} repetitions, with the lowest and the highest
+in brackets, on ${cores} cores and ${memoryGb} GB. The lowest value in each row is bold.
 
 ${peersTable(report, { spread: true, rounds })}
 `;
 }
 
-/** The README with the short table, before it is formatted. */
-export function withTable(readme: string, report: PeersReport): string {
-  const [before = "", rest = ""] = readme.split(BEGIN);
-  const [, after = ""] = rest.split(END);
-  return `${before}${BEGIN}\n\n${peersTable(report, { spread: false, rounds: [50] })}\n\n${END}${after}`;
+/** A page with the short table and the figures of the measurement, before it is formatted. */
+export function withFigures(page: string, report: PeersReport): string {
+  const [before = "", rest = ""] = page.split(BEGIN);
+  const table = `${BEGIN}\n\n${peersTable(report, { spread: false, rounds: [50], rows: ROWS })}\n\n${END}`;
+  const whole = rest === "" ? page : before + table + rest.slice(rest.indexOf(END) + END.length);
+  return whole.replace(
+    /<!-- figure: (\w+ \w+ \d+) -->.*?<!-- \/ -->/g,
+    (_, name: string) => `<!-- figure: ${name} -->${peersFigure(report, name)}<!-- / -->`,
+  );
 }

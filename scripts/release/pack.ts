@@ -37,7 +37,6 @@ export interface PackOptions extends ArchiveOptions {
 /** What an archive contains besides the executable, by its name there. */
 const DOCS: Readonly<Record<string, string>> = {
   "LICENSE": "LICENSE",
-  "README.md": "README.md",
   "CHANGELOG.md": "CHANGELOG.md",
   "vis.1": "docs/generated/vis.1",
 };
@@ -92,7 +91,7 @@ async function packagesOf(options: PackOptions): Promise<ReadonlyMap<string, Uin
   const licences = encoded(await licencesOf(options));
   const completions = { bash: completionScript("bash"), zsh: completionScript("zsh"), fish: completionScript("fish") };
   const docs = {
-    "README.md": await inRoot("README.md"),
+    "README.md": await readme(options),
     "LICENSE": await inRoot("LICENSE"),
     "LICENSE-third-party": licences,
   };
@@ -127,6 +126,7 @@ async function entriesOf(
   for (const [name, source] of Object.entries(DOCS)) {
     entries.push({ name: `${folder}/${name}`, bytes: await inRoot(source), executable: false });
   }
+  entries.push({ name: `${folder}/README.md`, bytes: await readme(options), executable: false });
   const licences = encoded(await licencesOf(options));
   entries.push({ name: `${folder}/LICENSE-third-party`, bytes: licences, executable: false });
   const name = `${folder}/${windows ? "vis.exe" : "vis"}`;
@@ -136,6 +136,12 @@ async function entriesOf(
 
 function zipped(entries: readonly TarEntry[], { modifiedAt: mtime }: ArchiveOptions): Uint8Array {
   return zipSync(Object.fromEntries(entries.map(({ name, bytes }) => [name, bytes])), { mtime });
+}
+
+/** The README, whose `ADDRESS` is the one of this release. */
+async function readme({ baseUrl }: PackOptions): Promise<Uint8Array> {
+  const text = new TextDecoder().decode(await inRoot("README.md"));
+  return encoded(baseUrl === "" ? text : text.replaceAll("ADDRESS", baseUrl.replace(/\/+$/, "")));
 }
 
 async function installer({ version, baseUrl, key }: PackOptions): Promise<string> {

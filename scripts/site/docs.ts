@@ -9,7 +9,7 @@ const OUT = join(ROOT, "dist/docs");
 /** Markdown for the site: links to files outside docs/ become text, since they are not part of it. */
 export function sitePage(markdown: string, path: string): string {
   const outside = (target: string): boolean => normalize(join(dirname(path), target)).startsWith("..");
-  return markdown.replace(/^<!--[^]*?-->\n/gm, "").replace(
+  return markdown.replace(/^<!--[^]*?-->\n/gm, "").replace(/<!--.*?-->/g, "").replace(
     /(!?)\[((?:[^\][]|\[[^\]]*\])*)\]\(([^)\s]+)\)/g,
     (whole, image: string, text: string, target: string) => {
       if (image !== "" || /^[a-z]+:|^#/.test(target)) return whole;

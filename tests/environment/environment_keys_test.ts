@@ -80,9 +80,8 @@ async function watched(
 }
 
 Deno.test("the environment's table on the page has the keys of the type, with their scopes", async () => {
-  const page = await Deno.readTextFile(new URL("../../docs/extend/spec.md", import.meta.url));
-  const section = page.slice(page.indexOf("## The environment"));
-  const table = section.slice(0, section.indexOf("\n\nKeys of scope"));
+  const page = await Deno.readTextFile(new URL("../../docs/extend/environment.md", import.meta.url));
+  const table = page.slice(0, page.indexOf("\n\nKeys of scope"));
   const rows = [...table.matchAll(/^\| `(\w+)` +\| (.+?) +\| (conversation|query) +\|$/gm)];
   const of = (scope: string) => rows.filter((row) => row[3] === scope).map(([, key]) => key).sort();
   assert.deepEqual(of("conversation"), Object.keys(CONVERSATION).sort());

@@ -1,9 +1,7 @@
 import assert from "node:assert/strict";
-import { PEERS_JSON, PEERS_PAGE, peersPage, withTable } from "../../../bench/peers/publish.ts";
-import { type PeersReport, peersTable } from "../../../bench/peers/peers_report.ts";
+import { FIGURE_PAGES, PEERS_JSON, PEERS_PAGE, peersPage, withFigures } from "../../../bench/peers/publish.ts";
+import { peersFigure, type PeersReport, peersTable } from "../../../bench/peers/peers_report.ts";
 import type { Played } from "../../../bench/peers/play.ts";
-
-const README = new URL("../../../README.md", import.meta.url);
 
 function played(launchMs: number): Played {
   return {
@@ -27,19 +25,28 @@ function report(): PeersReport {
 Deno.test("peersTable() shows medians, the least of a line in bold, and what was not measured", () => {
   const lines = peersTable(report(), { spread: true, rounds: [1, 10, 50] }).split("\n");
   assert.equal(lines[0], "|  | Vis | Other 1.0 |");
-  assert.equal(lines[2], "| start to first request (ms), 1 round | **110** (100–300) | 120 |");
+  assert.equal(lines[2], "| start to first model call (ms), 1 round | **110** (100–300) | 120 |");
   assert.ok(lines.includes("| whole run (s), 10 rounds | **1.50** | – |"));
   assert.ok(lines.includes("| on disk (MB) | **90** | – |"));
   assert.ok(!lines.some((line) => line.includes("50 rounds")));
   assert.match(peersTable(report(), { spread: false, rounds: [1] }), /\| \*\*110\*\* \| 120 \|/);
 });
 
-Deno.test("the tables of the README and of docs/generated/peers.md are those of the stored measurement", async () => {
+Deno.test("peersFigure() is the median of Vis, or the range of the others", () => {
+  assert.equal(peersFigure(report(), "vis launchMs 1"), "110");
+  assert.equal(peersFigure(report(), "others launchMs 1"), "120");
+  assert.throws(() => peersFigure(report(), "others launchMs 50"), /Cannot find the figure: others launchMs 50/);
+});
+
+Deno.test("the figures of the README and of other pages are those of the stored measurement", async () => {
   const stored: PeersReport = JSON.parse(await Deno.readTextFile(PEERS_JSON));
-  const readme = await Deno.readTextFile(README);
   // The formatter aligns tables and breaks lines.
   const plain = (text: string): string => text.replace(/-{2,}/g, "-").replace(/\s+/g, " ");
-  assert.equal(plain(readme), plain(withTable(readme, stored)));
+  for (const path of FIGURE_PAGES) {
+    const page = await Deno.readTextFile(path);
+    assert.match(page, /<!-- figure: /);
+    assert.equal(plain(page), plain(withFigures(page, stored)));
+  }
   assert.equal(plain(await Deno.readTextFile(PEERS_PAGE)), plain(peersPage(stored)));
   assert.ok(Object.values(stored.agents).every(({ fault }) => fault === ""), "nothing of it failed");
 });

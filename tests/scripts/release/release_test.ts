@@ -65,7 +65,7 @@ async function withRelease(work: (release: Release) => Promise<void>, { program 
 }
 
 Deno.test("packRelease() writes archives that hold the executable, and checksums of all files", () =>
-  withRelease(async ({ folder }) => {
+  withRelease(async ({ folder, url }) => {
     const names = [...Deno.readDirSync(folder)].map(({ name }) => name).sort();
     assert.deepEqual(names, [
       "SHA256SUMS",
@@ -84,6 +84,9 @@ Deno.test("packRelease() writes archives that hold the executable, and checksums
     const [program] = tar.filter(({ name }) => name === "vis-9.8.7/vis");
     assert.deepEqual([program?.text, program?.attrs?.mode, program?.attrs?.uid], [PROGRAM, "0000755", 0]);
     assert.ok(tar.some(({ name, size }) => name === "vis-9.8.7/LICENSE" && size > 500));
+    const readme = tar.find(({ name }) => name === "vis-9.8.7/README.md")?.text ?? "";
+    assert.ok(readme.includes(`curl -fsSL ${url}/install.sh | sh`), "the README has the address of the release");
+    assert.doesNotMatch(readme, /ADDRESS/);
     const licences = tar.find(({ name }) => name === "vis-9.8.7/LICENSE-third-party");
     assert.match(licences?.text ?? "", /pi-ai[^]*@scope\/part 1\.2\.3 \(MIT\)\n\nPermission is granted\./);
     const zip = unzipSync(await Deno.readFile(join(folder, `vis-9.8.7-${WINDOWS}.zip`)));
@@ -93,17 +96,26 @@ Deno.test("packRelease() writes archives that hold the executable, and checksums
     assert.deepEqual([code, new TextDecoder().decode(stdout).split("\n").length], [0, names.length]);
   }));
 
-Deno.test("packRelease() makes the same bytes of the same input", async () => {
-  const sums: string[] = [];
-  for (let i = 0; i < 2; i++) {
-    await withRelease(async ({ folder, url }) => {
-      const text = await Deno.readTextFile(join(folder, "SHA256SUMS"));
-      sums.push(text.split("\n").filter((line) => !/(?:install\.sh|vis-agent\.rb)$/.test(line)).join("\n"));
-      assert.ok((await Deno.readTextFile(join(folder, "install.sh"))).includes(`'${url}'`));
-    });
-  }
-  assert.equal(sums[0], sums[1]);
-});
+Deno.test("packRelease() makes the same bytes of the same input", () =>
+  withFolder(async (folder) => {
+    const path = join(folder, "program");
+    await Deno.writeTextFile(path, PROGRAM);
+    const baseUrl = "https://example.org/vis/";
+    const made = {
+      version: "9.8.7",
+      programs: [{ target: HERE, path }],
+      baseUrl,
+      modifiedAt: 1e12,
+      packages: PACKAGES,
+    };
+    const sums = await Promise.all(["one", "two"].map(async (name) => {
+      const output = join(folder, name);
+      await packRelease({ ...made, output });
+      assert.ok((await Deno.readTextFile(join(output, "install.sh"))).includes("'https://example.org/vis'"));
+      return await Deno.readTextFile(join(output, "SHA256SUMS"));
+    }));
+    assert.equal(sums[0], sums[1]);
+  }));
 
 Deno.test("packRelease() refuses a version and an address that it cannot write", () =>
   withFolder(async (output) => {
