@@ -2,9 +2,12 @@ import type { RunningServer, ServeRequest, Session } from "../../channels/channe
 import type { OwnConnections } from "../../channels/http/connections.ts";
 import type { HttpParts } from "../../channels/http/env.ts";
 import { startHttp } from "../../channels/http/start_http.ts";
+import { promptFiles } from "../../channels/tui/prompt_files.ts";
+import type { WorkspaceFiles } from "../../channels/tui/workspace_files.ts";
 import type { Config } from "../../config/schema.ts";
 import { ConfigError, fileFault } from "../../domain/errors.ts";
 import { isLoopback } from "../../domain/kit/addresses.ts";
+import { BoundedMap } from "../../domain/kit/bounded_map.ts";
 import type { ExtensionFacts, VersionFacts } from "../../domain/reports.ts";
 import { runUndo } from "../../domain/undo.ts";
 import { createLog } from "../../logging/log.ts";
@@ -57,6 +60,7 @@ export async function serve(
       extensions: { list: () => extensionsOf(request, { settings, parts }) },
       workspaces: await realFolders(config.workspaces),
       budget: settings.config.budget,
+      suggestions: suggestionsIn(settings.home),
       ...undoOf(request, { settings, parts }),
       log: createLog("http"),
       ...(telemetry ? { within: telemetry.within } : {}),
@@ -100,6 +104,22 @@ async function extensionsOf(
 ): Promise<readonly ExtensionFacts[]> {
   const all = await new AppExtensionAdmin(settings, parts).list();
   return locked ? all.filter(({ place }) => place !== "project") : all;
+}
+
+/** Looks at a few workspaces at a time are kept. */
+const KEPT_WORKSPACES = 16;
+
+function suggestionsIn(home: string | null): HttpParts["suggestions"] {
+  const known = new BoundedMap<string, WorkspaceFiles>(KEPT_WORKSPACES);
+  return {
+    files: async (workspace, letters) => {
+      const { WorkspaceFiles } = await import("../../channels/tui/workspace_files.ts");
+      const files = known.get(workspace) ?? new WorkspaceFiles(workspace);
+      known.set(workspace, files);
+      return await files.like(letters);
+    },
+    prompts: async (workspace) => (await promptFiles({ workspace, home })).prompts,
+  };
 }
 
 function readyOf(settings: Settings, { stored }: Session["conversations"]): ReturnType<typeof readiness> {

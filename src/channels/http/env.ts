@@ -28,6 +28,15 @@ export interface HttpParts {
   readonly admin: Pick<ProviderAdmin, "models">;
   /** Lists extensions. */
   readonly extensions: Pick<ExtensionAdmin, "list">;
+  /** What the input of the page completes, in a workspace. */
+  readonly suggestions: {
+    /** At most 50 paths that contain the letters, best first. */
+    files(workspace: string, letters: string): Promise<readonly string[]>;
+    /** The user's own prompts: `$ARGUMENTS` in a text stands for the words after the name. */
+    prompts(
+      workspace: string,
+    ): Promise<readonly { readonly name: string; readonly detail: string; readonly text: string }[]>;
+  };
   /** Undoes file changes of a conversation, whose ids are separated by commas; absent if the server may not. */
   readonly undo?: (
     conversation: Conversation,

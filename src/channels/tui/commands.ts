@@ -1,9 +1,10 @@
 import { messageOf } from "../../domain/errors.ts";
 import { nearestName } from "../../domain/kit/names.ts";
 import { MORE_TEXT } from "../../domain/query/outcomes.ts";
+import { requestOfPrompt } from "../../domain/query/stored_query.ts";
 import type { ChatController } from "./chat.ts";
 import type { Outgoing } from "./input/outgoing.ts";
-import type { PromptFile } from "./input/prompt_files.ts";
+import type { PromptFile } from "./prompt_files.ts";
 import { ConversationList } from "./panels/conversation_list.ts";
 import { Inspector } from "./panels/inspector.ts";
 import { ModelPicker } from "./panels/model_picker.ts";
@@ -38,8 +39,12 @@ export function commandsOf(parts: CommandParts): readonly PaletteCommand[] {
     item("quit", "quit", () => panels.act.quit(), { keys: "Ctrl-D" }),
   );
   const taken = new Set(all.flatMap(({ name, aliases = [] }) => [name, ...aliases]));
-  const own = parts.prompts.filter(({ name }) => !taken.has(name)).map(({ name, detail, request }) =>
-    item(name, detail, (words, typed) => parts.chat.send({ variables: {}, images: {}, ...typed, text: request(words) }))
+  const own = parts.prompts.filter(({ name }) => !taken.has(name)).map(({ name, detail, text }) =>
+    item(
+      name,
+      detail,
+      (words, typed) => parts.chat.send({ variables: {}, images: {}, ...typed, text: requestOfPrompt(text, words) }),
+    )
   );
   const named = [...all, ...own];
   const palette = (): Palette => new Palette(panels, named);

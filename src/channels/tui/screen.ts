@@ -18,7 +18,7 @@ import { ImageReader } from "./input/images.ts";
 import { InputBox } from "./input/input_box.ts";
 import { InputHistory } from "./input/input_history.ts";
 import { type Outgoing, typedText } from "./input/outgoing.ts";
-import { type PromptFile, promptFiles } from "./input/prompt_files.ts";
+import { type PromptFile, promptFiles } from "./prompt_files.ts";
 import { freshKeys, Keyboard } from "./keyboard.ts";
 import { Questions } from "./panels/approval_panel.ts";
 import type { PaletteCommand } from "./panels/palette.ts";

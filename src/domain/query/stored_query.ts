@@ -76,6 +76,12 @@ export interface KeyedRequest {
 /** The request of a message that has only images. */
 const SEE_IMAGES = "See the attached images.";
 
+/** The request of a prompt that the user keeps: the words after its name take the place of `$ARGUMENTS`, or follow the
+ * text. */
+export function requestOfPrompt(text: string, words: string): string {
+  return text.includes("$ARGUMENTS") ? text.replaceAll("$ARGUMENTS", () => words) : `${text}\n\n${words}`.trim();
+}
+
 /** The text of a message as a request: one with images needs none. */
 export function requestOfImages(text: string, images: readonly unknown[]): string {
   return text.trim() === "" && images.length > 0 ? SEE_IMAGES : text;

@@ -208,6 +208,10 @@ export type ApiServer = z.infer<typeof schema.ServerSchema>;
 
 export type ApiModelList = z.infer<typeof schema.ModelListSchema>;
 
+export type ApiFileList = z.infer<typeof schema.FileListSchema>;
+
+export type ApiPromptList = z.infer<typeof schema.PromptListSchema>;
+
 export type UndoPreview = z.infer<typeof schema.UndoPreviewSchema>;
 
 export type ApiQuery = z.infer<typeof schema.QuerySchema> & Pick<TurnEnd, "answerTree">;

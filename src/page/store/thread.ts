@@ -97,9 +97,10 @@ class Thread {
   /** `taken` is called once the server has accepted it. */
   async send(
     text: string,
-    { images = [], taken = () => {} }: {
+    { images = [], plan = false, taken = () => {} }: {
       /** Data URLs. */
       readonly images?: readonly string[];
+      readonly plan?: boolean;
       readonly taken?: () => void;
     } = {},
   ): Promise<void> {
@@ -118,7 +119,11 @@ class Thread {
     }
     const headers = { ...SSE, "idempotency-key": unique() };
     await this.#run(text, shown, async () => {
-      const body = { request: text, approvals: "ask", ...chosen(), ...(images.length > 0 ? { images } : {}) };
+      const body = {
+        ...{ request: text, approvals: "ask", ...chosen() },
+        ...(plan ? { plan } : {}),
+        ...(images.length > 0 ? { images } : {}),
+      };
       const response = await request(path, { method: "POST", body, headers });
       taken();
       return response;

@@ -6,6 +6,14 @@ import { Button } from "../parts/controls.tsx";
 import { plural } from "../parts/texts.tsx";
 import { choices, elements, guarded, type LimitName, saidStatus, say, serverFacts } from "../store/state.ts";
 import { thread } from "../store/thread.ts";
+import {
+  endSuggestions,
+  suggest,
+  suggestionAttributes,
+  suggestionKey,
+  Suggestions,
+  typedRequest,
+} from "./suggestions.tsx";
 
 /** Where requests are written; `children` stand above it. */
 export function Composer({ children }: { readonly children: ComponentChildren }): JSX.Element {
@@ -30,13 +38,19 @@ export function Composer({ children }: { readonly children: ComponentChildren })
       <p id="status" role="status" aria-live="polite" class={bad ? "bad" : ""}>{text}</p>
       <AttachedImages />
       <div>
+        <Suggestions />
         <textarea
           id="request"
           rows={1}
           placeholder={running ? "Add instructions…" : "What should Vis do?"}
           aria-label="Request"
           ref={elements.request}
-          onInput={grow}
+          {...suggestionAttributes()}
+          onInput={() => {
+            grow();
+            void suggest();
+          }}
+          onBlur={endSuggestions}
           onKeyDown={onKey}
           onPaste={(event) => take(event, event.clipboardData)}
         />
@@ -76,6 +90,11 @@ function take(event: Event, from: DataTransfer | null): void {
 }
 
 function onKey(event: KeyboardEvent): void {
+  if (!event.isComposing && suggestionKey(event)) {
+    event.preventDefault();
+    event.stopPropagation(); // Esc also cancels a request
+    return;
+  }
   if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
   event.preventDefault();
   void send();
@@ -85,8 +104,7 @@ async function send(): Promise<void> {
   const area = elements.request.current;
   const typed = area?.value ?? "";
   const images = attached.value;
-  const text = requestOfImages(typed, images);
-  if (area === null || text.trim() === "") return;
+  if (area === null || requestOfImages(typed, images).trim() === "") return;
   if (images.length > 0 && thread.running.value) return say("Images go with the next request", { bad: true });
   area.value = "";
   attached.value = [];
@@ -95,7 +113,12 @@ async function send(): Promise<void> {
   const state = { taken: false };
   await guarded(async () => {
     try {
-      await thread.send(text, { images: images.map(({ url }) => url), taken: () => state.taken = true });
+      const { text, plan } = await typedRequest(typed);
+      await thread.send(requestOfImages(text, images), {
+        plan,
+        images: images.map(({ url }) => url),
+        taken: () => state.taken = true,
+      });
     } catch (error) {
       if (!state.taken && area.value === "") area.value = typed; // keeps what was typed
       if (!state.taken) attached.value = [...images, ...attached.value];

@@ -45,6 +45,11 @@ const EXTENSIONS = [{
   ...{ doc: "Files", path: "", reason: "", commands: [] },
 }];
 
+const SUGGESTIONS: HttpParts["suggestions"] = {
+  files: (workspace, letters) => Promise.resolve([`${workspace}/${letters}.ts`]),
+  prompts: (workspace) => Promise.resolve([{ name: "review", detail: workspace, text: "Review $ARGUMENTS" }]),
+};
+
 /** The HTTP channel on a free port of loopback, with a scripted model. */
 export async function startRig(
   replies: readonly ScriptedReply[],
@@ -73,6 +78,7 @@ export async function startRig(
     model: "script",
     version: "1.2.3",
     admin: { models: () => Promise.resolve(options.models ?? MODELS) },
+    suggestions: SUGGESTIONS,
     ...(options.undo ? { undo: options.undo } : {}),
     ...(options.workspaces ? { workspaces: options.workspaces } : {}),
     extensions: { list: () => Promise.resolve(EXTENSIONS) },

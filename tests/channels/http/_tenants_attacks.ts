@@ -30,6 +30,8 @@ const ATTEMPTS: Readonly<Record<string, (named: Named) => readonly Attempt[]>> =
   metrics: () => [{}],
   about: () => [{}],
   listModels: () => [{}],
+  findFiles: ({ id }) => [{ query: `?q=a&conversation=${id}` }],
+  listPrompts: ({ id }) => [{ query: `?conversation=${id}` }],
   listExtensions: () => [{}],
   listTokens: () => [{}],
   previewPrompt: () => [{ body: { request: "what?" } }],

@@ -83,6 +83,7 @@ Deno.test("startHttp() says which address it cannot have", async () => {
       proxies: [],
     },
     admin: { models: () => Promise.resolve([]) },
+    suggestions: { files: () => Promise.resolve([]), prompts: () => Promise.resolve([]) },
     extensions: { list: () => Promise.resolve([]) },
     log: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
     now: Date.now,

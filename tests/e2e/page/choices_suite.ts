@@ -27,6 +27,33 @@ inBrowser("asks the chosen model in the chosen workspace, within the limits", {
   assert.equal(made.workspace, "/other");
 });
 
+inBrowser("completes files after @ and own prompts after a slash, and sends the prompt's text", {
+  replies: [final("- read"), final("- planned")],
+}, async ({ page, rig }) => {
+  const input = page.locator("#request"), options = page.locator("#suggestions [role=option]");
+  await input.pressSequentially("/re");
+  await options.filter({ hasText: "/review" }).waitFor();
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => document.querySelector("textarea")?.value === "/review ");
+  await input.pressSequentially("@app");
+  await options.filter({ hasText: "@/work/app.ts" }).waitFor();
+  assert.equal(await input.getAttribute("aria-activedescendant"), "suggestions-0");
+  await page.keyboard.press("Escape");
+  await options.first().waitFor({ state: "detached" });
+  await input.pressSequentially("l");
+  await options.first().click();
+  await page.waitForFunction(() => document.querySelector("textarea")?.value === "/review @/work/appl.ts ");
+  await page.keyboard.press("Enter");
+  await page.locator(".answer li", { hasText: "read" }).waitFor();
+  assert.match(rig.engine.provider.requests[0]?.texts.join("\n") ?? "", /Review @\/work\/appl\.ts/);
+  await input.fill("/plan the next step");
+  await page.keyboard.press("Enter");
+  await page.locator(".answer li", { hasText: "planned" }).waitFor();
+  const asked = rig.engine.provider.requests[1]?.texts.join("\n") ?? "";
+  assert.match(asked, /the next step/);
+  assert.ok(!asked.includes("/plan the next"));
+});
+
 const state = { undone: false };
 
 /** Records one change, of the latest query. */

@@ -82,6 +82,16 @@ export const ModelListSchema = z.object({
   ),
 });
 
+export const PlaceQuery = z.object({ conversation: z.string().optional(), workspace: z.string().optional() });
+
+export const FilesQuery = PlaceQuery.extend({ q: z.string().max(1000).default("") });
+
+export const FileListSchema = z.object({ items: z.array(z.string()) });
+
+export const PromptListSchema = z.object({
+  items: z.array(z.object({ name: z.string(), description: z.string(), text: z.string() })),
+});
+
 export const PageQuery = z.object({
   limit: z.coerce.number().int().min(1).max(200).default(50),
   // A position: conversations that are added or move to the front between two pages do not shift it.

@@ -38,6 +38,46 @@ server.get(
 );
 
 server.get(
+  "/files",
+  describe("findFiles", "Find files of a workspace by letters of their path, best first, at most 50", {
+    200: schema.FileListSchema,
+  }),
+  validQuery(schema.FilesQuery),
+  async (c) => {
+    const { q, ...place } = c.req.valid("query");
+    return c.json({ items: await c.env.parts.suggestions.files(await workspaceOf(c, place), q) });
+  },
+);
+
+server.get(
+  "/prompts",
+  describe(
+    "listPrompts",
+    "List the user's own prompts for a workspace; $ARGUMENTS in a text stands for further words",
+    {
+      200: schema.PromptListSchema,
+    },
+  ),
+  validQuery(schema.PlaceQuery),
+  async (c) => {
+    const prompts = await c.env.parts.suggestions.prompts(await workspaceOf(c, c.req.valid("query")));
+    return c.json({ items: prompts.map(({ name, detail, text }) => ({ name, description: detail, text })) });
+  },
+);
+
+/** The workspace of a conversation, or one of the server's. */
+async function workspaceOf(
+  { env: { parts } }: Context<Env>,
+  { conversation, workspace = parts.workspace }: z.infer<typeof schema.PlaceQuery>,
+): Promise<string> {
+  if (conversation !== undefined) return (await findConversation(parts.conversations, conversation)).workspace;
+  if ([parts.workspace, ...parts.workspaces ?? []].includes(workspace)) return workspace;
+  throw new Problem(`Cannot use workspace ${workspace.slice(0, 200)}: it is not one of the server's`, {
+    kind: "bad-request",
+  });
+}
+
+server.get(
   "/extensions",
   describe("listExtensions", "List the extensions of the workspace, and why any is not loaded", {
     200: schema.ExtensionListSchema,

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { promptFiles } from "../../../../src/channels/tui/input/prompt_files.ts";
-import { withFolder } from "../../../helpers/with_folder.ts";
+import { requestOfPrompt } from "../../../src/domain/query/stored_query.ts";
+import { promptFiles } from "../../../src/channels/tui/prompt_files.ts";
+import { withFolder } from "../../helpers/with_folder.ts";
 
 async function prompts(folder: string, files: Readonly<Record<string, string>>): Promise<void> {
   await Deno.mkdir(folder, { recursive: true });
@@ -23,9 +24,9 @@ Deno.test("promptFiles() reads the workspace's prompts before the user's, with t
       ["mine", "Mine"],
     ]);
     const [plain, review] = found;
-    assert.equal(review?.request("$& a.ts"), "Review $& a.ts. Twice: $& a.ts");
-    assert.equal(plain?.request("in French"), "Say hello\nto everyone\n\nin French");
-    assert.equal(plain?.request(""), "Say hello\nto everyone");
+    assert.equal(requestOfPrompt(review?.text ?? "", "$& a.ts"), "Review $& a.ts. Twice: $& a.ts");
+    assert.equal(requestOfPrompt(plain?.text ?? "", "in French"), "Say hello\nto everyone\n\nin French");
+    assert.equal(requestOfPrompt(plain?.text ?? "", ""), "Say hello\nto everyone");
   });
 });
 

@@ -1,6 +1,6 @@
 import { basename, join } from "node:path";
-import { firstEntries, smallTextFile } from "../../../domain/kit/files.ts";
-import { oneLine, visibleText } from "../../../domain/kit/text.ts";
+import { firstEntries, smallTextFile } from "../../domain/kit/files.ts";
+import { oneLine, visibleText } from "../../domain/kit/text.ts";
 
 const NAME = /^[a-z][a-z0-9-]*$/;
 const MOST_FILES = 200, MOST_NAMES = 2_000;
@@ -11,8 +11,7 @@ const HEADER = /^---\n([^]*?)\n---\n/;
 export interface PromptFile {
   readonly name: string;
   readonly detail: string;
-  /** The request, with the words after the name in place of `$ARGUMENTS`, or at its end. */
-  readonly request: (words: string) => string;
+  readonly text: string;
 }
 
 interface PromptFiles {
@@ -61,10 +60,5 @@ function promptFile(name: string, text: string): PromptFile {
   const header = HEADER.exec(text);
   const body = text.slice(header?.[0].length ?? 0).trim();
   const said = /^description:\s*(?:"([^"]*)"|'([^']*)'|(.*))$/m.exec(header?.[1] ?? "")?.slice(1).find(Boolean);
-  return {
-    name,
-    detail: oneLine(visibleText(said ?? body), 80),
-    request: (words) =>
-      body.includes("$ARGUMENTS") ? body.replaceAll("$ARGUMENTS", () => words) : [body, words].join("\n\n").trim(),
-  };
+  return { name, detail: oneLine(visibleText(said ?? body), 80), text: body };
 }

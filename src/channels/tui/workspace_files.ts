@@ -1,0 +1,66 @@
+import { join } from "node:path";
+import { fuzzyFilter } from "@earendil-works/pi-tui";
+import { firstEntries } from "../../domain/kit/files.ts";
+import { visibleText } from "../../domain/kit/text.ts";
+
+const MOST_FILES = 10_000, MOST_FOLDERS = 4_000, MOST_NAMES = 40_000;
+const FRESH_MS = 10_000;
+const MOST_FOUND = 50;
+
+/** Folders of tools and results, which nobody names in a request. */
+const LEFT_OUT: ReadonlySet<string> = new Set([
+  ...["node_modules", "target", "dist", "build", "out", "coverage", "vendor", "venv", "__pycache__"],
+]);
+
+/** The files of a workspace for completion, nearest to its root first. Hidden folders, those of tools, and links are
+ * left out. Reading stops at a limit, and what was read is kept for a few seconds. */
+export class WorkspaceFiles {
+  readonly #workspace: string;
+  #read: { readonly at: number; readonly files: Promise<readonly string[]> } | null = null;
+
+  constructor(workspace: string) {
+    this.#workspace = workspace;
+  }
+
+  /** The first paths that contain the letters of `query` in their order, best first: relative to the workspace, folders
+   * end with a slash. Names with line breaks or control characters are left out. */
+  async like(query: string): Promise<readonly string[]> {
+    return fuzzyFilter([...(await this.#list()).filter(isPlain)], query, (path) => path).slice(0, MOST_FOUND);
+  }
+
+  async #list(): Promise<readonly string[]> {
+    const now = performance.now();
+    if (this.#read === null || now - this.#read.at > FRESH_MS) this.#read = { at: now, files: this.#walk() };
+    return await this.#read.files;
+  }
+
+  async #walk(): Promise<readonly string[]> {
+    const found: string[] = [];
+    const folders = [""];
+    let names = 0;
+    for (let at = 0; at < Math.min(folders.length, MOST_FOLDERS) && names < MOST_NAMES; at++) {
+      const folder = folders[at] ?? "";
+      const entries = await entriesOf(join(this.#workspace, folder));
+      names += entries.length;
+      for (const { name, isFile, isDirectory } of entries) {
+        if (isFile) found.push(`${folder}${name}`);
+        if (!isDirectory || name.startsWith(".") || LEFT_OUT.has(name)) continue;
+        found.push(`${folder}${name}/`);
+        folders.push(`${folder}${name}/`);
+      }
+      if (found.length >= MOST_FILES) break;
+    }
+    return found.slice(0, MOST_FILES);
+  }
+}
+
+/** In the order of their names; the first ones that the system gives; none if the folder cannot be read. */
+async function entriesOf(path: string): Promise<readonly Deno.DirEntry[]> {
+  const { entries } = await firstEntries(path, { most: MOST_FILES }).catch(() => ({ entries: [] }));
+  return [...entries].sort((one, other) => one.name < other.name ? -1 : 1);
+}
+
+/** Whether a name can be shown and typed on one line. */
+export function isPlain(text: string): boolean {
+  return !/[\t\n]/.test(text) && visibleText(text) === text;
+}

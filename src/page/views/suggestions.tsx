@@ -1,0 +1,145 @@
+/** What the input of a request completes: own prompts after a slash at its beginning, files after an `@`. */
+import { signal } from "@preact/signals";
+import type { JSX } from "preact";
+import { requestOfPrompt } from "../../domain/query/stored_query.ts";
+import { type ApiFileList, type ApiPromptList, inApi, json } from "../store/api.ts";
+import { chosenWorkspace, elements } from "../store/state.ts";
+import { thread } from "../store/thread.ts";
+
+type Prompt = ApiPromptList["items"][number];
+
+interface Suggested {
+  /** What takes the place of the letters before the cursor. */
+  readonly text: string;
+  readonly detail: string;
+}
+
+interface Shown {
+  readonly items: readonly Suggested[];
+  readonly at: number;
+  /** Where the letters begin that a choice replaces. */
+  readonly from: number;
+}
+
+/** Null while nothing is suggested. */
+const shown = signal<Shown | null>(null);
+
+const COMMANDS: readonly Prompt[] = [
+  { name: "plan", description: "Only read, and answer with a plan", text: "" },
+];
+const SLASH = /^\/([a-z0-9-]*)$/;
+const FILE = /(?:^|[\s(])@([^\s@"]*)$/;
+const ID = "suggestions";
+
+/** Suggests for what stands before the cursor now. */
+export async function suggest(): Promise<void> {
+  const area = elements.request.current;
+  const [start, before] = typedBefore(area);
+  const found = await suggestedFor(before).catch(() => null); // typing goes on without suggestions
+  if (typedBefore(area)[1] !== before || typedBefore(area)[0] !== start) return;
+  shown.value = found === null || found.items.length === 0 ? null : { ...found, at: 0 };
+}
+
+function typedBefore(area: HTMLTextAreaElement | null): readonly [number, string] {
+  const at = area?.selectionStart ?? 0;
+  return [at, at === area?.selectionEnd ? area.value.slice(0, at) : ""];
+}
+
+async function suggestedFor(before: string): Promise<Omit<Shown, "at"> | null> {
+  const slash = SLASH.exec(before);
+  if (slash) {
+    const all = [...COMMANDS, ...await prompts()].filter(({ name }) => name.startsWith(slash[1] ?? ""));
+    return { items: all.map(({ name, description }) => ({ text: `/${name} `, detail: description })), from: 0 };
+  }
+  const file = FILE.exec(before);
+  if (file === null) return null;
+  const letters = file[1] ?? "";
+  const { items } = await json<ApiFileList>(`${inApi("files")}?${place({ q: letters })}`);
+  const named = items.map((path) => /[\s"'\\]/.test(path) ? `@${JSON.stringify(path)}` : `@${path}`);
+  return { items: named.map((text) => ({ text: `${text} `, detail: "" })), from: before.length - letters.length - 1 };
+}
+
+/** The workspace of the open conversation, or of the new one. */
+function place(more: Readonly<Record<string, string>> = {}): URLSearchParams {
+  const [id, workspace] = [thread.id.value, chosenWorkspace()];
+  const of = id !== null ? { conversation: id } : workspace !== null ? { workspace } : {};
+  return new URLSearchParams({ ...more, ...of });
+}
+
+async function prompts(): Promise<readonly Prompt[]> {
+  return (await json<ApiPromptList>(`${inApi("prompts")}?${place()}`)).items;
+}
+
+/** Handles a key while suggestions are shown; false if it means something else. */
+export function suggestionKey({ key }: KeyboardEvent): boolean {
+  const now = shown.value;
+  if (now === null) return false;
+  const steps: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1 };
+  const step = steps[key];
+  if (step !== undefined) shown.value = { ...now, at: (now.at + step + now.items.length) % now.items.length };
+  else if (key === "Escape") shown.value = null;
+  else if (key === "Tab" || key === "Enter") choose(now.at);
+  else return false;
+  return true;
+}
+
+export function endSuggestions(): void {
+  shown.value = null;
+}
+
+function choose(at: number): void {
+  const [area, now] = [elements.request.current, shown.value];
+  const item = now?.items[at];
+  if (area === null || now === null || item === undefined) return;
+  area.setRangeText(item.text, now.from, area.selectionStart, "end");
+  shown.value = null;
+  area.focus();
+  area.dispatchEvent(new Event("input", { bubbles: true }));
+}
+
+/** The request that was typed: `/name words` is the user's prompt of that name, and `/plan words` asks for a plan. */
+export async function typedRequest(typed: string): Promise<{ readonly text: string; readonly plan: boolean }> {
+  const [, name = "", words = ""] = /^\/([a-z][a-z0-9-]*)(?:\s+([^]*))?$/.exec(typed.trim()) ?? [];
+  if (name === "") return { text: typed, plan: false };
+  if (name === "plan") return { text: words, plan: true };
+  const own = (await prompts()).find((one) => one.name === name);
+  return { text: own === undefined ? typed : requestOfPrompt(own.text, words.trim()), plan: false };
+}
+
+/** Attributes of the input that the suggestions belong to. */
+export function suggestionAttributes(): {
+  readonly "aria-autocomplete": "list";
+  readonly "aria-controls"?: string;
+  readonly "aria-activedescendant"?: string;
+} {
+  const now = shown.value;
+  if (now === null) return { "aria-autocomplete": "list" };
+  return { "aria-autocomplete": "list", "aria-controls": ID, "aria-activedescendant": `${ID}-${now.at}` };
+}
+
+export function Suggestions(): JSX.Element | null {
+  const now = shown.value;
+  if (now === null) return null;
+  return (
+    <ul id={ID} role="listbox" aria-label="Suggestions">
+      {now.items.map(({ text, detail }, at) => (
+        <li
+          key={text}
+          id={`${ID}-${at}`}
+          role="option"
+          aria-selected={at === now.at}
+          ref={(node) => {
+            if (at === now.at) node?.scrollIntoView({ block: "nearest" });
+          }}
+          onMouseDown={(event) => {
+            event.preventDefault(); // the input keeps the keyboard
+            choose(at);
+          }}
+        >
+          <span>{text.trim()}</span>
+          {detail === "" ? null : <span class="detail">{detail}</span>}
+        </li>
+      ))}
+    </ul>
+  );
+}
