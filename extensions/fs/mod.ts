@@ -43,6 +43,15 @@ const Lines = z.strictObject({ at: z.number().int().min(0).optional(), count: li
 const Change = z.strictObject({ old: z.string(), new: z.string(), all: flag });
 const Changes = z.array(z.strictObject({ path: z.string(), ...Change.shape })).min(1);
 
+/** Names that results have in other tools. */
+const PATH = { file: "path", filename: "path", fileName: "path", filePath: "path", file_path: "path", name: "path" };
+const TEXT = { content: "text", contents: "text", data: "text" };
+const TYPE = {
+  ...{ isFile: 'type === "file"', isDirectory: 'type === "dir"', isDir: 'type === "dir"', kind: "type" },
+  ...{ isSymlink: 'type === "link"', isSymbolicLink: 'type === "link"' },
+};
+const CHANGED = { ok: "diff", success: "diff", changed: "diff", patch: "diff" };
+
 const SEARCHING = ["grep", "count"];
 const READING = ["readFile", "readFiles", "glob", "listFiles", "stat", "definition", "readLines", ...SEARCHING];
 
@@ -108,6 +117,7 @@ export default defineExtension({
         action: { doing: "reading", done: "read", things: "lists of files" },
         outcome: counted("file", "files"),
         args: z.tuple([many.describe("paths"), Read]),
+        misnamed: { ...PATH, ...TEXT, ok: "error === undefined" },
         returns: "{path, text?, error?}[]",
         examples: ['await fs.readFiles(["README.md", "src/**/*.ts"])'],
       },
@@ -132,6 +142,7 @@ export default defineExtension({
       action: { doing: "searching for", done: "searched for", things: "patterns" },
       outcome: counted("match", "matches"),
       args: z.tuple([z.string().describe("pattern"), z.union([z.string(), Search]).optional().describe("where")]),
+      misnamed: { ...PATH, ...TEXT, lineNumber: "line", line_number: "line", lineNo: "line", match: "text" },
       returns: "{path, line, text, cut?, before?, after?}[]",
       examples: [
         'await fs.grep("parse_", "src")',
@@ -163,6 +174,7 @@ export default defineExtension({
         action: { doing: "listing", done: "listed", things: "folders" },
         outcome: counted("entry", "entries"),
         args: z.tuple([z.string().describe("folder").optional(), List]),
+        misnamed: { ...PATH, ...TYPE, bytes: "size" },
         returns: '{path, type: "file"|"dir"|"link", size?}[]',
         examples: ['await fs.listFiles("src", {depth: 1})'],
       },
@@ -182,6 +194,7 @@ export default defineExtension({
         z.union([Change, z.array(Change).min(1).meta({ tsType: "…[]" })]).optional().describe("edits"),
         z.strictObject({ encoding }).meta({ tsType: "{encoding?}" }).optional(),
       ]),
+      misnamed: { ...PATH, ...CHANGED, size: "bytes" },
       returns: "{path, bytes, diff}",
       before: ({ args }) => ({ args: editArguments(args) }),
       examples: [
@@ -203,6 +216,7 @@ export default defineExtension({
         untimed: true,
         action: { doing: "writing", done: "wrote", things: "files" },
         args: z.tuple([path, z.string().describe("text"), Write]),
+        misnamed: { ...PATH, ...CHANGED, size: "bytes" },
         returns: "{path, bytes, diff}",
         examples: [
           'await fs.writeFile("notes.md", "# Notes\\n")',
@@ -218,6 +232,7 @@ export default defineExtension({
       action: { doing: "patching files", done: "patched", things: "files", named: 0 },
       outcome: pathsOf,
       args: z.tuple([z.string().min(1).describe("patch")]),
+      misnamed: { ...PATH, ...CHANGED },
       returns: "{path, bytes, diff}[]",
       examples: [
         'await fs.patch("--- a/x.ts\\n+++ b/x.ts\\n@@ -1 +1 @@\\n-old\\n+new\\n")',
@@ -231,6 +246,7 @@ export default defineExtension({
       untimed: true,
       action: { doing: "moving", done: "moved", things: "files", named: 2 },
       args: z.tuple([z.string().min(1).describe("from"), z.string().min(1).describe("to")]),
+      misnamed: { ...CHANGED, path: "from or to", source: "from", destination: "to" },
       returns: "{from, to, files, diff}",
       examples: ['await fs.move("src/a.ts", "src/b.ts")'],
     }),
@@ -252,6 +268,7 @@ export default defineExtension({
         untimed: true,
         action: { doing: "removing", done: "removed", things: "files" },
         args: z.tuple([path, z.strictObject({ recursive: flag }).optional()]),
+        misnamed: { ...PATH, ...CHANGED },
         returns: "{path, files, diff}",
         examples: ['await fs.remove("old", {recursive: true})'],
       },
@@ -272,6 +289,15 @@ export default defineExtension({
       insteadOf: ["existsSync", "fs.existsSync", "fs.exists", "fs.statSync", "Deno.stat", "Deno.lstat"],
       action: { doing: "checking", done: "checked", things: "files" },
       args: z.tuple([path]),
+      misnamed: {
+        ...{ ...PATH, ...TYPE, bytes: "size", length: "size" },
+        ...{
+          mtime: "modified",
+          mtimeMs: "modified",
+          modifiedAt: "modified",
+          exists: "the result: null if nothing is there",
+        },
+      },
       returns: "{path, type, size, modified} | null",
       examples: ['await fs.stat("package.json")'],
     }),
@@ -282,6 +308,7 @@ export default defineExtension({
         doc: "The whole function or class of a name or Owner.name, or around a line.",
         action: { doing: "reading", done: "read", things: "files" },
         args: z.tuple([path, z.union([z.string().min(1), z.number().int().min(1)]).describe("nameOrLine")]),
+        misnamed: { ...PATH, ...TEXT, code: "text", body: "text", line: "from", start: "from", end: "to" },
         returns: "{path, from, to, text, others?}",
         examples: ['(await fs.definition("src/app.ts", "startServer")).text'],
       },
@@ -294,6 +321,7 @@ export default defineExtension({
         untimed: true,
         action: { doing: "reading", done: "read", things: "files" },
         args: z.tuple([path, Lines]),
+        misnamed: { text: "lines", content: "lines", done: "next === null", eof: "next === null" },
         returns: "{lines: string[], next: number | null}",
         examples: [
           'await fs.readLines("big.log", {at: 0, count: 1000})',

@@ -50,6 +50,21 @@ const BRANCHES =
 const STATE =
   "{branch: string|null, commit, subject, uncommitted: number, during?, conflicts?: {path, conflict}[], next?}";
 
+/** Names that results have in other tools. */
+const under = (key: string, names: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(names).map(([name, instead]) => [`${key}.${name}`, instead]));
+const PATH_NAMES = { file: "path", filename: "path", name: "path" };
+const HASH_NAMES = { sha: "hash", oid: "hash", id: "hash", commit: "hash" };
+const COMMIT_NAMES = { ...HASH_NAMES, message: "subject and body", title: "subject", date: "author.date" };
+const STATE_NAMES = {
+  ...{ sha: "commit", hash: "commit", head: "commit", message: "subject", dirty: "uncommitted" },
+  ...{ ok: "conflicts", success: "conflicts" },
+};
+const CHANGES = {
+  ...under("files", { ...PATH_NAMES, additions: "added", insertions: "added", deletions: "deleted", patch: "hunks" }),
+  ...{ "files.diff": "hunks", "files.hunks.lines": "text", diff: "files", patch: "files" },
+};
+
 const more = (type: string, keys: string): string => `${type.slice(0, -1)}, ${keys}}`;
 const SEQUENCED = more(STATE, "was, why?, saved?");
 const WORKTREES = "{path, hash, branch, gone?, locked?}[]";
@@ -74,6 +89,7 @@ const SWITCH = {
   action: { doing: "switching to", done: "switched to", things: "branches" },
   outcome: stateOutcome,
   args: z.tuple([text.describe("to"), z.strictObject({ create: flag, from: ref }).optional()]),
+  misnamed: STATE_NAMES,
   returns: STATE,
 };
 
@@ -103,6 +119,12 @@ export default defineExtension({
       reads: true,
       action: { doing: "reading git status", done: "read git status", things: "times", named: 0 },
       args: z.tuple([z.strictObject({ paths, all: flag, limit: count(100_000) }).optional()]),
+      misnamed: {
+        ...under("files", { ...PATH_NAMES, status: "staged, changed, untracked or conflict" }),
+        ...{ sha: "commit", hash: "commit", head: "commit", staged: "count.staged", modified: "count.changed" },
+        ...{ changed: "count.changed", untracked: "count.untracked", conflicts: "count.conflicts" },
+        ...{ clean: "files.length === 0", isClean: "files.length === 0", dirty: "files.length > 0" },
+      },
       returns:
         "{branch, commit, upstream?, ahead?, behind?, during?, files: {path, from?, staged?, changed?, untracked?, conflict?, submodule?}[], count: {staged, changed, untracked, conflicts}, left}",
       examples: ["(await git.status()).files.map(f => f.path)"],
@@ -116,6 +138,7 @@ export default defineExtension({
       args: z.tuple([
         z.strictObject({ from: ref, to: ref, staged: flag, paths, context, maxChars }).optional(),
       ]),
+      misnamed: { ...CHANGES, additions: "total.added", deletions: "total.deleted", stats: "total" },
       returns: DIFF,
       before: ({ args }) => ({ args: diffArguments(args) }),
       examples: ['await git.diff({from: "main"})', 'await git.diff({staged: true, paths: "src"})'],
@@ -138,6 +161,7 @@ export default defineExtension({
           firstParent: flag,
         }).optional(),
       ]),
+      misnamed: { ...under("commits", COMMIT_NAMES), all: "commits", latest: "commits[0]", length: "commits.length" },
       returns: `{commits: ${COMMIT}[], left}`,
       before: ({ args }) => ({ args: logArguments(args) }),
       examples: ['await git.log({ref: "main..HEAD", limit: 20})', 'await git.log({paths: "src/app.ts"})'],
@@ -148,6 +172,7 @@ export default defineExtension({
       reads: true,
       action: { doing: "reading commit", done: "read", things: "commits" },
       args: z.tuple([ref.describe("ref"), z.strictObject({ context, maxChars }).optional()]),
+      misnamed: { ...COMMIT_NAMES, ...CHANGES, content: "text", contents: "text" },
       returns: `${
         COMMIT.slice(0, -1)
       }, files, total, left, kind: "commit"} | {kind: "file", hash, bytes, text, left} | {kind: "folder", hash, entries: {path, type, size?}[], left} | {kind: "tag", name, target, tagger, message}`,
@@ -162,6 +187,7 @@ export default defineExtension({
         text.describe("path"),
         z.strictObject({ ref, from: count(10_000_000), to: count(10_000_000) }).optional(),
       ]),
+      misnamed: { ...under("origins", HASH_NAMES), lines: "origins", "origins.line": "from and to" },
       returns: "{origins: {from, to, hash: string|null, author, date: Date, subject, path?, text}[], left}",
       examples: ['await git.blame("src/app.ts", {from: 10, to: 30})'],
     }),
@@ -171,6 +197,7 @@ export default defineExtension({
       action: { doing: "staging", done: "staged", things: "files" },
       outcome: ({ files, left }: Added) => `${files.length + left} files`,
       args: z.tuple([pathList.describe("paths")]),
+      misnamed: { ...under("files", PATH_NAMES), "files.status": "change" },
       returns: "{files: {path, change}[], left}",
       examples: ['await git.add(["src/app.ts", "docs"])'],
     }),
@@ -184,6 +211,7 @@ export default defineExtension({
         text.describe("message"),
         z.strictObject({ all: flag, paths, amend: flag, allowEmpty: flag }).optional(),
       ]),
+      misnamed: { ...COMMIT_NAMES, insertions: "added", additions: "added", deletions: "deleted" },
       returns: `${COMMIT.slice(0, -1)}, files, added, deleted}`,
       examples: ['await git.commit("fix: count lines once")'],
     }),
@@ -199,6 +227,7 @@ export default defineExtension({
           ref.describe("name"),
           z.strictObject({ from: ref, switch: flag, delete: flag, force: flag }).optional(),
         ]),
+        misnamed: { ...under("branches", HASH_NAMES), all: "branches", "branches.isCurrent": "current" },
         returns: BRANCHES,
         examples: ['await git.branch("fix/lines", {switch: true})'],
       },
@@ -215,6 +244,7 @@ export default defineExtension({
           ref.describe("path"),
           z.strictObject({ branch: ref, from: ref, remove: flag, force: flag }).optional(),
         ]),
+        misnamed: { ...HASH_NAMES, head: "hash", name: "path" },
         returns: WORKTREES,
         examples: ['await git.worktree(".worktrees/try", {branch: "try"})'],
       },
@@ -253,6 +283,7 @@ export default defineExtension({
           drop: which,
         }).optional(),
       ]),
+      misnamed: { ...STATE_NAMES, ...under("stashes", HASH_NAMES), length: "stashes.length" },
       returns: more(STATE, "stashes: {hash, message, date: Date}[], dropped?"),
       examples: ['await git.stash({message: "half done", untracked: true})', "await git.stash({pop: true})"],
     }),
@@ -268,6 +299,7 @@ export default defineExtension({
           orOptions({ continue: flag, abort: flag }).describe("ref"),
           z.strictObject({ noFf: flag, ffOnly: flag, squash: flag, message: ref }).optional(),
         ]),
+        misnamed: STATE_NAMES,
         returns: SEQUENCED,
         examples: ['await git.merge("fix/lines", {noFf: true})', "await git.merge({abort: true})"],
       },
@@ -284,6 +316,7 @@ export default defineExtension({
           orOptions({ onto: ref, from: ref, ...STEPS }).describe("onto"),
           z.strictObject({ from: ref }).optional(),
         ]),
+        misnamed: STATE_NAMES,
         returns: SEQUENCED,
         examples: ['await git.rebase("main")', "await git.rebase({continue: true})"],
       },
@@ -298,6 +331,7 @@ export default defineExtension({
         action: { doing: "picking", done: "picked", things: "commits" },
         outcome: stateOutcome,
         args: PICK,
+        misnamed: STATE_NAMES,
         returns: SEQUENCED,
         examples: ['await git.cherryPick("main~2..main")'],
       },
@@ -312,6 +346,7 @@ export default defineExtension({
         action: { doing: "reverting", done: "reverted", things: "commits" },
         outcome: stateOutcome,
         args: PICK,
+        misnamed: STATE_NAMES,
         returns: SEQUENCED,
         examples: ['await git.revert("HEAD")'],
       },
@@ -330,6 +365,7 @@ export default defineExtension({
           orOptions({ to: ref, ...RESET }).optional().describe("to"),
           z.strictObject(RESET).optional(),
         ]),
+        misnamed: STATE_NAMES,
         returns: more(STATE, "was, undone, lost: string[], saved?"),
         examples: ['await git.reset("HEAD~1", {mode: "soft"})'],
       },
@@ -342,6 +378,7 @@ export default defineExtension({
         ref.describe("name"),
         z.strictObject({ at: ref, message: ref, delete: flag }).optional(),
       ]),
+      misnamed: { "tags.hash": "commit", "tags.sha": "commit", all: "tags", length: "tags.length" },
       returns: "{tags: {name, commit, date: Date, message}[], left}",
       examples: ['await git.tag("v1.2.0", {message: "The second release"})'],
     }),
@@ -350,6 +387,7 @@ export default defineExtension({
       untimed: true,
       action: { doing: "making a repository", done: "made a repository", things: "times", named: 0 },
       args: z.tuple([z.strictObject({ branch: ref }).optional()]),
+      misnamed: STATE_NAMES,
       returns: STATE,
     }),
   ].map((symbol) => ({ ...symbol, fn: inFolder(symbol.fn, { paths: PATHS_FIRST.includes(symbol.name) }) })),

@@ -46,6 +46,7 @@ export default defineExtension({
             limit: z.number().int().min(1).max(200).optional(),
           }).optional(),
         ]),
+        misnamed: { results: "hits", length: "hits.length", "hits.text": "snippet", "hits.content": "snippet" },
         returns:
           "{hits: {kind, snippet, conversationId, title, queryId, iterationId, variable, at: Date}[], more: boolean}",
         examples: ['await history.search("invoice parser", {kind: "code"})'],
@@ -57,22 +58,30 @@ export default defineExtension({
       {
         doc: "The newest 20 conversations, or limit; more: whether there are others.",
         args: z.tuple([z.strictObject({ limit: z.number().int().min(1).max(1000).optional() }).optional()]),
+        misnamed: {
+          "conversations.name": "title",
+          "conversations.conversationId": "id",
+          length: "conversations.length",
+        },
         returns: "{conversations: {id, title, workspace, queries, createdAt}[], more: boolean}",
       },
     ),
     fn("queries", (env: EnvironmentView, of?: string) => readerOf(env).queries(of ?? env.conversationId), {
       doc: "Requests and answers of a conversation, oldest first; of this one and its running branch by default.",
       args: z.tuple([conversation.describe("conversation")]),
+      misnamed: { queryId: "id", text: "request", question: "request" },
       returns: "{id, request, status, answer, iterations, createdAt}[]",
     }),
     fn("iterations", (env: EnvironmentView, queryId: string) => readerOf(env).iterations(queryId), {
       doc: "What was thought, run and printed for a query.",
       args: z.tuple([text.describe("queryId")]),
+      misnamed: { iterationId: "id", "blocks.output": "stdout", "blocks.value": "result" },
       returns: "{id, number, status, thinking, blocks: {code, ok, result, stdout, error}[]}[]",
     }),
     fn("variables", (env: EnvironmentView, of?: string) => readerOf(env).variables(of ?? env.conversationId), {
       doc: "Variables of a conversation, newest first.",
       args: z.tuple([conversation.describe("conversation")]),
+      misnamed: { value: "history.variable(name)", version: "versions" },
       returns: "{name, kind, type, versions, summary, createdAt}[]",
     }),
     fn(

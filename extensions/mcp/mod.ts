@@ -99,22 +99,32 @@ export default defineExtension({
     fn("servers", async (env: EnvironmentView) => (await calls()).servers(env), {
       doc: "The servers and whether they run.",
       args: z.tuple([]),
+      misnamed: { status: "state", running: "state" },
       returns: '{name, alias, state: "running"|"starting"|"stopped"}[]',
     }),
     fn("resources", async (env: EnvironmentView, name: string) => (await calls()).resources(env, name), {
       doc: "Resources of a server, and templates of the addresses of others.",
       args: z.tuple([server]),
+      misnamed: { url: "uri" },
       returns: "{uri, name, description?, mimeType?, template}[]",
     }),
     fn("read", async (env: EnvironmentView, name: string, uri: string) => (await calls()).read(env, name, uri), {
       doc: "One resource.",
       action: { doing: "reading", done: "read", things: "resources", named: 2 },
       args: z.tuple([server, text.describe("uri")]),
+      misnamed: {
+        content: "text or bytes",
+        contents: "text or bytes",
+        data: "text or bytes",
+        blob: "bytes",
+        url: "uri",
+      },
       returns: "{type, uri, mimeType?, text?, bytes?}[]",
     }),
     fn("prompts", async (env: EnvironmentView, name: string) => (await calls()).prompts(env, name), {
       doc: "Prompts that a server offers.",
       args: z.tuple([server]),
+      misnamed: { args: "arguments", parameters: "arguments" },
       returns: "{name, description?, arguments: {name, description?, required}[]}[]",
     }),
     fn(
@@ -128,6 +138,7 @@ export default defineExtension({
           text.describe("prompt"),
           z.record(z.string(), z.string()).describe("args").meta({ tsType: "Record<string, string>" }).optional(),
         ]),
+        misnamed: { text: "content", message: "content" },
         returns: "{role, content}[]",
       },
     ),

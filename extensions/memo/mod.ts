@@ -40,6 +40,7 @@ export default defineExtension({
           text.describe("text"),
           z.strictObject({ scope: z.enum(["project", "user"]).optional() }).optional(),
         ]),
+        misnamed: { content: "text", note: "text" },
         returns: "{id, text, at}",
         examples: ['await memo.add("Tests run with: make check")'],
       },
@@ -47,6 +48,7 @@ export default defineExtension({
     fn("list", (env: EnvironmentView) => listNotes(env), {
       doc: "All notes, oldest first.",
       args: z.tuple([]),
+      misnamed: { content: "text", note: "text" },
       returns: "{id, scope, text, at}[]",
     }),
     fn("remove", (env: EnvironmentView, id: string) => removeNote(env, id), {

@@ -57,6 +57,7 @@ export default defineExtension({
           text.describe("instruction"),
           z.strictObject({ size, overlap, model, system: z.string().optional() }).optional(),
         ]),
+        misnamed: { message: "error", reason: "error" },
         returns: Slot,
       },
     ),
@@ -89,6 +90,7 @@ export default defineExtension({
       action: { doing: "asking a model", done: "asked a model", things: "times", named: 0 },
       outcome: settled("answers"),
       args: z.tuple([z.array(text).describe("prompts"), Ask]),
+      misnamed: { message: "error", reason: "error" },
       returns: Slot,
     }),
     fn("runAll", (env: EnvironmentView, tasks: Task[], options?: ChildRunOptions) => runAll(env, tasks, options), {
@@ -100,6 +102,7 @@ export default defineExtension({
         z.array(z.union([text, Run.extend({ task: text })])).describe("tasks"),
         Run.optional(),
       ]),
+      misnamed: { message: "error", reason: "error" },
       returns: Slot,
       examples: ['await rlm.runAll([{task: "Sum up a", vars: ["a"]}, {task: "Sum up b", vars: ["b"]}])'],
     }),

@@ -45,6 +45,20 @@ const given = {
   secrets: z.array(z.string()).max(20).optional(),
 };
 const waiting = { waitMs: z.number().int().min(0).max(600_000).optional(), until: text.optional() };
+/** Names that a command's result has in other tools. */
+const CODE = {
+  ...{ exitCode: "code", exit_code: "code", exitcode: "code", returncode: "code", returnCode: "code" },
+  ...{ success: "code === 0", ok: "code === 0" },
+};
+const RAN = {
+  ...{ ...CODE, status: "code", error: "code and stderr", output: "stdout and stderr", out: "stdout", err: "stderr" },
+  ...{ timedout: "timedOut", duration: "ms", durationMs: "ms" },
+};
+const JOB = {
+  ...{ ...CODE, status: "running and code", exited: "running", done: "running", finished: "running" },
+  ...{ pid: "id", jobId: "id", error: "code and output" },
+};
+const STARTED = { ...JOB, stdout: "output", stderr: "output" };
 const REPORT = "{id, command, running, code, signal, timedOut, output, missed, left, ms, changes?, hint?}";
 
 export default defineExtension({
@@ -77,6 +91,7 @@ export default defineExtension({
       action: { doing: "running", done: "ran", things: "commands" },
       outcome: commandOutcome,
       args: z.tuple([command, z.strictObject({ ...given, maxBytes: bytes(32 << 20) }).optional()]),
+      misnamed: RAN,
       returns: "{code, signal, stdout, stderr, ms, timedOut, truncated, changes?, hint?}",
       examples: [
         'await shell.run("npm test", {timeoutMs: 300000})',
@@ -93,6 +108,7 @@ export default defineExtension({
         command,
         z.strictObject({ ...given, stdin: z.union([z.string(), z.literal(true)]).optional(), ...waiting }).optional(),
       ]),
+      misnamed: STARTED,
       returns: REPORT,
       examples: ['const s = await shell.start("npm run dev", {until: "ready", waitMs: 20000}); s.output'],
     }),
@@ -105,6 +121,7 @@ export default defineExtension({
         action: { doing: "reading output", done: "read output", things: "times", named: 0 },
         outcome: jobOutcome,
         args: z.tuple([text.describe("id"), z.strictObject({ ...waiting, maxBytes: bytes(256 << 10) }).optional()]),
+        misnamed: STARTED,
         returns: REPORT,
         examples: ['await shell.read(s.id, {until: "compiled", waitMs: 30000})'],
       },
@@ -122,6 +139,7 @@ export default defineExtension({
           z.string().describe("text"),
           z.strictObject({ ...waiting, maxBytes: bytes(256 << 10), end: z.boolean().optional() }).optional(),
         ]),
+        misnamed: STARTED,
         returns: REPORT,
         examples: ['await shell.write(s.id, "yes\\n", {until: "done", waitMs: 30000})'],
       },
@@ -131,6 +149,7 @@ export default defineExtension({
       untimed: true,
       action: { doing: "stopping", done: "stopped", things: "commands", named: 0 },
       args: z.tuple([text.describe("id")]),
+      misnamed: STARTED,
       returns: REPORT,
     }),
     fn("list", (env: EnvironmentView) => jobsOf(env).all.map(({ brief }) => brief), {
@@ -138,6 +157,7 @@ export default defineExtension({
       untimed: true,
       action: { doing: "listing commands", done: "listed commands", things: "times", named: 0 },
       args: z.tuple([]),
+      misnamed: { ...JOB, output: "shell.read(id)", stdout: "shell.read(id)" },
       returns: "{id, command, running, code, ms}[]",
     }),
   ],

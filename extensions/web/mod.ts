@@ -17,6 +17,12 @@ const Body = z.union([
 ]).describe("body");
 const RETURNS = "{status, url, headers, text? | json? | bytes?, truncated}";
 
+/** Names that results have in other tools. */
+const STATUS = { statusCode: "status", code: "status", ok: "status < 400" };
+const BODY = "text, json or bytes";
+const ANSWERED = { ...STATUS, body: BODY, content: BODY, data: BODY, html: "text" };
+const PAGE = { ...STATUS, body: "text", content: "text", data: "text", html: "text", markdown: "text" };
+
 const MAX_NAMES = 600;
 
 export default defineExtension({
@@ -54,6 +60,7 @@ web.readable(url): {status, url, title, text, links: {text, url}[], truncated}  
       action: { doing: "fetching", done: "fetched", things: "pages" },
       outcome: statusOutcome,
       args: z.tuple([url, Options]),
+      misnamed: ANSWERED,
       returns: RETURNS,
       examples: ['const r = await web.get("https://example.org/data.json"); r.json'],
     }),
@@ -67,6 +74,7 @@ web.readable(url): {status, url, title, text, links: {text, url}[], truncated}  
       action: { doing: "posting to", done: "posted to", things: "addresses" },
       outcome: statusOutcome,
       args: z.tuple([url, Body, Options]),
+      misnamed: ANSWERED,
       returns: RETURNS,
       examples: ['await web.post("https://example.org/items", {name: "a"}, {headers: {authorization: "Bearer …"}})'],
     }),
@@ -79,6 +87,7 @@ web.readable(url): {status, url, title, text, links: {text, url}[], truncated}  
       action: { doing: "reading", done: "read", things: "pages" },
       outcome: statusOutcome,
       args: z.tuple([url, z.strictObject(shared).optional()]),
+      misnamed: { ...PAGE, "links.href": "url", "links.title": "text" },
       returns: "{status, url, title, text, links: {text, url}[], truncated}",
       examples: ['const p = await web.readable("https://example.org/article"); p.text.slice(0, 2000)'],
     }),

@@ -391,10 +391,11 @@ class CallNotes {
 /** What the active extensions add to a sandbox, besides the built-in functions. */
 function realmParts(
   active: ActiveExtensions | null,
-): Pick<SandboxOptions, "functions" | "untimed" | "constants" | "grants" | "globals"> {
+): Pick<SandboxOptions, "functions" | "untimed" | "misnamed" | "constants" | "grants" | "globals"> {
   return {
     functions: [...BUILTIN_NAMES, ...active?.functions ?? [], ...offFunctions(active)],
     untimed: active?.untimed ?? [],
+    misnamed: active?.misnamed ?? {},
     constants: active?.constants ?? {},
     grants: active?.grants ?? { net: [], read: [], write: [], env: [] },
     globals: active?.globals ?? [],
@@ -407,11 +408,15 @@ function offFunctions(active: ActiveExtensions | null): readonly string[] {
 }
 
 /** What a child was started with, as text. If it changes, a new child is needed. Functions are called by name. */
-export function boundText({ functions, untimed, grants, globals, constants, modules, off }: ActiveExtensions): string {
-  return JSON.stringify([off, functions, untimed, grants, globals, constants, modules], (_key, value: unknown) => {
-    if (typeof value === "bigint") return `${value}n`;
-    return value instanceof Map || value instanceof Set ? [...value] : value;
-  });
+export function boundText(active: ActiveExtensions): string {
+  const { functions, untimed, misnamed, grants, globals, constants, modules, off } = active;
+  return JSON.stringify(
+    [off, functions, untimed, misnamed, grants, globals, constants, modules],
+    (_key, value: unknown) => {
+      if (typeof value === "bigint") return `${value}n`;
+      return value instanceof Map || value instanceof Set ? [...value] : value;
+    },
+  );
 }
 
 /** Passes the modules of the active extensions to a child and tracks those that failed. Each failure is reported once. */

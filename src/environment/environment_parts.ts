@@ -27,6 +27,7 @@ export interface EnvironmentParts {
       SandboxOptions,
       | "functions"
       | "untimed"
+      | "misnamed"
       | "constants"
       | "grants"
       | "globals"

@@ -23,6 +23,8 @@ export interface ActiveExtensions {
   readonly actions: Readonly<Record<string, CallAction>>;
   /** The functions with their own time limit. */
   readonly untimed: readonly string[];
+  /** By function: names that its results lack, and what to use instead. */
+  readonly misnamed: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** The functions that change nothing that lasts. */
   readonly reads: readonly string[];
   /** "alias.name" to its constant. */
@@ -103,6 +105,7 @@ export function joinParts(parts: readonly Part[], call: ActiveExtensions["call"]
     functions: parts.flatMap(({ functions }) => functions),
     actions: Object.assign({}, ...parts.map(({ actions }) => actions)),
     untimed: parts.flatMap(({ untimed }) => untimed),
+    misnamed: Object.assign({}, ...parts.map(({ misnamed }) => misnamed)),
     reads: parts.flatMap(({ reads }) => reads),
     constants: Object.assign({}, ...parts.map(({ constants }) => constants)),
     grants: { net: union("net"), read: union("read"), write: union("write"), env: union("env") },

@@ -594,6 +594,7 @@ function makePart(extension: NormalExtension, prompt: string): OwnPart {
     functions: functions.map(([name]) => name),
     actions: Object.fromEntries(functions.flatMap(([name, { action }]) => action ? [[name, action]] : [])),
     untimed: functions.flatMap(([name, { untimed }]) => untimed ? [name] : []),
+    misnamed: Object.fromEntries(functions.flatMap(([name, { misnamed }]) => misnamed ? [[name, misnamed]] : [])),
     reads: functions.flatMap(([name, symbol]) => onlyReads(symbol, extension) ? [name] : []),
     constants: Object.fromEntries(symbols.flatMap(([name, one]) => one.kind === "value" ? [[name, one.value]] : [])),
     grants: { net: [], read: [], write: [], env: [], ...allow },

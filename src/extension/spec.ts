@@ -83,6 +83,9 @@ export interface FunctionOptions {
   readonly insteadOf?: readonly string[];
   /** The call that these errors show; generated from the argument list if absent. */
   readonly usage?: string;
+  /** Names that its results lack and similar tools have, each with what to use instead: `{exitCode: "code"}`. Asking an
+   * object of a result, or of a list that is one, for such a name throws; "commits.sha" is one of those in `commits`. */
+  readonly misnamed?: Readonly<Record<string, string>>;
   /** It has a time limit of its own and does not count against the block's time. */
   readonly untimed?: boolean;
   /** Whether it changes nothing that lasts and may be called for a plan; by default, what `readOnly` loads. */

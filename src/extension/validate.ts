@@ -19,6 +19,7 @@ export interface NormalExtension extends Extension {
 
 const NAMESPACE = /^[A-Za-z][\w-]*(?:\.[A-Za-z][\w-]*)*$/;
 const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
+const RESULT_NAME = /^[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)*$/;
 const COMMAND = /^[a-z][a-z0-9-]*$/;
 const VERSION = /^\d+\.\d+\.\d+(?:[-+][\w.+-]+)?$/;
 /** `then` would turn the alias into a promise; the others would shadow what every object inherits. */
@@ -41,6 +42,7 @@ const FunctionShape = z.strictObject({
   insteadOf: z.array(text).optional(),
   usage: text.optional(),
   untimed: z.boolean().optional(),
+  misnamed: z.record(word(RESULT_NAME, '"exitCode" or "commits.sha"'), text).optional(),
   reads: z.boolean().optional(),
   action: z.strictObject({ doing: text, done: text, things: text, named: z.number().int().min(0).optional() })
     .optional(),

@@ -60,6 +60,7 @@ export interface TestSandboxOptions {
   readonly signal?: AbortSignal;
   readonly launcher?: readonly string[];
   readonly untimed?: readonly string[];
+  readonly misnamed?: Readonly<Record<string, Readonly<Record<string, string>>>>;
   readonly grants?: Partial<Grants>;
   readonly globals?: readonly string[];
   readonly workspace?: string;

@@ -18,6 +18,9 @@ export const ALL_WALLS: WallSwitches = {
   seccomp: true,
 };
 
+/** By function: names that its results lack, and what to use instead. "commits.sha" is one of the objects in `commits`. */
+export type Misnamed = Readonly<Record<string, Readonly<Record<string, string>>>>;
+
 /** The first frame of a connection. */
 export interface Setup {
   readonly version: typeof PROTOCOL_VERSION;
@@ -30,6 +33,7 @@ export interface Setup {
   readonly functions: readonly string[];
   /** Functions whose time does not count against a deadline. */
   readonly untimed: readonly string[];
+  readonly misnamed: Misnamed;
   readonly access: ChildAccess;
 }
 
@@ -53,9 +57,20 @@ export function readSetup({ header, payload }: Frame): { readonly setup: Setup; 
     previewChars: fields.amount("previewChars"),
     functions: fields.texts("functions", { items: 10_000, length: 200 }),
     untimed: fields.texts("untimed", { items: 10_000, length: 200 }),
+    misnamed: readMisnamed(fields.value["misnamed"]),
     access: readAccess(fields.value["access"]),
   };
   return { setup, constants: payload };
+}
+
+/** Reads the field "misnamed" of a setup. Throws ProtocolError. */
+function readMisnamed(value: unknown): Misnamed {
+  const { value: byFunction } = new FrameFields(value, "misnamed");
+  for (const name of Object.keys(byFunction)) {
+    const names = new FrameFields(byFunction[name], "misnamed");
+    for (const key of Object.keys(names.value)) names.text(key, 200);
+  }
+  return byFunction as Misnamed;
 }
 
 /** The grants of a child as all walls receive them: resolved by the main process (launch/program.ts). */

@@ -78,9 +78,9 @@ export class CodecError extends TypeError {
  *         more of a shape; "A", n, slots… array; "P", length, n, (key, slot)… sparse array; "M", n, (key, value)… Map;
  *         "E", n, slots… Set; "D", slot Date; "R", source, flags, lastIndex RegExp; "X", base, n, (key, slot,
  *         enumerable)… Error; "B", at, n ArrayBuffer; "V", name, offset, length, index of its buffer; "U", href URL.
- * after a record   "+", n, (key, slot)… further own properties; "C", name: instance of that class; "=", n, (key, slot,
- *         attributes)… properties that are hidden or read-only (bits: 1 writable, 2 enumerable, 4 configurable); "!",
- *         1 not extensible, 2 sealed, 3 frozen. */
+ * after a record   "+", n, (key, slot)… further own properties; "C", name: instance of that class, or a result of that
+ *         name, as ":search.find"; "=", n, (key, slot, attributes)… properties that are hidden or read-only (bits: 1
+ *         writable, 2 enumerable, 4 configurable); "!", 1 not extensible, 2 sealed, 3 frozen. */
 const FORMAT = 1;
 /** Strings of at least this length are segments. */
 const LONG = 1024;
@@ -255,7 +255,11 @@ class Encoder {
     const prototype = own.prototypeOf(value);
     if (own.isArray(value)) return this.#array(value, prototype);
     if (prototype === null || prototype === own.object) {
-      if (isPlain(value)) return this.object(value, prototype === null);
+      if (isPlain(value)) {
+        this.object(value, prototype === null);
+        const result = this.#options.instanceOf ? own.resultName(value) : undefined;
+        return result === undefined ? undefined : this.#putClass(result);
+      }
     }
     writeSpecial(this, value);
   }
@@ -377,8 +381,12 @@ class Encoder {
     if (!instanceOf) return;
     const found = instanceOf(value);
     if ("reason" in found) this.refuse(found.reason);
+    this.#putClass(found.name);
+  }
+
+  #putClass(name: string): void {
     this.put("C");
-    this.put(found.name);
+    this.put(name);
   }
 }
 
@@ -667,7 +675,7 @@ class SegmentWriter {
   }
 }
 
-const TILDE = 126, ZERO = 48, NINE = 57;
+const TILDE = 126, COLON = 58, ZERO = 48, NINE = 57;
 
 function escaped(text: string): string {
   return text.length > 0 && own.charCodeAt(text, 0) === TILDE ? "~" + text : text;
@@ -1016,7 +1024,8 @@ class Decoder {
     const name = this.#table.string();
     const { prototypeOf } = this.#options;
     if (!prototypeOf) return;
-    const prototype = prototypeOf(name);
+    const isResult = own.charCodeAt(name, 0) === COLON;
+    const prototype = isResult ? own.resultPrototype(name) ?? own.object : prototypeOf(name);
     if (prototype === null) badBytes(`the class ${own.slice(name, 0, 60)} does not exist`);
     own.setPrototypeOf(target, prototype);
   }

@@ -2,7 +2,8 @@
  * later, so it calls none of them by name. */
 import { types } from "node:util";
 
-const { setPrototypeOf } = Object;
+const { setPrototypeOf, getPrototypeOf } = Object;
+const { isProxy } = types;
 
 /** Turns `f` into a function that takes its `this` first; a call uses no prototype. */
 export function uncurry<T, A extends unknown[], R>(f: (this: T, ...args: A) => R): (self: T, ...args: A) => R {
@@ -19,6 +20,25 @@ export function getterOf<R>(owner: object, key: PropertyKey): (self: object) => 
 /** An array without a prototype: appending to it runs no setter that foreign code put on Array.prototype. */
 export function bareList<T>(): T[] {
   return setPrototypeOf([], null);
+}
+
+const objectPrototype: object = Object.prototype;
+const resultNames = new WeakMap<object, string>();
+const resultPrototypes: Record<string, object> = Object.create(null);
+const nameOfResult = uncurry(resultNames.get).bind(null, resultNames) as (prototype: object) => string | undefined;
+
+/** Makes a prototype of objects that count as plain ones. The codec stores the name with such an object, where it keeps
+ * classes, and gives a decoded one the prototype of that name. The prototype is a Proxy, and its name begins with ":". */
+export function addResultPrototype(name: string, prototype: object): void {
+  resultNames.set(prototype, name);
+  resultPrototypes[name] = prototype;
+}
+
+/** The prototype, and Object.prototype for that of a result. */
+function prototypeOf(value: object): object | null {
+  const found: object | null = getPrototypeOf(value);
+  if (found === objectPrototype || found === null || !isProxy(found)) return found;
+  return nameOfResult(found) === undefined ? found : objectPrototype;
 }
 
 const typedArrays = [
@@ -66,7 +86,7 @@ const encodeInto = TextEncoder.prototype.encodeInto;
 const decodeText = TextDecoder.prototype.decode;
 
 export const intrinsics = {
-  isProxy: types.isProxy,
+  isProxy,
   isMap: types.isMap,
   isSet: types.isSet,
   isDate: types.isDate,
@@ -79,7 +99,7 @@ export const intrinsics = {
   isPromise: types.isPromise,
   isArray: Array.isArray,
   array: Array.prototype as object,
-  object: Object.prototype as object,
+  object: objectPrototype,
   map: Map.prototype as object,
   set: Set.prototype as object,
   date: Date.prototype as object,
@@ -113,7 +133,13 @@ export const intrinsics = {
   ownKeys: Reflect.ownKeys,
   descriptorOf: Object.getOwnPropertyDescriptor,
   defineProperty: Object.defineProperty,
-  prototypeOf: Object.getPrototypeOf as (value: object) => object | null,
+  prototypeOf,
+  /** The name of the prototype of a result; undefined for any other object. */
+  resultName: (value: object): string | undefined => {
+    const found: object | null = getPrototypeOf(value);
+    return found === objectPrototype || found === null ? undefined : nameOfResult(found);
+  },
+  resultPrototype: (name: string): object | undefined => resultPrototypes[name],
   setPrototypeOf: Object.setPrototypeOf as (value: object, prototype: object | null) => object,
   stringify: JSON.stringify as (value: unknown) => string,
   parse: JSON.parse as (text: string) => unknown,

@@ -101,6 +101,7 @@ export function openSandbox(options: SandboxOptions, test: SandboxTestOptions = 
       previewChars,
       functions: options.functions,
       untimed: options.untimed ?? [],
+      misnamed: options.misnamed ?? {},
       access,
     };
     const own = test.program ?? childProgram({ memoryBytes, allPermissions: !walls.permissions, access });

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import fs from "../../../extensions/fs/mod.ts";
 import shell from "../../../extensions/shell/mod.ts";
 import { SHELL } from "../../../extensions/shell/run.ts";
@@ -48,6 +49,40 @@ Deno.test("a block that prints a part of what failed commands printed shows how 
     assert.match(shown, /\n +ran printf .* tail -9: 3 passed, 2 failed\n# pass +3\n# fail +2\n/);
     assert.match(shown, /\n +ran seq 900; .*: exit code 1\n892\n(?:\d+\n)+900\nthe reason\n/);
     assert.doesNotMatch(shown, /ran true/);
+  });
+});
+
+Deno.test("a name that a command's result lacks is refused with its own, in a later request of another process too", {
+  ignore,
+}, async () => {
+  await place(async ({ wall, workspace }) => {
+    const path = join(workspace, "vis.db");
+    const options = { path, workspace, extensions: [shell, fs], spawn: wall.spawn.bind(wall) };
+    {
+      await using engine = await startEngine([
+        replyJson([
+          'const r = await shell.run("exit 3")',
+          'if (r.exitCode !== 0) throw new Error("it failed")',
+          'await fs.writeFile("a.txt", "one\\n"); (await fs.grep("one")).map((hit) => hit.file)',
+          'print((await fs.stat("a.txt")).mtime)',
+        ]),
+        replyJson("r.code + 1"),
+        replyJson([], { final: "The command ended with code 3" }),
+      ], options);
+      assert.equal((await engine.ask("Run it")).status, "done");
+      const shown = engine.context(1);
+      assert.match(shown, /TypeError: A result of shell\.run has no exitCode: use code/);
+      assert.match(shown, /A result of fs\.grep has no file: use path/);
+      assert.match(shown, /A result of fs\.stat has no mtime: use modified/);
+      assert.match(shown, /<var_index>\nconst r = \{ code: 3, signal: null, stdout: ""/);
+      assert.match(engine.context(2), /r\.code \+ 1 → 4\n/);
+    }
+    await using engine = await startEngine([
+      replyJson("r.output"),
+      replyJson([], { final: "It printed nothing" }),
+    ], options);
+    assert.equal((await engine.ask("Did it print anything?")).status, "done");
+    assert.match(engine.context(1), /A result of shell\.run has no output: use stdout and stderr/);
   });
 });
 

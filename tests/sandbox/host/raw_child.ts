@@ -20,6 +20,7 @@ const SETUP: Setup = {
   previewChars: 6000,
   functions: ["fs.read", "rlm.run"],
   untimed: ["rlm.run"],
+  misnamed: {},
   access: { net: [], ports: [], read: [], write: [], env: [], globals: [], workspace: "/" },
 };
 const NOTHING: Bytes = new Uint8Array(0);

@@ -9,6 +9,7 @@ import { realmFiles } from "../platform/files.ts";
 import { OutsideWork } from "../platform/outside_work.ts";
 import { captured } from "../realm/captured.ts";
 import { abortClasses, realmFunctions, realmGlobals } from "../realm/globals.ts";
+import { Results } from "../run/results.ts";
 import { InjectedNames, ShownResults } from "../realm/names.ts";
 import { emptyRealm, replaceFunctionText } from "../realm/realm.ts";
 import { HostCalls } from "../run/host_calls.ts";
@@ -100,7 +101,7 @@ class Child {
   }
 
   #makeParts(): BlockParts {
-    const { setup: { functions, outputBytes, previewChars, untimed }, scripts, end } = this.#start;
+    const { setup: { functions, outputBytes, previewChars, untimed, misnamed }, scripts, end } = this.#start;
     const pipe = this.#pipe;
     const notes = new Notes();
     const turns = new TimedTasks({
@@ -123,7 +124,9 @@ class Child {
       },
       afterwards,
     });
-    const calls = new HostCalls({ pipe, untimed, soon, inTurn: () => turns.inside, current: currentRun });
+    const inTurn = (): boolean => turns.inside;
+    const returned = new Results(misnamed);
+    const calls = new HostCalls({ pipe, untimed, results: returned, soon, inTurn, current: currentRun });
     const outside = new OutsideWork({ soon, afterwards, current: currentRun });
     const timers = new Timers({ soon, afterwards, current: currentRun, onError });
     const names: InjectedNames = new InjectedNames((name): boolean => variables.has(name));

@@ -10,6 +10,7 @@ import {
 } from "../../protocol.ts";
 import { captured, type ErrorFacts, look, setErrorFacts } from "../realm/captured.ts";
 import { frameOf, type Pipe } from "./pipe.ts";
+import type { Results } from "./results.ts";
 import type { RunContext } from "./turns.ts";
 
 interface CallAnswer {
@@ -38,6 +39,7 @@ interface HostCallsOptions {
   readonly pipe: Pipe;
   /** Names of functions with their own deadlines. */
   readonly untimed: readonly string[];
+  readonly results: Results;
   /** Enters foreign code: settling a promise runs the code that awaits it. */
   readonly soon: (task: () => void, owner: RunContext) => void;
   /** Whether foreign code is running: `turnEnded` follows, however it ends. */
@@ -126,6 +128,7 @@ export class HostCalls {
     let value: unknown, failed = !ok;
     try {
       value = decode(payload);
+      if (ok) this.#options.results.mark(call.name, value);
     } catch (cause) {
       value = { name: "Error", message: `Cannot read the answer of ${call.name}: ${reasonOf(cause)}` };
       failed = true;

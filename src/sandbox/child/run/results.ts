@@ -1,0 +1,65 @@
+import { addResultPrototype } from "../../codec/intrinsics.ts";
+import { captured, look } from "../realm/captured.ts";
+import type { Misnamed } from "../setup.ts";
+import { ownData } from "../view/kinds.ts";
+
+/** The objects of a result in one place: the result itself or its items, or those under one of their keys. */
+interface Part {
+  readonly prototype: object;
+  readonly inner: Readonly<Record<string, Part>>;
+}
+
+/** Results whose objects throw when they are asked for a name that only similar tools have. In everything else they are
+ * plain objects: the prototype is asked only for names that an object lacks, and has none itself. */
+export class Results {
+  readonly #parts: Record<string, Part> = look.create(null);
+
+  constructor(misnamed: Misnamed) {
+    for (const name in misnamed) this.#parts[name] = partOf(name, misnamed[name]!);
+  }
+
+  /** Gives the objects of a decoded result of a function their prototypes. */
+  mark(name: string, value: unknown): void {
+    const part = this.#parts[name];
+    if (part) markAll(part, value);
+  }
+}
+
+function markAll(part: Part, value: unknown): void {
+  if (typeof value !== "object" || value === null) return;
+  if (!look.isArray(value)) return markOne(part, value);
+  for (let i = 0; i < value.length; i++) markOne(part, ownData(value, i));
+}
+
+function markOne(part: Part, value: unknown): void {
+  if (typeof value !== "object" || value === null || look.prototypeOf(value) !== look.object) return;
+  look.setPrototypeOf(value, part.prototype);
+  for (const key in part.inner) markAll(part.inner[key]!, ownData(value, key));
+}
+
+function partOf(of: string, misnamed: Readonly<Record<string, string>>): Part {
+  const own: Record<string, string> = look.create(null);
+  const below: Record<string, Record<string, string>> = look.create(null);
+  for (const path in misnamed) {
+    const dot = path.indexOf(".");
+    if (dot < 0) own[path] = misnamed[path]!;
+    else {(below[path.slice(0, dot)] ??= look.create(null) as Record<string, string>)[path.slice(dot + 1)] =
+        misnamed[path]!;}
+  }
+  const inner: Record<string, Part> = look.create(null);
+  for (const key in below) inner[key] = partOf(`${of}.${key}`, below[key]!);
+  const prototype = refusing(of, own);
+  addResultPrototype(`:${of}`, prototype);
+  return { prototype, inner };
+}
+
+/** An empty object that refuses these names. A trap is a property of the handler: it must not inherit any. */
+function refusing(of: string, names: Readonly<Record<string, string>>): object {
+  const handler: ProxyHandler<object> = look.create(null);
+  handler.get = (target, key, receiver): unknown => {
+    const instead = typeof key === "string" ? names[key] : undefined;
+    if (instead === undefined || typeof key !== "string") return captured.get(target, key, receiver);
+    throw new captured.TypeError(`A result of ${of} has no ${key}: use ${instead}`);
+  };
+  return new Proxy(look.freeze(look.create(look.object)), look.freeze(handler));
+}
