@@ -28,6 +28,7 @@ const SETUP: Setup = {
   previewChars: 6000,
   functions: ["tools.echo"],
   untimed: [],
+  misnamed: {},
   access: { globals: [], net: [], ports: [], read: [], write: [], env: [], workspace: "" },
 };
 

@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 6885bd9237aa81d4006034482423ca02bedc210dd9aaff2f2ad87b299fb7bea3
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: c59eea28fb54b6282e1fb916461ebcb9f4bbc89c583f0c78a1121be1a71b393c
 import { z } from 'zod';
 
 /** Any value that JSON can express. */
@@ -448,6 +448,9 @@ export interface FunctionOptions {
   readonly insteadOf?: readonly string[];
   /** The call that these errors show; generated from the argument list if absent. */
   readonly usage?: string;
+  /** Names that its results lack and similar tools have, each with what to use instead: `{exitCode: "code"}`. Asking an
+   * object of a result, or of a list that is one, for such a name throws; "commits.sha" is one of those in `commits`. */
+  readonly misnamed?: Readonly<Record<string, string>>;
   /** It has a time limit of its own and does not count against the block's time. */
   readonly untimed?: boolean;
   /** Whether it changes nothing that lasts and may be called for a plan; by default, what `readOnly` loads. */
