@@ -91,6 +91,8 @@ export const DOORS: Readonly<Record<string, readonly string[]>> = {
     "src/channels/tui/terminal.ts",
     "src/channels/tui/prefs.ts",
     "src/channels/tui/user_commands.ts",
+    "src/channels/tui/prompt_files.ts",
+    "src/channels/tui/workspace_files.ts",
   ],
 };
 
