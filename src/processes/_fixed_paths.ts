@@ -148,11 +148,12 @@ export class FixedPaths {
       write.some((one) => holds(one, path)) && entryKind(path) !== null
     );
     const fixed = [...[...found.paths].filter(counts), ...kept];
-    if (isBare(root) && write.includes(root) && isOpen.length === 0) {
-      fixed.push(root);
-      for (const { name, isFolder } of folderEntries(root, { most: MOST_TOP_FOLDERS, wanted: () => false })) {
+    for (const folder of new Set([root, workspace])) {
+      if (!write.includes(folder) || !isBare(folder, found.kindOf) || folder === root && isOpen.length > 0) continue;
+      fixed.push(folder);
+      for (const { name, isFolder } of folderEntries(folder, { most: MOST_TOP_FOLDERS, wanted: () => false })) {
         const isKept = name === GIT || name === VIS || OF_REPOSITORY.has(name) || name.endsWith("-worktree");
-        if (isFolder && !isKept) opened.push(join(root, name));
+        if (isFolder && !isKept) opened.push(join(folder, name));
       }
     }
     // What was missing has a placeholder by now.
@@ -296,16 +297,31 @@ export class FixedPaths {
       else if (as === "folder") follow(found, path, { kind: "folder", isExpected: true });
     }
     for (const folder of new Set([root, workspace])) {
-      if (isBare(folder)) continue;
+      if (isBare(folder, found.kindOf)) continue;
       if (!named.includes(join(folder, GIT))) {
         follow(found, join(folder, GIT), { kind: "folder", isExpected: true });
         // Git would take the folder itself for a repository, and obey its settings.
-        if (!hasRepository(folder)) follow(found, join(folder, "HEAD"), { kind: "file", isExpected: true });
+        for (const name of hasRepository(folder) ? [] : partsToKeep(folder, { root, kindOf: found.kindOf })) {
+          follow(found, join(folder, name), { kind: "folder", isExpected: true });
+        }
       }
       follow(found, join(folder, VIS), { kind: "folder", isExpected: true });
     }
     return found;
   }
+}
+
+/** Names without which a folder is no bare repository. Empty folders are there while a command runs: `git status` lists
+ * none, and git reads none as `HEAD`. Inside a repository, `git diff HEAD` would not know whether a folder `HEAD` is
+ * meant. */
+function partsToKeep(
+  folder: string,
+  { root, kindOf }: { readonly root: string; readonly kindOf: Found["kindOf"] },
+): readonly string[] {
+  // Git looks for `refs` elsewhere if a file `commondir` says so. `refs` comes first, also where they are removed:
+  // git stops at a folder `commondir`.
+  const others = ["refs", "commondir"];
+  return folder !== root && others.every((name) => kindOf(join(folder, name)) === null) ? others : ["HEAD"];
 }
 
 /** Whether a path is still below a mount that makes it read-only. */

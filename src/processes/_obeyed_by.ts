@@ -390,8 +390,10 @@ export async function repositoryFolders(top: string): Promise<RepositoryFolders 
 }
 
 /** Whether git takes the folder itself for a repository. */
-export function isBare(folder: string): boolean {
-  return !hasRepository(folder) && ["HEAD", "objects", "refs"].every((name) => existsSync(join(folder, name)));
+export function isBare(folder: string, kindOf = entryKind): boolean {
+  const isThere = (name: string): boolean => existsSync(join(folder, name)) && kindOf(join(folder, name)) !== null;
+  const isHead = kindOf(join(folder, "HEAD")) !== "folder";
+  return isHead && ["HEAD", "objects", "refs"].every(isThere) && !hasRepository(folder);
 }
 
 /** Whether git stops at `.git` of a folder and never looks whether the folder itself is a repository. It does so at any

@@ -92,6 +92,9 @@ export const LAYOUTS: Readonly<Record<string, string>> = {
   "a submodule with longer hashes":
     `git init -q --object-format=sha256 ../other && git -C ../other commit -q --allow-empty -m first && git init -q --object-format=sha256 . && echo a > a && git add a &&
     git -c protocol.file.allow=always submodule --quiet add ../other logs && git commit -qm first && git submodule --quiet deinit -f logs && rm -rf .git/modules`,
+  "a repository around it, of which it is a submodule":
+    `git init -q ../other && git -C ../other commit -q --allow-empty -m first && rmdir ../workspace && git init -q .. &&
+    git -C .. -c protocol.file.allow=always submodule --quiet add "$(dirname "$PWD")/other" workspace && git -C .. commit -qm first`,
   "no repository": ":",
 };
 
@@ -130,8 +133,16 @@ export const WORKS: Readonly<Record<keyof typeof LAYOUTS, keyof typeof PLANTS>> 
   "a repository in packages": "adds to settings",
   "a repository behind many folders": "adds to settings",
   "a submodule with longer hashes": "makes a repository where a submodule belongs",
+  "a repository around it, of which it is a submodule": "puts a link in the place of the repository",
   "no repository": "makes a repository at the top",
 };
+
+/** What works in a folder inside a repository, as if that were the top. */
+export const AT_FOLDERS: readonly (keyof typeof PLANTS)[] = [
+  "makes a repository at the top",
+  "makes the top itself a repository",
+  "makes the top itself a repository with another common folder",
+];
 
 /** What a command tries. `$EVIL` is a script that makes the witness; `$SET` a setting that names it. */
 export const PLANTS: Readonly<Record<string, string>> = {
@@ -198,6 +209,8 @@ export const PLANTS: Readonly<Record<string, string>> = {
     'git init -q --bare evil.git; printf "$SET" >> evil.git/config; rmdir .git; mv -T evil.git .git; cp -r evil.git .git',
   "makes the top itself a repository":
     'mkdir -p objects refs; echo "ref: refs/heads/main" > HEAD; printf "[core]\\n\\tbare = false\\n\\tworktree = .\\n" > config; printf "$SET" >> config',
+  "makes the top itself a repository with another common folder":
+    'git init -q --bare evil3.git; printf "\\n[core]\\n\\tbare = false\\n\\tworktree = $PWD\\n$SET" >> evil3.git/config; echo evil3.git > commondir; echo "ref: refs/heads/main" > HEAD',
   "starts many that wait for an end": '(setsid sh -c "sleep 0.3; printf \\"$SET\\" >> .git/config" > /dev/null 2>&1 &)',
   "names another common folder":
     'for d in $DIRS; do cp -r $d evilcommon; printf "$SET" >> evilcommon/config; echo "$PWD/evilcommon" > $d/commondir; done',
@@ -227,16 +240,20 @@ const env = (root: string): Record<string, string> => ({
 export async function asUser(
   script: string,
   { root, workspace }: Pick<Planted, "root" | "workspace">,
+  cwd = workspace,
 ): Promise<string> {
   const { stdout, stderr } = await new Deno.Command("/bin/sh", {
     args: ["-c", script],
-    cwd: workspace,
+    cwd,
     clearEnv: true,
     env: env(root),
     stdin: "null",
   }).output();
   return new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr);
 }
+
+/** A folder inside the repository. */
+export const FOLDER = "started/here";
 
 /** A place with the layout; the witness is in the workspace, where commands could make it themselves, but do not. */
 export async function planted(layout: string, test: (place: Planted) => Promise<void>): Promise<void> {
@@ -245,6 +262,7 @@ export async function planted(layout: string, test: (place: Planted) => Promise<
   try {
     for (const path of [workspace, join(root, "home"), dirname(witness)]) await Deno.mkdir(path);
     await asUser(`git init -q --bare ../probe; ${LAYOUTS[layout]}`, { root, workspace });
+    await Deno.mkdir(join(workspace, FOLDER), { recursive: true });
     const found = await asUser("find . -name .git -not -path './.git/*' | xargs -r -n1 dirname", { root, workspace });
     await test({ root, workspace, witness, tops: found.split("\n").filter((top) => top !== "") });
   } finally {
@@ -267,7 +285,7 @@ true`;
 
 /** What the user does afterwards, in the workspace and in every repository that was there before. */
 export const uses = (tops: readonly string[]): string =>
-  `for d in . ${tops.join(" ")}; do ( cd $d 2>/dev/null || exit
+  `for d in . ${FOLDER} ${tops.join(" ")}; do ( cd $d 2>/dev/null || exit
   git status; git diff; git log -1; echo x >> a.txt; git add a.txt; git diff HEAD; git commit -qam x
   git rebase --continue; git checkout -q -b other; git stash; git stash pop; git push origin HEAD:refs/heads/new
 ) > /dev/null 2>&1 < /dev/null; done

@@ -3,7 +3,18 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { ProcessWall } from "../../src/processes/process_wall.ts";
 import { mayMake, missing } from "./_place.ts";
-import { asUser, LAYOUTS, type Planted, planted, planting, PLANTS, uses, WORKS } from "./_planting.ts";
+import {
+  asUser,
+  AT_FOLDERS,
+  FOLDER,
+  LAYOUTS,
+  type Planted,
+  planted,
+  planting,
+  PLANTS,
+  uses,
+  WORKS,
+} from "./_planting.ts";
 
 const hasGit = missing === "" && await Deno.stat("/usr/bin/git").then(() => true, () => false);
 const ignore = !mayMake || !hasGit;
@@ -25,40 +36,69 @@ function wallOf({ root }: Planted): ProcessWall {
   });
 }
 
-/** With `inside`, Vis was started in a folder inside the repository, and the user lets the command change all of it. */
-async function plants(layout: string, tried: readonly string[], { inside = false } = {}): Promise<boolean> {
+interface Start {
+  /** Vis was started in a folder inside the repository. */
+  readonly inside?: boolean;
+  /** The user lets commands change the whole repository around that folder. */
+  readonly all?: boolean;
+}
+
+async function plants(layout: string, tried: readonly string[], { inside = false, all = false }: Start = {}) {
   let found = false;
   await planted(layout, async (place) => {
-    const before = await asUser(FACTS, place);
-    const { workspace } = place, argv = ["/bin/sh", "-c", planting(tried, place)];
-    const folder = inside ? join(workspace, "started/here") : workspace;
-    if (inside) await Deno.mkdir(folder, { recursive: true });
-    await wallOf(place).spawn(folder, argv, inside ? { root: workspace, cwd: workspace, write: [workspace] } : {});
+    const { workspace } = place, folder = join(workspace, FOLDER), wall = wallOf(place);
+    const facts = async () => await asUser(FACTS, place) + await asUser(FACTS, place, folder);
+    const before = await facts();
+    const script = planting(tried, { ...place, workspace: inside && !all ? folder : workspace });
+    await wall.spawn(inside ? folder : workspace, ["/bin/sh", "-c", script], {
+      ...(inside ? { root: workspace } : {}),
+      ...(all ? { write: [workspace], cwd: workspace } : {}),
+    });
     await asUser(uses(place.tops), place);
     found = exists(place.witness);
-    assert.equal(await asUser(FACTS, place), before);
+    assert.equal(await facts(), before);
   });
   return found;
 }
 
 const FACTS = "git rev-parse --git-dir; git config --list --show-origin";
 
+/** All plants at once; if that plants something, one after another. */
+async function plantsNothing(layout: string, start: Start = {}): Promise<void> {
+  if (!await plants(layout, Object.values(PLANTS), start)) return;
+  for (const [name, plant] of Object.entries(PLANTS)) {
+    assert.equal(await plants(layout, [plant], start), false, `a command that ${name}`);
+  }
+  assert.fail("a command that tries all");
+}
+
 for (const layout of Object.keys(LAYOUTS)) {
   Deno.test(`a command plants nothing that git runs later in a workspace with ${layout}`, { ignore }, async () => {
-    if (!await plants(layout, Object.values(PLANTS))) return;
-    for (const [name, plant] of Object.entries(PLANTS)) {
-      assert.equal(await plants(layout, [plant]), false, `a command that ${name}`);
-    }
-    assert.fail("a command that tries all");
+    await plantsNothing(layout);
   });
 
   Deno.test(`nor where Vis was started in a folder inside a workspace with ${layout}`, { ignore }, async () => {
-    assert.equal(await plants(layout, Object.values(PLANTS), { inside: true }), false);
+    await plantsNothing(layout, { inside: true });
+  });
+
+  Deno.test(`nor where a command there may change all of a workspace with ${layout}`, { ignore }, async () => {
+    await plantsNothing(layout, { inside: true, all: true });
   });
 
   Deno.test(`without a wall, a command plants something in a workspace with ${layout}`, { ignore }, async () => {
     await planted(layout, async (place) => {
       await asUser(planting([PLANTS[WORKS[layout] ?? ""] ?? ""], place), place);
+      await asUser(uses(place.tops), place);
+      assert.equal(exists(place.witness), true);
+    });
+  });
+}
+
+for (const name of AT_FOLDERS) {
+  Deno.test(`without a wall, a command in a folder inside a repository ${name}`, { ignore }, async () => {
+    await planted("a repository", async (place) => {
+      const folder = join(place.workspace, FOLDER);
+      await asUser(planting([PLANTS[name] ?? ""], { ...place, workspace: folder }), place, folder);
       await asUser(uses(place.tops), place);
       assert.equal(exists(place.witness), true);
     });

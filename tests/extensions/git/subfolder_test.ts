@@ -5,7 +5,7 @@ import git from "../../../extensions/git/mod.ts";
 import shell from "../../../extensions/shell/mod.ts";
 import { type EnvironmentView, type Extension, validate } from "../../../src/extension/mod.ts";
 import { ProcessWall } from "../../../src/processes/process_wall.ts";
-import { missing, repository, type TestRepository } from "./_repository.ts";
+import { missing, repository, type TestRepository, userGit } from "./_repository.ts";
 
 interface Folder extends TestRepository {
   /** `packages/api` of the repository, as a workspace. */
@@ -138,9 +138,9 @@ subfolder(
     assert.equal((await run("echo y > own.txt && mkdir -p out && echo z > out/z")).code, 0);
     assert.ok(exists("workspace/packages/api/out/z"));
     // What git and Vis would obey in the folder where the user started Vis.
-    await run("git init -q .; mkdir -p .git .vis; echo x > .git/config; echo x > .vis/config.jsonc; echo x > HEAD");
+    await run("git init -q .; mkdir -p .git .vis; echo x > .git/config; echo x > .vis/config.jsonc");
     assert.deepEqual(
-      [".git/config", ".vis/config.jsonc", "HEAD"].filter((path) => exists(`workspace/packages/api/${path}`)),
+      [".git/config", ".vis/config.jsonc"].filter((path) => exists(`workspace/packages/api/${path}`)),
       [],
     );
     await assert.rejects(call("shell.run", "cat ../../.env", { secrets: ["../../.env"] }), /the user refused/);
@@ -152,6 +152,46 @@ subfolder(
     );
   },
 );
+
+subfolder("git in a command of a subfolder finds nothing new, and takes HEAD for a commit", async ({ call, api }) => {
+  const { stdout, stderr } = await call(
+    "shell.run",
+    "git status --porcelain; git diff HEAD; git log -1 --format=%s HEAD; git show -s --format=%s HEAD",
+  );
+  assert.deepEqual([stdout, stderr], ["second\nsecond\n", ""]);
+  assert.deepEqual(Array.from(Deno.readDirSync(api), ({ name }) => name), ["src"]);
+});
+
+subfolder("no command makes a subfolder a repository, whatever is there already", async ({ call, api, root, git }) => {
+  await git("init", "-q", "--bare", join(root, "workspace/packages/bare.git"));
+  const plant = `echo "ref: refs/heads/main" > HEAD; mkdir -p objects refs; echo ../bare.git > commondir
+    printf '[core]\\n\\tbare = false\\n\\tworktree = .\\n' > config`;
+  const top = async () => await userGit(["rev-parse", "--show-toplevel"], { root, cwd: api });
+  for (const there of [[], ["refs"], ["refs", "objects"], ["commondir"]]) {
+    for (const name of there) await Deno.mkdir(join(api, name));
+    await call("shell.run", plant);
+    await call("shell.run", plant);
+    assert.equal(await top(), `${root}/workspace\n`, there.join());
+    for (const { name } of Deno.readDirSync(api)) await Deno.remove(join(api, name), { recursive: true });
+  }
+});
+
+subfolder("a command changes no settings of a bare repository in which Vis was started", async (there) => {
+  const { root, workspace } = there, bare = join(workspace, "packages/bare.git");
+  await there.git("init", "-q", "--bare", bare);
+  await Deno.mkdir(join(bare, "tree"));
+  const wall = new ProcessWall({
+    private: { home: join(root, "home"), visHome: join(root, "home/.vis") },
+    read: [],
+    network: false,
+    env: { PATH: "/usr/local/bin:/usr/bin:/bin" },
+    temporary: join(root, "temporary"),
+  });
+  const command = "for f in config hooks/pre-receive HEAD new tree/new; do echo x >> $f; done";
+  const { stderr } = await wall.spawn(bare, ["/bin/sh", "-c", command], { root: workspace });
+  assert.equal(stderr.match(/Read-only file system/g)?.length, 4, stderr);
+  assert.equal(await Deno.readTextFile(join(bare, "tree/new")), "x\n");
+});
 
 subfolder(
   "a command may change the repository around a subfolder if the user allows it, but not what git obeys",
