@@ -1,14 +1,31 @@
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import type { Attack, Outcome } from "./_attack.ts";
 import { ATTACKS, REPOSITORY } from "./_attacks.ts";
 import { mayMake, type Place, place } from "./_place.ts";
 
-/** Ways in which commands run: what one gets, and whether the machine has namespaces. */
+/** Ways in which commands run: what one gets, whether the machine has namespaces, and whether the user started Vis in a
+ * folder inside the repository, all of which the command may change. */
 const WAYS = [
-  { name: "without sockets", own: false, namespaces: true },
-  { name: "in a network of its own", own: true, namespaces: true },
-  { name: "without namespaces", own: false, namespaces: false },
+  { name: "without sockets", own: false, namespaces: true, inside: false },
+  { name: "in a network of its own", own: true, namespaces: true, inside: false },
+  { name: "without namespaces", own: false, namespaces: false, inside: false },
+  { name: "of a folder inside the repository", own: false, namespaces: true, inside: true },
 ];
+
+async function spawned(
+  there: Place,
+  command: string,
+  { way: { own, inside }, timeoutMs }: { readonly way: typeof WAYS[number]; readonly timeoutMs: number },
+): Promise<Outcome> {
+  const { workspace } = there, folder = inside ? join(workspace, ".git-folder") : workspace;
+  await Deno.mkdir(folder, { recursive: true });
+  return await there.wall.spawn(folder, ["/bin/sh", "-c", command], {
+    timeoutMs,
+    ...(own ? { loopback: "one" } : {}),
+    ...(inside ? { root: workspace, cwd: workspace, write: [workspace] } : {}),
+  });
+}
 
 /** Attacks that a way repels. */
 function repelled(attacks: readonly Attack[], { own, namespaces }: typeof WAYS[number]): readonly Attack[] {
@@ -19,14 +36,11 @@ function repelled(attacks: readonly Attack[], { own, namespaces }: typeof WAYS[n
 export function attacksSuite({ missing }: { readonly missing: string }): void {
   for (const attack of ATTACKS) {
     for (const way of WAYS.filter((way) => repelled([attack], way).length > 0)) {
-      const { own, namespaces } = way;
+      const { namespaces } = way;
       const title = `ProcessWall: a command ${way.name} that ${attack.name} does not`;
       Deno.test(title, { ignore: missing !== "" || namespaces && !mayMake }, async () => {
         await place(async (there) => {
-          const outcome = await there.wall.spawn(there.workspace, ["/bin/sh", "-c", attack.command(there)], {
-            timeoutMs: 20_000,
-            ...(own ? { loopback: "one" } : {}),
-          });
+          const outcome = await spawned(there, attack.command(there), { way, timeoutMs: 20_000 });
           assert.equal(attack.got(outcome, there), false, JSON.stringify(outcome));
           assert.equal((await there.wall.walls()).whole, namespaces);
         }, { namespaces });
@@ -41,16 +55,13 @@ export function attacksTogetherSuite(
 ): void {
   const others = ATTACKS.filter((attack) => !REPOSITORY.includes(attack));
   for (const way of WAYS) {
-    const { own, namespaces } = way;
+    const { namespaces } = way;
     for (const attacks of [repelled(others, way), ...repelled(REPOSITORY, way).map((attack) => [attack])]) {
       const what = attacks.length > 1 ? `that try ${attacks.length} attacks in turn do` : `that ${attacks[0]?.name} do`;
       const title = `ProcessWall: commands ${way.name} ${what} nothing`;
       Deno.test(title, { ignore: missing !== "" || namespaces && !mayMake }, async () => {
         await place(async (there) => {
-          const outcome = await there.wall.spawn(there.workspace, ["/bin/sh", "-c", inTurn(attacks, there)], {
-            timeoutMs,
-            ...(own ? { loopback: "one" } : {}),
-          });
+          const outcome = await spawned(there, inTurn(attacks, there), { way, timeoutMs });
           const outputs = outcome.stdout.split(MARK);
           assert.equal(outputs.length, attacks.length + 1, JSON.stringify(outcome));
           const got = attacks.filter((attack, at) => attack.got({ code: 0, stdout: outputs[at] ?? "" }, there));
@@ -62,7 +73,7 @@ export function attacksTogetherSuite(
 }
 
 const MARK = "\n== the next attack ==\n";
-/** What an attack leaves in the workspace is not there for the next one. */
+/** What an attack leaves in the workspace is not there for the next one; the folder inside stays. */
 const CLEAN = "find . -mindepth 1 ! -path './.git*' ! -path './.vis*' ! -name link -delete";
 
 function inTurn(attacks: readonly Attack[], there: Place): string {

@@ -208,9 +208,9 @@ export const PLANTS: Readonly<Record<string, string>> = {
   "makes a repository at the top by a bare one":
     'git init -q --bare evil.git; printf "$SET" >> evil.git/config; rmdir .git; mv -T evil.git .git; cp -r evil.git .git',
   "makes the top itself a repository":
-    'mkdir -p objects refs; echo "ref: refs/heads/main" > HEAD; printf "[core]\\n\\tbare = false\\n\\tworktree = .\\n" > config; printf "$SET" >> config',
+    'mkdir -p objects refs; echo "ref: refs/heads/main" > HEAD; printf "[core]\\n\\trepositoryFormatVersion = 0\\n\\tbare = false\\n\\tworktree = .\\n$SET" > config',
   "makes the top itself a repository with another common folder":
-    'git init -q --bare evil3.git; printf "\\n[core]\\n\\tbare = false\\n\\tworktree = $PWD\\n$SET" >> evil3.git/config; echo evil3.git > commondir; echo "ref: refs/heads/main" > HEAD',
+    'git init -q --bare evil3.git; printf "[extensions]\\n\\tworktreeConfig = true\\n" >> evil3.git/config; echo evil3.git > commondir; echo "ref: refs/heads/main" > HEAD; printf "[core]\\n\\tbare = false\\n\\tworktree = .\\n$SET" > config.worktree',
   "starts many that wait for an end": '(setsid sh -c "sleep 0.3; printf \\"$SET\\" >> .git/config" > /dev/null 2>&1 &)',
   "names another common folder":
     'for d in $DIRS; do cp -r $d evilcommon; printf "$SET" >> evilcommon/config; echo "$PWD/evilcommon" > $d/commondir; done',
@@ -252,7 +252,7 @@ export async function asUser(
   return new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr);
 }
 
-/** A folder inside the repository. */
+/** A folder inside the repository, in which a test starts Vis. */
 export const FOLDER = "started/here";
 
 /** A place with the layout; the witness is in the workspace, where commands could make it themselves, but do not. */
@@ -262,7 +262,6 @@ export async function planted(layout: string, test: (place: Planted) => Promise<
   try {
     for (const path of [workspace, join(root, "home"), dirname(witness)]) await Deno.mkdir(path);
     await asUser(`git init -q --bare ../probe; ${LAYOUTS[layout]}`, { root, workspace });
-    await Deno.mkdir(join(workspace, FOLDER), { recursive: true });
     const found = await asUser("find . -name .git -not -path './.git/*' | xargs -r -n1 dirname", { root, workspace });
     await test({ root, workspace, witness, tops: found.split("\n").filter((top) => top !== "") });
   } finally {

@@ -46,11 +46,12 @@ interface Start {
 async function plants(layout: string, tried: readonly string[], { inside = false, all = false }: Start = {}) {
   let found = false;
   await planted(layout, async (place) => {
-    const { workspace } = place, folder = join(workspace, FOLDER), wall = wallOf(place);
+    const { workspace } = place, folder = inside ? join(workspace, FOLDER) : workspace;
+    await Deno.mkdir(folder, { recursive: true });
     const facts = async () => await asUser(FACTS, place) + await asUser(FACTS, place, folder);
     const before = await facts();
-    const script = planting(tried, { ...place, workspace: inside && !all ? folder : workspace });
-    await wall.spawn(inside ? folder : workspace, ["/bin/sh", "-c", script], {
+    const script = planting(tried, { ...place, workspace: all ? workspace : folder });
+    await wallOf(place).spawn(folder, ["/bin/sh", "-c", script], {
       ...(inside ? { root: workspace } : {}),
       ...(all ? { write: [workspace], cwd: workspace } : {}),
     });
@@ -98,6 +99,7 @@ for (const name of AT_FOLDERS) {
   Deno.test(`without a wall, a command in a folder inside a repository ${name}`, { ignore }, async () => {
     await planted("a repository", async (place) => {
       const folder = join(place.workspace, FOLDER);
+      await Deno.mkdir(folder, { recursive: true });
       await asUser(planting([PLANTS[name] ?? ""], { ...place, workspace: folder }), place, folder);
       await asUser(uses(place.tops), place);
       assert.equal(exists(place.witness), true);

@@ -8,22 +8,27 @@ export interface Attack {
   readonly obey: (repository: TestRepository) => Promise<unknown>;
 }
 
-const MARKS = ["outside/marker", "workspace/marker", "workspace/.git/marker"];
+/** Relative to the root. */
+function marks({ root, workspace, commonDir }: TestRepository): readonly string[] {
+  return [`${root}/outside`, workspace, commonDir].map((folder) => `${folder.slice(root.length + 1)}/marker`);
+}
 
 /** Whether a program of the repository ran. */
-export function ran({ exists }: TestRepository): boolean {
-  return MARKS.some(exists);
+export function ran(repository: TestRepository): boolean {
+  return marks(repository).some(repository.exists);
 }
 
 /** Takes away what programs left that ran while they were named. */
-export async function clear({ root, exists }: TestRepository): Promise<void> {
-  for (const path of MARKS) if (exists(path)) await Deno.remove(`${root}/${path}`);
+export async function clear(repository: TestRepository): Promise<void> {
+  const { root, exists } = repository;
+  for (const path of marks(repository)) if (exists(path)) await Deno.remove(`${root}/${path}`);
 }
 
 /** A program that leaves marks wherever it may, and passes its input on where it is a filter. */
-async function evil({ root, write }: TestRepository, { filter = true } = {}): Promise<string> {
-  const marks = MARKS.map((path) => `echo x > ${root}/${path}`).join("; ");
-  await write(".evil.sh", `#!/bin/sh\n{ ${marks}; } 2>/dev/null\n${filter ? "cat" : "exit 1"}\n`, { mode: 0o755 });
+async function evil(repository: TestRepository, { filter = true } = {}): Promise<string> {
+  const { root, write } = repository;
+  const leaves = marks(repository).map((path) => `echo x > ${root}/${path}`).join("; ");
+  await write(".evil.sh", `#!/bin/sh\n{ ${leaves}; } 2>/dev/null\n${filter ? "cat" : "exit 1"}\n`, { mode: 0o755 });
   return `${root}/workspace/.evil.sh`;
 }
 
@@ -90,7 +95,7 @@ const prepared = (...args: readonly string[]): Attack["obey"] => async (reposito
 /** A commit whose file is not there, to be had from a remote. */
 const lazily =
   (url: string, values: (program: string) => Readonly<Record<string, string>>): Attack["set"] => async (repository) => {
-    const { git, workspace } = repository;
+    const { git, commonDir } = repository;
     await settings("", (program) => ({
       "core.repositoryFormatVersion": "1",
       "extensions.partialClone": "origin",
@@ -99,7 +104,7 @@ const lazily =
       ...values(program),
     }), { filter: false })(repository);
     const hash = (await git("rev-parse", "HEAD:a.txt")).trim();
-    await Deno.remove(`${workspace}/.git/objects/${hash.slice(0, 2)}/${hash.slice(2)}`);
+    await Deno.remove(`${commonDir}/objects/${hash.slice(0, 2)}/${hash.slice(2)}`);
   };
 
 /** Fails for the user too once it has run. */
@@ -116,11 +121,14 @@ async function submodule(repository: TestRepository, key: string): Promise<void>
   await git("-C", "sub", "config", key, program);
 }
 
+/** Attacks after which git does nothing else, so that they are not tried with others. */
+export const TOO_MUCH = /to be fetched|every protocol|submodule/;
+
 export const ATTACKS: readonly Attack[] = [
   { name: "core.fsmonitor", set: settings("core", (fsmonitor) => ({ fsmonitor })), obey: ({ git }) => git("status") },
   {
     name: "hooks in .git/hooks",
-    set: (repository) => hooks(repository, ".git/hooks"),
+    set: (repository) => hooks(repository, `${repository.commonDir}/hooks`),
     obey: ({ git }) => git("commit", "--allow-empty", "-m", "x"),
   },
   {
@@ -159,7 +167,7 @@ export const ATTACKS: readonly Attack[] = [
     set: attributes("*.txt filter=evil", async (repository) => {
       const program = await evil(repository);
       await repository.write("evil.conf", `[filter "evil"]\n\tclean = ${program}\n`);
-      await repository.git("config", "include.path", "../evil.conf");
+      await repository.git("config", "include.path", `${repository.workspace}/evil.conf`);
     }),
     obey: (repository) => touched(repository, "status"),
   },
@@ -167,7 +175,7 @@ export const ATTACKS: readonly Attack[] = [
     name: "a filter in a section written on one line",
     set: attributes("*.txt filter=evil", async (repository) => {
       const program = await evil(repository);
-      const path = `${repository.workspace}/.git/config`;
+      const path = `${repository.commonDir}/config`;
       await Deno.writeTextFile(path, `\n[FILTER "evil"] clean = ${program}`, { append: true });
     }),
     obey: (repository) => touched(repository, "status"),
@@ -178,7 +186,8 @@ export const ATTACKS: readonly Attack[] = [
       const program = await evil(repository);
       await repository.git("config", "core.repositoryFormatVersion", "1");
       await repository.git("config", "extensions.worktreeConfig", "true");
-      await repository.write(".git/config.worktree", `[filter "evil"]\n\tclean = ${program}\n`);
+      const path = (await repository.git("rev-parse", "--git-path", "config.worktree")).trim();
+      await repository.write(path, `[filter "evil"]\n\tclean = ${program}\n`);
     }),
     obey: (repository) => touched(repository, "status"),
   },
@@ -220,12 +229,12 @@ export const ATTACKS: readonly Attack[] = [
   {
     name: "gpg.program at a signature that is shown",
     set: async (repository) => {
-      const { git, write } = repository;
+      const { git, write, commonDir } = repository;
       await settings("", (program) => ({ "gpg.program": program, "log.showSignature": "true" }))(repository);
       const [head = "", ...message] = (await git("cat-file", "commit", "HEAD")).split("\n\n");
       const signature = "gpgsig -----BEGIN PGP SIGNATURE-----\n \n x\n -----END PGP SIGNATURE-----";
-      await write(".git/signed", `${head}\n${signature}\n\n${message.join("\n\n")}`);
-      const hash = (await git("hash-object", "-t", "commit", "-w", ".git/signed")).trim();
+      await write(`${commonDir}/signed`, `${head}\n${signature}\n\n${message.join("\n\n")}`);
+      const hash = (await git("hash-object", "-t", "commit", "-w", `${commonDir}/signed`)).trim();
       await git("update-ref", "refs/heads/main", hash);
     },
     obey: fails("log"),
@@ -310,20 +319,22 @@ export const ATTACKS: readonly Attack[] = [
   },
   {
     name: "the hook pre-rebase",
-    set: (repository) => hooks(repository, ".git/hooks", ["pre-rebase"]),
+    set: (repository) => hooks(repository, `${repository.commonDir}/hooks`, ["pre-rebase"]),
     obey: prepared("rebase", "side"),
   },
   {
     name: "the hook post-merge",
-    set: (repository) => hooks(repository, ".git/hooks", ["post-merge"]),
+    set: (repository) => hooks(repository, `${repository.commonDir}/hooks`, ["post-merge"]),
     obey: prepared("merge", "side"),
   },
   {
     name: "the hook pre-auto-gc, which gc.auto starts",
     set: async (repository) => {
       // Git estimates from this folder how many objects there are.
-      for (const name of ["1", "2", "3"]) await repository.write(`.git/objects/17/${name.repeat(38)}`, "");
-      await hooks(repository, ".git/hooks", ["pre-auto-gc"]);
+      for (const name of ["1", "2", "3"]) {
+        await repository.write(`${repository.commonDir}/objects/17/${name.repeat(38)}`, "");
+      }
+      await hooks(repository, `${repository.commonDir}/hooks`, ["pre-auto-gc"]);
       for (const [key, value] of [["gc.auto", "1"], ["gc.autoDetach", "false"]] as const) {
         await repository.git("config", key, value);
       }
@@ -384,7 +395,7 @@ export const ATTACKS: readonly Attack[] = [
     name: "a filter in .git/info/attributes",
     set: async (repository) => {
       await settings("filter.third", (clean) => ({ clean, smudge: clean }))(repository);
-      await repository.write(".git/info/attributes", "*.txt filter=third\n");
+      await repository.write(`${repository.commonDir}/info/attributes`, "*.txt filter=third\n");
     },
     obey: (repository) => touched(repository, "add", "a.txt"),
   },

@@ -1,3 +1,4 @@
+import { join, relative } from "node:path";
 import {
   changeBranch,
   changeWorktree,
@@ -15,20 +16,26 @@ import { reset, restore, stash } from "../../../extensions/git/uncommitted.ts";
 import type { EnvironmentView } from "../../../src/extension/mod.ts";
 import type { TestRepository } from "./_repository.ts";
 
+/** Paths of the repository, as a model names them. */
+function pathsOf({ workspace }: EnvironmentView, there: TestRepository): (path: string) => string {
+  return (path) => relative(workspace, join(there.workspace, path)) || ".";
+}
+
 /** Everything a model can do with git, and what came of it. */
-export async function everything(env: EnvironmentView, { write }: TestRepository): Promise<readonly unknown[]> {
+export async function everything(env: EnvironmentView, there: TestRepository): Promise<readonly unknown[]> {
+  const { write } = there, at = pathsOf(env, there);
   const calls: readonly (() => Promise<unknown>)[] = [
     () => status(env, { all: true }),
-    () => log(env, { paths: "a.txt" }),
+    () => log(env, { paths: at("a.txt") }),
     () => show(env, "HEAD"),
     () => show(env, "HEAD:a.txt"),
-    () => blame(env, "a.txt"),
+    () => blame(env, at("a.txt")),
     () => write("a.txt", "ONE\ntwo\nthree\n"),
     () => status(env),
     () => diff(env),
     () => diff(env, { from: "HEAD" }),
-    () => add(env, ["a.txt", ".gitattributes"]),
-    () => add(env, "."),
+    () => add(env, [at("a.txt"), at(".gitattributes")]),
+    () => add(env, at(".")),
     () => diff(env, { staged: true }),
     () => commit(env, "second", { allowEmpty: true }),
     () => commit(env, "third", { all: true }),
@@ -48,7 +55,8 @@ export async function everything(env: EnvironmentView, { write }: TestRepository
 }
 
 /** Everything that changes history, with the branches of `prepare`. */
-export async function history(env: EnvironmentView, { write }: TestRepository): Promise<readonly unknown[]> {
+export async function history(env: EnvironmentView, there: TestRepository): Promise<readonly unknown[]> {
+  const { write } = there, at = pathsOf(env, there);
   const calls: readonly (() => Promise<unknown>)[] = [
     () => switchTo(env, "side"),
     () => switchTo(env, "other", { from: "main" }),
@@ -70,12 +78,12 @@ export async function history(env: EnvironmentView, { write }: TestRepository): 
     () => write("a.txt", "changed\n"),
     () => stash(env, { message: "x", untracked: true }),
     () => stash(env, { pop: true }),
-    () => stash(env, { paths: "a.txt" }),
+    () => stash(env, { paths: at("a.txt") }),
     () => stash(env, { apply: true }),
     () => stash(env, { drop: true }),
-    () => restore(env, "a.txt", { staged: true }),
-    () => restore(env, "a.txt"),
-    () => restore(env, "a.txt", { from: "side" }),
+    () => restore(env, at("a.txt"), { staged: true }),
+    () => restore(env, at("a.txt")),
+    () => restore(env, at("a.txt"), { from: "side" }),
     () => reset(env, "HEAD", { mode: "soft" }),
     () => reset(env),
     () => tag(env, "v1", { message: "x" }),

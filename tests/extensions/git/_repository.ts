@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import type { EnvironmentView } from "../../../src/extension/mod.ts";
 import { ProcessWall } from "../../../src/processes/process_wall.ts";
 
@@ -9,7 +9,10 @@ export const missing = !linux ? "needs Linux" : !hasGit ? "needs git" : "";
 /** A repository of a test, and the git of its user, which obeys it. */
 export interface TestRepository {
   readonly root: string;
+  /** The top of its files. */
   readonly workspace: string;
+  /** Its settings, hooks and objects. */
+  readonly commonDir: string;
   readonly env: EnvironmentView;
   /** Runs the same programs without the wall. */
   readonly bare: EnvironmentView;
@@ -23,14 +26,25 @@ export interface TestRepository {
 const TIMEOUT_MS = 30_000;
 const IDENTITY = { name: "Ada", email: "ada@example.org" };
 
+/** Where the user starts Vis; a folder is inside a repository, where the user answers each question with yes. */
+export const STARTS = ["top", "folder", "folder of a linked worktree", "folder of a submodule"] as const;
+
 /** `begun`: with one commit of `a.txt`. */
 export async function repository(
   test: (repository: TestRepository) => Promise<void>,
-  { begun = true, config = IDENTITY }: { readonly begun?: boolean; readonly config?: unknown } = {},
+  { begun = true, config = IDENTITY, start = "top" }: {
+    readonly begun?: boolean;
+    readonly config?: unknown;
+    readonly start?: typeof STARTS[number];
+  } = {},
 ): Promise<void> {
   const root = await Deno.realPath(await Deno.makeTempDir({ prefix: "vis-git-test-" }));
   const workspace = join(root, "workspace");
-  for (const name of ["workspace", "home", "outside", "temporary"]) await Deno.mkdir(join(root, name));
+  for (const name of ["home", "outside", "temporary"]) await Deno.mkdir(join(root, name));
+  await makeTop({ root, workspace, start });
+  const folder = start === "top" ? workspace : join(workspace, "started/here");
+  await Deno.mkdir(folder, { recursive: true });
+  const common = await userGit(["rev-parse", "--git-common-dir"], { root, cwd: workspace });
   const wall = new ProcessWall({
     private: { home: join(root, "home"), visHome: join(root, "home/.vis") },
     read: [],
@@ -41,11 +55,12 @@ export async function repository(
   const there: TestRepository = {
     root,
     workspace,
-    env: viewOf(wall, { workspace, config }),
-    bare: { ...viewOf(wall, { workspace, config }), spawn: unconfined(workspace) },
+    commonDir: resolve(workspace, common.trim()),
+    env: viewOf(wall, { workspace: folder, root: workspace, config }),
+    bare: { ...viewOf(wall, { workspace: folder, root: workspace, config }), spawn: unconfined(workspace) },
     git: (...args) => userGit(args, { root, cwd: workspace }),
     write: async (path, text, options) => {
-      const at = join(workspace, path);
+      const at = resolve(workspace, path);
       await Deno.mkdir(join(at, ".."), { recursive: true });
       await Deno.writeTextFile(at, text, options);
     },
@@ -59,7 +74,6 @@ export async function repository(
     },
   };
   try {
-    await there.git("init", "-q", "-b", "main");
     if (begun) {
       await there.write("a.txt", "one\ntwo\nthree\n");
       await there.git("add", ".");
@@ -71,10 +85,35 @@ export async function repository(
   }
 }
 
+/** Makes a repository without files. */
+async function makeTop(
+  { root, workspace, start }: Pick<TestRepository, "root" | "workspace"> & { readonly start: typeof STARTS[number] },
+): Promise<void> {
+  const git = (...args: string[]) => userGit(args, { root, cwd: root });
+  if (start === "folder of a linked worktree") {
+    await git("init", "-q", "-b", "first", "main");
+    await git("-C", "main", "commit", "-q", "--allow-empty", "-m", "empty");
+    await git("-C", "main", "worktree", "add", "-q", "-b", "main", workspace);
+  } else if (start === "folder of a submodule") {
+    await git("init", "-q", "-b", "main", "other");
+    await git("-C", "other", "commit", "-q", "--allow-empty", "-m", "empty");
+    await git("init", "-q", ".");
+    await git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", join(root, "other"), "workspace");
+  } else await git("init", "-q", "-b", "main", "workspace");
+}
+
 export function viewOf(
   wall: ProcessWall,
-  { workspace, config = IDENTITY }: { readonly workspace: string; readonly config?: unknown },
+  { workspace, root = workspace, config = IDENTITY }: {
+    readonly workspace: string;
+    readonly root?: string;
+    readonly config?: unknown;
+  },
 ): EnvironmentView {
+  const inside = {
+    root,
+    approve: () => Promise.resolve({ allowed: true as const, reason: "" }),
+  };
   return {
     envId: "e",
     conversationId: "c",
@@ -82,7 +121,8 @@ export function viewOf(
     depth: 0,
     workspace,
     config,
-    spawn: (argv, options = {}) => wall.spawn(workspace, argv, options),
+    spawn: (argv, options = {}) => wall.spawn(workspace, argv, { ...options, root }),
+    ...(root === workspace ? {} : inside),
   };
 }
 

@@ -1,8 +1,8 @@
 /** Programs that settings name, one by one; `deputy_test.ts` has all of them together. */
 import assert from "node:assert/strict";
-import { ATTACKS, prepare, ran } from "./_attacks.ts";
+import { ATTACKS, clear, prepare, ran, TOO_MUCH } from "./_attacks.ts";
 import { everything, history } from "./_everything.ts";
-import { missing, repository } from "./_repository.ts";
+import { missing, repository, STARTS } from "./_repository.ts";
 
 const ignore = missing !== "";
 
@@ -41,6 +41,29 @@ for (const attack of ATTACKS) {
         const done = results.filter((result) => !(result instanceof Error));
         assert.ok(done.length >= least, results.map(String).join("\n"));
       });
+    },
+  );
+}
+
+for (const start of STARTS.slice(1)) {
+  Deno.test(
+    `in a ${start}, git.* does not obey programs that settings name, all or one by one`,
+    { ignore },
+    async () => {
+      for (
+        const attacks of [ATTACKS.filter(({ name }) => !TOO_MUCH.test(name)), ...ATTACKS.map((attack) => [attack])]
+      ) {
+        await repository(async (there) => {
+          const name = attacks.map((attack) => attack.name).join();
+          await prepare(there);
+          for (const attack of attacks) await attack.set(there);
+          await clear(there);
+          const results = [...await everything(there.bare, there), ...await history(there.bare, there)];
+          assert.equal(ran(there), false, name);
+          const done = results.filter((result) => !(result instanceof Error));
+          assert.ok(done.length > results.length / 4, `${name}\n${results.map(String).join("\n")}`);
+        }, { start });
+      }
     },
   );
 }

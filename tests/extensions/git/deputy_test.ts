@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { ATTACKS, clear, prepare, ran } from "./_attacks.ts";
+import { ATTACKS, clear, prepare, ran, TOO_MUCH } from "./_attacks.ts";
 import { everything, history } from "./_everything.ts";
 import { missing, repository } from "./_repository.ts";
 
@@ -11,7 +11,7 @@ for (const where of ["env", "bare"] as const) {
   Deno.test(`git.* ${name} obeys no program of a repository that names all of them`, { ignore }, async () => {
     await repository(async (there) => {
       await prepare(there);
-      for (const { set, name } of ATTACKS) if (!/to be fetched|every protocol|submodule/.test(name)) await set(there);
+      for (const { set, name } of ATTACKS) if (!TOO_MUCH.test(name)) await set(there);
       await clear(there);
       const results = await everything(there[where], there);
       await history(there[where], there);

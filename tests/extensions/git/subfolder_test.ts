@@ -165,7 +165,7 @@ subfolder("git in a command of a subfolder finds nothing new, and takes HEAD for
 subfolder("no command makes a subfolder a repository, whatever is there already", async ({ call, api, root, git }) => {
   await git("init", "-q", "--bare", join(root, "workspace/packages/bare.git"));
   const plant = `echo "ref: refs/heads/main" > HEAD; mkdir -p objects refs; echo ../bare.git > commondir
-    printf '[core]\\n\\tbare = false\\n\\tworktree = .\\n' > config`;
+    printf '[core]\\n\\trepositoryFormatVersion = 0\\n\\tbare = false\\n\\tworktree = .\\n' > config`;
   const top = async () => await userGit(["rev-parse", "--show-toplevel"], { root, cwd: api });
   for (const there of [[], ["refs"], ["refs", "objects"], ["commondir"]]) {
     for (const name of there) await Deno.mkdir(join(api, name));
