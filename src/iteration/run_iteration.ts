@@ -287,7 +287,7 @@ async function askModel(
     const read = parseReply(answer.text, answer);
     const called = answer.toolCall === null ? answer.text : nativeCallText(answer.toolCall);
     const hint = read.ok || !HABITUAL.has(read.fault) ? "" : replyHint(frame.environment.habits, called);
-    const parsed = read.ok || hint === "" ? read : { ...read, reason: `${read.reason}; ${hint}` };
+    const parsed = read.ok || hint === "" ? read : { ...read, reason: `${hint}. ${read.reason}` };
     const text = answer.text === "" && answer.toolCall !== null ? nativeCallText(answer.toolCall) : answer.text;
     const said = parsed.ok ? parsed.reply.thinking : "";
     if (!progress.thought && said !== "") send({ type: "thinking", delta: said });

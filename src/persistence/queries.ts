@@ -12,6 +12,7 @@ import {
   NOTHING_SPENT,
   type Spend,
 } from "../domain/query/model_call.ts";
+import { storedDiffs } from "../domain/query/calls.ts";
 import type { QueryEnd, Usage } from "../domain/query/query_schemas.ts";
 import type { RequestKey, StoredQuery } from "../domain/query/stored_query.ts";
 import type { NewestQueries } from "../domain/records/history.ts";
@@ -362,17 +363,37 @@ export async function previousTurn(
     ...{ text, answer, images: images[at] ?? 0, steered: steered.map((one) => one.text) },
     unfinished: reason === "answered" ? null : reason,
   }));
-  const [thinkings, pending] = await together([
-    newestThinkings(content, { queryId, until: found.until ? iterations : Infinity }),
+  const until = found.until ? iterations : Number.MAX_SAFE_INTEGER;
+  const [thinkings, pending, diffs] = await together([
+    newestThinkings(content, { queryId, until }),
     // A query that ends with an answer leaves no running block.
     status === "done" ? [] : pendingBlocks(tx, queryId),
+    query.work?.files === 0 ? [] : diffsOf(content, { queryId, until }),
   ]);
   return {
     ...{ queryId, text, answer, status, thinkings, earlier: { shown, more } },
     ...(notes.length > 0 ? { notes } : {}),
     ...(seen > 0 ? { images: seen } : {}),
     ...(pending.length > 0 ? { pending } : {}),
+    ...(diffs.length > 0 ? { diffs } : {}),
   };
+}
+
+const WITH_DIFFS = 50;
+
+const metadataBefore = namedQuery((db, { queryId, until }: { readonly queryId: string; readonly until: number }) =>
+  db.selectFrom("iteration as i").select("i.metadata").where("i.queryStateId", "=", queryId)
+    .where("i.position", "<", until).orderBy("i.position", "desc").limit(WITH_DIFFS)
+);
+
+/** What the newest iterations of a run changed in files, oldest first. */
+async function diffsOf(
+  content: Content,
+  where: { readonly queryId: string; readonly until: number },
+): Promise<readonly string[]> {
+  const cells = (await metadataBefore(content.db, where)).map(({ metadata }) => metadata ?? "{}").reverse();
+  await content.load(cells);
+  return cells.flatMap((cell) => storedDiffs(fromJson<Record<string, unknown>>(content.text(cell))));
 }
 
 const numberOfRun = namedQuery((db, { queryId }: { readonly queryId: string }) =>

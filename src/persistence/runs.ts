@@ -241,8 +241,7 @@ const thinkingsBefore = namedQuery((db, { queryId, until }: Wanted) =>
 
 /** The two newest thinkings of a run, oldest first. */
 export async function newestThinkings(content: Content, { queryId, until }: Wanted): Promise<string[]> {
-  const before = Math.min(until, Number.MAX_SAFE_INTEGER);
-  const rows = await thinkingsBefore(content.db, { queryId, until: before });
+  const rows = await thinkingsBefore(content.db, { queryId, until });
   const cells = rows.map(({ llmThinking }) => llmThinking ?? "").reverse();
   await content.load(cells);
   return cells.map((cell) => content.text(cell));

@@ -220,6 +220,8 @@ export interface PreviousTurn {
   readonly images?: number;
   /** Blocks of an iteration that was interrupted before its end was stored; omitted if there are none. */
   readonly pending?: readonly string[];
+  /** Unified diffs of what it changed in files, oldest first; omitted if there are none. */
+  readonly diffs?: readonly string[];
 }
 
 /** What a query that another process began has used up. */

@@ -11,6 +11,8 @@ export interface JournalEntry {
   readonly result: BlockResult;
   /** The value as codec bytes if it is kept, for nudges of extensions. */
   readonly value?: Uint8Array<ArrayBuffer> | null;
+  /** For a row that repeats a newer one: the number of that row. */
+  readonly as?: string | undefined;
 }
 
 /** The caps of one context message, in characters, rows or lines. See protocol.md for the defaults. */
@@ -32,6 +34,9 @@ export interface ContextParts {
       readonly request: string;
       readonly thinkings: readonly string[];
       readonly answer: string;
+      /** The files that the request changed, on one line, and its changes; absent if it changed none. */
+      readonly changed?: string;
+      readonly diff?: string;
       /** The query ended without an answer that was accepted; `answer` is what its user read instead. */
       readonly unfinished?: boolean;
     }
@@ -61,7 +66,7 @@ export type IndexedVariable =
   & Pick<VariableHead, "name" | "kind" | "versions" | "scope" | "summary" | "reason">
   & Partial<Pick<VariableHead, "code">>;
 
-const HANDOVER = { request: 500, thinking: 1_000, thinkings: 2, answer: 1_000 };
+const HANDOVER = { request: 500, thinking: 1_000, thinkings: 2, answer: 1_000, diff: 1_500 };
 const CONVERSATION = { line: 160, lastAnswer: 300 };
 const CHANGED_CHARS = 400;
 const ATTEMPT_CHARS = 160;
@@ -124,12 +129,16 @@ function thinking({ thinking, thoughts, caps }: ContextParts): string {
   return text === "" || thoughts < 2 ? text : `${text}\n${OLDER_THINKING}`;
 }
 
-function handover({ request, thinkings, answer, unfinished }: NonNullable<ContextParts["handover"]>): string {
+function handover(
+  { request, thinkings, answer, changed = "", diff = "", unfinished }: NonNullable<ContextParts["handover"]>,
+): string {
   const line = (label: string, { text, cap }: { readonly text: string; readonly cap: number }) =>
     text.trim() === "" ? [] : [`${label}: ${headAndTail(hanging(safeCut(text.trim(), { cap })), { cap })}`];
   return [
     ...line("request before", { text: request, cap: HANDOVER.request }),
     ...thinkings.slice(-HANDOVER.thinkings).flatMap((text) => line("thinking", { text, cap: HANDOVER.thinking })),
+    ...(changed === "" ? [] : [`files changed: ${safeLine(changed, CHANGED_CHARS)}`]),
+    ...line("its changes", { text: diff, cap: HANDOVER.diff }),
     ...line(unfinished ? "ended without an accepted answer" : "answer given", { text: answer, cap: HANDOVER.answer }),
   ].join("\n");
 }
@@ -211,12 +220,12 @@ const SLACK = 1_200;
 interface Piece extends RawCut {
   /** At most this many characters are shown. */
   readonly cap: number;
-  /** Where to read the whole of it. */
-  readonly more: string;
 }
 
 interface Row {
   readonly number: string;
+  /** The number of the row that shows its result; null if it does itself. */
+  readonly as: string | null;
   readonly result: BlockResult;
   readonly facts: readonly string[];
   readonly pieces: { readonly code: Piece; readonly outcome: Piece; readonly stdout: Piece; readonly stderr: Piece };
@@ -251,8 +260,11 @@ export function renderEarlier(
   let room = Math.min(most, caps.journalChars) - now;
   const texts: string[] = [];
   const positions = new Set<number>();
-  for (const { position, iteration, entries } of earlier.slice(-MAX_EARLIER).toReversed()) {
+  const rows = new ShownRows();
+  for (const [at, entry] of journal.entries()) rows.add(entry, `${at + 1}`);
+  for (const { position, iteration, entries: all } of earlier.slice(-MAX_EARLIER).toReversed()) {
     const isFirst = texts.length === 0;
+    const entries = all.map((entry, at) => rows.add(entry, `${Math.trunc(iteration)}.${at + 1}`));
     const size = sizeOf(entries, caps);
     if (size > room && (!isFirst || room < LEAST_EARLIER)) break;
     const text = renderJournal(entries, { ...caps, journalChars: room }, iteration);
@@ -263,11 +275,34 @@ export function renderEarlier(
   return { text: texts.join("\n"), positions };
 }
 
+/** A shorter result may be equal by chance. */
+const TELLING = 200;
+
+/** The rows that are shown, to which older rows with equal results refer. */
+class ShownRows {
+  readonly #codes = new Map<string, string>();
+  readonly #results = new Map<string, string>();
+
+  /** The entry as a row with this number is to show it. */
+  add(entry: JournalEntry, number: string): JournalEntry {
+    const { code, result } = entry;
+    const { outcome, preview, stdout, stderr, error } = result;
+    const key = JSON.stringify([outcome, preview, stdout, stderr, error?.message, factsOf(result)]);
+    const both = `${code.trim()}\u0000${key}`;
+    const [same, like] = [this.#codes.get(both), key.length < TELLING ? undefined : this.#results.get(key)];
+    if (same === undefined) this.#codes.set(both, number);
+    if (like === undefined) this.#results.set(key, number);
+    return same !== undefined ? { ...entry, code: "", as: same } : like !== undefined ? { ...entry, as: like } : entry;
+  }
+}
+
 /** About as many characters as the rows of one iteration have. */
 function sizeOf(entries: readonly JournalEntry[], caps: JournalCaps): number {
-  const sizes = entries.map(({ code, result: { preview, stdout, stderr, error } }) =>
-    ROW_OVERHEAD + Math.min(code.length, CODE_CHARS) + preview.length + stdout.length + stderr.length +
-    Math.min(caps.errorChars, (error?.message.length ?? 0) + (error?.excerpt.length ?? 0))
+  const sizes = entries.map(({ code, as, result: { preview, stdout, stderr, error } }) =>
+    as !== undefined
+      ? ROW_OVERHEAD + Math.min(code.length, CODE_CHARS)
+      : ROW_OVERHEAD + Math.min(code.length, CODE_CHARS) + preview.length + stdout.length + stderr.length +
+        Math.min(caps.errorChars, (error?.message.length ?? 0) + (error?.excerpt.length ?? 0))
   );
   return Math.min(caps.journalChars, sizes.reduce((sum, size) => sum + size, 0));
 }
@@ -293,26 +328,46 @@ function renderJournal(entries: readonly JournalEntry[], caps: JournalCaps, earl
 }
 
 function rowOf(
-  { code, result, at, earlier }: JournalEntry & { readonly at: number; readonly earlier: number | null },
+  { code, result, as, at, earlier }: JournalEntry & { readonly at: number; readonly earlier: number | null },
   caps: JournalCaps,
 ): Row {
+  const number = `${earlier === null ? "" : `${Math.trunc(earlier)}.`}${at + 1}`;
+  if (as !== undefined) {
+    const none = piece("", { cap: 0, all: null });
+    const pieces = {
+      code: piece(code.trim(), { cap: CODE_CHARS, all: null }),
+      outcome: none,
+      stdout: none,
+      stderr: none,
+    };
+    return { number, as, result, facts: [], pieces };
+  }
   const failed = result.error !== null || !result.ok;
-  const more = (name: string): string => earlier === null ? `, all in ${name}[${at}]` : "";
+  const kept = (name: string): string => earlier === null ? `${name}[${at}]` : "";
+  const before = result.type === "string" && result.preview.startsWith('"""\n') ? 1 : null;
   const outcome = failed
-    ? piece(errorText(result, code.trim()), { cap: caps.errorChars })
-    : piece(valueText(result), { cap: caps.previewChars, more: more("results") });
-  const stdout = piece(result.stdout.trimEnd(), { cap: caps.stdoutChars, more: more("printed") });
-  const stderr = piece(result.stderr.trimEnd(), { cap: caps.stderrChars, more: more("printed") });
+    ? piece(errorText(result, code.trim()), { cap: caps.errorChars, all: null })
+    : piece(valueText(result), { cap: caps.previewChars, all: { name: kept("results"), before } });
+  const printed = { name: kept("printed"), before: result.stderr === "" ? 0 : null };
+  const stdout = piece(result.stdout.trimEnd(), { cap: caps.stdoutChars, all: printed });
+  const stderr = piece(result.stderr.trimEnd(), { cap: caps.stderrChars, all: { ...printed, before: null } });
+  const cut = !failed && earlier === null && outcome.text.length <= outcome.cap && CUT_IN_VALUE.test(result.preview)
+    ? [`results[${at}] has what is left out`]
+    : [];
   return {
-    number: `${earlier === null ? "" : `${Math.trunc(earlier)}.`}${at + 1}`,
+    number,
+    as: null,
     result,
-    facts: [...factsOf(result), ...escapedFacts({ value: outcome, stdout, stderr })],
-    pieces: { code: piece(code.trim(), { cap: CODE_CHARS }), outcome, stdout, stderr },
+    facts: [...factsOf(result), ...cut, ...escapedFacts({ value: outcome, stdout, stderr })],
+    pieces: { code: piece(code.trim(), { cap: CODE_CHARS, all: null }), outcome, stdout, stderr },
   };
 }
 
-function piece(text: string, { cap, more = "" }: { readonly cap: number; readonly more?: string }): Piece {
-  return { ...cutRaw(text, cap), cap, more };
+/** Marks of the sandbox in the text of a value. */
+const CUT_IN_VALUE = /\.\.\. \d+ (?:more|characters|lines left out)\b/;
+
+function piece(text: string, { cap, all }: Pick<Piece, "cap" | "all">): Piece {
+  return { ...cutRaw(text, cap), cap, all };
 }
 
 /** Everything whole if it fits into `total`; otherwise the largest pieces are cut, each once. */
@@ -330,10 +385,13 @@ function cutPieces(pieces: readonly Piece[], total: number): string[] {
   });
 }
 
-function renderRow({ number, result, facts }: Row, texts: readonly string[]): string {
+function renderRow({ number, as, result, facts }: Row, texts: readonly string[]): string {
   const [code = "", outcome = "", stdout = "", stderr = ""] = texts;
   // Code that has the arrow would end there for a reader.
   const forced = code.includes(" → ") ? FORCED : "";
+  if (as !== null) {
+    return `${forced}  [${number}${OWN}] ${code}${code === "" ? "" : " "}${OWN_WORD}→ as [${as}${OWN}]`;
+  }
   const lines = [`${forced}  [${number}${OWN}] ${code} ${OWN_WORD}→ ${labelOf(result)}${outcome}${timeOf(result)}`];
   if (stdout) lines.push(`      stdout${OWN}: ${stdout}`);
   if (stderr) lines.push(`      stderr${OWN}: ${stderr}`);
@@ -794,31 +852,43 @@ function headAndTail(
   return `${head} … ${text.length - head.length - tail.length} characters left out${more} … ${tail}`;
 }
 
+interface AllOfIt {
+  /** `results[0]`; "" for the row of an earlier iteration. */
+  readonly name: string;
+  /** Lines that are shown before the first line of the text; null for what is no text. */
+  readonly before: number | null;
+}
+
 /** Text as it is shown, whole unless it has more than four times as many characters as may be shown of it. */
 interface RawCut {
   readonly text: string;
   /** Characters that `text` lacks in its middle, where a cut leaves them out anyway. */
   readonly hidden: number;
-  /** Where to read the whole of it. */
-  readonly more: string;
+  readonly hiddenLines: number;
+  /** Where to read the whole of it; null if nowhere. */
+  readonly all: AllOfIt | null;
   /** Whether all lines end in `\r\n`, which is not shown. */
   readonly lines: boolean;
   /** Characters that are escaped. */
   readonly escapes: number;
 }
 
-function cutRaw(text: string, cap: number): Omit<RawCut, "more"> {
+function cutRaw(text: string, cap: number): Omit<RawCut, "all"> {
   const kept = text.length <= 4 * cap ? text : text.slice(0, 2 * cap) + text.slice(text.length - 2 * cap);
   const shown = shownText(kept), hidden = text.length - kept.length;
-  if (shown === kept) return { text: shown, hidden, lines: false, escapes: 0 };
+  const hiddenLines = hidden === 0 ? 0 : linesIn(text.slice(2 * cap, text.length - 2 * cap)) - 1;
+  if (shown === kept) return { text: shown, hidden, hiddenLines, lines: false, escapes: 0 };
   const lines = hasReturns(kept), rest = lines ? kept.replaceAll("\r\n", "\n") : kept;
-  return { text: shown, hidden, lines, escapes: rest.match(ESCAPED)?.length ?? 0 };
+  return { text: shown, hidden, hiddenLines, lines, escapes: rest.match(ESCAPED)?.length ?? 0 };
 }
 
+/** What a mark about left out lines takes at most. */
+const MARK_CHARS = 150;
+
 /** The first and last lines of a text within `cap` characters; a line that is too long for that is cut inside. */
-function wholeLines({ text, hidden, more }: RawCut, cap: number): string {
+function wholeLines({ text, hidden, hiddenLines, all }: RawCut, cap: number): string {
   if (text.length <= cap && hidden === 0) return text;
-  const room = cap - 48 - more.length;
+  const room = cap - (all === null ? 48 : MARK_CHARS);
   if (room < 40) return headAndTail(text, { cap });
   let first = Math.ceil(room * 0.7), last = text.length - (room - first);
   const end = text.lastIndexOf("\n", first), begin = text.indexOf("\n", last);
@@ -826,10 +896,38 @@ function wholeLines({ text, hidden, more }: RawCut, cap: number): string {
   if (begin >= 0 && text.length - begin > (text.length - last) / 2) last = begin;
   const head = text.slice(0, first).replace(/[\ud800-\udbff]$/, "");
   const tail = text.slice(last).replace(/^[\udc00-\udfff]/, "");
-  const left = text.length + hidden - head.length - tail.length;
-  return `${head}${first === end ? "\n" : " "}… ${left} characters left out${more} …${
-    last === begin ? "" : " "
-  }${tail}`;
+  const gone = text.slice(head.length, text.length - tail.length);
+  // The sandbox may have cut the same text before.
+  const [mark, lines = null, chars = null] = CUT_TEXT.exec(gone) ?? [];
+  const left = gone.length + hidden + (mark === undefined ? 0 : Number(chars ?? lines) - mark.length);
+  const isCounted = first === end && last === begin && (mark === undefined || chars !== null);
+  const from = all?.before == null || !isCounted ? null : linesIn(head) - all.before;
+  const goneLines = linesIn(gone) - 1 + hiddenLines + (mark === undefined ? 0 : Number(lines) - 1);
+  const said = leftOut({ chars: left, from, lines: goneLines, name: all?.name ?? null });
+  return `${head}${first === end ? "\n" : " "}… ${said} …${last === begin ? "" : " "}${tail}`;
+}
+
+/** The mark of the sandbox in a long text. */
+const CUT_TEXT = /^\.\.\. (\d{1,12}) (?:lines left out, (\d{1,12}) characters|characters left out) \.\.\.$/m;
+
+function linesIn(text: string): number {
+  return text.split("\n").length;
+}
+
+/** How much a cut leaves out, and how to read it; `from` is the first of the lines, counted from 0, if they are known. */
+function leftOut(
+  { chars, from, lines, name }: {
+    readonly chars: number;
+    readonly from: number | null;
+    readonly lines: number;
+    readonly name: string | null;
+  },
+): string {
+  const size = `${chars} characters left out`;
+  if (from === null) return name ? `${size}, all in ${name}` : size;
+  const which = `lines ${from + 1} to ${from + lines}: ${size}`;
+  if (name === null || name === "") return `${which}${name === null ? "" : ", read them again"}`;
+  return `${which}, print(${name}.split("\\n").slice(${from}, ${from + lines}).join("\\n"))`;
 }
 
 /** Cut first, so that nothing large is built, then shown, then cut again if escapes made it longer. */

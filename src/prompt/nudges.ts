@@ -94,20 +94,28 @@ interface Entry {
 }
 
 const TIMES = 3;
-const MAX_KEYS = 2_000;
+const MAX_KEYS = 2_000, MAX_LINES = 20_000;
+/** Characters of each part of a result, and of each line, that are looked at for new lines. */
+const MAX_SEEN = 60_000, LINE_CHARS = 200;
+/** Text of at least so many lines may be a piece of a longer one. */
+const EDGED = 5;
+/** The number of a line before its text, and the file of it. */
+const PLACE = /^(?:[^\s:]{1,200}:)?\s*\d{1,7}(?:\s*[:|)\t]|\s-|-|\s)\s*/;
 /** Characters of code, result and error that are compared; their lengths are compared in full. */
 const MAX_COMPARED = 4_000;
 /** Shorter results are often equal by chance: `true`, `[]`, a count. */
 const TELLING_RESULT = 40;
 
 /** Counts repetitions within one query: the same code with the same result, the same error, or the same result from
- * code that differs only in names. It keeps hashes, so that its size does not depend on what the blocks return. */
+ * code that differs only in names. It keeps hashes and lines, both bounded, whatever the blocks return. */
 export class Repetition {
   readonly #counts = new BoundedMap<string, number>(MAX_KEYS);
+  readonly #lines = new BoundedMap<string, true>(MAX_LINES);
   #offender: string | null = null;
   #news = false;
 
-  /** Whether a block of the last recorded iteration succeeded and did or found something for the first time. */
+  /** Whether a block of the last recorded iteration succeeded and did or found something for the first time. A block that
+   * changes nothing must show a line that no block has shown. */
   get news(): boolean {
     return this.#news;
   }
@@ -119,13 +127,15 @@ export class Repetition {
     let most = TIMES - 1;
     const errors = new Set<string>();
     for (const entry of entries) {
-      let times = 0;
-      for (const key of keysOf(entry)) {
-        if (errors.has(key)) continue; // blocks that were written together may fail for one reason
+      const counted = [...keysOf(entry)].flatMap((key) => {
+        if (errors.has(key)) return []; // blocks that were written together may fail for one reason
         if (entry.result.error) errors.add(key);
-        times = Math.max(times, this.#count(key));
-      }
-      if (entry.result.ok && times === 1) this.#news = true;
+        return [this.#count(key)];
+      });
+      const times = Math.max(0, ...counted);
+      const showsNew = this.#showsNewLine(entry.result);
+      const isNew = hasChanged(entry.result) ? counted[0] === 1 : showsNew && times === 1;
+      if (entry.result.ok && isNew) this.#news = true;
       if (times <= most) continue;
       most = times;
       this.#offender = describe(entry, times);
@@ -137,6 +147,19 @@ export class Repetition {
     return this.#offender;
   }
 
+  /** Keeps the lines of a result. A brief result is taken as new: it is often equal by chance. */
+  #showsNewLine({ preview, stdout, stderr, calls }: BlockResult): boolean {
+    const text = [stdout, stderr, preview].map((part) => part.slice(0, MAX_SEEN)).join("\n");
+    const lines = text.split("\n").map((line) => line.replace(PLACE, "").trim().slice(0, LINE_CHARS))
+      .filter((line) => /[\p{L}\p{N}]/u.test(line));
+    // A text that was cut at any place begins and ends inside a line.
+    const isCut = lines.length >= EDGED && !calls.some(({ exitCode }) => exitCode !== undefined);
+    const telling = isCut ? lines.slice(1, -1) : lines;
+    const isNew = telling.some((line) => this.#lines.get(line) === undefined);
+    for (const line of lines) this.#lines.set(line, true);
+    return isNew || text.length < TELLING_RESULT;
+  }
+
   #count(key: string): number {
     const times = (this.#counts.get(key) ?? 0) + 1;
     this.#counts.set(key, times);
@@ -144,7 +167,12 @@ export class Repetition {
   }
 }
 
-/** Distinct keys, so that one block counts each key once. */
+/** A command may change nothing; which files it changed is known. */
+function hasChanged({ calls }: BlockResult): boolean {
+  return calls.some(({ changes, exitCode }) => changes === "files" || changes !== undefined && exitCode === undefined);
+}
+
+/** Distinct keys, so that one block counts each key once; the first is of the code and its result. */
 function keysOf({ code, result }: Entry): Set<string> {
   if (result.error) return new Set([hash("error", [result.error.name, result.error.message])]);
   const outcome = [result.outcome, result.type, result.preview, result.stdout];

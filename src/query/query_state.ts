@@ -327,11 +327,14 @@ const CUT = { blocks: 5, chars: 300 };
 /** What the first context of a query reports about the previous query. */
 export function handoverOf(before: PreviousTurn | null): ContextParts["handover"] {
   if (!before) return null;
-  const { text, thinkings, answer, status, images = 0, pending = [], notes = [] } = before;
+  const { text, thinkings, answer, status, images = 0, pending = [], notes = [], diffs = [] } = before;
+  const files = new ChangedFiles();
+  for (const diff of diffs) files.add(diff);
   const seen = images === 0 ? "" : `\n[with ${images} ${images === 1 ? "image" : "images"}, not shown again]`;
   return {
     request: text + seen,
     thinkings,
+    ...(files.line === "" ? {} : { changed: files.line, diff: diffs.join("\n") }),
     answer: [answer, ...notes.map((note) => `[${note}]`), ...cutBlocks(pending)].join("\n"),
     ...(status === "done" ? {} : { unfinished: true }),
   };

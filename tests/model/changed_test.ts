@@ -123,3 +123,25 @@ Deno.test("lines count that a diff is too long to show, and a file that two name
     ]);
   });
 });
+
+Deno.test("the first message of a follow-up has what the request before changed in files, in bounds", async () => {
+  await withFolder(async (workspace) => {
+    await Deno.writeTextFile(`${workspace}/a.ts`, "one\ntwo\n");
+    await using engine = await startEngine([
+      replyJson('await fs.edit("a.ts", { old: "two", new: "2" })'),
+      replyJson([`await fs.writeFile("b.ts", "line of it\\n".repeat(900))`], { final: "It is done" }),
+      replyJson("1"),
+      replyJson([], { final: "Nothing more is to be done" }),
+      replyJson([], { final: "It stays" }),
+    ], { extensions: [fs], workspace });
+    await engine.ask("Change it");
+    await engine.ask("And now?");
+    await engine.ask("And then?");
+    const handover = /<handover>\n([^]*?)\n<\/handover>/.exec(engine.context(2))?.[1] ?? "";
+    assert.match(handover, /\nfiles changed: b\.ts \+900 −0, a\.ts \+1 −1\nits changes: --- a\/a\.ts\n/);
+    assert.match(handover, /\n {2}-two\n {2}\+2\n[^]* characters left out [^]*\nanswer given: It is done/);
+    assert.ok(handover.length < 2_500, `${handover.length}`);
+    assert.doesNotMatch(engine.context(3), /files changed/);
+    assert.doesNotMatch(engine.context(4), /files changed/);
+  });
+});

@@ -30,11 +30,49 @@ Deno.test("what does not fit is cut once, at line ends, in the largest row, and 
   const context = engine.context(1);
   assert.ok(context.includes("short 50\n"));
   assert.equal(context.match(/left out/g)?.length, 1);
-  assert.match(
-    context,
-    /\nrow \d+ of the long output\n… \d+ characters left out, all in printed\[0\] …\nrow \d+ of the/,
-  );
+  const [, before, from, to, next] =
+    /\nrow (\d+) .*\n… lines (\d+) to (\d+): .*left out, print\(printed.*\nrow (\d+) of/
+      .exec(context) ?? [];
+  assert.deepEqual([Number(from), Number(to)], [Number(before) + 2, Number(next)], "row 0 is line 1");
   assert.ok(context.length < 27_000);
+});
+
+Deno.test("a cut in the middle of a text says which lines it leaves out, and the code that shows them", async () => {
+  const lines = "Array.from({ length: 900 }, (_, i) => `line ${i + 1} of a source that is too long`).join('\\n')";
+  const shown = (context: string): readonly number[] =>
+    [...context.matchAll(/^(?: {6}stdout: |""")?\n?line (\d+) of/gm)].map(([, line]) => Number(line));
+  for (const [code, name] of [[lines, "results"], [`print(${lines})`, "printed"]] as const) {
+    let from = 0, to = 0;
+    await using engine = await startEngine([
+      replyJson(code),
+      ({ context }) => {
+        const found = /^… lines (\d+) to (\d+): \d+ characters left out, (print\(.*\)) …$/m.exec(context) ?? [];
+        [from, to] = [Number(found[1]), Number(found[2])];
+        assert.ok(found[3]?.startsWith(`print(${name}[0].`), context.slice(0, 300));
+        assert.deepEqual([shown(context).includes(from - 1), shown(context).includes(from)], [true, false]);
+        assert.deepEqual([shown(context).includes(to), shown(context).includes(to + 1)], [false, true]);
+        return replyJson(found[3] ?? "");
+      },
+      LAST,
+    ]);
+    await engine.ask("x");
+    const [printed = ""] = /stdout: ([^]*?)\n<\/journal>/.exec(engine.context(2)) ?? [];
+    assert.equal(printed.match(/^(?: {6}|stdout: )?.*line \d+ of/gm)?.length, to - from + 1);
+    assert.match(printed, new RegExp(`stdout: line ${from} of[^]*\\nline ${to} of`));
+  }
+});
+
+Deno.test("a declaration that is cut names what shows more, and a value that is cut names what has all", async () => {
+  await using engine = await startEngine([
+    replyJson(["const src = 'a line of it\\n'.repeat(90)", "const n = 5", "({ text: 'x'.repeat(40000) })"]),
+    LAST,
+  ]);
+  await engine.ask("x");
+  const [, cut = "", whole = "", value = ""] = /\[1\]([^]*)\[2\]([^]*)\[3\]([^]*)<\/journal>/.exec(engine.context(1)) ??
+    [];
+  assert.match(cut, /\n\(a declaration shows 500 characters: print\(src\) shows more\)/);
+  assert.doesNotMatch(whole, /shows more/);
+  assert.match(value, /\n {6}results\[2\] has what is left out/);
 });
 
 Deno.test("a declaration that is not looked at costs about 500 characters; an expression shows its value", async () => {

@@ -88,6 +88,8 @@ Deno.test("a reply that calls a tool is told the call to write", async () => {
     ["```python\nprint(1)\n```", /a fence of Python is not run: write TypeScript/],
   ];
   for (const [reply, wanted] of cases) assert.match(await after(reply), wanted, reply);
+  const unread = await after(cases[0]?.[0] ?? "");
+  assert.match(unread, /gave no usable reply: instead of read_file, write /, "the hint comes first");
   for (const [reply] of cases) assert.doesNotMatch(await after(reply, []), /fs\.readFile|shell\.run/, reply);
   assert.doesNotMatch(await after("The function run(x) of a.ts is fine."), /instead of/);
 });

@@ -42,6 +42,23 @@ Deno.test("earlier results fit into 6000 characters with the journal, the oldest
   assert.equal(earlierOf(read.context(3)), "");
 });
 
+Deno.test("a row that a newer one repeats names that row instead of showing its result again", async () => {
+  const read = "'read '.repeat(300)", other = "'read '.repeat(150) + 'read '.repeat(150)";
+  await using engine = await startEngine([
+    replyJson([read, "1"]),
+    replyJson(other),
+    replyJson([read, "2"]),
+    replyJson("print('brief')"),
+    LAST,
+  ], { settings: { budget: 9 } });
+  await engine.ask("x");
+  const earlier = earlierOf(engine.context(4));
+  assert.equal(earlier.match(/(?:read ){300}/g)?.length, 1, earlier);
+  assert.match(earlier, /^ {2}\[1\.1\] → as \[3\.1\]\n {2}\[1\.2\] 1 → 1\n/);
+  assert.ok(earlier.includes(`  [2.1] ${other} → as [3.1]\n`), earlier);
+  assert.match(earlierOf(engine.context(3)), /^ {2}\[1\.1\] → as \[1\]\n/);
+});
+
 Deno.test("a row of an earlier result names no results[i], which are the journal's", async () => {
   await using engine = await startEngine([replyJson("'r'.repeat(30000)"), FAILS, LAST]);
   await engine.ask("x");

@@ -126,6 +126,16 @@ Deno.test("runQuery() extends no budget for repetitions, errors and replies with
   assert.match(engine.context(8), /No iteration is left after this one\. The budget is at its ceiling/);
 });
 
+Deno.test("runQuery() extends no budget for reading the same lines again in other pieces", async () => {
+  const source = "Array.from({ length: 80 }, (_, at) => `const value${at} = compute(${at});`)";
+  await using engine = await startEngine([
+    replyJson(`const lines = ${source}; lines.join("\\n")`),
+    ...Array.from({ length: 30 }, (_, at) => replyJson(`lines.slice(${at}, ${at + 40}).join("\\n")`)),
+  ], { settings: { ceiling: 40, extending: true } });
+  const { reason, iterations } = await engine.ask("Read it");
+  assert.deepEqual([reason, iterations], ["max_iterations", 5]);
+});
+
 Deno.test("runQuery() extends a budget that was almost used up by failures once blocks bring something new", async () => {
   await using engine = await startEngine([
     ...Array(3).fill(replyJson("1 + 1")),

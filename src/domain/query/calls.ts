@@ -48,11 +48,11 @@ export interface BlockDiff {
   readonly diff: string;
 }
 
-/** The changes of a block, from the metadata of its stored iteration. */
-export function storedDiffs({ diffs }: Readonly<Record<string, unknown>>, block: number): string[] {
+/** The changes of a block, or of all, from the metadata of their stored iteration. */
+export function storedDiffs({ diffs }: Readonly<Record<string, unknown>>, block: number | null = null): string[] {
   return (Array.isArray(diffs) ? diffs as unknown[] : []).flatMap((one) => {
     if (typeof one !== "object" || one === null || !("diff" in one) || typeof one.diff !== "string") return [];
-    return Reflect.get(one, "block") === block ? [one.diff] : [];
+    return block === null || Reflect.get(one, "block") === block ? [one.diff] : [];
   });
 }
 

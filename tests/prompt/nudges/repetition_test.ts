@@ -76,3 +76,46 @@ Deno.test("record() takes little time and memory for huge blocks and many of the
   for (let i = 0; i < 3; i++) repetition.record([value("f(0)", "1")]);
   assert.match(repetition.offender() ?? "", /\(3×\)/, "the oldest keys were dropped, so that f(0) counts anew");
 });
+
+const LINES = Array.from({ length: 60 }, (_, n) => `const value${n} = compute(${n});`);
+const read = (from: number, to: number, numbered = false) => {
+  const lines = LINES.slice(from, to).map((line, at) => numbered ? `${from + at + 1}: ${line}` : line);
+  return value(`lines.slice(${from}, ${to})`, `"""\n${lines.join("\n")}"""`);
+};
+
+Deno.test("news: lines that were shown before are nothing new, in other pieces and with numbers too", () => {
+  const repetition = new Repetition();
+  const isNew = (...entries: ReturnType<typeof value>[]): boolean => {
+    repetition.record(entries);
+    return repetition.news;
+  };
+  assert.equal(isNew(read(0, 40)), true);
+  assert.equal(isNew(read(10, 35)), false);
+  assert.equal(isNew(read(5, 30, true)), false);
+  assert.equal(isNew(read(30, 50)), true);
+  const text = LINES.join("\n");
+  assert.equal(isNew(value("text.slice(100, 900)", text.slice(100, 900))), false);
+  assert.equal(isNew(value("text.length", "1234")), true);
+  assert.equal(isNew(value("text.length", "1234")), false);
+});
+
+Deno.test("news: a change is new whatever it shows, a command only by what it prints", () => {
+  const repetition = new Repetition();
+  const shown = {
+    ok: true,
+    outcome: "value",
+    type: "Object",
+    preview: '{ path: "src/a.ts", added: 1, removed: 1, more: 0 }',
+  } as const;
+  const call = { name: "fs.edit", ms: 1, ok: true };
+  const isNew = (code: string, more: Partial<Parameters<typeof blockResult>[0]>): boolean => {
+    repetition.record([{ code, result: blockResult({ ...shown, ...more }) }]);
+    return repetition.news;
+  };
+  assert.equal(isNew("edit(1)", { calls: [{ ...call, changes: "files" }] }), true);
+  assert.equal(isNew("edit(2)", { calls: [{ ...call, changes: "files" }] }), true);
+  const command = { name: "shell.run", ms: 1, ok: true, changes: "other", exitCode: 0 } as const;
+  assert.equal(isNew("run(cat a)", { calls: [command] }), false);
+  assert.equal(isNew("run(sed a)", { calls: [{ ...command, changes: "files" }] }), true);
+  assert.equal(isNew("run(npm test)", { calls: [command], stdout: "12 tests passed, none failed" }), true);
+});

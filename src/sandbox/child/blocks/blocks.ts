@@ -278,6 +278,11 @@ export class Blocks {
     return typeof value === "function" || captured.isPromise(value) ? NO_VALUE : value;
   }
 
+  #declaredText(name: string | null, value: unknown): string {
+    const more = `\n(a declaration shows ${DECLARED_CHARS} characters: print(${name}) shows more)`;
+    return this.#parts.preview(value, { chars: DECLARED_CHARS, more });
+  }
+
   #end(active: Active, ending: Ending): void {
     if (active.ending) return;
     active.ending = ending;
@@ -324,7 +329,7 @@ export class Blocks {
     const { outcome, value, isDeclared } = ending;
     const hasValue = outcome === "value" || outcome === "none";
     results.add(run.index, { value: hasValue ? value : NO_VALUE, printed: output.printed });
-    const shown = outcome === "value" ? preview(value, isDeclared ? DECLARED_CHARS : undefined) : "";
+    const shown = outcome !== "value" ? "" : isDeclared ? this.#declaredText(run.block.shows, value) : preview(value);
     if (showsPromise(output.printed) || showsPromise(shown)) notes.add(`Block ${run.index + 1} ${SHOWS_PROMISE}`);
     const error = ending.error
       ? ending.error
@@ -425,7 +430,7 @@ export interface BlockParts {
   readonly notes: Notes;
   readonly results: ShownResults;
   readonly variables: RealmVariables;
-  /** Bounded text of any value; runs no code of it. */
-  /** `chars` is a lower limit than that of the settings. */
-  readonly preview: (value: unknown, chars?: number) => string;
+  /** Bounded text of any value; runs no code of it. `chars` is a lower limit than that of the settings, and `more` follows
+   * a text that leaves something out. */
+  readonly preview: (value: unknown, bounds?: { readonly chars?: number; readonly more?: string }) => string;
 }

@@ -134,8 +134,8 @@ class Child {
     const variables: RealmVariables = new RealmVariables((name) => names.descriptorOf(name));
     const values = realmValues({ lookup: (name) => variables.lookup(name), names: () => variables.allNames() });
     const compiler = new Compiler({ ...scripts, functions, values });
-    const show = (value: unknown, chars = previewChars): string =>
-      preview(value, { chars: chars < previewChars ? chars : previewChars });
+    const show: BlockParts["preview"] = (value, { chars = previewChars, more = "" } = {}) =>
+      preview(value, { chars: chars < previewChars ? chars : previewChars, more });
     return {
       pipe,
       compiler,

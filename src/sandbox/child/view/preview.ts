@@ -19,20 +19,29 @@ import {
 
 /** Any value as text in the style of `Deno.inspect`, with multi-line text unchanged; bounded during traversal. Runs no
  * getter, trap, iterator or method of the value. Never throws. */
-export function preview(value: unknown, bounds: Partial<Bounds> = {}): string {
-  const { depth = 5, items = 100, chars = 6000, ms = 50 } = bounds;
+export function preview(
+  value: unknown,
+  { depth = 5, items = 100, chars = 6000, ms = 50, more = "" }: Partial<Bounds> & {
+    /** Follows a text that leaves something out. */
+    readonly more?: string;
+  } = {},
+): string {
   try {
     const lines = typeof value === "string" ? linesText(value, chars) : null;
-    if (lines !== null) return lines;
-    const text = new Previewer({ depth, items, chars, ms }).text(value);
+    if (lines !== null) return lines.whole ? lines.text : lines.text + more;
+    const previewer = new Previewer({ depth, items, chars, ms });
+    const text = previewer.text(value);
     const most = chars * 2 + 200; // indentation is not counted during traversal
-    return text.length <= most ? text : `${look.slice(text, 0, most)}...`;
+    const shown = text.length <= most ? text : `${look.slice(text, 0, most)}...`;
+    return previewer.complete && shown === text ? shown : shown + more;
   } catch {
     return "[Not shown]"; // the stack or the heap is exhausted
   }
 }
 
 const MIN_SHARE = 80;
+/** A shorter text inside another value is quoted on one line. */
+const LEAST_LINES = 60;
 const CHECK_EVERY = 64;
 /** Own keys of longer arrays are not listed: their other properties are not shown. */
 const LISTED_ARRAY = 4096;
@@ -86,6 +95,8 @@ export class Previewer {
 
   #value(value: unknown, place: Share): string {
     if (typeof value === "string") {
+      const lines = this.#bounds.flat || !hasLines(value) ? null : linesText(value, place.share);
+      if (lines !== null) return lines.whole ? this.#leaf(lines.text) : this.#cut(lines.text);
       return value.length > place.share
         ? this.#cut(quoted(value, place.share))
         : this.#leaf(quoted(value, place.share));
@@ -491,6 +502,12 @@ function accessorText(descriptor: PropertyDescriptor): string {
   return get && set ? "[Getter/Setter]" : get ? "[Getter]" : "[Setter]";
 }
 
+/** Whether a text inside another value is easier to read as lines. */
+function hasLines(text: string): boolean {
+  const line = text.length < LEAST_LINES ? -1 : look.indexOf(text, "\n");
+  return line >= 0 && line < text.length - 1;
+}
+
 /** At one control character per this many, the text is not meant for reading. */
 const READABLE = 20;
 const FENCE = '"""';
@@ -500,7 +517,7 @@ const LEAST_CUT = 150, LINE = 200;
 
 /** Multi-line text between `"""`, otherwise unchanged; longer than `max` characters, its first and last lines. Null if
  * quoting on one line is better: no line break, or a text of control characters. */
-function linesText(text: string, max: number): string | null {
+function linesText(text: string, max: number): { readonly text: string; readonly whole: boolean } | null {
   if (look.indexOf(text, "\n") < 0) return null;
   const whole = text.length < max + LEAST_CUT;
   const head = whole ? text.length : lineEnd(text, max - ((max / 3) | 0));
@@ -508,10 +525,22 @@ function linesText(text: string, max: number): string | null {
   const first = look.slice(text, 0, head), last = look.slice(text, rest);
   if (!isReadable(first) || !isReadable(last)) return null;
   const end = look.indexOf(first, "\r\n") >= 0 ? `${FENCE} (lines end in \\r\\n)` : FENCE;
-  if (whole) return `${FENCE}\n${withoutReturns(first)}${end}`;
-  const gap = look.charCodeAt(first, head - 1) === 10 ? "" : "\n";
-  const mark = `${gap}... ${rest - head} characters left out ...\n`;
-  return `${FENCE}\n${withoutReturns(first)}${mark}${withoutReturns(last)}${end}`;
+  if (whole) return { text: `${FENCE}\n${withoutReturns(first)}${end}`, whole };
+  const isLine = look.charCodeAt(first, head - 1) === 10;
+  const lines = isLine && look.charCodeAt(text, rest - 1) === 10 ? linesBetween(text, { head, rest }) : 0;
+  const left = lines > 0 ? `${lines} lines left out, ${rest - head} characters` : `${rest - head} characters left out`;
+  const mark = `${isLine ? "" : "\n"}... ${left} ...\n`;
+  return { text: `${FENCE}\n${withoutReturns(first)}${mark}${withoutReturns(last)}${end}`, whole };
+}
+
+/** A longer text is not counted in lines. */
+const COUNTED = 10_000_000;
+
+function linesBetween(text: string, { head, rest }: { readonly head: number; readonly rest: number }): number {
+  let count = 0;
+  if (rest - head > COUNTED) return count;
+  for (let at = look.indexOf(text, "\n", head); at >= 0 && at < rest; at = look.indexOf(text, "\n", at + 1)) count++;
+  return count;
 }
 
 /** The end of the last line before a place, or the place itself in a long line. */

@@ -43,6 +43,13 @@ const SHOWN: readonly (readonly [value: unknown, text: string | RegExp])[] = [
   ["a\r\nb\r\n", '"""\na\nb\n""" (lines end in \\r\\n)'],
   [["a\nb"], '[ "a\\nb" ]'],
   [{ text: "a\nb" }, '{ text: "a\\nb" }'],
+  [
+    { path: "a.ts", diff: `--- a/a.ts\n+++ b/a.ts\n@@ -1 +1 @@\n-${"x".repeat(20)}\n+"${"y".repeat(20)}"\n` },
+    `{\n path: "a.ts",\n diff: """\n--- a/a.ts\n+++ b/a.ts\n@@ -1 +1 @@\n-${"x".repeat(20)}\n+"${
+      "y".repeat(20)
+    }"\n"""\n}`,
+  ],
+  [[`${"x".repeat(70)}\n`], `[ "${"x".repeat(70)}\\n" ]`],
   [Symbol("x"), "Symbol(x)"],
   [[], "[]"],
   [[1, "a", null], '[ 1, "a", null ]'],
@@ -136,7 +143,7 @@ Deno.test("preview() breaks lines and leaves out what does not fit, and says so"
   const file = preview(lines, { chars: 300 });
   assert.match(
     file,
-    /^"""\nline 0\nline 1\n[^]*\n\.\.\. 8593 characters left out \.\.\.\n[^]*\nline 998\nline 999"""$/,
+    /^"""\nline 0\nline 1\n[^]*\n\.\.\. 963 lines left out, 8593 characters \.\.\.\n[^]*\nline 998\nline 999"""$/,
   );
   assert.ok(file.length < 360);
   const long = preview("ab".repeat(10_000), { chars: 300 });
