@@ -26,7 +26,14 @@ import {
   approvalWhy,
   type Approve,
 } from "../../domain/query/approval.ts";
-import { type Decision, type QueryReason, shownAnswer, stoppedText } from "../../domain/query/outcomes.ts";
+import {
+  type Decision,
+  MORE_TEXT,
+  type QueryReason,
+  shownAnswer,
+  stoppedText,
+  takesMore,
+} from "../../domain/query/outcomes.ts";
 import { isChild } from "../../domain/query/query_event.ts";
 import { QueryProgress } from "../../domain/query/query_progress.ts";
 import type { QueryResult } from "../../domain/query/query_schemas.ts";
@@ -35,6 +42,8 @@ import { messageChunk, SessionUpdates } from "./session_updates.ts";
 import { EditorSessions, type OpenSession, UNTITLED } from "./sessions.ts";
 
 const LISTED = 100;
+/** The command of editors, written as a prompt with a slash. */
+const MORE = "more";
 
 /** Ends of a query that are reported to the editor as a stop; all others are errors with the answer as their
  * message. */
@@ -135,19 +144,21 @@ async function run(
     sent = sent.then(telling).catch(() => controller.abort()); // the editor has left
   };
   try {
-    const result = await conversations.ask(branch, request, {
+    const isMore = request === `/${MORE}` && images.length + Object.keys(variables).length === 0;
+    const common: AskOptions = {
       signal: AbortSignal.any([signal, controller.signal]),
       refuseWhenBusy: true,
       approve,
-      images,
-      variables,
       emit: (event) => {
         const update = updates.take(event);
         progress.take(event);
         if (update) queue(() => send(update));
         if (event.type === "started" && !isChild(event)) queue(() => tellTitle(entry, send));
       },
-    });
+    };
+    const result = isMore
+      ? await conversations.more(branch, common)
+      : await conversations.ask(branch, request, { ...common, images, variables });
     const { reason } = result;
     if (STOPS[reason] && reason !== "cancelled") {
       const why = stoppedText(result);
@@ -156,6 +167,7 @@ async function run(
       if (rest + work !== "") queue(() => send(messageChunk(rest + work)));
     }
     queue(() => tellTitle(entry, send));
+    queue(() => tellMore(entry, { isOffered: takesMore(reason), send }));
     await sent;
     return result;
   } finally {
@@ -171,10 +183,23 @@ async function tellTitle(entry: OpenSession, send: Send): Promise<void> {
   await send({ sessionUpdate: "session_info_update", title });
 }
 
+/** Lists the command while the last request is one that stopped at its step limit. */
+async function tellMore(
+  entry: OpenSession,
+  { isOffered, send }: { readonly isOffered: boolean; readonly send: Send },
+): Promise<void> {
+  if (entry.offersMore === isOffered) return;
+  entry.offersMore = isOffered;
+  const command = { name: MORE, description: `${MORE_TEXT} for the last request, which stopped at its step limit` };
+  await send({ sessionUpdate: "available_commands_update", availableCommands: isOffered ? [command] : [] });
+}
+
 /** Everything that the requests of a session did, as far as it is stored. */
-async function replay({ session: { conversations, model }, branch }: OpenSession, send: Send): Promise<void> {
+async function replay(entry: OpenSession, send: Send): Promise<void> {
+  const { session: { conversations, model }, branch } = entry;
   const updates = new SessionUpdates(branch.workspace);
-  for (const query of await conversations.queries(branch)) {
+  const queries = await conversations.queries(branch);
+  for (const query of queries) {
     const iterations = await conversations.iterations(query.queryId, shownRange(query));
     for (const event of storedEvents(query, { iterations, model })) {
       const update = event.type === "started"
@@ -187,6 +212,9 @@ async function replay({ session: { conversations, model }, branch }: OpenSession
     if (query.running) await send(messageChunk("This request is still running in another process."));
     if (query.answer !== "") await send(messageChunk(query.answer));
   }
+  const last = queries.at(-1)?.reason ?? null;
+  entry.offersMore = false;
+  await tellMore(entry, { isOffered: last !== null && takesMore(last), send });
 }
 
 function userChunk(text: string): SessionUpdate {

@@ -17,6 +17,8 @@ export interface OpenSession {
   running: AbortController | null;
   /** The title as the editor knows it. */
   title: string;
+  /** Whether the editor lists the command that gives the last request more steps. */
+  offersMore: boolean;
 }
 
 /** How an editor identifies a session. */
@@ -64,7 +66,7 @@ export class EditorSessions {
       workspace: session.workspace,
       untitled: true,
     });
-    this.#entries.set(branch.conversationId, { session, branch, running: null, title: UNTITLED });
+    this.#entries.set(branch.conversationId, { session, branch, running: null, title: UNTITLED, offersMore: false });
     return branch.conversationId;
   }
 
@@ -74,7 +76,7 @@ export class EditorSessions {
     const branch = await session.conversations.byId(id).catch((error: unknown) => {
       throw error instanceof UsageError ? RequestError.sessionNotFound(id) : error;
     });
-    const entry = this.#entries.get(id) ?? { session, branch, running: null, title: branch.title };
+    const entry = this.#entries.get(id) ?? { session, branch, running: null, title: branch.title, offersMore: false };
     this.#entries.set(id, entry);
     return entry;
   }

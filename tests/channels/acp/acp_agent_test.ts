@@ -51,6 +51,29 @@ Deno.test("a prompt shows its blocks as calls, then the answer; the first one na
   assert.deepEqual([opened, closed], [[FOLDER], [FOLDER]]);
 });
 
+Deno.test("an editor lists /more after a request that stopped at its step limit, which continues it", () =>
+  withEditor(
+    [replyJson("const kept = 1"), final("{{kept}} so far"), replyJson("const more = 2"), final("All {{more}}")],
+    async ({ context, updates, engine }) => {
+      const { sessionId } = await context.request(of.session.new, { cwd: FOLDER, mcpServers: [] });
+      const ask = (words: string) => context.request(of.session.prompt, { sessionId, prompt: [text(words)] });
+      const commands = () =>
+        updates.flatMap((one) =>
+          one.sessionUpdate === "available_commands_update" ? [one.availableCommands.map(({ name }) => name)] : []
+        );
+      await assert.rejects(ask("/more"), /no request yet/);
+      assert.deepEqual(await ask("Work it out"), { stopReason: "max_turn_requests" });
+      assert.deepEqual(commands(), [["more"]]);
+      await context.request(of.session.load, { sessionId, cwd: FOLDER, mcpServers: [] });
+      assert.deepEqual(commands(), [["more"], ["more"]]);
+      assert.deepEqual(await ask("/more"), { stopReason: "end_turn" });
+      assert.deepEqual(commands().at(-1), []);
+      assert.match(engine.provider.requests[2]?.texts[1] ?? "", /^Continue this request[^]*Work it out$/);
+      assert.match(engine.context(2), /^\[iter 1\/10\]/);
+    },
+    { settings: { budget: 1 } },
+  ));
+
 Deno.test("what an editor embeds is a variable, and does not stand in the request", () =>
   withEditor(
     [replyJson("const n = my_notes_md.length + my_notes_md2.length"), final("{{n}}")],
