@@ -23,7 +23,7 @@ import { blame, type BlameOptions, log, type LogOptions, show, type ShowOptions 
 import { IdentityConfig } from "./identity.ts";
 import { inFolder } from "./names.ts";
 import { merge, type MergeOptions, pickCommits, type PickOptions, rebase, type RebaseOptions } from "./sequence.ts";
-import { stateOutcome, status, type StatusOptions } from "./status.ts";
+import { stateOutcome, status, type StatusOptions, uncommittedWords } from "./status.ts";
 import { reset, type ResetOptions, restore, type RestoreOptions, stash, type StashOptions } from "./uncommitted.ts";
 
 /** Where git is searched: the default folders of PATH, which the wall around processes allows. */
@@ -103,11 +103,11 @@ export default defineExtension({
   license: "Apache-2.0",
   config: IdentityConfig,
   activate: () => hasGit(),
-  prompt: async ({ workspace, root }) => {
+  prompt: async (env) => {
     // `git.init` makes a repository where there is none.
-    const dot = `${root ?? workspace}/.git`;
+    const dot = `${env.root ?? env.workspace}/.git`;
     if (!isRepository(dot)) return "";
-    const on = await headOf(dot);
+    const on = await headOf(dot, env);
     return `The repository of cwd${on}, as data; runs no hook. Change it here, not by shell.`;
   },
   shown: 0,
@@ -398,13 +398,18 @@ export function hasGit(programs: readonly string[] = PROGRAMS): boolean {
   return programs.some((path) => existsSync(path)); // Deno.statSync would make an error for a missing one
 }
 
-/** " on branch main", read without git; "" if it is not clear. Of a work tree, `.git` is a file that names the folder. */
-async function headOf(path: string): Promise<string> {
+/** How long a request may wait to learn whether the repository has changes. */
+const LOOK_MS = 300;
+
+/** ", on branch main with 2 changed files"; "" if the branch is not clear. It is read without git. Of a work tree, `.git` is
+ * a file that names the folder. */
+async function headOf(path: string, env: EnvironmentView): Promise<string> {
   const [, folder = path] = /^gitdir: (.+)$/m.exec(await smallTextFile(path, { most: 4_000 }) ?? "") ?? [];
   const head = await smallTextFile(resolve(dirname(path), folder, "HEAD"), { most: 1_000 }) ?? "";
   const [, branch] = /^ref: refs\/heads\/([\p{L}\p{N}_./+@#-]{1,100})\s*$/u.exec(head) ?? [];
-  if (branch !== undefined) return `, on branch ${branch}`;
-  return /^[0-9a-f]{40}/.test(head) ? ", on no branch" : "";
+  const on = branch !== undefined ? `, on branch ${branch}` : /^[0-9a-f]{40}/.test(head) ? ", on no branch" : "";
+  if (on === "" || env.depth > 0) return on;
+  return on + await uncommittedWords(env, AbortSignal.timeout(LOOK_MS));
 }
 
 /** While a command runs, an empty folder may be there. */

@@ -106,6 +106,21 @@ export async function readStatus(
   return { ...report.head, ...(during ? { during } : {}), ...report.files };
 }
 
+/** " with 3 changed and 2 new files", " without changes"; "" if git cannot say it before the signal. */
+export async function uncommittedWords(env: EnvironmentView, signal: AbortSignal): Promise<string> {
+  if (!env.spawn) return "";
+  try {
+    const git = await Git.of(Object.create(env, { signal: { value: signal, enumerable: true } }));
+    const { files, left, during } = await readStatus(git, { limit: MOST });
+    const added = files.filter(({ untracked }) => untracked).length, changed = files.length + left - added;
+    const counts = [...changed > 0 ? [`${changed} changed`] : [], ...added > 0 ? [`${added} new`] : []];
+    const words = counts.length === 0 ? " without changes" : ` with ${counts.join(" and ")} files`;
+    return during === undefined ? words : `${words}, during a ${during}`;
+  } catch {
+    return "";
+  }
+}
+
 /** Staged renames that have only one of their two names among these files, as the status of some paths lists them. */
 export async function halfRenames(git: Git, files: readonly FileStatus[], cannot: string): Promise<readonly Rename[]> {
   if (!files.some(({ staged }) => staged === "added" || staged === "deleted")) return [];

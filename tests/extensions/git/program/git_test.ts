@@ -11,7 +11,7 @@ import { add, commit } from "../../../../extensions/git/commit.ts";
 import { diff } from "../../../../extensions/git/diff.ts";
 import { blame, log, show } from "../../../../extensions/git/history.ts";
 import { merge, rebase } from "../../../../extensions/git/sequence.ts";
-import { status } from "../../../../extensions/git/status.ts";
+import { status, uncommittedWords } from "../../../../extensions/git/status.ts";
 import { reset, stash } from "../../../../extensions/git/uncommitted.ts";
 import { missing, repository, userGit } from "../_repository.ts";
 
@@ -297,3 +297,26 @@ Deno.test("git.worktree() makes and removes worktrees, also one that is the work
     await assert.rejects(status(env), /which is not of this folder/);
   });
 });
+
+Deno.test(
+  "what a request is told of uncommitted changes: counts, none, an unfinished merge, and nothing without an answer",
+  { ignore },
+  () =>
+    repository(async ({ env, git, write }) => {
+      const words = async (signal = new AbortController().signal) => await uncommittedWords(env, signal);
+      assert.equal(await words(), " without changes");
+      await write("a.txt", "changed\n");
+      await write("new/b.txt", "new\n");
+      await write("c.txt", "new\n");
+      assert.equal(await words(), " with 1 changed and 2 new files");
+      await git("add", ".");
+      assert.equal(await words(), " with 3 changed files");
+      assert.equal(await words(AbortSignal.abort()), "");
+      await git("commit", "-q", "-m", "second");
+      await git("switch", "-q", "-c", "other", "HEAD~1");
+      await write("a.txt", "other\n");
+      await git("commit", "-q", "-a", "-m", "third");
+      await git("merge", "-q", "main").catch(() => {});
+      assert.match(await words(), /^ with \d+ changed files, during a merge$/);
+    }),
+);
