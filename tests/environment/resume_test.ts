@@ -211,7 +211,7 @@ Deno.test("varHistory(), varDiff() and restoreVar() of every kind", async () => 
     const part of [
       "d: [ [ 1 ], [ 1, 2 ] ]",
       'f: [ "function f() { return 1 }", "() => 2" ]',
-      'n\\": 5',
+      '\n  "n": 5\n',
       "pt: [ { x: 1 }, { x: 9 } ]",
       "c: [ null, 7 ]",
     ]
