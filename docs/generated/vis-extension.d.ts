@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: c59eea28fb54b6282e1fb916461ebcb9f4bbc89c583f0c78a1121be1a71b393c
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: de66013a06d5edfb2bab32127641fe3c8387c0ac482433474e5ba235be3b2896
 import { z } from 'zod';
 
 /** Any value that JSON can express. */
