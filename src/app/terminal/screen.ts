@@ -5,8 +5,10 @@ import type { RunCommand } from "../../channels/tui/user_commands.ts";
 import { UsageError } from "../../domain/errors.ts";
 import { abortable } from "../../domain/kit/concurrency.ts";
 import { openSession, type SessionParts } from "../session/open_session.ts";
-import { readSettings, visHome } from "../settings/settings.ts";
+import { programsOf, readSettings, rootOf, visHome } from "../settings/settings.ts";
 import { dumbTerminal } from "./deno_io.ts";
+
+const GIT_MS = 5_000;
 
 /** Runs Vis on the terminal of this process until the user quits. Resolves with the exit code. Throws `ConfigError`,
  * `UsageError` and `StoreError` before anything is drawn. */
@@ -42,12 +44,38 @@ export async function screen(
       return new AppExtensionAdmin(await readSettings(request, env, parts), parts);
     },
     runCommand: runUserCommand,
+    gitState: async (workspace) => {
+      const settings = await readSettings(request, env, parts);
+      return await gitState(workspace, {
+        root: rootOf({ ...settings, workspace }, env),
+        ...programsOf(settings, { env, ...parts }),
+      });
+    },
     userHome: env["HOME"] ?? env["USERPROFILE"] ?? "",
     color: io.stdoutColor,
   }, {
     session: note === "" ? session : { ...session, notes: [...session.notes ?? [], note] },
     place: { continue: newest, conversation, request: words },
   });
+}
+
+/** Branch of a repository, with a star if something is not committed; "" for none. Git runs behind the whole wall, may
+ * change nothing, and runs no program that the repository names. */
+async function gitState(
+  workspace: string,
+  { root, spawn }: { readonly root: string | null } & Pick<ReturnType<typeof programsOf>, "spawn">,
+): Promise<string> {
+  if (root === null) return "";
+  const safe = ["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "--no-optional-locks"];
+  const asked = ["status", "--porcelain", "--branch", "--ignore-submodules", "--no-ahead-behind"];
+  const { code, stdout } = await spawn(root, ["sh", "-c", 'exec git "$@"', "sh", "-C", root, ...safe, ...asked], {
+    ...{ cwd: null, answered: true, whole: true, network: false, write: [], root },
+    timeoutMs: GIT_MS,
+  }, null);
+  const [head = "", ...changes] = stdout.trimEnd().split("\n");
+  const [, branch] = /^## (?:No commits yet on )?(.+?)(?:\.\.\..*)?$/.exec(head) ?? [];
+  if (code !== 0 || branch === undefined) return "";
+  return `${branch.startsWith("HEAD (") ? "no branch" : branch}${changes.length > 0 ? "*" : ""}`;
 }
 
 /** Runs a command in the user's shell. Input that it asks for ends at once. */

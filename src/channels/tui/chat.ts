@@ -37,21 +37,27 @@ interface ChatParts {
   /** Requests a redraw. */
   readonly changed: () => void;
   readonly approve: Approve;
+  /** A query has ended. */
+  readonly rested: () => void;
   /** Draws attention to the terminal. */
   readonly ring: () => void;
   /** Returns what could not be sent to the input; text already there stays. */
   readonly giveBack: (outgoing: Outgoing) => void;
 }
 
-/** What the session has spent in this conversation, and the walls of its newest iteration. */
+/** What the conversation has taken, and facts of its newest iteration. */
 export interface SessionSpend {
   readonly usage: Usage;
   /** Null if a price is unknown. */
   readonly costUsd: number | null;
+  /** Of the requests that have ended. */
+  readonly steps: number;
   readonly walls: readonly string[] | null;
+  /** Size of what the model was sent last. */
+  readonly sentBytes: number | null;
 }
 
-const NEW_SESSION: SessionSpend = { ...NOTHING_SPENT, walls: null };
+const NEW_SESSION: SessionSpend = { ...NOTHING_SPENT, steps: 0, walls: null, sentBytes: null };
 
 /** The conversation on the screen: one query at a time; text typed meanwhile steers it or waits. None of its methods
  * throws: errors are shown in the transcript. */
@@ -95,10 +101,11 @@ export class ChatController {
   }
 
   /** For the line above the input. */
-  get status(): { readonly phase: string; readonly ms: number; readonly title: string } {
+  get status(): { readonly phase: string; readonly ms: number; readonly asks: boolean; readonly title: string } {
     const running = this.#running;
     const ms = running ? Date.now() - running.since : 0;
-    return { phase: running?.turn.phase ?? "", ms, title: this.#branch?.title ?? "" };
+    const asks = (running?.turn.progress.question ?? null) !== null;
+    return { phase: running?.turn.phase ?? "", ms, asks, title: this.#branch?.title ?? "" };
   }
 
   /** What the last request of this session changed in files, as unified diffs. */
@@ -266,6 +273,7 @@ export class ChatController {
     } finally {
       if (Date.now() - this.#running.since > RUNG_MS) this.#parts.ring();
       this.#running = null;
+      this.#parts.rested();
       if (!this.#waiting.some(({ steering }) => steering !== null)) this.#next();
       changed();
     }
@@ -280,12 +288,13 @@ export class ChatController {
     this.#parts.changed();
   }
 
-  #finished({ usage, costUsd, answer, status }: QueryResult): void {
+  #finished({ usage, costUsd, answer, status, iterations }: QueryResult): void {
     if (status !== "interrupted") this.#lastAnswer = answer;
-    this.#spent = { ...this.#spent, costUsd: addSpend(this.#spent, { usage, costUsd }).costUsd };
+    const steps = this.#spent.steps + iterations;
+    this.#spent = { ...this.#spent, steps, costUsd: addSpend(this.#spent, { usage, costUsd }).costUsd };
   }
 
-  /** Reads what no event contains: the walls, from the row of the iteration. */
+  /** Reads what no event contains, from the row of the iteration. */
   async #readFacts(queryId: string, iteration: number): Promise<void> {
     const range = { after: iteration - 2, limit: 1 };
     const [row] = await this.#parts.session().conversations.iterations(queryId, range).catch(() => []);
@@ -295,9 +304,14 @@ export class ChatController {
   }
 }
 
-/** The walls in effect, from the row of an iteration. */
-function factsOf({ walls }: Readonly<Record<string, unknown>>): Partial<Pick<SessionSpend, "walls">> {
-  return typeof walls === "object" && walls !== null ? { walls: wallNames({ ...walls }) } : {};
+/** The walls in effect and the size of the request, from the row of an iteration. */
+function factsOf(
+  { walls, requestBytes }: Readonly<Record<string, unknown>>,
+): Partial<Pick<SessionSpend, "walls" | "sentBytes">> {
+  return {
+    ...typeof walls === "object" && walls !== null ? { walls: wallNames({ ...walls }) } : {},
+    ...typeof requestBytes === "number" ? { sentBytes: requestBytes } : {},
+  };
 }
 
 function wallNames(walls: Readonly<Record<string, unknown>>): readonly string[] {
@@ -352,7 +366,11 @@ export async function openBranch(
   });
   return {
     entries,
-    spent: { ...queries.reduce(addSpend, NOTHING_SPENT), walls: null },
+    spent: {
+      ...queries.reduce(addSpend, NOTHING_SPENT),
+      steps: queries.reduce((sum, { iterations }) => sum + iterations, 0),
+      ...{ walls: null, sentBytes: null },
+    },
     lastAnswer: queries.findLast(({ running, status }) => !running && status !== "interrupted")?.answer ?? "",
     asked: entries.findLast((entry) => entry instanceof RequestEntry) ?? null,
   };

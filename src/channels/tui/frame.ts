@@ -6,6 +6,7 @@ import {
   visibleWidth,
 } from "@earendil-works/pi-tui";
 import { oneLine, visibleText } from "../../domain/kit/text.ts";
+import { aboutText } from "../../domain/query/model_call.ts";
 import type { QueryProgress } from "../../domain/query/query_progress.ts";
 import type { Session } from "../channel.ts";
 import type { SessionSpend } from "./chat.ts";
@@ -15,6 +16,8 @@ import type { Panel } from "./panels/panel.ts";
 import { amounts, flat } from "./text/one_line.ts";
 import type { Theme } from "./text/theme.ts";
 
+/** The walls that there can be: realm, permissions, process and kernel. */
+const WALLS = 4;
 /** Terminals with fewer rows show no footer and no status line. */
 const LOW = 9;
 const WAITING_SHOWN = 3;
@@ -98,6 +101,8 @@ interface StatusFacts {
   readonly phase: string;
   /** Of the running query. */
   readonly ms: number;
+  /** It waits for an answer of the user, to which Esc says no. */
+  readonly asks: boolean;
   /** A message shown until the next key; "" for none. */
   readonly told: string;
   /** Whether the end of the conversation is visible. */
@@ -109,24 +114,26 @@ const FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "
 
 /** The line above the input. */
 function statusLine(
-  { phase, ms, told, following, title }: StatusFacts,
+  { following, ...facts }: StatusFacts,
   { width, theme }: { readonly width: number; readonly theme: Theme },
 ): string {
   const right = following ? "" : "↓ End";
   const room = Math.max(0, width - visibleWidth(right) - 2);
-  const left = ` ${leftOf({ phase, ms, told, title }, { room: room - 1, theme })}`;
+  const left = ` ${leftOf(facts, { room: room - 1, theme })}`;
   return left + " ".repeat(Math.max(1, width - visibleWidth(left) - visibleWidth(right) - 1)) + theme.accent(right);
 }
 
 function leftOf(
-  { phase, ms, told, title }: Omit<StatusFacts, "following">,
+  { phase, ms, asks, told, title }: Omit<StatusFacts, "following">,
   { room, theme }: { readonly room: number; readonly theme: Theme },
 ): string {
   const cut = (text: string): string => truncateToWidth(oneLine(visibleText(text), 400), room, "…");
   if (told !== "") return theme.warn(cut(told));
-  if (phase === "") return theme.dim(cut(title));
+  if (phase === "") return title === "" ? "" : theme.dim(cut(`Conversation: ${title}`));
   const frame = FRAMES[Math.floor(ms / 250) % FRAMES.length] ?? "";
-  return `${theme.accent(frame)} ${theme.dim(cut(`${phase} · ${Math.floor(ms / 1_000)} s · Esc cancels`))}`;
+  return `${theme.accent(frame)} ${
+    theme.dim(cut(`${phase} · ${Math.floor(ms / 1_000)} s · ${asks ? "Ctrl-C" : "Esc"} cancels`))
+  }`;
 }
 
 interface FooterFacts {
@@ -134,28 +141,39 @@ interface FooterFacts {
   readonly spent: SessionSpend;
   /** The steps of the running query that count, and its budget; absent if none is running. */
   readonly steps?: QueryProgress["spent"] | undefined;
+  /** Branch of the repository, with a star if something is not committed; "" for none. */
+  readonly git: string;
   readonly home: string;
 }
 
-/** The last line: model, cost, folder and walls in effect. What does not fit is dropped from the end. */
+/** The last line: the model, whether code runs walled, the branch, steps, the size of what was sent, cost and folder.
+ * A part that does not fit is dropped. */
 export function footerLine(
-  { session, spent, steps, home }: FooterFacts,
+  { session, spent, steps, git, home }: FooterFacts,
   { width, theme }: { readonly width: number; readonly theme: Theme },
 ): string {
-  const { usage, costUsd, walls } = spent;
+  const { walls, sentBytes } = spent;
   const parts = [
     `${session.provider} ${session.model}`,
-    ...(!steps ? [] : [`step ${steps.used}/${steps.budget}`]),
-    ...amounts.spent({ usage, costUsd }),
+    walls === null ? "" : walls.length === 0 ? "no walls" : walls.length === WALLS ? "walled" : "partly walled",
+    git === "" ? "" : `git ${git}`,
+    steps ? `step ${steps.used} of ${steps.budget}` : spent.steps === 0 ? "" : amounts.count(spent.steps, "step"),
+    sentBytes === null ? "" : amounts.bytes(sentBytes),
+    costText(spent),
     folder(session.workspace, home),
-    ...(walls === null ? [] : [walls.length === 0 ? "no walls" : `walls: ${walls.join(" ")}`]),
-  ].map((part) => flat(part));
+  ].filter((part) => part !== "").map((part) => flat(part));
   let line = parts[0] ?? "";
   for (const part of parts.slice(1)) {
     if (visibleWidth(line) + visibleWidth(part) + 5 > width) continue;
     line = `${line} · ${part}`;
   }
   return theme.dim(truncateToWidth(` ${line}`, width, "…"));
+}
+
+function costText({ usage, costUsd }: SessionSpend): string {
+  if (usage.input + usage.output > 0 && costUsd === null) return "price unknown";
+  if (costUsd === null || costUsd === 0) return "";
+  return `${aboutText(usage)}$${costUsd.toFixed(costUsd < 0.01 ? 4 : 2)}`;
 }
 
 function folder(path: string, home: string): string {

@@ -10,6 +10,7 @@ import type { ChatController } from "./chat.ts";
 import type { Transcript } from "./entries/transcript.ts";
 import type { InputBox } from "./input/input_box.ts";
 import type { PaletteCommand } from "./panels/palette.ts";
+import type { Questions } from "./panels/approval_panel.ts";
 import type { Panel } from "./panels/panel.ts";
 
 const TWICE_MS = 2_000;
@@ -24,8 +25,7 @@ interface KeyboardParts {
   readonly commands: () => readonly PaletteCommand[];
   /** The open panel. */
   readonly panel: () => Panel | null;
-  /** Gives the keyboard to a question that waits, or takes it back; false if there is none. */
-  readonly answer: () => boolean;
+  readonly questions: Pick<Questions, "panel" | "turn" | "takes" | "refuse">;
   /** The user's own keys. */
   readonly keys: () => Readonly<Record<string, string>>;
   readonly tell: (text: string) => void;
@@ -47,10 +47,11 @@ export class Keyboard {
 
   key(data: string): void {
     if (isKeyRelease(data)) return;
-    const { chat, input, transcript, panel, tell } = this.#parts;
+    const { chat, input, transcript, panel, tell, questions } = this.#parts;
     tell("");
-    if (matchesKey(data, "ctrl+g") && this.#parts.answer()) return;
     const open = panel();
+    if (open === null && questions.takes(data)) return;
+    if (matchesKey(data, "ctrl+g") && questions.turn()) return;
     if (open !== null) return open.handleInput(data);
     const action = keyAction(data, {
       empty: input.empty,
@@ -74,7 +75,7 @@ export class Keyboard {
     const { chat, transcript, redraw, quit, suspend, commands } = this.#parts;
     const acts: Partial<Record<KeyAction, () => void>> = {
       interrupt: () => this.#interrupt(),
-      escape: () => void (this.#parts.cancelCommand() || chat.cancel()),
+      escape: () => this.#escape(),
       takeBack: () => this.#takeBack(),
       pageUp: () => transcript.page(-1),
       pageDown: () => transcript.page(1),
@@ -87,6 +88,14 @@ export class Keyboard {
     const own = acts[action];
     if (own) own();
     else void commands().find(({ name }) => name === action)?.run("");
+  }
+
+  /** Esc at a question answers no, and sends the text of the input as an instruction. */
+  #escape(): void {
+    const { questions, input, chat, cancelCommand } = this.#parts;
+    if (questions.panel === null || input.empty) return void (cancelCommand() || chat.cancel());
+    questions.refuse();
+    input.key("\r");
   }
 
   /** Ctrl-C clears the input or cancels what is running; pressed twice, it quits. */

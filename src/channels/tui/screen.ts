@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { setKeybindings, type Terminal, TuiAltScreen } from "@earendil-works/pi-tui";
 import type { Conversation as Branch } from "../../conversation/conversations.ts";
 import { fileFault, messageOf, UsageError } from "../../domain/errors.ts";
+import { type Clock, REAL_CLOCK } from "../../domain/kit/concurrency.ts";
 import type { BranchPoint } from "../../domain/records/conversations.ts";
 import type { ExtensionAdmin } from "../../domain/reports.ts";
 import { keptText, runUndo, undoCuts } from "../../domain/undo.ts";
@@ -38,6 +39,8 @@ export interface ScreenParts {
   readonly config: () => Promise<ConfigAdmin>;
   readonly extensions: () => Promise<Pick<ExtensionAdmin, "run">>;
   readonly runCommand: RunCommand;
+  /** Branch of the repository around a workspace, with a star if something is not committed; "" for none. */
+  readonly gitState?: (workspace: string) => Promise<string>;
   readonly prefs: PrefsKeeper;
   /** The folder of Vis; null if the machine has no home folder. */
   readonly home: string | null;
@@ -45,6 +48,7 @@ export interface ScreenParts {
   readonly userHome: string;
   /** Whether to use colours. */
   readonly color: boolean;
+  readonly clock?: Clock;
 }
 
 /** What the screen shows first. */
@@ -81,6 +85,7 @@ export class Screen implements PanelActions {
   #whole = false;
   #told = "";
   #history: InputHistory | null = null;
+  #git = "";
   #on = false;
 
   constructor(parts: ScreenParts, session: Session) {
@@ -96,6 +101,7 @@ export class Screen implements PanelActions {
       shown: () => this.#shown(),
       changed: () => this.redraw(),
       approve: (question, signal) => this.#questions.approve(question, signal),
+      rested: () => void this.#readGit(),
       ring: () => this.#ring(),
       giveBack: (outgoing) => this.#input.giveBack(outgoing),
     });
@@ -105,12 +111,13 @@ export class Screen implements PanelActions {
     const cancel = (): void => void this.chat.cancel();
     this.#questions = new Questions({
       ...{ panels: this.#panelParts(), open: () => this.#panel, cancel, ring: () => this.#ring() },
+      ...{ clock: parts.clock ?? REAL_CLOCK, input: () => this.#input },
     });
     this.#input = new InputBox(this.#tui, {
       ...{ theme: this.#theme.editor, submit: (outgoing: Outgoing) => this.#submit(outgoing) },
       images: new ImageReader({ session: () => this.#session, userHome: parts.userHome }),
       chip: (text) => this.#theme.accent(text),
-      placeholder: () => this.#theme.dim(this.chat.running === null ? "Ask anything" : "Add to the running request"),
+      placeholder: () => this.#theme.dim(this.#placeholder()),
       tell: (text) => this.tell(text),
     });
     this.#keyboard = this.#makeKeyboard();
@@ -149,6 +156,7 @@ export class Screen implements PanelActions {
     void this.#colors.ask(this.#tui).then((known) => known && this.#repaint());
     this.#input.complete(completions(this.#commands, workspace));
     await this.#show(branch);
+    void this.#readGit();
     for (const note of [...notes, ...files.notes]) {
       this.#transcript.add(new LineEntry(note, (text) => this.#theme.dim(text)));
     }
@@ -294,6 +302,11 @@ export class Screen implements PanelActions {
     }
   }
 
+  async #readGit(): Promise<void> {
+    this.#git = await this.#parts.gitState?.(this.#session.workspace).catch(() => "") ?? "";
+    this.redraw();
+  }
+
   #take(): void {
     this.#on = true;
     this.#tui.start();
@@ -349,6 +362,10 @@ export class Screen implements PanelActions {
   #submit(outgoing: Outgoing): void {
     const { text } = outgoing;
     if (text === "") return;
+    if (this.#questions.panel !== null && !/^[/!]/.test(text)) {
+      this.#input.giveBack(outgoing);
+      return this.tell("Answer the question first (y/n), or Esc to send this as an instruction");
+    }
     const typed = typedText(outgoing);
     this.#history?.add(typed);
     this.#input.remember([typed]);
@@ -358,6 +375,12 @@ export class Screen implements PanelActions {
       send: (one) => this.chat.send(this.#userCommands.attached(one, this.chat)),
       ...{ giveBack: (one) => this.#input.giveBack(one), tell: (told) => this.tell(told) },
     });
+  }
+
+  #placeholder(): string {
+    const { panel } = this.#questions;
+    if (panel !== null) return `Answer with ${panel.letters}, or type an instruction`;
+    return this.chat.running === null ? "Ask anything" : "Add to the running request";
   }
 
   #makeCommands(): readonly PaletteCommand[] {
@@ -391,7 +414,7 @@ export class Screen implements PanelActions {
       transcript: this.#transcript,
       commands: () => this.#commands,
       panel: () => this.#panel,
-      answer: () => this.#questions.turn(),
+      questions: this.#questions,
       keys: () => this.#prefs.get().keys,
       tell: (text) => this.tell(text),
       quit: () => this.quit(),
@@ -412,7 +435,10 @@ export class Screen implements PanelActions {
       waiting,
       panel: this.#panel ?? this.#questions.panel,
       input: (width) => this.#input.lines(width),
-      footer: { session: this.#session, spent, steps: running?.turn.progress.spent, home: this.#parts.userHome },
+      footer: {
+        ...{ session: this.#session, spent, steps: running?.turn.progress.spent, git: this.#git },
+        home: this.#parts.userHome,
+      },
     };
   }
 }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import rlm from "../../../extensions/rlm/mod.ts";
 import { ASKING } from "../../helpers/asking_extension.ts";
+import { HandClock } from "../../helpers/hand_clock.ts";
 import { final, replyJson, type ScriptedReply } from "../../helpers/scripted_provider.ts";
 import { type RigOptions, type ScreenRig, withScreen } from "./_rig.ts";
 
@@ -13,17 +14,29 @@ const CTRL_G = "\x07";
 const CTRL_K = "\x0b";
 const DONE = "That: is all";
 
+interface QuestionRig extends ScreenRig {
+  readonly clock: HandClock;
+  /** Presses a key that nothing comes before or after at once. */
+  press(key: string): void;
+}
+
 /** Sends a request whose first block is this code. */
 async function asks(
   code: string,
-  work: (rig: ScreenRig) => Promise<void>,
+  work: (rig: QuestionRig) => Promise<void>,
   { replies = [final(DONE)], ...options }: RigOptions & { readonly replies?: readonly ScriptedReply[] } = {},
 ): Promise<void> {
-  const all = { ...options, engine: { extensions: [ASKING, rlm], ...options.engine } };
+  const clock = new HandClock();
+  const all = { ...options, parts: { clock }, engine: { extensions: [ASKING, rlm], ...options.engine } };
   await withScreen([replyJson([code]), ...replies], all, async (rig) => {
     rig.screen.type(`Go${ENTER}`);
     await rig.screen.until("Vis asks");
-    await work(rig);
+    const press = (key: string): void => {
+      clock.pass(1_000);
+      rig.screen.type(key);
+      clock.pass(1_000);
+    };
+    await work({ ...rig, clock, press });
   });
 }
 
@@ -32,16 +45,15 @@ function waits({ screen }: ScreenRig): boolean {
   return screen.screen().includes("Vis asks");
 }
 
-Deno.test("a question is shown with its choices, and its letters answer it after Ctrl-G", async () => {
+Deno.test("a question is shown with its choices, and its letters answer it at an empty input", async () => {
   for (
     const [key, text] of [["y", "yes, this time"], ["c", "in this conversation"], ["a", "from now on"], ["n", "no"]]
   ) {
-    await asks("(await asking.open()).allowed", async ({ screen }) => {
-      const shown = await screen.until("waiting for your answer (Ctrl-G)");
-      assert.match(shown, /Allow Vis to open doors\?[^]*It is locked\.[^]*y {2}yes, this time[^]*Ctrl-G answers/);
-      screen.type(CTRL_G);
-      await screen.until("❯ y  yes, this time");
-      screen.type(key!);
+    await asks("(await asking.open()).allowed", async ({ screen, press }) => {
+      const shown = await screen.until("waiting for your answer");
+      assert.match(shown, /Allow Vis to open doors\?[^]*It is locked\.[^]*y {2}yes, this time[^]*y c a n w · ↑↓/);
+      assert.match(shown, /Answer with y c a n w, or type an instruction/);
+      press(key!);
       await screen.until((now) => now.includes(DONE) && !now.includes("Vis asks"));
       const lines = screen.screen().split("\n");
       assert.ok(
@@ -52,22 +64,48 @@ Deno.test("a question is shown with its choices, and its letters answer it after
   }
 });
 
-Deno.test("what is typed when a question appears goes into the input, and answers nothing", async () => {
+Deno.test("text answers nothing: neither its first letter, nor letters typed as the question appears", async () => {
   await asks("(await asking.open()).allowed", async (rig) => {
-    const { screen, engine } = rig;
-    screen.type("yes, always");
-    await screen.until("yes, always");
+    const { screen, clock, engine } = rig;
+    screen.type("n"); // the question has just appeared
+    await screen.until(/^ n /m);
+    screen.type("\x7f");
+    await screen.until("Answer with");
+    clock.pass(1_000);
+    screen.type("a");
+    clock.pass(100);
+    screen.type("lways knock");
+    await screen.until("always knock");
+    clock.pass(1_000);
     screen.type(ENTER);
-    await screen.until(/yes, always \(queued/);
+    await screen.until("Answer the question first (y/n), or Esc to send this as an instruction");
+    assert.ok(waits(rig) && screen.screen().includes("always knock"));
+    screen.type(ESC);
+    await screen.until((now) => now.includes(DONE) && !now.includes("Vis asks"));
+    assert.match(engine.context(1), /false/);
+    assert.match(engine.context(1), /always knock/);
+  }, { rows: 40 });
+});
+
+Deno.test("Ctrl-G gives a question the keyboard beside a text, which stays", async () => {
+  await asks("(await asking.open()).allowed", async ({ screen, engine }) => {
     screen.type("ynca");
-    await screen.until((now) => now.includes("Vis asks") && /\bynca\b/.test(now));
-    assert.ok(waits(rig));
+    await screen.until((now) => now.includes("Esc says no and sends your text") && /\bynca\b/.test(now));
     screen.type(CTRL_G);
     await screen.until("❯ y");
     screen.type("n");
     await screen.until((now) => now.includes(DONE) && /\bynca\b/.test(now));
-    assert.match(engine.context(1), /allowed: false|false/);
+    assert.match(engine.context(1), /false/);
   });
+});
+
+Deno.test("w and the arrows open a question at an empty input; Esc is a no", async () => {
+  for (const [first, then] of [["w", "Why not?"], [DOWN, "❯ c"], [ESC, DONE]] as const) {
+    await asks("await asking.open()", async ({ screen, press }) => {
+      press(first);
+      await screen.until(then);
+    }, { rows: 40 });
+  }
 });
 
 Deno.test("arrows and Enter choose; w asks for the reason, which the model reads; Esc is a no", async () => {
@@ -100,7 +138,7 @@ Deno.test("Ctrl-G goes back to the input as well, and works from another panel",
     screen.type(CTRL_G);
     await screen.until((now) => now.includes("❯ y  yes, this time") && !now.includes("Commands"));
     screen.type(CTRL_G);
-    await screen.until("Ctrl-G answers");
+    await screen.until("y c a n w · ↑↓");
     screen.type("yes");
     await screen.until((now) => now.split("\n").some((line) => line.trim() === "yes" || line.includes(" yes ")));
     assert.ok(waits(rig));
@@ -153,8 +191,8 @@ Deno.test("each question needs its own key", async () => {
     screen.type(CTRL_G);
     await screen.until("❯ y");
     screen.type("y");
-    await screen.until((now) => now.includes("open b?") && now.includes("Ctrl-G answers"));
-    screen.type("y");
+    await screen.until((now) => now.includes("open b?") && now.includes("y c a n w · ↑↓"));
+    screen.type("y"); // it has just appeared
     screen.type(CTRL_G);
     await screen.until("❯ y");
     screen.type("n");
@@ -166,7 +204,7 @@ Deno.test("each question needs its own key", async () => {
 Deno.test("a child query asks here as well", async () => {
   const replies = [replyJson(["(await asking.open()).allowed"]), final("Child: asked"), final(DONE)];
   await asks('await rlm.run("Open the doors")', async ({ screen }) => {
-    await screen.until("waiting for your answer (Ctrl-G)");
+    await screen.until("waiting for your answer");
     screen.type(CTRL_G);
     await screen.until("❯ y");
     screen.type("y");

@@ -40,8 +40,7 @@ export class RunningTurn {
 
   /** What is happening now, for the line above the input. */
   get phase(): string {
-    const { question, doing } = this.progress;
-    return this.cancelling ? "cancelling" : question === null ? doing : `${doing} (Ctrl-G)`;
+    return this.cancelling ? "cancelling" : this.progress.doing;
   }
 
   /** Keeps this many of its iterations; earlier ones can be read again. */

@@ -1,5 +1,5 @@
-import { matchesKey } from "@earendil-works/pi-tui";
-import { abortable } from "../../../domain/kit/concurrency.ts";
+import { decodeKittyPrintable, matchesKey } from "@earendil-works/pi-tui";
+import { abortable, type Clock } from "../../../domain/kit/concurrency.ts";
 import {
   type ApprovalAnswer,
   type ApprovalChoice,
@@ -13,8 +13,13 @@ import { wrapped } from "../text/wrapped.ts";
 import { BasePanel, type Panel, type PanelParts } from "./panel.ts";
 import { LineInput, type Movement, movement } from "./widgets.ts";
 
+/** Between two letters of a word nobody waits this long, and nobody reads a question faster. */
+const PAUSE_MS = 300;
+
 interface QuestionsParts {
   readonly panels: PanelParts;
+  readonly clock: Clock;
+  readonly input: () => { readonly empty: boolean; key(data: string): void };
   /** The panel that has the keyboard. */
   readonly open: () => Panel | null;
   /** Cancels the running query. */
@@ -23,18 +28,21 @@ interface QuestionsParts {
   readonly ring: () => void;
 }
 
-/** What extensions ask while a query of this screen runs. A question is shown at once, but gets the keyboard only with
- * a key of its own: what was typed when it appeared goes where it was meant to go, and answers nothing. */
+/** What extensions ask while a query of this screen runs. At an empty input the letters of a question answer it. Text
+ * never does: a letter counts only if the question was there before it, and if no other key follows at once. */
 export class Questions {
   readonly #parts: QuestionsParts;
   #panel: ApprovalPanel | null = null;
+  #since = 0;
+  /** The letter that may become an answer. */
+  #held: { readonly data: string; readonly dropped: AbortController } | null = null;
 
   constructor(parts: QuestionsParts) {
     this.#parts = parts;
   }
 
   /** The question that waits. */
-  get panel(): Panel | null {
+  get panel(): ApprovalPanel | null {
     return this.#panel;
   }
 
@@ -47,18 +55,64 @@ export class Questions {
     return true;
   }
 
+  /** Takes a key that is meant for the question that waits; false leaves it to the screen and the input. */
+  takes(data: string): boolean {
+    const { clock, input } = this.#parts;
+    this.#release();
+    const panel = this.#panel;
+    if (panel === null || !input().empty || clock.now() - this.#since < PAUSE_MS) return false;
+    const letter = panel.names(decodeKittyPrintable(data) ?? data);
+    if (letter) this.#hold(data, panel);
+    else if (panel.moves(data)) this.#give(data, panel);
+    else if (matchesKey(data, "escape")) this.refuse();
+    else return false;
+    return true;
+  }
+
+  /** Answers no. */
+  refuse(): void {
+    const panel = this.#panel;
+    this.#panel = null;
+    panel?.refuse();
+  }
+
+  #hold(data: string, panel: ApprovalPanel): void {
+    const dropped = new AbortController();
+    this.#held = { data, dropped };
+    this.#parts.clock.sleep(PAUSE_MS, dropped.signal).then(() => {
+      this.#held = null;
+      if (this.#panel === panel) this.#give(data, panel);
+    }, () => {});
+  }
+
+  /** The letter was the beginning of a text. */
+  #release(): void {
+    const held = this.#held;
+    this.#held = null;
+    held?.dropped.abort();
+    if (held) this.#parts.input().key(held.data);
+  }
+
+  #give(data: string, panel: ApprovalPanel): void {
+    this.#parts.panels.act.open(panel);
+    panel.handleInput(data);
+  }
+
   readonly approve: Approve = async (question, signal) => {
-    const { panels, open, cancel, ring } = this.#parts;
+    const { panels, open, cancel, ring, input, clock } = this.#parts;
     const answered = Promise.withResolvers<ApprovalAnswer>();
     const active = (): boolean => open() === panel;
-    const panel = new ApprovalPanel({ ...panels, question, active, answer: answered.resolve, cancel });
+    const ready = (): boolean => open() === null && input().empty;
+    const panel = new ApprovalPanel({ ...panels, question, active, ready, answer: answered.resolve, cancel });
     this.#panel = panel;
+    this.#since = clock.now();
     panels.act.redraw();
     ring();
     try {
       return await abortable(answered.promise, signal);
     } finally {
-      this.#panel = null;
+      this.#release();
+      if (this.#panel === panel) this.#panel = null;
       if (active()) panels.act.close();
       panels.act.redraw();
     }
@@ -69,8 +123,10 @@ const WHY_NOT = { key: "w", text: "no, and say why" } as const;
 
 interface ApprovalPanelParts extends PanelParts {
   readonly question: ApprovalQuestion;
-  /** Whether keys reach it. */
+  /** Whether every key reaches it. */
   readonly active: () => boolean;
+  /** Whether its letters reach it, because the input is empty. */
+  readonly ready: () => boolean;
   readonly answer: (answer: ApprovalAnswer) => void;
   /** Cancels the query that asks. */
   readonly cancel: () => void;
@@ -109,9 +165,34 @@ export class ApprovalPanel extends BasePanel {
 
   get hint(): string {
     const more = this.#more ? "PgDn shows more · " : "";
-    if (!this.#own.active()) return `${more}Ctrl-G answers`;
+    if (!this.#own.active()) {
+      return more +
+        (this.#own.ready()
+          ? `${this.letters} · ↑↓ chooses · Esc says no`
+          : "Esc says no and sends your text · Ctrl-G answers");
+    }
     if (this.#why !== null) return "Enter says no · Esc";
     return `${more}↑↓ Enter, or a letter · Esc says no · Ctrl-G returns to the input`;
+  }
+
+  /** "y c a n w". */
+  get letters(): string {
+    return this.#choices.map(({ key }) => key).join(" ");
+  }
+
+  /** Whether this is the letter of a choice. */
+  names(key: string): boolean {
+    return this.#choices.some((choice) => choice.key === key);
+  }
+
+  /** Whether a key selects one of its choices or scrolls it. */
+  moves(data: string): boolean {
+    const moved = movement(data);
+    return moved === "up" || moved === "down" || moved !== null && (this.#more || this.#top > 0);
+  }
+
+  refuse(): void {
+    this.#own.answer({ decision: "no", reason: "" });
   }
 
   protected override get clickable(): boolean {
@@ -124,7 +205,7 @@ export class ApprovalPanel extends BasePanel {
   }
 
   protected override back(): void {
-    if (this.#why === null) this.#own.answer({ decision: "no", reason: "" });
+    if (this.#why === null) this.refuse();
     this.#why = null;
   }
 

@@ -18,6 +18,7 @@ async function withPanel(
     ...parts,
     question: { id: "1", extension: "test", what, why: "", scope: `network for ${"a".repeat(40)}`, lasting },
     active: () => held.active,
+    ready: () => false,
     answer: (answer) => void answers.push(answer),
     cancel: () => {},
   });
