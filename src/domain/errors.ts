@@ -8,8 +8,9 @@ export class UsageError extends Error {
 
 /** `value`: a key or value of a settings file. `untrusted`: a key that a project's file must not set. `syntax`: a file
  * is not JSON with comments. `access`: a file cannot be read. `no_provider`: none is configured. `unserved`: the
- * named provider or model cannot be used here, for lack of a key or a server. `other`: see the message. */
-type ConfigErrorCode = "value" | "untrusted" | "syntax" | "access" | "no_provider" | "unserved" | "other";
+ * named provider or model cannot be used here, for lack of a key or a server. `no_model`: the provider has no default
+ * model, and none is named. `other`: see the message. */
+type ConfigErrorCode = "value" | "untrusted" | "syntax" | "access" | "no_provider" | "unserved" | "no_model" | "other";
 
 /** A setting is missing or wrong; the CLI exits with 3. The message is the problem, a semicolon, and the advice. */
 export class ConfigError extends Error {

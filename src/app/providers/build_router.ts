@@ -96,10 +96,15 @@ function routeOf(
   return { provider, model, speed: own?.speed, intelligence: own?.intelligence, firstTokenMs, silenceMs };
 }
 
-/** A server on this machine serves the model it has; for any other provider the model must be named. */
+/** A server on this machine serves the model it has; for any other provider the model must be named, and the error names
+ * the first one that the service offers. */
 async function firstServed(resolved: ResolvedProvider): Promise<string> {
-  if (!resolved.local) throw new ConfigError(noModel(resolved));
-  const { provider } = await makeProvider(resolved, "");
+  const { provider, knows } = await makeProvider(resolved, "");
+  if (!resolved.local) {
+    const names = await provider.models({ signal: AbortSignal.timeout(LIST_MS) }).catch(() => []);
+    const first = names.find(knows) ?? names[0] ?? null;
+    throw new ConfigError(noModel(resolved, first), { code: "no_model" });
+  }
   let models: readonly string[];
   try {
     models = await provider.models({ signal: AbortSignal.timeout(LIST_MS) });
@@ -112,9 +117,9 @@ async function firstServed(resolved: ResolvedProvider): Promise<string> {
   return chat;
 }
 
-function noModel({ name, plain }: ResolvedProvider): string {
+function noModel({ name, plain }: ResolvedProvider, first: string | null): string {
   const where = plain ? "" : ` for ${name}`;
-  return `No model is set${where}: set VIS_MODEL or use --model NAME (vis models${
+  return `No model is set${where}: set VIS_MODEL or use --model ${first ?? "NAME"} (vis models${
     plain ? "" : ` --provider ${name}`
   } lists them)`;
 }

@@ -1,13 +1,21 @@
 import { devNull } from "node:os";
 import { join } from "node:path";
-import type { Io, ScreenRequest } from "../../channels/channel.ts";
+import type { Io, OpenRequest, ScreenRequest, Session } from "../../channels/channel.ts";
 import type { RunCommand } from "../../channels/tui/user_commands.ts";
-import { UsageError } from "../../domain/errors.ts";
+import { ConfigError, UsageError } from "../../domain/errors.ts";
 import { abortable } from "../../domain/kit/concurrency.ts";
 import { openSession, type SessionParts } from "../session/open_session.ts";
 import { programsOf, readSettings, rootOf, visHome } from "../settings/settings.ts";
 import { dumbTerminal } from "./deno_io.ts";
 
+/** Opens a session without a model, where the settings give none: the screen offers to choose one. */
+async function withoutModel(error: unknown, request: OpenRequest, parts: SessionParts): Promise<Session> {
+  if (!(error instanceof ConfigError) || !NO_MODEL.includes(error.code)) throw error;
+  const session = await openSession({ ...request, browse: true }, parts);
+  return { ...session, provider: "", model: "", notes: [...session.notes ?? [], error.problem] };
+}
+
+const NO_MODEL: readonly ConfigError["code"][] = ["no_provider", "unserved", "no_model"];
 const GIT_MS = 5_000;
 
 /** Runs Vis on the terminal of this process until the user quits. Resolves with the exit code. Throws `ConfigError`,
@@ -23,7 +31,7 @@ export async function screen(
     import("../../channels/tui/run_screen.ts"),
     import("../../channels/tui/terminal.ts"),
     import("../../channels/tui/prefs.ts"),
-    openSession(request, parts),
+    openSession(request, parts).catch((error: unknown) => withoutModel(error, request, parts)),
   ]);
   const home = visHome(env);
   const { prefs, note } = await PrefsFile.open(join(home ?? devNull, "tui.json"));
@@ -48,7 +56,7 @@ export async function screen(
       const settings = await readSettings(request, env, parts);
       return await gitState(workspace, {
         root: rootOf({ ...settings, workspace }, env),
-        ...programsOf(settings, { env, ...parts }),
+        ...programsOf(settings, parts),
       });
     },
     userHome: env["HOME"] ?? env["USERPROFILE"] ?? "",

@@ -154,7 +154,7 @@ export function footerLine(
 ): string {
   const { walls, sentBytes } = spent;
   const parts = [
-    `${session.provider} ${session.model}`,
+    session.model === "" ? "no model" : `${session.provider} ${session.model}`,
     walls === null ? "" : walls.length === 0 ? "no walls" : walls.length === WALLS ? "walled" : "partly walled",
     git === "" ? "" : `git ${git}`,
     steps ? `step ${steps.used} of ${steps.budget}` : spent.steps === 0 ? "" : amounts.count(spent.steps, "step"),

@@ -43,7 +43,7 @@ export async function runScreen(
   try {
     const notes = place.continue && branch === null ? [await nothingToContinue(session)] : [];
     await screen.start({ branch, notes: [...notes, ...notesOf(session)] });
-    if (place.request !== undefined) screen.chat.send({ text: place.request, variables: {}, images: {} });
+    if (place.request !== undefined) screen.begin({ text: place.request, variables: {}, images: {} });
     void screen.done.then(() => ended.resolve(0));
     code.value = await ended.promise;
   } finally {

@@ -22,6 +22,7 @@ import { type Outgoing, typedText } from "./input/outgoing.ts";
 import { type PromptFile, promptFiles } from "./prompt_files.ts";
 import { freshKeys, Keyboard } from "./keyboard.ts";
 import { Questions } from "./panels/approval_panel.ts";
+import { ModelPicker } from "./panels/model_picker.ts";
 import type { PaletteCommand } from "./panels/palette.ts";
 import type { Panel, PanelActions, PanelParts } from "./panels/panel.ts";
 import type { Prefs, PrefsKeeper } from "./prefs.ts";
@@ -57,6 +58,11 @@ export interface ScreenStart {
   readonly branch: Branch | null;
   /** Notes that the user should see first. */
   readonly notes: readonly string[];
+}
+
+/** A session without one shows what is stored, and runs nothing. */
+function hasModel({ model }: Session): boolean {
+  return model !== "";
 }
 
 /** Terminals accept no more through their clipboard sequence. */
@@ -157,10 +163,17 @@ export class Screen implements PanelActions {
     this.#input.complete(completions(this.#commands, workspace));
     await this.#show(branch);
     void this.#readGit();
+    if (!hasModel(this.#session)) this.open(new ModelPicker(this.#panelParts()));
     for (const note of [...notes, ...files.notes]) {
       this.#transcript.add(new LineEntry(note, (text) => this.#theme.dim(text)));
     }
     this.redraw();
+  }
+
+  /** Sends the first request; without a model it waits in the input. */
+  begin(outgoing: Outgoing): void {
+    if (hasModel(this.#session)) this.chat.send(outgoing);
+    else this.#input.giveBack(outgoing);
   }
 
   /** Restores the terminal. May be called at any time, and repeatedly. */
@@ -239,7 +252,9 @@ export class Screen implements PanelActions {
     await this.#idle("change the model", async () => {
       const { open, request, config } = this.#parts;
       const before = this.#session;
-      if (before.database === ":memory:") throw new Error("Cannot change the model: the database is in memory");
+      if (before.database === ":memory:" && hasModel(before)) {
+        throw new Error("Cannot change the model: the database is in memory");
+      }
       this.#session = await open({ ...request, provider, model: name });
       await before.close();
       const model = `${provider}/${name}`;
@@ -365,6 +380,11 @@ export class Screen implements PanelActions {
     if (this.#questions.panel !== null && !/^[/!]/.test(text)) {
       this.#input.giveBack(outgoing);
       return this.tell("Answer the question first (y/n), or Esc to send this as an instruction");
+    }
+    if (!hasModel(this.#session) && !/^[/!]/.test(text)) {
+      this.#input.giveBack(outgoing);
+      this.open(new ModelPicker(this.#panelParts()));
+      return this.tell("Choose a model first");
     }
     const typed = typedText(outgoing);
     this.#history?.add(typed);

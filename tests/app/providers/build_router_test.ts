@@ -19,7 +19,10 @@ Deno.test("buildRouter() says what to set where nothing is set", async () => {
     }
     return true;
   });
-  await assert.rejects(routerOf({ VIS_API_KEY: "k" }), /^ConfigError: No model is set: .*\(vis models lists them\)$/);
+  await assert.rejects(
+    routerOf({ VIS_API_KEY: "k", VIS_BASE_URL: "http://127.0.0.1:9/v1" }),
+    /^ConfigError: No model is set: .*\(vis models lists them\)$/,
+  );
   await assert.rejects(routerOf({ VIS_PROVIDER: "acme" }), /^ConfigError: Cannot use provider: acme/);
 });
 
@@ -104,6 +107,14 @@ Deno.test("buildRouter() takes the first model of a named server of this machine
     const config = { provider: "ollama", providers: [{ name: "ollama", baseUrl }] };
     const { model, capabilities } = (await buildRouter(await settingsOf({ config }))).current();
     assert.deepEqual([model, capabilities.price], ["mock-1", { input: 0, output: 0, cached: 0 }]);
+    const keyed = {
+      config: { provider: "openai-responses", providers: [{ name: "openai-responses", baseUrl }] },
+      env: { OPENAI_API_KEY: "k" },
+    };
+    await assert.rejects(
+      buildRouter(await settingsOf(keyed)),
+      /^ConfigError: No model is set for openai-responses: .* --model mock-1 \(vis models/,
+    );
   } finally {
     await mock.close();
   }
@@ -114,7 +125,15 @@ Deno.test("buildRouter() takes the first model of a named server of this machine
   );
   const env = { OPENAI_API_KEY: "k" };
   await assert.rejects(
-    buildRouter(await settingsOf({ config: { provider: "openai-responses" }, env })),
+    buildRouter(
+      await settingsOf({
+        config: {
+          provider: "openai-responses",
+          providers: [{ name: "openai-responses", baseUrl: "http://127.0.0.1:9/v1" }],
+        },
+        env,
+      }),
+    ),
     /^ConfigError: No model is set for openai-responses: set VIS_MODEL .*\(vis models --provider openai-responses lists them\)$/,
   );
 });

@@ -1,4 +1,4 @@
-import type { Session } from "../../../src/channels/channel.ts";
+import type { OpenRequest, Session } from "../../../src/channels/channel.ts";
 import { DEFAULT_PREFS, type Prefs, type PrefsKeeper } from "../../../src/channels/tui/prefs.ts";
 import { runScreen } from "../../../src/channels/tui/run_screen.ts";
 import type { ScreenParts } from "../../../src/channels/tui/screen.ts";
@@ -27,7 +27,11 @@ export interface RigOptions {
   readonly home?: string | null;
   readonly color?: boolean;
   readonly prefs?: Partial<Prefs>;
-  readonly place?: { readonly continue?: boolean; readonly conversation?: string };
+  readonly place?: { readonly continue?: boolean; readonly conversation?: string; readonly request?: string };
+  /** A text of the first picture. */
+  readonly shows?: string;
+  /** The model changes: what was asked for. The engine stays. */
+  readonly opens?: (request: OpenRequest) => void;
   readonly engine?: EngineOptions;
   readonly session?: Partial<Session>;
   readonly parts?: Partial<ScreenParts>;
@@ -86,7 +90,11 @@ export async function withScreen(
     ...options.session,
   };
   const code = runScreen({
-    ...{ io: { stdout: (text) => void out.push(text) }, request: {}, prefs, userHome: "", open: never },
+    ...{ io: { stdout: (text) => void out.push(text) }, request: {}, prefs, userHome: "" },
+    open: (request) => {
+      (options.opens ?? never)(request);
+      return Promise.resolve({ ...session, provider: request.provider ?? "", model: request.model ?? "" });
+    },
     ...{
       providers: never,
       config: never,
@@ -103,7 +111,7 @@ export async function withScreen(
   }, { session, place: options.place ?? {} });
   code.catch(() => {});
   try {
-    await Promise.race([screen.until("scripted script"), code.then(() => {}, () => {})]);
+    await Promise.race([screen.until(options.shows ?? "scripted script"), code.then(() => {}, () => {})]);
     await work({ screen, engine, out, prefs, code, gone: () => told.gone() });
   } finally {
     if (screen.started) told.gone();

@@ -36,11 +36,6 @@ export async function screenCommand(
       "Cannot start interactive mode: stdin and stdout must be a terminal; without one, use vis run",
     );
   }
-  if (request.provider === undefined && request.model === undefined) {
-    const admin = await services.providerAdmin(request);
-    const { providers, problem } = await admin.providers({ check: false, signal: new AbortController().signal });
-    if (problem !== "" && providers.length === 0) return await welcome({ services, io, help });
-  }
   return await services.screen(request);
 }
 

@@ -5,6 +5,7 @@ import type { LoginChoice, ModelReport, ModelsReport } from "../../../domain/rep
 import { BOT_LOGIN } from "../../../domain/settings.ts";
 import type { ProviderAdmin } from "../../channel.ts";
 import { flat, paint } from "../text/one_line.ts";
+import { LoginPanel } from "./login_panel.ts";
 import { BasePanel, type PanelParts } from "./panel.ts";
 import { LineInput, List, movement, row } from "./widgets.ts";
 
@@ -34,7 +35,9 @@ interface Listed {
 type Item =
   | { readonly kind: "provider"; readonly name: string; readonly told: string }
   | { readonly kind: "model"; readonly provider: string; readonly model: ModelReport }
-  | { readonly kind: "typed"; readonly provider: string; readonly name: string };
+  | { readonly kind: "typed"; readonly provider: string; readonly name: string }
+  /** A provider that can be logged in to, or a server that could be started here. */
+  | { readonly kind: "login"; readonly choice: LoginChoice };
 
 /** Every provider and its models, including servers detected on this machine. Enter selects one from the next query on
  * and saves the choice. */
@@ -44,7 +47,7 @@ export class ModelPicker extends BasePanel {
   readonly #deadlineMs: number;
   #providers: readonly Listed[] = [];
   #notes: readonly string[] = [];
-  #logins: readonly string[] = [];
+  #logins: readonly LoginChoice[] = [];
   readonly #lists = new Map<string, ModelsReport | { readonly problem: string }>();
   readonly #input = new LineInput({ prompt: "> ", placeholder: "name of a model" });
   readonly #list = new List<Item>({
@@ -64,9 +67,10 @@ export class ModelPicker extends BasePanel {
         return { admin, report: await admin.providers({ check: false, signal }) };
       },
       then: ({ admin, report: { providers, problem, notes } }) => {
-        this.#providers = providers.map(({ name, key: { fix } }) => ({ name, fix }));
+        const listed = providers.map(({ name, key: { fix } }) => ({ name, fix }));
+        this.#providers = [...listed.filter(({ fix }) => fix === ""), ...listed.filter(({ fix }) => fix !== "")];
         this.#notes = [...problem === "" ? [] : [problem], ...notes];
-        this.#offer(admin.loginNames());
+        this.#offer(admin.loginNames().map((name) => ({ name, title: "", need: "required" })));
         for (const { name, fix } of this.#providers) if (fix === "") this.#ask(name, admin);
         this.#fill();
         this.#look(admin);
@@ -75,7 +79,9 @@ export class ModelPicker extends BasePanel {
   }
 
   protected override draw({ width, height }: { readonly width: number; readonly height: number }): readonly string[] {
-    const none = this.#providers.length === 0 ? "no provider is configured: vis auth login" : this.#notes[0] ?? "";
+    const none = this.#providers.length === 0
+      ? "no provider is configured: choose one to log in to"
+      : this.#notes[0] ?? "";
     const below = this.below(flat(none), { empty: this.#list.items.length === 0 });
     return [...this.#input.render(width), ...this.#list.render(width, height - 1 - below.length), ...below];
   }
@@ -101,7 +107,7 @@ export class ModelPicker extends BasePanel {
       then: (choices) => {
         const found = choices.filter((choice) => isServer(choice) && !this.#has(choice.name));
         this.#providers = [...this.#providers, ...found.map(({ name }) => ({ name, fix: "" }))];
-        this.#offer(choices.map(({ name }) => name));
+        this.#offer(choices);
         for (const { name } of found) this.#ask(name, admin);
         this.#fill();
       },
@@ -112,9 +118,11 @@ export class ModelPicker extends BasePanel {
     return this.#providers.some(({ name }) => name === provider);
   }
 
-  /** Lists the providers that are not set up yet. */
-  #offer(names: readonly string[]): void {
-    this.#logins = names.filter((name) => name !== BOT_LOGIN && !this.#has(name));
+  /** Lists the providers that cannot be used yet. */
+  #offer(choices: readonly LoginChoice[]): void {
+    const isReady = (provider: string): boolean =>
+      this.#providers.some(({ name, fix }) => name === provider && fix === "");
+    this.#logins = choices.filter(({ name }) => name !== BOT_LOGIN && !isReady(name));
   }
 
   /** Requests the models of one provider, so that a slow one does not delay the others. */
@@ -153,13 +161,15 @@ export class ModelPicker extends BasePanel {
     const known = [...this.#lists.values()].some((list) =>
       "models" in list && list.models.some(({ name }) => name === typed)
     );
-    const own: readonly Item[] = typed === "" || known
+    const own: readonly Item[] = typed === "" || known || present.provider === ""
       ? []
       : [{ kind: "typed", provider: present.provider, name: typed }];
-    const others: readonly Item[] = typed !== "" || this.#logins.length === 0
-      ? []
-      : [{ kind: "provider", name: "More", told: `vis auth login NAME: ${this.#logins.join(", ")}` }];
-    this.#list.set([...items, ...own, ...others], { from: typed === "" ? "kept" : "first" });
+    const logins = fuzzyFilter([...this.#logins], typed, ({ name, title }) => `${name} ${title}`);
+    const others: readonly Item[] = logins.length === 0 ? [] : [
+      { kind: "provider", name: "Log in", told: "Enter asks for the key" },
+      ...logins.map((choice) => ({ kind: "login", choice } as const)),
+    ];
+    this.#list.set([...items, ...others, ...own], { from: typed === "" ? "kept" : "first" });
     if (this.#untouched && typed === "") this.#list.select(`${present.provider}/${present.model}`);
   }
 
@@ -171,6 +181,11 @@ export class ModelPicker extends BasePanel {
   #drawn(item: Item, place: { readonly width: number; readonly selected: boolean }): readonly string[] {
     if (item.kind === "provider") return headed(flat(item.name, 60), { told: flat(item.told), ...place });
     if (item.kind === "typed") return [row(`use “${flat(item.name, 200)}” of ${flat(item.provider, 60)}`, place)];
+    if (item.kind === "login") {
+      const { name, title, need } = item.choice;
+      const facts = [need === "device-login" ? "in the browser" : ""];
+      return [row(`  ${flat(name, 60)}`, { detail: flat(title), facts, ...place })];
+    }
     const { provider, model } = this.#present;
     const here = item.provider === provider && item.model.name === model;
     return [row(`${here ? "●" : " "} ${flat(item.model.name, 200)}`, { facts: modelFacts(item.model), ...place })];
@@ -179,8 +194,16 @@ export class ModelPicker extends BasePanel {
   #use(): void {
     const item = this.#list.selected;
     if (item === undefined || item.kind === "provider") return;
+    if (item.kind === "login") return this.#logIn(item.choice);
     const name = item.kind === "model" ? item.model.name : item.name;
     this.leaveFor(() => this.parts.act.useModel({ provider: item.provider, name }));
+  }
+
+  #logIn({ name, start }: LoginChoice): void {
+    if (start !== undefined) throw new Error(`${name} is not running: ${start}`);
+    const { parts } = this;
+    const next = (): void => parts.act.open(new ModelPicker(parts));
+    parts.act.open(new LoginPanel(parts, { provider: name, next }));
   }
 }
 
@@ -200,6 +223,7 @@ function isServer({ need, start }: LoginChoice): boolean {
 
 function keyOf(item: Item): string {
   if (item.kind === "provider") return `${item.name}/`;
+  if (item.kind === "login") return `log in ${item.choice.name}`;
   return item.kind === "model" ? `${item.provider}/${item.model.name}` : "typed";
 }
 

@@ -171,12 +171,18 @@ const MOST = 2_000;
 /** A one-line input; no paste can insert control sequences. */
 export class LineInput {
   readonly #input: Input;
+  readonly #prompt: string;
+  readonly #hidden: boolean;
 
-  constructor({ prompt, placeholder = "", value = "" }: {
+  /** `hidden`: a secret, of which only the length is shown. */
+  constructor({ prompt, placeholder = "", value = "", hidden = false }: {
     readonly prompt: string;
     readonly placeholder?: string;
     readonly value?: string;
+    readonly hidden?: boolean;
   }) {
+    this.#prompt = prompt;
+    this.#hidden = hidden;
     this.#input = new Input({ prompt, placeholder, placeholderStyle: paint.dim });
     this.#input.focused = true;
     // Typed text is appended to the value, so the value itself is pasted.
@@ -197,6 +203,7 @@ export class LineInput {
   }
 
   render(width: number): string[] {
+    if (this.#hidden) return [fitted(`${this.#prompt}${"•".repeat(Math.min(this.value.length, 60))}`, { width })];
     return this.#input.render(width);
   }
 }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { ProviderAdmin } from "../../../../src/channels/channel.ts";
 import { ModelPicker } from "../../../../src/channels/tui/panels/model_picker.ts";
+import { LoginPanel } from "../../../../src/channels/tui/panels/login_panel.ts";
 import type { ModelReport, ModelsReport, ProviderReport } from "../../../../src/domain/reports.ts";
 import { HOSTILE, KEYS, selected, shown, startPanels, type, WIDTHS } from "./_rig.ts";
 
@@ -99,7 +100,10 @@ Deno.test("ModelPicker a provider without a key says how to log in, and is not a
   const panel = new ModelPicker(rig.parts);
   const text = await rig.until(panel, /● b/);
   assert.match(text, /two {2}no key: run vis auth login two, or set TWO_API_KEY/);
-  assert.match(text, /More {2}vis auth login NAME: stopped, three$/m);
+  assert.match(
+    await rig.until(panel, /Stopped/),
+    /Log in {2}Enter asks for the key\n {4}stopped {2}Stopped.*\n {4}two .*\n {4}three /,
+  );
   assert.match(shown(panel, { width: 40 }), /two\n {2}no key: run vis auth login two, or set\n {2}TWO_API_KEY/);
 });
 
@@ -117,8 +121,7 @@ Deno.test("ModelPicker servers on this machine are found meanwhile, offer their 
   servers.resolve(["one", "ollama"]);
   const text = await rig.until(panel, /qwen:8b/);
   assert.equal(text.match(/^one\b/gm)?.length, 1);
-  assert.match(text, /More {2}vis auth login NAME: stopped, two$/m);
-  assert.doesNotMatch(text, /^stopped/m);
+  assert.match(text, /Log in {2}.*\n {4}stopped {2}Stopped.*\n {4}two/);
   assert.match(text, /❯ ● b/);
   type(panel, ..."qwen");
   type(panel, KEYS.enter);
@@ -141,7 +144,7 @@ Deno.test("ModelPicker a provider that does not answer keeps nobody waiting, and
 
 Deno.test("ModelPicker no provider, and settings that cannot be read, are told", async () => {
   await using rig = await startPanels([], { session: here, admin: fake({ providers: [], models: {} }) });
-  await rig.until(new ModelPicker(rig.parts), /no provider is configured: vis auth login/);
+  await rig.until(new ModelPicker(rig.parts), /no provider is configured: choose one to log in to/);
   const admin: Partial<ProviderAdmin> = { providers: () => Promise.reject(new Error("Cannot read config.jsonc: bad")) };
   await using broken = await startPanels([], { session: here, admin });
   const panel = new ModelPicker(broken.parts);
@@ -175,4 +178,36 @@ Deno.test("ModelPicker 2000 models and hostile names", async () => {
   for (const width of WIDTHS) assert.match(shown(panel, { width }), /❯ {3}a\\u001b/);
   type(panel, ..."1234");
   assert.match(selected(panel), /model-1234/);
+});
+
+Deno.test("ModelPicker logs in to a provider: a refused key is said, a good one is saved and the models are shown", async () => {
+  const saved: string[] = [];
+  const admin: Partial<ProviderAdmin> = {
+    ...fake({ providers: [], models: {}, logins: ["acme"] }),
+    loginKind: () => Promise.resolve("key"),
+    keyPage: () => "https://acme.test/keys",
+    tryKey: (_, key) => Promise.resolve({ state: key === "good-key" ? "works" : "refused", found: "no such key" }),
+    saveKey: (name, key) => Promise.resolve(void saved.push(`${name} ${key}`)).then(() => ""),
+  };
+  await using rig = await startPanels([], { session: { provider: "", model: "" }, admin });
+  const picker = new ModelPicker(rig.parts);
+  await rig.until(picker, /Stopped/);
+  type(picker, ..."acme", KEYS.enter);
+  const login = await rig.does("open");
+  assert.ok(login instanceof LoginPanel);
+  await rig.until(login, /Create a key at https:\/\/acme\.test\/keys/);
+  type(login, ..."bad-key", KEYS.enter);
+  assert.doesNotMatch(await rig.until(login, /! acme rejected the key: no such key/), /bad-key/);
+  type(login, ...Array<string>(7).fill(KEYS.backspace), ..."good-key", KEYS.enter);
+  assert.equal(await rig.does("tell"), "Logged in to acme");
+  assert.ok(rig.all("open").at(-1) instanceof ModelPicker);
+  assert.deepEqual(saved, ["acme good-key"]);
+});
+
+Deno.test("ModelPicker says how to start a server that does not run", async () => {
+  await using rig = await startPanels([], { session: here, admin: fake({ providers: [], models: {} }) });
+  const panel = new ModelPicker(rig.parts);
+  await rig.until(panel, /Stopped/);
+  type(panel, ..."stopped", KEYS.enter);
+  await rig.until(panel, /! stopped is not running: run: serve/);
 });
