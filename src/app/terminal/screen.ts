@@ -54,7 +54,7 @@ export async function screen(
     runCommand: runUserCommand,
     gitState: async (workspace) => {
       const settings = await readSettings(request, env, parts);
-      return await gitState(workspace, {
+      return await gitState({
         root: rootOf({ ...settings, workspace }, env),
         ...programsOf(settings, parts),
       });
@@ -70,7 +70,6 @@ export async function screen(
 /** Branch of a repository, with a star if something is not committed; "" for none. Git runs behind the whole wall, may
  * change nothing, and runs no program that the repository names. */
 async function gitState(
-  workspace: string,
   { root, spawn }: { readonly root: string | null } & Pick<ReturnType<typeof programsOf>, "spawn">,
 ): Promise<string> {
   if (root === null) return "";

@@ -72,7 +72,7 @@ export class Keyboard {
   }
 
   #act(action: KeyAction): void {
-    const { chat, transcript, redraw, quit, suspend, commands } = this.#parts;
+    const { transcript, redraw, quit, suspend, commands } = this.#parts;
     const acts: Partial<Record<KeyAction, () => void>> = {
       interrupt: () => this.#interrupt(),
       escape: () => this.#escape(),
