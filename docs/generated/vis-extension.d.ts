@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: de66013a06d5edfb2bab32127641fe3c8387c0ac482433474e5ba235be3b2896
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 66a8e634f66f9c25e90348d033580e2667ed2eeee318d562442e8f6986c553e7
 import { z } from 'zod';
 
 /** Any value that JSON can express. */
