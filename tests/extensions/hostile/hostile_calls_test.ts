@@ -1,10 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { COMPILED_HEAP_MIB, V8_FLAGS } from "../../../scripts/flags.ts";
 import { HostCallError } from "../../../src/domain/errors.ts";
 import { ExtensionRegistry } from "../../../src/extension/registry.ts";
-import { baseRuntime } from "../../helpers/base_runtime.ts";
-import { HOSTILE_BLOCKS } from "./_blocks.ts";
 import { SHIPPED } from "./_shipped.ts";
 
 const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
@@ -52,22 +49,4 @@ Deno.test("every function of every shipped extension answers hostile sizes and s
     );
   }
   await Deno.remove(workspace, { recursive: true });
-});
-
-const executable = (await baseRuntime()).ok;
-const why = executable ? " (skipped: the executable does, in hostile_compiled_test.ts)" : "";
-
-Deno.test(`a process with the heap of the executable goes on after every hostile block, and answers${why}`, {
-  ignore: executable,
-}, async () => {
-  const flags = [...V8_FLAGS, `--max-old-space-size=${COMPILED_HEAP_MIB}`].join(",");
-  const script = new URL("./_main.ts", import.meta.url).href;
-  const args = ["run", "--quiet", "-A", `--v8-flags=${flags}`, script];
-  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), { args }).output();
-  const lines = new TextDecoder().decode(stdout).trim().split("\n").map((line) => JSON.parse(line));
-  assert.equal(code, 0, new TextDecoder().decode(stderr).slice(-2_000));
-  assert.deepEqual(
-    lines.map(({ name, status, after }) => [name, status, after]),
-    HOSTILE_BLOCKS.map(([name]) => [name, "done", true]),
-  );
 });

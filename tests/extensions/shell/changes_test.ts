@@ -1,93 +1,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import fs from "../../../extensions/fs/mod.ts";
-import shell from "../../../extensions/shell/mod.ts";
-import { ExtensionRegistry } from "../../../src/extension/registry.ts";
-import type { EnvironmentView, FileChanges } from "../../../src/extension/mod.ts";
+import type { FileChanges } from "../../../src/extension/mod.ts";
 import { until } from "../../helpers/until.ts";
-import { Workspace } from "../fs/_workspace.ts";
-
-const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
-
-interface Run {
-  readonly code: number;
-  readonly changes?: FileChanges;
-}
-
-/** A workspace whose commands run as ordinary processes. */
-async function withCommands(
-  files: Readonly<Record<string, string>>,
-  test: (at: {
-    readonly workspace: Workspace;
-    run(command: string): Promise<Run>;
-    // deno-lint-ignore no-explicit-any
-    call(name: string, ...args: unknown[]): Promise<any>;
-    abortable(signal: AbortSignal, name: string, ...args: unknown[]): Promise<unknown>;
-    /** What the query was told of changed files. */
-    readonly diffs: string[];
-    git(...args: string[]): Promise<void>;
-  }) => Promise<void>,
-): Promise<void> {
-  await using workspace = await Workspace.with(files);
-  const diffs: string[] = [];
-  const spawn: EnvironmentView["spawn"] = async (argv, options = {}) => {
-    const [program = "", ...args] = argv;
-    const child = new Deno.Command(program, {
-      args,
-      cwd: workspace.root,
-      stdin: "piped",
-      stdout: "piped",
-      stderr: "piped",
-    }).spawn();
-    const writer = child.stdin.getWriter();
-    if (typeof options.input === "string") await writer.write(new TextEncoder().encode(options.input));
-    await writer.close();
-    options.signal?.addEventListener("abort", () => child.kill("SIGKILL"));
-    const outputs = { stdout: "", stderr: "" };
-    const read = async (name: "stdout" | "stderr"): Promise<void> => {
-      for await (const bytes of child[name]) {
-        outputs[name] += new TextDecoder().decode(bytes);
-        options.onOutput?.(name, new Uint8Array(bytes));
-      }
-    };
-    const [{ code, signal }] = await Promise.all([child.status, read("stdout"), read("stderr")]);
-    options.signal?.throwIfAborted();
-    return { code, signal, ...outputs, ms: 1, timedOut: false, truncated: false, notes: [] };
-  };
-  const registry = new ExtensionRegistry({ log: SILENT, home: workspace.home });
-  for (const extension of [fs, shell]) registry.register(extension);
-  const closed = new AbortController();
-  const env: EnvironmentView = {
-    ...workspace.env,
-    envId: crypto.randomUUID(),
-    closed: closed.signal,
-    spawn,
-    changedFile: (diff) => void diffs.push(diff),
-  };
-  const active = await registry.activate(env);
-  const abortable = (signal: AbortSignal, name: string, ...args: unknown[]) =>
-    active.call(name, args, {
-      env: { ...env, signal, spawn: (argv, options) => spawn(argv, { ...options, signal }) },
-      signal,
-    });
-  const call = (name: string, ...args: unknown[]) => abortable(new AbortController().signal, name, ...args);
-  try {
-    await test({
-      workspace,
-      diffs,
-      call,
-      abortable,
-      run: async (command) => await call("shell.run", command) as Run,
-      git: async (...args) => {
-        const own = ["-c", "user.name=a", "-c", "user.email=a@b.c", ...args];
-        const { success } = await new Deno.Command("git", { args: own, cwd: workspace.root }).output();
-        assert.ok(success, args.join(" "));
-      },
-    });
-  } finally {
-    closed.abort();
-  }
-}
+import { withCommands } from "./_with_commands.ts";
 
 const only = (changes: Partial<FileChanges>) => ({ added: [], changed: [], removed: [], ...changes });
 
@@ -211,17 +126,6 @@ Deno.test("commands at once share their changes, and each is reported and undone
   });
 });
 
-Deno.test("ten thousand files are counted, named in part, and undone as far as that goes", async () => {
-  await withCommands({}, async ({ run, call }) => {
-    const { changes } = await run("i=0; while [ $i -lt 10000 ]; do : > f$i; i=$((i+1)); done");
-    assert.equal(changes?.files, 10_000);
-    assert.equal(changes?.added.length, 40);
-    assert.equal(changes?.notUndoable, 8_000);
-    const undone = await call("fs.undo") as unknown[];
-    assert.equal(undone.length, 2_000);
-  });
-});
-
 Deno.test("an edit after the conversation's own formatter needs no new look at the file, and one after the user's does", async () => {
   await withCommands({ "a.ts": "let  a = 1\nlet b = 2\n" }, async ({ run, call, workspace }) => {
     await call("fs.readFile", "a.ts");
@@ -252,16 +156,5 @@ Deno.test("a file that cannot be read is reported", { ignore: Deno.uid() === 0 }
     await Deno.chmod(join(workspace.root, "closed.txt"), 0o200);
     const { changes } = await run("echo b >> closed.txt");
     assert.deepEqual(changes, { files: 1, ...only({ changed: ["closed.txt"] }), notUndoable: 1 });
-  });
-});
-
-Deno.test("a workspace that is too large runs commands as before, and the model is told once", async () => {
-  await withCommands({}, async ({ run, workspace }) => {
-    const many = "for d in 1 2 3; do mkdir $d; (cd $d; seq 40000 | xargs touch); done";
-    await new Deno.Command("sh", { args: ["-c", many], cwd: workspace.root }).output();
-    assert.deepEqual([(await run("echo > a.txt")).changes, (await run("true")).code], [undefined, 0]);
-    assert.deepEqual(workspace.notes, [
-      "Changes of commands are not seen here: cannot compare the workspace: it has over 100000 files",
-    ]);
   });
 });
