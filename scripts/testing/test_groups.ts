@@ -5,7 +5,8 @@ import { join, sep as SEPARATOR } from "node:path";
 import { pathToFileURL } from "node:url";
 
 /** Files that `deno task test` leaves out unless it is asked for all or for them: whole lists of attacks and faults,
- * databases on a server, packages, images and what a compiler reads, very large folders, and every state of the page. */
+ * databases on a server, packages and programs of others, images and what a compiler reads, the tasks of the
+ * evaluation, very large folders, and every state of the page. */
 const LONG: readonly string[] = [
   "tests/e2e/compiled_long_test.ts",
   "tests/faults/kill_anywhere_test.ts",
@@ -19,6 +20,8 @@ const LONG: readonly string[] = [
   "tests/e2e/outputs_test.ts",
   "tests/e2e/packages_test.ts",
   "tests/e2e/update_test.ts",
+  "tests/app/extensions/new_extension_test.ts",
+  "tests/bench/eval",
   "tests/channels/http/docs/generated_client_test.ts",
   "tests/channels/http/tenants_postgres_test.ts",
   "tests/conformance/programs_test.ts",
@@ -29,6 +32,7 @@ const LONG: readonly string[] = [
   "tests/extensions/git/deputy_each_test.ts",
   "tests/extensions/hostile/hostile_blocks_test.ts",
   "tests/extensions/mcp/planted_test.ts",
+  "tests/extensions/mcp/real_servers_test.ts",
   "tests/extensions/shell/attacks_test.ts",
   "tests/extensions/shell/many_files_test.ts",
   "tests/faults/chaos_test.ts",

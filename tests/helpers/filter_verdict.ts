@@ -7,21 +7,21 @@ export interface EnteredCall {
   readonly args: readonly bigint[];
 }
 
-/** What a system call filter answers, as the kernel runs it; `looked` if it read an argument. Throws Error for a program
+/** What a system call filter answers, as the kernel runs it; `reads` is the number of arguments up to the last one that it read. Throws Error for a program
  * that the kernel would not take: an unknown operation, a jump out of it, an end without a verdict. */
 export function filterVerdict(
   operations: readonly Operation[],
   { architecture, number, args }: EnteredCall,
-): { readonly verdict: number; readonly looked: boolean } {
+): { readonly verdict: number; readonly reads: number } {
   const words = [number, architecture, 0, 0, ...args.flatMap((it) => [Number(it & 0xffffffffn), Number(it >> 32n)])];
-  let loaded = 0, looked = false;
+  let loaded = 0, reads = 0;
   for (let at = 0; at < operations.length; at++) {
     const [code, whenTrue, whenFalse, operand] = operations[at] as Operation;
     switch (code) {
       case 0x20: { // BPF_LD | BPF_W | BPF_ABS
         const word = words[operand / 4];
         if (word === undefined) throw new Error(`Cannot load the word at ${operand}`);
-        looked ||= operand >= 16;
+        reads = Math.max(reads, Math.floor((operand - 8) / 8));
         loaded = word >>> 0;
         break;
       }
@@ -38,7 +38,7 @@ export function filterVerdict(
         at += (loaded & operand) !== 0 ? whenTrue : whenFalse;
         break;
       case 0x06: // BPF_RET
-        return { verdict: operand >>> 0, looked };
+        return { verdict: operand >>> 0, reads };
       default:
         throw new Error(`Cannot run the operation ${code}`);
     }

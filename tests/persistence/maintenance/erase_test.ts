@@ -11,6 +11,7 @@ import { withDatabasePath } from "../_temp_database.ts";
 import { openStore } from "../../../src/persistence/open_store.ts";
 import { SqliteMaintenance } from "../../../src/persistence/sqlite_maintenance.ts";
 import { begun, block, image, iterate, queryEnd, utf8 } from "../../conformance/store/fixtures.ts";
+import { runs } from "../../helpers/long_part.ts";
 
 const DELETER = fileURLToPath(new URL("../_deleter.ts", import.meta.url));
 
@@ -159,6 +160,6 @@ Deno.test("what other conversations have in common with one that was deleted sta
         assert.deepEqual([problems, unused], [[], 0]);
       });
     }),
-    { numRuns: 8 },
+    { numRuns: runs(4, 8) },
   );
 });

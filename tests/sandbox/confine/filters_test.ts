@@ -55,28 +55,27 @@ const ARGUMENTS: readonly (readonly bigint[])[] = [
   [0n, 1n << 32n],
   [0n],
 ];
-const ALL_ARGUMENTS = ARGUMENTS.reduce<readonly (readonly bigint[])[]>(
-  (before, values) => before.flatMap((args) => values.map((value) => [...args, value])),
-  [[]],
-);
-
 const verdictOf = (filter: readonly Operation[], architecture: Architecture, name: CallName, args: readonly bigint[]) =>
   filterVerdict(filter, { architecture: AUDIT[architecture], number: numberOf(name, architecture), args });
 
 for (const [name, filter] of FILTERS) {
   Deno.test(`the filter of ${name} answers each call on arm64 as on x86-64`, () => {
     const [x86, arm] = [filter("x86_64"), filter("aarch64")];
+    const calls = (Object.keys(SYSTEM_CALLS) as CallName[]).filter((call) => numbersOf([call], "aarch64").length > 0);
     let compared = 0;
-    for (const call of Object.keys(SYSTEM_CALLS) as CallName[]) {
-      if (numbersOf([call], "aarch64").length === 0) continue;
-      for (const args of ALL_ARGUMENTS) {
-        const [here, there] = [verdictOf(x86, "x86_64", call, args), verdictOf(arm, "aarch64", call, args)];
-        if (here.verdict !== there.verdict) assert.fail(`${call}(${args.join(", ")})`);
-        compared++;
-        if (!here.looked && !there.looked) break;
+    const compare = (call: CallName, given: readonly bigint[]): void => {
+      const args = ARGUMENTS.map((_, at) => given[at] ?? 0n);
+      const [here, there] = [verdictOf(x86, "x86_64", call, args), verdictOf(arm, "aarch64", call, args)];
+      // Arguments that neither of them reads make no difference.
+      if (Math.max(here.reads, there.reads) > given.length) {
+        for (const value of ARGUMENTS[given.length] ?? []) compare(call, [...given, value]);
+        return;
       }
-    }
-    assert.ok(compared > ALL_ARGUMENTS.length);
+      compared++;
+      if (here.verdict !== there.verdict) assert.fail(`${call}(${args.join(", ")})`);
+    };
+    for (const call of calls) compare(call, []);
+    assert.ok(compared > calls.length);
   });
 
   Deno.test(`the filter of ${name} ends who enters the kernel by numbers of 32-bit programs`, () => {
