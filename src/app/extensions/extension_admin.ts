@@ -319,7 +319,7 @@ function nobody(): Promise<never> {
 const QUIET_MS = 100;
 
 /** Gives the turn once changes below a folder have settled. */
-export async function* folderChanges(folder: string): AsyncGenerator<void> {
+async function* folderChanges(folder: string): AsyncGenerator<void> {
   using watcher = Deno.watchFs(folder);
   let wake = Promise.withResolvers<void>();
   let quiet: ReturnType<typeof setTimeout> | undefined;

@@ -122,7 +122,7 @@ function changesBetween(
 }
 
 /** The package manager that an executable belongs to, by its path, and how it is updated there. */
-export function installedBy(
+function installedBy(
   path: string,
   { container }: { readonly container: boolean },
 ): { readonly by: string; readonly how: string } | null {

@@ -141,7 +141,7 @@ export function spelled(args: readonly string[], commands: readonly string[]): r
 
 /** Whether arguments that begin with no command are a request in plain words: a text with spaces, or several words of
  * which the first is not close to a command. A word alone is rather a command that does not exist. */
-export function isRequest(args: readonly string[], commands: readonly string[]): boolean {
+function isRequest(args: readonly string[], commands: readonly string[]): boolean {
   const [first = ""] = args;
   if (/\s/.test(first.trim())) return true;
   const words = args.filter((arg) => !arg.startsWith("-"));

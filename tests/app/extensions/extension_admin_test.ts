@@ -410,3 +410,17 @@ Deno.test("list() tells states apart by what happened, not by the words of an er
     const [one] = await new AppExtensionAdmin(settings, { ...parts, shipped: { one: throwing } }).list();
     assert.deepEqual([one?.state, one?.reason.includes("it is not trusted")], ["skipped", true]);
   }));
+
+Deno.test("changes() gives the turn after files were changed, also in folders below, and ends when it is left", () =>
+  withFolder(async (folder) => {
+    const { admin, workspace } = await adminIn(folder);
+    await Deno.mkdir(`${workspace}/below`);
+    const changes = admin.changes(workspace)[Symbol.asyncIterator]();
+    for (const path of ["one.ts", "below/two.ts"]) {
+      const next = changes.next();
+      await Deno.writeTextFile(`${workspace}/${path}`, "1");
+      await Deno.writeTextFile(`${workspace}/${path}`, "2");
+      assert.deepEqual(await next, { done: false, value: undefined });
+    }
+    await changes.return?.(undefined);
+  }));

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { shipped } from "../../../extensions/index.ts";
 import { realm } from "../../../extensions/realm.ts";
-import { extensionSource } from "../../../src/app/extensions/extension_source.ts";
+import { extensionSource, isBelow } from "../../../src/app/extensions/extension_source.ts";
 import { sample, VIEW } from "../../extension/_sample.ts";
 import { settingsOf } from "../_settings.ts";
 import { withFolder } from "../../helpers/with_folder.ts";
@@ -92,3 +92,9 @@ Deno.test("extensionSource() the locked profile over a workspace that may be wri
     assert.ok(active.functions.includes("fs.edit") && active.functions.every((name) => !name.startsWith("shell.")));
     assert.ok(active.list.some(({ namespace }) => namespace === "test.fresh"));
   }));
+
+Deno.test("isBelow() is for what is inside a folder, not for what begins alike", () => {
+  assert.equal(isBelow("/w/.vis/extensions/a", "/w/.vis"), true);
+  assert.equal(isBelow("/w/..a", "/w"), true);
+  for (const path of ["/w", "/", "/wx/a", "/w/../other", "/other"]) assert.equal(isBelow(path, "/w"), false, path);
+});

@@ -26,7 +26,8 @@ export interface TestRelease {
   sign(name: string, key?: SigningKey): Promise<void>;
   /** Changes the index and signs it again. */
   edit(change: (index: Index) => void): Promise<void>;
-  run(request?: Partial<UpdateRequest>): Promise<InstalledRelease | null>;
+  /** Updates version 1.2.0, or another `own` one. */
+  run(request?: Partial<UpdateRequest> & { readonly own?: string }): Promise<InstalledRelease | null>;
   /** Files in the folder of the executable. */
   files(): readonly string[];
 }
@@ -64,7 +65,7 @@ export async function withRelease(
 
 function testRelease({ folder, url, path }: Record<"folder" | "url" | "path", string>): TestRelease {
   const found: FoundRelease[] = [];
-  const version = { vis: "1.2.0", deno: "", v8: "", compiled: true, target: "test" };
+  const version = { deno: "", v8: "", compiled: true, target: "test" };
   const sign = async (name: string, key = KEY) => {
     const text = signature(await Deno.readFile(join(folder, name)), { key, comment: `file:${name}` });
     await Deno.writeTextFile(join(folder, `${name}.minisig`), text);
@@ -77,12 +78,17 @@ function testRelease({ folder, url, path }: Record<"folder" | "url" | "path", st
       await Deno.writeTextFile(join(folder, "latest.json"), JSON.stringify(index));
       await sign("latest.json");
     },
-    run: async (request = {}) =>
+    run: async ({ own = "1.2.0", ...request } = {}) =>
       await update({
         ...{ from: url, key: publicKeyOf(KEY), check: false, force: false, signal: new AbortController().signal },
         onFound: (one) => found.push(one),
         ...request,
-      }, { version, config: { update: { from: null, publicKey: null } }, program: path, container: false }),
+      }, {
+        version: { ...version, vis: own },
+        config: { update: { from: null, publicKey: null } },
+        program: path,
+        container: false,
+      }),
     files: () => [...Deno.readDirSync(join(path, ".."))].map(({ name }) => name).sort(),
   };
 }

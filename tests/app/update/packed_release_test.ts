@@ -11,7 +11,10 @@ const TARGETS = ["x86_64-unknown-linux-gnu", "x86_64-pc-windows-msvc"];
 const PACKAGES = [{ name: "part", version: "1.2.3", licence: "MIT", texts: ["Permission is granted."] }];
 
 /** Runs `update()` of 1.2.0 with no settings. */
-async function updated(program: string, options: { from?: string; target?: string; check?: boolean }) {
+async function updated(
+  program: string,
+  options: { from?: string; target?: string; check?: boolean; container?: boolean },
+) {
   const version = { vis: "1.2.0", deno: "", v8: "", compiled: true, target: options.target ?? "test" };
   const signal = new AbortController().signal;
   return await update(
@@ -23,7 +26,7 @@ async function updated(program: string, options: { from?: string; target?: strin
       onFound: () => {},
       from: options.from,
     },
-    { version, config: { update: { from: null, publicKey: null } }, program, container: false },
+    { version, config: { update: { from: null, publicKey: null } }, program, container: options.container ?? false },
   );
 }
 
@@ -67,3 +70,17 @@ Deno.test("update() leaves an executable to the package manager that installed i
     );
     assert.equal(await updated(program, { from, check: true }), null);
   }));
+
+Deno.test("update() knows package managers by the path", async () => {
+  const found = async (program: string, container = false): Promise<string | undefined> => {
+    const error = await updated(program, { container }).catch((error: unknown) => error);
+    return /^([\w ]+) installed this executable/.exec(error instanceof ConfigError ? error.advice : "")?.[1];
+  };
+  assert.equal(await found("/usr/lib/node_modules/vis-agent-linux-x64/vis"), "npm");
+  assert.equal(await found(String.raw`C:\npm\node_modules\vis-agent-win32-x64\vis.exe`), "npm");
+  assert.equal(await found("/opt/homebrew/Cellar/vis-agent/1.2.0/bin/vis"), "Homebrew");
+  assert.equal(await found("/usr/bin/vis"), "a package");
+  assert.equal(await found("/usr/local/bin/vis", true), "a container image");
+  assert.equal(await found("/usr/local/bin/vis"), undefined);
+  assert.equal(await found("/home/user/.local/bin/vis", true), undefined);
+});

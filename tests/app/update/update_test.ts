@@ -199,3 +199,13 @@ Deno.test({
       assert.ok(await release.run({ key: await text(key) }));
     }),
 });
+
+test("update() orders versions by number, a suffix before the version itself", async (release) => {
+  const ordered = ["0.9.9", "1.2.0-rc.2", "1.2.0-rc.10", "1.2.0", "1.2.1", "1.10.0", "2.0.0"];
+  for (const [at, version] of ordered.entries()) {
+    await release.edit((index) => index.version = version);
+    for (const own of ordered) await release.run({ own, check: true });
+    const ages = release.found.splice(0).map(({ age }) => age);
+    assert.deepEqual(ages, ordered.map((_, own) => own < at ? "newer" : own > at ? "older" : "same"), version);
+  }
+});

@@ -162,3 +162,24 @@ Deno.test("runCli() asks extensions for a command that is none of its own, and f
   assert.equal(await runCli(services, other), 2);
   assert.match(other.err, /^vis: unknown command 'memmo'/);
 });
+
+Deno.test("runCli() asks what is plain words, and no command that is misspelled or missing", async () => {
+  const opened = fakeServices({ open: () => Promise.reject(new ConfigError("It was asked")) });
+  for (const args of [["fix the tests"], ["fix", "the", "tests"], ["runn it"], ["list", "routes", "--model", "m"]]) {
+    const io = fakeIo({ args });
+    assert.deepEqual([await runCli(opened, io), io.err], [3, "vis: It was asked\n"], args.join(" "));
+  }
+  for (const args of [["rnu", "x"], ["conversation", "list"], ["shout"], ["shout", "--loud"]]) {
+    const io = fakeIo({ args });
+    assert.equal(await runCli(fakeServices(), io), 2, args.join(" "));
+  }
+});
+
+Deno.test("runCli() prints JSON of the same value, without characters that command a terminal or hide", async () => {
+  const message = "a\u009b2J\u202e\u200b\u{e0041}\r\n👩\u200d💻";
+  const services = fakeServices({ open: () => Promise.reject(new UsageError(message)) });
+  const io = fakeIo({ args: ["run", "--output", "json", "x"] });
+  await runCli(services, io);
+  assert.match(io.out, /"a\\u009b2J\\u202e\\u200b\\udb40\\udc41\\r\\n👩\u200d💻"/);
+  assert.deepEqual(JSON.parse(io.out), { error: { code: 2, message } });
+});

@@ -139,7 +139,7 @@ export async function deleteConversation(
 const ID_CHARS = 13;
 
 /** A conversation in a list on a terminal: short id, age, requests, title and, unless only one is listed, its folder. */
-export function conversationLine(
+function conversationLine(
   { conversationId, activeAt, queries, running, title, workspace }: {
     readonly conversationId: string;
     readonly activeAt: number;

@@ -54,7 +54,7 @@ const ID_CHARS = 13;
 const STEM = 3;
 
 /** Search results on a terminal: each conversation once, its places below it, the words that were found in bold. */
-export function foundLines(
+function foundLines(
   hits: readonly SearchHit[],
   { text, io, now }: { readonly text: string; readonly io: Pick<Io, "stdoutColor">; readonly now: number },
 ): readonly string[] {

@@ -4,8 +4,8 @@ import { type Engine, startEngine } from "../../../helpers/engine.ts";
 import { replyJson } from "../../../helpers/scripted_provider.ts";
 import { fakeIo, fakeServices } from "../_fakes.ts";
 
-async function search(engine: Engine, args: readonly string[]) {
-  const io = fakeIo({ args: ["search", ...args] });
+async function search(engine: Engine, args: readonly string[], shown: Parameters<typeof fakeIo>[0] = {}) {
+  const io = fakeIo({ args: ["search", ...args], ...shown });
   const facts = { workspace: "/nowhere", provider: "p", model: "m", database: "", swept: 0 };
   const session = { ...facts, conversations: engine.conversations, close: () => Promise.resolve() };
   const code = await runCli(fakeServices({ open: () => Promise.resolve(session) }), io);
@@ -54,4 +54,18 @@ Deno.test("vis search refuses a kind, a time and a limit that are none", async (
   for (const wrong of [["--kind", "jam"], ["--since", "yesterday"], ["--until", "2026-13-40"], ["--limit", "0"]]) {
     assert.equal((await search(engine, ["x", ...wrong])).code, 2, wrong.join(" "));
   }
+});
+
+Deno.test("vis search on a terminal has each conversation once, and the words that were found in bold", async () => {
+  await using engine = await startEngine([
+    replyJson("const totals = rows[0]"),
+    replyJson([], { final: "It is the total" }),
+  ]);
+  await engine.ask("Sum\u001b[2J of all");
+  const { out } = await search(engine, ["Total"], { stdoutIsTerminal: true, stdoutColor: true });
+  const id = engine.branch.conversationId.slice(0, 13);
+  assert.equal(out.split(id).length, 2);
+  assert.match(out, /code · step 1 · now/);
+  assert.match(out, / {4}const \u001b\[1mtotals\u001b\[22m = rows\[0\]\n/);
+  assert.match(out, / {4}It is the \u001b\[1mtotal\u001b\[22m\n/);
 });

@@ -111,3 +111,45 @@ Deno.test("listConversations() --here has those of the workspace, on a terminal 
   await printConversations({ services, io: all, flags: { limit: 5, output: "text" } });
   assert.match(all.out, /elsewhere {2}other\n/);
 });
+
+/** Lists these conversations on a terminal of 80 columns. */
+async function listed(conversation: object, branches: readonly object[], here = false): Promise<readonly string[]> {
+  const io = fakeIo({ stdoutIsTerminal: true });
+  const conversations = { list: () => Promise.resolve([conversation]), branches: () => Promise.resolve(branches) };
+  const session = { ...Object(null), conversations, workspace: "/home/me", close: () => Promise.resolve() };
+  const services = fakeServices({ open: () => Promise.resolve(session) });
+  await printConversations({ services, io, flags: { limit: 5, output: "text", here } });
+  return io.out.trimEnd().split("\n");
+}
+
+Deno.test("listConversations() fits titles into the columns of a terminal, and marks what runs", async () => {
+  const one = {
+    conversationId: "01a20990-8048-7326-9545-f7c8b57fb870",
+    activeAt: Date.now() - 3 * 86_400_000,
+    queries: 2,
+    running: false,
+    title: "Fix the\ntests",
+    workspace: "/home/me/shop",
+  };
+  assert.deepEqual(await listed(one, []), ["01a20990-8048         3 d    2 requests  Fix the tests  shop"]);
+  assert.match((await listed({ ...one, running: true }, [], true))[0] ?? "", /Fix the tests · running$/);
+  const [long = ""] = await listed({ ...one, title: "word ".repeat(60) }, []);
+  assert.ok(long.length <= 80 && long.endsWith("  shop"), long);
+});
+
+Deno.test("listConversations() draws branches as a tree, also one whose parent is not among them", async () => {
+  const one = { conversationId: "c", activeAt: 0, queries: 1, running: false, title: "t", workspace: "" };
+  const branch = (branchId: string, parentBranchId: string | null, position = 0, title = "t") => ({
+    ...{ branchId, parentBranchId, title, queries: 1 },
+    fork: parentBranchId === null ? null : { queryId: "q", position },
+  });
+  assert.equal((await listed(one, [branch("a", null)])).length, 1);
+  const tree = [branch("a", null), branch("b", "a", 1), branch("c", "b", -1, "own"), branch("d", "a")];
+  assert.deepEqual((await listed(one, tree)).slice(1), [
+    "  └ a  first branch · 1 request · t",
+    "    ├ b  from step 2 of request q · 1 request",
+    "    │ └ c  from before request q · 1 request · own",
+    "    └ d  from step 1 of request q · 1 request · latest",
+  ]);
+  assert.equal((await listed(one, [branch("a", null), branch("b", "gone")])).length, 3);
+});
