@@ -23,13 +23,15 @@ import type { VariableIndex } from "./variables.ts";
  * outside a query. */
 export async function answerCall(
   call: HostCall,
-  { scope, stored, source, active, view }: {
+  { scope, stored, source, active, view, filesRead }: {
     readonly scope: QueryScope | null;
     /** What the call must wait for. */
     readonly stored: Promise<unknown> | null;
     readonly source: BuiltinSource;
     readonly active: ActiveExtensions | null;
     readonly view: (signal: AbortSignal) => EnvironmentView;
+    /** Called with the files whose text the call returned. */
+    readonly filesRead: (paths: readonly string[]) => void;
   },
 ): Promise<unknown> {
   if (!scope) throw new Error(`Cannot call ${call.name}: no query is running`);
@@ -56,6 +58,7 @@ export async function answerCall(
       ? await callBuiltin(call, { source, scope })
       : await called(active, name)?.call(name, args, { env: viewed(), signal, told });
     for (const diff of allDiffs(result)) changedFile(diff);
+    if (does?.done === "read" && does.things.endsWith("files")) filesRead(pathsRead(result, args));
     const changes = mayChange(name, active) ? { changes: diffs.length > 0 ? "files" as const : "other" as const } : {};
     ended = { ok: said.ok ?? true, ...changes, ...diffsIn(diffs.map((diff) => ({ diff }))) };
     return result;
@@ -65,6 +68,15 @@ export async function answerCall(
     call.told?.(facts);
     scope.onCall({ block, name, phase: "end", ms: performance.now() - begun, ...facts, ...ended });
   }
+}
+
+/** The files that a result names, or else the first argument. */
+function pathsRead(result: unknown, [first]: readonly unknown[]): readonly string[] {
+  const named = (Array.isArray(result) ? result : [result]).flatMap((one: unknown) => {
+    const path: unknown = typeof one === "object" && one !== null ? Reflect.get(one, "path") : undefined;
+    return typeof path === "string" ? [path] : [];
+  });
+  return named.length === 0 && typeof first === "string" ? [first] : named;
 }
 
 /** What is recorded of how a call turned out. */

@@ -1,3 +1,4 @@
+import { relative, resolve } from "node:path";
 /* The runtime of one live conversation. `Environment` is what the layers above use; `environment_parts.ts` says what it is
  * built from, and what a query attaches to it while it runs.
  *
@@ -222,9 +223,10 @@ export class Environment {
     const saved = [...report.saved, ...restored.flatMap(({ image, older }) => older ? [image] : [])];
     for (const image of saved) {
       this.#lost.defined(image.name);
-      this.index.saved(image, block.code);
+      this.index.saved(image, block.code, report.madeFrom.get(image.name));
       this.#scopes.defined(image.name);
     }
+    this.index.blockEnded();
     const lost = this.alive ? report.result.lost : missingNames(report.result, this.index);
     for (const name of lost) this.index.lost(name, "its value could not be kept");
     return { ...report, result: { ...report.result, lost }, saved };
@@ -305,8 +307,13 @@ export class Environment {
 
   #call(call: HostCall): Promise<unknown> {
     const view = (signal: AbortSignal) => this.view(signal);
-    const source = this.#builtins;
-    return answerCall(call, { scope: this.#scope, stored: this.#stored, source, active: this.#active, view });
+    const source = this.#builtins, { workspace } = this.branch;
+    const filesRead = (paths: readonly string[]): void => {
+      this.index.filesRead(paths.map((path) => relative(workspace, resolve(workspace, path))), call.name);
+    };
+    return answerCall(call, {
+      ...{ scope: this.#scope, stored: this.#stored, source, active: this.#active, view, filesRead },
+    });
   }
 
   readonly #builtins = builtinSource(this, {

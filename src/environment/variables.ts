@@ -1,3 +1,4 @@
+import { BoundedMap } from "../domain/kit/bounded_map.ts";
 import type { BlockResult } from "../domain/query/query_schemas.ts";
 import { declaringLine, SYSTEM_VARIABLES, type VariableImage } from "../domain/query/variable.ts";
 import type { VariableHead } from "../persistence/store.ts";
@@ -6,11 +7,71 @@ import type { MissingVariable } from "./sandbox_session.ts";
 
 const SYSTEM: ReadonlySet<string> = new Set(SYSTEM_VARIABLES);
 
+/** `changedFile`: a file whose text the variable has, and which has changed since; null if there is none. */
+type IndexedHead = VariableHead & { readonly changedFile: string | null };
+
+/** Files that one variable may have the text of, and changed files that are known. */
+const MAX_TEXTS = 200, MAX_CHANGED = 10_000;
+
+/** Which variables have text of files, and which of these files have changed since, as far as the process knows. */
+class FileTexts {
+  /** By variable: its files, and when they were read. */
+  readonly #texts = new Map<string, ReadonlyMap<string, number>>();
+  readonly #changed = new BoundedMap<string, number>(MAX_CHANGED);
+  /** What the running block has read. */
+  #read: { readonly path: string; readonly by: string; readonly at: number }[] = [];
+  #now = 0;
+
+  read(paths: readonly string[], by: string): void {
+    for (const path of paths) this.#read.push({ path, by: by.split(".")[0] ?? by, at: ++this.#now });
+    this.#read = this.#read.slice(-MAX_TEXTS);
+  }
+
+  changed(path: string): void {
+    this.#changed.set(path, ++this.#now);
+  }
+
+  blockEnded(): void {
+    this.#read = [];
+  }
+
+  /** A variable has text of the files that its statements read, and of those that the variables have which it is made
+   * from. One text of several that a block read is of the file that follows the name in the code. */
+  saved({ name, kind, summary }: VariableImage, { code, madeFrom }: {
+    readonly code: string;
+    readonly madeFrom: readonly string[];
+  }): void {
+    const files = new Map(madeFrom.flatMap((from) => from === name ? [] : [...this.#texts.get(from) ?? []]));
+    const read = this.#read.filter(({ by }) => madeFrom.includes(by));
+    const isOne = summary.type === "string" && read.length > 1;
+    for (const { path, at } of isOne ? firstNamed(read, declaringLine(code, name), name) : read) files.set(path, at);
+    this.#texts.delete(name);
+    if (kind === "data" && summary.size !== null && files.size > 0) {
+      this.#texts.set(name, new Map([...files].slice(-MAX_TEXTS)));
+    }
+  }
+
+  changedSince(name: string): string | null {
+    for (const [path, at] of this.#texts.get(name) ?? []) if ((this.#changed.get(path) ?? 0) > at) return path;
+    return null;
+  }
+}
+
+function firstNamed<T extends { readonly path: string }>(read: readonly T[], code: string, name: string): readonly T[] {
+  const begin = code.indexOf(name);
+  const placeOf = ({ path }: T): number => code.indexOf(path, begin) >>> 0; // -1 is the last
+  const first = read.toSorted((one, other) => placeOf(one) - placeOf(other)).find(({ path }) =>
+    code.includes(path, begin)
+  );
+  return first ? [first] : [];
+}
+
 /** The variables of one live conversation, newest first, with a revision that increases with every change. */
 export class VariableIndex {
   readonly #heads = new Map<string, VariableHead>();
   readonly #now: () => number;
   #revision = 1;
+  readonly #texts = new FileTexts();
   #rendered: { readonly revision: number; readonly text: string } | null = null;
 
   /** `heads` newest first, as the store returns them. */
@@ -46,6 +107,20 @@ export class VariableIndex {
     return [...this.#heads.values()].toReversed();
   }
 
+  /** A call of the running block has read files. `by` is the name of its function. */
+  filesRead(paths: readonly string[], by: string): void {
+    this.#texts.read(paths, by);
+  }
+
+  blockEnded(): void {
+    this.#texts.blockEnded();
+  }
+
+  fileChanged(path: string): void {
+    this.#texts.changed(path);
+    this.#revision++;
+  }
+
   get(name: string): VariableHead | undefined {
     return this.#heads.get(name);
   }
@@ -57,9 +132,11 @@ export class VariableIndex {
     return count;
   }
 
-  /** Records a new version: the variable moves to the front and is live. */
-  saved(image: VariableImage, code: string): void {
+  /** Records a new version: the variable moves to the front and is live. `madeFrom` are the names in the statements that
+   * made it. */
+  saved(image: VariableImage, code: string, madeFrom: readonly string[] = []): void {
     const before = this.#heads.get(image.name);
+    this.#texts.saved(image, { code, madeFrom });
     this.#put({
       name: image.name,
       kind: image.kind,
@@ -108,9 +185,10 @@ export class VariableIndex {
   }
 
   /** The text from `render`, which is called again only after a change. */
-  rendered(render: (heads: readonly VariableHead[]) => string): string {
+  rendered(render: (heads: readonly IndexedHead[]) => string): string {
     if (this.#rendered?.revision !== this.#revision) {
-      this.#rendered = { revision: this.#revision, text: render(this.all()) };
+      const heads = this.all().map((head) => ({ ...head, changedFile: this.#texts.changedSince(head.name) }));
+      this.#rendered = { revision: this.#revision, text: render(heads) };
     }
     return this.#rendered.text;
   }

@@ -64,7 +64,9 @@ export interface ContextParts {
 /** `code`, the block that defined the variable, is shown for variables of kind lost. */
 export type IndexedVariable =
   & Pick<VariableHead, "name" | "kind" | "versions" | "scope" | "summary" | "reason">
-  & Partial<Pick<VariableHead, "code">>;
+  & Partial<Pick<VariableHead, "code">>
+  /** A file whose text the variable has, and which has changed since. */
+  & { readonly changedFile?: string | null };
 
 const HANDOVER = { request: 500, thinking: 1_000, thinkings: 2, answer: 1_000, diff: 1_500 };
 const CONVERSATION = { line: 160, lastAnswer: 300 };
@@ -614,6 +616,7 @@ function row(variable: IndexedVariable, inlineChars: number): string {
   const name = nameOf(variable);
   const comment = versions > 1 ? [`v${versions}`] : [];
   if (kind === "pending") comment.push("pending: await it");
+  if (typeof variable.changedFile === "string") comment.push(stale(variable.changedFile));
   if (kind === "lost") {
     const line = safeLine(declaringLine(code ?? "", variable.name), STATEMENT_CHARS);
     const made = line === "" ? "" : `; made by: ${line}`;
@@ -642,9 +645,15 @@ function groupRow(
   const marks = high === 1 ? [] : [low === high ? `v${low}` : `v${low} to v${high}`];
   if (kind === "pending") marks.push("pending: await them");
   if (kind === "lost") marks.push(`lost: ${safeLine(newest.reason, SHAPE_CHARS)}`);
+  const changed = members.find((member) => typeof member.changedFile === "string")?.changedFile;
+  if (typeof changed === "string") marks.push(stale(changed));
   if (summary.doc !== "") marks.push(safeLine(summary.doc, DOC_CHARS));
   const word = kind === "function" || kind === "class" ? kind : declarationOf(newest);
   return `${word} ${numbered.names}: ${shapeOf(newest)} ×${numbered.count}${commented(marks)}`;
+}
+
+function stale(path: string): string {
+  return `text of ${safeLine(path, STATEMENT_CHARS)}, which changed since`;
 }
 
 function commented(facts: readonly string[]): string {

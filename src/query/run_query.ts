@@ -17,6 +17,7 @@ import { NO_USAGE } from "../domain/query/model_call.ts";
 import { type Emit, Emitter } from "../domain/query/query_event.ts";
 import type { QueryResult } from "../domain/query/query_schemas.ts";
 import type { KeyedRequest, StoredQuery } from "../domain/query/stored_query.ts";
+import { changedPaths } from "../domain/query/work.ts";
 import type { QueryScope } from "../environment/environment_parts.ts";
 import { type ActiveExtensions, offLine } from "../extension/active.ts";
 import type { IterationFrame } from "../iteration/iteration.ts";
@@ -164,6 +165,7 @@ async function begin(
   const state = new QueryState(settings);
   const onChange = (diff: string): void => {
     state.changed.add(diff);
+    for (const path of changedPaths(diff)) parts.environment.index.fileChanged(path);
     options.onChange?.(diff);
   };
   const run: typeof runQuery = async (task, ...rest) => {

@@ -30,6 +30,35 @@ Deno.test("the model sees which files its request changed, and the user is told 
   });
 });
 
+Deno.test("the index says which variables have text of a file that changed since", async () => {
+  await withFolder(async (workspace) => {
+    await Deno.writeTextFile(join(workspace, "a.ts"), "one\n".repeat(300));
+    await Deno.writeTextFile(join(workspace, "b.ts"), "two\n".repeat(300));
+    const edit = (path: string) => `await fs.writeFile("${path}", "new\\n".repeat(300))`;
+    await using engine = await startEngine([
+      replyJson([
+        'const a = await fs.readFile("./a.ts"), b = await fs.readFile("b.ts")',
+        'const lines = a.split("\\n"), size = a.length, both = await fs.readFiles(["*.ts"])',
+        'const other = "x".repeat(300)',
+      ]),
+      replyJson([edit("a.ts"), 'const now = await fs.readFile("a.ts")']),
+      replyJson([], { final: "Done: a.ts is new." }),
+      replyJson(['const a = await fs.readFile("a.ts"); await fs.move("b.ts", "c.ts")']),
+      replyJson([], { final: "Read again." }),
+    ], { extensions: [fs], workspace });
+    const marked = (call: number) =>
+      [...engine.context(call).matchAll(/^const (\w+)\b.*\/\/.* ?text of (\S+), which changed since$/gm)].map((
+        [, name, path],
+      ) => `${name} ${path}`).toSorted();
+    await engine.ask("Change it");
+    assert.deepEqual(marked(1), []);
+    assert.deepEqual(marked(2), ["a a.ts", "both a.ts", "lines a.ts"]);
+    await engine.ask("Read it again");
+    assert.deepEqual(marked(3), ["a a.ts", "both a.ts", "lines a.ts"]);
+    assert.deepEqual(marked(4), ["b b.ts", "both a.ts", "lines a.ts"]);
+  });
+});
+
 Deno.test("what a child query changed counts as changed by its request, and is undone with it", async () => {
   await withFolder(async (folder) => {
     const [workspace, home] = [join(folder, "workspace"), join(folder, "home")];

@@ -201,6 +201,12 @@ function without(lines: readonly string[], kept: Lines): { readonly rest: readon
   return { rest, taken: lines.length - rest.length };
 }
 
+/** The files that a unified diff changes: two if it moves one. */
+export function changedPaths(diff: string): readonly string[] {
+  const { before } = sidesOf(diff);
+  return [...new Set([changedPath(diff) ?? "", before ?? ""])].filter((path) => path !== "");
+}
+
 /** The file that a unified diff changes; null if it names none. */
 export function changedPath(diff: string): string | null {
   const binary = /^Binary file (.*) (?:removed|replaced)$/m.exec(diff)?.[1];
