@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import { z } from "zod";
 import { isChild, isEnd } from "../../../domain/query/query_event.ts";
-import type { QueryResult, Usage } from "../../../domain/query/query_schemas.ts";
+import { type QueryResult, QueryResultSchema, type Usage } from "../../../domain/query/query_schemas.ts";
 import type { Env } from "../env.ts";
 import type { FollowedEvent } from "../followed_query.ts";
 import { describeIn, EVENT_STREAM, validJson } from "../route.ts";
@@ -54,6 +54,7 @@ const ChatCompletionSchema = z.object({
     }).loose(),
   ),
   usage: z.object({ prompt_tokens: count, completion_tokens: count, total_tokens: count }).loose(),
+  work: QueryResultSchema.shape.work,
 }).loose();
 
 /** The agent as a model for clients that use OpenAI's chat completions. */
@@ -112,7 +113,13 @@ function completion(result: QueryResult, facts: CompletionFacts): object {
     ...head(facts, "chat.completion"),
     choices: [{ index: 0, message, logprobs: null, finish_reason: finishOf(result) }],
     usage: usageOf(result.usage),
+    ...workOf(result),
   };
+}
+
+/** The field that a completion has besides those of OpenAI. */
+function workOf({ work }: QueryResult): Pick<QueryResult, "work"> {
+  return work ? { work } : {};
 }
 
 /** The chunks of a completion as server-sent events: thinking as `reasoning_content`, then the answer. */
@@ -121,11 +128,12 @@ async function* completionChunks(
   { facts, includeUsage }: { readonly facts: CompletionFacts; readonly includeUsage: boolean },
 ): AsyncGenerator<string> {
   const usage = includeUsage ? { usage: null } : {};
-  const chunk = (delta: object, finish: string | null = null): string =>
+  const chunk = (delta: object, finish: string | null = null, own: object = {}): string =>
     line({
       ...head(facts, "chat.completion.chunk"),
       choices: [{ index: 0, delta, logprobs: null, finish_reason: finish }],
       ...usage,
+      ...own,
     });
   yield chunk({ role: "assistant", content: "", refusal: null });
   for await (const { event } of events) {
@@ -137,7 +145,7 @@ async function* completionChunks(
     if (failure) yield line(openAiErrorBody(failure));
     else {
       yield chunk({ content: result.answer });
-      yield chunk({}, finishOf(result));
+      yield chunk({}, finishOf(result), workOf(result));
       const total = { choices: [], usage: usageOf(result.usage) };
       if (includeUsage) yield line({ ...head(facts, "chat.completion.chunk"), ...total });
     }

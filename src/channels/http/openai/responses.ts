@@ -5,7 +5,7 @@ import type { Conversation } from "../../../conversation/conversations.ts";
 import type { AskTarget } from "../../../conversation/send_options.ts";
 import { resultOf } from "../../../conversation/stored_events.ts";
 import { isChild, isEnd } from "../../../domain/query/query_event.ts";
-import type { QueryResult, Usage } from "../../../domain/query/query_schemas.ts";
+import { type QueryResult, QueryResultSchema, type Usage } from "../../../domain/query/query_schemas.ts";
 import type { StoredQuery } from "../../../domain/query/stored_query.ts";
 import type { Env, HttpParts } from "../env.ts";
 import type { FollowedEvent } from "../followed_query.ts";
@@ -41,6 +41,7 @@ export const ResponseSchema = z.object({
   output: z.array(OutputItem),
   usage: z.object({ input_tokens: count, output_tokens: count, total_tokens: count }).loose().nullable(),
   metadata: z.record(z.string(), z.unknown()),
+  work: QueryResultSchema.shape.work,
 }).loose();
 
 /** What a response repeats of its request; queries of other APIs have none of it. */
@@ -198,7 +199,11 @@ async function thinkingOf({ conversations }: Pick<HttpParts, "conversations">, q
 type Message = OpenAI.Responses.ResponseOutputMessage & { readonly content: [OpenAI.Responses.ResponseOutputText] };
 
 type Given = "text" | "usage" | "metadata" | "store";
-type OpenAiResponse = Omit<OpenAI.Responses.Response, "output_text" | Given> & Readonly<Record<Given, unknown>>;
+/** `work` is a field of Vis. */
+type OpenAiResponse =
+  & Omit<OpenAI.Responses.Response, "output_text" | Given>
+  & Readonly<Record<Given, unknown>>
+  & Pick<QueryResult, "work">;
 
 /** Fields that all states of one response share. */
 interface ResponseFacts extends z.infer<typeof AskedSchema> {
@@ -251,6 +256,7 @@ function responseObject(
     truncation: "disabled",
     usage: result && usageOf(result.usage),
     metadata: facts.metadata,
+    ...result?.work ? { work: result.work } : {},
   };
   return { response, status, message };
 }

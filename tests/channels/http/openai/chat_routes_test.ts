@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import OpenAI from "openai";
 import { ProviderError } from "../../../../src/domain/errors.ts";
+import { defineExtension, fn, z } from "../../../../src/extension/mod.ts";
 import { final, replyJson } from "../../../helpers/scripted_provider.ts";
 import { openAiClient } from "./_client.ts";
 import { startRig } from "../_rig.ts";
@@ -40,6 +41,41 @@ Deno.test("openai client: a completion with usage, and its conversation goes on 
   assert.equal(third.choices[0]?.message.content, "three");
   const asked = rig.engine.provider.requests[2]?.texts.join("\n") ?? "";
   assert.ok(!asked.includes("variable messages"), "what the conversation knows is not bound again");
+});
+
+Deno.test("openai client: completions and responses say in `work` what their query did, streamed and read again too", async () => {
+  const shell = defineExtension({
+    namespace: "test.shell",
+    alias: { ns: "test.shell", alias: "shell" },
+    doc: "Commands.",
+    version: "1.0.0",
+    symbols: [
+      fn("run", (_env, _command: string) => ({ code: 0 }), {
+        doc: "Runs.",
+        args: z.tuple([z.string()]),
+        returns: "{code}",
+        action: { doing: "running", done: "ran", things: "commands" },
+        outcome: ({ code }) => ({ text: "3 passed", exitCode: code }),
+      }),
+    ],
+  });
+  const replies = [replyJson(`await shell.run("npm test")`), final("It works")];
+  await using rig = await startRig([...replies, ...replies, ...replies], { engine: { extensions: [shell] } });
+  const text = "ran npm test (3 passed)";
+  const textOf = (from: object): unknown => Object.assign({ text: "" }, Reflect.get(from, "work")).text;
+  const client = openAiClient(rig);
+  assert.equal(textOf(await client.chat.completions.create({ model: "vis", messages: [user("Test")] })), text);
+  const told: unknown[] = [];
+  for await (
+    const chunk of await client.chat.completions.create({ model: "vis", messages: [user("Test")], stream: true })
+  ) {
+    told.push(textOf(chunk));
+  }
+  assert.deepEqual(told.filter((one) => one !== ""), [text]);
+  assert.equal(told.at(-1), text);
+  const response = await client.responses.create({ model: "vis", input: "Test" });
+  assert.equal(textOf(response), text);
+  assert.equal(textOf(await client.responses.retrieve(response.id)), text);
 });
 
 Deno.test("openai client: usage says whether a part of it is estimated", async () => {
