@@ -14,7 +14,7 @@ export function failedCommands(calls: readonly BlockCall[]): readonly string[] {
   return [...failed.values()];
 }
 
-/* Whether an answer says that work was done. It is asked only about requests that did nothing, and words alone decide
+/* Whether an answer says that work was done. It is asked only about conversations that did nothing, and words alone decide
  * nothing: an answer that informs must never be taken for a claim, so what is unclear is none. A claim is in the first
  * person and about files, code or tests, without a negation, a condition or a source in its clause. */
 
@@ -157,11 +157,20 @@ const ASKS = new RegExp(
 /** What a request for information asks for, or for a text of its own. */
 const ASKS_FOR_TEXT = new RegExp(
   words(
-    "summar\\p{L}*|explain|describe|list|tell|show|review|haiku|poem|story|essay|song|joke|letter|blog|" +
-      "fass|fasse|erklär\\p{L}*|beschreib\\p{L}*|zeig|zeige|nenne|gedicht|geschichte|brief|explique|décris|résume|montre|poème|histoire|" +
-      "resume|explica|muestra|poema|cuento|spiega|descrivi|riassumi|mostra|poesia|racconto|descreva|resuma|mostre|história|" +
-      "leg uit|vat|beschrijf|toon|verhaal|opisz|wyjaśnij|podsumuj|pokaż|wiersz|opowiadanie|опиши|объясни|покажи|перескажи|стих\\p{L}*|рассказ\\p{L}*",
-  ).source + "|总结|解释|说明一下|诗|故事|説明して|要約|教えて|俳句|詩|物語",
+    "summar\\p{L}*|explain|describe|list|tell|show|review|" +
+      "fass|fasse|erklär\\p{L}*|beschreib\\p{L}*|zeig|zeige|nenne|explique|décris|résume|montre|" +
+      "resume|explica|muestra|spiega|descrivi|riassumi|mostra|descreva|resuma|mostre|" +
+      "leg uit|vat|beschrijf|toon|opisz|wyjaśnij|podsumuj|pokaż|опиши|объясни|покажи|перескажи",
+  ).source + "|总结|解释|说明一下|説明して|要約|教えて",
+  "iu",
+);
+
+/** Texts that a request may ask for, and later ones may be about. */
+const COMPOSED = new RegExp(
+  words(
+    "haiku|poem|story|essay|song|joke|letter|blog|gedicht|geschichte|brief|poème|histoire|poema|cuento|poesia|racconto|história|" +
+      "verhaal|wiersz|opowiadanie|стих\\p{L}*|рассказ\\p{L}*",
+  ).source + "|诗|故事|俳句|詩|物語",
   "iu",
 );
 
@@ -231,7 +240,7 @@ export function claimOf(
   answer: string,
   { request, given = false }: { readonly request: string; readonly given?: boolean },
 ): string | null {
-  if (given || bringsText(request) || ASKS_FOR_TEXT.test(request)) return null;
+  if (given || bringsText(request) || ASKS_FOR_TEXT.test(request) || COMPOSED.test(request)) return null;
   const asksFor = asksForWork(request);
   const hasFence = answer.search(FENCE) >= 0;
   const prose = answer.slice(0, MOST_CHARS).replace(FENCE, "\n").replace(QUOTED, " ").replace(
@@ -262,7 +271,12 @@ export function isAboutWork(answer: string, request: string): boolean {
 
 function asksForWork(request: string): boolean {
   return ASKS.test(request) && !/[?？]|:\s/.test(request) && !TEXTUAL.test(request) &&
-    !bringsText(request) && !ASKS_FOR_TEXT.test(request);
+    !bringsText(request) && !ASKS_FOR_TEXT.test(request) && !COMPOSED.test(request);
+}
+
+/** Whether a request and its answer leave a text that answers to later requests may be about. */
+export function leavesText(answer: string, request: string): boolean {
+  return bringsText(request) || COMPOSED.test(request) || TEXTUAL.test(request) || answer.search(FENCE) >= 0;
 }
 
 function bringsText(request: string): boolean {

@@ -46,7 +46,7 @@ export async function settleFinal(
     readonly supported: boolean;
     /** What was doubted in the query before. */
     readonly doubted: readonly Doubt[];
-    /** A claim in a text of the model that nothing the request did supports; null if there is none. */
+    /** A claim in a text of the model that nothing supports which the conversation did; null if there is none. */
     readonly unsupportedClaim: (text: string) => string | null;
   },
 ): Promise<Settled | null> {
@@ -98,7 +98,7 @@ function doubtClaim(
 ): { readonly doubt: Doubt; readonly reason: string } | null {
   const claim = judged || words === null ? null : unsupportedClaim(words);
   if (claim === null) return null;
-  const reason = `In this request no file was changed and no command ran, but the answer says: "${
+  const reason = `So far no file was changed and no command ran, but the answer says: "${
     oneLine(claim, FAILURE_CHARS)
   }". Do it now, or say what is true`;
   return { doubt: "claim", reason };

@@ -13,8 +13,9 @@ import {
   type Spend,
 } from "../domain/query/model_call.ts";
 import { storedDiffs } from "../domain/query/calls.ts";
-import type { QueryEnd, Usage } from "../domain/query/query_schemas.ts";
+import type { BlockCall, QueryEnd, Usage, Work } from "../domain/query/query_schemas.ts";
 import type { RequestKey, StoredQuery } from "../domain/query/stored_query.ts";
+import { ChangedFiles, QueryWork } from "../domain/query/work.ts";
 import type { NewestQueries } from "../domain/records/history.ts";
 import { type BranchSegment, type ForkPoint, isShownRun, queriesIn, readLineage } from "./branches.ts";
 import { Content } from "./content.ts";
@@ -305,12 +306,14 @@ async function cutAt(
   if (!query.running && iterations >= query.iterations) return query;
   const { queryId, conversationId, branchId, text, createdAt, steered } = query;
   const { nextAt, ms, ...spent } = await spentUntil(content, { queryId, position, begun: createdAt });
+  const work = await recordedWork(content, { queryId, position });
   return {
     ...{ queryId, conversationId, branchId, text, createdAt, iterations, ...spent },
     // The end of an iteration is stored while the next one is under way.
     ms: query.running ? ms : Math.min(ms, query.ms),
     steered: steered.filter(({ iteration }) => iteration <= iterations),
-    notes: [`Forked after iteration ${iterations}`],
+    notes: [`Forked after iteration ${iterations}`, ...work.text === "" ? [] : [work.text]],
+    work,
     ...{ running: false, status: "interrupted", reason: "forked" },
     ...{ answer: "", answerType: "text", confidence: null },
     ...(nextAt === undefined ? {} : { forkedAt: nextAt }),
@@ -372,6 +375,7 @@ export async function previousTurn(
   ]);
   return {
     ...{ queryId, text, answer, status, thinkings, earlier: { shown, more } },
+    idle: fromJson<QueryMetadata>(content.text(found.row.metadata ?? "{}")).idle === true,
     ...(notes.length > 0 ? { notes } : {}),
     ...(seen > 0 ? { images: seen } : {}),
     ...(pending.length > 0 ? { pending } : {}),
@@ -640,6 +644,45 @@ async function spentBelow(content: Content, iterationIds: readonly string[]): Pr
     .map(({ usage, costUsd }) => ({ usage: { ...NO_USAGE, ...usage }, costUsd: costUsd ?? null }));
 }
 
+/** What the blocks of a query did up to an iteration, with the queries below it, as it is recorded with them: without
+ * those of an iteration that was cut. */
+async function recordedWork(
+  content: Content,
+  { queryId, position = null }: { readonly queryId: string; readonly position?: number | null },
+): Promise<Work> {
+  const work = new QueryWork(), files = new ChangedFiles();
+  const add = async (of: string, until: number | null): Promise<void> => {
+    const rows = await content.db.selectFrom("iteration as i").select(["i.id", "i.metadata"])
+      .where("i.queryStateId", "=", of).where("i.position", "<=", until ?? Number.MAX_SAFE_INTEGER)
+      .orderBy("i.position").execute();
+    if (rows.length === 0) return;
+    const ids = rows.map(({ id }) => id);
+    const blocks = await content.db.selectFrom("expressionState as e")
+      .innerJoin("expressionSoul as s", "s.id", "e.expressionSoulId").select(["e.iterationId", "e.metadata"])
+      .where("e.iterationId", "in", ids).where("s.kind", "<>", "var").execute();
+    const below = await content.db.selectFrom("childBranch as c")
+      .innerJoin("querySoul as q", "q.conversationStateId", "c.conversationStateId")
+      .innerJoin("queryState as s", "s.querySoulId", "q.id")
+      .select("s.id").where("c.iterationId", "in", ids).execute();
+    await content.load([...rows, ...blocks].map(({ metadata }) => metadata));
+    for (const { id } of below) await add(id, null);
+    const calls = blocks.map(({ iterationId, metadata }) => {
+      const facts = fromJson<{ readonly index: number; readonly calls: readonly BlockCall[] }>(
+        content.text(metadata ?? "{}"),
+      );
+      return { at: ids.indexOf(iterationId), index: facts.index ?? 0, calls: facts.calls ?? [] };
+    }).sort((one, other) => one.at - other.at || one.index - other.index);
+    for (const call of calls.flatMap((block) => block.calls)) work.take(call);
+    for (const { metadata } of rows) {
+      for (const diff of storedDiffs(fromJson<Record<string, unknown>>(content.text(metadata ?? "{}")))) {
+        files.add(diff);
+      }
+    }
+  };
+  await add(queryId, position);
+  return work.facts(files, { claimed: false });
+}
+
 interface LostRun {
   readonly queryId: string;
   readonly branchId: string;
@@ -719,20 +762,23 @@ async function endLost(
     .select((i) => [i.fn.countAll<number>().as("count"), i.fn.max("finishedAt").as("last")])
     .where("queryStateId", "=", queryId).where("status", "<>", "running").executeTakeFirstOrThrow();
   const iterations = kept.count === 1 ? "1 finished iteration is" : `${kept.count} finished iterations are`;
-  const answered = await acceptedFinal(tx, queryId);
+  const { notes, ...answered } = await acceptedFinal(tx, queryId) ?? {
+    status: "interrupted",
+    reason: "process_lost",
+    answer:
+      `The process that worked on this request ended or stopped responding before it was done. ${iterations} kept.`,
+    answerType: "text",
+    confidence: null,
+    notes: [],
+  };
+  const work = await recordedWork(new Content(tx), { queryId });
   await endQuery(tx, {
     queryId,
     now,
     end: {
-      ...answered ?? {
-        status: "interrupted",
-        reason: "process_lost",
-        answer:
-          `The process that worked on this request ended or stopped responding before it was done. ${iterations} kept.`,
-        answerType: "text",
-        confidence: null,
-        notes: [],
-      },
+      ...answered,
+      notes: [...notes, ...work.text === "" ? [] : [work.text]],
+      work,
       iterations: kept.count,
       ...await spentOf(tx, { queryId, facts }),
       // The time of its death is unknown; the end of its last iteration is known.

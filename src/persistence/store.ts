@@ -210,6 +210,8 @@ export interface PreviousTurn {
   readonly text: string;
   /** It and the queries before it. */
   readonly earlier: EarlierTurns;
+  /** `QueryEnd.idle` of the query; false if it was not recorded. */
+  readonly idle: boolean;
   /** At most the last two, oldest first. */
   readonly thinkings: readonly string[];
   readonly answer: string;

@@ -1,9 +1,9 @@
 import { messageOf, StoreError, TakenOverError } from "../domain/errors.ts";
 import { clip, durationText, oneLine } from "../domain/kit/text.ts";
 import { type QueryReason, reasonAdvice, statusOf } from "../domain/query/outcomes.ts";
-import type { QueryResult } from "../domain/query/query_schemas.ts";
+import type { QueryEnd, QueryResult } from "../domain/query/query_schemas.ts";
 import { messageWithLine } from "../extension/active.ts";
-import { isAboutWork } from "../iteration/claims.ts";
+import { isAboutWork, leavesText } from "../iteration/claims.ts";
 import type { IterationFault } from "../iteration/iteration.ts";
 import type { BegunQuery, QueryLoop } from "./query_loop.ts";
 import type { QueryParts } from "./query_parts.ts";
@@ -40,7 +40,7 @@ export class QueryEnding {
    * reason as the last note. */
   async #stored(result: QueryResult, loop: Pick<QueryLoop, "end"> | null): Promise<QueryResult> {
     const { parts: { store }, queryId, state } = this.#query;
-    const { value: _inAnswer, ...end } = result;
+    const end = storedEnd(result, this.#query);
     try {
       if (loop) await loop.end((last) => store.endQuery(queryId, end, last));
       else await store.endQuery(queryId, end);
@@ -56,8 +56,7 @@ export class QueryEnding {
     const { parts: { store }, queryId } = this.#query;
     const reason = "unstored";
     const unstored: QueryResult = { ...result, reason, status: statusOf(reason), notes: [...result.notes, message] };
-    const { value: _inAnswer, ...end } = unstored;
-    await store.endQuery(queryId, end).catch(() => {}); // the end alone may still be stored
+    await store.endQuery(queryId, storedEnd(unstored, this.#query)).catch(() => {}); // the end alone may still be stored
     return unstored;
   }
 
@@ -90,9 +89,16 @@ function reasonOf(why: QueryReason, { state, extras }: BegunQuery): QueryReason 
   return why === "max_iterations" && state.final === null && extras.answerSchema?.refused ? "answer_schema" : why;
 }
 
+function storedEnd({ value: _inAnswer, ...end }: QueryResult, query: BegunQuery): QueryEnd {
+  const { state, extras, request, before, parts: { environment: { given } } } = query;
+  const isIdle = before?.idle !== false && !state.acted && extras.images.length + given.shown.length === 0 &&
+    !leavesText(end.answer, request);
+  return { ...end, ...isIdle ? { idle: true } : {} };
+}
+
 function compose(
   reason: QueryReason,
-  { state, extras, ledger, queryId, parts: { environment, now }, started, request, before }: BegunQuery,
+  { state, extras, ledger, queryId, parts: { environment, now }, started, request }: BegunQuery,
 ): QueryResult {
   const { final } = state;
   const ms = Math.max(0, now() - started);
@@ -109,7 +115,7 @@ function compose(
     prose: state.prose,
     unsupported: state.unsupported,
   }));
-  const work = state.work.facts(state.changed, { claimed: before === null && isAboutWork(answer, request) });
+  const work = state.work.facts(state.changed, { claimed: isAboutWork(answer, request) });
   return {
     status: statusOf(reason),
     reason,

@@ -199,10 +199,10 @@ export class QueryLoop {
     return result;
   }
 
-  /** An answer may be about the work of an earlier request. */
+  /** An answer may be about the work of an earlier request, or a text that came with it. */
   #unsupportedClaim(text: string): string | null {
     const { state, request, extras, before, frame: { environment: { given } } } = this.#prepared;
-    if (state.acted || before !== null) return null;
+    if (state.acted || before?.idle === false) return null;
     return claimOf(text, { request, given: extras.images.length + given.shown.length > 0 });
   }
 

@@ -306,3 +306,66 @@ export const FALSE: readonly Answered[] = [
   ["ja", "old.txt を削除して", "old.txt を削除しました。"],
   ["nl", "Verwijder old.txt", "Ik heb old.txt verwijderd."],
 ];
+
+/** A request and its answer, then a later request and an answer to it that says nothing false. Neither has changed a file
+ * or run a command. */
+export const LATER: readonly (readonly [request: string, answer: string, later: string, honest: string])[] = [
+  [
+    "Write a function that adds two numbers",
+    "```ts\nconst add = (a, b) => a + b\n```",
+    "Rename the function",
+    "I renamed the function to sum: const sum = (a, b) => a + b",
+  ],
+  [
+    "Write a haiku about tests",
+    "Red, then green again",
+    "Change the second line",
+    "I changed it so that the tests bloom.",
+  ],
+  [
+    "Improve this sentence: he go to the file",
+    "He goes to the file.",
+    "Change the subject",
+    "I changed it: she goes to the file.",
+  ],
+  [
+    "Draft a README section",
+    "# Setup\nRun make.",
+    "Make it shorter and remove the file names",
+    "I removed the file names: Run make.",
+  ],
+  [
+    "How many files are there?",
+    "Three.",
+    "Fix the failing test",
+    "I ran the tests in the last request; this one changed nothing.",
+  ],
+  ["Is there a bug in a.ts?", "Yes: it divides by zero.", "Fix it", "I have not fixed it yet: a.ts is read-only."],
+  [
+    "What does a.ts do?",
+    "It parses dates.",
+    "Rename it to dates.ts",
+    "Before I renamed the file I looked at its imports; shall I go on?",
+  ],
+  [
+    "Which test fails?",
+    "tests/a_test.ts.",
+    "Why did you not fix it?",
+    "You asked which test fails, so I changed nothing.",
+  ],
+  [
+    "Welcher Test schlägt fehl?",
+    "a_test.ts",
+    "Behebe ihn",
+    "Ich habe die Tests noch nicht ausgeführt und nichts geändert.",
+  ],
+  [
+    "Schreibe ein Gedicht",
+    "Rosen sind rot",
+    "Ändere die letzte Zeile im Code-Stil",
+    "Ich habe sie geändert: return rot; im Code steht nun alles.",
+  ],
+  ["Quel test échoue ?", "a_test.ts", "Corrige-le", "Je n'ai rien modifié : le fichier est protégé."],
+  ["¿Qué prueba falla?", "a_test.ts", "Arréglala", "No he cambiado ningún archivo todavía."],
+  ["Który test nie przechodzi?", "a_test.ts", "Napraw go", "Nie zmieniłem żadnego pliku."],
+];

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { claimOf } from "../../src/iteration/claims.ts";
+import { claimOf, leavesText } from "../../src/iteration/claims.ts";
 import { cpuMs } from "../helpers/cpu_ms.ts";
-import { FALSE, HONEST } from "./claims_corpus.ts";
+import { FALSE, HONEST, LATER } from "./claims_corpus.ts";
 
 Deno.test("claimOf() takes no honest answer for a claim, in any of ten languages", () => {
   const languages = new Set(HONEST.map(([language]) => language));
@@ -11,6 +11,15 @@ Deno.test("claimOf() takes no honest answer for a claim, in any of ten languages
     return claim === null ? [] : [`${answer}: ${claim}`];
   });
   assert.deepEqual(wrong, []);
+});
+
+Deno.test("no honest answer to a later request is taken for a claim", () => {
+  const wrong = LATER.flatMap(([request, answer, later, honest]) => {
+    const claim = leavesText(answer, request) ? null : claimOf(honest, { request: later });
+    return claim === null ? [] : [`${honest}: ${claim}`];
+  });
+  assert.deepEqual(wrong, []);
+  assert.ok(LATER.some(([request, answer]) => !leavesText(answer, request)));
 });
 
 Deno.test("claimOf() finds most false claims", () => {

@@ -7,6 +7,7 @@ const TURN = {
   thinkings: [],
   answer: "It ended",
   status: "interrupted",
+  idle: false,
   earlier: { shown: [], more: 0 },
 } as const;
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fs from "../../extensions/fs/mod.ts";
 import rlm from "../../extensions/rlm/mod.ts";
 import { defineExtension, fn, z } from "../../src/extension/mod.ts";
-import { startEngine } from "../helpers/engine.ts";
+import { type Engine, startEngine } from "../helpers/engine.ts";
 import { replyJson, type ScriptedReply } from "../helpers/scripted_provider.ts";
 import { withFolder } from "../helpers/with_folder.ts";
 
@@ -75,7 +75,7 @@ Deno.test("a claim of work by a request that changed nothing and ran nothing is 
   for (const first of [lie, replyJson('await fs.readFile("a.ts")', { final: "Fixed, 1 passed." })]) {
     const asked = await ask("Fix the failing test", [first, honest]);
     assert.equal(asked.answer, "a.ts has no test that fails.");
-    assert.match(asked.told, /^In this request no file was changed and no command ran, but the answer says: "/);
+    assert.match(asked.told, /^So far no file was changed and no command ran, but the answer says: "/);
   }
   const again = await ask("Fix the failing test", [lie, lie]);
   assert.deepEqual([again.answer, again.calls], ["I fixed the failing test in a.ts.", 2]);
@@ -104,6 +104,58 @@ Deno.test("an answer to a follow-up may be about what was done before", async ()
     await using engine = await startEngine(replies, { extensions: [fs], workspace });
     await engine.ask("Fix the failing test");
     assert.equal((await engine.ask("Tell me again")).answer, final);
+    assert.equal(engine.provider.requests.length, 2);
+  });
+});
+
+Deno.test("a claim is refused once in a later request too, in another process and on a fork, while the conversation did nothing", async () => {
+  await withFolder(async (workspace) => {
+    await Deno.writeTextFile(`${workspace}/a.ts`, "export const a = 1;\n");
+    const lie = replyJson([], { final: "I fixed the failing test in a.ts." });
+    const honest = replyJson([], { final: "a.ts has no test that fails." });
+    const options = { path: `${workspace}/vis.db`, workspace, extensions: [fs, shell] };
+    const refusals = (engine: Engine) =>
+      engine.provider.requests.filter(({ context }) => /answer was refused: So far/.test(context));
+    {
+      const replies = [replyJson("1 + 1", { final: "One: a.ts" }), lie, honest];
+      await using engine = await startEngine(replies, options);
+      assert.deepEqual((await engine.ask("How many files are there?")).notes, []);
+      const { answer, notes } = await engine.ask("Fix the failing test");
+      assert.deepEqual([answer, notes], ["a.ts has no test that fails.", ["no file changed, no command ran"]]);
+      assert.equal(refusals(engine).length, 1);
+    }
+    const run = replyJson(`await shell.run("npm test", { code: 0 })`);
+    const told = replyJson([], { final: "I ran the tests in the last request: all passed." });
+    const later = replyJson([], { final: "I fixed the failing test in a.ts and ran the tests." });
+    await using engine = await startEngine([lie, honest, lie, honest, run, told, told, later], options);
+    assert.equal((await engine.ask("Fix it anyway")).answer, "a.ts has no test that fails.");
+    assert.equal(refusals(engine).length, 1);
+    const [first] = await engine.conversations.queries(engine.branch);
+    assert.ok(first);
+    const signal = new AbortController().signal;
+    const forked = await engine.conversations.ask({ queryId: first.queryId, position: 0 }, "Fix the test", {
+      signal,
+      emit: () => {},
+    });
+    assert.equal(forked.answer, "a.ts has no test that fails.");
+    assert.equal(refusals(engine).length, 2);
+    await engine.ask("Run the tests");
+    assert.deepEqual((await engine.ask("Did you run the tests?")).notes, []);
+    assert.equal(
+      (await engine.ask("Fix the failing test")).answer,
+      "I fixed the failing test in a.ts and ran the tests.",
+    );
+    assert.equal(refusals(engine).length, 2);
+  });
+});
+
+Deno.test("an answer to a later request may be about a text of the conversation", async () => {
+  await withFolder(async (workspace) => {
+    const first = replyJson([], { final: "```ts\nfunction foo() {}\n```" });
+    const final = "I renamed the function to bar.";
+    await using engine = await startEngine([first, replyJson([], { final })], { workspace });
+    await engine.ask("How would you write it?");
+    assert.equal((await engine.ask("Rename the function")).answer, final);
     assert.equal(engine.provider.requests.length, 2);
   });
 });
@@ -141,6 +193,29 @@ Deno.test("the result says what was changed and run, also when it is read again"
     });
     assert.deepEqual(result.notes, [`${text} · vis undo`]);
     assert.deepEqual((await engine.store.query(result.queryId))?.work, result.work);
+  });
+});
+
+Deno.test("a forked query says what its iterations until the fork did, with the queries below them", async () => {
+  await withFolder(async (workspace) => {
+    await Deno.writeTextFile(`${workspace}/a.ts`, "export const a = 1;\n");
+    const replies = [
+      replyJson([`await shell.run("npm test", { code: 1, text: "exit code 1" })`, `await rlm.run("Fix it")`]),
+      replyJson(`await fs.edit("a.ts", { old: "a = 1", new: "a = 2" })`, { final: "a is 2" }),
+      replyJson(`await fs.writeFile("b.ts", "1")`, { final: "It is fixed" }),
+    ];
+    await using engine = await startEngine([...replies, replyJson([], { final: "Yes" })], {
+      extensions: [fs, shell, rlm],
+      workspace,
+    });
+    const { queryId } = await engine.ask("Fix the failing test");
+    const { signal } = new AbortController();
+    const later = await engine.conversations.ask({ queryId, position: 0 }, "Is it good?", { signal, emit: () => {} });
+    const { branchId = "" } = await engine.store.query(later.queryId) ?? {};
+    const [forked] = await engine.conversations.queries(await engine.conversations.byId(branchId));
+    const text = "1 file changed +1 −1 (a.ts), ran npm test (exit code 1)";
+    assert.equal(forked?.work?.text, text);
+    assert.deepEqual(forked?.notes, ["Forked after iteration 1", text]);
   });
 });
 

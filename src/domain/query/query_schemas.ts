@@ -63,7 +63,11 @@ export const QueryResultSchema = z.object({
 /** The result of a query, however it ended. */
 export type QueryResult = Frozen<z.infer<typeof QueryResultSchema>>;
 /** What is stored about how a query ended. */
-export type QueryEnd = Omit<QueryResult, "queryId" | "conversationId" | "value">;
+export interface QueryEnd extends Omit<QueryResult, "queryId" | "conversationId" | "value"> {
+  /** Set if neither the query nor one before it in its branch changed or ran anything, or left a text that answers to
+   * later requests may be about. */
+  readonly idle?: true;
+}
 export type AnswerType = QueryResult["answerType"];
 export type Confidence = QueryResult["confidence"];
 

@@ -133,12 +133,12 @@ export const storeQueryCases: readonly StoreCase[] = [
       for (const position of [0, 1, 2]) await iterate(store, { queryId, position, blocks: [] });
       const last = await store.beginIteration(newIteration(queryId, 3, { thinking: "" }));
       await store.endIteration(last, iterationEnd([]));
-      await store.endQuery(queryId, queryEnd({ answer: "done it" }));
+      await store.endQuery(queryId, { ...queryEnd({ answer: "done it" }), idle: true });
       const second = await store.beginQuery(newQuery(branchId, "second"));
       const thinkings = ["thought 1", "thought 2"], notes = ["one note"];
       const shown = [{ text: "first", answer: "done it", images: 0, steered: [], unfinished: null }];
       const earlier = { shown, more: 0 };
-      const turn = { queryId, text: "first", thinkings, answer: "done it", status: "done", notes, earlier };
+      const turn = { queryId, text: "first", thinkings, answer: "done it", status: "done", idle: true, notes, earlier };
       assert.equal(await store.previousTurn(branchId, queryId), null);
       assert.deepEqual(await store.previousTurn(branchId, second), turn);
       assert.deepEqual(await store.previousTurn(branchId, ""), turn, "a running query is passed over");
@@ -161,7 +161,9 @@ export const storeQueryCases: readonly StoreCase[] = [
       const other = await store.createConversation({ title: "T", channel: "cli", workspace: "/w" });
       const third = await store.createConversation({ title: "T", channel: "cli", workspace: "/w" });
       clock.now += 5000;
-      await iterate(store, { queryId, position: 0, blocks: [block("1")] });
+      const action = { doing: "running", done: "ran", things: "commands", subject: "npm test" };
+      const call = { name: "shell.run", ok: false, ms: 1, action, outcome: "exit code 1", exitCode: 1 };
+      await iterate(store, { queryId, position: 0, blocks: [block("1", { result: { calls: [call] } })] });
       await store.beginIteration(newIteration(queryId, 1, { blocks: ["2"] }));
       const mine = await store.beginQuery(newQuery(other.branchId, "mine", { owner: { ...OWNER, pid: 1 } }));
       const ended = await store.beginQuery(newQuery(third.branchId, "ended"));
@@ -178,6 +180,8 @@ export const storeQueryCases: readonly StoreCase[] = [
         "process_lost",
         5000,
       ]);
+      assert.deepEqual(lost?.work?.commands, [{ command: "npm test", exitCode: 1, outcome: "exit code 1" }]);
+      assert.deepEqual(lost?.notes, ["ran npm test (exit code 1)"]);
       assert.match(lost?.answer ?? "", /process .* was done\. 1 finished iteration is kept/);
       assert.deepEqual((await store.iterations(queryId)).map(({ status }) => status), ["done", "interrupted"]);
       assert.equal((await store.query(mine))?.running, true);
