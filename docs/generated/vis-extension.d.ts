@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 66a8e634f66f9c25e90348d033580e2667ed2eeee318d562442e8f6986c553e7
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 39ff337be78c8c3184db5175c993fac85ab2f2d29be37c9b9c3e8c250353426d
 import { z } from 'zod';
 
 /** Any value that JSON can express. */
