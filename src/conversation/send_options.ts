@@ -19,9 +19,10 @@ import type { Router } from "../providers/router/router.ts";
 import { type ModelRoute, unpricedText } from "../providers/router/routes.ts";
 import {
   needsPrice,
-  planInstructions,
   type QueryLimits,
   type QuerySettings,
+  readingInstructions,
+  type ReadingMode,
   unpricedRoute,
   withBudget,
 } from "../query/query_parts.ts";
@@ -51,8 +52,8 @@ export interface AskOptions extends KeyedRequest {
   readonly given?: readonly VariableImage[];
   /** Instructions for every answer of this query; the configured ones if omitted. */
   readonly instructions?: string | undefined;
-  /** Makes a plan: calls that could change something are refused, and the answer says what would be done. */
-  readonly plan?: boolean | undefined;
+  /** Makes a plan or a review: calls that could change something are refused. */
+  readonly only?: ReadingMode | undefined;
   /** A JSON Schema as data: the answer must satisfy it, and is then also available in `value` of the result. */
   readonly responseSchema?: unknown;
   readonly askedAs?: Asked | undefined;
@@ -115,9 +116,9 @@ export async function checkedExtras(
 /** The settings of one request: the configured ones, changed by what it brings. */
 export function requestSettings(
   configured: QuerySettings,
-  { maxIterations, extendsTo, limits, plan = false, instructions }: Pick<
+  { maxIterations, extendsTo, limits, only, instructions }: Pick<
     AskOptions,
-    "maxIterations" | "extendsTo" | "limits" | "plan" | "instructions"
+    "maxIterations" | "extendsTo" | "limits" | "only" | "instructions"
   >,
 ): QuerySettings {
   const given = instructions || configured.instructions;
@@ -130,7 +131,7 @@ export function requestSettings(
       wallMs: lower(configured.limits.wallMs, limits?.wallMs),
       priced: limits?.priced ?? false,
     },
-    instructions: plan ? planInstructions(given) : given,
+    instructions: only === undefined ? given : readingInstructions(given, only),
   };
 }
 

@@ -52,7 +52,7 @@ export async function answerCall(
   let said: CallOutcome = { text: "" };
   const told = (outcome: CallOutcome): void => void (said = outcome);
   try {
-    if (scope.planning && !builtin) refuseChange(name, active);
+    if (scope.onlyReads && !builtin) refuseChange(name, active);
     if (stored) await stored;
     const result = builtin
       ? await callBuiltin(call, { source, scope })
@@ -101,10 +101,10 @@ function mayChange(name: string, active: ActiveExtensions | null): boolean {
 function refuseChange(name: string, active: ActiveExtensions | null): void {
   if (active === null || active.reads.includes(name) || !active.functions.includes(name)) return;
   const [namespace = "", symbol = ""] = name.split(".");
-  throw new HostCallError(`Cannot call ${name}: this request only makes a plan`, {
+  throw new HostCallError(`Cannot call ${name}: this request only reads`, {
     namespace,
     symbol,
-    hint: "say in the plan what it would do",
+    hint: "say in the answer what it would do",
   });
 }
 

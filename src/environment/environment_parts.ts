@@ -80,8 +80,8 @@ export interface SubcallFunctions {
 export interface QueryScope {
   readonly queryId: string;
   readonly signal: AbortSignal;
-  /** Whether the query only makes a plan: calls that change something are refused. */
-  readonly planning?: boolean;
+  /** Whether the query makes a plan or a review: calls that change something are refused. */
+  readonly onlyReads?: boolean;
   readonly budget: () => number;
   /** The model that serves the query; the default of the process if absent. */
   readonly root?: () => { readonly provider: string; readonly model: string };

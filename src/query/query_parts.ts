@@ -81,18 +81,30 @@ export function needsPrice({ costUsd, priced = false }: Pick<QueryLimits, "costU
   return priced || costUsd !== null;
 }
 
-/** The instructions of a query that makes a plan. A query is one if its instructions contain them: they are stored with
- * it, and child queries and repetitions get them too. */
+/** What a query that changes nothing is for. */
+export type ReadingMode = "plan" | "review";
+
+/** The instructions of a query that makes a plan or a review. A query is one if its instructions contain them: they are
+ * stored with it, and child queries and repetitions get them too. */
 const PLANNING = `Make a plan, and change nothing: calls that could change something are refused in this request.
 Read what the plan depends on. Answer with the plan in Markdown: what you would change, in which files and in which order,
 how you would check it, and what is still unclear. The user's next request may tell you to carry it out.`;
 
-export function planInstructions(instructions: string): string {
-  return [instructions, PLANNING].filter((text) => text !== "").join("\n\n");
+const REVIEWING = `Review, and change nothing: calls that could change something are refused in this request.
+Read the whole change, then the code that calls it and that it calls. Report only what is wrong: faults, losses of data,
+races, holes in security, broken interfaces, tests that cannot fail. Leave style out. Answer in Markdown, the worst
+finding first: each with path:line, an input or order of events that fails, and the smallest repair. If you are not sure,
+check it or leave it out. If nothing is wrong, say so, and what you checked.`;
+
+const READING: Readonly<Record<ReadingMode, string>> = { plan: PLANNING, review: REVIEWING };
+
+export function readingInstructions(instructions: string, mode: ReadingMode): string {
+  return [instructions, READING[mode]].filter((text) => text !== "").join("\n\n");
 }
 
-export function isPlanning({ instructions }: { readonly instructions: string }): boolean {
-  return instructions.includes(PLANNING);
+/** Whether a query must change nothing. */
+export function onlyReads({ instructions }: { readonly instructions: string }): boolean {
+  return Object.values(READING).some((text) => instructions.includes(text));
 }
 
 /** The part of the router that a query needs. */

@@ -36,7 +36,7 @@ import { Ledger, LedgerCalls, QueryDeadline } from "./limits.ts";
 import { QueryApprovals } from "./query_approvals.ts";
 import { fallbackAnswer, QueryEnding } from "./query_ending.ts";
 import { type BegunQuery, type Prepared, QueryLoop } from "./query_loop.ts";
-import { chosenRoute, isPlanning, type QueryParts } from "./query_parts.ts";
+import { chosenRoute, onlyReads, type QueryParts } from "./query_parts.ts";
 import { buildContext, handoverOf, QueryState } from "./query_state.ts";
 import { Subcalls } from "./subcalls.ts";
 
@@ -192,7 +192,7 @@ async function prepare(query: BegunQuery): Promise<Prepared> {
   const scope: QueryScope = {
     queryId,
     signal,
-    planning: isPlanning(settings),
+    onlyReads: onlyReads(settings),
     budget: () => state.budget,
     root: () => rootOf(router),
     requestMore: (n) => state.requestMore(n),

@@ -72,7 +72,7 @@ Deno.test("Conversations.more() lets a plan change nothing, and names the first 
     ...[final("more than half"), final("The plan")],
   ]);
   const { conversations, branch, store } = engine;
-  await conversations.ask(branch, "plan it", { ...OPTIONS, plan: true, maxIterations: 1 });
+  await conversations.ask(branch, "plan it", { ...OPTIONS, only: "plan" as const, maxIterations: 1 });
   assert.equal((await conversations.more(branch, OPTIONS)).reason, "max_iterations");
   const last = await conversations.more(branch, OPTIONS);
   assert.equal(last.answer, "The plan");

@@ -22,22 +22,37 @@ Deno.test("a request for a plan reads, changes nothing, and the next request car
       replyJson('await fs.edit("a.ts", { old: "one", new: "1" })'),
       final("It is renamed"),
     ], { extensions: [fs], workspace, settings: { budget: 10 } });
-    const ask = (plan: boolean) =>
+    const ask = (only?: "plan" | "review") =>
       engine.conversations.ask(engine.branch, "Rename it", {
         signal: new AbortController().signal,
         emit: () => {},
-        plan,
+        only,
       });
-    assert.equal((await ask(true)).answer, "1. Rename one");
+    assert.equal((await ask("plan")).answer, "1. Rename one");
     for (const at of CHANGES.keys()) {
-      assert.match(engine.context(at + 1), /Cannot call fs\.\w+: this request only makes a plan/);
+      assert.match(engine.context(at + 1), /Cannot call fs\.\w+: this request only reads/);
     }
     assert.match(engine.context(4), /one/);
     assert.equal(await Deno.readTextFile(join(workspace, "a.ts")), "one\n");
     assert.match(engine.provider.requests[0]?.texts[0] ?? "", /Make a plan, and change nothing/);
-    assert.equal((await ask(false)).answer, "It is renamed");
+    assert.equal((await ask()).answer, "It is renamed");
     assert.equal(await Deno.readTextFile(join(workspace, "a.ts")), "1\n");
     assert.doesNotMatch(engine.provider.requests.at(-1)?.texts[0] ?? "", /Make a plan/);
+  });
+});
+
+Deno.test("a request for a review changes nothing and asks for findings", async () => {
+  await withFolder(async (workspace) => {
+    await using engine = await startEngine([
+      replyJson('await fs.writeFile("b.md", "x")'),
+      final("b.ts:3 loses the last line"),
+    ], { extensions: [fs], workspace });
+    const options = { signal: new AbortController().signal, emit: () => {}, only: "review" as const };
+    const { answer } = await engine.conversations.ask(engine.branch, "Review the commit HEAD.", options);
+    assert.equal(answer, "b.ts:3 loses the last line");
+    assert.match(engine.provider.requests[0]?.texts[0] ?? "", /Review, and change nothing/);
+    assert.match(engine.context(1), /Cannot call fs\.writeFile: this request only reads/);
+    await assert.rejects(Deno.stat(join(workspace, "b.md")));
   });
 });
 
@@ -53,11 +68,11 @@ Deno.test("child queries and repetitions of a request for a plan change nothing 
       final("The plan again"),
     ], { extensions: [fs, rlm], workspace, settings: { budget: 10 } });
     const options = { signal: new AbortController().signal, emit: () => {} };
-    const first = await engine.conversations.ask(engine.branch, "Write it", { ...options, plan: true });
+    const first = await engine.conversations.ask(engine.branch, "Write it", { ...options, only: "plan" as const });
     assert.equal(first.answer, "The plan");
-    assert.match(engine.context(2), /Cannot call fs\.writeFile: this request only makes a plan/);
+    assert.match(engine.context(2), /Cannot call fs\.writeFile: this request only reads/);
     assert.equal((await engine.conversations.retry(first.queryId, options)).answer, "The plan again");
-    assert.match(engine.context(5), /Cannot call fs\.writeFile: this request only makes a plan/);
+    assert.match(engine.context(5), /Cannot call fs\.writeFile: this request only reads/);
     await assert.rejects(Deno.stat(join(workspace, "b.md")));
   });
 });

@@ -92,6 +92,7 @@ const LineSchema = z.union([
 /** Output of commands that run queries. A name that ends with "jsonl" describes each line. */
 const queryOutputs = {
   "run": result,
+  "review": result,
   "run jsonl": LineSchema,
   "conversations retry": result,
   "conversations retry jsonl": LineSchema,

@@ -169,7 +169,7 @@ export class ChatController {
 
   #wait(outgoing: Outgoing): void {
     const { changed, session } = this.#parts;
-    const alone = Object.keys({ ...outgoing.variables, ...outgoing.images }).length === 0 && !outgoing.plan;
+    const alone = Object.keys({ ...outgoing.variables, ...outgoing.images }).length === 0 && !outgoing.only;
     const steers = this.#branch !== null && alone;
     const waiting: Waiting = { outgoing, steering: steers ? new AbortController() : null };
     this.#waiting.push(waiting);
@@ -191,24 +191,24 @@ export class ChatController {
 
   async #run(outgoing: Outgoing): Promise<void> {
     const { transcript, shown, session, giveBack } = this.#parts;
-    const { text, variables, plan = false } = outgoing;
+    const { text, variables, only } = outgoing;
     const images = Object.values(outgoing.images).map(({ image }) => image);
     const before = this.#asked;
     let begun = true;
-    transcript.add(this.#asked = new RequestEntry(text, { shown, ...(plan ? { label: "plan" } : {}) }));
+    transcript.add(this.#asked = new RequestEntry(text, { shown, ...(only ? { label: only } : {}) }));
     await this.#work(async (options) => {
       const { conversations, workspace } = session();
       const target = this.#branch ?? { channel: CHANNEL, workspace };
-      return await conversations.ask(target, text, { ...options, images, plan, variables: given(variables) });
+      return await conversations.ask(target, text, { ...options, images, only, variables: given(variables) });
     }, {
       refused: () => {
         begun = false;
         if (this.#asked !== null) transcript.replace(this.#asked, []);
         this.#asked = before;
-        giveBack(plan ? { ...outgoing, text: `/plan ${text}` } : outgoing);
+        giveBack(only === "plan" ? { ...outgoing, text: `/plan ${text}` } : outgoing);
       },
     });
-    if (plan && begun) transcript.add(new LineEntry(NOTHING_CHANGED, shown().theme.dim));
+    if (only === "plan" && begun) transcript.add(new LineEntry(NOTHING_CHANGED, shown().theme.dim));
   }
 
   /** The previous run leaves the screen once the new one has begun. */

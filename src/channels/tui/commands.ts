@@ -1,7 +1,7 @@
 import { messageOf } from "../../domain/errors.ts";
 import { nearestName } from "../../domain/kit/names.ts";
 import { MORE_TEXT } from "../../domain/query/outcomes.ts";
-import { requestOfPrompt } from "../../domain/query/stored_query.ts";
+import { requestOfPrompt, reviewRequest } from "../../domain/query/stored_query.ts";
 import type { ChatController } from "./chat.ts";
 import type { Outgoing } from "./input/outgoing.ts";
 import type { PromptFile } from "./prompt_files.ts";
@@ -30,8 +30,9 @@ interface CommandParts {
 
 /** Everything that can be done by name; the palette and the help show the same list. */
 export function commandsOf(parts: CommandParts): readonly PaletteCommand[] {
-  const { panels } = parts;
-  const all = [...workCommands(parts), ...displayCommands(parts)];
+  const { panels, prompts } = parts;
+  const ofUser = (name: string): boolean => name === "review" && prompts.some((prompt) => prompt.name === name);
+  const all = [...workCommands(parts).filter(({ name }) => !ofUser(name)), ...displayCommands(parts)];
   all.push(
     item("help", "keys and commands", () => {
       panels.act.open(new TextPanel(panels, { title: "Keys and commands", texts: helpTexts(all) }));
@@ -39,7 +40,7 @@ export function commandsOf(parts: CommandParts): readonly PaletteCommand[] {
     item("quit", "quit", () => panels.act.quit(), { keys: "Ctrl-D" }),
   );
   const taken = new Set(all.flatMap(({ name, aliases = [] }) => [name, ...aliases]));
-  const own = parts.prompts.filter(({ name }) => !taken.has(name)).map(({ name, detail, text }) =>
+  const own = prompts.filter(({ name }) => !taken.has(name)).map(({ name, detail, text }) =>
     item(
       name,
       detail,
@@ -86,6 +87,9 @@ function workCommands(parts: CommandParts): PaletteCommand[] {
       "make a plan and change nothing: /plan split this module",
       (words, typed) => plan(words, { chat, act, typed }),
     ),
+    item("review", "review changes: /review, /review main, /review HEAD~1", (target) => {
+      chat.send({ variables: {}, images: {}, text: reviewRequest(target), only: "review" });
+    }),
     plain(act, "retry", "run the last request again", retry, { keys: "Alt-R" }),
     plain(act, "more", `continue the last request: ${MORE_TEXT}`, more, { keys: "Alt-M" }),
     plain(act, "fork", "continue from an earlier step", () => act.open(new ForkPicker(panels))),
@@ -144,7 +148,7 @@ function plan(
   },
 ): void {
   if (text === "") return act.tell("Say what to plan: /plan split this module");
-  chat.send({ variables: {}, images: {}, ...typed, text, plan: true });
+  chat.send({ variables: {}, images: {}, ...typed, text, only: "plan" });
 }
 
 /** The named theme, or the next one. */

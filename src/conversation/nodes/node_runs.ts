@@ -258,7 +258,7 @@ interface JobRequest extends
     | "read"
     | "images"
     | "instructions"
-    | "plan"
+    | "only"
     | "responseSchema"
     | "maxIterations"
     | "model"
@@ -274,10 +274,10 @@ interface JobRequest extends
 }
 
 export function encodeRequest(text: string, options: Omit<RunnerOptions, "extras">): Uint8Array {
-  const { read, images, instructions, plan, responseSchema, maxIterations, model, limits, label } = options;
+  const { read, images, instructions, only, responseSchema, maxIterations, model, limits, label } = options;
   const { retryOf, requestKey, askedAs, approve } = options;
   const request: JobRequest = {
-    ...{ text, asks: approve !== undefined, read, images, instructions, plan, responseSchema, maxIterations, model },
+    ...{ text, asks: approve !== undefined, read, images, instructions, only, responseSchema, maxIterations, model },
     ...{ limits, label, retryOf, requestKey, askedAs },
   };
   return encode(request);

@@ -76,6 +76,15 @@ export interface KeyedRequest {
 /** The request of a message that has only images. */
 const SEE_IMAGES = "See the attached images.";
 
+/** The request for a review of the uncommitted changes, of a commit, or of all since a branch left another. */
+export function reviewRequest(target: string): string {
+  if (target === "") return "Review the uncommitted changes of this repository, staged, unstaged and untracked.";
+  const isCommit = /^(?:[0-9a-f]{7,40}|HEAD.*|.*[~^].*)$/.test(target);
+  return isCommit
+    ? `Review the commit ${target}.`
+    : `Review all changes since this branch left ${target} (from the merge base), with the uncommitted ones.`;
+}
+
 /** The request of a prompt that the user keeps: the words after its name take the place of `$ARGUMENTS`, or follow the
  * text. */
 export function requestOfPrompt(text: string, words: string): string {

@@ -97,10 +97,10 @@ class Thread {
   /** `taken` is called once the server has accepted it. */
   async send(
     text: string,
-    { images = [], plan = false, taken = () => {} }: {
+    { images = [], only, taken = () => {} }: {
       /** Data URLs. */
       readonly images?: readonly string[];
-      readonly plan?: boolean;
+      readonly only?: "plan" | "review" | undefined;
       readonly taken?: () => void;
     } = {},
   ): Promise<void> {
@@ -121,7 +121,7 @@ class Thread {
     await this.#run(text, shown, async () => {
       const body = {
         ...{ request: text, approvals: "ask", ...chosen() },
-        ...(plan ? { plan } : {}),
+        ...(only ? { [only]: true } : {}),
         ...(images.length > 0 ? { images } : {}),
       };
       const response = await request(path, { method: "POST", body, headers });

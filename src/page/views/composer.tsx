@@ -113,9 +113,9 @@ async function send(): Promise<void> {
   const state = { taken: false };
   await guarded(async () => {
     try {
-      const { text, plan } = await typedRequest(typed);
+      const { text, only } = await typedRequest(typed);
       await thread.send(requestOfImages(text, images), {
-        plan,
+        only,
         images: images.map(({ url }) => url),
         taken: () => state.taken = true,
       });

@@ -1,7 +1,7 @@
 /** What the input of a request completes: own prompts after a slash at its beginning, files after an `@`. */
 import { signal } from "@preact/signals";
 import type { JSX } from "preact";
-import { requestOfPrompt } from "../../domain/query/stored_query.ts";
+import { requestOfPrompt, reviewRequest } from "../../domain/query/stored_query.ts";
 import { type ApiFileList, type ApiPromptList, inApi, json } from "../store/api.ts";
 import { chosenWorkspace, elements } from "../store/state.ts";
 import { thread } from "../store/thread.ts";
@@ -26,6 +26,7 @@ const shown = signal<Shown | null>(null);
 
 const COMMANDS: readonly Prompt[] = [
   { name: "plan", description: "Only read, and answer with a plan", text: "" },
+  { name: "review", description: "Review the uncommitted changes, a commit, or all since a branch", text: "" },
 ];
 const SLASH = /^\/([a-z0-9-]*)$/;
 const FILE = /(?:^|[\s(])@([^\s@"]*)$/;
@@ -48,7 +49,9 @@ function typedBefore(area: HTMLTextAreaElement | null): readonly [number, string
 async function suggestedFor(before: string): Promise<Omit<Shown, "at"> | null> {
   const slash = SLASH.exec(before);
   if (slash) {
-    const all = [...COMMANDS, ...await prompts()].filter(({ name }) => name.startsWith(slash[1] ?? ""));
+    const own = await prompts();
+    const all = [...COMMANDS.filter(({ name }) => own.every((prompt) => prompt.name !== name)), ...own]
+      .filter(({ name }) => name.startsWith(slash[1] ?? ""));
     return { items: all.map(({ name, description }) => ({ text: `/${name} `, detail: description })), from: 0 };
   }
   const file = FILE.exec(before);
@@ -97,13 +100,21 @@ function choose(at: number): void {
   area.dispatchEvent(new Event("input", { bubbles: true }));
 }
 
-/** The request that was typed: `/name words` is the user's prompt of that name, and `/plan words` asks for a plan. */
-export async function typedRequest(typed: string): Promise<{ readonly text: string; readonly plan: boolean }> {
+interface TypedRequest {
+  readonly text: string;
+  /** What a request that changes nothing is for. */
+  readonly only?: "plan" | "review";
+}
+
+/** The request that was typed: `/name words` is the user's prompt of that name, `/plan words` asks for a plan, and
+ * `/review target` for a review. */
+export async function typedRequest(typed: string): Promise<TypedRequest> {
   const [, name = "", words = ""] = /^\/([a-z][a-z0-9-]*)(?:\s+([^]*))?$/.exec(typed.trim()) ?? [];
-  if (name === "") return { text: typed, plan: false };
-  if (name === "plan") return { text: words, plan: true };
+  if (name === "") return { text: typed };
   const own = (await prompts()).find((one) => one.name === name);
-  return { text: own === undefined ? typed : requestOfPrompt(own.text, words.trim()), plan: false };
+  if (own !== undefined) return { text: requestOfPrompt(own.text, words.trim()) };
+  if (name === "plan") return { text: words, only: name };
+  return name === "review" ? { text: reviewRequest(words.trim()), only: name } : { text: typed };
 }
 
 /** Attributes of the input that the suggestions belong to. */

@@ -65,3 +65,19 @@ Deno.test("/plan makes a plan and says how it is carried out; without words it s
     assert.equal((await engine.conversations.list({ limit: 1 }))[0]?.title, "split it");
   });
 });
+
+Deno.test("/review asks for findings in the uncommitted changes, in a commit, and since another branch", async () => {
+  await withScreen([final("a.ts:1 is wrong"), final("fine"), final("fine too")], {}, async ({ screen, engine }) => {
+    for (
+      const [typed, answer] of [["/review", "a.ts:1 is wrong"], ["/review HEAD~1", "fine"], ["/review main", "too"]]
+    ) {
+      screen.type(`${typed}${ENTER}`);
+      await screen.until(answer ?? "");
+    }
+    const asked = engine.provider.requests.map(({ texts }) => texts.join("\n"));
+    assert.ok(asked.every((text) => text.includes("Review, and change nothing")));
+    assert.match(asked[0] ?? "", /Review the uncommitted changes/);
+    assert.match(asked[1] ?? "", /Review the commit HEAD~1/);
+    assert.match(asked[2] ?? "", /since this branch left main/);
+  });
+});

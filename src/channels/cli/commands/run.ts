@@ -25,6 +25,8 @@ export interface RunFlags extends OpenRequest, QueryCommandFlags {
   readonly schema?: string | undefined;
   readonly context?: string | undefined;
   readonly plan?: boolean | undefined;
+  /** What a request that changes nothing is for; `plan` is short for one of them. */
+  readonly only?: AskOptions["only"];
   /** Continues the last request, without a new one. */
   readonly more?: boolean | undefined;
   /** US dollars. */
@@ -56,7 +58,7 @@ export async function runCommand(
         const target = await targetOf(session, flags);
         return await session.conversations.ask(target, prompt, {
           ...all,
-          plan: flags.plan === true,
+          only: flags.only ?? (flags.plan ? "plan" : undefined),
           ...given,
           context: context?.(options.signal),
         });

@@ -1,6 +1,7 @@
 import { type Command, Option } from "commander";
 import { UsageError } from "../../../domain/errors.ts";
 import { MORE_TEXT } from "../../../domain/query/outcomes.ts";
+import { reviewRequest } from "../../../domain/query/stored_query.ts";
 import type { RunFlags } from "../commands/run.ts";
 import {
   collected,
@@ -15,11 +16,11 @@ import {
 export const ASK: CommandGroup = {
   heading: "Ask:",
   parts: [
-    { names: ["run", "demo"], add: addRun },
+    { names: ["run", "review", "demo"], add: addRun },
   ],
 };
 
-/** `vis run` and `vis demo`. */
+/** `vis run`, `vis review` and `vis demo`. */
 function addRun(program: Command, { services, io, finish }: Context): void {
   const run = program.command("run")
     .description("run one request: the answer goes to stdout, progress to stderr; reads piped input")
@@ -32,19 +33,9 @@ function addRun(program: Command, { services, io, finish }: Context): void {
   addLimits(run);
   run.option("--context <file>", "load a text or JSON file of any size as the variable context")
     .option("--image <file>", "attach an image, a file or a URL; repeatable", collected, [])
-    .addOption(
-      new Option("--output <format>", "output format of stdout: the answer, the whole result, or one event per line")
-        .choices(["text", "json", "jsonl"]).default("text"),
-    )
-    .option("--schema <file>", "JSON Schema file that the answer must satisfy; stdout is only JSON")
-    .option(
-      "--trace",
-      "print thinking, calls and tokens of each step on stderr; with --output json, add them as trace",
-      false,
-    )
-    .option("-q, --quiet", "no progress on stderr", false)
-    .option("-v, --verbose", "full code and results on stderr", false)
-    .option("--extension <path>", "also load the extension in this folder; repeatable", collected, [])
+    .option("--schema <file>", "JSON Schema file that the answer must satisfy; stdout is only JSON");
+  addOutput(run);
+  run.option("--extension <path>", "also load the extension in this folder; repeatable", collected, [])
     .addOption(withoutExtension())
     .option(...FLAGS.db)
     .option(...FLAGS.shell)
@@ -57,6 +48,18 @@ function addRun(program: Command, { services, io, finish }: Context): void {
       }
       finish(await runCommand(flags.more ? "" : await readPrompt(words, io, flags), { services, io, flags }));
     });
+  const review = program.command("review")
+    .description("review changes in a repository: only reads, and lists findings with file and line")
+    .argument("[target]", "a branch to compare with, or a commit; the uncommitted changes if omitted");
+  addLimits(review);
+  addOutput(review);
+  review.option(...FLAGS.db)
+    .option(...FLAGS.cwd)
+    .addHelpText("after", REVIEWS)
+    .action(async (target: string | undefined, flags: RunFlags) => {
+      const { runCommand } = await import("../commands/run.ts");
+      finish(await runCommand(reviewRequest(target ?? ""), { services, io, flags: { ...flags, only: "review" } }));
+    });
   program.command("demo")
     .description("see Vis work with scripted replies; needs no key and no network")
     .addOption(new Option("--resume <dir>").hideHelp())
@@ -64,6 +67,20 @@ function addRun(program: Command, { services, io, finish }: Context): void {
       const { demoCommand } = await import("../commands/demo.ts");
       finish(await demoCommand({ services, io, resume: flags.resume ?? null }));
     });
+}
+
+function addOutput(run: Command): void {
+  run.addOption(
+    new Option("--output <format>", "output format of stdout: the answer, the whole result, or one event per line")
+      .choices(["text", "json", "jsonl"]).default("text"),
+  )
+    .option(
+      "--trace",
+      "print thinking, calls and tokens of each step on stderr; with --output json, add them as trace",
+      false,
+    )
+    .option("-q, --quiet", "no progress on stderr", false)
+    .option("-v, --verbose", "full code and results on stderr", false);
 }
 
 function addLimits(run: Command): void {
@@ -89,6 +106,13 @@ function withoutExtension(): Option {
   option.negate = false;
   return option;
 }
+
+const REVIEWS = `
+Examples:
+  vis review                 the uncommitted changes
+  vis review main            all changes since this branch left main
+  vis review HEAD~1          one commit
+  vis review main -q > review.md`;
 
 const EXAMPLES = `
 Examples:

@@ -234,7 +234,7 @@ async function steered(
 
 /** What belongs to a query from its beginning. */
 const OF_A_QUERY = [
-  ...["images", "context", "responseSchema", "plan"] as const,
+  ...["images", "context", "responseSchema", "plan", "review"] as const,
   ...Object.keys(schema.ChoicesSchema.shape) as (keyof typeof schema.ChoicesSchema.shape)[],
 ] as const;
 
@@ -249,13 +249,13 @@ function asking(approvals: Message["approvals"], approve: Approve): Approve | un
   return approvals === "ask" ? approve : undefined;
 }
 
-function optionsOf({ images = [], context, responseSchema, plan, ...choices }: Message, caller: TokenGrant) {
+function optionsOf({ images = [], context, responseSchema, plan, review, ...choices }: Message, caller: TokenGrant) {
   return {
     ...chosen(choices, caller),
     images: images.map((image, at) => readImage(image, `${at + 1}`)),
     context: context === undefined ? undefined : inputSource("context", context),
     responseSchema,
-    plan,
+    only: review ? "review" as const : plan ? "plan" as const : undefined,
   } satisfies Partial<AskOptions>;
 }
 

@@ -190,6 +190,9 @@ export const MessageBody = z.strictObject({
   plan: z.boolean().optional().describe(
     "Only make a plan: calls that could change something are refused, and the answer says what would be done",
   ),
+  review: z.boolean().optional().describe(
+    "Only review what the request names: calls that could change something are refused, and the answer lists findings",
+  ),
   approvals,
   whenBusy: z.enum(["refuse", "wait", "steer"]).default("refuse").describe(
     "If this server is running a query in the conversation: respond with 409, wait for its end, or pass it this " +

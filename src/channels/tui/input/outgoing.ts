@@ -14,8 +14,8 @@ export interface Outgoing {
   readonly variables: Readonly<Record<string, string>>;
   /** By their chips in the text. */
   readonly images: Readonly<Record<string, AttachedImage>>;
-  /** Makes a plan, and changes nothing. */
-  readonly plan?: boolean;
+  /** What a request that changes nothing is for. */
+  readonly only?: "plan" | "review";
 }
 
 const PLAIN = /^[\p{L}\p{N}_@%+=:,./-]+$/u;
