@@ -67,6 +67,8 @@ export interface Session {
   readonly swept: number;
   /** Notes for the user on how the provider was chosen. */
   readonly notes?: readonly string[];
+  /** Uses another model from the next call on, also within a running query. Rejects with `ConfigError`. */
+  useModel?(model: Pick<Session, "provider" | "model">): Promise<Pick<Session, "provider" | "model">>;
   close(): Promise<void>;
 }
 

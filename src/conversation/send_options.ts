@@ -15,6 +15,7 @@ import {
 } from "../environment/input_variables.ts";
 import type { Asked, Branch, Store } from "../persistence/store.ts";
 import type { RequestExtras } from "../prompt/prompt.ts";
+import type { ReasoningLevel } from "../providers/provider.ts";
 import type { Router } from "../providers/router/router.ts";
 import { type ModelRoute, unpricedText } from "../providers/router/routes.ts";
 import {
@@ -52,7 +53,7 @@ export interface AskOptions extends KeyedRequest {
   readonly given?: readonly VariableImage[];
   /** Instructions for every answer of this query; the configured ones if omitted. */
   readonly instructions?: string | undefined;
-  /** Makes a plan or a review: calls that could change something are refused. */
+  /** Makes a plan or a review, or answers beside the work: calls that could change something are refused. */
   readonly only?: ReadingMode | undefined;
   /** A JSON Schema as data: the answer must satisfy it, and is then also available in `value` of the result. */
   readonly responseSchema?: unknown;
@@ -60,6 +61,8 @@ export interface AskOptions extends KeyedRequest {
   /** Iterations the query may use before it asks for more, and which it does not exceed by itself; if omitted, the
    * configured number, which extends itself. */
   readonly maxIterations?: number | undefined;
+  /** How thoroughly the model thinks in every step; the configured level, or the model's own choice, if omitted. */
+  readonly reasoning?: ReasoningLevel | undefined;
   /** How far `maxIterations` extends itself. */
   readonly extendsTo?: number | undefined;
   /** The model that serves it, such as "anthropic/claude-sonnet-5"; the configured one if omitted. */
@@ -116,15 +119,16 @@ export async function checkedExtras(
 /** The settings of one request: the configured ones, changed by what it brings. */
 export function requestSettings(
   configured: QuerySettings,
-  { maxIterations, extendsTo, limits, only, instructions }: Pick<
+  { maxIterations, extendsTo, limits, only, instructions, reasoning }: Pick<
     AskOptions,
-    "maxIterations" | "extendsTo" | "limits" | "only" | "instructions"
+    "maxIterations" | "extendsTo" | "limits" | "only" | "instructions" | "reasoning"
   >,
 ): QuerySettings {
   const given = instructions || configured.instructions;
   return {
     ...(maxIterations ? withBudget(configured, maxIterations) : configured),
     ...(extendsTo && { ceiling: extendsTo, extending: true }),
+    ...(reasoning && { reasoning }),
     limits: {
       ...configured.limits,
       costUsd: lower(configured.limits.costUsd, limits?.costUsd),

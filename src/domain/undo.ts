@@ -8,6 +8,7 @@ export interface FileChange {
   readonly conversationId: string;
   /** Null outside a query. */
   readonly queryId: string | null;
+  readonly iterationId?: string | null;
   readonly paths: readonly string[];
   /** Only in a list. */
   readonly undone?: boolean;

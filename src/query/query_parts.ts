@@ -82,7 +82,7 @@ export function needsPrice({ costUsd, priced = false }: Pick<QueryLimits, "costU
 }
 
 /** What a query that changes nothing is for. */
-export type ReadingMode = "plan" | "review";
+export type ReadingMode = "plan" | "review" | "aside";
 
 /** The instructions of a query that makes a plan or a review. A query is one if its instructions contain them: they are
  * stored with it, and child queries and repetitions get them too. */
@@ -96,7 +96,11 @@ races, holes in security, broken interfaces, tests that cannot fail. Leave style
 finding first: each with path:line, an input or order of events that fails, and the smallest repair. If you are not sure,
 check it or leave it out. If nothing is wrong, say so, and what you checked.`;
 
-const READING: Readonly<Record<ReadingMode, string>> = { plan: PLANNING, review: REVIEWING };
+const ASIDE =
+  `This is a question beside the work: calls that could change something are refused. Answer it in a few sentences.
+The variable conversation has the work so far, if there is any.`;
+
+const READING: Readonly<Record<ReadingMode, string>> = { plan: PLANNING, review: REVIEWING, aside: ASIDE };
 
 export function readingInstructions(instructions: string, mode: ReadingMode): string {
   return [instructions, READING[mode]].filter((text) => text !== "").join("\n\n");

@@ -78,8 +78,7 @@ export async function openSession(request: OpenRequest, { env, telemetry, ...par
     return {
       conversations,
       workspace: settings.workspace,
-      provider: router.current().provider.name,
-      model: router.current().model,
+      ...rootOfRouter(router),
       database: settings.database,
       swept,
       notes: [
@@ -88,6 +87,11 @@ export async function openSession(request: OpenRequest, { env, telemetry, ...par
         ...extensions.notes,
         ...await unwalledNotes(settings, { ...commands, request }),
       ],
+      useModel: async (named) => {
+        const asked = { ...request, ...named, browse: false };
+        router.become(await routerFor(asked, { settings: await readSettings(asked, env, parts), telemetry }));
+        return rootOfRouter(router);
+      },
       close: async () => {
         await conversations.closeAll();
         await node.close();
@@ -145,6 +149,11 @@ export async function openLoggedStore(options: OpenStoreOptions): Promise<Store>
       await close();
     },
   });
+}
+
+function rootOfRouter(router: Router): Pick<Session, "provider" | "model"> {
+  const { provider, model } = router.current();
+  return { provider: provider.name, model };
 }
 
 async function routerFor(

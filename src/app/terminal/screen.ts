@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Io, OpenRequest, ScreenRequest, Session } from "../../channels/channel.ts";
 import type { RunCommand } from "../../channels/tui/user_commands.ts";
 import { ConfigError, UsageError } from "../../domain/errors.ts";
+import { imageMediaType } from "../../domain/images.ts";
 import { abortable } from "../../domain/kit/concurrency.ts";
 import { openSession, type SessionParts } from "../session/open_session.ts";
 import { programsOf, readSettings, rootOf, visHome } from "../settings/settings.ts";
@@ -36,9 +37,8 @@ export async function screen(
   const home = visHome(env);
   const { prefs, note } = await PrefsFile.open(join(home ?? devNull, "tui.json"));
   return await runScreen({
-    ...{ io, home, prefs, request },
+    ...{ io, home, prefs },
     terminal: (gone) => new OwnTerminal(gone),
-    open: (asked) => openSession(asked, parts),
     providers: async () => {
       const { AppProviderAdmin } = await import("../providers/provider_admin.ts");
       return new AppProviderAdmin(await readSettings(request, env, parts));
@@ -52,6 +52,8 @@ export async function screen(
       return new AppExtensionAdmin(await readSettings(request, env, parts), parts);
     },
     runCommand: runUserCommand,
+    clipboardImage,
+    edit: (text) => editText(text, env["VISUAL"] || env["EDITOR"] || (Deno.build.os === "windows" ? "notepad" : "vi")),
     gitState: async (workspace) => {
       const settings = await readSettings(request, env, parts);
       return await gitState({
@@ -65,6 +67,42 @@ export async function screen(
     session: note === "" ? session : { ...session, notes: [...session.notes ?? [], note] },
     place: { continue: newest, conversation, request: words },
   });
+}
+
+/** Commands that write the image of the clipboard to their output: Wayland, X11, macOS. */
+const CLIPBOARDS: readonly (readonly [string, ...string[]])[] = [
+  ["wl-paste", "--type", "image/png"],
+  ["xclip", "-selection", "clipboard", "-t", "image/png", "-o"],
+  ["pngpaste", "-"],
+  ["pbpaste", "-Prefer", "png"],
+];
+
+/** Null if no such command is here, or the clipboard has no image. */
+async function clipboardImage(): Promise<Uint8Array<ArrayBuffer> | null> {
+  for (const [program, ...args] of CLIPBOARDS) {
+    const command = new Deno.Command(program, { args, stdin: "null", stderr: "null" });
+    const { success, stdout } = await command.output().catch(() => ({ success: false, stdout: new Uint8Array() }));
+    if (success && imageMediaType(stdout) !== null) return stdout;
+  }
+  return null;
+}
+
+/** Opens a text as a file in an editor that has the terminal. Null if it is unchanged. */
+async function editText(text: string, editor: string): Promise<string | null> {
+  const folder = await Deno.makeTempDir({ prefix: "vis-" });
+  try {
+    const path = join(folder, "request.md");
+    await Deno.writeTextFile(path, text, { mode: 0o600 });
+    const [program = "", ...args] = editor.trim().split(/\s+/);
+    const { code } = await new Deno.Command(program, { args: [...args, path] }).spawn().status.catch(() => {
+      throw new UsageError(`Cannot start the editor ${program}: set VISUAL or EDITOR`);
+    });
+    if (code !== 0) throw new UsageError(`The editor ended with exit code ${code}: the text is unchanged`);
+    const edited = (await Deno.readTextFile(path)).replace(/\n$/, "");
+    return edited === text ? null : edited;
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
 }
 
 /** Branch of a repository, with a star if something is not committed; "" for none. Git runs behind the whole wall, may

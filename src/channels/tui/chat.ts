@@ -3,7 +3,7 @@ import type { AskOptions } from "../../conversation/send_options.ts";
 import { messageOf, UsageError } from "../../domain/errors.ts";
 import type { Approve } from "../../domain/query/approval.ts";
 import { addSpend, addUsage, NOTHING_SPENT } from "../../domain/query/model_call.ts";
-import { MORE_TEXT, reasonText, stoppedText } from "../../domain/query/outcomes.ts";
+import { MORE_TEXT, reasonText, stoppedText, takesMore } from "../../domain/query/outcomes.ts";
 import { isChild } from "../../domain/query/query_event.ts";
 import type { QueryEvent, QueryResult, Usage } from "../../domain/query/query_schemas.ts";
 import type { StoredQuery } from "../../domain/query/stored_query.ts";
@@ -30,6 +30,13 @@ interface Waiting {
   steering: AbortController | null;
 }
 
+interface RequestBudget {
+  readonly steps: number | null;
+  readonly costUsd: number | null;
+  /** Null for the model's own choice, too. */
+  readonly reasoning: NonNullable<AskOptions["reasoning"]> | null;
+}
+
 interface ChatParts {
   readonly session: () => Session;
   readonly transcript: Transcript;
@@ -39,8 +46,8 @@ interface ChatParts {
   readonly approve: Approve;
   /** A query has ended. */
   readonly rested: () => void;
-  /** Draws attention to the terminal. */
-  readonly ring: () => void;
+  /** Draws attention to the terminal, for a reason. */
+  readonly ring: (why: string) => void;
   /** Returns what could not be sent to the input; text already there stays. */
   readonly giveBack: (outgoing: Outgoing) => void;
 }
@@ -72,8 +79,8 @@ export class ChatController {
   #last: RunningTurn | null = null;
   /** The last request on the screen. */
   #asked: TranscriptEntry | null = null;
-  /** How many steps a request may take; null for the setting. */
-  budget: number | null = null;
+  /** What the next requests may take; null for the settings. */
+  budget: RequestBudget = { steps: null, costUsd: null, reasoning: null };
 
   constructor(parts: ChatParts) {
     this.#parts = parts;
@@ -116,6 +123,16 @@ export class ChatController {
   /** Resolves when none of its work is running. */
   get ended(): Promise<void> {
     return this.#ended;
+  }
+
+  /** Gives the conversation another title. Rejects with `UsageError`. */
+  async rename(title: string): Promise<void> {
+    const branch = this.#branch;
+    if (branch === null) throw new UsageError("Cannot rename the conversation: it has no request yet");
+    const { conversations } = this.#parts.session();
+    await conversations.records.rename(branch, title);
+    this.#branch = await conversations.byId(branch.branchId);
+    this.#parts.changed();
   }
 
   /** Shows another conversation, or none yet; nothing may be running in the current one. */
@@ -262,7 +279,12 @@ export class ChatController {
     const emit = (event: QueryEvent): void => this.#event(event, turn);
     try {
       const onBranch = (branch: Branch): void => void (this.#branch = branch);
-      const budget = this.budget === null ? {} : { maxIterations: this.budget };
+      const { steps, costUsd, reasoning } = this.budget;
+      const budget = {
+        ...(steps === null ? {} : { maxIterations: steps }),
+        ...(costUsd === null ? {} : { limits: { costUsd, wallMs: null } }),
+        ...(reasoning === null ? {} : { reasoning }),
+      };
       const signal = controller.signal;
       this.#finished(await begin({ ...budget, signal, emit, approve, onBranch, refuseWhenBusy: true }));
       // It may have received a title.
@@ -271,7 +293,7 @@ export class ChatController {
       transcript.add(new LineEntry(messageOf(error), shown().theme.bad));
       if (turn.progress.queryId === null) refused(); // otherwise its request is stored
     } finally {
-      if (Date.now() - this.#running.since > RUNG_MS) this.#parts.ring();
+      if (Date.now() - this.#running.since > RUNG_MS) this.#parts.ring("the request has ended");
       this.#running = null;
       this.#parts.rested();
       if (!this.#waiting.some(({ steering }) => steering !== null)) this.#next();
@@ -390,6 +412,7 @@ function endEntries(query: StoredQuery, shown: () => DisplayOptions): readonly T
   return [
     answer,
     ...(stopped === "" ? [] : [new LineEntry(stopped, theme.warn)]),
+    ...(takesMore(query.reason) ? [new LineEntry(`Alt-M: ${MORE_TEXT}`, theme.accent)] : []),
     ...query.notes.map((note) => new LineEntry(note, theme.dim)),
     new LineEntry(endLine(query), query.status === "error" ? theme.bad : theme.dim),
   ];

@@ -5,25 +5,31 @@ import { requestOfPrompt, reviewRequest } from "../../domain/query/stored_query.
 import type { ChatController } from "./chat.ts";
 import type { Outgoing } from "./input/outgoing.ts";
 import type { PromptFile } from "./prompt_files.ts";
+import type { ExtensionCommandFacts } from "../../domain/reports.ts";
 import { ConversationList } from "./panels/conversation_list.ts";
 import { Inspector } from "./panels/inspector.ts";
 import { ModelPicker } from "./panels/model_picker.ts";
 import { Palette, type PaletteCommand } from "./panels/palette.ts";
-import { BasePanel, type PanelActions, type PanelParts } from "./panels/panel.ts";
-import { Reader, type TextPart } from "./panels/reader.ts";
+import type { PanelActions, PanelParts } from "./panels/panel.ts";
+import type { TextPart } from "./panels/reader.ts";
+import { RewindPicker } from "./panels/rewind_panel.ts";
 import { SettingsPanel } from "./panels/settings_panel.ts";
+import { CommandPanel, SideQuestion, TextPanel } from "./panels/text_panel.ts";
 import { ForkPicker } from "./panels/turns.ts";
 import { VariableBrowser } from "./panels/variable_browser.ts";
 import { type PrefsKeeper, THEMES } from "./prefs.ts";
+import { flat } from "./text/one_line.ts";
 
 interface CommandParts {
   readonly panels: PanelParts;
   readonly prefs: PrefsKeeper;
-  readonly chat: Pick<ChatController, "lastAnswer" | "changes" | "cancel" | "send" | "budget">;
+  readonly chat: Pick<ChatController, "lastAnswer" | "changes" | "cancel" | "send" | "budget" | "rename">;
   readonly retry: () => Promise<void>;
   readonly more: () => Promise<void>;
   /** Toggles between whole blocks and results and their first lines. */
   readonly whole: () => void;
+  /** Commands of extensions. */
+  readonly added: readonly ExtensionCommandFacts[];
   /** Requests that the user keeps in files. */
   readonly prompts: readonly PromptFile[];
 }
@@ -40,6 +46,9 @@ export function commandsOf(parts: CommandParts): readonly PaletteCommand[] {
     item("quit", "quit", () => panels.act.quit(), { keys: "Ctrl-D" }),
   );
   const taken = new Set(all.flatMap(({ name, aliases = [] }) => [name, ...aliases]));
+  const extra = parts.added.filter(({ name }) => !taken.has(name)).map(({ name, doc }) =>
+    item(name, flat(doc, 80), (words) => added(name, words, parts))
+  );
   const own = prompts.filter(({ name }) => !taken.has(name)).map(({ name, detail, text }) =>
     item(
       name,
@@ -47,7 +56,7 @@ export function commandsOf(parts: CommandParts): readonly PaletteCommand[] {
       (words, typed) => parts.chat.send({ variables: {}, images: {}, ...typed, text: requestOfPrompt(text, words) }),
     )
   );
-  const named = [...all, ...own];
+  const named = [...all, ...own, ...extra.filter(({ name }) => own.every((one) => one.name !== name))];
   const palette = (): Palette => new Palette(panels, named);
   return [...named, item("palette", "all commands", () => panels.act.open(palette()), { keys: "Ctrl-K" })];
 }
@@ -92,16 +101,39 @@ function workCommands(parts: CommandParts): PaletteCommand[] {
     }),
     plain(act, "retry", "run the last request again", retry, { keys: "Alt-R" }),
     plain(act, "more", `continue the last request: ${MORE_TEXT}`, more, { keys: "Alt-M" }),
+    plain(act, "rewind", "go back: the conversation, the files, or both", () => act.open(new RewindPicker(panels))),
     plain(act, "fork", "continue from an earlier step", () => act.open(new ForkPicker(panels))),
     plain(act, "diff", "show the file changes of the last request", () => showChanges(parts)),
     plain(act, "undo", "undo the file changes of the last request", () => act.undo()),
+    item("rename", "give the conversation another title: /rename the parser", (title) => rename(title, parts)),
+    item("think", `how thoroughly the model thinks: /think ${LEVELS.join(", ")}`, (level) => think(level, parts)),
+    item(
+      "budget",
+      "what a request may take: /budget 20 (steps), /budget $0.50, /budget off",
+      (words) => setBudget(words, parts),
+    ),
     item("model", "choose another model or provider", (name) => model(name, panels)),
+    item("btw", "ask something beside the work; it leaves no trace: /btw what is a monad?", (question) => {
+      if (question === "") act.tell("Say the question: /btw what is a monad?");
+      else act.open(new SideQuestion(panels, question));
+    }),
+    ...parts.added.some(({ name }) => name === MCP_CHECK)
+      ? [item("mcp", "the MCP servers and their states", (words) => added(MCP_CHECK, words, parts))]
+      : [],
     plain(act, "vars", "variables and versions", () => act.open(new VariableBrowser(panels))),
     plain(act, "inspect", "the exact messages sent", () => act.open(new Inspector(panels)), { keys: "Alt-I" }),
     plain(act, "copy", "copy the last answer", () => act.copy(chat.lastAnswer), { keys: "Ctrl-Y" }),
     item("export", "write the conversation to a file: /export notes.md, or .html", (name) => act.export(name)),
     plain(act, "cancel", "cancel the running request", () => void chat.cancel(), { keys: "Esc" }),
   ];
+}
+
+/** The command that starts every MCP server and says how it is. */
+const MCP_CHECK = "mcp-check";
+
+function added(name: string, words: string, { panels }: CommandParts): void {
+  const args = words.split(/\s+/).filter((word) => word !== "");
+  panels.act.open(new CommandPanel(panels, [name, ...args]));
 }
 
 function displayCommands(parts: CommandParts): PaletteCommand[] {
@@ -127,11 +159,48 @@ async function turn(key: "thinking" | "iterations", { prefs, panels }: CommandPa
 async function steps(words: string, parts: CommandParts): Promise<void> {
   const { chat, panels: { act } } = parts;
   if (words === "") return await turn("iterations", parts);
-  if (!/^[1-9]\d{0,3}$/.test(words)) {
-    return act.tell("Say a number from 1 to 9999: /steps 20. /steps shows or hides steps");
+  if (!STEPS.test(words)) return act.tell("Say a number from 1 to 9999: /steps 20. /steps shows or hides steps");
+  chat.budget = { ...chat.budget, steps: Number(words) };
+  act.tell(`A request of this session may take ${budgetText(chat.budget)} from now on`);
+}
+
+const STEPS = /^[1-9]\d{0,3}$/;
+
+/** Sets how many steps the next requests may take, or what they may cost; without words it shows both. */
+function setBudget(words: string, { chat, panels: { act } }: CommandParts): void {
+  const { budget } = chat;
+  const [, dollars] = /^\$\s?(\d{1,6}(?:\.\d{1,4})?)$/.exec(words) ?? [];
+  const steps = words.replace(/ steps?$/, "");
+  if (words === "off") chat.budget = { ...budget, steps: null, costUsd: null };
+  else if (dollars !== undefined && Number(dollars) > 0) chat.budget = { ...budget, costUsd: Number(dollars) };
+  else if (STEPS.test(steps)) chat.budget = { ...budget, steps: Number(steps) };
+  else if (words !== "") {
+    return act.tell("Say a number of steps or an amount: /budget 20, /budget $0.50, or /budget off");
   }
-  chat.budget = Number(words);
-  act.tell(`Requests of this session may take ${words} ${words === "1" ? "step" : "steps"} from now on`);
+  act.tell(`A request of this session may take ${budgetText(chat.budget)} from now on`);
+}
+
+function budgetText({ steps, costUsd }: CommandParts["chat"]["budget"]): string {
+  const parts = [
+    ...(steps === null ? [] : [`${steps} ${steps === 1 ? "step" : "steps"}`]),
+    ...(costUsd === null ? [] : [`$${costUsd}`]),
+  ];
+  return parts.length === 0 ? "as much as the settings say" : parts.join(" and ");
+}
+
+const LEVELS = ["quick", "balanced", "deep", "auto"] as const;
+
+/** Sets how thoroughly the model thinks; "auto" leaves it to the model and the settings. */
+function think(words: string, { chat, panels: { act } }: CommandParts): void {
+  const level = words === "" ? chat.budget.reasoning ?? "auto" : LEVELS.find((one) => one === words);
+  if (level === undefined) return act.tell(`Unknown level ${words}. Choose ${LEVELS.join(", ")}`);
+  chat.budget = { ...chat.budget, reasoning: level === "auto" ? null : level };
+  act.tell(`Thinking: ${level}${words === "" ? ` (choose ${LEVELS.join(", ")})` : " from the next request on"}`);
+}
+
+async function rename(title: string, { chat, panels: { act } }: CommandParts): Promise<void> {
+  if (title === "") return act.tell("Say the title: /rename the parser");
+  await chat.rename(title).then(() => act.tell("Renamed"), (error: unknown) => act.tell(messageOf(error)));
 }
 
 function showChanges({ chat: { changes }, panels }: CommandParts): void {
@@ -180,6 +249,8 @@ const KEYS: readonly (readonly [string, string])[] = [
   ["PgUp, PgDn, Shift-Up, Shift-Down, wheel", "scroll; End jumps to the end"],
   ["y, n, a and other letters", "on an empty input: answer what Vis asks"],
   ["Ctrl-G", "answer what Vis asks beside a text, which is kept"],
+  ["Ctrl-X Ctrl-E", "edit the text in your editor (VISUAL or EDITOR)"],
+  ["Ctrl-V", "attach the image that is in the clipboard"],
   ["Esc", "cancel the running request, close a panel"],
   ["Ctrl-C", "clear the input; twice: quit"],
   ["Ctrl-Z", "suspend; fg in the shell resumes"],
@@ -213,35 +284,4 @@ export function submitted(
   giveBack(outgoing);
   const near = nearestName(name, commands.map((one) => one.name));
   tell(`Unknown command /${name}. ${near === null ? "/help lists all commands" : `Did you mean /${near}?`}`);
-}
-
-/** A text to read and search, such as the help. */
-class TextPanel extends BasePanel {
-  readonly title: string;
-  readonly hint = "↑↓ PgUp PgDn · / find · Esc";
-  override readonly rows = 200;
-  readonly #reader: Reader;
-
-  constructor(parts: PanelParts, { title, texts }: { readonly title: string; readonly texts: readonly TextPart[] }) {
-    super(parts);
-    this.title = title;
-    this.#reader = new Reader(parts.theme);
-    this.#reader.text.show(texts);
-  }
-
-  protected override draw({ width, height }: { readonly width: number; readonly height: number }): readonly string[] {
-    return this.#reader.render(width, height);
-  }
-
-  protected override key(data: string): void {
-    this.#reader.handle(data);
-  }
-
-  protected override back(): void {
-    if (!this.#reader.back()) this.close();
-  }
-
-  protected override get clickable(): boolean {
-    return false;
-  }
 }

@@ -108,23 +108,25 @@ interface StatusFacts {
   /** Whether the end of the conversation is visible. */
   readonly following: boolean;
   readonly title: string;
+  /** Of the keys of the input; "" for the usual one. */
+  readonly mode: string;
 }
 
 const FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
 /** The line above the input. */
 function statusLine(
-  { following, ...facts }: StatusFacts,
+  { following, mode, ...facts }: StatusFacts,
   { width, theme }: { readonly width: number; readonly theme: Theme },
 ): string {
-  const right = following ? "" : "↓ End";
+  const right = [mode, following ? "" : "↓ End"].filter((text) => text !== "").join(" ");
   const room = Math.max(0, width - visibleWidth(right) - 2);
   const left = ` ${leftOf(facts, { room: room - 1, theme })}`;
   return left + " ".repeat(Math.max(1, width - visibleWidth(left) - visibleWidth(right) - 1)) + theme.accent(right);
 }
 
 function leftOf(
-  { phase, ms, asks, told, title }: Omit<StatusFacts, "following">,
+  { phase, ms, asks, told, title }: Omit<StatusFacts, "following" | "mode">,
   { room, theme }: { readonly room: number; readonly theme: Theme },
 ): string {
   const cut = (text: string): string => truncateToWidth(oneLine(visibleText(text), 400), room, "…");

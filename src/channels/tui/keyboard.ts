@@ -32,6 +32,10 @@ interface KeyboardParts {
   readonly quit: () => void;
   /** Redraws everything. */
   readonly redraw: () => void;
+  /** Attaches the image that is in the clipboard. */
+  readonly attach: () => void;
+  /** Opens the text of the input in the user's editor. */
+  readonly edit: () => void;
   /** Suspends the program and returns to the shell. */
   readonly suspend: () => void;
 }
@@ -40,6 +44,8 @@ interface KeyboardParts {
 export class Keyboard {
   readonly #parts: KeyboardParts;
   #interrupted = -Infinity;
+  /** Ctrl-X was pressed: Ctrl-E follows. */
+  #prefix = false;
 
   constructor(parts: KeyboardParts) {
     this.#parts = parts;
@@ -53,6 +59,12 @@ export class Keyboard {
     if (open === null && questions.takes(data)) return;
     if (matchesKey(data, "ctrl+g") && questions.turn()) return;
     if (open !== null) return open.handleInput(data);
+    if (matchesKey(data, "ctrl+v")) return this.#parts.attach();
+    if (input.modal(data)) return;
+    const prefixed = this.#prefix;
+    this.#prefix = matchesKey(data, "ctrl+x");
+    if (this.#prefix) return tell("Ctrl-E edits the text in your editor");
+    if (prefixed && matchesKey(data, "ctrl+e")) return this.#parts.edit();
     const action = keyAction(data, {
       empty: input.empty,
       choosing: input.choosing,

@@ -14,7 +14,9 @@ export interface Prefs {
   readonly theme: typeof THEMES[number];
   /** Whether Vis handles wheel and clicks; selecting text in the terminal then needs Shift. */
   readonly mouse: boolean;
-  /** Rings the terminal's bell when a long request ends or asks something. */
+  /** The keys of vi in the input; `"keys": "vim"` turns them on, too. */
+  readonly vim: boolean;
+  /** Rings the terminal's bell when a long request ends or asks something, and notifies the desktop. */
   readonly bell: boolean;
   /** Action of the screen to the key that does it, such as `{"retry": "ctrl+r"}`; changed in the file only. */
   readonly keys: Readonly<Record<string, string>>;
@@ -32,6 +34,7 @@ export const DEFAULT_PREFS: Prefs = {
   iterations: true,
   theme: "auto",
   mouse: true,
+  vim: false,
   bell: true,
   keys: {},
 };
@@ -41,6 +44,7 @@ const CHOICES: Readonly<Record<Exclude<keyof Prefs, "keys">, readonly unknown[]>
   iterations: [true, false],
   theme: THEMES,
   mouse: [true, false],
+  vim: [true, false],
   bell: [true, false],
 };
 
@@ -110,6 +114,7 @@ function keysOf(kept: unknown): Prefs["keys"] {
 
 /** Reads each setting separately: an invalid value leaves its default. */
 function prefsOf(kept: Kept): Prefs {
+  const usual = { ...DEFAULT_PREFS, vim: kept["keys"] === "vim" };
   const fits = Object.entries(CHOICES).filter(([key, choices]) => choices.includes(kept[key]));
-  return { ...DEFAULT_PREFS, ...Object.fromEntries(fits.map(([key]) => [key, kept[key]])), keys: keysOf(kept["keys"]) };
+  return { ...usual, ...Object.fromEntries(fits.map(([key]) => [key, kept[key]])), keys: keysOf(kept["keys"]) };
 }

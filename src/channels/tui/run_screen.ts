@@ -16,8 +16,9 @@ import { Screen, type ScreenParts, type ScreenStart } from "./screen.ts";
 import { watchEnd } from "./terminal.ts";
 
 /** Restores the terminal for the shell if the normal exit is cut off: mouse and bracketed paste off, line wrapping on,
- * the shell's own screen, a visible cursor. */
-const RESTORE = "\x1b[?1006l\x1b[?1004l\x1b[?1003l\x1b[?1002l\x1b[?1000l\x1b[?2004l\x1b[?7h\x1b[?1049l\x1b[0m\x1b[?25h";
+ * the shell's own screen and title, a visible cursor. */
+const RESTORE =
+  "\x1b[23;0t\x1b[?1006l\x1b[?1004l\x1b[?1003l\x1b[?1002l\x1b[?1000l\x1b[?2004l\x1b[?7h\x1b[?1049l\x1b[0m\x1b[?25h";
 
 /** Shows Vis on a terminal until the user quits. Resolves with the exit code. Rejects with `UsageError` if the
  * conversation does not exist, and with internal errors; the terminal is always restored first. */

@@ -5,9 +5,9 @@ import type { Conversation as Branch } from "../../conversation/conversations.ts
 import { fileFault, messageOf, UsageError } from "../../domain/errors.ts";
 import { type Clock, REAL_CLOCK } from "../../domain/kit/concurrency.ts";
 import type { BranchPoint } from "../../domain/records/conversations.ts";
-import type { ExtensionAdmin } from "../../domain/reports.ts";
+import type { ExtensionAdmin, ExtensionCommandFacts } from "../../domain/reports.ts";
 import { keptText, runUndo, undoCuts } from "../../domain/undo.ts";
-import type { ConfigAdmin, OpenRequest, ProviderAdmin, Session } from "../channel.ts";
+import type { ConfigAdmin, ProviderAdmin, Session } from "../channel.ts";
 import { ChatController, openBranch } from "./chat.ts";
 import { commandsOf, submitted } from "./commands.ts";
 import { type DisplayOptions, LineEntry } from "./entries/entry.ts";
@@ -24,22 +24,24 @@ import { freshKeys, Keyboard } from "./keyboard.ts";
 import { Questions } from "./panels/approval_panel.ts";
 import { ModelPicker } from "./panels/model_picker.ts";
 import type { PaletteCommand } from "./panels/palette.ts";
-import type { Panel, PanelActions, PanelParts } from "./panels/panel.ts";
+import type { Panel, PanelActions, PanelParts, Rewinding } from "./panels/panel.ts";
 import type { Prefs, PrefsKeeper } from "./prefs.ts";
-import { suspend, TERMINAL_CODES } from "./terminal.ts";
+import { FOCUS, notification, suspend, TERMINAL_CODES } from "./terminal.ts";
+import { flat } from "./text/one_line.ts";
 import { ScreenTheme, type Theme } from "./text/theme.ts";
 import { type RunCommand, UserCommands } from "./user_commands.ts";
 
 /** Dependencies of the screen. */
 export interface ScreenParts {
   readonly terminal: Terminal;
-  /** Options with which the session was opened. */
-  readonly request: OpenRequest;
-  readonly open: (request: OpenRequest) => Promise<Session>;
   readonly providers: () => Promise<ProviderAdmin>;
   readonly config: () => Promise<ConfigAdmin>;
-  readonly extensions: () => Promise<Pick<ExtensionAdmin, "run">>;
+  readonly extensions: () => Promise<Pick<ExtensionAdmin, "run" | "commands">>;
   readonly runCommand: RunCommand;
+  /** The image in the clipboard; null if there is none. */
+  readonly clipboardImage?: () => Promise<Uint8Array<ArrayBuffer> | null>;
+  /** Opens a text in the user's editor, on the terminal. Null if it is unchanged. Rejects with `UsageError`. */
+  readonly edit?: (text: string) => Promise<string | null>;
   /** Branch of the repository around a workspace, with a star if something is not committed; "" for none. */
   readonly gitState?: (workspace: string) => Promise<string>;
   readonly prefs: PrefsKeeper;
@@ -65,6 +67,17 @@ function hasModel({ model }: Session): boolean {
   return model !== "";
 }
 
+/** The terminal, with a listener for its focus, which the package keeps to itself. */
+function watched(terminal: Terminal, onFocus: (isIn: boolean) => void): Terminal {
+  const start = terminal.start.bind(terminal);
+  terminal.start = (onInput, onResize) =>
+    start((data) => {
+      if (data === FOCUS.in || data === FOCUS.out) onFocus(data === FOCUS.in);
+      onInput(data);
+    }, onResize);
+  return terminal;
+}
+
 /** Terminals accept no more through their clipboard sequence. */
 const COPIED_BYTES = 1_000_000;
 
@@ -83,6 +96,7 @@ export class Screen implements PanelActions {
   readonly #userCommands: UserCommands;
   readonly #frame: ScreenFrame;
   #prompts: readonly PromptFile[] = [];
+  #added: readonly ExtensionCommandFacts[] = [];
   #commands: readonly PaletteCommand[] = [];
   readonly #done = Promise.withResolvers<void>();
   #session: Session;
@@ -92,6 +106,9 @@ export class Screen implements PanelActions {
   #told = "";
   #history: InputHistory | null = null;
   #git = "";
+  #title = "";
+  /** The terminal has the focus, as far as it is known. */
+  #looked = true;
   #on = false;
 
   constructor(parts: ScreenParts, session: Session) {
@@ -100,7 +117,7 @@ export class Screen implements PanelActions {
     this.#prefs = { get: () => parts.prefs.get(), set: (change) => this.#setPrefs(change) };
     this.#colors = new ScreenTheme({ prefs: parts.prefs, color: parts.color });
     setKeybindings(freshKeys());
-    this.#tui = new TuiAltScreen(parts.terminal);
+    this.#tui = new TuiAltScreen(watched(parts.terminal, (isIn) => void (this.#looked = isIn)));
     this.chat = new ChatController({
       session: () => this.#session,
       transcript: this.#transcript,
@@ -108,7 +125,7 @@ export class Screen implements PanelActions {
       changed: () => this.redraw(),
       approve: (question, signal) => this.#questions.approve(question, signal),
       rested: () => void this.#readGit(),
-      ring: () => this.#ring(),
+      ring: (why: string) => this.#ring(why),
       giveBack: (outgoing) => this.#input.giveBack(outgoing),
     });
     this.#userCommands = new UserCommands({
@@ -116,12 +133,13 @@ export class Screen implements PanelActions {
     });
     const cancel = (): void => void this.chat.cancel();
     this.#questions = new Questions({
-      ...{ panels: this.#panelParts(), open: () => this.#panel, cancel, ring: () => this.#ring() },
+      ...{ panels: this.#panelParts(), open: () => this.#panel, cancel, ring: (why: string) => this.#ring(why) },
       ...{ clock: parts.clock ?? REAL_CLOCK, input: () => this.#input },
     });
     this.#input = new InputBox(this.#tui, {
       ...{ theme: this.#theme.editor, submit: (outgoing: Outgoing) => this.#submit(outgoing) },
       images: new ImageReader({ session: () => this.#session, userHome: parts.userHome }),
+      vim: () => this.#prefs.get().vim,
       chip: (text) => this.#theme.accent(text),
       placeholder: () => this.#theme.dim(this.#placeholder()),
       tell: (text) => this.tell(text),
@@ -136,7 +154,7 @@ export class Screen implements PanelActions {
     this.#painter = new Painter({ draw: () => this.#tui.requestRender(), cost: () => this.#frame.cost });
   }
 
-  /** Replaced after the model changes. */
+  /** Another object after the model changes. */
   get session(): Session {
     return this.#session;
   }
@@ -156,13 +174,13 @@ export class Screen implements PanelActions {
     const [{ home }, { workspace }] = [this.#parts, this.#session];
     const [history, files] = await Promise.all([InputHistory.at(home, workspace), promptFiles({ workspace, home })]);
     [this.#history, this.#prompts] = [history, files.prompts];
-    this.#commands = this.#makeCommands();
+    this.#command();
     this.#input.remember(await this.#history?.read() ?? []); // before the first key
     this.#take();
     void this.#colors.ask(this.#tui).then((known) => known && this.#repaint());
-    this.#input.complete(completions(this.#commands, workspace));
     await this.#show(branch);
     void this.#readGit();
+    void this.#addCommands();
     if (!hasModel(this.#session)) this.open(new ModelPicker(this.#panelParts()));
     for (const note of [...notes, ...files.notes]) {
       this.#transcript.add(new LineEntry(note, (text) => this.#theme.dim(text)));
@@ -197,6 +215,7 @@ export class Screen implements PanelActions {
   redraw(): void {
     if (!this.#on) return;
     this.#painter.tick(this.chat.running !== null);
+    this.#entitle();
     this.#painter.soon();
   }
 
@@ -249,18 +268,16 @@ export class Screen implements PanelActions {
   }
 
   async useModel({ provider, name }: { readonly provider: string; readonly name: string }): Promise<void> {
-    await this.#idle("change the model", async () => {
-      const { open, request, config } = this.#parts;
-      const before = this.#session;
-      if (before.database === ":memory:" && hasModel(before)) {
-        throw new Error("Cannot change the model: the database is in memory");
-      }
-      this.#session = await open({ ...request, provider, model: name });
-      await before.close();
+    try {
+      const { useModel } = this.#session;
+      if (useModel === undefined) throw new UsageError("Cannot change the model of this session");
+      this.#session = { ...this.#session, ...await useModel({ provider, model: name }) };
       const model = `${provider}/${name}`;
-      await (await config()).set("model", { words: [model], project: false });
-      this.tell(`${model} from now on`);
-    });
+      await (await this.#parts.config()).set("model", { words: [model], project: false });
+      this.tell(`${model} from ${this.chat.running === null ? "now" : "the next step"} on`);
+    } catch (error) {
+      this.tell(messageOf(error));
+    }
   }
 
   /** Uses the terminal's own clipboard sequence, so that it also works over a remote connection. */
@@ -277,14 +294,36 @@ export class Screen implements PanelActions {
       const { branch } = this.chat;
       if (branch === null) return this.tell("Nothing to undo");
       const cuts = await undoCuts(this.#session.conversations, branch);
-      const report = await runUndo(await this.#parts.extensions(), { conversation: branch.conversationId, ...cuts });
-      if (report === null) return this.tell("Cannot undo: the extension that records file changes is disabled");
-      const { error, files = [] } = report;
-      const paths = files.map(({ path }) => path).join(", ");
-      const kept = keptText(report);
-      const more = kept === "" ? "" : `. ${kept}; vis undo --force undoes it there too`;
-      this.tell(error ?? `Undid changes in ${paths} (vis undo --redo reapplies them)${more}`);
+      this.tell(await this.#undone({ conversation: branch.conversationId, ...cuts }));
     });
+  }
+
+  async rewind({ changes, to }: Rewinding): Promise<void> {
+    await this.#idle("rewind", async () => {
+      const { branch } = this.chat;
+      if (branch === null) return;
+      const conversation = branch.conversationId;
+      const told = changes.length === 0 ? "" : await this.#undone({ conversation, changes: changes.join(",") });
+      if (to !== null) {
+        await this.#show(await this.#session.conversations.fork(to.point));
+        if (to.text !== "") this.#input.giveBack({ text: to.text, variables: {}, images: {} });
+      }
+      this.tell(
+        [told, to === null ? "" : "Now on a new branch; the previous one is unchanged"].filter(Boolean).join(". "),
+      );
+    });
+  }
+
+  /** Undoes file changes, and says which. Throws `UsageError` if there were none to undo. */
+  async #undone(options: Parameters<typeof runUndo>[1]): Promise<string> {
+    const report = await runUndo(await this.#parts.extensions(), options);
+    if (report === null) throw new UsageError("Cannot undo: the extension that records file changes is disabled");
+    const { error, files = [] } = report;
+    if (error !== undefined) throw new UsageError(error);
+    const paths = files.map(({ path }) => path).join(", ");
+    const kept = keptText(report);
+    const more = kept === "" ? "" : `. ${kept}; vis undo --force undoes it there too`;
+    return `Undid changes in ${paths} (vis undo --redo reapplies them)${more}`;
   }
 
   async export(name: string): Promise<void> {
@@ -317,6 +356,22 @@ export class Screen implements PanelActions {
     }
   }
 
+  /** The user's editor has the terminal until it ends. */
+  async #edit(): Promise<void> {
+    const { edit } = this.#parts;
+    if (edit === undefined) return this.tell("There is no editor here");
+    this.#giveUp();
+    try {
+      const text = await edit(this.#input.text);
+      if (text !== null) this.#input.replace(text);
+    } catch (error) {
+      this.tell(messageOf(error));
+    } finally {
+      this.#take();
+      this.redraw();
+    }
+  }
+
   async #readGit(): Promise<void> {
     this.#git = await this.#parts.gitState?.(this.#session.workspace).catch(() => "") ?? "";
     this.redraw();
@@ -324,13 +379,18 @@ export class Screen implements PanelActions {
 
   #take(): void {
     this.#on = true;
+    this.#title = "";
+    this.#parts.terminal.write(TERMINAL_CODES.keepTitle);
     this.#tui.start();
     this.#tui.requestRender(true); // a render requested before a stop never happened
     if (!this.#prefs.get().mouse) this.#parts.terminal.write(TERMINAL_CODES.mouseOff);
   }
 
   #giveUp(): void {
-    if (this.#on) this.#tui.stop({ preserveScreen: true });
+    if (this.#on) {
+      this.#tui.stop({ preserveScreen: true });
+      this.#parts.terminal.write(TERMINAL_CODES.shellTitle);
+    }
     this.#on = false;
   }
 
@@ -353,8 +413,19 @@ export class Screen implements PanelActions {
     await kept;
   }
 
-  #ring(): void {
-    if (this.#on && this.#prefs.get().bell) this.#parts.terminal.write(TERMINAL_CODES.bell);
+  #ring(why: string): void {
+    if (!this.#on || !this.#prefs.get().bell) return;
+    this.#parts.terminal.write(TERMINAL_CODES.bell + (this.#looked ? "" : notification(flat(why, 200))));
+  }
+
+  /** The title of the window: the conversation, and whether something runs or asks. */
+  #entitle(): void {
+    const { phase, asks, title } = this.chat.status;
+    const mark = asks ? "? " : phase === "" ? "" : "… ";
+    const text = `${mark}${flat(title, 60) || "vis"}`;
+    if (this.#title === text) return;
+    this.#title = text;
+    this.#parts.terminal.setTitle(text);
   }
 
   #shown(): DisplayOptions {
@@ -403,6 +474,19 @@ export class Screen implements PanelActions {
     return this.chat.running === null ? "Ask anything" : "Add to the running request";
   }
 
+  /** The commands of extensions come later: some have to be loaded for it. */
+  async #addCommands(): Promise<void> {
+    const load = async (): Promise<readonly ExtensionCommandFacts[]> =>
+      await (await this.#parts.extensions()).commands();
+    this.#added = await load().catch(() => []);
+    this.#command();
+  }
+
+  #command(): void {
+    this.#commands = this.#makeCommands();
+    this.#input.complete(completions(this.#commands, this.#session.workspace));
+  }
+
   #makeCommands(): readonly PaletteCommand[] {
     return commandsOf({
       panels: this.#panelParts(),
@@ -412,6 +496,7 @@ export class Screen implements PanelActions {
       whole: () => this.#repaint(!this.#whole),
       chat: this.chat,
       prompts: this.#prompts,
+      added: this.#added,
     });
   }
 
@@ -421,6 +506,7 @@ export class Screen implements PanelActions {
       branch: () => this.chat.branch,
       providers: this.#parts.providers,
       config: this.#parts.config,
+      extensions: this.#parts.extensions,
       act: this,
       theme: () => this.#theme,
     };
@@ -439,6 +525,8 @@ export class Screen implements PanelActions {
       tell: (text) => this.tell(text),
       quit: () => this.quit(),
       redraw: () => this.#tui.requestRender(true),
+      edit: () => void this.#edit(),
+      attach: () => this.#input.attach(this.#parts.clipboardImage ?? (() => Promise.resolve(null))),
       suspend: () => suspend({ giveUp: () => this.#giveUp(), take: () => this.#take() }),
     });
   }
@@ -451,6 +539,7 @@ export class Screen implements PanelActions {
         ...this.chat.status,
         told: this.#told,
         following: this.#transcript.following,
+        mode: this.#input.normal ? "NORMAL" : "",
       },
       waiting,
       panel: this.#panel ?? this.#questions.panel,

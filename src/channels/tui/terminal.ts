@@ -98,9 +98,21 @@ export function suspend({ giveUp, take }: { readonly giveUp: () => void; readonl
   Deno.kill(Deno.pid, "SIGSTOP");
 }
 
+/** A notification of the desktop, in the two forms that terminals know. `text` is one line without control characters. */
+export function notification(text: string): string {
+  const plain = text.replaceAll(";", ",");
+  return `\x1b]9;Vis: ${plain}\x07\x1b]777;notify;Vis;${plain}\x07`;
+}
+
+/** What the terminal reports when its window gets or loses the focus. */
+export const FOCUS = { in: "\x1b[I", out: "\x1b[O" } as const;
+
 /** What is written to the terminal besides its picture. */
 export const TERMINAL_CODES = {
   bell: "\x07",
+  /** Keeps the title of the shell, and gives it back. */
+  keepTitle: "\x1b[22;0t",
+  shellTitle: "\x1b[23;0t",
   mouseOn: "\x1b[?1000h\x1b[?1002h\x1b[?1006h",
   mouseOff: "\x1b[?1006l\x1b[?1003l\x1b[?1002l\x1b[?1000l",
 } as const;

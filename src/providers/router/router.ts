@@ -125,14 +125,14 @@ const BREAKER = { failures: 5, openMs: 60_000 };
 
 /** Calls the routes in order until one answers. Each provider has its own breaker and rate window. */
 export class Router {
-  readonly #routes: readonly [ModelRoute, ...ModelRoute[]];
+  #routes: readonly [ModelRoute, ...ModelRoute[]];
   readonly #gates = new Map<string, ProviderGuard>();
   readonly #clock: Clock;
   readonly #random: () => number;
   readonly #attempts: number;
-  readonly #patience: CallPatience;
-  readonly #patienceMs: number;
-  readonly #notes: readonly string[];
+  #patience: CallPatience;
+  #patienceMs: number;
+  #notes: readonly string[];
 
   constructor(options: RouterOptions) {
     const [first, ...others] = options.routes;
@@ -149,6 +149,15 @@ export class Router {
       const limit = options.limits?.[name] ?? null;
       this.#gates.set(name, new ProviderGuard(name, { clock: this.#clock, breaker: BREAKER, limit }));
     }
+  }
+
+  /** Serves as another router does, from the next call on, also within a running query. */
+  become(other: Router): void {
+    this.#routes = other.#routes;
+    this.#patience = other.#patience;
+    this.#patienceMs = other.#patienceMs;
+    this.#notes = other.#notes;
+    for (const [name, gate] of other.#gates) this.#gates.set(name, gate);
   }
 
   /** All models that may serve, the root first. */

@@ -1,4 +1,4 @@
-import type { OpenRequest, Session } from "../../../src/channels/channel.ts";
+import type { Session } from "../../../src/channels/channel.ts";
 import { DEFAULT_PREFS, type Prefs, type PrefsKeeper } from "../../../src/channels/tui/prefs.ts";
 import { runScreen } from "../../../src/channels/tui/run_screen.ts";
 import type { ScreenParts } from "../../../src/channels/tui/screen.ts";
@@ -30,8 +30,6 @@ export interface RigOptions {
   readonly place?: { readonly continue?: boolean; readonly conversation?: string; readonly request?: string };
   /** A text of the first picture. */
   readonly shows?: string;
-  /** The model changes: what was asked for. The engine stays. */
-  readonly opens?: (request: OpenRequest) => void;
   readonly engine?: EngineOptions;
   readonly session?: Partial<Session>;
   readonly parts?: Partial<ScreenParts>;
@@ -90,11 +88,7 @@ export async function withScreen(
     ...options.session,
   };
   const code = runScreen({
-    ...{ io: { stdout: (text) => void out.push(text) }, request: {}, prefs, userHome: "" },
-    open: (request) => {
-      (options.opens ?? never)(request);
-      return Promise.resolve({ ...session, provider: request.provider ?? "", model: request.model ?? "" });
-    },
+    ...{ io: { stdout: (text) => void out.push(text) }, prefs, userHome: "" },
     ...{
       providers: never,
       config: never,

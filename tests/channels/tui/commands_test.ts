@@ -128,7 +128,7 @@ Deno.test("/steps 20 lets requests take 20 steps, and a command that takes no wo
   const works = Array.from({ length: 6 }, (_, at) => replyJson(`const n${at} = ${at}`));
   await withScreen([...works, final("It took seven")], {}, async ({ screen, engine, prefs }) => {
     screen.type(`/steps 20${ENTER}`);
-    await screen.until(/Requests of this session may take 20 steps/);
+    await screen.until(/A request of this session may take 20 steps/);
     screen.type(`Work${ENTER}`);
     await screen.until(/It took seven/);
     assert.match(engine.provider.requests[6]?.context ?? "", /^\[iter 7\/20\]/);

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
-import type { OpenRequest, ProviderAdmin } from "../../../src/channels/channel.ts";
+import type { ProviderAdmin, Session } from "../../../src/channels/channel.ts";
 import { final } from "../../helpers/scripted_provider.ts";
+import { fakeConfig } from "./_fake_config.ts";
 import { withScreen } from "./_rig.ts";
 
 const MODEL = {
@@ -18,17 +19,22 @@ const ADMIN: Partial<ProviderAdmin> = {
 };
 
 Deno.test("without a model the screen opens with the picker, and the request waits in the input", async () => {
-  const opened: OpenRequest[] = [];
+  const used: unknown[] = [];
   const set: unknown[] = [];
   await withScreen([final("It is a library")], {
-    session: { provider: "", model: "" },
+    session: {
+      ...{ provider: "", model: "" },
+      useModel: (model) => {
+        used.push(model);
+        return Promise.resolve(model);
+      },
+    },
     shows: "no model",
     place: { request: "What is this?" },
     parts: {
       providers: () => Promise.resolve(ADMIN as ProviderAdmin),
-      config: () => Promise.resolve({ set: (...change: unknown[]) => Promise.resolve(void set.push(change)) } as never),
+      config: () => Promise.resolve(fakeConfig((...change) => void set.push(change))),
     },
-    opens: (request) => void opened.push(request),
   }, async ({ screen }) => {
     await screen.until("model-1");
     screen.type("\x1b");
@@ -40,7 +46,23 @@ Deno.test("without a model the screen opens with the picker, and the request wai
     await screen.until("acme/model-1 from now on");
     screen.type("\r");
     await screen.until("It is a library");
-    assert.deepEqual(opened.map(({ provider, model }) => [provider, model]), [["acme", "model-1"]]);
-    assert.deepEqual(set, [["model", { words: ["acme/model-1"], project: false }]]);
+    assert.deepEqual(used, [{ provider: "acme", model: "model-1" }]);
+    assert.deepEqual(set, [["model", ["acme/model-1"]]]);
+  });
+});
+
+Deno.test("/model changes the model of a running request, from its next step on", async () => {
+  const set: string[] = [];
+  const session: Partial<Session> = { useModel: (model) => Promise.resolve(model) };
+  const parts = {
+    config: () => Promise.resolve(fakeConfig((key, words) => void set.push(`${key} ${words.join(" ")}`))),
+  };
+  await withScreen([{ ...final("never"), delayMs: 60_000 }], { session, parts }, async ({ screen }) => {
+    screen.type("go\r");
+    await screen.until("Esc cancels");
+    screen.type("/model other/big-1\r");
+    await screen.until("other/big-1 from the next step on");
+    await screen.until("other big-1 · ");
+    assert.deepEqual(set, ["model other/big-1"]);
   });
 });

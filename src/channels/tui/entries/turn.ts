@@ -100,7 +100,7 @@ export class RunningTurn {
     }
     const stopped = stoppedText(result);
     if (stopped !== "") this.#transcript.add(new LineEntry(stopped, theme.warn));
-    if (takesMore(result.reason)) this.#transcript.add(new LineEntry(`Alt-M: ${MORE_TEXT}`, theme.dim));
+    if (takesMore(result.reason)) this.#transcript.add(new LineEntry(`Alt-M: ${MORE_TEXT}`, theme.accent));
     for (const note of result.notes) this.#transcript.add(new LineEntry(note, theme.dim));
     this.#transcript.add(new LineEntry(endLine(result), result.status === "error" ? theme.bad : theme.dim));
   }

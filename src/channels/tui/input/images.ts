@@ -1,6 +1,7 @@
 import { isAbsolute, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { readImageFile } from "../../../conversation/send_options.ts";
+import { readImage } from "../../../domain/images.ts";
 import type { Session } from "../../channel.ts";
 import type { AttachedImage } from "./outgoing.ts";
 
@@ -37,6 +38,16 @@ export class ImageReader {
     }
     await conversations.check({ images: [...others, ...images].map(({ image }) => image) });
     return images;
+  }
+
+  /** An image that is in no file. Rejects as `read` does. */
+  async take(
+    bytes: Uint8Array<ArrayBuffer>,
+    { name, with: others }: { readonly name: string; readonly with: readonly AttachedImage[] },
+  ): Promise<AttachedImage> {
+    const image = readImage(bytes, name);
+    await this.#session().conversations.check({ images: [...others.map((one) => one.image), image] });
+    return { path: name, image };
   }
 
   async #isFile(path: string): Promise<boolean> {

@@ -11,6 +11,7 @@ import { messageOf } from "../../../domain/errors.ts";
 import { harmlessText, visibleText } from "../../../domain/kit/text.ts";
 import { type AtWord, atWords, type ImageReader, pastedPaths } from "./images.ts";
 import { type AttachedImage, type Outgoing, typedText } from "./outgoing.ts";
+import { VimKeys } from "./vim_keys.ts";
 
 const START = "\x1b[200~";
 const END = "\x1b[201~";
@@ -43,6 +44,8 @@ interface InputParts {
   readonly theme: EditorTheme;
   readonly submit: (outgoing: Outgoing) => void;
   readonly images: ImageReader;
+  /** Whether the keys of vi are on. */
+  readonly vim: () => boolean;
   /** Styles the chip of an image. */
   readonly chip: (text: string) => string;
   /** Shown dimmed while nothing is typed. */
@@ -58,6 +61,7 @@ export class InputBox {
   readonly #tui: TUI;
   readonly #parts: InputParts;
   readonly #pastes = new Pastes();
+  readonly #vim = new VimKeys();
   #chips = new ImageChips();
   /** Paths after an `@` that stay text: they were pasted, or refused once. */
   readonly #left = new Set<string>();
@@ -103,6 +107,18 @@ export class InputBox {
     this.#begin();
   }
 
+  /** The text with everything that was pasted into it. */
+  get text(): string {
+    return this.#editor.getExpandedText();
+  }
+
+  /** Replaces the text; images whose labels are still in it stay. */
+  replace(text: string): void {
+    this.#editor.setText("");
+    if (harmlessText(text) === text) this.#editor.setText(text);
+    else this.#paste(text);
+  }
+
   /** Puts a message that was not sent above the current text. */
   giveBack({ text, variables, images }: Outgoing): void {
     const now = this.#editor.getExpandedText();
@@ -112,6 +128,32 @@ export class InputBox {
     if (harmlessText(all) === all) return this.#editor.setText(all);
     this.#editor.setText("");
     this.#paste(all); // behind a label, where none of it controls the terminal
+  }
+
+  /** Whether letters are commands now. */
+  get normal(): boolean {
+    return this.#parts.vim() && this.#vim.normal;
+  }
+
+  /** Takes a key that means something else in the mode of the input. */
+  modal(data: string): boolean {
+    if (!this.#parts.vim() || this.choosing) return false;
+    const keys = this.#vim.keys(data);
+    for (const key of keys ?? []) this.#editor.handleInput(key);
+    return keys !== null;
+  }
+
+  /** Attaches an image that is in no file. */
+  attach(read: () => Promise<Uint8Array<ArrayBuffer> | null>): void {
+    if (this.#reading !== null) return;
+    this.#wait(async (held) => {
+      const bytes = await read();
+      if (!held()) return;
+      if (bytes === null) return this.#parts.tell("There is no image in the clipboard");
+      const others = Object.values(this.#chips.in(this.#editor.getText()));
+      const image = await this.#parts.images.take(bytes, { name: "clipboard", with: others });
+      if (held()) this.#insert([image]);
+    });
   }
 
   key(data: string): void {
@@ -161,6 +203,7 @@ export class InputBox {
 
   #send(text: string): void {
     const outgoing = { ...this.#pastes.outgoing(text), images: this.#chips.in(text) };
+    this.#vim.normal = false;
     this.#begin();
     this.#parts.submit(outgoing);
   }
@@ -243,7 +286,7 @@ export class InputBox {
     const reading = Symbol("reading");
     this.#reading = reading;
     const held = (): boolean => this.#reading === reading;
-    void work(held).catch((error: unknown) => this.#parts.tell(String(error))).finally(() => {
+    void work(held).catch((error: unknown) => this.#parts.tell(messageOf(error))).finally(() => {
       if (!held()) return;
       this.#reading = null;
       for (const data of this.#keys.splice(0)) this.key(data);

@@ -24,8 +24,8 @@ interface QuestionsParts {
   readonly open: () => Panel | null;
   /** Cancels the running query. */
   readonly cancel: () => void;
-  /** Draws attention to the terminal. */
-  readonly ring: () => void;
+  /** Draws attention to the terminal, for a reason. */
+  readonly ring: (why: string) => void;
 }
 
 /** What extensions ask while a query of this screen runs. At an empty input the letters of a question answer it. Text
@@ -107,7 +107,7 @@ export class Questions {
     this.#panel = panel;
     this.#since = clock.now();
     panels.act.redraw();
-    ring();
+    ring(approvalTitle(question));
     try {
       return await abortable(answered.promise, signal);
     } finally {

@@ -8,6 +8,7 @@ import {
 import type { Conversation as Branch } from "../../../conversation/conversations.ts";
 import { messageOf } from "../../../domain/errors.ts";
 import type { BranchPoint } from "../../../domain/records/conversations.ts";
+import type { ExtensionAdmin } from "../../../domain/reports.ts";
 import type { ConfigAdmin, ProviderAdmin, Session } from "../../channel.ts";
 import { flat, paint } from "../text/one_line.ts";
 import type { Theme } from "../text/theme.ts";
@@ -44,7 +45,9 @@ export interface PanelActions {
   show(branch: Branch | null): Promise<void>;
   /** Makes and shows a branch that continues after this point of the current one. */
   fork(at: BranchPoint): Promise<void>;
-  /** Applies to the following queries and is saved in the user's configuration. */
+  /** Takes file changes back, and shows a branch that continues at a point; its request returns to the input. */
+  rewind(what: Rewinding): Promise<void>;
+  /** Applies to the following calls, also of a running request, and is saved in the user's configuration. */
   useModel(model: { readonly provider: string; readonly name: string }): Promise<void>;
   copy(text: string): void;
   /** Undoes what the last request changed in files. */
@@ -52,6 +55,13 @@ export interface PanelActions {
   /** Writes the conversation to a file; "" chooses a name. */
   export(name: string): Promise<void>;
   quit(): void;
+}
+
+export interface Rewinding {
+  /** Ids of the file changes to undo. */
+  readonly changes: readonly string[];
+  /** Null leaves the conversation as it is. */
+  readonly to: { readonly point: BranchPoint; readonly text: string } | null;
 }
 
 /** Dependencies of every panel. */
@@ -62,6 +72,7 @@ export interface PanelParts {
   branch(): Branch | null;
   providers(): Promise<ProviderAdmin>;
   config(): Promise<ConfigAdmin>;
+  extensions(): Promise<Pick<ExtensionAdmin, "run">>;
   readonly act: PanelActions;
   /** Colours; only weights if omitted. */
   readonly theme?: () => PanelTheme;

@@ -44,6 +44,12 @@ const SETTINGS: readonly Setting[] = [
     step: ({ mouse }) => ({ mouse: !mouse }),
   },
   {
+    label: "Vim keys",
+    doc: "Esc begins the normal mode of vi in the input, i the insert mode",
+    shown: ({ vim }) => onOff(vim),
+    step: ({ vim }) => ({ vim: !vim }),
+  },
+  {
     label: "Bell",
     doc: "rings when a request of more than 10 s ends, or asks something",
     shown: ({ bell }) => onOff(bell),

@@ -69,6 +69,7 @@ export class PanelRig implements AsyncDisposable {
       copy: note("copy"),
       undo: () => Promise.resolve(),
       export: later("export"),
+      rewind: later("rewind"),
       quit: note("quit"),
     };
     this.parts = {
@@ -76,6 +77,7 @@ export class PanelRig implements AsyncDisposable {
       branch: () => this.branch,
       providers: () => Promise.resolve(admin as ProviderAdmin),
       config: () => Promise.reject(new Error("Not asked for in panels")),
+      extensions: () => Promise.reject(new Error("Not asked for in panels")),
       act,
     };
   }

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
-import type { ConfigAdmin, OpenRequest, ProviderAdmin, Session } from "../../../../src/channels/channel.ts";
+import type { ConfigAdmin, ProviderAdmin, Session } from "../../../../src/channels/channel.ts";
 import type { Engine } from "../../../helpers/engine.ts";
 import { final, replyJson } from "../../../helpers/scripted_provider.ts";
-import { fakeConfig } from "../_fake_config.ts";
 import { withScreen } from "../_rig.ts";
 import { KEYS } from "./_rig.ts";
 
@@ -113,7 +112,7 @@ Deno.test("panels on the screen: settings hold at once", async () => {
 
 Deno.test("panels on the screen: another model is used from now on and kept", async () => {
   const kept: unknown[] = [];
-  const opened: OpenRequest[] = [];
+  const opened: Pick<Session, "provider" | "model">[] = [];
   const report = { name: "two", title: "", protocol: "", baseUrl: "", model: null, root: true, reach: null } as const;
   const key = { provider: "two", title: "", need: "required", from: "", shown: "", fix: "" } as const;
   const facts = { contextTokens: null, price: null, reasoning: false, images: false, known: true, root: true } as const;
@@ -133,28 +132,12 @@ Deno.test("panels on the screen: another model is used from now on and kept", as
   const parts = {
     providers: () => Promise.resolve(admin as ProviderAdmin),
     config: () => Promise.resolve(config as ConfigAdmin),
-    open: (request: OpenRequest): Promise<Session> => {
-      opened.push(request);
-      return Promise.resolve({ ...engines.session(), provider: "two", model: "big" });
-    },
   };
-  const engines = {
-    session: (): Session => {
-      throw new TypeError("Not begun");
-    },
+  const useModel: NonNullable<Session["useModel"]> = (model) => {
+    opened.push(model);
+    return Promise.resolve(model);
   };
-  await withScreen(REPLIES, { ...BEGUN, parts }, async ({ screen, engine }) => {
-    engines.session = () => ({
-      ...{
-        conversations: engine.conversations,
-        workspace: "/nowhere",
-        provider: "",
-        model: "",
-        database: "x",
-        swept: 0,
-      },
-      close: () => Promise.resolve(),
-    });
+  await withScreen(REPLIES, { ...BEGUN, session: { useModel }, parts }, async ({ screen }) => {
     screen.type("/model\r");
     await screen.until(/╭─ Model ─[^]*❯ {3}big +price unknown/);
     screen.type(KEYS.enter);
@@ -175,7 +158,7 @@ Deno.test("panels on the screen: a click selects, a second one on the same row o
     };
     screen.type(KEYS.ctrl("k"));
     await screen.until(/❯ new/);
-    click("settings ");
+    screen.type("sett");
     await screen.until(/❯ settings/);
     click("Commands");
     click("settings ");
@@ -276,36 +259,6 @@ Deno.test("/copy hands the last answer to the terminal's clipboard", async () =>
       "Copy: this 日本",
     );
   });
-});
-
-Deno.test("/model goes on with another session and keeps the choice; the one before is closed", async () => {
-  const set: string[] = [];
-  const closed: string[] = [];
-  const opened: unknown[] = [];
-  const session = { close: () => Promise.resolve(void closed.push("first")) };
-  const parts = {
-    open: (request: unknown): Promise<Session> => {
-      opened.push(request);
-      return Promise.resolve(held.session!);
-    },
-    config: () => Promise.resolve(fakeConfig((key, words) => void set.push(`${key} ${words.join(" ")}`))),
-  };
-  const held: { session: Session | null } = { session: null };
-  await withScreen([final("ok: done")], { session, parts }, async ({ screen, engine }) => {
-    held.session = {
-      conversations: engine.conversations,
-      ...{ workspace: "/nowhere", provider: "other", model: "big-1", database: "x", swept: 0 },
-      close: () => Promise.resolve(void closed.push("second")),
-    };
-    screen.type(`/model other/big-1${ENTER}`);
-    await screen.until("other big-1 · ");
-    assert.deepEqual([opened, closed, set], [[{ provider: "other", model: "big-1" }], ["first"], [
-      "model other/big-1",
-    ]]);
-    screen.type(`go${ENTER}`);
-    await screen.until("ok: done");
-  });
-  assert.deepEqual(closed, ["first", "second"]);
 });
 
 Deno.test("what is dragged over with the mouse is copied", async () => {

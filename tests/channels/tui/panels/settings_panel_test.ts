@@ -19,7 +19,10 @@ Deno.test("SettingsPanel every setting is shown, changed by Space, Enter and arr
   const panel = new SettingsPanel(rig.parts, kept);
   for (const width of WIDTHS) assert.match(shown(panel, { width }), /❯ Thinking +on/);
   type(panel, " ");
-  assert.match(shown(panel), /❯ Thinking +off\n {2}Steps +on\n {2}Theme +auto\n {2}Mouse +on\n {2}Bell +on/);
+  assert.match(
+    shown(panel),
+    /❯ Thinking +off\n {2}Steps +on\n {2}Theme +auto\n {2}Mouse +on\n {2}Vim keys +off\n {2}Bell +on/,
+  );
   type(panel, KEYS.down, KEYS.enter, KEYS.down, KEYS.right, KEYS.right, KEYS.down, KEYS.left);
   assert.deepEqual(kept.prefs, {
     ...DEFAULT_PREFS,

@@ -1,0 +1,125 @@
+import { type FileChange, runUndo, undoCuts } from "../../../domain/undo.ts";
+import { amounts, flat } from "../text/one_line.ts";
+import { BasePanel, type PanelParts } from "./panel.ts";
+import { Reader } from "./reader.ts";
+import { type Query, type TurnItem, TurnsPanel } from "./turns.ts";
+
+/** A moment of the branch: before a request (position -1), or after one of its steps. */
+interface Moment {
+  readonly query: Query;
+  readonly position: number;
+  /** The requests after this one. */
+  readonly later: readonly Query[];
+}
+
+/** Requests and steps of the branch. Enter chooses the moment to go back to. */
+export class RewindPicker extends TurnsPanel {
+  readonly title = "Rewind";
+  readonly hint = "Enter goes back to before a request, or after a step · → expands · Esc";
+  protected readonly empty = "  nothing to rewind yet: send a request first";
+
+  protected override choose(item: TurnItem): void {
+    if (item.kind === "earlier") return this.turns.move("up");
+    const { queries } = this.turns;
+    const { query } = item;
+    const later = queries.slice(queries.findIndex(({ queryId }) => queryId === query.queryId) + 1);
+    const position = item.kind === "step" ? item.step.position : -1;
+    this.parts.act.open(new RewindPanel(this.parts, { query, position, later }));
+  }
+}
+
+const MOST_STEPS = 1_000;
+
+/** What changed in files since a moment, and the choice: the conversation, the files, or both go back to it. */
+class RewindPanel extends BasePanel {
+  readonly title: string;
+  override readonly rows = 200;
+  readonly #moment: Moment;
+  readonly #reader: Reader;
+  /** The file changes since the moment; null until they are known. */
+  #changes: readonly string[] | null = null;
+  #files = 0;
+
+  constructor(parts: PanelParts, moment: Moment) {
+    super(parts);
+    const { query, position } = moment;
+    this.title = `Rewind to ${position < 0 ? "before" : `after step ${position + 1} of`} “${flat(query.text, 50)}”`;
+    this.#moment = moment;
+    this.#reader = new Reader(parts.theme);
+    this.load("changes", {
+      work: () => changesSince(parts, moment),
+      then: ({ changes, diffs }) => {
+        this.#changes = changes;
+        this.#files = diffs.length;
+        this.#reader.text.show(diffs.map((text) => ({ text, look: "diff" })));
+      },
+    });
+  }
+
+  get hint(): string {
+    return this.#files === 0 ? "c conversation · Esc" : "c conversation · f files · b both · ↑↓ scrolls · Esc";
+  }
+
+  protected override draw({ width, height }: { readonly width: number; readonly height: number }): readonly string[] {
+    const files = amounts.count(this.#files, "file");
+    const choices = this.#files === 0
+      ? ["c  the conversation; no file has changed since"]
+      : [`c  the conversation only`, `f  ${files} only`, `b  the conversation and ${files}`];
+    const head = this.#changes === null ? [] : choices;
+    const status = this.status();
+    const lines = [...head, ...(status === "" ? [] : [status]), ""];
+    return [...lines, ...this.#reader.render(width, Math.max(1, height - lines.length))];
+  }
+
+  protected override key(data: string): void {
+    const changes = this.#changes;
+    if (changes === null) return;
+    if (data === "c") this.#rewind({ changes: [], talk: true });
+    else if (data === "f" && this.#files > 0) this.#rewind({ changes, talk: false });
+    else if (data === "b" && this.#files > 0) this.#rewind({ changes, talk: true });
+    else this.#reader.handle(data);
+  }
+
+  protected override get clickable(): boolean {
+    return false;
+  }
+
+  protected override back(): void {
+    if (!this.#reader.back()) this.parts.act.open(new RewindPicker(this.parts));
+  }
+
+  #rewind({ changes, talk }: { readonly changes: readonly string[]; readonly talk: boolean }): void {
+    const { query: { queryId, text }, position } = this.#moment;
+    const to = talk ? { point: { queryId, position }, text: position < 0 ? text : "" } : null;
+    this.leaveFor(() => this.parts.act.rewind({ changes, to }));
+  }
+}
+
+/** The ids of the file changes after a moment, and what undoing them would change, as unified diffs. */
+async function changesSince(
+  parts: PanelParts,
+  { query, position, later }: Moment,
+): Promise<{ readonly changes: readonly string[]; readonly diffs: readonly string[] }> {
+  const none = { changes: [], diffs: [] };
+  const branch = parts.branch();
+  if (branch === null) return none;
+  const { conversations } = parts.session();
+  const admin = await parts.extensions();
+  const conversation = branch.conversationId;
+  const listed = await runUndo(admin, { list: true, conversation });
+  const after = new Set(later.map(({ queryId }) => queryId));
+  const steps = position < 0
+    ? null
+    : await conversations.iterations(query.queryId, { after: position, limit: MOST_STEPS });
+  const own = new Set(steps?.map(({ iterationId }) => iterationId));
+  const isLater = ({ queryId, iterationId = null }: FileChange): boolean =>
+    queryId === query.queryId
+      ? steps === null || iterationId !== null && own.has(iterationId)
+      : after.has(queryId ?? "");
+  const changes = (listed?.changes ?? []).filter((one) => !one.undone && isLater(one)).map(({ id }) => id);
+  if (changes.length === 0) return none;
+  const cuts = await undoCuts(conversations, branch);
+  const report = await runUndo(admin, { conversation, changes: changes.join(","), dryRun: true, ...cuts });
+  if (report?.error !== undefined) throw new Error(report.error);
+  return { changes, diffs: report?.files?.map(({ diff }) => diff) ?? [] };
+}

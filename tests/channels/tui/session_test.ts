@@ -1,0 +1,210 @@
+import assert from "node:assert/strict";
+import { final, replyJson } from "../../helpers/scripted_provider.ts";
+import { withScreen } from "./_rig.ts";
+
+const ENTER = "\r";
+const ESC = "\x1b";
+const UP = "\x1b[A";
+const CTRL_V = "\x16";
+const CTRL_X_CTRL_E = ["\x18", "\x05"];
+const PNG = Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 0]);
+
+Deno.test("/think and /budget hold for the next requests", async () => {
+  await withScreen([final("Done: one"), replyJson("1"), final("Done: two")], {}, async ({ screen, engine }) => {
+    for (
+      const [typed, told] of [
+        ["/think", "Thinking: auto (choose quick, balanced, deep, auto)"],
+        ["/think hard", "Unknown level hard. Choose quick"],
+        ["/think deep", "Thinking: deep from the next request on"],
+        ["/budget", "may take as much as the settings say"],
+        ["/budget much", "Say a number of steps or an amount"],
+        ["/budget 1 step", "may take 1 step from now on"],
+      ]
+    ) {
+      screen.type(typed + ENTER);
+      await screen.until(told!);
+    }
+    screen.type(`go${ENTER}`);
+    await screen.until("Done: one");
+    assert.equal(engine.provider.requests[0]!.reasoning, "deep");
+    screen.type(`/budget $0.5${ENTER}`);
+    await screen.until("may take 1 step and $0.5 from now on");
+    screen.type(`again${ENTER}`);
+    await screen.until("Cannot use script with a limit of $0.5");
+    screen.type(`\x15/budget off${ENTER}`);
+    await screen.until("as much as the settings say");
+  });
+});
+
+Deno.test("/rename gives the conversation another title, also that of the window", async () => {
+  await withScreen([final("Done: one")], {}, async ({ screen, engine }) => {
+    screen.type(`/rename Too early${ENTER}`);
+    await screen.until("it has no request yet");
+    screen.type(`fix the parser${ENTER}`);
+    await screen.until("Done: one");
+    assert.ok(screen.raw.includes("\x1b]0;… "), "the window says that something runs");
+    screen.type(`/rename The parser${ENTER}`);
+    await screen.until("Renamed");
+    screen.type(" ");
+    await screen.until("Conversation: The parser");
+    assert.ok(screen.raw.includes("\x1b]0;The parser\x07"));
+    assert.equal((await engine.conversations.list({ limit: 1 }))[0]?.title, "The parser");
+  });
+});
+
+Deno.test("Ctrl-X Ctrl-E edits the text of the input elsewhere", async () => {
+  const given: string[] = [];
+  const edit = (text: string): Promise<string> => {
+    given.push(text);
+    return Promise.resolve("one\nand two");
+  };
+  await withScreen([final("Done: one")], { parts: { edit } }, async ({ screen, engine }) => {
+    screen.type("one");
+    await screen.until(" one");
+    for (const key of CTRL_X_CTRL_E) screen.type(key);
+    await screen.until("and two");
+    screen.type(ENTER);
+    await screen.until("Done: one");
+    assert.deepEqual(given, ["one"]);
+    assert.match(JSON.stringify(engine.provider.requests[0]), /one\\nand two/);
+  });
+});
+
+Deno.test("Ctrl-V attaches the image in the clipboard, and says if there is none", async () => {
+  const images = [null, PNG];
+  const clipboardImage = () => Promise.resolve(images.shift() ?? null);
+  const scripted = { capabilities: { images: true } };
+  await withScreen([final("Done: seen")], { parts: { clipboardImage }, engine: { scripted } }, async ({ screen }) => {
+    screen.type(CTRL_V);
+    await screen.until("There is no image in the clipboard");
+    screen.type(CTRL_V);
+    await screen.until("[image 1: clipboard]");
+  });
+});
+
+Deno.test("the keys of vi: Esc begins the normal mode, letters move and delete, i inserts", async () => {
+  await withScreen([final("Done: one")], { prefs: { vim: true } }, async ({ screen, engine }) => {
+    screen.type("one two tree");
+    await screen.until("one two tree");
+    screen.type(ESC);
+    await screen.until(/NORMAL/);
+    screen.type("0dwA!");
+    await screen.until((now) => / two tree!/.test(now) && !now.includes("one two") && !now.includes("NORMAL"));
+    screen.type(ESC);
+    await screen.until(/NORMAL/);
+    screen.type("0wlih");
+    await screen.until("two three");
+    screen.type(ENTER);
+    await screen.until("Done: one");
+    assert.match(JSON.stringify(engine.provider.requests[0]), /two three!/);
+  });
+});
+
+Deno.test("a desktop notification says what ended or is asked while another window has the focus", async () => {
+  const { ASKING } = await import("../../helpers/asking_extension.ts");
+  const replies = [replyJson("await asking.open()"), final("Done: open")];
+  await withScreen(replies, { engine: { extensions: [ASKING] } }, async ({ screen }) => {
+    screen.type(`go\x1b[O${ENTER}`);
+    await screen.until("Vis asks");
+    assert.ok(screen.raw.includes("\x1b]9;Vis: Allow Vis to open doors?\x07"));
+    assert.ok(screen.raw.includes("\x1b]777;notify;Vis;Allow Vis to open doors?\x07"));
+  });
+  await withScreen(replies, { engine: { extensions: [ASKING] } }, async ({ screen }) => {
+    screen.type(`go\x1b[O\x1b[I${ENTER}`);
+    await screen.until("Vis asks");
+    assert.ok(!screen.raw.includes("\x1b]9;"));
+  });
+});
+
+Deno.test("/btw answers beside the conversation and leaves no trace", async () => {
+  await withScreen([final("Main: done"), final("Aside: a monoid")], {}, async ({ screen, engine }) => {
+    screen.type(`work${ENTER}`);
+    await screen.until("Main: done");
+    screen.type(`/btw what is a monad?${ENTER}`);
+    await screen.until("Aside: a monoid");
+    assert.match(JSON.stringify(engine.provider.requests[1]), /the conversation so far, as Markdown/);
+    screen.type(ESC);
+    await screen.until((now) => !now.includes("Aside"));
+    const listed = await engine.conversations.list({ limit: 9 });
+    assert.deepEqual(listed.map(({ title }) => title).filter((title) => title !== "test"), ["work"]);
+    assert.equal((await engine.conversations.queries(listed[0]!)).length, 1);
+  });
+});
+
+Deno.test("commands of extensions are commands of the screen, and /mcp shows the states of servers", async () => {
+  const asked: (readonly string[])[] = [];
+  const extensions = () =>
+    Promise.resolve({
+      commands: () => Promise.resolve([{ name: "mcp-check", doc: "Start the servers.", flags: [] }]),
+      run: (args: readonly string[], { print }: { readonly print: (text: string) => void }) => {
+        asked.push(args);
+        print("github: 12 tools\n");
+        return Promise.resolve(0);
+      },
+    });
+  await withScreen([], { parts: { extensions } }, async ({ screen }) => {
+    screen.type("/mcp-ch");
+    await screen.until("Start the servers.");
+    screen.type("eck github");
+    await screen.until((now) => now.includes("/mcp-check github") && !now.includes("Start the servers."));
+    screen.type(ENTER);
+    await screen.until("github: 12 tools");
+    screen.type(ESC);
+    await screen.until((now) => !now.includes("12 tools"));
+    screen.type("/mcp");
+    await screen.until("their states");
+    screen.type(ENTER);
+    await screen.until("github: 12 tools");
+    assert.deepEqual(asked, [["mcp-check", "github"], ["mcp-check"]]);
+  });
+});
+
+Deno.test("/rewind shows what changed since, and takes back the conversation, the files, or both", async () => {
+  for (
+    const [choice, calls, told] of [
+      ["c", 2, "Now on a new branch"],
+      ["f", 3, "Undid changes in a.ts"],
+      ["b", 3, "Undid changes in a.ts"],
+    ] as const
+  ) {
+    const asked: (readonly string[])[] = [];
+    const known = { queryId: "" };
+    const run = (args: readonly string[], { print }: { readonly print: (text: string) => void }): Promise<number> => {
+      asked.push(args);
+      const change = { at: 1, change: "edit", conversationId: "", paths: ["a.ts"] };
+      const changes = [{ ...change, id: "c1", queryId: "other" }, { ...change, id: "c2", queryId: known.queryId }];
+      const files = [{ path: "a.ts", diff: "--- a/a.ts\n+++ b/a.ts\n@@ -1 +1 @@\n-two\n+one\n" }];
+      print(JSON.stringify(args.includes("--list") ? { changes } : { changes: [], files }));
+      return Promise.resolve(0);
+    };
+    const extensions = () => Promise.resolve({ run, commands: () => Promise.resolve([]) });
+    await withScreen(
+      [final("Done: one"), final("Done: two")],
+      { parts: { extensions } },
+      async ({ screen, engine }) => {
+        screen.type(`first${ENTER}`);
+        await screen.until("Done: one");
+        screen.type(`second${ENTER}`);
+        await screen.until("Done: two");
+        const [branch] = await engine.conversations.list({ limit: 1 });
+        known.queryId = (await engine.conversations.queries(branch!))[1]!.queryId;
+        screen.type(`/rewind${ENTER}`);
+        await screen.until(/▾ 2 second/);
+        screen.type("second");
+        await screen.until((now) => !now.includes("1 first"));
+        screen.type(UP);
+        await screen.until(/❯ [▾▸] 2 second/);
+        screen.type(ENTER);
+        await screen.until((now) => now.includes("before “second”") && now.includes("+one"));
+        screen.type(choice);
+        await screen.until(told);
+        assert.equal(asked.length, calls);
+        assert.ok(asked[1]!.includes("--changes=c2") && asked[1]!.includes("--dryRun"));
+        if (choice !== "c") assert.ok(asked[2]!.includes("--changes=c2") && !asked[2]!.includes("--dryRun"));
+        const branches = await engine.conversations.branches(branch!.conversationId);
+        assert.equal(branches.length, choice === "f" ? 1 : 2);
+        if (choice !== "f") await screen.until((now) => !now.includes("Done: two") && now.includes("second"));
+      },
+    );
+  }
+});
