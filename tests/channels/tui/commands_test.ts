@@ -21,7 +21,7 @@ Deno.test("/diff shows what the last request changed, /undo undoes it, /export w
     const options = {
       engine: { extensions: [fs], workspace },
       session: { workspace },
-      parts: { extensions: () => Promise.resolve({ run }) },
+      parts: { extensions: () => Promise.resolve({ run, commands: () => Promise.resolve([]) }) },
     };
     await withScreen(replies, options, async ({ screen, engine }) => {
       for (

@@ -57,7 +57,7 @@ Deno.test("/model changes the model of a running request, from its next step on"
   const parts = {
     config: () => Promise.resolve(fakeConfig((key, words) => void set.push(`${key} ${words.join(" ")}`))),
   };
-  await withScreen([{ ...final("never"), delayMs: 60_000 }], { session, parts }, async ({ screen }) => {
+  await withScreen([{ text: final("never"), delayMs: 60_000 }], { session, parts }, async ({ screen }) => {
     screen.type("go\r");
     await screen.until("Esc cancels");
     screen.type("/model other/big-1\r");
