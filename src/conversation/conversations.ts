@@ -14,6 +14,7 @@ import type { ApprovalAnswer, ApprovalQuestion } from "../domain/query/approval.
 import type { SentMessage } from "../domain/query/model_call.ts";
 import { MORE_STEPS, moreRequest, reasonText, takesMore } from "../domain/query/outcomes.ts";
 import type { QueryEvent, QueryResult } from "../domain/query/query_schemas.ts";
+import type { BackgroundProgram } from "../domain/reports.ts";
 import type { IterationRange, StoredQuery } from "../domain/query/stored_query.ts";
 import type { ConversationFilter, NewConversation, NewFork } from "../domain/records/conversations.ts";
 import type { PagedRecording, Recording } from "../domain/records/recording.ts";
@@ -250,6 +251,11 @@ export class Conversations {
     { signal }: { readonly signal?: AbortSignal } = {},
   ): Promise<boolean> {
     return await (this.shared ?? this.#runner).steer(branchId, text, signal);
+  }
+
+  /** What the branch runs in the background of this process. */
+  programs({ branchId }: Branch): readonly BackgroundProgram[] {
+    return this.#runner.programs(branchId);
   }
 
   /** The messages of the first call that a request would make now: in a conversation, or in a new one of a workspace.

@@ -3,6 +3,7 @@
 import { HandedOver, TakenOverError } from "../domain/errors.ts";
 import { Semaphore, unrefTimer } from "../domain/kit/concurrency.ts";
 import type { Emit } from "../domain/query/query_event.ts";
+import type { BackgroundProgram } from "../domain/reports.ts";
 import type { QueryResult } from "../domain/query/query_schemas.ts";
 import type { EnvironmentParts } from "../environment/environment_parts.ts";
 import { Environment } from "../environment/environment.ts";
@@ -93,6 +94,11 @@ export class QueryRunner {
   /** Whether a query runs here in the branch. */
   runs(branchId: string): boolean {
     return this.#running.has(branchId);
+  }
+
+  /** Like `Conversations.programs`. */
+  programs(branchId: string): readonly BackgroundProgram[] {
+    return this.#live.opened(branchId)?.programs.background ?? [];
   }
 
   /** Like `Conversations.steer`, for a query that runs here. */
@@ -270,6 +276,11 @@ export class LiveEnvironments<E extends LiveEnvironment, B extends { readonly br
   /** Callers take the lock of an environment before awaiting anything. */
   lockOf({ branchId }: B): Semaphore {
     return this.#entryOf(branchId).lock;
+  }
+
+  /** The environment of a branch; null if it is not open. */
+  opened(branchId: string): E | null {
+    return this.#entries.get(branchId)?.opened ?? null;
   }
 
   isBusy(branchId: string): boolean {

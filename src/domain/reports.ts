@@ -173,6 +173,17 @@ interface CommandUser {
   readonly candidate?: { readonly key: string; readonly value: unknown };
 }
 
+/** A command of a conversation that runs in the background. */
+export interface BackgroundProgram {
+  readonly id: string;
+  readonly title: string;
+  readonly startedAt: number;
+  /** The end of what it has printed. */
+  readonly output: string;
+  /** Ends it; the model sees it as stopped. */
+  stop(): void;
+}
+
 /** Extensions of this workspace. Every method rejects with `UsageError` if what was requested does not exist, and with
  * `ConfigError` if settings or folders cannot be used. */
 export interface ExtensionAdmin {

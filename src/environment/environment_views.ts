@@ -1,4 +1,5 @@
 import { UsageError } from "../domain/errors.ts";
+import { newId } from "../domain/kit/ids.ts";
 import type { JsonValue } from "../domain/kit/json.ts";
 import { oneLine } from "../domain/kit/text.ts";
 import type { SentMessage } from "../domain/query/model_call.ts";
@@ -11,6 +12,7 @@ import type {
   StateVersion,
 } from "../domain/records/extension_state.ts";
 import type { LogFilter, LogRow, NewestQueries, SearchFilter, SearchHit } from "../domain/records/history.ts";
+import type { BackgroundProgram } from "../domain/reports.ts";
 import type { ActiveExtensions, OwnKeys } from "../extension/active.ts";
 import type { Spawn, SpawnCaller, Spawned, SpawnOptions } from "../extension/spawned.ts";
 import {
@@ -638,13 +640,47 @@ type WallSpawn = (
 /** Failures that are kept for one query, and characters of a title. */
 const MOST_FAILED = 20, TITLE_CHARS = 80;
 
+/** Output of a program in the background that is kept for the user. */
+const WATCHED_CHARS = 64_000;
+
+/** A program that the user can see and stop while it runs. */
+class WatchedProgram implements BackgroundProgram {
+  readonly id = newId();
+  readonly title: string;
+  readonly startedAt = Date.now();
+  output = "";
+  readonly #stopped = new AbortController();
+
+  constructor(title: string) {
+    this.title = title;
+  }
+
+  stop(): void {
+    this.#stopped.abort();
+  }
+
+  /** The options of the program, so that it is watched. */
+  options(options: SpawnOptions): SpawnOptions {
+    const decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };
+    const { stop, onOutput } = options;
+    return {
+      ...options,
+      stop: AbortSignal.any([this.#stopped.signal, ...stop ? [stop] : []]),
+      onOutput: (output, bytes) => {
+        this.output = (this.output + decoders[output].decode(bytes, { stream: true })).slice(-WATCHED_CHARS);
+        onOutput?.(output, bytes);
+      },
+    };
+  }
+}
+
 /** Programs of one conversation. Programs started in a call end with the call, those of a query with the query, and the
  * others with the conversation. */
 export class ConversationPrograms {
   readonly #closed = new AbortController();
   #query = new AbortController();
   readonly #running = new Set<Promise<unknown>>();
-  readonly #titles = new Map<Promise<unknown>, string>();
+  readonly #background = new Map<Promise<unknown>, WatchedProgram>();
   #failed: string[] = [];
   #untold: string[] = [];
 
@@ -655,7 +691,12 @@ export class ConversationPrograms {
 
   /** The running programs that have a title. */
   get titles(): readonly string[] {
-    return [...this.#titles.values()];
+    return this.background.map(({ title }) => title);
+  }
+
+  /** The same, with their output. */
+  get background(): readonly BackgroundProgram[] {
+    return [...this.#background.values()];
   }
 
   /** Programs with a title that failed by themselves while the query ran, and how. */
@@ -696,15 +737,17 @@ export class ConversationPrograms {
     },
   ): Spawn {
     return (argv, options = {}) => {
+      const watched = options.title === undefined ? null : new WatchedProgram(options.title);
+      const given = watched === null ? options : watched.options(options);
       const lives = options.lifetime === "conversation" ? [this.#closed.signal] : [this.#closed.signal, signal];
       const all = AbortSignal.any(options.signal ? [...lives, options.signal] : lives);
-      const running = spawn(workspace, argv, { ...options, root: root ?? workspace, signal: all }, caller);
-      const ended = running.then((how) => this.#ended(how, options), () => {}).finally(() => {
+      const running = spawn(workspace, argv, { ...given, root: root ?? workspace, signal: all }, caller);
+      const ended = running.then((how) => this.#ended(how, given), () => {}).finally(() => {
         this.#running.delete(ended);
-        this.#titles.delete(ended);
+        this.#background.delete(ended);
       });
       this.#running.add(ended);
-      if (options.title !== undefined) this.#titles.set(ended, options.title);
+      if (watched !== null) this.#background.set(ended, watched);
       return running;
     };
   }

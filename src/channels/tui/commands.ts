@@ -8,6 +8,7 @@ import type { PromptFile } from "./prompt_files.ts";
 import type { ExtensionCommandFacts } from "../../domain/reports.ts";
 import { ConversationList } from "./panels/conversation_list.ts";
 import { Inspector } from "./panels/inspector.ts";
+import { JobsPanel } from "./panels/jobs_panel.ts";
 import { ModelPicker } from "./panels/model_picker.ts";
 import { Palette, type PaletteCommand } from "./panels/palette.ts";
 import type { PanelActions, PanelParts } from "./panels/panel.ts";
@@ -120,6 +121,7 @@ function workCommands(parts: CommandParts): PaletteCommand[] {
     ...parts.added.some(({ name }) => name === MCP_CHECK)
       ? [item("mcp", "the MCP servers and their states", (words) => added(MCP_CHECK, words, parts))]
       : [],
+    plain(act, "jobs", "commands in the background: output, stop", () => act.open(new JobsPanel(panels))),
     plain(act, "vars", "variables and versions", () => act.open(new VariableBrowser(panels))),
     plain(act, "inspect", "the exact messages sent", () => act.open(new Inspector(panels)), { keys: "Alt-I" }),
     plain(act, "copy", "copy the last answer", () => act.copy(chat.lastAnswer), { keys: "Ctrl-Y" }),

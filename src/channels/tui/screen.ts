@@ -318,6 +318,7 @@ export class Screen implements PanelActions {
   async #undone(options: Parameters<typeof runUndo>[1]): Promise<string> {
     const report = await runUndo(await this.#parts.extensions(), options);
     if (report === null) throw new UsageError("Cannot undo: the extension that records file changes is disabled");
+    void this.#readGit();
     const { error, files = [] } = report;
     if (error !== undefined) throw new UsageError(error);
     const paths = files.map(({ path }) => path).join(", ");
