@@ -9,11 +9,11 @@ import { holds, machinePath, type PrivateFolders, realPath, refusePrivate } from
 import { removeTree, TooMuchToRemove } from "./folders.ts";
 
 const PREFIX = "vis-command-";
-/** Names that this process removes. */
+/** A folder with more names is removed by another process. */
 const MOST_REMOVED = 20_000;
-/** Folders of processes that were killed that one process removes. */
+/** The most folders of killed processes that one process removes. */
 const MOST_SWEPT = 20;
-/** After the first program began, which would compete with it. A process that ends sooner leaves it to others. */
+/** The sweep waits so long after the start of the first program, so that the two do not compete. */
 const SWEEP_AFTER_MS = 1_000;
 
 interface CommandFolderOptions {
@@ -93,7 +93,7 @@ export async function commandFolder(
   return found.path;
 }
 
-/** Inherited from the environment of Vis; everything else that a program gets is set by its wall. */
+/** A program inherits these variables from Vis; its wall sets all others. */
 const INHERITED = ["LANG", "LC_ALL", "LC_CTYPE", "TZ"];
 
 /** What a program may read and change in addition to what all may. Throws Error for a missing path, for a path of the

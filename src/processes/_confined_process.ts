@@ -7,14 +7,14 @@ import { runToEnd } from "./_program_run.ts";
 import { childrenOf, descendants, PROC } from "./proc_files.ts";
 
 const MOST_PROCESSES = 512;
-/** Makes the kernel end it first when memory runs out. */
+/** When memory runs out, the kernel ends a process with this score first. */
 const OOM_SCORE = "800";
 /** Time between the request to end and the kill. */
 const GRACE_MS = 2_000;
 /** Time between two attempts to end everything: what has only begun may have nothing to end yet. */
 const AGAIN_MS = 5;
 const POLITE_TRIES = 200;
-/** Of a signal, as in shells: 128 and its number. */
+/** The exit code of a killed program, as shells count it: 128 and the number of the signal. */
 const KILLED = { code: 137, signal: "SIGKILL" };
 
 const ENOENT = 2, EACCES = 13, ENOEXEC = 8, E2BIG = 7;
@@ -50,7 +50,7 @@ export class NoNamespaces extends Error {}
 export class ConfinedProcess {
   readonly #options: ConfinedProcessOptions;
   readonly #name: string;
-  /** Marks lines of the first process: the program does not know it. */
+  /** Marks lines of the first process. The program does not know the token, so it cannot write such lines. */
   readonly #token: string;
   /** Null once it has been sent. */
   #plan: Uint8Array<ArrayBuffer> | null;

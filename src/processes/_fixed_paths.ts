@@ -20,14 +20,14 @@ import { type SpecialFiles, topsOf } from "./_workspace_walk.ts";
 import { folderEntries } from "./folders.ts";
 import { pauseProgram, PROC } from "./proc_files.ts";
 
-/** Each is an open file while a command runs. */
+/** Each placeholder is an open file while a command runs. */
 const MOST_PLACEHOLDERS = 1_000;
-/** Each is a mount, and takes some 850 bytes of the 8 MB that a plan may have. */
+/** Each layer is a mount, and takes some 850 bytes of the 8 MB that a plan may have. */
 const MOST_LAYERS = 6_000;
 const MOST_TOP_FOLDERS = 2_000;
-/** Programs of a workspace that begin at the same time. */
+/** The most programs of a workspace that begin at the same time. */
 const MOST_PROGRAMS = 1_000;
-/** Folders of a bare repository that are its own; others are those of worktrees. */
+/** The folders that belong to a bare repository itself. Any other folder in it is a worktree. */
 const OF_REPOSITORY = new Set(
   "branches hooks info lfs logs modules objects rebase-apply rebase-merge refs sequencer svn worktrees".split(" "),
 );
@@ -52,7 +52,7 @@ interface Found {
 }
 
 interface FixedOptions extends Readonly<Record<"repositories" | "write" | "named" | "keep", readonly string[]>> {
-  /** How the command is called where it has to end. */
+  /** The name of the command in the message that says why it had to end. */
   readonly title: string;
   /** Folders that no command can look into now, but could open by changing their modes. */
   readonly closed?: readonly string[];
@@ -72,7 +72,7 @@ interface Running {
   pid: number;
 }
 
-/** All of this process. */
+/** The running commands of this process. */
 const RUNNING = new Set<Running>();
 
 /** A command that runs and can change files in this folder; null if there is none. */
@@ -91,7 +91,7 @@ function runningWith(folder: string): readonly Running[] {
 export class FixedPaths {
   readonly #placeholders = new Placeholders();
   readonly #claims: ClaimCache;
-  /** By workspaces: a program that brings files takes all of them, one that begins takes one. */
+  /** The turns of each workspace. A program that brings files takes all of them; one that begins takes one. */
   readonly #turns = new Map<string, Semaphore>();
 
   constructor(user: UserFolders) {

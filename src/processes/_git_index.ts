@@ -6,9 +6,9 @@ import { keptStampOf, stampOf } from "./folders.ts";
 
 const MOST_KNOWN = 64, MOST_BYTES = 64 << 20, MOST_SUBMODULES = 2_000;
 const KIND_MASK = 0o170000, SUBMODULE = 0o160000;
-/** Of an entry, before its hash; and between the hash and the name. */
+/** Bytes of an entry before its hash, and between the hash and the name. */
 const STAT_BYTES = 40, FLAG_BYTES = 2;
-/** Entries between two looks at the clock. */
+/** The number of entries that are read between two looks at the clock. */
 const AT_ONCE = 2_000;
 
 /** What Vis wants to know of an index. */
@@ -27,7 +27,7 @@ export class GitIndexes {
     MOST_KNOWN,
   );
 
-  /** Nothing of an index that is missing. `files` are wanted. Throws Error for one that is too large to be read. */
+  /** Reads the hashes of `files`; nothing if the index is missing. Throws Error for an index that is too large. */
   async read(
     path: string,
     { sha256, files = [] }: { readonly sha256: boolean; readonly files?: readonly string[] },
@@ -79,7 +79,7 @@ async function parse(index: Buffer, { hashBytes, files }: Wanted): Promise<Parse
     let from = at + head + (version > 2 && (flags & 0x4000) !== 0 ? 2 : 0);
     let kept = 0;
     if (version === 4) {
-      // How many bytes of the name before are not in this one.
+      // The number of bytes that this name drops from the end of the name before it.
       let cut = 0, more = true;
       for (let first = true; more; first = false) {
         const byte = index[from++] ?? 0;

@@ -13,7 +13,7 @@ export const GIT = ".git", VIS = ".vis";
 const IN_GIT = "HEAD config config.worktree commondir hooks info info/attributes modules worktrees".split(" ");
 const MOST_LINKS = 200, MOST_WORDS = 2_000, MOST_MODULES = 2_000, MODULES_DEPTH = 4, VIS_DEPTH = 2;
 const MOST_LISTED = 1_000, MOST_KNOWN = 2_500, MOST_CLAIMS = 100_000;
-/** Folders that are looked into for submodules. */
+/** The most folders that are searched for submodules. */
 const MOST_VISITED = 20_000;
 
 /** A path that git or Vis runs or obeys. `as` says when: `part`, if something is there; `word`, if it is a file; `near`,
@@ -21,7 +21,7 @@ const MOST_VISITED = 20_000;
 interface Claim {
   readonly path: string;
   readonly as: "part" | "word" | "near" | "file" | "folder";
-  /** Completes "which". */
+  /** Says why the path counts, as the end of a sentence: "…, which git runs". */
   readonly reason: string;
   /** Whether git runs what is there. */
   readonly runs?: boolean;
@@ -30,7 +30,7 @@ interface Claim {
 /** What a `.git`, a `.vis` or the home folder leads to. */
 interface Claims {
   readonly claims: readonly Claim[];
-  /** Files and folders whose contents say so. */
+  /** The files and folders that the claims were read from. */
   readonly from: Iterable<string>;
   /** Tops of other repositories that it names: submodules, and remotes. */
   readonly others: readonly string[];
@@ -57,11 +57,11 @@ async function userSettings({ home, env = {} }: UserFolders): Promise<UserSettin
   return { home, from: new Stamps([...files, ...read.included], since), ...read };
 }
 
-/** Files and folders as they are now. */
+/** The state of files and folders at one moment. */
 class Stamps {
   readonly #stamps: ReadonlyMap<string, string | null>;
 
-  /** Of what was read since this time. */
+  /** Takes the state of paths that were read after `since`. */
   constructor(paths: Iterable<string>, since: number) {
     this.#stamps = new Map(Array.from(paths, (path) => [path, keptStampOf(path, since)]));
   }
@@ -131,7 +131,7 @@ export class ClaimCache {
   }
 }
 
-/** Links from the user's settings, such as `~/.bashrc` to a folder of dotfiles. */
+/** Claims of links among the user's settings, such as `~/.bashrc` to a folder of dotfiles. */
 function homeClaims(user: UserFolders): Claims {
   const { home, visHome } = user;
   const config = configFolder(user);
@@ -153,7 +153,7 @@ function visClaims(folder: string): Claims {
   return { claims, from: [folder, ...foldersIn(folder, VIS_DEPTH - 1)], others: [] };
 }
 
-/** Of the `.git` at the top of a repository. */
+/** Claims of the `.git` at the top of a repository. */
 async function repositoryClaims(
   top: string,
   { user, indexes, withMissing, pace }: {
@@ -228,7 +228,7 @@ function presence({ top, from }: { readonly top: string; readonly from: Set<stri
   };
 }
 
-/** Whether a folder has a path of it, or for "", is there. */
+/** Returns whether a path is in the folder; "" stands for the folder itself. */
 function presentIn(folder: string): (path: string) => boolean {
   if (!existsSync(folder)) return () => false;
   const names = new Set<string>();
@@ -237,7 +237,7 @@ function presentIn(folder: string): (path: string) => boolean {
   return (path) => path === "" || (isWhole ? names.has(plainName(basename(path))) : entryKind(path) !== null);
 }
 
-/** Without the differences that some file systems ignore. */
+/** The name in one spelling, since some file systems ignore case and forms of Unicode. */
 export function plainName(name: string): string {
   return name.normalize("NFKC").toLowerCase();
 }
@@ -471,7 +471,6 @@ async function obeyedAt(top: string): Promise<ReadonlyMap<string, string>> {
   return found;
 }
 
-/** Links in a folder. */
 function* linksIn(
   folder: string,
   { depth, by, top = dirname(folder) }: { readonly depth: number; readonly by: string; readonly top?: string },
@@ -519,7 +518,7 @@ async function submodules(modules: string): Promise<readonly string[]> {
   return found;
 }
 
-/** As many as the kernel follows. */
+/** The kernel follows no more links on the way to a path. */
 const MOST_FOLLOWED = 40;
 
 /** A step on the way to a path, as the kernel goes. */
@@ -532,7 +531,7 @@ interface PathStep {
   readonly to?: string;
 }
 
-/** All steps from `from`; of what is missing, too. */
+/** All steps of a path below `from`, including missing ones. */
 export function* stepsTo(
   path: string,
   { from = "/", kindOf = entryKind }: { readonly from?: string; readonly kindOf?: typeof entryKind } = {},
@@ -567,7 +566,7 @@ function linkAt(path: string): string {
   }
 }
 
-/** Links are followed. */
+/** Whether a path is a file or a link to one. */
 export function isFile(path: string): boolean {
   const real = existsSync(path) ? realPathOf(path) : null;
   return real !== null && entryKind(real) === "file";

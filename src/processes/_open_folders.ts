@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { basename, delimiter, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import type { GrantedPath } from "../sandbox/confine/access.ts";
 
-/** Parts of a path that stand for others, or for nothing. */
+/** Matches a path with an empty part, `.` or `..`. */
 const ODD = /[\\/](?:\.{0,2})(?:[\\/]|$)/;
 
 /** Whether the path is the folder or inside it. */
@@ -137,11 +137,11 @@ export function refusePrivate(open: readonly GrantedPath[], { home, visHome }: P
 }
 
 interface Toolchain {
-  /** Below the home folder. */
+  /** The path below the home folder. */
   readonly folder: string;
-  /** What programs need of it; everything if absent. The rest may hold keys. */
+  /** The parts that programs need; all if absent. The rest may hold keys. */
   readonly parts?: readonly string[];
-  /** Variable that says where it is, since programs have another home folder. */
+  /** The variable that names the folder, since programs have another home folder. */
   readonly variable?: string;
 }
 

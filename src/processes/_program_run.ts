@@ -98,7 +98,7 @@ export async function runToEnd(process: Deno.ChildProcess, options: RunOptions):
   return { status, stdout, stderr, ms, timedOut, truncated, notes: [...notes, ...guesses] };
 }
 
-/** A program need not read all of its input. */
+/** Writes the input of a program, which need not read all of it. */
 export async function writeInput(
   stdin: WritableStream<Uint8Array<ArrayBuffer>>,
   input: NonNullable<SpawnOptions["input"]>,
@@ -172,7 +172,7 @@ class CappedOutput {
     return new TextDecoder().decode(this.bytes());
   }
 
-  /** With a line in place of what was left out. */
+  /** The kept bytes, with a line in place of those that were left out. */
   bytes(): Uint8Array<ArrayBuffer> {
     this.#trim();
     const gap = this.#dropped > 0
@@ -216,7 +216,7 @@ class TokenLines {
     this.#hear = hear;
   }
 
-  /** What may be the beginning of a line and is none. */
+  /** Bytes that looked like the beginning of a marked line, at the end of the output. */
   get rest(): Uint8Array {
     return this.#held;
   }

@@ -8,15 +8,15 @@ import { entryKind, GIT, isBare, isSha256, repositoryFolders, settingsAt } from 
 import { holds } from "./_open_folders.ts";
 import { folderEntries, type FolderFacts, folderFacts } from "./folders.ts";
 
-/** Folders that are looked into before each command, those nearest to the top first, and before the first one. */
+/** The most folders that are listed before each command, nearest to the top first, and before the first one. */
 const MOST_NEAR = 2_000, MOST_FOLDERS = 200_000;
-/** Names in all folders; an attacker makes a million in seconds. */
+/** The most names in all folders: an attacker makes a million in seconds. */
 const MOST_NAMES = 5_000_000;
-/** Names between two looks at the clock. */
+/** The number of names that are read between two looks at the clock. */
 const AT_ONCE = 500;
 const MOST_WORKSPACES = 16;
 const MOST_HIDDEN = 500, MOST_SECRETS = 5_000, MOST_REPOSITORIES = 2_000;
-/** Of each kind: with more, no command runs, and their number no longer matters. */
+/** The most that is counted of each kind. No command runs with so many, so the exact number does not matter. */
 const MOST_FOUND = 20_000;
 /** Looked into only for repositories, and for secret files that have moved: repositories' own folders, and packages. */
 const PASSED = new Set([".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv"]);
@@ -51,9 +51,9 @@ export class WorkspaceWalk {
   readonly #patterns: readonly string[];
   readonly #wanted: (first: number, last: number) => boolean;
   readonly #indexes = new GitIndexes();
-  /** The folders near the top. */
+  /** The folders near the top, of each workspace. */
   readonly #known = new BoundedMap<string, Map<string, KnownFolder>>(MOST_WORKSPACES);
-  /** What was ever found and is there. */
+  /** All that was ever found in a workspace and still exists. */
   readonly #found = new BoundedMap<string, SpecialFiles>(MOST_WORKSPACES);
   /** The secret files that were found, by their paths. */
   readonly #held = new BoundedMap<string, ReadonlyMap<string, HeldFile>>(MOST_WORKSPACES);
@@ -160,7 +160,7 @@ export class WorkspaceWalk {
     return [...real];
   }
 
-  /** Without files whose text the index has now: a command can add a file that it does not see. */
+  /** Leaves out files whose text is in the index now: a command can add a file that it does not see. */
   async #withoutTracked(workspace: string, paths: readonly string[]): Promise<readonly string[]> {
     const folders = await repositoryFolders(workspace);
     if (folders === null) return paths;
@@ -174,7 +174,7 @@ export class WorkspaceWalk {
     return untracked;
   }
 
-  /** Relative to the workspace. Folders near the top are remembered. */
+  /** Finds special files, with paths relative to the workspace. Remembers folders near the top. */
   async #walk(
     workspace: string,
     { isFull, moved }: {
@@ -246,7 +246,7 @@ export class WorkspaceWalk {
   }
 }
 
-/** Costs less than to join them. */
+/** The path of a folder in the workspace; `join` would take longer. */
 function placed(workspace: string, folder: string): string {
   return folder === "" ? workspace : `${workspace}/${folder}`;
 }

@@ -11,7 +11,7 @@ const LIST_BYTES = 32_768;
 /** Offsets in a directory entry: its length, its kind, and where its name begins. */
 const LENGTH_AT = 16, KIND_AT = 18, NAME_AT = 19;
 const KIND_FOLDER = 4;
-/** Of a mode. */
+/** The bits of a mode that say the kind of a file, and their value for a folder. */
 const KIND_BITS = 0o170000, KIND_OF_FOLDER = 0o040000;
 const DOT = 46;
 /** struct statx: its length, and where the inode and the times are. */
@@ -20,19 +20,19 @@ const AT_SYMLINK_NOFOLLOW = 0x100n, STATX_BASIC = 0x7ffn;
 /** In the worst case, each block of a file is in another place of the disk, and freeing this many takes some
  * milliseconds. */
 const LARGE_BYTES = 32 << 20;
-/** Names that may be taken before something else is in the way. */
+/** The number of names to try: if all are taken, another fault is the cause. */
 const TRIES = 100;
 const OWNER_ALL = 0o700n;
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
 interface Entry {
-  /** With a NUL at its end. */
+  /** Ends with a NUL byte. */
   readonly name: Bytes;
   readonly isFolder: boolean;
 }
 
-/** A test sets it: systems other than Linux are asked through the runtime. */
+/** Tests set it. On systems other than Linux, the runtime is used instead of system calls. */
 interface OtherSystem {
   readonly os?: typeof Deno.build.os;
 }
@@ -224,7 +224,7 @@ class Removal {
 /** System calls for folders that are held open. Names are bytes: not all of them are text. */
 class Folders {
   #opened: Libc | null = null;
-  /** One listing after another uses it. */
+  /** The buffer of the last listing, which the next one reuses. */
   #spare: Bytes | null = null;
   /** Where the kernel writes what it knows of a file. */
   #found: { readonly address: bigint; readonly view: DataView } | null = null;
@@ -277,12 +277,12 @@ class Folders {
     return { stamp, isFresh: isFresh(changed, since), user: word(USER_AT), mode };
   }
 
-  /** Zero if it cannot be told. */
+  /** The size of a file; 0 if it is unknown. */
   size(folder: number, name: Bytes): number {
     return Number(this.#stat(folder, name)?.getBigUint64(SIZE_AT, true) ?? 0);
   }
 
-  /** Valid until the next call. */
+  /** What the kernel knows of a file. The view is valid until the next call. */
   #stat(folder: number | bigint, name: Bytes): DataView | null {
     const { address, view } = this.#found ??= this.#place();
     const rest = [this.#libc.address(name), AT_SYMLINK_NOFOLLOW, STATX_BASIC, address] as const;
