@@ -231,7 +231,7 @@ const tables = z.strictObject(
 
 const content = z.union([
   z.strictObject({ sha256: z.string().regex(HASH), text: z.string() }),
-  /** In parts, since the length of a string is limited. */
+  /** The bytes in several strings, since the length of one string is limited. */
   z.strictObject({ sha256: z.string().regex(HASH), base64: z.array(z.string()) }),
 ]);
 

@@ -34,7 +34,7 @@ const insertContent = namedChange((db, row: DatabaseSchema["content"]) =>
 export class Content {
   /** The connection or transaction to use. */
   readonly db: Database;
-  /** By hash; null if the stored bytes have another hash. */
+  /** Values by their hashes; null for one whose stored bytes have another hash. */
   readonly #known = new Map<string, Uint8Array<ArrayBuffer> | null>();
   readonly #references = new WeakMap<Uint8Array, string>();
 
@@ -462,7 +462,7 @@ function same(
   return from.subarray(i, i + step).equals(to.subarray(j, j + step));
 }
 
-/** Where both continue alike: the nearest place in the base after `i` that also occurs in the value after `j`. */
+/** Finds where base and value continue alike: the nearest place after `i` that also occurs in the value after `j`. */
 function anchorAfter(
   from: Buffer,
   to: Buffer,

@@ -283,7 +283,7 @@ interface Page {
   readonly most: number;
 }
 
-/** So many bytes of rows are in memory at a time, if a row is not longer. */
+/** The number of bytes of rows in memory at a time, unless one row is longer. */
 const PAGE_BYTES = 8 << 20;
 
 /** Reads the next rows of a table. */

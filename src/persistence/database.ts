@@ -34,7 +34,6 @@ export interface HeldRun {
 /** What queries are built on: a database, or a transaction in it. All code but that of the two databases runs on each of
  * them. */
 export abstract class Database extends Kysely<DatabaseSchema> {
-  /** What its statements need. */
   abstract readonly dialect: DatabaseDialect;
   /** Whose rows are seen; null for those of all tenants. */
   abstract readonly tenant: string | null;
@@ -350,7 +349,7 @@ export class OwnDriver implements Driver {
   readonly #connection: DatabaseConnection;
   readonly #turns: Turns | null;
 
-  /** Without `turns`, the caller already holds a connection, or the function takes one. */
+  /** `turns` is null if the caller already holds a connection, or if the function takes one. */
   constructor(run: RunQuery, turns: Turns | null = null) {
     this.#connection = {
       // Kysely's types, which name the columns, guarantee the shape of the rows.

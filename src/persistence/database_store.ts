@@ -413,13 +413,13 @@ export class Owners {
     await read;
   }
 
-  /** Nothing is known of a row that does not exist: it may be made later. */
+  /** Remembers whose row it is. A row that does not exist may be made later, so nothing is remembered of it. */
   async #read({ kind, id }: Named): Promise<void> {
     const [row] = await TENANT_OF[kind](this.#db, { id });
     if (row) this.#known.set(id, row.tenant === this.#db.tenant);
   }
 
-  /** What the tenant has made or found is its own. */
+  /** Remembers that rows which the tenant made or found are its own. */
   #note(name: string, result: unknown): void {
     if (typeof result === "string" && /^(?:begin|fail)/.test(name)) this.#known.set(result, true);
     if (name !== "createConversation" && name !== "findConversation" && name !== "createChildBranch") return;

@@ -12,7 +12,7 @@ const REFERENCE = /sha256:([0-9a-f]{64})/g;
 /** Rows that are read before other work has its turn. */
 const ROWS_AT_ONCE = 2_000;
 const HASHES_AT_ONCE = 200;
-/** After the first moments of a process, when a connection is free again. */
+/** The pause before the first erasure, so that it does not delay the start of a process. */
 const FIRST_MS = 1_000;
 const EVERY_MS = 60_000;
 /** A claim that is older was left by a process that was killed. */
@@ -66,7 +66,7 @@ export class Eraser {
     await (this.#running ?? this.#work());
   }
 
-  /** What fails stays on the list. */
+  /** Erases all that is on the list. An entry that fails stays on it. */
   async #work(): Promise<void> {
     while (this.#isAsked) {
       this.#isAsked = false;
@@ -202,7 +202,7 @@ function isReference(column: string): string {
   return `length(${column}) = 71 AND typeof(${column}) = 'text' AND substr(${column}, 1, 7) = '${PREFIX}'`;
 }
 
-/** With the pieces of lists and the bases of differences. */
+/** The hashes, and those of pieces of their lists and of bases of their differences. */
 async function withParts(db: Database, hashes: ReadonlySet<string>): Promise<Set<string>> {
   const all = new Set<string>();
   const next = [...hashes];
@@ -422,7 +422,7 @@ class Scan {
     for (const { cell } of texts) for (const [, hash = ""] of String(cell).matchAll(REFERENCE)) this.#use(hash);
   }
 
-  /** What is claimed, with its parts. */
+  /** The claimed values with their parts. */
   #claimed(): ReadonlySet<string> {
     const all = claimsOf(this.#db.prepare(CLAIMS).all());
     const read = this.#db.prepare("SELECT encoding, bytes, base FROM content WHERE hash = ? AND encoding <> 'raw'");
@@ -440,7 +440,7 @@ class Scan {
     if (this.#wanted.has(hash)) this.#used.add(hash);
   }
 
-  /** What other lists and differences consist of. */
+  /** Reads the parts of other lists and differences. */
   #readParts(after: number, until: number): void {
     const rows = this.#db.prepare(
       `SELECT encoding, bytes, base FROM content WHERE rowid > ? AND rowid <= ? AND encoding <> 'raw'

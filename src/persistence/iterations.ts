@@ -352,7 +352,7 @@ function tracesOf(text: string): StoredIteration["traces"] {
   return Array.isArray(traces) ? traces : [];
 }
 
-/** By iteration. */
+/** The blocks of iterations, by the id of the iteration. */
 async function readBlocks(
   content: Content,
   { queryId, after, until }: { readonly queryId: string; readonly after: number; readonly until: number },

@@ -72,7 +72,7 @@ export function openNodeStore(db: PostgresDatabase, { address, times, ...options
   });
 }
 
-/** Each method, with errors of the database as `StoreError`. */
+/** The same methods, which report errors of the database as `StoreError`. */
 function converted(location: string, nodes: NodeStore): NodeStore {
   const methods: [string, (...args: never[]) => unknown][] = Object.entries(nodes);
   const guarded = methods.map(([name, method]) => {

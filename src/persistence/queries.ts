@@ -549,7 +549,7 @@ async function storeEnd(
   { queryId, branchId, metadata, end: { status, ...facts } }: {
     readonly queryId: string;
     readonly branchId: string;
-    /** As it was read. */
+    /** The cell as it was read. */
     readonly metadata: string | null;
     readonly end: QueryEnd;
   },

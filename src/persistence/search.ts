@@ -15,7 +15,7 @@ import {
 } from "./database.ts";
 import type { QueryMetadata } from "./runs.ts";
 
-/** More words than anyone types; longer input is cut, so that search time is bounded. */
+/** The most words that are searched for. Longer input is cut, so that the time of a search is bounded. */
 const MAX_WORDS = 32;
 const MAX_WORD_CHARS = 200;
 /** Ranking reads every text that contains the words. If there are more, only the newest are ranked. */
@@ -344,7 +344,7 @@ class Words {
   }
 }
 
-/** One for the process: it opens an index in memory once. */
+/** Shared by the whole process, since it opens an index in memory. */
 export const WORDS: Words = new Words();
 
 function open(): Index {
@@ -359,7 +359,7 @@ function quoted(word: string): string {
   return `'${word.replaceAll("'", "''").replaceAll("\\", "\\\\")}'`;
 }
 
-/** What of the metadata of a query is searched. */
+/** The searched parts of the metadata of a query. */
 interface Texts {
   readonly answer: string;
   readonly steered: readonly SteeredMessage[];

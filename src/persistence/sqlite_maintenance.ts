@@ -261,7 +261,7 @@ function rebuild(db: DatabaseSync, target: string): void {
   }
 }
 
-/** In order of creation. Triggers come last, so that copied rows do not fire them. */
+/** Objects of the schema in the order to create them. Triggers come last, so that copied rows do not fire them. */
 function objects(db: DatabaseSync, which: string): readonly { readonly name: string; readonly sql: string }[] {
   return db.prepare(
     `SELECT name, sql FROM sqlite_master WHERE ${which} AND sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'

@@ -267,7 +267,7 @@ async function stateVersions(tx: Database, rows: readonly StateRow[]): Promise<r
   }));
 }
 
-/** What a branch reads from, itself first; null is the global state. */
+/** The branches from which a branch reads, itself first; null is the global state. */
 async function stateSegments(
   tx: Database,
   { branchId }: StatePlace,

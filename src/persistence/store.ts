@@ -507,22 +507,22 @@ export interface NodeStore {
   beat(): Promise<ReadonlyMap<string, number>>;
   /** Leaves a job to any node, after a pause. Nothing happens if this node no longer holds it. */
   release(job: Pick<ClaimedJob, "queryId" | "epoch">, afterMs?: number): Promise<void>;
-  /** Nothing of a run is under way here any more. */
+  /** Call it when nothing of a run is under way on this node any more. */
   settled(queryId: string): void;
   /** Removes a request that no node has begun. False if there is none. */
   withdraw(queryId: string): Promise<boolean>;
   /** Removes a request of this node that cannot begin. */
   refuse(job: Pick<ClaimedJob, "queryId" | "epoch">): Promise<void>;
-  /** From now on no request waits for this node, and it takes none. */
+  /** Call it before the node leaves: from then on no request waits for it, and it takes none. */
   drain(): Promise<void>;
-  /** From now on nothing waits for a lost server any more: what needs it rejects. */
+  /** Ends waiting for a lost server: calls that need it reject from now on. */
   giveUp(): void;
   /** The number of requests that wait, and for how long the oldest has. */
   waiting(): Promise<{ readonly depth: number; readonly oldestMs: number }>;
   job(queryId: string): Promise<SharedJob | null>;
   /** The query that runs in a branch, on any node. */
   runningJob(branchId: string): Promise<string | null>;
-  /** Of all branches of a conversation, oldest first. */
+  /** The jobs of all branches of a conversation, oldest first. */
   jobs(conversationId: string): Promise<readonly SharedJob[]>;
   /** The questions of a run that wait for the user; its time stands still while there are any. */
   setQuestions(
@@ -531,7 +531,7 @@ export interface NodeStore {
   ): Promise<void>;
   /** Stores events of any queries and tells those who follow them. Repeating it changes nothing. */
   publish(events: readonly SharedEvent[]): Promise<void>;
-  /** At most 500, in order. */
+  /** At most 500 events after a number, in order. */
   eventsAfter(queryId: string, number: number): Promise<readonly SharedEvent[]>;
   /** The numbers of the oldest and newest event that are kept; null if there is none. */
   eventRange(queryId: string): Promise<{ readonly oldest: number; readonly newest: number } | null>;
@@ -541,8 +541,8 @@ export interface NodeStore {
   send(command: NodeCommand): Promise<boolean>;
   /** The commands for these queries that were not carried out, oldest first. */
   commands(queryIds: readonly string[]): Promise<readonly NodeCommand[]>;
-  /** `done` is false for what came too late. */
+  /** `done` is false for a command that came too late. */
   settle(command: Pick<NodeCommand, "id" | "queryId">, done: boolean): Promise<void>;
-  /** Null while it waits; false if the query ended before. */
+  /** Whether a command was carried out; null while it waits, false if the query ended before. */
   outcome(id: string): Promise<boolean | null>;
 }

@@ -63,7 +63,7 @@ interface TableDescription {
   readonly within?: string;
   /** The rows of the table `t` that belong to the conversation `$id`; omitted if conversations share the table. */
   readonly rows?: string;
-  /** For what users made: the columns that order its rows, so that a row comes after those that it refers to. */
+  /** For tables of user data: the columns that order the rows, so that a row comes after the rows it refers to. */
   readonly order?: readonly string[];
   /** Whether an archive of a conversation has it. */
   readonly archived?: true;

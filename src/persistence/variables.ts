@@ -701,7 +701,8 @@ class VariableSouls {
   }
 }
 
-/** After an iteration of a run, or before its first one (-1). Without a run, before all queries of the branch. */
+/** The moment after an iteration of a run, or before its first one (-1). Without a run, it is before all queries of the
+ * branch. */
 export interface Moment {
   readonly queryId: string | null;
   readonly position: number;

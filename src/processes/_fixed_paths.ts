@@ -27,7 +27,7 @@ const MOST_LAYERS = 6_000;
 const MOST_TOP_FOLDERS = 2_000;
 /** The most programs of a workspace that begin at the same time. */
 const MOST_PROGRAMS = 1_000;
-/** The folders that belong to a bare repository itself. Any other folder in it is a worktree. */
+/** The folders that belong to a bare repository itself. Other folders in it may be worktrees. */
 const OF_REPOSITORY = new Set(
   "branches hooks info lfs logs modules objects rebase-apply rebase-merge refs sequencer svn worktrees".split(" "),
 );

@@ -89,7 +89,7 @@ export class PostgresDatabase extends Database {
     return this.write(async (tx) => await tx.update(table, change));
   }
 
-  /** One after the other, as SQLite writes: one mark tells of the last one. */
+  /** Writes one transaction after the other, as SQLite does: a single mark says which one was the last. */
   override write<T>(work: (tx: Database) => Promise<T>): Promise<T> {
     return this.#server.inOrder(() => this.#write(work, false));
   }
@@ -285,13 +285,13 @@ class HeldRuns {
     this.#runs.set(queryId, { epoch, over: false });
   }
 
-  /** Its end is stored. */
+  /** Call it when the end of the run is stored. */
   ended(queryId: string): void {
     const held = this.#runs.get(queryId);
     if (held) held.over = true;
   }
 
-  /** Nothing of it runs here any more. Those that were lost stay: something of them may still write. */
+  /** Call it when nothing of the run is under way. A lost run is kept, since a part of it may still write. */
   forget(queryId: string): void {
     if (this.#runs.get(queryId)?.over) this.#runs.delete(queryId);
   }
@@ -466,7 +466,7 @@ class PostgresTransaction {
     return this.#isMarked;
   }
 
-  /** What is stored from now on depends on a run. */
+  /** Makes everything that is stored from now on depend on a run. */
   expect(run: SeenRun): void {
     this.#run = run;
   }
@@ -539,7 +539,7 @@ class PostgresTransaction {
     if (statement) this.#add(this.#query(statement, true));
   }
 
-  /** What waits, with the mark if it is the first. */
+  /** Takes the waiting statements, with the mark if they are the first. */
   #taken(): Statement | null {
     return this.#batch.isEmpty ? null : this.#batch.take(this.#mark());
   }
@@ -552,7 +552,7 @@ class PostgresTransaction {
     return mark(this.#run);
   }
 
-  /** In one round trip. */
+  /** Begins the transaction with its settings, in one round trip. */
   #begin(): void {
     if (this.#isBegun) return;
     this.#isBegun = true;
@@ -593,7 +593,7 @@ class PostgresTransaction {
 interface NewRow {
   readonly table: string;
   readonly cells: ResultRow;
-  /** What follows the values, such as `ON CONFLICT`. */
+  /** The clause after the values, such as `ON CONFLICT`. */
   readonly then?: string;
 }
 
@@ -671,7 +671,7 @@ function canCarry(text: string): boolean {
   return isChange(text) || isRead(text);
 }
 
-/** One statement for both: a change, and what may be a read, which does not see it. */
+/** Joins a change and another statement into one. If the other one reads, it does not see the change. */
 function withChange(change: Statement, { text, parameters }: Statement): Statement {
   const from = parameters.length;
   const moved = change.text.replace(/\$(\d+)/g, (_, number) => `$${Number(number) + from}`);

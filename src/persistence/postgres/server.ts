@@ -26,7 +26,7 @@ const NOTHING: Found = { rows: [], fields: [], rowCount: 0 };
 const IS_WORKING = `SELECT pg_backend_pid(), EXISTS (SELECT FROM pg_stat_activity
 WHERE pid = $1 AND state = 'active' AND wait_event IS DISTINCT FROM 'ClientWrite')`;
 
-/** What is used of `pg`, whose types would bring those of another version of Node. */
+/** The used part of a result of `pg`, whose own types bring those of another version of Node. */
 interface Found {
   readonly rows: readonly unknown[][];
   readonly fields: readonly { readonly name: string }[];
@@ -35,7 +35,7 @@ interface Found {
 
 interface Client {
   readonly connection: { readonly stream: { readonly bytesRead?: number; destroy(): void } };
-  /** Of its backend; a pooler has numbers of its own. */
+  /** The process id of the backend; a pooler has numbers of its own. */
   readonly processID: number;
   connect(): Promise<void>;
   query(query: Readonly<Record<string, unknown>>): Promise<Found | readonly Found[]>;
@@ -443,7 +443,7 @@ const PUT = put("current_setting('vis.tenant') = $4");
 const PUT_OF_RUN = put(`current_setting('vis.tenant') = $4 AND ${RUN}`);
 const SETTLE = `INSERT INTO last_write AS w (writer, mark) VALUES ($1, $2)
 ON CONFLICT (writer) DO UPDATE SET mark = CASE WHEN w.mark = $3 THEN excluded.mark ELSE w.mark END RETURNING mark`;
-/** Those of processes that were killed go too. */
+/** Also deletes rows of killed processes. */
 const FORGET = `DELETE FROM last_write WHERE writer = $1 OR written_at < clock_timestamp() - interval '1 day'`;
 
 /** The last transaction of a process. It writes one after the other, so that one row is enough for it: each transaction
@@ -458,7 +458,7 @@ class LastWrite {
     return this.#known !== "";
   }
 
-  /** What each transaction stores. */
+  /** The statement by which a transaction stores its mark. */
   put({ mark, tenant, run }: Mark): Statement {
     const parameters = [this.#writer, mark, this.#known, tenant];
     if (run === null) return { text: PUT, parameters };

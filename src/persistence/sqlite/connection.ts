@@ -41,7 +41,7 @@ export class SqliteConnection {
     return path ? new SqliteConnection(new DatabaseSync(path, { readOnly: true })) : null;
   }
 
-  /** For statements without parameters and rows, such as `begin`. */
+  /** Runs a statement without parameters and rows, such as `begin`. */
   command(sql: string): void {
     this.#prepare(sql).statement.run();
   }

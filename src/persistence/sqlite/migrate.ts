@@ -283,7 +283,7 @@ function plain(sql: string): string {
   return sql.replace(/--.*/g, "").replace(/\s+/g, " ").replace(/ ?([(),]) ?/g, "$1");
 }
 
-/** One number for all of them: 32-bit FNV-1a, which changes if any character changes. */
+/** A number for the whole schema: the 32-bit FNV-1a hash of its objects. */
 export function schemaDigest(db: DatabaseSync): number {
   const text = JSON.stringify([...schemaObjects(db)]);
   let sum = 0x811c9dc5;

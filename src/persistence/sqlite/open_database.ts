@@ -9,7 +9,7 @@ import { ensureFile, ensureFolder } from "../../domain/kit/files.ts";
 import { type FoundSchema, foundSchema, migrate, schemaProblems } from "./migrate.ts";
 import { damaged, isBusy } from "./store_error.ts";
 
-/** For statements outside of transactions; a writer waits in the driver, off the event loop. */
+/** How long a statement outside of a transaction waits for a lock. A writer waits in the driver, off the event loop. */
 const BUSY_MS = 50;
 
 interface OpenDatabase {

@@ -141,7 +141,7 @@ class SnakeCaseCompiler extends SqliteQueryCompiler {
   }
 }
 
-/** By what they do, table and columns. */
+/** Texts of statements, by action, table and columns. */
 const TEXTS = new Map<string, string>();
 
 /** Inserts a row with these columns. */

@@ -69,7 +69,7 @@ const RULES: readonly Rule[] = [
 const DAMAGED =
   /malformed|corrupt|fts5: |SyntaxError|NoResultError|ERR_OUT_OF_RANGE|no such (table|column|index|function)|foreign key mismatch/;
 
-/** Their messages may repeat user input. */
+/** Errors of Vis itself, whose messages may repeat user input. */
 const OURS = [StoreError, UsageError, BusyError] as const;
 
 /** The error as `StoreError` with the path and what to do, or unchanged if the database did not cause it. */
