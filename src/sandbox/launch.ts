@@ -253,7 +253,7 @@ function isOld(path: string): boolean {
   }
 }
 
-/** Null if a process has locked it, or that cannot be determined. */
+/** Locks a folder. Returns null if another process has locked it, or if the system cannot lock it. */
 function lockLeft(path: string): (() => void) | null {
   try {
     const library = Deno.dlopen(LIBRARY[Deno.build.os] ?? "", LOCKS);

@@ -121,7 +121,7 @@ const USUAL = [7, 7, WRITABLE | ENUMERABLE, ENUMERABLE] as const;
  * are dropped. */
 const LISTED_ITEMS = 4096;
 
-/** For one use. Breadth first with a queue, so that neither depth nor cycles use the stack. */
+/** Encodes one value. It goes breadth first with a queue, so that neither depth nor cycles use the stack. */
 class Encoder {
   readonly #options: EncodeOptions;
   readonly #limit: number;
@@ -739,7 +739,7 @@ interface View {
 
 const HOLE = Symbol("hole");
 
-/** For one use. The first pass creates an empty object for each record, the second one fills them. */
+/** Decodes one value. The first pass creates an empty object for each record, the second one fills them. */
 class Decoder {
   readonly #options: DecodeOptions;
   readonly #table: TableReader;

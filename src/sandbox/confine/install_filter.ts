@@ -29,7 +29,7 @@ export const entryCheck = (architecture: Architecture): readonly Operation[] => 
   denyWith(ENOSYS), // the x32 numbers of x86-64, likewise
 ];
 
-/** As the kernel reads them. */
+/** The operations as the kernel reads them. */
 export function filterBytes(operations: readonly Operation[]): Uint8Array<ArrayBuffer> {
   const code = new Uint8Array(operations.length * 8);
   const view = new DataView(code.buffer);

@@ -51,7 +51,7 @@ export class Libc {
     return this.call("openat", [AT_FDCWD, this.address(name), O_CLOEXEC]);
   }
 
-  /** For commands without an argument. */
+  /** Only for commands that take no argument. */
   fcntl(descriptor: number, command: number): number {
     return this.call("fcntl", [BigInt(descriptor), BigInt(command)]);
   }

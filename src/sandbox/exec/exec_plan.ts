@@ -62,7 +62,7 @@ export interface ExecPolicy {
   /** Nodes in /dev that may be read and written. */
   readonly devices: readonly string[];
   readonly network: ProgramNetwork;
-  /** Null where they cannot be had. */
+  /** Null where the system gives none. */
   readonly namespaces: OwnNamespaces | null;
   readonly limits: {
     readonly openFiles: number;
@@ -86,7 +86,7 @@ const fault = (what: string): string => `${SAID.failed} Cannot confine a program
 
 /** What the plan depends on besides the policy. */
 interface ExecMachine {
-  /** Of Landlock. */
+  /** The version of Landlock that the kernel has. */
   readonly abi: number;
   /** How far a limit of this process may be raised. */
   hardLimit(resource: number): number;

@@ -61,7 +61,7 @@ export class Plan {
     this.may("close", [descriptor]);
   }
 
-  /** As init.c reads it, behind its length; null if it is too long. */
+  /** The bytes that init.c reads, behind their length; null if the plan is too long. */
   async encode(
     { token, argv, env }: Readonly<Record<"argv" | "env", readonly string[]>> & { readonly token: string },
   ): Promise<Uint8Array<ArrayBuffer> | null> {
@@ -143,7 +143,7 @@ class Image {
     return at;
   }
 
-  /** With a NUL at its end. */
+  /** Adds a NUL byte at the end. */
   #placeText(text: string): number {
     const at = this.#end;
     this.#makeRoom(at + 3 * text.length + 1);

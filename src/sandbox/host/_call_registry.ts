@@ -39,7 +39,7 @@ export class ByteGate {
     for (const go of waiting) go();
   }
 
-  /** Null if there is room now. */
+  /** Waits for room; null if there is room now. */
   room(): Promise<void> | null {
     return this.#held < this.#limit ? null : new Promise((resolve) => this.#waiting.push(resolve));
   }
@@ -265,7 +265,7 @@ function encodeResult(name: string, value: unknown): Bytes {
   }
 }
 
-/** What the model may see of a failure; never a stack. */
+/** The part of a failure that the model may see; never a stack. */
 function errorFacts(error: unknown): { name: string; message: string; hint?: string } {
   if (!(error instanceof Error)) return { name: "Error", message: String(error) };
   const { name, message } = error;

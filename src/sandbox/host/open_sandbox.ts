@@ -631,7 +631,7 @@ export class ActiveRun {
 const BURST = 40;
 const SMALLEST_FULL_FRAME = 16 << 10;
 
-/** What one block printed, up to the limit. */
+/** Keeps the output of one block, up to the limit. */
 export class BlockOutput {
   readonly #cap: number;
   readonly #onOutput: SandboxOptions["onOutput"];

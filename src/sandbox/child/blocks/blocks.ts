@@ -404,7 +404,7 @@ function sendReport(parts: BlockParts, { run, ending, preview, error, ms, noteVa
   pipe.send({ t: "done", id, more: false, error: described, rests: isQuiet() }, payload);
 }
 
-/** Null if the value is too large or the codec does not support it. */
+/** The encoded value; null if it is too large or the codec does not support it. */
 function valueBytes(value: unknown): Bytes | null {
   try {
     return encode(value, { maxBytes: MAX_VALUE_BYTES });

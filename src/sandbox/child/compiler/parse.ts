@@ -87,7 +87,7 @@ export function feedsInStrings(text: string): readonly number[] | null {
 export interface Unparsed {
   readonly ok: false;
   readonly message: string;
-  /** In the text that was parsed. */
+  /** The offset in the text that was parsed. */
   readonly offset: number;
 }
 
@@ -104,7 +104,7 @@ export type StripTypes = (
 
 export interface Parsed extends ParsedText {
   readonly ok: true;
-  /** From `js` to the text that was parsed. */
+  /** Maps positions in `js` to the text that was parsed. */
   readonly map: PositionMap;
   /** How many nodes the program has, and its longest name. */
   readonly nodes: number;

@@ -37,7 +37,7 @@ export interface RunnableBlock {
   /** True if the block is nothing but a data literal. */
   readonly literal: boolean;
   readonly repaired: string | null;
-  /** From `code` to the text that the model wrote; for `sourcePosition`. */
+  /** Maps positions in `code` to the text that the model wrote; for `sourcePosition`. */
   readonly map: PositionMap;
 }
 
@@ -62,7 +62,7 @@ const REPAIRED_CHARS = 64 << 10;
 
 interface Attempt {
   readonly parsed: Parsed | Unparsed;
-  /** From the text that was parsed to the model's text. */
+  /** Maps positions in the text that was parsed to the model's text. */
   readonly map: PositionMap;
   readonly note: string | null;
 }
@@ -167,9 +167,9 @@ function chain(first: Repaired, second: Repaired): Repaired {
 
 interface Repaired {
   readonly text: string;
-  /** From the repaired text to the original. */
+  /** Maps positions in the repaired text to the original. */
   readonly map: PositionMap;
-  /** What was repaired, for the model. */
+  /** The repairs, in words for the model. */
   readonly note: string;
 }
 

@@ -83,7 +83,7 @@ function findName(node: AnyNode, isSought: (node: Identifier) => boolean): Ident
   return null;
 }
 
-/** All of them in one error, so that one correction is enough. */
+/** Reports all refusals in one error, so that one correction is enough. */
 function fixedNames(program: Program, place: Refusing["place"]): BlockRefusal | null {
   const found = program.body.flatMap(declaredIdentifiers).filter(({ name }) => FIXED_NAMES.has(name));
   const [first] = found;

@@ -7,7 +7,7 @@ interface Rewritten {
   readonly code: string;
   /** Whether the block's own code awaits something. */
   readonly awaits: boolean;
-  /** From `code` to the text from which the program was parsed. */
+  /** Maps positions in `code` to the text from which the program was parsed. */
   readonly map: PositionMap;
 }
 

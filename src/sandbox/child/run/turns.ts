@@ -16,7 +16,7 @@ class Tasks {
     return this.#next < this.#tasks.length;
   }
 
-  /** Of the next task. */
+  /** The run that the next task belongs to. */
   get owner(): RunContext | null {
     return this.#tasks[this.#next]?.owner ?? null;
   }

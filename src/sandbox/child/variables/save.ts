@@ -270,7 +270,7 @@ export function newEntry(name: string): VariableRecord {
   };
 }
 
-/** Not equal to any value. */
+/** A marker that equals no value. */
 export const UNSAVED: unique symbol = Symbol("unsaved");
 
 /** What a block contains about names: the relevant part of a prepared block. */

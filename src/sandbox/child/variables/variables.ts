@@ -227,7 +227,7 @@ export class RealmVariables {
     return this.#entries[name] !== undefined;
   }
 
-  /** In order of first definition. */
+  /** The variables in order of first definition. */
   names(): string[] {
     return look.keys(this.#entries);
   }
