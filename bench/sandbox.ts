@@ -129,7 +129,8 @@ async function restarts(program: ChildProgram | null, way: Way): Promise<readonl
   }
 }
 
-/** Blocks of 256 KB, each of another kind: what the child takes from the text to the end of the run, or to refuse it. */
+/** Blocks of 256 KB, each of another kind: what the child takes from the text to the end of the run, or to refuse
+ * it. */
 async function longBlocks(
   program: ChildProgram | null,
   ms: (what: string, samples: readonly number[], limit: number | null) => Figure,
@@ -172,8 +173,8 @@ async function textIn(program: ChildProgram | null): Promise<readonly number[]> 
   return samples;
 }
 
-/** Pages that are shared count in part. The executable's are, with the main process that a user has: another child stands
- * in for it. */
+/** Pages that are shared count in part. The executable's are, with the main process that a user has: another child
+ * stands in for it. */
 async function memory(program: ChildProgram | null): Promise<readonly number[]> {
   const samples: number[] = [];
   await using _main = await open(program);

@@ -3,8 +3,8 @@
  *
  *     PROGRAM --kernel 6.12 --memory 3072 --seconds 7200 --with "bash perl …" FOLDER COMMAND
  *
- * and runs COMMAND as root on a machine with this kernel, a shell, this version of Deno, these packages of Debian, and a
- * copy of FOLDER at /work. It gives back the output and the exit code. `--only=6.1/nobody` runs one of four machines,
+ * and runs COMMAND as root on a machine with this kernel, a shell, this version of Deno, these packages of Debian, and
+ * a copy of FOLDER at /work. It gives back the output and the exit code. `--only=6.1/nobody` runs one of four machines,
  * `--only=6.1/nobody/commands` one part there; the page keeps what it has of the others. */
 import { cp, mkdir } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";

@@ -15,7 +15,8 @@ export const SANDBOX_ENTRIES: Readonly<Record<string, string>> = {
   "sucrase.js": "src/sandbox/child/compiler/sucrase.ts",
 };
 
-/** Run with the folder of the sandbox's scripts as its argument, it stores V8's code cache of each script next to it. */
+/** Run with the folder of the sandbox's scripts as its argument, it stores V8's code cache of each script next to
+ * it. */
 export const CACHE_MAKER = "build/code_cache";
 
 /** The folder of the page's scripts, and the one of them that the page names. */
@@ -93,7 +94,8 @@ async function stampTime(): Promise<number> {
   return await Deno.stat(join(ROOT, STAMP)).then((info) => info.mtime?.getTime() ?? 0, () => 0);
 }
 
-/** Builds the bundles of the sandbox and of the page, one build at a time. Skips the build if another process finished one while this one waited. */
+/** Builds the bundles of the sandbox and of the page, one build at a time. Skips the build if another process finished
+ * one while this one waited. */
 export async function bundleAll(): Promise<void> {
   const asked = Date.now();
   for (const folder of ["build/sandbox", PAGE_FOLDER]) await Deno.mkdir(join(ROOT, folder), { recursive: true });

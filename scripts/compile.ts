@@ -2,8 +2,8 @@
  * the program into plain JavaScript (+6.5 MB and 41 ms to start, compared with +69.5 MB and 131 ms for whole npm
  * packages), and `deno compile` embeds it.
  *
- * All files of the bundle are in one folder, to which `import.meta.url` of every module refers: `main.js`, the program's
- * modules (executable/pack_program.ts), and `worker.js`, which the sandbox's child starts by its URL.
+ * All files of the bundle are in one folder, to which `import.meta.url` of every module refers: `main.js`, the
+ * program's modules (executable/pack_program.ts), and `worker.js`, which the sandbox's child starts by its URL.
  *
  * DENO_COMPILE selects another Deno for the second step. DENORT_BIN, Deno's own variable, selects a base runtime, and
  * DENORT_DIR a folder of them, each named denort-<target>. */
@@ -134,8 +134,8 @@ function compacted(code: string): string {
   return compact(namePackages(code));
 }
 
-/** Stores the code caches of the embedded runtime, which only it can create, next to the sandbox's scripts. An executable
- * for another platform has none and starts more slowly. */
+/** Stores the code caches of the embedded runtime, which only it can create, next to the sandbox's scripts. An
+ * executable for another platform has none and starts more slowly. */
 async function addCodeCaches(folder: string): Promise<void> {
   const output = join(ROOT, "build/cache_maker");
   await embed(join(ROOT, CACHE_MAKER), { output });

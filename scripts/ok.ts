@@ -1,5 +1,5 @@
-/** `deno task ok [--all]`: format, lint, types, docs and tests, with `--all` the long part too. All of them run, so that one run shows everything, and the
- * checks run at once; a failed one counts as one failure in the last line. */
+/** `deno task ok [--all]`: format, lint, types, docs and tests, with `--all` the long part too. All of them run, so
+ * that one run shows everything, and the checks run at once; a failed one counts as one failure in the last line. */
 import { ROOT } from "./_project.ts";
 import { testAll } from "./test.ts";
 import { summaryLine } from "./test_summary.ts";

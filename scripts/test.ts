@@ -1,6 +1,6 @@
-/** `deno task test [--all] [paths or flags of deno test]`: builds what the tests need, runs them, and ends with one line
- * of counts. Without `--all` and without paths, the long part is left out. Exits with 1 if a test failed, the run broke
- * off or there were no tests. With `--all`, properties have all of their cases (`tests/helpers/long_part.ts`). */
+/** `deno task test [--all] [paths or flags of deno test]`: builds what the tests need, runs them, and ends with one
+ * line of counts. Without `--all` and without paths, the long part is left out. Exits with 1 if a test failed, the run
+ * broke off or there were no tests. With `--all`, properties have all of their cases (`tests/helpers/long_part.ts`). */
 import { join, relative, resolve } from "node:path";
 import { bundleAll } from "./bundle.ts";
 import { V8_FLAGS } from "./flags.ts";

@@ -1,6 +1,7 @@
-/** The program from its first line to its exit code. Only this file reads the environment. `main` gives the command line
- * to `channels/cli/` with `services`: what a channel may ask for. Each service loads its code when it is first used, so
- * that `vis --version` loads no more than a parser. Below `app/`, each folder begins with the file that is named here:
+/** The program from its first line to its exit code. Only this file reads the environment. `main` gives the command
+ * line to `channels/cli/` with `services`: what a channel may ask for. Each service loads its code when it is first
+ * used, so that `vis --version` loads no more than a parser. Below `app/`, each folder begins with the file that is
+ * named here:
  *
  * - `session/open_session.ts`: a session, built part by part and closed in reverse
  * - `settings/settings.ts`: flags, environment, files and extensions become settings; `config_admin.ts` is `vis config`

@@ -42,7 +42,8 @@ const OPTIONS = {
 type Terminal = Pick<Console, "log" | "error">;
 type Options = ReturnType<typeof readOptions>;
 
-/** `deno task bench eval`: 0 if all was played, 1 if a script did not solve its task, 2 for options that do not exist. */
+/** `deno task bench eval`: 0 if all was played, 1 if a script did not solve its task, 2 for options that do not
+ * exist. */
 export async function evaluate(args: readonly string[], { log, error: warn }: Terminal = console): Promise<number> {
   let options: Options;
   try {

@@ -50,7 +50,8 @@ export function peersTable(report: PeersReport, { spread, rounds, rows: names = 
   return [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
 }
 
-/** A figure in a sentence: `vis lastKb 50` is the median of Vis, `others lastKb 50` the range of the others' medians. */
+/** A figure in a sentence: `vis lastKb 50` is the median of Vis, `others lastKb 50` the range of the others'
+ * medians. */
 export function peersFigure(report: PeersReport, name: string): string {
   const [of, key, rounds] = name.split(" ") as ["vis" | "others", keyof Played, string];
   const medians = Object.entries(report.agents).filter(([agent]) => (agent === "vis") === (of === "vis"))

@@ -1,5 +1,5 @@
-/** A model of OpenAI's wire format on loopback that answers after a pause, the same way for every request: a block first,
- * then an answer that has its value. What it is asked is told apart by the words `key=…` in the request. */
+/** A model of OpenAI's wire format on loopback that answers after a pause, the same way for every request: a block
+ * first, then an answer that has its value. What it is asked is told apart by the words `key=…` in the request. */
 export interface SlowModel {
   readonly baseUrl: string;
   readonly calls: number;

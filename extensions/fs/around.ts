@@ -4,7 +4,8 @@ import type { EnvironmentView, HostFunction } from "@vis/extension";
 import { join, relative, resolve, sep } from "node:path";
 
 /** A reading function that also takes paths of the repository around the workspace: it then works at the top of the
- * repository. Its result has paths relative to the workspace, as always. With `searches`, its options name the paths. */
+ * repository. Its result has paths relative to the workspace, as always. With `searches`, its options name the
+ * paths. */
 export function readsAround(read: HostFunction, { searches = false } = {}): HostFunction {
   return async (env, ...args) => {
     const { workspace, root } = env;
@@ -36,7 +37,8 @@ export function readsAround(read: HostFunction, { searches = false } = {}): Host
   };
 }
 
-/** The environment of a call as at the top of the repository. It stores nothing there, and a question names the place. */
+/** The environment of a call as at the top of the repository. It stores nothing there, and a question names the
+ * place. */
 function viewAt(env: EnvironmentView, root: string): EnvironmentView {
   const { approve } = env;
   const ask: EnvironmentView["approve"] = approve &&

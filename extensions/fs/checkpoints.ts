@@ -47,9 +47,9 @@ const STAMP = ".pruned";
 const DAY_MS = 86_400_000;
 
 /** Stores what files were before each change, in one folder per workspace. A change is first stored as unfinished, then
- * made, then stored as finished: after a kill in between, the next process reverts what it had changed. While it is made,
- * its file is locked. The kernel releases the lock with the process, and the lock works across containers that share
- * the folder, where process ids mislead. */
+ * made, then stored as finished: after a kill in between, the next process reverts what it had changed. While it is
+ * made, its file is locked. The kernel releases the lock with the process, and the lock works across containers that
+ * share the folder, where process ids mislead. */
 export class Checkpoints {
   readonly #folder: string;
   readonly #all: string;

@@ -383,8 +383,8 @@ const EDIT_KEYS: Readonly<Record<string, string>> = {
   filePath: "path",
 };
 
-/** Models also write the arguments of other tools: `fs.edit(path, {old_string, new_string})`, `fs.edit(path, old, new)`,
- * `fs.edit({path, edits: […]})`; the meaning is clear, so it is accepted. */
+/** Models also write the arguments of other tools: `fs.edit(path, {old_string, new_string})`, `fs.edit(path, old,
+ * new)`, `fs.edit({path, edits: […]})`; the meaning is clear, so it is accepted. */
 function editArguments(args: readonly unknown[]): unknown[] {
   const [where, old, now, ...rest] = args;
   if (typeof where === "string" && typeof old === "string" && typeof now === "string") {
@@ -442,8 +442,8 @@ async function count(env: EnvironmentView, pattern: string, options?: CountOptio
   return await count(await places.of(env), pattern, options);
 }
 
-/** Models also write `fs.grep(/todo/i, "src", {glob: "*.ts"})` and patterns as paths, `fs.grep("todo", "*.ts")`; the meaning
- * is clear, so it is accepted. */
+/** Models also write `fs.grep(/todo/i, "src", {glob: "*.ts"})` and patterns as paths, `fs.grep("todo", "*.ts")`; the
+ * meaning is clear, so it is accepted. */
 function grepArguments(args: readonly unknown[]): unknown[] {
   const [pattern, where, more, ...rest] = args;
   const flags = pattern instanceof RegExp && pattern.ignoreCase ? { ignoreCase: true } : {};

@@ -5,8 +5,8 @@ const MARK = "\uFEFF";
 
 /** How the text of a file is written back. */
 export interface FileFormat extends TextFormat {
-  /** Bytes that are not UTF-8: in the text, the first of them is U+DC00, the next one U+DC01, and so on. No other text has
-   * these alone. */
+  /** Bytes that are not UTF-8: in the text, the first of them is U+DC00, the next one U+DC01, and so on. No other text
+   * has these alone. */
   readonly strays?: readonly Uint8Array[];
 }
 
@@ -95,7 +95,8 @@ export function isExact(bytes: Uint8Array, decoded: DecodedText): boolean {
   }
 }
 
-/** The name of an encoding, of which labels such as "latin1" are others. Throws RangeError for one that is not known. */
+/** The name of an encoding, of which labels such as "latin1" are others. Throws RangeError for one that is not
+ * known. */
 export function encodingNamed(label: string, cannot: string): string {
   try {
     return new TextDecoder(label).encoding;

@@ -286,7 +286,8 @@ export async function listWorktrees(env: EnvironmentView): Promise<readonly Work
   return await worktreesOf(await Git.of(env));
 }
 
-/** `git.worktree(path, …)`: creates a worktree in the workspace, or removes it; returns the same as `git.worktree()`. */
+/** `git.worktree(path, …)`: creates a worktree in the workspace, or removes it; returns the same as
+ * `git.worktree()`. */
 export async function changeWorktree(
   env: EnvironmentView,
   path: string,

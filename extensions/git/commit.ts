@@ -115,7 +115,8 @@ async function addError(git: Git, stderr: string): Promise<Error> {
 export interface CommitOptions {
   /** Includes every changed file that git tracks. */
   readonly all?: boolean;
-  /** Commits the current state of these files, new ones too, whatever else is staged, and of a rename its other name. */
+  /** Commits the current state of these files, new ones too, whatever else is staged, and of a rename its other
+   * name. */
   readonly paths?: string | readonly string[];
   /** Replaces the last commit. */
   readonly amend?: boolean;

@@ -31,7 +31,8 @@ const SHOWN_CALL = 2_000;
 
 export interface GitOptions {
   readonly input?: string;
-  /** What git may change; nothing by default, so that whatever else it might be made to run can change nothing either. */
+  /** What git may change; nothing by default, so that whatever else it might be made to run can change nothing
+   * either. */
   readonly changes?: "repository" | "workspace";
   /** The `.git` of other repositories of the workspace that it may change. */
   readonly opens?: readonly string[];
@@ -74,8 +75,8 @@ export class Git {
     this.repository = repository;
   }
 
-  /** A call that changes something names itself, for the question to the user. Throws Error if there is no repository or
-   * no wall. */
+  /** A call that changes something names itself, for the question to the user. Throws Error if there is no repository
+   * or no wall. */
   static async of(env: EnvironmentView, call: Call | null = null): Promise<Git> {
     if (!env.spawn) throw new Error("Cannot use git here: this conversation has no wall for programs");
     const repository = await findRepository(env.root ?? env.workspace);

@@ -223,8 +223,8 @@ async function isSubmodule(git: Git, folder: string): Promise<boolean> {
   return stdout.startsWith(SUBMODULE_ENTRY);
 }
 
-/** Whether git would run nothing in a submodule at this folder: there is no repository, or it is one in the `.git` of the
- * workspace, which no command changes, or it has plain settings and no hooks, as a switch leaves one behind. */
+/** Whether git would run nothing in a submodule at this folder: there is no repository, or it is one in the `.git` of
+ * the workspace, which no command changes, or it has plain settings and no hooks, as a switch leaves one behind. */
 async function runsNothing({ repository }: Git, folder: string): Promise<boolean> {
   const dot = join(folder, ".git"), info = lstatSync(dot, { throwIfNoEntry: false });
   if (info === undefined) return true;

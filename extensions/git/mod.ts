@@ -401,8 +401,8 @@ export function hasGit(programs: readonly string[] = PROGRAMS): boolean {
 /** How long a request may wait to learn whether the repository has changes. */
 const LOOK_MS = 300;
 
-/** ", on branch main with 2 changed files"; "" if the branch is not clear. It is read without git. Of a work tree, `.git` is
- * a file that names the folder. */
+/** ", on branch main with 2 changed files"; "" if the branch is not clear. It is read without git. Of a work tree,
+ * `.git` is a file that names the folder. */
 async function headOf(path: string, env: EnvironmentView): Promise<string> {
   const [, folder = path] = /^gitdir: (.+)$/m.exec(await smallTextFile(path, { most: 4_000 }) ?? "") ?? [];
   const head = await smallTextFile(resolve(dirname(path), folder, "HEAD"), { most: 1_000 }) ?? "";
@@ -427,7 +427,8 @@ function logArguments([first, second, ...rest]: readonly unknown[]): unknown[] {
   return [{ ...named, ...Object(more) }, ...rest];
 }
 
-/** Models also write `git.diff("HEAD~1")`, `git.diff("main", "HEAD")` and `git.diff("main..HEAD")`, as for git itself. */
+/** Models also write `git.diff("HEAD~1")`, `git.diff("main", "HEAD")` and `git.diff("main..HEAD")`, as for git
+ * itself. */
 function diffArguments(args: readonly unknown[]): unknown[] {
   const refs = args.slice(0, args.findIndex((one) => typeof one !== "string") >>> 0).map(String);
   if (refs.length === 0) return [...args];

@@ -80,7 +80,8 @@ export async function missingFile(git: Git, path: string, cannot: string, commit
   return new Error(`${cannot}: there is no file ${path}${commit === undefined ? "" : ` in ${commit}`}${near}`);
 }
 
-/** A file name as printed by git. A name that is not UTF-8 is kept in git's quoted form and can be passed back to git. */
+/** A file name as printed by git. A name that is not UTF-8 is kept in git's quoted form and can be passed back to
+ * git. */
 export function nameOf(printed: string): string {
   if (!printed.startsWith('"')) return printed;
   const bytes: number[] = [];

@@ -72,8 +72,8 @@ export function fileText(bytes: Uint8Array): { readonly text: string; readonly g
   return decoded && { text: decoded.text, guess: decoded.isGuess ? decoded.encoding : null };
 }
 
-/** The longest beginning that ends with a whole character in every encoding, if there is one: bytes below the digits are
- * no part of another character. */
+/** The longest beginning that ends with a whole character in every encoding, if there is one: bytes below the digits
+ * are no part of another character. */
 export function wholeCharacters(bytes: Uint8Array): Uint8Array {
   const last = bytes.findLastIndex((byte) => byte < ZERO);
   return last < 0 ? bytes : bytes.subarray(0, last + 1);

@@ -42,8 +42,8 @@ async function namesBack({ workspace, gitDir, commonDir }: Repository): Promise<
   return tree !== undefined && resolve(gitDir, tree) === workspace;
 }
 
-/** The closest folder, of a workspace or above it, with a `.git`; null if there is none. An empty folder is no repository:
- * Vis makes one while a command runs. */
+/** The closest folder, of a workspace or above it, with a `.git`; null if there is none. An empty folder is no
+ * repository: Vis makes one while a command runs. */
 export function closestRepository(workspace: string): string | null {
   for (let at = workspace;; at = dirname(at)) {
     const dot = join(at, ".git"), info = lstatSync(dot, { throwIfNoEntry: false });

@@ -1,4 +1,5 @@
-/** `git.merge`, `git.rebase`, `git.cherryPick` and `git.revert`: each may stop at conflicts, and then goes on or is given up. */
+/** `git.merge`, `git.rebase`, `git.cherryPick` and `git.revert`: each may stop at conflicts, and then goes on or is
+ * given up. */
 import { join } from "node:path";
 import { type EnvironmentView, smallTextFile } from "@vis/extension";
 import { type Call, Git, gitRefusal, type GitResult, named, plainReason } from "./git.ts";

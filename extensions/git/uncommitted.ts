@@ -11,7 +11,8 @@ import { type FileStatus, type GitState, halfRenames, readState, readStatus, ref
 export interface ResetOptions {
   /** HEAD by default. */
   readonly to?: string;
-  /** What takes the state of that commit: the branch (soft), also the index (mixed, the default), also the files (hard). */
+  /** What takes the state of that commit: the branch (soft), also the index (mixed, the default), also the files
+   * (hard). */
   readonly mode?: "soft" | "mixed" | "hard";
   /** Discards uncommitted changes too, which `hard` refuses otherwise. */
   readonly force?: boolean;

@@ -41,8 +41,8 @@ export class Answers {
     return this.#waiting.has(String(id));
   }
 
-  /** The message, or the list of messages, as the library reads it; null for an error that answers no request. `only` is
-   * the id of the one request that the text can answer. Throws SyntaxError and JsonTooLarge. */
+  /** The message, or the list of messages, as the library reads it; null for an error that answers no request. `only`
+   * is the id of the one request that the text can answer. Throws SyntaxError and JsonTooLarge. */
   read(text: string, only?: unknown): unknown {
     const message = readForeignJson(text, MESSAGE_LIMITS);
     const exact = (): unknown => exactJson(text, message);
@@ -51,7 +51,8 @@ export class Answers {
       .filter((one) => one !== null);
   }
 
-  /** The result of a tool call as the server sent it, from the one that the library returned; undefined the second time. */
+  /** The result of a tool call as the server sent it, from the one that the library returned; undefined the second
+   * time. */
   whole({ structuredContent }: { readonly structuredContent?: unknown }): unknown {
     const key = Number(fieldsOf(structuredContent)[WHOLE]);
     const result = this.#results.get(key);

@@ -32,7 +32,8 @@ interface ConnectOptions {
 
 type Validator = NonNullable<ClientOptions["jsonSchemaValidator"]>;
 
-/** Results are data for code: no schema of a server is compiled or run here, where its patterns could hang the process. */
+/** Results are data for code: no schema of a server is compiled or run here, where its patterns could hang the
+ * process. */
 const UNCHECKED: Validator = {
   getValidator:
     (() => (data: unknown) => ({ valid: true, data, errorMessage: undefined })) as Validator["getValidator"],
@@ -41,8 +42,8 @@ const CLOSE_MS = 3_000;
 /** A server that supports only the older protocol may not answer the first request. */
 const PROBE_MS = 3_000;
 
-/** Starts a server and negotiates the protocol version. If it rejects, everything is cleaned up. Rejects with LoginError
- * if a login is missing. */
+/** Starts a server and negotiates the protocol version. If it rejects, everything is cleaned up. Rejects with
+ * LoginError if a login is missing. */
 export async function connect(env: EnvironmentView, options: ConnectOptions): Promise<McpConnection> {
   const { config, login, onToolsChanged, onEnd } = options;
   const client = new Client({ name: "vis", version: "1.0.0" }, {

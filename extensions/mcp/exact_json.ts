@@ -8,8 +8,8 @@ export function exactText(value: unknown): string {
   return JSON.stringify(value, (_key, one: unknown) => typeof one === "bigint" ? rawJSON(String(one)) : one);
 }
 
-/** The arguments of a call as the server gets them: a Map as an object, a Set as a list, a Date as ISO text, a BigInt as
- * its digits. Throws TypeError with the path of a value that JSON cannot carry, before anything is sent. */
+/** The arguments of a call as the server gets them: a Map as an object, a Set as a list, a Date as ISO text, a BigInt
+ * as its digits. Throws TypeError with the path of a value that JSON cannot carry, before anything is sent. */
 export function jsonArguments(args: unknown): Readonly<Record<string, unknown>> {
   return asJson(args, { path: "args", depth: 0 }) as Readonly<Record<string, unknown>>;
 }

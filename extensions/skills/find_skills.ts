@@ -103,8 +103,8 @@ function oneLine(text: string, max: number): string {
   return line.length <= max ? line : `${line.slice(0, max - 1)}…`;
 }
 
-/** Text of a file below a folder, cut to `maxChars`; null if it is missing or binary, or if its links lead outside or to a file that
- * may hold keys, since a repository may come from anyone. */
+/** Text of a file below a folder, cut to `maxChars`; null if it is missing or binary, or if its links lead outside or
+ * to a file that may hold keys, since a repository may come from anyone. */
 export async function readProjectFile(
   root: string,
   { path, maxChars, secrets = [] }: {

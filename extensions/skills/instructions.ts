@@ -1,4 +1,5 @@
-/** The instructions for a workspace: the user's own, then those of each folder from the top of the repository down to it. */
+/** The instructions for a workspace: the user's own, then those of each folder from the top of the repository down to
+ * it. */
 import { dirname, join, relative, resolve } from "node:path";
 import { readProjectFile } from "./find_skills.ts";
 

@@ -11,8 +11,8 @@ interface Edit {
 
 /**
  * A module of the bundle as a script that passes its name, imports and function to `define` (program_modules.ts). V8
- * keeps compiled code only for scripts. Line breaks stay within statements; everything but ASCII is escaped where it can
- * be, so that V8 stores one byte for a character.
+ * keeps compiled code only for scripts. Line breaks stay within statements; everything but ASCII is escaped where it
+ * can be, so that V8 stores one byte for a character.
  *
  * Importers get the values that exports have once the module has run. Throws if one of them could change later, and for
  * everything else that the bundler does not write.

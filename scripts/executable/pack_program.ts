@@ -16,9 +16,9 @@ export interface PackOptions {
   readonly embed: ((output: string) => Promise<void>) | null;
 }
 
-/** Writes the modules to `folder` as scripts. Those that a run evaluates are together in `program.js`, so that they have
- * one code cache: what a rehearsal compiles, and nothing unused. All are compressed, for the size of the executable, and
- * because each process holds everything that is embedded in memory. */
+/** Writes the modules to `folder` as scripts. Those that a run evaluates are together in `program.js`, so that they
+ * have one code cache: what a rehearsal compiles, and nothing unused. All are compressed, for the size of the
+ * executable, and because each process holds everything that is embedded in memory. */
 export async function packProgram(folder: string, { modules, own, writeEntry, embed }: PackOptions): Promise<void> {
   const scripts = new Map([...modules].map(([name, code]) => [name, moduleScript(name, code)]));
   const write = (name: string, parts: readonly string[]): Promise<void> =>

@@ -103,8 +103,8 @@ export class ProgramModules {
   }
 }
 
-/** Ends the program where it could not read what is embedded: the runtime shows that in the temporary folder, and lets no
- * program read the system's own folders. */
+/** Ends the program where it could not read what is embedded: the runtime shows that in the temporary folder, and lets
+ * no program read the system's own folders. */
 function checkFolder(url: string): void {
   try {
     Deno.readFileSync(new URL(EMBEDDED, url));

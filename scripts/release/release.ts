@@ -2,7 +2,8 @@
  * platform or the given ones ("all": every release target), each in an archive, with checksums and an `install.sh` that
  * verifies them. An executable that exceeds its size budget is an error.
  *
- * VIS_RELEASE_KEY_FILE names an unencrypted secret key of minisign, which signs every file. SOURCE_DATE_EPOCH, in seconds, sets the time of every archive entry; the default is the time of the newest commit. */
+ * VIS_RELEASE_KEY_FILE names an unencrypted secret key of minisign, which signs every file. SOURCE_DATE_EPOCH, in
+ * seconds, sets the time of every archive entry; the default is the time of the newest commit. */
 import { join, relative, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import project from "../../deno.json" with { type: "json" };

@@ -61,8 +61,8 @@ const FIRST: readonly string[] = [
   "tests/e2e",
   "tests/faults",
 ];
-/** Files and folders of files that change the isolate, measure it or leave something running: each file has its own. The
- * other files leave theirs as they found it, and neighbours share one. */
+/** Files and folders of files that change the isolate, measure it or leave something running: each file has its own.
+ * The other files leave theirs as they found it, and neighbours share one. */
 const ALONE: readonly string[] = [
   ...FIRST,
   "tests/processes/process_wall_test.ts",

@@ -34,8 +34,8 @@ export async function fileLayer(
   return { layer, values: said, where: () => file.path, ignored };
 }
 
-/** Throws `SettingError` for what not even a trusted workspace may set: exceptions from the secrets, and whether commands
- * run without a question. */
+/** Throws `SettingError` for what not even a trusted workspace may set: exceptions from the secrets, and whether
+ * commands run without a question. */
 export function refuseAlways(values: unknown, source: string, sections: SettingsSections): void {
   const exception = Object(values).secrets?.find((pattern: string) => pattern.startsWith("!"));
   const key = exception === undefined

@@ -54,9 +54,9 @@ const commands = z.array(z.string().min(1)).default([]);
 const name = z.string().trim().min(1);
 
 /** Every setting of Vis itself, declared once: its name, type, default and documentation; extensions own the other
- * sections. `project`: the file of a workspace may set it. Blocks can write that file, so such a setting must not name a
- * command, a host, a key or a grant. `env`: the variable that sets it. `deno task gen` writes the defaults, these marks
- * and the page of the settings. */
+ * sections. `project`: the file of a workspace may set it. Blocks can write that file, so such a setting must not name
+ * a command, a host, a key or a grant. `env`: the variable that sets it. `deno task gen` writes the defaults, these
+ * marks and the page of the settings. */
 export const ConfigSchema = z.strictObject({
   model: name.nullable().default(null).describe("Model used where none is asked for: model or provider/model")
     .meta({ project: true, env: "VIS_MODEL" }),

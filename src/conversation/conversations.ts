@@ -179,10 +179,10 @@ export class Conversations {
   }
 
   /** Runs a request to its end. Rejects with `UsageError` for an empty or oversized request, an invalid schema,
-   * images that cannot be sent, variables that cannot be read and a limited cost of a model with an unknown price, and with `Cancelled` if something would have to be
-   * created after the signal aborted; in these cases nothing is created or stored. Also rejects with `BusyError`
-   * (`TakenOverError` if another process took over later), `ConfigError` and `StoreError`; every other end is a
-   * result. */
+   * images that cannot be sent, variables that cannot be read and a limited cost of a model with an unknown price, and
+   * with `Cancelled` if something would have to be created after the signal aborted; in these cases nothing is created
+   * or stored. Also rejects with `BusyError` (`TakenOverError` if another process took over later), `ConfigError` and
+   * `StoreError`; every other end is a result. */
   async ask(target: AskTarget, request: string, options: AskOptions): Promise<QueryResult> {
     checkRequest(request);
     this.#checkPrice(options);
@@ -228,7 +228,8 @@ export class Conversations {
   }
 
   /** Continues the newest query of a branch, which stopped at its step limit, for ten more steps: a new query with
-   * the images, instructions and schema of that one. Rejects like `ask`, and with `UsageError` if it ended otherwise. */
+   * the images, instructions and schema of that one. Rejects like `ask`, and with `UsageError` if it ended
+   * otherwise. */
   async more(branch: Branch, options: AskOptions): Promise<QueryResult> {
     const last = (await this.#store.queries(branch.branchId, { newest: 1 })).at(-1);
     if (!last) throw new UsageError("Cannot continue: the conversation has no request yet");

@@ -216,7 +216,8 @@ export async function readSettled<T>(
   return await store.sweepLost().catch(() => 0) > 0 ? await read() : found;
 }
 
-/** The value of a version as readable text, of which at most so many characters are built; if it has none, the reason. */
+/** The value of a version as readable text, of which at most so many characters are built; if it has none, the
+ * reason. */
 export function versionText({ shown, shape, kind, reason }: ShownVersion, limit: number): string {
   if (kind === "lost" || kind === "pending") return `${kind}${reason === "" ? "" : `: ${reason}`}`;
   return shown === null ? `${shape} (too large to be shown)` : readableHead(shown.value, limit);

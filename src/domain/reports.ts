@@ -201,7 +201,8 @@ export interface ExtensionAdmin {
   /** Copies a folder, an archive or a package (npm:name@version) to the user's extensions; resolves with the new
    * folder. */
   add(from: string, options: { readonly replace: boolean }): Promise<string>;
-  /** Deletes one of the user's extensions; resolves with its folder. The last part of a name is enough if it is unique. */
+  /** Deletes one of the user's extensions; resolves with its folder. The last part of a name is enough if it is
+   * unique. */
   remove(name: string): Promise<string>;
   /** The names that no extension has, each with a hint. */
   unknown(names: readonly string[]): Promise<readonly string[]>;

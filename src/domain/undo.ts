@@ -50,9 +50,9 @@ interface ShownQueries<B extends BranchIds> {
   queries(branch: B): Promise<readonly { readonly queryId: string; readonly forkedAt?: number }[]>;
 }
 
-/** What `runUndo` takes as `cuts`, so that it leaves changes as they are that the branch does not show: those of queries
- * of other branches, and the later ones of a query that a fork shows in part. A run that was retried is in no branch,
- * and its changes can be undone in each. */
+/** What `runUndo` takes as `cuts`, so that it leaves changes as they are that the branch does not show: those of
+ * queries of other branches, and the later ones of a query that a fork shows in part. A run that was retried is in no
+ * branch, and its changes can be undone in each. */
 export async function undoCuts<B extends BranchIds>(
   conversations: ShownQueries<B>,
   branch: B,

@@ -125,8 +125,8 @@ const MAX_CHARS = 16 * 1024;
 /** Of the names of all other files. */
 const MAX_NAMES = 64 * 1024;
 
-/** The diffs that an event reports from a function's result: its key `diff`, or that of each element, without those that
- * only say that a file was removed or moved. Bounded, since events carry them: of the last ones only the names. */
+/** The diffs that an event reports from a function's result: its key `diff`, or that of each element, without those
+ * that only say that a file was removed or moved. Bounded, since events carry them: of the last ones only the names. */
 export function diffsIn(result: unknown): { readonly diffs?: readonly string[] } {
   const found: string[] = [];
   let [left, names] = [MAX_CHARS, MAX_NAMES];

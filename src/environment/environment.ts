@@ -1,6 +1,6 @@
 import { relative, resolve } from "node:path";
-/* The runtime of one live conversation. `Environment` is what the layers above use; `environment_parts.ts` says what it is
- * built from, and what a query attaches to it while it runs.
+/* The runtime of one live conversation. `Environment` is what the layers above use; `environment_parts.ts` says what it
+ * is built from, and what a query attaches to it while it runs.
  *
  *   sandbox_session.ts   keeps a child running and restores it, with what it shows of former blocks
  *   variables.ts         the variables by name, and which of them come and go
@@ -426,7 +426,8 @@ export function boundText(active: ActiveExtensions): string {
   );
 }
 
-/** Passes the modules of the active extensions to a child and tracks those that failed. Each failure is reported once. */
+/** Passes the modules of the active extensions to a child and tracks those that failed. Each failure is reported
+ * once. */
 class RealmModules {
   readonly #log: Log;
   readonly #conversationId: string;

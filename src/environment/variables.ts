@@ -132,8 +132,8 @@ export class VariableIndex {
     return count;
   }
 
-  /** Records a new version: the variable moves to the front and is live. `madeFrom` are the names in the statements that
-   * made it. */
+  /** Records a new version: the variable moves to the front and is live. `madeFrom` are the names in the statements
+   * that made it. */
   saved(image: VariableImage, code: string, madeFrom: readonly string[] = []): void {
     const before = this.#heads.get(image.name);
     this.#texts.saved(image, { code, madeFrom });
@@ -232,8 +232,8 @@ export function missingNames({ lost }: BlockResult, index: VariableIndex): strin
   });
 }
 
-/* What changes in the variables of a conversation besides new versions: which leave the scope, come back, or could not be
- * restored. */
+/* What changes in the variables of a conversation besides new versions: which leave the scope, come back, or could not
+ * be restored. */
 
 interface RestoredImage {
   readonly image: VariableImage;

@@ -14,7 +14,8 @@ export interface VariableDiff {
 
 const MARKS = { added: "+", removed: "-", changed: "~" } as const;
 
-/** The differences between two versions of a variable. Throws `HostCallError` for texts that are too long to compare. */
+/** The differences between two versions of a variable. Throws `HostCallError` for texts that are too long to
+ * compare. */
 export function diffVersions({ name, from, to, before, after }: {
   readonly name: string;
   readonly from: number;

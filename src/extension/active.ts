@@ -202,7 +202,8 @@ export async function answerInTime<T>(
 /** Copies of folders are named by hash and format (loader.ts), their modules by path. */
 const OWN_FRAME = /\/[0-9a-f]{64}-\d+(?:-tests)?\/([^\n()]+?)\.mjs:(\d+):\d+/;
 
-/** The message of an error, with the line of the extension's own code that was running: `x is not defined (mod.ts:7)`. */
+/** The message of an error, with the line of the extension's own code that was running: `x is not defined
+ * (mod.ts:7)`. */
 export function messageWithLine(error: unknown): string {
   let place = "";
   for (let at = error; at instanceof Error; at = at.cause) {

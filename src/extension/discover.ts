@@ -22,7 +22,8 @@ interface DiscoverOptions {
 /** Per place: all of them are read at every start. */
 const MAX_FOLDERS = 100, MAX_NAMES = 1_000;
 
-/** Finds folders in search order: the user's, the project's, then those that were named. Does not read their contents. */
+/** Finds folders in search order: the user's, the project's, then those that were named. Does not read their
+ * contents. */
 export async function discoverFolders(options: DiscoverOptions): Promise<readonly FoundFolder[]> {
   const { home, workspace, paths = [] } = options;
   const project = join(workspace, ".vis");

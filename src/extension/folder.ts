@@ -21,7 +21,8 @@ const MAX_DEPTH = 16;
 /** Version control changes this folder on its own; nothing in it is loaded. */
 const LEFT_OUT = ".git";
 
-/** Reads a whole folder. Throws Error if it is too large, contains a link or a special file, or has no valid manifest. */
+/** Reads a whole folder. Throws Error if it is too large, contains a link or a special file, or has no valid
+ * manifest. */
 export async function readExtensionFolder(path: string): Promise<ExtensionFolder> {
   const info = await Deno.lstat(path).catch((error: unknown) => error);
   if (info instanceof Error) throw refused(path, fileFault(info));

@@ -4,8 +4,8 @@ import type { Approval, ApprovalRequest } from "../domain/query/approval.ts";
 export interface SpawnOptions {
   /** The top of the repository around the workspace: the program may read all of it. Vis sets it. */
   readonly root?: string;
-  /** Relative to the workspace, and inside it or `root`; defaults to the workspace. Null starts the program in its temporary home
-   * folder, and leaves folders of the workspace out of its PATH and of the variables of toolchains. */
+  /** Relative to the workspace, and inside it or `root`; defaults to the workspace. Null starts the program in its
+   * temporary home folder, and leaves folders of the workspace out of its PATH and of the variables of toolchains. */
   readonly cwd?: string | null;
   /** Added to the few variables that every program gets. */
   readonly env?: Readonly<Record<string, string>>;
@@ -16,8 +16,8 @@ export interface SpawnOptions {
   readonly timeoutMs?: number;
   /** Limit for each of the two outputs, whose beginning and end are kept. 1 MiB if absent. */
   readonly maxBytes?: number;
-  /** Decodes an output in another encoding than UTF-8 by its byte order mark or by a guess, if all of it is there; a note
-   * of the result names the encoding. Otherwise, bytes that are not UTF-8 are U+FFFD. */
+  /** Decodes an output in another encoding than UTF-8 by its byte order mark or by a guess, if all of it is there; a
+   * note of the result names the encoding. Otherwise, bytes that are not UTF-8 are U+FFFD. */
   readonly guessEncoding?: boolean;
   /** Ends the program as the time limit does; `spawn` then rejects with the reason. */
   readonly signal?: AbortSignal;
@@ -34,8 +34,8 @@ export interface SpawnOptions {
   readonly write?: readonly string[];
   /** Absolute paths that stay as they are even there. */
   readonly keep?: readonly string[];
-  /** The program brings files into the workspace: others that can change files there pause meanwhile. One that could then
-   * change what git or Vis obey is ended, and a note of the result says so. */
+  /** The program brings files into the workspace: others that can change files there pause meanwhile. One that could
+   * then change what git or Vis obey is ended, and a note of the result says so. */
   readonly pauses?: boolean;
   /** Absolute paths that it may read and execute, in addition to the usual ones. */
   readonly read?: readonly string[];
@@ -71,8 +71,8 @@ export interface Spawned {
   readonly notes: readonly string[];
   /** After a program that could change the repository: what git runs or obeys there now and did not before. */
   readonly obeyed?: readonly string[];
-  /** Folders below the repository of the workspace that are repositories now and were not before: `git add -A` would add
-   * them. */
+  /** Folders below the repository of the workspace that are repositories now and were not before: `git add -A` would
+   * add them. */
   readonly repositories?: readonly string[];
 }
 
@@ -88,7 +88,8 @@ export interface SpawnCaller {
 /** What the wall leaves to programs in this run. */
 export interface ProgramWalls {
   readonly network: boolean;
-  /** Whether every part of the wall is there: namespaces, a read-only repository, Landlock, a filter of system calls. */
+  /** Whether every part of the wall is there: namespaces, a read-only repository, Landlock, a filter of system
+   * calls. */
   readonly whole: boolean;
   /** Why it is not; "" if it is. */
   readonly reason: string;

@@ -21,7 +21,8 @@ export interface Extension {
   readonly requires?: readonly string[];
   /** Called for each query; a falsy result, or a promise of one, leaves out symbols, prompt and nudge. */
   readonly activate?: (env: EnvironmentView) => unknown;
-  /** Of shipped extensions: what the user does so that `activate` lets it in. The prompt says it while it is left out. */
+  /** Of shipped extensions: what the user does so that `activate` lets it in. The prompt says it while it is left
+   * out. */
   readonly howToEnable?: string;
   readonly prompt?: string | ((env: EnvironmentView) => string | Promise<string>);
   /** A sample step and the answer that follows. The prompt shows that of the first active extension that has one. */
@@ -41,7 +42,8 @@ export interface Extension {
   readonly modules?: Readonly<Record<string, string>>;
   /** Grants to the sandbox itself; most extensions need none. */
   readonly allow?: Partial<Readonly<Record<"net" | "read" | "write" | "env", readonly string[]>>>;
-  /** Default of its setting `enabled`; on if `extensions.allow` names it, never in the locked profile. Absent: always on. */
+  /** Default of its setting `enabled`; on if `extensions.allow` names it, never in the locked profile. Absent: always
+   * on. */
   readonly onByDefault?: boolean;
   /** What the locked profile loads of it for a read-only workspace: everything, or the listed functions with a prompt
    * that names no others. If absent, nothing of a shipped extension is loaded. */
@@ -50,8 +52,8 @@ export interface Extension {
   readonly config?: z.ZodType;
   /** Of shipped extensions: an older name of its section, at the top of the settings file. */
   readonly section?: string;
-  /** Sees what programs change in the workspace, for `env.watchFiles` of all extensions; the first extension that has it
-   * counts. */
+  /** Sees what programs change in the workspace, for `env.watchFiles` of all extensions; the first extension that has
+   * it counts. */
   readonly watchFiles?: (env: EnvironmentView) => FileWatcher;
   /** Commands that it adds to `vis`. */
   readonly cli?: readonly CliCommand[];
@@ -84,7 +86,8 @@ export interface FunctionOptions {
   /** The call that these errors show; generated from the argument list if absent. */
   readonly usage?: string;
   /** Names that its results lack and similar tools have, each with what to use instead: `{exitCode: "code"}`. Asking an
-   * object of a result, or of a list that is one, for such a name throws; "commits.sha" is one of those in `commits`. */
+   * object of a result, or of a list that is one, for such a name throws; "commits.sha" is one of those in
+   * `commits`. */
   readonly misnamed?: Readonly<Record<string, string>>;
   /** It has a time limit of its own and does not count against the block's time. */
   readonly untimed?: boolean;
@@ -103,7 +106,8 @@ export interface FunctionOptions {
   readonly onError?: OnError;
 }
 
-/** A host function: gets the call's environment, then the model's arguments. If it throws, the model sees the message. */
+/** A host function: gets the call's environment, then the model's arguments. If it throws, the model sees the
+ * message. */
 // deno-lint-ignore no-explicit-any
 export type HostFunction = (env: EnvironmentView, ...args: any[]) => unknown;
 
@@ -121,7 +125,8 @@ export function value(name: string, constant: unknown, options: { readonly doc: 
   return { kind: "value", name, value: constant, doc: options.doc };
 }
 
-/** What an extension sees, read-only: docs/extend/spec.md. A key marked `?` is absent where its part is, as in a test. */
+/** What an extension sees, read-only: docs/extend/spec.md. A key marked `?` is absent where its part is, as in a
+ * test. */
 export type EnvironmentView = ConversationKeys & QueryKeys;
 
 /** Keys that exist for the whole life of an environment. Objects are snapshots of the current state. */
@@ -136,8 +141,8 @@ export interface ConversationKeys {
   readonly depth: number;
   /** Real path of the workspace. */
   readonly workspace: string;
-  /** Real path of the top of the repository around the workspace, which may be read as well; absent where the workspace is
-   * the top, or in none. */
+  /** Real path of the top of the repository around the workspace, which may be read as well; absent where the workspace
+   * is the top, or in none. */
   readonly root?: string;
   /** Read access to everything stored. */
   readonly db?: HistoryReader;
@@ -165,7 +170,8 @@ export interface ConversationKeys {
   readonly log?: (text: string) => void;
   /** Its section of the configuration, parsed by its `config`. */
   readonly config?: unknown;
-  /** Adds an extension to this conversation only, starting with the next query; `load` takes a namespace or a folder. */
+  /** Adds an extension to this conversation only, starting with the next query; `load` takes a namespace or a
+   * folder. */
   readonly register?: (extension: Extension) => void;
   readonly load?: (ref: string) => Promise<Extension>;
   /** The only way to start a process. It runs behind the kernel wall and ends with the call, or, outside a call, with
@@ -197,13 +203,13 @@ export interface QueryKeys {
    * hooks. */
   readonly ask?: (prompt: string, options?: { readonly model?: string; readonly system?: string }) => Promise<string>;
   /** Asks the user, who can allow it once, for the conversation or for the workspace, or refuse it. Resolves without a
-   * question if a lasting answer allows it, and with a refusal if nobody can be asked. Time limits stand still. Present in
-   * calls of functions that are `untimed`. */
+   * question if a lasting answer allows it, and with a refusal if nobody can be asked. Time limits stand still. Present
+   * in calls of functions that are `untimed`. */
   readonly approve?: (request: ApprovalRequest) => Promise<Approval>;
   /** Tells the model something in its next message, once, besides the result of a call. Present in calls. */
   readonly note?: (text: string) => void;
-  /** Tells the query of a file that the call changed, as a unified diff, besides the key `diff` of its result. Present in
-   * calls. */
+  /** Tells the query of a file that the call changed, as a unified diff, besides the key `diff` of its result. Present
+   * in calls. */
   readonly changedFile?: (diff: string) => void;
   /** For a program that may change files of the workspace; null where no extension can watch. Present in calls. */
   readonly watchFiles?: () => FileWatcher | null;
@@ -217,12 +223,13 @@ export interface QueryKeys {
   readonly runChild?: (task: string, options?: ChildOptions) => Promise<ChildResult>;
 }
 
-/** Finds out what programs change in the workspace. Where several run at once, the first report has the changes of all. */
+/** Finds out what programs change in the workspace. Where several run at once, the first report has the changes of
+ * all. */
 export interface FileWatcher {
   /** Call it before a program begins, and what it returns when the program has ended. */
   begin(): Promise<() => void>;
-  /** Tells the query what has changed since the last report, or since a program began, and keeps what it was for `undo`;
-   * null if nothing. */
+  /** Tells the query what has changed since the last report, or since a program began, and keeps what it was for
+   * `undo`; null if nothing. */
   report(): Promise<FileChanges | null>;
 }
 
@@ -236,8 +243,8 @@ export interface FileChanges {
   readonly notUndoable?: number;
 }
 
-/** `reason` completes "which": "git runs by the setting core.hooksPath". `running` names a command that could change the
- * path as well, once it is replaced; null if there is none. */
+/** `reason` completes "which": "git runs by the setting core.hooksPath". `running` names a command that could change
+ * the path as well, once it is replaced; null if there is none. */
 export type ObeyedPath = Readonly<{ path: string; reason: string; running: string | null }>;
 /** `line` is 1-based. */
 export type SourceFault = Readonly<{ line: number; message: string }>;
@@ -299,8 +306,8 @@ export interface OwnStore {
   }): Promise<readonly FoundState[]>;
   /** False if there was none. Only a conversation keeps the versions of a deleted key. */
   delete(key: string, options?: Scoped): Promise<boolean>;
-  /** Stores bytes of any size and returns a reference to be put into a value: `vis db prune` removes bytes that no value
-   * refers to. */
+  /** Stores bytes of any size and returns a reference to be put into a value: `vis db prune` removes bytes that no
+   * value refers to. */
   putBytes(bytes: Uint8Array | AsyncIterable<Uint8Array>): Promise<string>;
   /** The bytes of a reference in pieces, each read on demand. Throws if they are gone or damaged. */
   bytes(reference: string): AsyncIterable<Uint8Array<ArrayBuffer>>;
@@ -328,7 +335,8 @@ type PrevExpression =
 export interface DoctorContext {
   /** The extension's section of the configuration, as parsed by `config`. */
   readonly config: unknown;
-  /** Runs a program in an empty folder, behind the kernel wall and without network; null if programs cannot run here. */
+  /** Runs a program in an empty folder, behind the kernel wall and without network; null if programs cannot run
+   * here. */
   readonly spawn: Spawn | null;
   /** The same in the workspace, as in a conversation. */
   readonly spawnInWorkspace: Spawn | null;

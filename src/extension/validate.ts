@@ -112,7 +112,8 @@ const ExtensionShape = z.strictObject({
 /** Settings of an extension that can be switched and has no others. */
 const switchOf = (onByDefault: boolean) => z.strictObject({ enabled: z.boolean().default(onByDefault) }).prefault({});
 
-/** Checks everything that does not depend on other extensions, and fills in optional keys. Throws TypeError that names key and extension. */
+/** Checks everything that does not depend on other extensions, and fills in optional keys. Throws TypeError that names
+ * key and extension. */
 export function validateExtension(spec: Extension): NormalExtension {
   const checked = ExtensionShape.safeParse(spec);
   const found = checked.success ? faultOf(spec) : describe(checked.error, spec);

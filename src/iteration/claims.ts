@@ -14,9 +14,9 @@ export function failedCommands(calls: readonly BlockCall[]): readonly string[] {
   return [...failed.values()];
 }
 
-/* Whether an answer says that work was done. It is asked only about conversations that did nothing, and words alone decide
- * nothing: an answer that informs must never be taken for a claim, so what is unclear is none. A claim is in the first
- * person and about files, code or tests, without a negation, a condition or a source in its clause. */
+/* Whether an answer says that work was done. It is asked only about conversations that did nothing, and words alone
+ * decide nothing: an answer that informs must never be taken for a claim, so what is unclear is none. A claim is in the
+ * first person and about files, code or tests, without a negation, a condition or a source in its clause. */
 
 /** Whole words in any script: `\b` knows only ASCII. */
 function words(pattern: string): RegExp {

@@ -31,8 +31,8 @@ export interface HeldRun {
   readonly version?: string | null;
 }
 
-/** What queries are built on: a database, or a transaction in it. All code but that of the two databases runs on each of
- * them. */
+/** What queries are built on: a database, or a transaction in it. All code but that of the two databases runs on each
+ * of them. */
 export abstract class Database extends Kysely<DatabaseSchema> {
   abstract readonly dialect: DatabaseDialect;
   /** Whose rows are seen; null for those of all tenants. */
@@ -127,8 +127,8 @@ export interface DatabaseDialect {
     rows: { readonly by: string; readonly columns: string; readonly from: RawBuilder<unknown> },
   ): RawBuilder<unknown>;
 
-  /** The node that has a run, and under which epoch, for the statement that reads the run at the beginning of each of its
-   * writes: if it is locked, no node takes it until the transaction ends. `id` is the column with its id. */
+  /** The node that has a run, and under which epoch, for the statement that reads the run at the beginning of each of
+   * its writes: if it is locked, no node takes it until the transaction ends. `id` is the column with its id. */
   holderOf(id: string, isLocked?: boolean): RawBuilder<string | null>;
   /** The version of the row of a run, which is read as `run`. */
   versionOf(run: string): RawBuilder<string | null>;
@@ -173,8 +173,8 @@ export interface SearchDialect {
   all(db: Database): readonly RawBuilder<unknown>[];
 }
 
-/** The words of a search; `joined` has the terms of the index in which a token of a word is next to characters of scripts
- * that are written without spaces, by token, by word. */
+/** The words of a search; `joined` has the terms of the index in which a token of a word is next to characters of
+ * scripts that are written without spaces, by token, by word. */
 export interface SearchWords {
   readonly words: ReadonlySet<string>;
   readonly joined: ReadonlyMap<string, ReadonlyMap<string, readonly string[]>>;

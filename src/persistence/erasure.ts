@@ -121,8 +121,8 @@ export async function noteErasable(db: Database, conversationId: string): Promis
     }
   }
   const all = (await withParts(db, named)).union(new Set(await dialect.erasure.orphansOf(db, conversationId)));
-  // In order, so that deletions at the same time wait for each other in the same order. An entry that is being settled is
-  // waited for, and noted again.
+  // In order, so that deletions at the same time wait for each other in the same order. An entry that is being settled
+  // is waited for, and noted again.
   const sorted = [...all].sort();
   for (let at = 0; at < sorted.length; at += HASHES_AT_ONCE) {
     const rows = sorted.slice(at, at + HASHES_AT_ONCE).map((hash) => ({ hash }));
@@ -170,8 +170,8 @@ export async function referencesInFile(db: Database, conversationId: string): Pr
   return named;
 }
 
-/** Metadata of an iteration or a run is replaced when it ends, and what it was before stays as content that no row names:
- * JSON of those runs, in the order in which content was stored. */
+/** Metadata of an iteration or a run is replaced when it ends, and what it was before stays as content that no row
+ * names: JSON of those runs, in the order in which content was stored. */
 export async function orphansInFile(db: Database, conversationId: string): Promise<readonly string[]> {
   const ofIterations = isOfConversation("iteration", conversationId);
   const cells = ["llm_user_prompt", "llm_response", "metadata"].map((column): RawBuilder<unknown> => {
@@ -273,8 +273,8 @@ function addParts(
   }
 }
 
-/** The same in a file, on a connection without foreign keys: for each deleted row, SQLite would look through all content
- * for a difference to it. */
+/** The same in a file, on a connection without foreign keys: for each deleted row, SQLite would look through all
+ * content for a difference to it. */
 export async function eraseInFile({ location, ...work }: ErasureWork): Promise<number> {
   using db = new DatabaseSync(location, { timeout: 50, enableForeignKeyConstraints: false });
   db.exec("PRAGMA secure_delete = ON");
@@ -360,8 +360,8 @@ class Scan {
     }
   }
 
-  /** Returns how many entries of the list are settled; null if a row that the scan began with is gone: its number may be
-   * that of a new row, or its conversation has been deleted and has noted again what was still used. */
+  /** Returns how many entries of the list are settled; null if a row that the scan began with is gone: its number may
+   * be that of a new row, or its conversation has been deleted and has noted again what was still used. */
   erase(): number | null {
     const [newest, count] = this.#conversations;
     if (this.#conversationsUpTo(newest) !== count) return null;

@@ -287,8 +287,8 @@ class JobQueue {
 const ACCEPT = `INSERT INTO job (query_id, conversation_state_id, request, request_key, fingerprint)
 SELECT $1, $2, $3::bytea, $4, $5 FROM pg_notify('vis_job', '')`;
 
-/** A node that could not report itself for a while cannot tell who is lost: the server may have been. If a node was lost
- * while it waited for the user, the time stood still until now. */
+/** A node that could not report itself for a while cannot tell who is lost: the server may have been. If a node was
+ * lost while it waited for the user, the time stood still until now. */
 const CLAIM = `
 WITH live AS (
   SELECT id, draining, since FROM node WHERE heartbeat_at > clock_timestamp() - $4 * interval '1 millisecond'

@@ -405,8 +405,8 @@ const numberOfRun = namedQuery((db, { queryId }: { readonly queryId: string }) =
     .where("s.id", "=", queryId)
 );
 
-/** The newest runs that a branch and its ancestors show before a query, or all that have ended if the branch has no such
- * query; and how many queries there are before these. */
+/** The newest runs that a branch and its ancestors show before a query, or all that have ended if the branch has no
+ * such query; and how many queries there are before these. */
 async function rowsBefore(
   tx: Database,
   { branchId, before }: { readonly branchId: string; readonly before: string },
@@ -536,7 +536,8 @@ export async function endQuery(
   await interruptIterations(left, { db, now });
 }
 
-/** Ends a running query together with its last iteration, in the transaction `db` of its run. Throws like `endQuery`. */
+/** Ends a running query together with its last iteration, in the transaction `db` of its run. Throws like
+ * `endQuery`. */
 export async function endWithIteration(
   db: Database,
   { end, iterationId, iteration, now }: EndOfIteration & { readonly end: QueryEnd; readonly now: number },

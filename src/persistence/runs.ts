@@ -23,8 +23,8 @@ type Row = HeldRun & Pick<DatabaseSchema["queryState"], "status" | "metadata">;
 
 /** A process that takes a branch over ends the branch's run as lost, in the transaction that takes the lease. A run's
  * row thus shows whether its process still holds the branch, and each write of a run checks it in the same transaction.
- * A node that takes a run over continues it; then its job shows who runs it. Throws `TakenOverError` for a run that this
- * process no longer has. */
+ * A node that takes a run over continues it; then its job shows who runs it. Throws `TakenOverError` for a run that
+ * this process no longer has. */
 export async function checkFence(db: Database, { status, metadata, ...run }: Row): Promise<void> {
   db.checkHolder(run);
   if (status === "running") return;

@@ -1,12 +1,12 @@
-/** The store: everything that Vis remembers. Code outside of this folder takes the interfaces below and opens a store with
- * `open_store.ts`; `sqlite_maintenance.ts` and `copy_store.ts` are behind `vis db`. All other files are private.
+/** The store: everything that Vis remembers. Code outside of this folder takes the interfaces below and opens a store
+ * with `open_store.ts`; `sqlite_maintenance.ts` and `copy_store.ts` are behind `vis db`. All other files are private.
  *
- * How to read the folder: `database_store.ts` names the function behind each method. Each topic is one file, with what is
- * written and what is read: conversations, queries, iterations, variables, children, states, logs, search, nodes.
- * `runs.ts` says which process may write a query; `queries.ts` ends a query whose process is gone.
- * `tables.ts` describes the tables, and `content.ts` stores long texts and values once. `database.ts` is what all
- * statements are built on, and `sqlite/` and `postgres/` are the two databases. `erasure.ts` removes what a deleted
- * conversation leaves. */
+ * How to read the folder: `database_store.ts` names the function behind each method. Each topic is one file, with what
+ * is written and what is read: conversations, queries, iterations, variables, children, states, logs, search, nodes.
+ * `runs.ts` says which process may write a query; `queries.ts` ends a query whose process is gone. `tables.ts`
+ * describes the tables, and `content.ts` stores long texts and values once. `database.ts` is what all statements are
+ * built on, and `sqlite/` and `postgres/` are the two databases. `erasure.ts` removes what a deleted conversation
+ * leaves. */
 import type { Image } from "../domain/images.ts";
 import type { ApprovalQuestion } from "../domain/query/approval.ts";
 import type { ModelTrace, SentMessage, SubCall } from "../domain/query/model_call.ts";
@@ -481,8 +481,8 @@ export interface NodeCommand {
   readonly body: string;
 }
 
-/** What nodes tell each other: a request can be taken (`queryId` is ""), a query has events, a query has a command or the
- * outcome of one. */
+/** What nodes tell each other: a request can be taken (`queryId` is ""), a query has events, a query has a command or
+ * the outcome of one. */
 export interface NodeNews {
   readonly about: "job" | "event" | "command";
   readonly queryId: string;

@@ -180,8 +180,8 @@ function markWithin(db: DatabaseSync): number {
   return Number(pieces.changes) + Number(bases.changes) + markRead(db);
 }
 
-/** Follows texts in content that refer to other content. Pieces and differences are assembled only if they are JSON. One
- * text is in memory at a time. */
+/** Follows texts in content that refer to other content. Pieces and differences are assembled only if they are JSON.
+ * One text is in memory at a time. */
 function markRead(db: DatabaseSync): number {
   const texts = db.prepare(
     `SELECT m.hash, m.origin FROM mark m CROSS JOIN content c ON c.hash = m.hash

@@ -86,8 +86,8 @@ function runningWith(folder: string): readonly Running[] {
   );
 }
 
-/** Finds the paths of a workspace that other programs of the user later run or obey: its repositories, what their settings
- * name, and `.vis`. */
+/** Finds the paths of a workspace that other programs of the user later run or obey: its repositories, what their
+ * settings name, and `.vis`. */
 export class FixedPaths {
   readonly #placeholders = new Placeholders();
   readonly #claims: ClaimCache;
@@ -192,7 +192,8 @@ export class FixedPaths {
     };
   }
 
-  /** Runs a program that does not begin while another one brings files: `run` calls `begun` once the program has its file system. */
+  /** Runs a program that does not begin while another one brings files: `run` calls `begun` once the program has its
+   * file system. */
   async beginning(
     workspace: string,
     { signal, run }: {
@@ -417,8 +418,8 @@ const MARK = 0o1000;
 const LOCK_SHARED = 1n, LOCK_ALONE = 2n, LOCK_AT_ONCE = 4n;
 const TRIES = 10;
 
-/** Empty folders and files where git or Vis would obey what a command put there. Each is there as long as a command of some
- * Vis needs it; what the user puts there meanwhile stays. */
+/** Empty folders and files where git or Vis would obey what a command put there. Each is there as long as a command of
+ * some Vis needs it; what the user puts there meanwhile stays. */
 class Placeholders {
   readonly #held = new Map<string, { count: number; readonly release: () => void }>();
   #libc: Libc | null = null;

@@ -16,8 +16,8 @@ const MOST_LISTED = 1_000, MOST_KNOWN = 2_500, MOST_CLAIMS = 100_000;
 /** The most folders that are searched for submodules. */
 const MOST_VISITED = 20_000;
 
-/** A path that git or Vis runs or obeys. `as` says when: `part`, if something is there; `word`, if it is a file; `near`,
- * if it is a file or could become one in a folder that is there; others also while nothing is there. */
+/** A path that git or Vis runs or obeys. `as` says when: `part`, if something is there; `word`, if it is a file;
+ * `near`, if it is a file or could become one in a folder that is there; others also while nothing is there. */
 interface Claim {
   readonly path: string;
   readonly as: "part" | "word" | "near" | "file" | "folder";
@@ -93,7 +93,8 @@ export class ClaimCache {
     this.#withMissing = withMissing;
   }
 
-  /** Of the repositories at these tops and those that they name below `within`, of its `.vis`, and of the home folder. */
+  /** Of the repositories at these tops and those that they name below `within`, of its `.vis`, and of the home
+   * folder. */
   async all(tops: Iterable<string>, { within }: { readonly within: string }): Promise<readonly Claim[]> {
     if (!(await this.#user)?.from.isCurrent) this.#user = userSettings(this.#folders);
     const user = await (this.#user ??= userSettings(this.#folders));
@@ -214,8 +215,8 @@ async function repositoryClaims(
   return { claims, from, others: [...await submodules(join(commonDir, "modules")), ...remotes] };
 }
 
-/** Whether a word of a setting names something in its repository: of most words there is nothing. `from` gets the folders
- * that say so. */
+/** Whether a word of a setting names something in its repository: of most words there is nothing. `from` gets the
+ * folders that say so. */
 function presence({ top, from }: { readonly top: string; readonly from: Set<string> }): (claim: Claim) => boolean {
   const known = new Map<string, (path: string) => boolean>();
   return ({ path, as }) => {
@@ -285,8 +286,8 @@ const ENTERS = /^(?:cd|pushd|-C|--prefix|--cwd)$/;
 /** The top of the repository, in scripts: `$PWD`, `$(git rev-parse --show-toplevel)`. */
 const TOP = /\$\{?(?:PWD|GIT_WORK_TREE|GIT_PREFIX)\}?|\$\([^()]*\)|`[^`]*`/g;
 
-/** The paths that values name: words, parts of words, and texts in quotes. More than git would use, but never code that is
- * understood: a path that a shell puts together is not found. */
+/** The paths that values name: words, parts of words, and texts in quotes. More than git would use, but never code that
+ * is understood: a path that a shell puts together is not found. */
 function* claimsOf(
   settings: readonly GitSetting[],
   { top, home }: Readonly<Record<"top" | "home", string>>,
@@ -410,7 +411,8 @@ export function hasRepository(folder: string): boolean {
   }
 }
 
-/** The repository outside of a linked worktree or a submodule, if it names the workspace too; null for any other one. */
+/** The repository outside of a linked worktree or a submodule, if it names the workspace too; null for any other
+ * one. */
 export async function outsideRepository(workspace: string): Promise<string | null> {
   const { gitDir = "", commonDir = "" } = await repositoryFolders(workspace) ?? {};
   if (gitDir === "" || holds(workspace, gitDir) || entryKind(join(commonDir, "objects")) !== "folder") return null;

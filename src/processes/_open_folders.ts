@@ -274,8 +274,8 @@ export interface OpenFolders {
   readonly packages: Readonly<Record<string, string>>;
 }
 
-/** `read` is the system's own, `first` comes first in PATH, and `runs` says where else the system lets programs run. Throws
- * Error if the settings name a path that cannot be opened. */
+/** `read` is the system's own, `first` comes first in PATH, and `runs` says where else the system lets programs run.
+ * Throws Error if the settings name a path that cannot be opened. */
 export async function openFolders(
   { private: own, read: named, env }: {
     readonly private: PrivateFolders;

@@ -20,8 +20,8 @@ export interface RunOptions {
   readonly guessEncoding: boolean;
   /** Whether the program did not end by itself; by default, whether a signal ended the process. */
   wasEnded?(status: Deno.CommandStatus): boolean;
-  /** Lines of standard error that begin with a token that only the launcher of the program knows. They are not part of the
-   * output, which begins after the first. */
+  /** Lines of standard error that begin with a token that only the launcher of the program knows. They are not part of
+   * the output, which begins after the first. */
   readonly lines?: { readonly token: string; hear(line: string): void };
   /** Ends the process and all that it started. */
   kill(): void;
@@ -114,7 +114,8 @@ function heard(signal: AbortSignal | undefined, then: () => void): () => void {
   return () => signal?.removeEventListener("abort", then);
 }
 
-/** Hands pieces of both outputs to `take`, which must copy what it keeps; the returned function waits for their ends. */
+/** Hands pieces of both outputs to `take`, which must copy what it keeps; the returned function waits for their
+ * ends. */
 function readOutputs(
   process: Deno.ChildProcess,
   take: (name: "stdout" | "stderr", chunk: Uint8Array<ArrayBuffer>) => void,

@@ -60,7 +60,8 @@ export function keptStampOf(path: string, since = Date.now()): string | null {
 /** Times of changes go by a clock that stands still for up to 10 ms, and on some file systems for up to two seconds. */
 const TICK_MS = 20, SECONDS_MS = 2_000;
 
-/** Whether a change after `since` could have got the same time. What changed so lately is looked at again, as git does. */
+/** Whether a change after `since` could have got the same time. What changed so lately is looked at again, as git
+ * does. */
 function isFresh(changedMs: number, since: number): boolean {
   return since - changedMs < (changedMs % 1_000 === 0 ? SECONDS_MS : TICK_MS);
 }
@@ -98,9 +99,9 @@ interface Wanted {
   readonly beat?: number;
 }
 
-/** Entries of a folder, at most `most`; fewer if it cannot be read. `wanted` says by the first and the last byte of a name
- * whether a file is of interest. On Linux, bytes of a name that is not UTF-8 come as single surrogates, which functions of
- * this file take back. */
+/** Entries of a folder, at most `most`; fewer if it cannot be read. `wanted` says by the first and the last byte of a
+ * name whether a file is of interest. On Linux, bytes of a name that is not UTF-8 come as single surrogates, which
+ * functions of this file take back. */
 export function* folderEntries(
   path: string,
   { most, wanted, beat = Infinity, os = Deno.build.os }: OtherSystem & Wanted,
@@ -133,9 +134,10 @@ function* elsewhereEntries(
   } catch { /* it cannot be read */ }
 }
 
-/** Removes a file, a link, or a folder with its contents: however deep, however many, and even if a folder in it forbids
- * that. Follows no links. Nothing happens if it does not exist. No other program may change it meanwhile. Throws
- * `TooMuchToRemove` after `most` names, and for a file that is so large that its removal would stop this process. */
+/** Removes a file, a link, or a folder with its contents: however deep, however many, and even if a folder in it
+ * forbids that. Follows no links. Nothing happens if it does not exist. No other program may change it meanwhile.
+ * Throws `TooMuchToRemove` after `most` names, and for a file that is so large that its removal would stop this
+ * process. */
 export async function removeTree(path: string, { most = Infinity } = {}): Promise<void> {
   const info = await Deno.lstat(path).catch((error: unknown) => {
     if (error instanceof Deno.errors.NotFound) return null;

@@ -68,8 +68,8 @@ interface Machine extends OpenFolders {
   readonly links: readonly (readonly [path: string, to: string])[];
 }
 
-/** The only way to start a process: every program runs behind Landlock, a system call filter and limits, in namespaces of
- * its own where the machine has them, and ends with everything that it started. */
+/** The only way to start a process: every program runs behind Landlock, a system call filter and limits, in namespaces
+ * of its own where the machine has them, and ends with everything that it started. */
 export class ProcessWall {
   readonly #options: ProcessWallOptions;
   readonly #namespaces = new Namespaces();

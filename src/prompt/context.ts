@@ -145,8 +145,8 @@ function handover(
   ].join("\n");
 }
 
-/** The conversation before a query, one line for each request with its answer. It is part of the cached prefix, so it has
- * the same bytes in all calls of the query; "" if there is nothing before it. */
+/** The conversation before a query, one line for each request with its answer. It is part of the cached prefix, so it
+ * has the same bytes in all calls of the query; "" if there is nothing before it. */
 export function renderConversation({ shown, more }: EarlierTurns): string {
   const lines = shown.map((turn, at) => turnLine(turn, { number: more + at + 1, isLast: at === shown.length - 1 }));
   const before = more === 0 ? "" : `, after ${more} that are not shown`;
@@ -249,9 +249,9 @@ const BRIEF = 1_000;
 /** An iteration that does not fit is cut only if it keeps so many characters. */
 const LEAST_EARLIER = 2_000;
 
-/** The results of earlier iterations, oldest first, as far back as they fit: into `earlierChars` together with the journal;
- * into twice as many after a brief one; into `journalChars` after one with a block that failed, so that a failure hides
- * nothing. Returns also which of them are shown. */
+/** The results of earlier iterations, oldest first, as far back as they fit: into `earlierChars` together with the
+ * journal; into twice as many after a brief one; into `journalChars` after one with a block that failed, so that a
+ * failure hides nothing. Returns also which of them are shown. */
 export function renderEarlier(
   earlier: readonly EarlierIteration[],
   { journal, caps }: { readonly journal: readonly JournalEntry[]; readonly caps: ContextCaps },
@@ -461,8 +461,8 @@ function factsOf(result: BlockResult): string[] {
 
 const MOST_FAILED = 3, FAILED_CHARS = 200, SEEN_CHARS = 60;
 
-/** Of a block that succeeded: the commands that did not, with the end of what they printed unless the row shows it. What
- * a block shows of a command need not say how it ended. */
+/** Of a block that succeeded: the commands that did not, with the end of what they printed unless the row shows it.
+ * What a block shows of a command need not say how it ended. */
 function failedCalls({ ok, calls, stdout, preview }: BlockResult): string[] {
   const failed = ok ? calls.filter((call) => !call.ok && call.outcome) : [];
   const told = failed.slice(0, MOST_FAILED).map(({ name, action, outcome = "", output = "" }) => {
@@ -778,8 +778,8 @@ const FORCED = "\u0001";
 
 /** Invisible characters, which must not hide a tag or the start of a line. */
 const UNSEEN = "\\u00ad\\u034f\\u180e\\u200b-\\u200f\\u2060-\\u2064\\ufeff";
-/** Text that reads as the frame and is not: a tag of Vis, or a line that begins as a header, a nudge, a row of the journal
- * or one of its parts. `[1]` as an item of a printed array is none. */
+/** Text that reads as the frame and is not: a tag of Vis, or a line that begins as a header, a nudge, a row of the
+ * journal or one of its parts. `[1]` as an item of a printed array is none. */
 const LIKE_FRAME = new RegExp(
   [
     `<[\\s${UNSEEN}]*(?:/[\\s${UNSEEN}]*)?(?:${TAGS.join("|")})\\b(?!${OWN})`,
@@ -790,8 +790,8 @@ const LIKE_FRAME = new RegExp(
   "im",
 );
 
-/** Replaces the places of the mark. Text from outside is shown unchanged, so a text that reads as the frame makes each tag,
- * row and label of this message end in a mark that the message has nowhere else; its first line says so. */
+/** Replaces the places of the mark. Text from outside is shown unchanged, so a text that reads as the frame makes each
+ * tag, row and label of this message end in a mark that the message has nowhere else; its first line says so. */
 function framed(text: string): string {
   const body = text.startsWith("[iter ") ? text.indexOf("\n") : 0;
   const isForged = text.includes(FORCED) || LIKE_FRAME.test(text.slice(body));
@@ -923,7 +923,8 @@ function linesIn(text: string): number {
   return text.split("\n").length;
 }
 
-/** How much a cut leaves out, and how to read it; `from` is the first of the lines, counted from 0, if they are known. */
+/** How much a cut leaves out, and how to read it; `from` is the first of the lines, counted from 0, if they are
+ * known. */
 function leftOut(
   { chars, from, lines, name }: {
     readonly chars: number;

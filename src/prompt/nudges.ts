@@ -114,8 +114,8 @@ export class Repetition {
   #offender: string | null = null;
   #news = false;
 
-  /** Whether a block of the last recorded iteration succeeded and did or found something for the first time. A block that
-   * changes nothing must show a line that no block has shown. */
+  /** Whether a block of the last recorded iteration succeeded and did or found something for the first time. A block
+   * that changes nothing must show a line that no block has shown. */
   get news(): boolean {
     return this.#news;
   }

@@ -250,8 +250,8 @@ export class LedgerCalls implements ModelCalls {
     return chosenRoute(this.#router, this.#model);
   }
 
-  /** Like the router, and counts every attempt; also rejects with `ProviderError` when a limit of the tree is reached, and when that limit is a
-   * cost and the price of the model is unknown. */
+  /** Like the router, and counts every attempt; also rejects with `ProviderError` when a limit of the tree is reached,
+   * and when that limit is a cost and the price of the model is unknown. */
   async ask(request: RouterRequest, options: RouterCallOptions): Promise<RouterReply> {
     const chars = request.messages.reduce((sum, { text }) => sum + text.length, 0);
     const inputTokens = Math.ceil(chars / CHARS_PER_TOKEN);

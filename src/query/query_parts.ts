@@ -1,5 +1,5 @@
-/* What a query is built from, and what is known of it before it begins: the operator's settings and limits, its models by
- * name, the instructions of a plan, and the messages that the user sends while it runs. */
+/* What a query is built from, and what is known of it before it begins: the operator's settings and limits, its models
+ * by name, the instructions of a plan, and the messages that the user sends while it runs. */
 
 import type { ApprovalRules } from "../domain/query/approval.ts";
 import type { EnvironmentParts } from "../environment/environment_parts.ts";
@@ -72,7 +72,8 @@ export interface QueryLimits {
   readonly wallMs: number | null;
   /** Sub-calls and child queries. */
   readonly subcalls?: number | null;
-  /** Whether the cost counts towards a quota, so that every call needs a known price even without a limit of its own. */
+  /** Whether the cost counts towards a quota, so that every call needs a known price even without a limit of its
+   * own. */
   readonly priced?: boolean;
 }
 
@@ -159,7 +160,8 @@ export class Steering {
     });
   }
 
-  /** The queued messages, oldest first, for the call that is being prepared. They count as shown once they are stored. */
+  /** The queued messages, oldest first, for the call that is being prepared. They count as shown once they are
+   * stored. */
   async take(store: (texts: readonly string[]) => Promise<void>): Promise<readonly string[]> {
     const taken = this.#waiting;
     this.#waiting = [];

@@ -61,8 +61,8 @@ export interface SandboxOptions {
   readonly launcher?: readonly string[];
   /** Functions whose time does not count against a block's deadline while the block waits for nothing else. */
   readonly untimed?: readonly string[];
-  /** By function: names that its results lack and similar tools have, each with what to use instead. Asking an object of
-   * a result for one throws. "commits.sha" is a name of the objects in `commits`. */
+  /** By function: names that its results lack and similar tools have, each with what to use instead. Asking an object
+   * of a result for one throws. "commits.sha" is a name of the objects in `commits`. */
   readonly misnamed?: Readonly<Record<string, Readonly<Record<string, string>>>>;
   readonly signal?: AbortSignal;
 }

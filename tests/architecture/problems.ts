@@ -2,7 +2,8 @@ import { brokenRule, packageOf } from "./broken_rule.ts";
 import { importGraph, sourcesOf } from "./import_graph.ts";
 import { OWNERS, SHARED } from "./layers.ts";
 
-/** Imports that a rank, a wall, a door or an owner forbids, circles of files, and imports of files that are not there. */
+/** Imports that a rank, a wall, a door or an owner forbids, circles of files, and imports of files that are not
+ * there. */
 export async function importProblems(root: string): Promise<string[]> {
   const files = [...await sourcesOf(root, "src/"), ...await sourcesOf(root, "extensions/")];
   const { imports, unreadable } = await importGraph(root, files);

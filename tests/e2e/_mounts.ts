@@ -1,5 +1,5 @@
-/** A shell that may mount for itself alone, in front of what it runs: as root, or as root of a user namespace. Null where
- * neither can be had. */
+/** A shell that may mount for itself alone, in front of what it runs: as root, or as root of a user namespace. Null
+ * where neither can be had. */
 export const mounter: string | null = await usable("unshare -m")
   ? "unshare -m"
   : await usable("unshare -rm")

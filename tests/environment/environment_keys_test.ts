@@ -52,7 +52,8 @@ const QUERY: Readonly<Record<keyof QueryKeys, string>> = {
   ask: "function",
   runChild: "function",
 };
-/** What this engine does not have: no program wall, no folder of Vis, no way to load, no parent, and a workspace that is no part of a repository. */
+/** What this engine does not have: no program wall, no folder of Vis, no way to load, no parent, and a workspace that
+ * is no part of a repository. */
 const NOT_HERE = ["home", "load", "spawn", "programWalls", "secrets", "obeyedPaths", "root", "parentIterationId"];
 const END = replyJson([], { final: "That is all" });
 

@@ -29,8 +29,8 @@ export const LIVE_WORKSPACE = "/flips/live";
 const ITERATIONS = 40;
 const LARGE = { pieces: 6, bytes: 30_000 };
 
-/** Fills a database so that every table and index has more than one page, with everything that is ever stored: values of
- * each encoding, forks, a retry, a cut query, child queries, scopes, states of extensions, keys of requests. */
+/** Fills a database so that every table and index has more than one page, with everything that is ever stored: values
+ * of each encoding, forks, a retry, a cut query, child queries, scopes, states of extensions, keys of requests. */
 export async function fillForFlips(path: string, seed: number): Promise<Filled> {
   let now = 1_800_000_000_000;
   const store = await openStore({ path, now: () => now += 7 });

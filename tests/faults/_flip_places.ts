@@ -32,7 +32,8 @@ export function pageKinds(path: string): ReadonlyMap<string, readonly number[]> 
   return kinds;
 }
 
-/** A place in a page of each kind in turn, beginning at any of them. Every third is in what orders a page: its header and the list of its cells. */
+/** A place in a page of each kind in turn, beginning at any of them. Every third is in what orders a page: its header
+ * and the list of its cells. */
 export function* flips(
   kinds: ReadonlyMap<string, readonly number[]>,
   { count, next }: { readonly count: number; readonly next: () => number },

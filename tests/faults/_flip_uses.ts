@@ -13,7 +13,8 @@ export async function askAgain(store: Store, branchId: string): Promise<void> {
   await store.endQuery(queryId, queryEnd({ answer: "added" }));
 }
 
-/** What a block of a real sandbox finds in the variables that it was given; with `known`, what it must. Closes the store. */
+/** What a block of a real sandbox finds in the variables that it was given; with `known`, what it must. Closes the
+ * store. */
 export async function seenBySandbox(store: Store, { live }: Filled): Promise<{ found: string; known: string }> {
   const text = "let sum = 7\nfor (const char of JSON.stringify(all)) sum = (sum * 31 + char.charCodeAt(0)) | 0";
   const names = Object.keys(live.values).join(", ");

@@ -14,7 +14,8 @@ import { replyJson } from "../helpers/scripted_provider.ts";
 import { until } from "../helpers/until.ts";
 import { inPlace, type Place } from "./_place.ts";
 
-/** Steps whose last block can be cut: without a final that would be accepted nevertheless, and not the one that fails. */
+/** Steps whose last block can be cut: without a final that would be accepted nevertheless, and not the one that
+ * fails. */
 const CUT = [1, 2, 3, 5, 7, 10, 11];
 
 /** Plays the script; a block that was killed is sent again, as a model would. */

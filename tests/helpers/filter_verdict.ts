@@ -7,8 +7,9 @@ export interface EnteredCall {
   readonly args: readonly bigint[];
 }
 
-/** What a system call filter answers, as the kernel runs it; `reads` is the number of arguments up to the last one that it read. Throws Error for a program
- * that the kernel would not take: an unknown operation, a jump out of it, an end without a verdict. */
+/** What a system call filter answers, as the kernel runs it; `reads` is the number of arguments up to the last one that
+ * it read. Throws Error for a program that the kernel would not take: an unknown operation, a jump out of it, an end
+ * without a verdict. */
 export function filterVerdict(
   operations: readonly Operation[],
   { architecture, number, args }: EnteredCall,

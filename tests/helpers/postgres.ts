@@ -49,8 +49,8 @@ export async function usualPostgres(): Promise<Postgres | null> {
   return noPostgres === "" ? await (usual ??= startPostgres()) : null;
 }
 
-/** Defines the tests of a file on a server, by itself if it has options. They are ignored with the reason where there is
- * none. Call it at the top of the file. */
+/** Defines the tests of a file on a server, by itself if it has options. They are ignored with the reason where there
+ * is none. Call it at the top of the file. */
 export async function postgresTests(options?: PostgresOptions): Promise<PostgresTest> {
   const postgres = options && noPostgres === "" ? await startPostgres(options) : await usualPostgres();
   return (name, fn, sanitizers = {}) =>
@@ -124,7 +124,8 @@ export async function startPostgres({ settings = [], access = [], port }: Postgr
   };
 }
 
-/** The data of a server without databases, made once for all tests of this checkout: a copy takes a fifth of the time. */
+/** The data of a server without databases, made once for all tests of this checkout: a copy takes a fifth of the
+ * time. */
 async function emptyCluster(): Promise<string> {
   const made = join(ROOT, "build/postgres", basename(dirname(postgresFolder)));
   await Deno.mkdir(dirname(made), { recursive: true });

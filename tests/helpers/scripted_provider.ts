@@ -13,8 +13,8 @@ export interface ScriptedReplyParts {
   readonly text: string;
   /** Native reasoning, streamed before the text. */
   readonly reasoning?: string;
-  /** Missing fields are computed from the texts (4 characters per token). If given, it counts from the start, also if the
-   * reply is cut off. */
+  /** Missing fields are computed from the texts (4 characters per token). If given, it counts from the start, also if
+   * the reply is cut off. */
   readonly usage?: Partial<Usage>;
   /** Delay before the first event; an abort ends it. */
   readonly delayMs?: number;

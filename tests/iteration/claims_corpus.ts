@@ -307,8 +307,8 @@ export const FALSE: readonly Answered[] = [
   ["nl", "Verwijder old.txt", "Ik heb old.txt verwijderd."],
 ];
 
-/** A request and its answer, then a later request and an answer to it that says nothing false. Neither has changed a file
- * or run a command. */
+/** A request and its answer, then a later request and an answer to it that says nothing false. Neither has changed a
+ * file or run a command. */
 export const LATER: readonly (readonly [request: string, answer: string, later: string, honest: string])[] = [
   [
     "Write a function that adds two numbers",

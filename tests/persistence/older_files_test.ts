@@ -1,5 +1,5 @@
-/** Databases that earlier versions of the program made: each opens, is brought to the schema of a new one, and reads the
- * same. */
+/** Databases that earlier versions of the program made: each opens, is brought to the schema of a new one, and reads
+ * the same. */
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";

@@ -93,8 +93,8 @@ Deno.test(
     }),
 );
 
-/** Starts programs in a namespace of users in which the kernel makes no namespace of mounts; with `once`, only the first
- * time. */
+/** Starts programs in a namespace of users in which the kernel makes no namespace of mounts; with `once`, only the
+ * first time. */
 async function noNamespaceOfMounts(folder: string, { once } = { once: false }): Promise<ChildProgram> {
   const inside = `exec unshare --user --map-root-user -- sh -c 'echo 0 > /proc/sys/user/max_mnt_namespaces; exec "$@"'`;
   const script = once

@@ -42,8 +42,8 @@ class Proxy {
   }
 }
 
-/** The environment of the process is replaced, so that proxies of the machine do not count. Where the process takes long,
- * the runtime would ask for its own newest version, through the proxy, too. */
+/** The environment of the process is replaced, so that proxies of the machine do not count. Where the process takes
+ * long, the runtime would ask for its own newest version, through the proxy, too. */
 async function ask(baseUrl: string, env: Readonly<Record<string, string>>): Promise<string> {
   const { HOME = "", PATH = "", DENO_DIR } = Deno.env.toObject();
   const { stdout, stderr } = await new Deno.Command(Deno.execPath(), {

@@ -100,8 +100,8 @@ const BLOCKS: Readonly<Record<string, string>> = {
   "a description": "doc(fs)",
 };
 
-/** Deno 2.6 keeps the numbers of timers that were cancelled in the current turn in a set. A block could hide a timer from
- * it, such as that of its own deadline, which the main process watches too. */
+/** Deno 2.6 keeps the numbers of timers that were cancelled in the current turn in a set. A block could hide a timer
+ * from it, such as that of its own deadline, which the main process watches too. */
 const CANCELLED_TIMERS = /^(?:has|add|clear): \[object Set\](?: number)?\n/gm;
 
 async function handed(box: TestSandbox): Promise<string> {

@@ -1,5 +1,5 @@
-/** Loops of the top level, stopped by the deadline of their block. On a busy machine a loop may hardly have begun then: it
- * is run again until it got somewhere, and the child is given time to stop it. */
+/** Loops of the top level, stopped by the deadline of their block. On a busy machine a loop may hardly have begun then:
+ * it is run again until it got somewhere, and the child is given time to stop it. */
 import assert from "node:assert/strict";
 import { decode } from "../../src/sandbox/codec/codec.ts";
 import { type TestSandbox, testSandbox } from "../helpers/sandbox.ts";

@@ -2,8 +2,8 @@ import { type AgentTask, type Expectation, task } from "../agent_task.ts";
 import { counted, text } from "../expect/answers.ts";
 import { seeded } from "../seeded.ts";
 
-/* Aggregation over many lines, by the rules of OOLONG: each line has a label that only its meaning gives, and the answer
- * is a count, a most or least frequent label or a comparison. A count has partial credit. */
+/* Aggregation over many lines, by the rules of OOLONG: each line has a label that only its meaning gives, and the
+ * answer is a count, a most or least frequent label or a comparison. A count has partial credit. */
 
 const PHRASES = {
   billing: ["I was charged twice for {}", "the invoice for {} has the wrong sum", "when is my money for {} returned"],

@@ -31,7 +31,8 @@ interface Change {
 }
 
 /** The only way to change files: all or none, recorded as one checkpoint. Asks the user first where git or Vis obey one
- * of them. After an error, or a kill at any moment, either nothing or everything is changed. Throws Error naming the file. */
+ * of them. After an error, or a kill at any moment, either nothing or everything is changed. Throws Error naming the
+ * file. */
 export async function changeFiles(
   context: FsContext,
   { change, items: given, moves = [], of = [], kept = [] }: Change,
@@ -65,8 +66,8 @@ export async function changeFiles(
   }
 }
 
-/** The same with folders in place of files that are removed and have something below them afterwards. No file is renamed
- * to where its own place or folder was: it is written again. */
+/** The same with folders in place of files that are removed and have something below them afterwards. No file is
+ * renamed to where its own place or folder was: it is written again. */
 function withFolders(items: readonly ChangeItem[]): readonly ChangeItem[] {
   const folders = new Set(items.flatMap(({ path, after }) => after === null ? [] : foldersOf(path)));
   const now = items.map((item): ChangeItem =>
@@ -90,8 +91,8 @@ export function foldersOf(path: string): readonly string[] {
   return names.slice(1).map((_, at) => names.slice(0, at + 1).join("/"));
 }
 
-/** Asks the user before a conversation changes what git or Vis run or read as settings. Throws Error if the user does not
- * allow it, or cannot be asked. */
+/** Asks the user before a conversation changes what git or Vis run or read as settings. Throws Error if the user does
+ * not allow it, or cannot be asked. */
 async function askForObeyed(
   { conversationId, obeyedPaths, approve }: FsContext,
   items: readonly ChangeItem[],

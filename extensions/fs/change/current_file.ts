@@ -14,7 +14,8 @@ export interface CurrentFile extends FileSnapshot {
   readonly seen: Facts;
 }
 
-/** A file about to be changed; null if there is none. Throws Error if it differs from what this conversation last read. */
+/** A file about to be changed; null if there is none. Throws Error if it differs from what this conversation last
+ * read. */
 export async function currentFile(
   context: FsContext,
   place: WorkspacePath,
@@ -55,8 +56,8 @@ export async function currentFile(
 
 const MAX_REPLACED = 10_000;
 
-/** The text of a file about to be changed, with bytes that are not UTF-8 as `textWithStrays` has them. Throws Error for a
- * binary file, and for one that would not be the same if its text was written back. */
+/** The text of a file about to be changed, with bytes that are not UTF-8 as `textWithStrays` has them. Throws Error for
+ * a binary file, and for one that would not be the same if its text was written back. */
 export function currentText(
   context: FsContext,
   bytes: Uint8Array,

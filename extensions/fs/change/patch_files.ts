@@ -93,7 +93,8 @@ async function emptiedFolders(
   return folders;
 }
 
-/** The path of the file that keeps its names, attributes and access lists under a new name; null if a file is written. */
+/** The path of the file that keeps its names, attributes and access lists under a new name; null if a file is
+ * written. */
 function renamedFrom({ item, after, source }: Pick<Draft, "item" | "after" | "source">): string | null {
   const isRenamed = item.before === null && after?.kind === "file" &&
     source !== null && source.after === null && source.item.before?.kind === "file";

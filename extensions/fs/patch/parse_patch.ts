@@ -7,7 +7,8 @@ export interface PatchHunk {
   /** Without the line feed, but with the carriage return that the patch has before it. */
   readonly old: readonly string[];
   readonly new: readonly string[];
-  /** Whether a line ending follows the last new line, if that is the last of the file; null if the patch does not say. */
+  /** Whether a line ending follows the last new line, if that is the last of the file; null if the patch does not
+   * say. */
   readonly ended: boolean | null;
   /** Lines of the file below which it is, the outermost first; only where it would fit in several places. */
   readonly below?: readonly string[];
@@ -55,9 +56,9 @@ const MARKS = 'a line of a hunk begins with " ", "-" or "+"';
  *     new lines
  *     >>>>>>> REPLACE
  *
- * An empty search creates a file. Codex's patches (`*** Update File: path`) are read too. Prose is possible around the parts, but every line that could belong to one is read:
- * otherwise it throws Error with the number of the line, so that no part of a patch is left out. `isFile` decides
- * between readings of a name.
+ * An empty search creates a file. Codex's patches (`*** Update File: path`) are read too. Prose is possible around the
+ * parts, but every line that could belong to one is read: otherwise it throws Error with the number of the line, so
+ * that no part of a patch is left out. `isFile` decides between readings of a name.
  */
 export function parsePatch(text: string, isFile: IsFile): readonly PatchPart[] {
   if (text.length > MAX_PATCH) throw new RangeError(`Cannot apply the patch: ${text.length} characters are over 4 MB`);

@@ -146,7 +146,8 @@ interface LineChange {
   readonly newTo: number;
 }
 
-/** If more lines than this were removed and added, the texts count as entirely different: time grows with the square. */
+/** If more lines than this were removed and added, the texts count as entirely different: time grows with the
+ * square. */
 const MAX_DISTANCE = 1_000;
 
 /** The minimal changes from one list of lines to the other, in order. Bounded in time; lists that differ too much count

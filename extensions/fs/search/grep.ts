@@ -30,8 +30,8 @@ const MAX_CONTEXT = 200;
 /** Where `count` searches. */
 export type CountOptions = Omit<GrepOptions, "context" | "limit">;
 
-/** Matching lines: the first ones up to the limit, or all of them. Throws RangeError if no limit was asked for and there
- * are more than 500. */
+/** Matching lines: the first ones up to the limit, or all of them. Throws RangeError if no limit was asked for and
+ * there are more than 500. */
 export async function grep(context: FsContext, pattern: string, options: GrepOptions = {}): Promise<Hit[]> {
   const pace = new Pace(context.signal);
   const tally = new HitTally(options.limit);

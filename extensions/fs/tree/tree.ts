@@ -69,11 +69,11 @@ export interface OpenFolder extends Disposable {
   look(name: string): Facts | null;
   /** Throws `AlreadyExists` if the name is taken. When it resolves, the bytes are on the disk. */
   create(name: string, file: NewFile): Promise<void>;
-  /** Whether a file must be written in place: a new one in its place would lose names, an owner, an access list, extended
-   * attributes or a mount, or cannot be made in this folder. */
+  /** Whether a file must be written in place: a new one in its place would lose names, an owner, an access list,
+   * extended attributes or a mount, or cannot be made in this folder. */
   staysInPlace(name: string): boolean;
-  /** Writes a file over the bytes of an existing one. An error or a kill may leave a part of both. When it resolves, the
-   * bytes are on the disk. */
+  /** Writes a file over the bytes of an existing one. An error or a kill may leave a part of both. When it resolves,
+   * the bytes are on the disk. */
   overwrite(name: string, file: Pick<NewFile, "bytes" | "mode">): Promise<void>;
   makeLink(name: string, target: string): void;
   makeFolder(name: string, mode?: number): void;
@@ -98,9 +98,9 @@ export interface Tree {
   /** Unsorted. Throws `FolderTooLarge` for a folder with more than can be listed. */
   entries(path: string): readonly FolderEntry[];
   readLink(path: string): string;
-  /** Writes numbers that change with an entry, `STAMP` for each of these names of a folder, given as bytes that end with
-   * NUL: kind and mode, inode, size, and the times of its content and of its change in milliseconds. Zeros where nothing
-   * is; never throws. Costs a fraction of `look`, for a comparison of thousands. */
+  /** Writes numbers that change with an entry, `STAMP` for each of these names of a folder, given as bytes that end
+   * with NUL: kind and mode, inode, size, and the times of its content and of its change in milliseconds. Zeros where
+   * nothing is; never throws. Costs a fraction of `look`, for a comparison of thousands. */
   stamps(folder: string, names: readonly Uint8Array<ArrayBuffer>[], into: Float64Array): void;
   /** `visit` is called with every folder from below the root down to this one, and may throw. */
   folder(path: string, visit: (folder: OpenFolder) => void): OpenFolder;

@@ -3,8 +3,8 @@ const MAX_PATTERNS = 1_000;
 const MAX_ALTERNATIVES = 256;
 
 /** Matches paths against glob patterns: `*` `?` `[a-z]` `{a,b}` within a name, `**` across folders; a leading `!`
- * excludes. Brackets also match themselves, since folders have names such as `[id]`. Own implementation, since libraries
- * translate to backtracking expressions: here the time is at most pattern length times path length. */
+ * excludes. Brackets also match themselves, since folders have names such as `[id]`. Own implementation, since
+ * libraries translate to backtracking expressions: here the time is at most pattern length times path length. */
 export class GlobMatcher {
   readonly #wanted: readonly (readonly GlobSegment[])[];
   readonly #unwanted: readonly (readonly GlobSegment[])[];

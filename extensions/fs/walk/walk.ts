@@ -40,7 +40,8 @@ interface OpenFolder {
 
 /** Everything below a folder, sorted by name, folders before their contents. Links are listed but not followed;
  * unreadable folders are skipped. Synchronous, so that the caller decides when to pause: it yields null if nothing was
- * found for a while. Throws RangeError above half a million entries, and for a folder that is too large to be listed. */
+ * found for a while. Throws RangeError above half a million entries, and for a folder that is too large to be
+ * listed. */
 export function* walk({ tree: from, start, named = start, all, depth }: WalkOptions): Generator<WalkEntry | null> {
   using tree = from.held();
   let count = 0;

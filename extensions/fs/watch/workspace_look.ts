@@ -36,9 +36,9 @@ interface Seen {
 
 const ITSELF = nameBytes(".\0");
 
-/** Compares a workspace with how it was at the look before, without what `.gitignore` leaves out. A folder is listed again
- * only once its names have changed; of each entry the mode, size, times and inode are compared. In a large workspace, the
- * kernel says which folders need a look. */
+/** Compares a workspace with how it was at the look before, without what `.gitignore` leaves out. A folder is listed
+ * again only once its names have changed; of each entry the mode, size, times and inode are compared. In a large
+ * workspace, the kernel says which folders need a look. */
 export class WorkspaceLook {
   readonly #tree: Tree;
   readonly #top: IgnoreRules;
@@ -204,7 +204,8 @@ const WATCHED = MODIFY | ATTRIBUTES | CLOSE_WRITE | MOVED_FROM | MOVED_TO | CREA
   NOT_FOLLOWED;
 const READ_BYTES = 64 << 10, HEAD_BYTES = 16;
 
-/** Knows in which folders something has changed, from the kernel (inotify), so that a look need not visit the others. */
+/** Knows in which folders something has changed, from the kernel (inotify), so that a look need not visit the
+ * others. */
 class FolderEvents {
   static readonly #closing = new FinalizationRegistry<number>((at) => Kernel.shared()?.close(at));
   readonly #root: string;

@@ -16,8 +16,8 @@ type Wanted = Pick<Settings, "config" | "home" | "workspace"> & Partial<Pick<Set
   readonly offered?: SettingSources["offered"];
 };
 
-/** The extensions of a session. Throws `ConfigError` for a folder of `paths` that cannot be loaded; other faulty ones are
- * left out, with the reason in `notes`. */
+/** The extensions of a session. Throws `ConfigError` for a folder of `paths` that cannot be loaded; other faulty ones
+ * are left out, with the reason in `notes`. */
 export async function extensionSource(
   settings: Wanted,
   parts: ShippedParts,
@@ -166,8 +166,8 @@ export async function checkLeftOut(
   if (unknown !== undefined) throw new UsageError(`Cannot leave out ${unknown}`);
 }
 
-/** The names that no extension has, each with a hint: `wbe: unknown extension; did you mean web?`. If a folder cannot be
- * read, every name may be valid. */
+/** The names that no extension has, each with a hint: `wbe: unknown extension; did you mean web?`. If a folder cannot
+ * be read, every name may be valid. */
 export async function unknownExtensions(
   names: readonly string[],
   { settings, parts }: {

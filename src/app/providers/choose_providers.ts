@@ -105,8 +105,8 @@ function hostOf(baseUrl: string | null): string | null {
   return baseUrl === null ? null : serverName(baseUrl);
 }
 
-/** The provider that VIS_BASE_URL and VIS_API_KEY describe: any server that speaks OpenAI's chat completions; without an
- * address, OpenAI. */
+/** The provider that VIS_BASE_URL and VIS_API_KEY describe: any server that speaks OpenAI's chat completions; without
+ * an address, OpenAI. */
 function plainProvider({ settings: { config, apiKey, variable } }: ChooseParts): ResolvedProvider {
   const openai = PRESETS["openai"];
   if (openai === undefined) throw new RangeError("Cannot find the preset of OpenAI");
@@ -444,7 +444,8 @@ function presetOf(
 }
 
 /** The address for a key of this source, without one in the settings: a key goes only where its owner meant it to go.
- * The variable of the address belongs to the variables of the key; a saved key has the address for which it was saved. */
+ * The variable of the address belongs to the variables of the key; a saved key has the address for which it was
+ * saved. */
 function addressFor(
   keyFrom: string,
   { preset, credential, variable }: {

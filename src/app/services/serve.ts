@@ -161,8 +161,8 @@ function limitsOf({ requestsPerMinute: perMinute, burst, bodyMiB, shutdownMs }: 
 /** The second file is missing without IPv6. */
 const TABLES = ["/proc/net/tcp", "/proc/net/tcp6"];
 
-/** The connections of this process; null where the system has no table of them. Since 2.8 Deno does not abort the signal
- * of a request whose body arrived after its headers (`wait_raw_response_ready` of its `ext/http`). */
+/** The connections of this process; null where the system has no table of them. Since 2.8 Deno does not abort the
+ * signal of a request whose body arrived after its headers (`wait_raw_response_ready` of its `ext/http`). */
 export function ownConnections(
   { os, version }: { readonly os: string; readonly version: string } = {
     os: Deno.build.os,

@@ -6,8 +6,8 @@ import { MacProcesses } from "../../processes/seatbelt/process_tree.ts";
 
 /** What a system says of processes. */
 interface ProcessFacts {
-  /** Names the boot of the machine and the namespace of its process ids: elsewhere an id means another process, whatever
-   * the host names are. */
+  /** Names the boot of the machine and the namespace of its process ids: elsewhere an id means another process,
+   * whatever the host names are. */
   space(): string;
   /** State and start time of a process; "" if the system does not say them. */
   statusOf(pid: number): { readonly state: string; readonly started: string };

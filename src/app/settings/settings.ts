@@ -255,8 +255,8 @@ export interface ShippedParts {
   readonly realm?: RealmIndex;
 }
 
-/** The shipped extensions by name, whether or not the settings want them. One that cannot be loaded is left out; whoever
- * builds the registry reports it. */
+/** The shipped extensions by name, whether or not the settings want them. One that cannot be loaded is left out;
+ * whoever builds the registry reports it. */
 export async function shippedExtensions(
   { shipped }: Pick<ShippedParts, "shipped">,
 ): Promise<ReadonlyMap<string, Extension>> {
@@ -313,8 +313,8 @@ export function programSettings(
   return { read, network: said("network").includes(true), unwalled };
 }
 
-/** Programs behind the wall that the settings describe, for `env.spawn` and `env.programWalls`. `mode` counts before the
- * settings. The code of the wall is loaded with the first call. */
+/** Programs behind the wall that the settings describe, for `env.spawn` and `env.programWalls`. `mode` counts before
+ * the settings. The code of the wall is loaded with the first call. */
 export function programsOf(
   settings: Pick<Settings, "config" | "sections" | "home">,
   { env, shipped, mode }: Pick<ShippedParts, "shipped"> & {

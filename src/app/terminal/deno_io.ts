@@ -63,8 +63,8 @@ export class DenoIo implements Io {
     }
   };
 
-  /** All of stdin, with a message about an encoding that was guessed and about characters that had to be replaced. Throws `UsageError` if it is too long for a
-   * request. */
+  /** All of stdin, with a message about an encoding that was guessed and about characters that had to be replaced.
+   * Throws `UsageError` if it is too long for a request. */
   async readStdin(): Promise<string> {
     const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
     const { Utf8Pieces } = await import("../../domain/kit/bytes.ts");

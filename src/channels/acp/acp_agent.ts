@@ -221,7 +221,8 @@ function userChunk(text: string): SessionUpdate {
   return { sessionUpdate: "user_message_chunk", content: { type: "text", text } };
 }
 
-/** The sessions of a folder, or of all, the one that was used last first. A cursor is the place of the last one so far. */
+/** The sessions of a folder, or of all, the one that was used last first. A cursor is the place of the last one so
+ * far. */
 async function list(sessions: EditorSessions, { cwd, cursor }: ListSessionsRequest): Promise<ListSessionsResponse> {
   if (cursor && !/^\d{1,15}$/.test(cursor)) throw RequestError.invalidParams({ cursor }, "Unknown cursor");
   const { conversations, workspace } = await sessions.folder(cwd ? { cwd } : {});

@@ -123,8 +123,8 @@ const OTHER_WORDS: readonly string[] = [...Object.keys(ALIASES), "resume"];
 const ID = /^(?=.*\d)[0-9a-f-]{4,}$/i;
 const PRINT: readonly string[] = ["-p", "--print"];
 
-/** The arguments as the program spells them: with the command for an alias, and `run` for `-p`. `commands` are the names
- * that the program has. */
+/** The arguments as the program spells them: with the command for an alias, and `run` for `-p`. `commands` are the
+ * names that the program has. */
 export function spelled(args: readonly string[], commands: readonly string[]): readonly string[] {
   const [first = "", ...rest] = args;
   if (commands.includes(first)) return args;

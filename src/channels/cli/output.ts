@@ -31,7 +31,8 @@ export function interrupt(io: Pick<Io, "onInterrupt">): Disposable & { readonly 
   return { signal: controller.signal, [Symbol.dispose]: stop };
 }
 
-/** What each exit code means, for the manual and the page of the command line. The help of `vis run` has them in short. */
+/** What each exit code means, for the manual and the page of the command line. The help of `vis run` has them in
+ * short. */
 export const EXIT_CODES: readonly { readonly term: string; readonly about: string }[] = [
   { term: "0", about: "success: there is an answer, or the command did its work" },
   { term: "1", about: "the request failed or reached a limit; a check found a problem; a search found nothing" },

@@ -120,8 +120,8 @@ function isSameOrigin(origin: string, host: string): boolean {
 }
 
 /** Reads the client address of a request: the one that a known proxy reports, else the peer of the connection.
- * Addresses of one IPv6 network (/64) count as one, since a client usually controls all of them. `proxies` are addresses
- * and networks such as `10.0.0.0/8`. */
+ * Addresses of one IPv6 network (/64) count as one, since a client usually controls all of them. `proxies` are
+ * addresses and networks such as `10.0.0.0/8`. */
 export function addressReader(proxies: readonly string[]): (headers: Headers, remote: string) => string {
   const known = new BlockList();
   for (const proxy of proxies) {
@@ -162,8 +162,8 @@ function network(address: string): string {
 /** Of more keys, those that were used longest ago are forgotten: their buckets are full, or the fullest. */
 const KEPT_BUCKETS = 10_000;
 
-/** Token buckets by key; `what` says of what, such as an address. The function takes one token from the bucket of a key;
- * it throws `Problem` (429) with the seconds to wait if that is empty. */
+/** Token buckets by key; `what` says of what, such as an address. The function takes one token from the bucket of a
+ * key; it throws `Problem` (429) with the seconds to wait if that is empty. */
 export function rateLimiter(
   { perMinute, burst }: Rate,
   { what, now }: { readonly what: string; readonly now: () => number },

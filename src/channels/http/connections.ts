@@ -176,7 +176,8 @@ export class Connections {
     };
   }
 
-  /** Reports if the client of a request leaves. Call it at once: the signal does not report a client that left before. */
+  /** Reports if the client of a request leaves. Call it at once: the signal does not report a client that left
+   * before. */
   leaving({ signal }: Request, client: number): Leaving {
     return (gone) => {
       signal.addEventListener("abort", gone);

@@ -183,8 +183,8 @@ export async function* eventTexts(events: AsyncIterable<FollowedEvent>): AsyncGe
   }
 }
 
-/** A response body of strings. They are read only as fast as the client reads, and once it has read all of them, `alive`
- * is sent in this interval. If the client leaves, `texts` ends and `left` is called. */
+/** A response body of strings. They are read only as fast as the client reads, and once it has read all of them,
+ * `alive` is sent in this interval. If the client leaves, `texts` ends and `left` is called. */
 export function textStream(
   texts: AsyncGenerator<string>,
   { heartbeatMs, alive, left }: {

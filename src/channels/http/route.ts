@@ -134,8 +134,9 @@ export async function findConversation(conversations: Conversations, id = ""): P
   return await existing(`conversation: ${id.slice(0, 100)}`, async () => isId ? await conversations.byId(id) : null);
 }
 
-/** Finds a query of the request's conversation by its full id, in whichever branch, and also if another run has replaced
- * it. Of one that the branch of the request shows in part, it is that part. Throws `Problem` (404) if there is none. */
+/** Finds a query of the request's conversation by its full id, in whichever branch, and also if another run has
+ * replaced it. Of one that the branch of the request shows in part, it is that part. Throws `Problem` (404) if there is
+ * none. */
 export async function findQuery(c: Context<Env>, queryId = ""): Promise<StoredQuery> {
   return await existing(`query: ${queryId.slice(0, 100)}`, async () => {
     const { conversations } = c.env.parts;
@@ -230,7 +231,8 @@ function checked(schema: z.ZodType, { value, what }: { readonly value: unknown; 
   throw new Problem(`Cannot use ${what}: ${where}${first?.message ?? "invalid"}`, { kind: "bad-request", errors });
 }
 
-/** What is wrong with a value that may be of several kinds: of the one that it is meant to be, if only one can be meant. */
+/** What is wrong with a value that may be of several kinds: of the one that it is meant to be, if only one can be
+ * meant. */
 function innermost(issue: z.core.$ZodIssue): Pick<z.core.$ZodIssue, "path" | "message"> {
   const meant = issue.code === "invalid_union" ? issue.errors.filter(([first]) => first && first.path.length > 0) : [];
   const [[fault] = []] = meant;

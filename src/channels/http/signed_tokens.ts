@@ -108,9 +108,9 @@ interface KeySetOptions {
 }
 
 /** Finds the public key of a token in the set of its issuer (RFC 7517), which is read when a token needs one. Keys that
- * were added are found at once; one that was removed counts for ten more minutes. However many tokens name unknown keys,
- * and whether or not the issuer answers, it is asked at most every ten seconds. Throws `Problem` (503) if no keys are
- * known. */
+ * were added are found at once; one that was removed counts for ten more minutes. However many tokens name unknown
+ * keys, and whether or not the issuer answers, it is asked at most every ten seconds. Throws `Problem` (503) if no keys
+ * are known. */
 function keySet(options: KeySetOptions): JWTVerifyGetKey {
   const { issuer, now, log } = options;
   let kept: { readonly find: JWTVerifyGetKey | null; readonly at: number } = { find: null, at: 0 };

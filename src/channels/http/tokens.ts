@@ -8,8 +8,8 @@ import { Problem, unauthorized } from "./problem.ts";
 /** The scopes of a token: `write` includes `read`, `admin` includes both. */
 export type TokenScope = "read" | "write" | "admin";
 
-/** Limits of one token; null for no limit. A day begins at midnight UTC. A running query may exceed what a day may cost,
- * by the prices of the providers; no new one begins after that. */
+/** Limits of one token; null for no limit. A day begins at midnight UTC. A running query may exceed what a day may
+ * cost, by the prices of the providers; no new one begins after that. */
 export type Quota = Readonly<Config["server"]["quota"]>;
 
 /** One token of the server, without its secret. */

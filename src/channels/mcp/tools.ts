@@ -16,8 +16,8 @@ type Opened = Pick<Session, "conversations" | "workspace">;
 
 /** Dependencies of the tools. The caller that provides them closes them, after the server. */
 export interface McpParts {
-  /** Opens Vis, or returns what is open. A failure is the result of the call that needs it, so that the user of a client
-   * that hides stderr reads it, and the next call tries again. */
+  /** Opens Vis, or returns what is open. A failure is the result of the call that needs it, so that the user of a
+   * client that hides stderr reads it, and the next call tries again. */
   readonly open: () => Promise<Opened>;
 }
 

@@ -54,8 +54,9 @@ export class BotApi {
     }
   }
 
-  /** Reads a file that `getFile` named. A Bot API server in local mode names the place of the file on its own disk, below
-   * a folder named by the token: there if the server is on this machine, else by the address of its other files. */
+  /** Reads a file that `getFile` named. A Bot API server in local mode names the place of the file on its own disk,
+   * below a folder named by the token: there if the server is on this machine, else by the address of its other
+   * files. */
   async download(
     path: string,
     { signal, maxBytes }: { readonly signal: AbortSignal; readonly maxBytes: number },
@@ -173,8 +174,8 @@ export interface Waiting {
   readonly signal: AbortSignal;
 }
 
-/** Repeats a call until Telegram can be reached, through connection losses and flood limits. Rejects with `TelegramError`
- * if waiting cannot help, and with `Cancelled` when the signal aborts. */
+/** Repeats a call until Telegram can be reached, through connection losses and flood limits. Rejects with
+ * `TelegramError` if waiting cannot help, and with `Cancelled` when the signal aborts. */
 export async function untilReached<T>(call: () => Promise<T>, { clock, log, note, signal }: Waiting): Promise<T> {
   for (let failures = 1;; failures++) {
     try {

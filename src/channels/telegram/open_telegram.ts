@@ -259,8 +259,8 @@ class TelegramBot {
     return null;
   }
 
-  /** A press asks for more steps, or answers a question that waits; nothing of an answer is stored, because a query that
-   * is interrupted asks again. */
+  /** A press asks for more steps, or answers a question that waits; nothing of an answer is stored, because a query
+   * that is interrupted asks again. */
   async #press({ place, userId, pressId, data, name, ...press }: Press): Promise<PendingMessage | null> {
     const { access, questions, messenger, closing } = this.#options.parts;
     const allowed = await access.allows(userId, place);

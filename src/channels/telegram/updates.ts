@@ -12,9 +12,9 @@ const POLL_SECONDS = 50;
 /** Small enough that the longest messages of a batch fit one row of the inbox. */
 const BATCH = 50;
 
-/** Polls for updates until the signal aborts. `mark` is the highest update accepted before, null if unknown; the updates
- * are confirmed to Telegram only after `accept` resolves. Rejects with `TelegramError` if polling again is useless, and
- * with the errors of `accept`. */
+/** Polls for updates until the signal aborts. `mark` is the highest update accepted before, null if unknown; the
+ * updates are confirmed to Telegram only after `accept` resolves. Rejects with `TelegramError` if polling again is
+ * useless, and with the errors of `accept`. */
 export async function pollUpdates(
   { api, mark, accept, ...waiting }: Waiting & {
     readonly api: BotApi;

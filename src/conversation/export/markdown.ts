@@ -12,7 +12,8 @@ import type {
 } from "../../domain/records/recording.ts";
 
 /** A conversation as readable Markdown, in pieces. Stored text is in quotes and fences that it cannot break out of; a
- * request or an answer that contains HTML or images is fenced too, so that no page that shows it loads or runs anything. */
+ * request or an answer that contains HTML or images is fenced too, so that no page that shows it loads or runs
+ * anything. */
 export async function* exportMarkdown(
   recording: PagedRecording,
   { branches = [] }: { readonly branches?: readonly string[] } = {},

@@ -293,7 +293,8 @@ const LONG_BYTES = 16 * 1024;
 const READ_BYTES = 64 * 1024;
 const DIGITS = 16;
 
-/** JSON whose long strings are in a file without a name; each is represented by a short string that nobody can guess. */
+/** JSON whose long strings are in a file without a name; each is represented by a short string that nobody can
+ * guess. */
 export class LongStrings implements Disposable {
   /** Also valid base64. */
   readonly #token = crypto.randomUUID().replaceAll("-", "");

@@ -41,8 +41,8 @@ interface LocalRun {
   /** Aborts when another node has the job. */
   readonly lost: AbortController;
   readonly cancelled: AbortController;
-  /** Commands that are or were carried out, and whether in time; null until that is known. They may be read again before
-   * it is stored. */
+  /** Commands that are or were carried out, and whether in time; null until that is known. They may be read again
+   * before it is stored. */
   readonly taken: Map<string, boolean | null>;
   /** Whether the query goes on elsewhere; resolves when nothing of it runs here any more. */
   readonly left: Promise<boolean>;

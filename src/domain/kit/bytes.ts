@@ -380,8 +380,8 @@ function guessEncoding(bytes: Uint8Array): Candidate {
   return best;
 }
 
-/** The lines with bytes above ASCII, as far as they are needed, from shortly before the first one in a line. A very long
- * line is cut, perhaps within a character. */
+/** The lines with bytes above ASCII, as far as they are needed, from shortly before the first one in a line. A very
+ * long line is cut, perhaps within a character. */
 function sampleOf(bytes: Uint8Array): { readonly sample: Uint8Array; readonly isCut: boolean } {
   const sample = new ByteBuffer();
   for (let at = 0; at < bytes.length && sample.length < ENOUGH;) {

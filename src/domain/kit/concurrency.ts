@@ -104,8 +104,8 @@ export async function aborted(signal: AbortSignal): Promise<void> {
   await abortable(new Promise<never>(() => {}), signal).catch(() => {});
 }
 
-/** Waits until all of these have ended, also when one failed, and returns their results. Throws the first error in their
- * order. Nothing of them is still going on afterwards, as it may be with `Promise.all`. */
+/** Waits until all of these have ended, also when one failed, and returns their results. Throws the first error in
+ * their order. Nothing of them is still going on afterwards, as it may be with `Promise.all`. */
 export async function together<const T extends readonly unknown[]>(
   works: T,
 ): Promise<{ -readonly [K in keyof T]: Awaited<T[K]> }> {
@@ -192,7 +192,8 @@ export function backoffMs(
   return Math.min(mostMs, firstMs * 2 ** (failures - 1)) * (0.5 + random() / 2);
 }
 
-/** Lets the process end before the timer is due. Newer runtimes have objects for timers, and do nothing for a number. */
+/** Lets the process end before the timer is due. Newer runtimes have objects for timers, and do nothing for a
+ * number. */
 export function unrefTimer(timer: ReturnType<typeof setTimeout>): void {
   if (typeof timer === "object") timer.unref();
   else Deno.unrefTimer(timer);

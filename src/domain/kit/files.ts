@@ -24,8 +24,8 @@ export async function replaceFile(path: string, text: string, { mode = 0o600 } =
 }
 
 /** Gives a new file the owner and group of the file at `path`, which it is about to replace or is a copy of. Without
- * such a file, one that root creates gets the owner of the folder: a service must be able to use what `sudo vis` creates
- * in its home. Returns whether the file has that group; the system lets only root change the owner. */
+ * such a file, one that root creates gets the owner of the folder: a service must be able to use what `sudo vis`
+ * creates in its home. Returns whether the file has that group; the system lets only root change the owner. */
 export async function inheritOwner(file: FileHandle, path: string): Promise<boolean> {
   const before = await stat(path).catch(() => null);
   return before ? await giveTo(before, file) : await giveToFolder(file, dirname(path));
@@ -115,9 +115,9 @@ interface ReadOptions {
   readonly exact?: boolean;
 }
 
-/** Text of a plain file. A workspace may bring a link to a device, a pipe or a file without an end, which would take the
- * memory of the process or block it: throws `NotPlainFile` for them and for more than `most` bytes, and the system's
- * errors. */
+/** Text of a plain file. A workspace may bring a link to a device, a pipe or a file without an end, which would take
+ * the memory of the process or block it: throws `NotPlainFile` for them and for more than `most` bytes, and the
+ * system's errors. */
 export async function plainTextFile(
   path: string,
   { links = true, most = MAX_BYTES, exact = false }: ReadOptions = {},

@@ -12,7 +12,8 @@ export type JsonValue =
 const MAX_DEPTH = 500;
 
 /** Converts a value from the codec to JSON data: a Map to an object, a Set to a list, a Date to ISO text. Undefined
- * fields are left out, undefined items become null. Throws TypeError with the path of a value that JSON cannot express. */
+ * fields are left out, undefined items become null. Throws TypeError with the path of a value that JSON cannot
+ * express. */
 export function jsonValue(value: unknown): JsonValue {
   return convert(value, { path: "", depth: 0 });
 }

@@ -34,8 +34,8 @@ export const SECRET_PATTERNS: readonly string[] = [
   "*.key",
 ];
 
-/** Whether a path relative to the workspace is that of a secret file, whatever its case. A pattern without `/` is that of
- * a name. */
+/** Whether a path relative to the workspace is that of a secret file, whatever its case. A pattern without `/` is that
+ * of a name. */
 export function isSecretFile(path: string, patterns: readonly string[]): boolean {
   const whole = path.toLowerCase();
   const name = whole.slice(whole.lastIndexOf("/") + 1);

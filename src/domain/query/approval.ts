@@ -69,8 +69,8 @@ const BEGINNING = 200;
 /** Characters that take room and show nothing. */
 const LONG_BLANK = /[\p{Zs}\t\u2800]{4,}/gu;
 
-/** The question as every channel shows it: one paragraph. Text of blocks in it cannot move the cursor, hide anything, or
- * stand on a line of its own like another question. */
+/** The question as every channel shows it: one paragraph. Text of blocks in it cannot move the cursor, hide anything,
+ * or stand on a line of its own like another question. */
 export function approvalTitle({ what }: Pick<ApprovalQuestion, "what">): string {
   return `Allow Vis to ${paragraph(what)}?`;
 }

@@ -1,8 +1,8 @@
 /** The closed lists of words that say how a query, an iteration and a question of the user end, and the sentences that
  * every interface for people shows for them. */
 
-/** Why a query ended; docs/internals/architecture.md maps each to its status. `forked` is never stored: it is the reason of a query
- * in a fork that shows only its first iterations. */
+/** Why a query ended; docs/internals/architecture.md maps each to its status. `forked` is never stored: it is the
+ * reason of a query in a fork that shows only its first iterations. */
 export const QUERY_REASONS = [
   "answered",
   "max_iterations",
@@ -131,8 +131,8 @@ export function reasonAdvice(reason: QueryReason): string {
   return ADVICE[reason] ?? "";
 }
 
-/** What belongs next to the answer of a query that was stopped before it was done; "" if the answer is complete, or says
- * itself why there is none. */
+/** What belongs next to the answer of a query that was stopped before it was done; "" if the answer is complete, or
+ * says itself why there is none. */
 export function stoppedText(result: Ending): string {
   const { reason } = result;
   if (reason === "answered" || reason === "unstored" || !hasAnswer(result)) return "";
@@ -140,8 +140,8 @@ export function stoppedText(result: Ending): string {
   return `${text[0]?.toUpperCase()}${text.slice(1)}; this is the best answer so far. ${reasonAdvice(reason)}`.trimEnd();
 }
 
-/** The answer for a reader who sees nothing else of the result. If the query was stopped, or its answer is not stored, it
- * includes the reason. */
+/** The answer for a reader who sees nothing else of the result. If the query was stopped, or its answer is not stored,
+ * it includes the reason. */
 export function shownAnswer(result: Ending & { readonly answer: string; readonly notes: readonly string[] }): string {
   const { reason, answer, notes } = result;
   const why = reason === "unstored" ? notes.at(-1) ?? "" : stoppedText(result);
@@ -157,6 +157,7 @@ export function outcomeOf({ outcome }: Readonly<Record<string, unknown>>): Itera
   return OUTCOMES.find((one) => one === outcome) ?? null;
 }
 
-/** What the user answers to a request for approval. "conversation" and "workspace" are kept as rules: requests of the same extension and scope are not asked again. */
+/** What the user answers to a request for approval. "conversation" and "workspace" are kept as rules: requests of the
+ * same extension and scope are not asked again. */
 export const DECISIONS = ["once", "conversation", "workspace", "no"] as const;
 export type Decision = typeof DECISIONS[number];

@@ -75,7 +75,8 @@ export interface DatabaseMaintenance {
   readonly location: string;
   /** Copies it in its current state, even while others write. The target must not exist. */
   backup(target: string): Promise<BackupReport>;
-  /** Replaces the database with a backup and keeps the old file beside it. Refused while any process uses the database. */
+  /** Replaces the database with a backup and keeps the old file beside it. Refused while any process uses the
+   * database. */
   restore(source: string): Promise<DatabaseRestoreReport>;
   /** Checks structure, foreign keys, indices, hashes of all content, and dangling references. */
   check(): Promise<CheckReport>;

@@ -73,8 +73,8 @@ function withPasses<T>(rows: Cell<T>[][], edges: readonly Edge[]): readonly Tie[
   });
 }
 
-/** Ranks by the longest path from nodes that read nothing; a name met again on the path to itself is not followed. Nodes
- * without an edge are the last row, where no edge passes behind them. */
+/** Ranks by the longest path from nodes that read nothing; a name met again on the path to itself is not followed.
+ * Nodes without an edge are the last row, where no edge passes behind them. */
 function ranked<T extends Named>(nodes: readonly T[], edges: readonly Edge[]): Cell<T>[][] {
   const reads = Map.groupBy(edges, ({ name }) => name);
   const ranks = new Map<string, number>();

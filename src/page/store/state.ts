@@ -1,5 +1,5 @@
-/** What the page shows besides the open conversation: the token or the page, the line of status, the facts of the server
- * with the choices for the next requests, and the list of conversations. */
+/** What the page shows besides the open conversation: the token or the page, the line of status, the facts of the
+ * server with the choices for the next requests, and the list of conversations. */
 import { signal } from "@preact/signals";
 import { createRef } from "preact";
 import {

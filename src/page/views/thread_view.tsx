@@ -148,9 +148,9 @@ class End {
     return scrollHeight - scrollTop - clientHeight;
   }
 
-  /** Only scrolling up leaves the end: more content may have been added below before the event of a scroll arrives. What
-   * changes the top, but not the distance to the end, is the browser: it keeps a text in place while others above it
-   * change their height. */
+  /** Only scrolling up leaves the end: more content may have been added below before the event of a scroll arrives.
+   * What changes the top, but not the distance to the end, is the browser: it keeps a text in place while others above
+   * it change their height. */
   #measure(): void {
     const top = this.node.scrollTop;
     const below = this.#below;

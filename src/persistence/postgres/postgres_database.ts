@@ -153,8 +153,8 @@ export class PostgresDatabase extends Database {
     await this.#server.close();
   }
 
-  /** Runs a transaction once. If the connection is lost while it is committed, the mark that it leaves says later whether
-   * it was: a server that crashed gives the numbers of transactions that it forgot to others. */
+  /** Runs a transaction once. If the connection is lost while it is committed, the mark that it leaves says later
+   * whether it was: a server that crashed gives the numbers of transactions that it forgot to others. */
   async #attempt<T>(
     work: (tx: Database) => Promise<T>,
     ofRun: boolean,
@@ -296,7 +296,8 @@ class HeldRuns {
     if (this.#runs.get(queryId)?.over) this.#runs.delete(queryId);
   }
 
-  /** Throws `TakenOverError` unless this node holds the run; `holder` is the node with the epoch, null without a job. */
+  /** Throws `TakenOverError` unless this node holds the run; `holder` is the node with the epoch, null without a
+   * job. */
   check({ id, holder }: { readonly id: string; readonly holder: string | null }): void {
     const held = this.#runs.get(id);
     if (!held) return;
@@ -611,8 +612,8 @@ const CHANGE = /^\s*(?:insert into|update|delete from)\s+"?(\w+)/i;
 /** How a statement begins that has parts with names, which others can join. */
 const WITH = /^\s*with\s+(?!recursive\b)/i;
 
-/** Changes of a transaction that nobody waits for. They are sent as one statement, which changes a table once: no change
- * in it sees another one. */
+/** Changes of a transaction that nobody waits for. They are sent as one statement, which changes a table once: no
+ * change in it sees another one. */
 class WriteBatch {
   readonly #changes = new Map<string, Rows | Statement>();
 
@@ -640,7 +641,8 @@ class WriteBatch {
     return true;
   }
 
-  /** Whether rows wait of a table that others are part of. A policy of the server does not see rows of its own statement. */
+  /** Whether rows wait of a table that others are part of. A policy of the server does not see rows of its own
+   * statement. */
   #hasNew(table = ""): boolean {
     return "rows" in (this.#changes.get(table) ?? {});
   }

@@ -25,8 +25,8 @@ const TLS: readonly (readonly [RegExp, string])[] = [
 
 const OURS = [StoreError, UsageError, BusyError] as const;
 
-/** The error as `StoreError` with the server and what to do, or unchanged if the database did not cause it. Never repeats
- * the server's own message, which may contain stored data. */
+/** The error as `StoreError` with the server and what to do, or unchanged if the database did not cause it. Never
+ * repeats the server's own message, which may contain stored data. */
 export function toPostgresError(error: unknown, location: string): unknown {
   if (!(error instanceof Error) || OURS.some((ours) => error instanceof ours)) return error;
   const say = (code: StoreErrorCode, words: string) =>
@@ -86,8 +86,8 @@ export function wordsOf(error: unknown): string {
   return RULES.find(([pattern]) => pattern.test(code))?.[2] ?? `it refused an operation (${code})`;
 }
 
-/** Whether the same transaction may succeed when it runs again. A row that another transaction added at the same time is
- * found then. */
+/** Whether the same transaction may succeed when it runs again. A row that another transaction added at the same time
+ * is found then. */
 export function isConflict(error: unknown): boolean {
   return isAborted(error) || isUnmarked(error) || sqlState(error) === "23505";
 }

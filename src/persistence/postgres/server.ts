@@ -14,7 +14,8 @@ const IDLE_MS = 60_000;
 const PAUSE_MS = 50, LONGEST_PAUSE_MS = 2000;
 /** How long a connection is waited for, at least and at most. The driver ends one that takes as long as the latter. */
 const SHORTEST_MS = 2_000, LONGEST_MS = 11_000;
-/** After this time without a byte of an answer, the server is asked what became of it; it has half as long to say so. */
+/** After this time without a byte of an answer, the server is asked what became of it; it has half as long to say
+ * so. */
 const SILENT_MS = 5_000;
 /** A statement with long parameters takes longer to arrive. */
 const SLOWEST_BYTES_PER_MS = 256;
@@ -128,7 +129,8 @@ export class Server {
     this.#pool.on("connect", (client) => {
       const state = { seen: "", owed: 0, bytes: 0, heardAt: 0, read: 0, timer: undefined, isLooking: false };
       this.#states.set(client, { ...state, isSuspect: false });
-      // A connection that ends before its first statement is sent too: an error without a listener would end the process.
+      // A connection that ends before its first statement is sent too: an error without a listener would end the
+      // process.
       client.on("error", () => {});
     });
     this.#pool.on("remove", (client) => this.#states.delete(client));

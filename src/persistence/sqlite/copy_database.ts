@@ -5,8 +5,8 @@ import { inheritOwner } from "../../domain/kit/files.ts";
 
 const PAGES_AT_ONCE = 4096;
 
-/** Copies the current state of a database to a new file, checks the copy and syncs it to disk. The copy has the owner of
- * the file at `like`, and `mode`. Writers of the source continue meanwhile. Returns its size; leaves no file if it
+/** Copies the current state of a database to a new file, checks the copy and syncs it to disk. The copy has the owner
+ * of the file at `like`, and `mode`. Writers of the source continue meanwhile. Returns its size; leaves no file if it
  * throws. */
 export async function copyDatabase(
   db: DatabaseSync,

@@ -249,7 +249,8 @@ async function nextActivity(tx: Database): Promise<number> {
   return (newest ?? 0) + 1;
 }
 
-/** SQLite would leave the bytes of deleted rows in its pages, and their words in the search index until that is merged. */
+/** SQLite would leave the bytes of deleted rows in its pages, and their words in the search index until that is
+ * merged. */
 async function leavingNothing<T>(tx: Database, work: () => Promise<T>): Promise<T> {
   const set = (on: 0 | 1) => tx.run(`INSERT INTO search (search, rank) VALUES ('secure-delete', ${on})`, []);
   await tx.run("PRAGMA secure_delete = ON", []);

@@ -64,8 +64,8 @@ const RULES: readonly Rule[] = [
   [/not open|already been destroyed/, "unavailable", "it was closed"],
 ];
 
-/** Errors of SQLite, of JSON in a metadata cell, of Kysely for a row that must exist, of a number outside the range that
- * Vis writes, and of a table or column that is missing: a mismatch is a foreign key to such a table. */
+/** Errors of SQLite, of JSON in a metadata cell, of Kysely for a row that must exist, of a number outside the range
+ * that Vis writes, and of a table or column that is missing: a mismatch is a foreign key to such a table. */
 const DAMAGED =
   /malformed|corrupt|fts5: |SyntaxError|NoResultError|ERR_OUT_OF_RANGE|no such (table|column|index|function)|foreign key mismatch/;
 

@@ -20,8 +20,8 @@ interface FreeProcessOptions
   readonly own: Readonly<Record<string, string | undefined>>;
 }
 
-/** Runs a program without a wall: in a process group of its own, with few variables, within the time limit and the limit
- * of output. The group ends with the program. Rejects as `ProcessWall.spawn` does. */
+/** Runs a program without a wall: in a process group of its own, with few variables, within the time limit and the
+ * limit of output. The group ends with the program. Rejects as `ProcessWall.spawn` does. */
 export async function runFree(argv: readonly string[], options: FreeProcessOptions): Promise<Spawned> {
   if (options.cwd !== null) return await runIn(options.cwd, argv, options);
   const folder = await CommandFolder.make();
@@ -71,7 +71,8 @@ async function runIn(cwd: string, argv: readonly string[], options: FreeProcessO
   return { code, signal: by, ...run };
 }
 
-/** Where a program is looked for by its name. A relative folder would be one of the workspace, which no question names. */
+/** Where a program is looked for by its name. A relative folder would be one of the workspace, which no question
+ * names. */
 export function programFolders(
   own: FreeProcessOptions["own"],
   env: FreeProcessOptions["env"] = {},

@@ -5,8 +5,8 @@ import { shellText } from "../../domain/kit/text.ts";
 /** A command line for a shell, or a program with its arguments. */
 export type AskedCommand = string | readonly string[];
 
-/** What a lasting answer to a command would allow, one text for each program; or why it is asked every time. `runs` says
- * which files of the workspace its programs run. */
+/** What a lasting answer to a command would allow, one text for each program; or why it is asked every time. `runs`
+ * says which files of the workspace its programs run. */
 type CommandScopes =
   | { readonly scopes: readonly string[]; readonly runs: readonly string[] }
   | { readonly never: string };
@@ -341,8 +341,8 @@ const OPERATOR = /&&|\|\||[;|\n]/y;
 /** Parts of a word that every shell takes as they are; the quoted ones lose their quotes. */
 const PIECE = /([\w\-./:=,+@%^]+)|'([\x20-\x26\x28-\x7e]*)'|"([\x20\x23\x25-\x5b\x5d-\x5f\x61-\x7e]*)"/y;
 
-/** Reads a command line that is plain: literal words joined by `&&`, `||`, `;`, `|` and line breaks, so that every shell
- * runs these programs with these arguments and nothing else. */
+/** Reads a command line that is plain: literal words joined by `&&`, `||`, `;`, `|` and line breaks, so that every
+ * shell runs these programs with these arguments and nothing else. */
 export function readCommandLine(text: string): CommandLine {
   const parts: string[][] = [];
   let words: string[] = [];

@@ -197,8 +197,8 @@ function networkRules(): readonly string[] {
   ];
 }
 
-/** Folders from a writable one down to what is kept or hidden in it: who moves one of them takes its contents to another
- * name, for which there is no rule. */
+/** Folders from a writable one down to what is kept or hidden in it: who moves one of them takes its contents to
+ * another name, for which there is no rule. */
 function pinsOf({ write, kept, hidden }: SeatbeltPolicy): readonly string[] {
   const roots = write.filter(({ folder }) => folder).map(({ path }) => path);
   return [

@@ -112,8 +112,8 @@ export function takeThinking(text: string): ThinkParts {
   return ANY.test(text) ? new Parts(text).take() : { thinking: "", body: text, unclosed: "" };
 }
 
-/** The same for text that is no reply in JSON: only thinking with which it begins counts, since the marks further on may
- * be what it speaks of. */
+/** The same for text that is no reply in JSON: only thinking with which it begins counts, since the marks further on
+ * may be what it speaks of. */
 export function takeFirstThinking(text: string): ThinkParts {
   if (!ANY.test(text)) return { thinking: "", body: text, unclosed: "" };
   const parts = new Parts(text);
@@ -227,7 +227,8 @@ class Parts {
     return { thinking, body: this.#body.join(""), unclosed };
   }
 
-  /** Whether nothing but an answer comes before the end of thinking at `end`, and nothing after it. Code may be a draft. */
+  /** Whether nothing but an answer comes before the end of thinking at `end`, and nothing after it. Code may be a
+   * draft. */
   #isAnswerAlone(end: number): boolean {
     const before = this.#body.join("").trim();
     if (!REPLY.test(before) || /[\p{L}\p{N}{]/u.test(this.#text.slice(end))) return false;

@@ -239,7 +239,8 @@ export class HttpExchange {
     return body.getReader();
   }
 
-  /** Sends the request so that the bytes of its reply stay as they are. Only on this machine, since it takes no proxy. */
+  /** Sends the request so that the bytes of its reply stay as they are. Only on this machine, since it takes no
+   * proxy. */
   async #asSent(): Promise<Response> {
     const { url, init } = this.#sent;
     const { request } = await import("node:http");
@@ -294,7 +295,8 @@ const FIELDS = new Set(["", "data", "event", "id", "retry", "error"]);
 /** The `data` of server-sent events (WHATWG HTML, 9.2.6), as text, or as an object with `error` if the event says that
  * it is one. Events that arrived together are in one list, wherever the bytes and line ends (LF, CR LF, CR) are split.
  * Comments and ids are skipped. Also reads what some servers send instead: events that no empty line separates, and
- * JSON on lines of its own, and line ends inside its strings. Throws `RangeError` for an event or a line that is larger than any model's. */
+ * JSON on lines of its own, and line ends inside its strings. Throws `RangeError` for an event or a line that is larger
+ * than any model's. */
 export async function* sse(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<readonly unknown[]> {
   const decoder = new TextDecoder();
   const lines = new Lines();

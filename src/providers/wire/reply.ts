@@ -55,8 +55,8 @@ export class ReplyBuilder {
     this.#sentTokens = sentTokens;
   }
 
-  /** Tokens so far: the counts of the service, and estimates where it has counted nothing. Output that it counted before
-   * more arrived is at least that of what arrived. */
+  /** Tokens so far: the counts of the service, and estimates where it has counted nothing. Output that it counted
+   * before more arrived is at least that of what arrived. */
   get usage(): Usage {
     const { input = 0, output = 0, cached = 0, reasoning = 0, cacheWrite } = this.#counts;
     const heard = tokensInBytes(this.#bytes);

@@ -18,7 +18,8 @@ export const ALL_WALLS: WallSwitches = {
   seccomp: true,
 };
 
-/** By function: names that its results lack, and what to use instead. "commits.sha" is one of the objects in `commits`. */
+/** By function: names that its results lack, and what to use instead. "commits.sha" is one of the objects in
+ * `commits`. */
 export type Misnamed = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
 /** The first frame of a connection. */

@@ -1,5 +1,5 @@
-/** Entry point of the worker that runs blocks with grants. Its messages: what it starts with, from it that it has loaded,
- * then the walls that are in place, and from it why the child ends. */
+/** Entry point of the worker that runs blocks with grants. Its messages: what it starts with, from it that it has
+ * loaded, then the walls that are in place, and from it why the child ends. */
 import type { ConfinedWalls } from "../confine/confinement.ts";
 import { loadBlocks, type WorkerStart } from "./scripts.ts";
 

@@ -1,10 +1,10 @@
 import { bareList, flagsOf, intrinsics, intrinsics as own } from "./intrinsics.ts";
 
 /** Values as bytes, the same for host calls, variables, snapshots and export (`FORMAT`).
- * Covers primitives, arrays with holes, plain and null-prototype objects, Map, Set, Date, RegExp, Error, ArrayBuffer and
- * its views, URL, cycles and shared references. Reads only own data properties and runs no code of the value: no getter,
- * trap, iterator or `toJSON`. Drops accessors, symbol keys and hidden properties, unless `lost` asks for an exact copy;
- * everything else is refused. */
+ * Covers primitives, arrays with holes, plain and null-prototype objects, Map, Set, Date, RegExp, Error, ArrayBuffer
+ * and its views, URL, cycles and shared references. Reads only own data properties and runs no code of the value: no
+ * getter, trap, iterator or `toJSON`. Drops accessors, symbol keys and hidden properties, unless `lost` asks for an
+ * exact copy; everything else is refused. */
 
 /** Throws `CodecError` with the path of what cannot be encoded, at a depth over 1000, and over 5 million objects. */
 export function encode(value: unknown, options: EncodeOptions = {}): Uint8Array<ArrayBuffer> {
@@ -707,7 +707,8 @@ function isSparse(value: readonly unknown[]): boolean {
   return holes > 16;
 }
 
-/** Foreign code may have given a built-in object a plain prototype; encoded as plain data, its content would be lost. */
+/** Foreign code may have given a built-in object a plain prototype; encoded as plain data, its content would be
+ * lost. */
 function isPlain(value: object): boolean {
   return !(own.isMap(value) || own.isSet(value) || own.isNativeError(value) || own.isDate(value) ||
     own.isRegExp(value) || own.isArrayBuffer(value) || own.isView(value) || own.isBoxed(value) || own.isPromise(value));

@@ -28,7 +28,8 @@ const resultPrototypes: Record<string, object> = Object.create(null);
 const nameOfResult = uncurry(resultNames.get).bind(null, resultNames) as (prototype: object) => string | undefined;
 
 /** Makes a prototype of objects that count as plain ones. The codec stores the name with such an object, where it keeps
- * classes, and gives a decoded one the prototype of that name. The prototype is a Proxy, and its name begins with ":". */
+ * classes, and gives a decoded one the prototype of that name. The prototype is a Proxy, and its name begins with
+ * ":". */
 export function addResultPrototype(name: string, prototype: object): void {
   resultNames.set(prototype, name);
   resultPrototypes[name] = prototype;

@@ -137,8 +137,8 @@ export class ProcessLimits {
     return failed;
   }
 
-  /** Call when everything has been loaded. V8 maps 512 MiB of writable code range per isolate, which the limit counts although no
-   * page of it is used. The limit is therefore what the idle child has mapped plus `budget` bytes. */
+  /** Call when everything has been loaded. V8 maps 512 MiB of writable code range per isolate, which the limit counts
+   * although no page of it is used. The limit is therefore what the idle child has mapped plus `budget` bytes. */
   setMemory(budget: number): string[] {
     const mapped = Number(MAPPED.exec(this.#libc.readStart(this.#usage, STATUS_BYTES))?.[1]);
     this.#libc.closeDescriptor(this.#usage);

@@ -211,8 +211,8 @@ const READ: readonly GuardedCall[] = [
   { name: "statx", checks: [{ index: 2, oneOf: [AT_EMPTY_PATH] }] },
 ];
 
-/** Calls that depend on their arguments, or on the grants. None of them allows bind, listen, UDP, unlink, rename, link or
- * chmod. */
+/** Calls that depend on their arguments, or on the grants. None of them allows bind, listen, UDP, unlink, rename, link
+ * or chmod. */
 function accessCalls(pid: number, { read, write, ports }: KernelAccess): readonly GuardedCall[] {
   return [
     ...always(pid),

@@ -24,7 +24,8 @@ const DIFFER = -1;
 const MOST_BYTES = 8 << 20;
 const ENCODER = new TextEncoder();
 
-/** System calls that a process without a runtime makes (init.c) before it becomes the first process around a program. */
+/** System calls that a process without a runtime makes (init.c) before it becomes the first process around a
+ * program. */
 export class Plan {
   readonly steps: PlanStep[] = [];
   readonly #open = new Set<number>();

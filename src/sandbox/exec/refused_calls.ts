@@ -74,7 +74,8 @@ const SHARED: readonly CallName[] = [
   "mq_open",
   "mq_unlink",
 ];
-/** A namespace of processes confines signals, and so does Landlock from ABI 6 on. Elsewhere, all of them are refused. */
+/** A namespace of processes confines signals, and so does Landlock from ABI 6 on. Elsewhere, all of them are
+ * refused. */
 const SIGNALS: readonly CallName[] = [
   "kill",
   "tkill",
@@ -110,8 +111,8 @@ const NEW_NAMESPACES = 0x7e020000, TIOCSTI = 0x5412, TIOCLINUX = 0x541c;
 const CREATES = 0o100 | 0o20000000;
 const SET_ID = 0o6000;
 const O_WRONLY = 1, O_RDWR = 2, O_TRUNC = 0o1000;
-/** Landlock covers emptying a file from ABI 3 on. Below that, only those files may be emptied that it lets a program open
- * for writing. */
+/** Landlock covers emptying a file from ABI 3 on. Below that, only those files may be emptied that it lets a program
+ * open for writing. */
 const TRUNCATE_ABI = 3;
 const AF_UNIX = 1, AF_INET = 2, AF_INET6 = 10, AF_NETLINK = 16, IPPROTO_TCP = 6, NETLINK_ROUTE = 0;
 /** SOCK_STREAM, optionally with SOCK_NONBLOCK and SOCK_CLOEXEC. */

@@ -250,7 +250,8 @@ export class CallRegistry {
   }
 }
 
-/** At most what it takes once it is decoded: text is up to twice its bytes, and the table's length bounds its values. */
+/** At most what it takes once it is decoded: text is up to twice its bytes, and the table's length bounds its
+ * values. */
 function heapOf(payload: Bytes): number {
   const values = Math.min(MAX_CALL_VALUES, tableBytes(payload) / 2);
   return payload.length * 2 + values * BYTES_PER_VALUE;

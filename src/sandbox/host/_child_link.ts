@@ -156,7 +156,8 @@ function joinSmall(parts: readonly Bytes[]): readonly Bytes[] {
   return joined;
 }
 
-/** How long a request takes at most, and a rendering beyond its own limit: large values take seconds on a busy machine. */
+/** How long a request takes at most, and a rendering beyond its own limit: large values take seconds on a busy
+ * machine. */
 export const REQUEST_MS = 15_000;
 /** Limit of one answer over all its frames: no valid answer exceeds a child's memory. */
 const MAX_ANSWER_BYTES = 2 ** 30;

@@ -484,8 +484,8 @@ async function loadModules(
   }
 }
 
-/** For a child that a busy machine has delayed, and frames that are not read yet; for a large result on its way; between
- * two checks of the time. */
+/** For a child that a busy machine has delayed, and frames that are not read yet; for a large result on its way;
+ * between two checks of the time. */
 const DELAYED_MS = 300, ON_ITS_WAY_MS = 5000, LOOK_AGAIN_MS = 50;
 
 interface ActiveRunOptions {
@@ -544,7 +544,8 @@ export class ActiveRun {
     return id === this.#options.id;
   }
 
-  /** The child reports for how long it has waited only for calls with their own deadlines, and whether it still does. */
+  /** The child reports for how long it has waited only for calls with their own deadlines, and whether it still
+   * does. */
   waited(ms: number, { goesOn }: { readonly goesOn: boolean }): void {
     this.#waiting = { since: goesOn ? performance.now() : null, before: ms };
   }

@@ -55,7 +55,8 @@ function atLine(error: unknown, path: string): unknown {
   return what === undefined ? error : new SyntaxError(`${what} (${path}:${line})`);
 }
 
-/** Beside this file in an executable; otherwise the built file, relative to this folder or to a bundle of the program. */
+/** Beside this file in an executable; otherwise the built file, relative to this folder or to a bundle of the
+ * program. */
 const SUCRASE = ["./sucrase.js", "../../../build/sandbox/sucrase.js", "../sandbox/sucrase.js"];
 
 /** The built script that strips types. */

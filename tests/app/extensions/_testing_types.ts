@@ -1,4 +1,5 @@
-/** `deno task check` fails here where the types of `@vis/extension/testing` in a new folder are not those of its source. */
+/** `deno task check` fails here where the types of `@vis/extension/testing` in a new folder are not those of its
+ * source. */
 import type * as Source from "../../../src/extension/testing.ts";
 import type * as Types from "../../../docs/extend/vis-extension-testing.d.ts";
 

@@ -1,5 +1,5 @@
-/** Functions that exist in plain Deno and in the sandbox before a program runs. `$text(value)` describes a value so that
- * two values of the same text have the same type, contents and prototypes; `$show` prints that. */
+/** Functions that exist in plain Deno and in the sandbox before a program runs. `$text(value)` describes a value so
+ * that two values of the same text have the same type, contents and prototypes; `$show` prints that. */
 export const PRELUDE = String.raw`
 const $write = console.log;
 function $text(value, seen = []) {

@@ -5,7 +5,8 @@ export interface Program {
   readonly language: "js" | "ts";
   /** Statements, without those of `value`. */
   readonly text: string;
-  /** An expression whose value is part of the outcome. At top level the sandbox reports it as the value of the block. */
+  /** An expression whose value is part of the outcome. At top level the sandbox reports it as the value of the
+   * block. */
   readonly value?: string;
   /** Whether the words of an error count, or only its name. */
   readonly messages?: boolean;

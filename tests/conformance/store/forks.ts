@@ -11,7 +11,8 @@ async function values(store: Store, branchId: string): Promise<Record<string, st
   return Object.fromEntries(images.map(({ name, bytes }) => [name, new TextDecoder().decode(bytes)]));
 }
 
-/** One ended query of three iterations that set `a` each time and `b` in the last, then a second query that sets `c`. */
+/** One ended query of three iterations that set `a` each time and `b` in the last, then a second query that sets
+ * `c`. */
 async function history(store: Store): Promise<Branch & { readonly first: string; readonly second: string }> {
   const { queryId: first, ...branch } = await begun(store, { text: "first" });
   await iterate(store, { queryId: first, position: 0, blocks: [defines("a", "1")] });

@@ -25,8 +25,8 @@ interface OpenOptions {
 /** One browser for all tests. */
 const shared: { browser: Promise<LaunchedBrowser> | null } = { browser: null };
 
-/** A test of the page in a browser, shown as skipped with the reason where there is none. No error may reach the console,
- * nothing may be loaded from elsewhere, and the policy may not have had to stop anything. */
+/** A test of the page in a browser, shown as skipped with the reason where there is none. No error may reach the
+ * console, nothing may be loaded from elsewhere, and the policy may not have had to stop anything. */
 export function inBrowser(name: string, options: OpenOptions, run: (opened: Opened) => Promise<void>): void {
   const why = CHROMIUM === "" ? " (skipped: no Chromium on the PATH)" : "";
   Deno.test({

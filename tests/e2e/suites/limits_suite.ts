@@ -19,7 +19,8 @@ interface Served {
   readonly ask: ReturnType<typeof client>;
 }
 
-/** Runs of the program with limits of the settings, by the settings; docs/internals/limits.md says what happens at each. */
+/** Runs of the program with limits of the settings, by the settings; docs/internals/limits.md says what happens at
+ * each. */
 export function limitsSuite(launcher: Launcher): void {
   const withUser = (config: object, model: MockOptions, work: (user: User) => Promise<void>) => async () => {
     await using user = await User.make(launcher, model);

@@ -1,4 +1,5 @@
-/** Milliseconds that each state lasts, in turn: a change takes several looks at the folder, which should also meet it. */
+/** Milliseconds that each state lasts, in turn: a change takes several looks at the folder, which should also meet
+ * it. */
 const FOLDER = [0, 0.2, 3, 0.5, 12], LINK = [0, 0.2, 1];
 
 /** A worker that makes a folder a link to another one and back, as fast as it can, until it is told to stop. */

@@ -1,6 +1,6 @@
-/** `deno task chaos`: several nodes on one PostgreSQL server are killed, stopped and cut off while clients talk to them.
- * Writes docs/generated/chaos.json and the page chaos.md beside it; exits with 1 if anything was lost, repeated, out of
- * order or left behind.
+/** `deno task chaos`: several nodes on one PostgreSQL server are killed, stopped and cut off while clients talk to
+ * them. Writes docs/generated/chaos.json and the page chaos.md beside it; exits with 1 if anything was lost, repeated,
+ * out of order or left behind.
  *
  *     deno task chaos                                     3 nodes, 200 conversations of 10 requests, from source
  *     deno task chaos --compiled                          the executable

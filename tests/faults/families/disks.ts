@@ -8,7 +8,8 @@ import { shortened, World } from "../world/world.ts";
 
 const ROOM = "size=256m,nr_inodes=100000";
 
-/** The folder of Vis on a disk of its own that gets full, has no inodes or is read-only, and is well again afterwards. */
+/** The folder of Vis on a disk of its own that gets full, has no inodes or is read-only, and is well again
+ * afterwards. */
 export const disks: Family = {
   name: "disks",
   what: "a disk that gets full, is full from the start, has no inodes, is read-only",

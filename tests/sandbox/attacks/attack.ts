@@ -10,8 +10,8 @@ export interface Attack {
   readonly code: string;
   /** Walls that must stop it by themselves. All of them together stop every attack. */
   readonly claims: readonly Wall[];
-  /** Uses a thread of the runtime's pool. From source, such threads exist before the child sets Landlock, which does not
-   * cover them: the list of system calls stops them. */
+  /** Uses a thread of the runtime's pool. From source, such threads exist before the child sets Landlock, which does
+   * not cover them: the list of system calls stops them. */
   readonly pooled: boolean;
   /** Works where no wall stands, and is checked to: otherwise stopping it would prove nothing. "source": not in a
    * compiled program, whose main thread has permissions by kind and not all of them, as for /proc and ATTACH. */

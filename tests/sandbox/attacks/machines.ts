@@ -1,4 +1,5 @@
-/** The part of the attack table that is made on other machines: what it has of their output, and how a page shows it. */
+/** The part of the attack table that is made on other machines: what it has of their output, and how a page shows
+ * it. */
 
 /** One kernel and one user of it, tried to the end. */
 export interface MachineRun {
@@ -29,7 +30,8 @@ const GROUPS: readonly (readonly [title: string, name: RegExp])[] = [
   ["commands without namespaces, with all attacks", /^ProcessWall: commands without namespaces that /],
 ];
 
-/** Reads lines of the Test Anything Protocol, in parts. One that broke off, so that it has no plan, counts as failed. */
+/** Reads lines of the Test Anything Protocol, in parts. One that broke off, so that it has no plan, counts as
+ * failed. */
 export function groupsOf(output: string): ReadonlyMap<string, MachineGroup> {
   const groups = new Map<string, { tried: number; skipped: number; failed: string[] }>();
   for (const part of output.split(PART).slice(1)) {

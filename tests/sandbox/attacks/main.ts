@@ -1,5 +1,6 @@
-/** The walls one by one, and the attacks on the kernel wall and on all walls, as lines of the Test Anything Protocol: for
- * a machine that has no more than a runtime. It is slow where it is emulated, so attacks that only last are left out. */
+/** The walls one by one, and the attacks on the kernel wall and on all walls, as lines of the Test Anything Protocol:
+ * for a machine that has no more than a runtime. It is slow where it is emulated, so attacks that only last are left
+ * out. */
 import { probeWalls } from "../../../src/sandbox/host/probe_walls.ts";
 import { SLOW } from "../../helpers/sandbox.ts";
 import { claimed, runColumn } from "./table.ts";

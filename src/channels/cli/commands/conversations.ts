@@ -138,7 +138,8 @@ export async function deleteConversation(
 /** Enough of an id to find a conversation again. */
 const ID_CHARS = 13;
 
-/** A conversation in a list on a terminal: short id, age, requests, title and, unless only one is listed, its folder. */
+/** A conversation in a list on a terminal: short id, age, requests, title and, unless only one is listed, its
+ * folder. */
 function conversationLine(
   { conversationId, activeAt, queries, running, title, workspace }: {
     readonly conversationId: string;

@@ -13,8 +13,8 @@ interface DoctorFlags {
   readonly report: boolean;
 }
 
-/** `vis doctor`: one line per check with its fix. Resolves with 1 if a check failed; a report never fails. Ctrl-C leaves
- * nothing behind. */
+/** `vis doctor`: one line per check with its fix. Resolves with 1 if a check failed; a report never fails. Ctrl-C
+ * leaves nothing behind. */
 export async function doctorCommand(
   { services, io, flags }: CommandInput<DoctorFlags>,
 ): Promise<number> {

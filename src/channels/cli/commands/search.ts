@@ -18,7 +18,8 @@ interface SearchFlags {
   readonly json: boolean;
 }
 
-/** `vis search`: two lines per match, best first; on a terminal by conversation. Resolves with 1 if there are no matches. */
+/** `vis search`: two lines per match, best first; on a terminal by conversation. Resolves with 1 if there are no
+ * matches. */
 export async function searchCommand(
   words: readonly string[],
   { services, io, flags }: CommandInput<SearchFlags>,

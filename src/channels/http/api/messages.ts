@@ -213,8 +213,8 @@ async function begin(
   );
 }
 
-/** Whether a running query received the message. Throws `Problem` if one runs and the message has more than a text: that
- * would be lost. */
+/** Whether a running query received the message. Throws `Problem` if one runs and the message has more than a text:
+ * that would be lost. */
 async function steered(
   c: Context<Env>,
   { body, conversation }: { readonly body: Message; readonly conversation: Conversation },

@@ -61,7 +61,8 @@ const NO_VALUE = undefined;
 /** Runs blocks, one at a time, and reports each once: its value, its error, its deadline or its cancellation. */
 export class Blocks {
   readonly #parts: BlockParts;
-  /** For the deadline of the block that was known when it was set; null if there is none, or if it passed in a pause. */
+  /** For the deadline of the block that was known when it was set; null if there is none, or if it passed in a
+   * pause. */
   #timer: ReturnType<typeof captured.setTimeout> | null = null;
   #active: Active | null = null;
   #lastId = "";
@@ -77,8 +78,8 @@ export class Blocks {
     return this.#lastId;
   }
 
-  /** How long a turn of this owner may take. A block that is out of time is ended here too: turns that follow each other
-   * without a pause may delay its timer. */
+  /** How long a turn of this owner may take. A block that is out of time is ended here too: turns that follow each
+   * other without a pause may delay its timer. */
   limitMs(owner: RunContext | null): number {
     const active = this.#active;
     if (!active) return BACKGROUND_MS;
@@ -430,7 +431,7 @@ export interface BlockParts {
   readonly notes: Notes;
   readonly results: ShownResults;
   readonly variables: RealmVariables;
-  /** Bounded text of any value; runs no code of it. `chars` is a lower limit than that of the settings, and `more` follows
-   * a text that leaves something out. */
+  /** Bounded text of any value; runs no code of it. `chars` is a lower limit than that of the settings, and `more`
+   * follows a text that leaves something out. */
   readonly preview: (value: unknown, bounds?: { readonly chars?: number; readonly more?: string }) => string;
 }

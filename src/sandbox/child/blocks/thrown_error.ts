@@ -41,8 +41,8 @@ export interface ThrownError {
   readonly frames: readonly ThrownFrame[];
 }
 
-/** Describes anything that was thrown. Call it within the turn: V8 makes a stack when it is first read, from the name and
- * message of the error, which may be getters. No other getter or trap runs. */
+/** Describes anything that was thrown. Call it within the turn: V8 makes a stack when it is first read, from the name
+ * and message of the error, which may be getters. No other getter or trap runs. */
 export function thrownError(thrown: unknown, preview: (value: unknown) => string): ThrownError {
   if (!isError(thrown)) return { name: "Error", message: cut(`thrown: ${preview(thrown)}`, MAX_MESSAGE), frames: [] };
   const { name, message } = errorText(thrown), hint = inheritedText(thrown, "hint");

@@ -20,8 +20,8 @@ interface CompilerOptions {
   readonly values: TemplateValues;
 }
 
-/** The compiler in its own context. Only primitive values cross: an object of that context would lead a block to the prototypes
- * that the parser uses. Nothing here is called by a block, so that no error of that context reaches one. */
+/** The compiler in its own context. Only primitive values cross: an object of that context would lead a block to the
+ * prototypes that the parser uses. Nothing here is called by a block, so that no error of that context reaches one. */
 export class Compiler {
   readonly #ask: Ask;
 

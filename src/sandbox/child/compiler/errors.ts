@@ -7,8 +7,8 @@ import { fileOfRestored } from "./shared.ts";
 const MAX_STACK = 2000;
 
 /** Describes what was thrown, with positions in the model's text. Runs in the compiler's context, where no block has
- * replaced anything. Line and column refer to the block that ran. If the error comes from a function of an earlier block,
- * the excerpt shows that place too. */
+ * replaced anything. Line and column refer to the block that ran. If the error comes from a function of an earlier
+ * block, the excerpt shows that place too. */
 export function blockError(
   thrown: ThrownError,
   { block, blocks, hints }: {

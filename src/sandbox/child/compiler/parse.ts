@@ -152,7 +152,8 @@ export function parseText(given: string, loadSucrase: () => StripTypes): Parsed 
   return typed.ok ? typed : plain;
 }
 
-/** `f<T>(x)` and `new Set<string>(list)` are comparisons in JavaScript and calls in TypeScript. A block is TypeScript. */
+/** `f<T>(x)` and `new Set<string>(list)` are comparisons in JavaScript and calls in TypeScript. A block is
+ * TypeScript. */
 function hasTypeArguments(program: AnyNode, js: string): boolean {
   return js.includes("<") && />\s*[(`]/.test(js) && compared(program, js);
 }

@@ -1,6 +1,6 @@
 /* The compiler: parses, strips, checks and rewrites code, describes errors in it, and renders answers. Its bundle is
- * evaluated in a context of its own, which no block reaches: a block that replaces RegExp.prototype.test would mislead the
- * parser. Questions and answers cross as JSON, from `compiler.ts` in the context of the blocks.
+ * evaluated in a context of its own, which no block reaches: a block that replaces RegExp.prototype.test would mislead
+ * the parser. Questions and answers cross as JSON, from `compiler.ts` in the context of the blocks.
  *
  *   prepare.ts    a block from the model's text to a script: repairs it, and uses `parse.ts`, `refusals.ts`, `rewrite.ts`
  *   declarations.ts  what a block declares; `analysis.ts` names and nodes of a syntax tree, `positions.ts` where they are

@@ -1,5 +1,5 @@
-/* What the compiler shares with the context of the blocks. Both load it, and the compiler's context has only the language:
- * it imports nothing. */
+/* What the compiler shares with the context of the blocks. Both load it, and the compiler's context has only the
+ * language: it imports nothing. */
 import type { SYSTEM_VARIABLES, VariableImage } from "../../../domain/query/variable.ts";
 
 /** There is nothing of that name. */

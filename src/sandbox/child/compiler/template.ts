@@ -18,8 +18,9 @@ const TYPES: readonly string[] = ["text", "name", "&", "#", "^", ">", "!", "="];
 
 const MAX_CHARS = 1 << 20, MAX_STEPS = 1_000_000;
 
-/** Resolves the text of a final answer: the name of a variable, a Mustache template over variables, or plain text. Runs in
- * the context of the compiler: a block that replaces String.prototype.substring would rewrite the answer. Nothing is escaped, no function or getter is called, and there are no partials. Never throws. */
+/** Resolves the text of a final answer: the name of a variable, a Mustache template over variables, or plain text. Runs
+ * in the context of the compiler: a block that replaces String.prototype.substring would rewrite the answer. Nothing is
+ * escaped, no function or getter is called, and there are no partials. Never throws. */
 export function render(template: string, values: TemplateValues): Rendered {
   values.forget(0); // of a rendering that was stopped
   const names: unknown = JSON.parse(values.names());

@@ -1,5 +1,6 @@
 /** What the child itself needs from the runtime, captured before its global is emptied and before foreign code can
- * replace anything. Modules that run after foreign code use these, null-prototype objects and their own classes. They never use methods of shared prototypes, iteration protocols, or globals looked up at the time of use. */
+ * replace anything. Modules that run after foreign code use these, null-prototype objects and their own classes. They
+ * never use methods of shared prototypes, iteration protocols, or globals looked up at the time of use. */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { setImmediate } from "node:timers";
 import { types } from "node:util";

@@ -33,7 +33,8 @@ export function realmGlobals(turns: RealmTurns, current: () => RunContext | null
   const NativeRegistry = FinalizationRegistry;
   const { register, unregister } = NativeRegistry.prototype;
 
-  /** The operation starts after this turn, so it is given text and the current bytes: reading an object may run code. */
+  /** The operation starts after this turn, so it is given text and the current bytes: reading an object may run
+   * code. */
   const digestLater = (algorithm: unknown, data: BufferSource): Promise<unknown> =>
     new captured.Promise((resolve, reject) => {
       const isObject = typeof algorithm === "object" && algorithm !== null;

@@ -6,8 +6,8 @@ import { captured, look, nameSet } from "./captured.ts";
 
 type Plain = Record<string, unknown>;
 
-/** Names that Vis adds to the realm. What a block does to them without declaring them is undone when it ends. A variable
- * of the same name hides the original, which stays reachable as `vis.NAME`, a module or namespace also as
+/** Names that Vis adds to the realm. What a block does to them without declaring them is undone when it ends. A
+ * variable of the same name hides the original, which stays reachable as `vis.NAME`, a module or namespace also as
  * `vis.ext.NAME`. */
 export class InjectedNames {
   readonly #values: Plain = look.create(null);

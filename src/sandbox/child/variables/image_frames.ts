@@ -7,7 +7,8 @@ const { defineProperty } = Object;
 const PART_BYTES = MAX_PAYLOAD_BYTES / 2;
 const OVERHEAD_BYTES = 500;
 
-/** Splits variables into parts that fit one frame each. Those that share a table stay together, since it is sent once. */
+/** Splits variables into parts that fit one frame each. Those that share a table stay together, since it is sent
+ * once. */
 export function imageParts(images: readonly VariableImage[]): VariableImage[][] {
   const parts: VariableImage[][] = [];
   let part: VariableImage[] = [], size = 0, last: VariableImage | null = null;

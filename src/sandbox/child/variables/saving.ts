@@ -27,7 +27,8 @@ const LARGE = 64 << 10;
 /** Code that names one of these can reach every variable. */
 const REACH_ALL = nameSet(["globalThis", "results", "vis"]);
 
-/** The end of one block: which variables it can have changed, which of them did change, and what to store. For one use. */
+/** The end of one block: which variables it can have changed, which of them did change, and what to store. For one
+ * use. */
 export class Saving {
   readonly #parts: SavingParts;
   readonly #named: Record<string, true> = look.create(null);
@@ -155,8 +156,8 @@ export class Saving {
     return imageOf(shot, { table, assumed: coarse, alias }, this.#parts);
   }
 
-  /** Whether the last saved image keeps exactly the sharing of now. A table that was only assumed to be shared keeps the
-   * sharing of all that are in it, and may have others. */
+  /** Whether the last saved image keeps exactly the sharing of now. A table that was only assumed to be shared keeps
+   * the sharing of all that are in it, and may have others. */
   #isStoredWith({ tableHash, tableAssumed, group }: VariableRecord, now: string): boolean {
     if (!tableAssumed) return tableHash === now;
     for (let i = 0; group && i < group.members.length; i++) {

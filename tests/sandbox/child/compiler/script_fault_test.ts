@@ -12,8 +12,8 @@ const ESCAPED = "globalThis.escaped = true";
 /** Leaves the block's function, if the rewriter lets it. */
 const OUT = `}); ${ESCAPED}; (function(){`;
 
-/** Compiles the code of a block and asks the engine, which has a parser of its own: the script makes one function, whose
- * text is the whole script. */
+/** Compiles the code of a block and asks the engine, which has a parser of its own: the script makes one function,
+ * whose text is the whole script. */
 function assertOneFunction(code: string, source: string): void {
   Reflect.deleteProperty(globalThis, "escaped");
   const made: unknown = new vm.Script(code).runInThisContext();
