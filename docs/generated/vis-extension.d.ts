@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 39ff337be78c8c3184db5175c993fac85ab2f2d29be37c9b9c3e8c250353426d
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 6ed5052f0a8f0a00c13ff78727f2ef95744962d58198be546ee213c0981ce3d4
 import { z } from 'zod';
 
 /** Any value that JSON can express. */
@@ -257,8 +257,8 @@ export interface LogEntry {
 export interface SpawnOptions {
   /** The top of the repository around the workspace: the program may read all of it. Vis sets it. */
   readonly root?: string;
-  /** Relative to the workspace, and inside it or `root`; defaults to the workspace. Null starts the program in its temporary home
-   * folder, and leaves folders of the workspace out of its PATH and of the variables of toolchains. */
+  /** Relative to the workspace, and inside it or `root`; defaults to the workspace. Null starts the program in its
+   * temporary home folder, and leaves folders of the workspace out of its PATH and of the variables of toolchains. */
   readonly cwd?: string | null;
   /** Added to the few variables that every program gets. */
   readonly env?: Readonly<Record<string, string>>;
@@ -269,8 +269,8 @@ export interface SpawnOptions {
   readonly timeoutMs?: number;
   /** Limit for each of the two outputs, whose beginning and end are kept. 1 MiB if absent. */
   readonly maxBytes?: number;
-  /** Decodes an output in another encoding than UTF-8 by its byte order mark or by a guess, if all of it is there; a note
-   * of the result names the encoding. Otherwise, bytes that are not UTF-8 are U+FFFD. */
+  /** Decodes an output in another encoding than UTF-8 by its byte order mark or by a guess, if all of it is there; a
+   * note of the result names the encoding. Otherwise, bytes that are not UTF-8 are U+FFFD. */
   readonly guessEncoding?: boolean;
   /** Ends the program as the time limit does; `spawn` then rejects with the reason. */
   readonly signal?: AbortSignal;
@@ -287,8 +287,8 @@ export interface SpawnOptions {
   readonly write?: readonly string[];
   /** Absolute paths that stay as they are even there. */
   readonly keep?: readonly string[];
-  /** The program brings files into the workspace: others that can change files there pause meanwhile. One that could then
-   * change what git or Vis obey is ended, and a note of the result says so. */
+  /** The program brings files into the workspace: others that can change files there pause meanwhile. One that could
+   * then change what git or Vis obey is ended, and a note of the result says so. */
   readonly pauses?: boolean;
   /** Absolute paths that it may read and execute, in addition to the usual ones. */
   readonly read?: readonly string[];
@@ -326,14 +326,15 @@ export interface Spawned {
   readonly notes: readonly string[];
   /** After a program that could change the repository: what git runs or obeys there now and did not before. */
   readonly obeyed?: readonly string[];
-  /** Folders below the repository of the workspace that are repositories now and were not before: `git add -A` would add
-   * them. */
+  /** Folders below the repository of the workspace that are repositories now and were not before: `git add -A` would
+   * add them. */
   readonly repositories?: readonly string[];
 }
 /** What the wall leaves to programs in this run. */
 export interface ProgramWalls {
   readonly network: boolean;
-  /** Whether every part of the wall is there: namespaces, a read-only repository, Landlock, a filter of system calls. */
+  /** Whether every part of the wall is there: namespaces, a read-only repository, Landlock, a filter of system
+   * calls. */
   readonly whole: boolean;
   /** Why it is not; "" if it is. */
   readonly reason: string;
@@ -373,7 +374,8 @@ export interface Extension {
   readonly requires?: readonly string[];
   /** Called for each query; a falsy result, or a promise of one, leaves out symbols, prompt and nudge. */
   readonly activate?: (env: EnvironmentView) => unknown;
-  /** Of shipped extensions: what the user does so that `activate` lets it in. The prompt says it while it is left out. */
+  /** Of shipped extensions: what the user does so that `activate` lets it in. The prompt says it while it is left
+   * out. */
   readonly howToEnable?: string;
   readonly prompt?: string | ((env: EnvironmentView) => string | Promise<string>);
   /** A sample step and the answer that follows. The prompt shows that of the first active extension that has one. */
@@ -393,7 +395,8 @@ export interface Extension {
   readonly modules?: Readonly<Record<string, string>>;
   /** Grants to the sandbox itself; most extensions need none. */
   readonly allow?: Partial<Readonly<Record<"net" | "read" | "write" | "env", readonly string[]>>>;
-  /** Default of its setting `enabled`; on if `extensions.allow` names it, never in the locked profile. Absent: always on. */
+  /** Default of its setting `enabled`; on if `extensions.allow` names it, never in the locked profile. Absent: always
+   * on. */
   readonly onByDefault?: boolean;
   /** What the locked profile loads of it for a read-only workspace: everything, or the listed functions with a prompt
    * that names no others. If absent, nothing of a shipped extension is loaded. */
@@ -405,8 +408,8 @@ export interface Extension {
   readonly config?: z.ZodType;
   /** Of shipped extensions: an older name of its section, at the top of the settings file. */
   readonly section?: string;
-  /** Sees what programs change in the workspace, for `env.watchFiles` of all extensions; the first extension that has it
-   * counts. */
+  /** Sees what programs change in the workspace, for `env.watchFiles` of all extensions; the first extension that has
+   * it counts. */
   readonly watchFiles?: (env: EnvironmentView) => FileWatcher;
   /** Commands that it adds to `vis`. */
   readonly cli?: readonly CliCommand[];
@@ -449,7 +452,8 @@ export interface FunctionOptions {
   /** The call that these errors show; generated from the argument list if absent. */
   readonly usage?: string;
   /** Names that its results lack and similar tools have, each with what to use instead: `{exitCode: "code"}`. Asking an
-   * object of a result, or of a list that is one, for such a name throws; "commits.sha" is one of those in `commits`. */
+   * object of a result, or of a list that is one, for such a name throws; "commits.sha" is one of those in
+   * `commits`. */
   readonly misnamed?: Readonly<Record<string, string>>;
   /** It has a time limit of its own and does not count against the block's time. */
   readonly untimed?: boolean;
@@ -466,7 +470,8 @@ export interface FunctionOptions {
   readonly after?: After;
   readonly onError?: OnError;
 }
-/** A host function: gets the call's environment, then the model's arguments. If it throws, the model sees the message. */
+/** A host function: gets the call's environment, then the model's arguments. If it throws, the model sees the
+ * message. */
 export type HostFunction = (env: EnvironmentView, ...args: any[]) => unknown;
 export type Call = {
   readonly env: EnvironmentView;
@@ -488,7 +493,8 @@ export declare function fn(name: string, run: HostFunction, options: FunctionOpt
 export declare function value(name: string, constant: unknown, options: {
   readonly doc: string;
 }): ValueSymbol;
-/** What an extension sees, read-only: docs/extend/spec.md. A key marked `?` is absent where its part is, as in a test. */
+/** What an extension sees, read-only: docs/extend/spec.md. A key marked `?` is absent where its part is, as in a
+ * test. */
 export type EnvironmentView = ConversationKeys & QueryKeys;
 /** Keys that exist for the whole life of an environment. Objects are snapshots of the current state. */
 export interface ConversationKeys {
@@ -502,8 +508,8 @@ export interface ConversationKeys {
   readonly depth: number;
   /** Real path of the workspace. */
   readonly workspace: string;
-  /** Real path of the top of the repository around the workspace, which may be read as well; absent where the workspace is
-   * the top, or in none. */
+  /** Real path of the top of the repository around the workspace, which may be read as well; absent where the workspace
+   * is the top, or in none. */
   readonly root?: string;
   /** Read access to everything stored. */
   readonly db?: HistoryReader;
@@ -537,7 +543,8 @@ export interface ConversationKeys {
   readonly log?: (text: string) => void;
   /** Its section of the configuration, parsed by its `config`. */
   readonly config?: unknown;
-  /** Adds an extension to this conversation only, starting with the next query; `load` takes a namespace or a folder. */
+  /** Adds an extension to this conversation only, starting with the next query; `load` takes a namespace or a
+   * folder. */
   readonly register?: (extension: Extension) => void;
   readonly load?: (ref: string) => Promise<Extension>;
   /** The only way to start a process. It runs behind the kernel wall and ends with the call, or, outside a call, with
@@ -571,13 +578,13 @@ export interface QueryKeys {
     readonly system?: string;
   }) => Promise<string>;
   /** Asks the user, who can allow it once, for the conversation or for the workspace, or refuse it. Resolves without a
-   * question if a lasting answer allows it, and with a refusal if nobody can be asked. Time limits stand still. Present in
-   * calls of functions that are `untimed`. */
+   * question if a lasting answer allows it, and with a refusal if nobody can be asked. Time limits stand still. Present
+   * in calls of functions that are `untimed`. */
   readonly approve?: (request: ApprovalRequest) => Promise<Approval>;
   /** Tells the model something in its next message, once, besides the result of a call. Present in calls. */
   readonly note?: (text: string) => void;
-  /** Tells the query of a file that the call changed, as a unified diff, besides the key `diff` of its result. Present in
-   * calls. */
+  /** Tells the query of a file that the call changed, as a unified diff, besides the key `diff` of its result. Present
+   * in calls. */
   readonly changedFile?: (diff: string) => void;
   /** For a program that may change files of the workspace; null where no extension can watch. Present in calls. */
   readonly watchFiles?: () => FileWatcher | null;
@@ -590,12 +597,13 @@ export interface QueryKeys {
    * calls and hooks. */
   readonly runChild?: (task: string, options?: ChildOptions) => Promise<ChildResult>;
 }
-/** Finds out what programs change in the workspace. Where several run at once, the first report has the changes of all. */
+/** Finds out what programs change in the workspace. Where several run at once, the first report has the changes of
+ * all. */
 export interface FileWatcher {
   /** Call it before a program begins, and what it returns when the program has ended. */
   begin(): Promise<() => void>;
-  /** Tells the query what has changed since the last report, or since a program began, and keeps what it was for `undo`;
-   * null if nothing. */
+  /** Tells the query what has changed since the last report, or since a program began, and keeps what it was for
+   * `undo`; null if nothing. */
   report(): Promise<FileChanges | null>;
 }
 /** Files, links and empty folders, without what `.gitignore` leaves out. The lists are bounded, `files` counts all. */
@@ -607,8 +615,8 @@ export interface FileChanges {
   /** How many of them `undo` cannot bring back; absent if it can bring back all. */
   readonly notUndoable?: number;
 }
-/** `reason` completes "which": "git runs by the setting core.hooksPath". `running` names a command that could change the
- * path as well, once it is replaced; null if there is none. */
+/** `reason` completes "which": "git runs by the setting core.hooksPath". `running` names a command that could change
+ * the path as well, once it is replaced; null if there is none. */
 export type ObeyedPath = Readonly<{
   path: string;
   reason: string;
@@ -694,8 +702,8 @@ export interface OwnStore {
   }): Promise<readonly FoundState[]>;
   /** False if there was none. Only a conversation keeps the versions of a deleted key. */
   delete(key: string, options?: Scoped): Promise<boolean>;
-  /** Stores bytes of any size and returns a reference to be put into a value: `vis db prune` removes bytes that no value
-   * refers to. */
+  /** Stores bytes of any size and returns a reference to be put into a value: `vis db prune` removes bytes that no
+   * value refers to. */
   putBytes(bytes: Uint8Array | AsyncIterable<Uint8Array>): Promise<string>;
   /** The bytes of a reference in pieces, each read on demand. Throws if they are gone or damaged. */
   bytes(reference: string): AsyncIterable<Uint8Array<ArrayBuffer>>;
@@ -724,7 +732,8 @@ export type PrevExpression = Readonly<Record<"code" | "preview" | "stdout" | "st
 export interface DoctorContext {
   /** The extension's section of the configuration, as parsed by `config`. */
   readonly config: unknown;
-  /** Runs a program in an empty folder, behind the kernel wall and without network; null if programs cannot run here. */
+  /** Runs a program in an empty folder, behind the kernel wall and without network; null if programs cannot run
+   * here. */
   readonly spawn: Spawn | null;
   /** The same in the workspace, as in a conversation. */
   readonly spawnInWorkspace: Spawn | null;
@@ -771,7 +780,8 @@ export interface NormalExtension extends Extension {
   readonly symbols: NonNullable<Extension["symbols"]>;
   readonly [REALM_SCRIPTS]?: Readonly<Record<string, string>>;
 }
-/** Checks everything that does not depend on other extensions, and fills in optional keys. Throws TypeError that names key and extension. */
+/** Checks everything that does not depend on other extensions, and fills in optional keys. Throws TypeError that names
+ * key and extension. */
 declare function validateExtension(spec: Extension): NormalExtension;
 /** Runs tasks while their amounts together are at most `limit`, in the order of their requests. An amount is 1 by
  * default, so that a limit of 1 makes a mutex; it may also be bytes. One above the limit counts as the limit and runs
@@ -895,8 +905,8 @@ export declare function firstEntries(path: string, { most, os }: {
 }): Promise<FirstEntries>;
 /** Whether a text matches a pattern in which `*` stands for any text. Linear: no pattern can hang it. */
 export declare function matchesWildcard(pattern: string, text: string): boolean;
-/** Whether a path relative to the workspace is that of a secret file, whatever its case. A pattern without `/` is that of
- * a name. */
+/** Whether a path relative to the workspace is that of a secret file, whatever its case. A pattern without `/` is that
+ * of a name. */
 export declare function isSecretFile(path: string, patterns: readonly string[]): boolean;
 /** The name that was probably meant: at most a third of the letters differ. Null if none is close. */
 export declare function nearestName(asked: string, names: readonly string[]): string | null;
