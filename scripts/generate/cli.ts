@@ -111,7 +111,7 @@ function silent(): Io {
     stdout: never,
     stderr: never,
     ...{ stdinIsTerminal: false, stdoutIsTerminal: false, stderrIsTerminal: false },
-    ...{ stdoutColor: false, stderrColor: false, columns: () => 80 },
+    ...{ stdoutColor: false, stderrColor: false, columns: () => 80, rows: () => 24 },
     ...{ readStdin: never, askLine: never, askSecret: never, onInterrupt: never },
   };
 }

@@ -279,6 +279,7 @@ export interface Io {
   readonly stdoutColor: boolean;
   readonly stderrColor: boolean;
   readonly columns: () => number;
+  readonly rows: () => number;
   /** Rejects with `UsageError` if the input is not text. */
   readStdin(): Promise<string>;
   /** Prompts for a line on the terminal. Rejects with `UsageError` if there is no terminal, and with `Cancelled` on

@@ -251,11 +251,11 @@ const AFTER_REQUEST_MS = 40;
 /** Even if the router does not try them again. */
 const PASSING: readonly ProviderErrorCode[] = ["rate", "network", "stall"];
 
-/** Calls the model once (the router retries), streaming thinking and code to the channels once `announced` resolves.
- * Throws only `Cancelled` and defects. */
 /** Faults of replies that may be calls of tools. */
 const HABITUAL: ReadonlySet<string> = new Set(["tools", "text", "json"]);
 
+/** Calls the model once (the router retries), streaming thinking, code and the draft of an answer to the channels once
+ * `announced` resolves. Throws only `Cancelled` and defects. */
 async function askModel(
   frame: IterationFrame,
   { messages, reasoning, announced, prefer = null }:
@@ -360,6 +360,7 @@ class ReplyProgress {
   #text: string[] = [];
   #reasoning: string[] = [];
   #thinking: string[] = [];
+  #drafted = false;
 
   constructor(send: (event: QueryEventBody) => void) {
     this.#send = send;
@@ -380,8 +381,8 @@ class ReplyProgress {
     return this.#reasoning.length > 0 || this.#thinking.length > 0;
   }
 
-  /** Returns true if part of it is shown: code, and native reasoning, which takes precedence over the reply's own
-   * thinking. */
+  /** Returns true if part of it is shown that stays: code, and native reasoning, which takes precedence over the reply's
+   * own thinking. */
   take(event: Delta): boolean {
     if (event.type === "reasoning") {
       this.#reasoning.push(event.delta);
@@ -389,18 +390,22 @@ class ReplyProgress {
       return true;
     }
     this.#text.push(event.delta);
-    const { thinking, code } = this.#stream.push(event.delta);
+    const { thinking, code, answer } = this.#stream.push(event.delta);
     const isOwn = thinking !== "" && this.#reasoning.length === 0;
     if (isOwn) {
       this.#thinking.push(thinking);
       this.#send({ type: "thinking", delta: thinking });
     }
     for (const { block, delta } of code) this.#send({ type: "code", block, delta });
+    if (answer !== "") this.#send({ type: "answer_draft", delta: answer });
+    this.#drafted ||= answer !== "";
     return isOwn || code.length > 0;
   }
 
-  /** The reply is requested again: what arrived so far, of which nothing was shown, is discarded. */
+  /** The reply is requested again: what arrived so far, of which nothing but a draft was shown, is discarded. */
   again(): void {
+    if (this.#drafted) this.#send({ type: "answer_draft", delta: "", anew: true });
+    this.#drafted = false;
     this.#stream = new ReplyStream();
     this.#text = [];
   }

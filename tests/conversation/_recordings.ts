@@ -11,6 +11,16 @@ export const BAD = [
   "![x](https://evil.example/track) \ud800",
 ].join("\n");
 
+/** A diff whose names and lines are hostile. */
+const BAD_DIFF = [`--- a/${oneLine(BAD)}`, `+++ b/${oneLine(BAD)}`, "@@ -1,2 +1,2 @@"].concat(
+  BAD.split("\n").flatMap((line) => [`-${line}`, `+${line} !`]).slice(0, 4),
+  BAD,
+).join("\n");
+
+function oneLine(text: string): string {
+  return text.replaceAll("\n", " ");
+}
+
 export function recordedIteration(fields: Partial<RecordedIteration> = {}): RecordedIteration {
   return {
     iterationId: "i",
@@ -66,7 +76,7 @@ export function hostileRecording(): Recording {
     thinking: BAD,
     error: BAD,
     notes: [BAD],
-    blocks: [{ code: BAD, result, diffs: [] }],
+    blocks: [{ code: BAD, result, diffs: [BAD_DIFF] }],
     calls: [{ prompt: BAD, reply: BAD, error: null }, { prompt: BAD, reply: null, error: BAD }],
     children: [recordedQuery({ text: BAD, answer: BAD })],
   });

@@ -20,6 +20,8 @@ export interface ScriptedReplyParts {
   readonly delayMs?: number;
   /** The first event waits until this settles; an abort ends the wait. */
   readonly after?: Promise<unknown>;
+  /** The second half of the text waits until this settles; an abort ends the wait. */
+  readonly between?: Promise<unknown>;
   /** Characters per event (default 16). */
   readonly chunk?: number;
   readonly finish?: string;
@@ -164,7 +166,9 @@ class Scripted implements ScriptedProvider {
       throwIfAborted(request.signal);
       yield { type: "reasoning", delta };
     }
-    for (const delta of pieces(reply.text, reply.chunk)) {
+    const texts = [...pieces(reply.text, reply.chunk)];
+    for (const [at, delta] of texts.entries()) {
+      if (reply.between && at === texts.length >> 1) await abortable(reply.between, request.signal);
       throwIfAborted(request.signal);
       yield { type: "text", delta };
     }

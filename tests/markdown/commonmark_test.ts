@@ -168,6 +168,7 @@ function terminalOf(markdown: string): Styled {
     ...{ heading: mark("bold"), strong: mark("bold"), emphasis: mark("italic"), strikethrough: mark("strikethrough") },
     ...{ code: mark("code"), link: same, mark: () => "" },
     spans: { ...span, added: same, removed: same, place: same, file: same, plain: same },
+    changed: { added: same, removed: same },
     open: (text: string, href: string) => mark(`link:${href}`)(text),
   };
   const open: string[] = [];

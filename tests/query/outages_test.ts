@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { QueryProgress } from "../../src/domain/query/query_progress.ts";
 import type { QueryEvent } from "../../src/domain/query/query_schemas.ts";
 import type { WireProtocol } from "../../src/providers/wire/wire.ts";
 import { type Engine, startEngine } from "../helpers/engine.ts";
@@ -91,7 +92,7 @@ for (const protocol of PROTOCOLS) {
     Deno.test(`a reply that breaks off ends no query: ${fault}, ${protocol}`, async () => {
       const kind = fault === "silent_error" ? "cut" : fault;
       const shown = replyJson("const a = 1", { thinking: "Half of it is counted, I think. ".repeat(4) });
-      // An answer is shown when it was accepted, never while it arrives.
+      // The draft of an answer is withdrawn, so the call can be made again.
       const hidden = final("Seven and ".repeat(30));
       const text = fault === "silent_error" ? hidden : shown;
       let calls = 0;
@@ -103,6 +104,10 @@ for (const protocol of PROTOCOLS) {
         if (fault === "silent_error") {
           assert.deepEqual([statuses, retries(engine.events).length], [["done"], 1]);
           assert.deepEqual(stored[0]?.traces.map(({ ok }) => ok), [false, true]);
+          const progress = new QueryProgress();
+          const drafts = engine.events.map((event) => (progress.take(event), progress.draft));
+          assert.ok(drafts.some((draft) => draft.startsWith("Seven and")));
+          assert.equal(drafts.findLast((draft) => draft !== ""), "At last");
         } else {
           assert.deepEqual([statuses, retries(engine.events).length], [["error", "done"], 0]);
           assert.ok(text.startsWith(stored[0]?.response ?? "-") && stored[0]?.response !== "");

@@ -35,7 +35,8 @@ Deno.test("QueryEvent the events of a query come in the order in which it works"
     ...["started", "1 iteration_started", "1 thinking", "1 code", "1 usage"],
     ...["1 block_started", "1 host_call", "1 block_finished", "1 block_started", "1 block_finished"],
     ...["1 iteration_finished", "2 iteration_started", "2 usage", "2 iteration_finished"],
-    ...["3 iteration_started", "3 thinking", "3 usage", "3 iteration_finished", "3 answer_delta", "final"],
+    ...["3 iteration_started", "3 thinking", "3 answer_draft", "3 usage", "3 iteration_finished", "3 answer_delta"],
+    "final",
   ]);
   const finished = engine.events.filter((event) => event.type === "iteration_finished");
   assert.deepEqual(finished.map(({ outcome }) => outcome), ["executed", "failed", "final"]);
@@ -93,7 +94,7 @@ Deno.test("QueryEvent a host call has a start and an end, which tells whether it
   assert.ok(calls.every(({ phase, ms }) => phase === "start" ? ms === undefined : typeof ms === "number"));
 });
 
-Deno.test("QueryEvent nothing of an answer is shown before it was accepted", async () => {
+Deno.test("QueryEvent an answer is a draft until it is accepted, and a refused one stays a draft", async () => {
   await using engine = await startEngine([
     replyJson("throw new Error('no')", { final: "Too early" }),
     replyJson([], { final: "In time" }),
@@ -101,7 +102,13 @@ Deno.test("QueryEvent nothing of an answer is shown before it was accepted", asy
   await engine.ask("x");
   const deltas = engine.events.flatMap((event) => event.type === "answer_delta" ? [event.delta] : []);
   assert.deepEqual(deltas, ["In time"]);
-  assert.doesNotMatch(JSON.stringify(engine.events.slice(0, -4)), /In time/);
+  const drafts = (iteration: number): string =>
+    engine.events.flatMap((event) =>
+      event.type === "answer_draft" && event.iteration === iteration ? [event.delta] : []
+    ).join("");
+  assert.deepEqual([drafts(1), drafts(2)], ["Too early", "In time"]);
+  const outcomes = engine.events.flatMap((event) => event.type === "iteration_finished" ? [event.outcome] : []);
+  assert.deepEqual(outcomes, ["failed", "final"]);
 });
 
 Deno.test("QueryEvent a query that fails ends with failed, one that is cancelled with cancelled", async () => {

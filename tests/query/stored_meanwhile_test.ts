@@ -51,6 +51,7 @@ Deno.test("runQuery() asks the model while the iteration before is stored, and s
   assert.deepEqual([...new Set(last)].filter((line) => line !== "2 nudge"), [
     "2 iteration_started",
     "2 thinking",
+    "2 answer_draft",
     "2 usage",
     "2 iteration_finished",
     "2 answer_delta",

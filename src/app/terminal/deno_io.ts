@@ -55,13 +55,8 @@ export class DenoIo implements Io {
   readonly stdout = (text: string): void => this.#write("stdout", text);
   readonly stderr = (text: string): void => this.#write("stderr", text);
 
-  readonly columns = (): number => {
-    try {
-      return Deno.consoleSize().columns;
-    } catch {
-      return 80;
-    }
-  };
+  readonly columns = (): number => consoleSize().columns;
+  readonly rows = (): number => consoleSize().rows;
 
   /** All of stdin, with a message about an encoding that was guessed and about characters that had to be replaced.
    * Throws `UsageError` if it is too long for a request. */
@@ -247,5 +242,14 @@ export class OutputQueue<T> {
       }
     }
     this.#writing = null;
+  }
+}
+
+/** Outside a terminal, an ordinary size. */
+function consoleSize(): { readonly columns: number; readonly rows: number } {
+  try {
+    return Deno.consoleSize();
+  } catch {
+    return { columns: 80, rows: 24 };
   }
 }

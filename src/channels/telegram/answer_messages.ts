@@ -175,7 +175,8 @@ const SHOWN_CHARS = 3_000;
 
 /** What a chat shows of a running query, the given milliseconds after its message. */
 export function progressView(progress: QueryProgress, ms: number): string {
-  const { step, answer } = progress;
+  const { step } = progress;
+  const answer = progress.answer || progress.draft;
   const head = `⏳ step ${step?.number ?? 1} · ${Math.round(ms / 1000)} s`;
   if (answer !== "") return `${head}\n\n${tail(harmlessText(answer))}`;
   const doing = doingOf(progress);

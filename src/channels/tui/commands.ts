@@ -2,6 +2,8 @@ import { messageOf } from "../../domain/errors.ts";
 import { nearestName } from "../../domain/kit/names.ts";
 import { MORE_TEXT } from "../../domain/query/outcomes.ts";
 import { requestOfPrompt, reviewRequest } from "../../domain/query/stored_query.ts";
+import { diffLines } from "../../markdown/terminal/diff_lines.ts";
+import { terminalPaint } from "../../markdown/terminal/paint.ts";
 import type { ChatController } from "./chat.ts";
 import type { Outgoing } from "./input/outgoing.ts";
 import type { PromptFile } from "./prompt_files.ts";
@@ -207,7 +209,11 @@ async function rename(title: string, { chat, panels: { act } }: CommandParts): P
 
 function showChanges({ chat: { changes }, panels }: CommandParts): void {
   if (changes.length === 0) return panels.act.tell("The last request changed no files");
-  const texts = changes.map((text) => ({ text, look: "diff" } as const));
+  const paint = terminalPaint({ color: false, weights: false });
+  const texts = changes.map((diff) => {
+    const [head = "", ...lines] = diffLines(diff, { width: Infinity, paint, most: Infinity });
+    return { head, text: lines.join("\n"), look: "change" } as const;
+  });
   panels.act.open(new TextPanel(panels, { title: "Changes of the last request", texts }));
 }
 

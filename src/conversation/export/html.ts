@@ -6,6 +6,7 @@ import { steeredAfter, steeredInto, type SteeredMessage } from "../../domain/que
 import type { PagedRecording, RecordedIteration, RecordedQuery } from "../../domain/records/recording.ts";
 import { codeSpans } from "../../markdown/code_spans.ts";
 import { parseMarkdown } from "../../markdown/parse_markdown.ts";
+import { type DiffFile, type DiffLine, diffTitle, readDiff } from "../../markdown/read_diff.ts";
 import type { MarkdownBlock, MarkdownInline, MarkdownItem, MarkdownList, MarkdownTable } from "../../markdown/tree.ts";
 import { blockEnd, endFacts, minute, pageText, resultParts } from "./markdown.ts";
 
@@ -160,8 +161,38 @@ function blockPart(block: RecordedIteration["blocks"][number]): string {
     block.result.ms.toFixed(0)
   } ms</small></p>`;
   const code = codeHtml(pageText(block.code), entities);
-  const parts = resultParts(block).map(({ label, text }) => labelled(label, text));
+  const parts = [
+    ...block.diffs.flatMap((diff) => readDiff(diff).map(changePart)),
+    ...resultParts(block).map(({ label, text }) => labelled(label, text)),
+  ];
   return `<div class="block"><pre class="code"><code dir="ltr">${code}</code></pre>${end}${parts.join("")}</div>`;
+}
+
+const SIGNS = { added: "+", removed: "−", same: "" } as const;
+/** Lines of a file that are shown at once. */
+const SHOWN_LINES = 40;
+
+/** The change of a file: its counts, its lines with their numbers, and the words that changed. */
+function changePart(file: DiffFile): string {
+  const { path, added, removed, lines } = file;
+  const counts = [
+    added > 0 ? ` <span class="added">+${added}</span>` : "",
+    removed > 0 ? ` <span class="removed">−${removed}</span>` : "",
+  ];
+  const head = path === "" ? "" : `<p class="file"><b>${escaped(diffTitle(file))}</b>${counts.join("")}</p>`;
+  const rows = (part: typeof lines): string => `<div class="lines" dir="ltr">${part.map(lineRow).join("")}</div>`;
+  const rest = lines.slice(SHOWN_LINES);
+  const more = rest.length === 0 ? "" : details(counted(rest.length, ["more line", "more lines"]), rows(rest));
+  return `<div class="change">${head}${lines.length > 0 ? rows(lines.slice(0, SHOWN_LINES)) : ""}${more}</div>`;
+}
+
+function lineRow(line: DiffLine): string {
+  if (line.kind === "gap") return `<div class="gap"><i></i><i></i><code>⋯</code></div>`;
+  if (line.kind === "note") return `<div class="gap"><i></i><i></i><code>${escaped(line.text)}</code></div>`;
+  const text = line.spans.map(({ text, changed }) => changed ? `<mark>${escaped(text)}</mark>` : escaped(text)).join(
+    "",
+  );
+  return `<div class="${line.kind}"><i>${line.number}</i><i>${SIGNS[line.kind]}</i><code>${text}</code></div>`;
 }
 
 /** Image data of a known type is embedded in the page; a URL is shown, but never fetched. */
@@ -324,11 +355,11 @@ export function codeHtml(
 const EXPORT_STYLE = `
 :root { color-scheme: light dark; --back: #f6f6f4; --card: #ffffff; --text: #1d1f21; --soft: #5c6166; --line: #dcdee0;
   --code: #f3f4f5; --answer: #eaf5ec; --edge: #2f8a4c; --bad: #a3262b; --ok: #1d6c39; --link: #0b57a4; --ask: #e8f0fa;
-  --comment: #616c64; --string: #8a3d14; --keyword: #6b34b8; --number: #0d6470; }
+  --add: #e3f3e7; --add-mark: #b4dfc0; --cut: #fbe7e6; --cut-mark: #f4c0bd; --comment: #616c64; --string: #8a3d14; --keyword: #6b34b8; --number: #0d6470; }
 @media (prefers-color-scheme: dark) {
   :root { --back: #131517; --card: #1a1d20; --text: #e4e6e8; --soft: #a2a8ae; --line: #33383d; --code: #212529;
     --answer: #16291c; --edge: #5fbf7f; --bad: #ff8f8f; --ok: #7fd69a; --link: #8cc1ff; --ask: #17263a;
-    --comment: #95a59a; --string: #e8a87c; --keyword: #c8a6ff; --number: #7fd0dd; }
+    --add: #17291d; --add-mark: #2b5a3a; --cut: #331c1e; --cut-mark: #6e3236; --comment: #95a59a; --string: #e8a87c; --keyword: #c8a6ff; --number: #7fd0dd; }
 }
 * { box-sizing: border-box; }
 html { scroll-behavior: smooth; }
@@ -387,6 +418,19 @@ summary:focus-visible, a:focus-visible { outline: 2px solid var(--link); outline
 .comment { color: var(--comment); font-style: italic; } .string { color: var(--string); }
 .keyword { color: var(--keyword); } .number, .value { color: var(--number); }
 .added { color: var(--ok); } .removed { color: var(--bad); } .place, .file { color: var(--comment); }
+.change { margin: .4rem 0 .6rem; border: 1px solid var(--line); border-radius: 6px; overflow: hidden; }
+.change .file { margin: 0; padding: .3rem .7rem; color: var(--text); border-bottom: 1px solid var(--line); font-size: .9rem; }
+.change .lines { display: table; width: 100%; }
+.change .lines > div { display: table-row; color: var(--text); }
+.change i, .change code { display: table-cell; white-space: pre-wrap; tab-size: 4; background: none; }
+.change i { width: 1px; padding: 0 .15rem 0 .7rem; text-align: right; font: .8rem/1.55 ui-monospace, SFMono-Regular, Menlo,
+  Consolas, monospace; color: var(--soft); user-select: none; }
+.change i + i { padding: 0 .4rem; }
+.change .lines > .added { background: var(--add); } .change .lines > .removed { background: var(--cut); }
+.change mark { color: inherit; border-radius: 2px; background: var(--add-mark); }
+.change .removed mark { background: var(--cut-mark); }
+.change .gap code { color: var(--soft); }
+.change details { margin: 0; padding: .2rem .7rem; }
 .end { margin: .3rem 0; font-size: .9rem; }
 .ok { color: var(--ok); }
 .bad, .bad pre { color: var(--bad); }

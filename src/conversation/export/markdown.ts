@@ -10,6 +10,7 @@ import type {
   RecordedIteration,
   RecordedQuery,
 } from "../../domain/records/recording.ts";
+import { diffCounts, type DiffFile, diffTitle, readDiff } from "../../markdown/read_diff.ts";
 
 /** A conversation as readable Markdown, in pieces. Stored text is in quotes and fences that it cannot break out of; a
  * request or an answer that contains HTML or images is fenced too, so that no page that shows it loads or runs
@@ -114,11 +115,21 @@ function blockLines(block: RecordedIteration["blocks"][number]): string[] {
     ...fenced(pageText(block.code), "ts"),
     "",
     `${ok ? "✓" : "✗"} ${inline(text)} (${block.result.ms.toFixed(0)} ms)`,
-    ...resultParts(block).flatMap(({ label, text }) => [
-      ...["", `${label}:`, ""],
-      ...fenced(pageText(text), label === "change" ? "diff" : "text"),
-    ]),
+    ...block.diffs.flatMap((diff) => readDiff(diff).flatMap(changeLines)),
+    ...resultParts(block).flatMap(({ label, text }) => ["", `${label}:`, "", ...fenced(pageText(text), "text")]),
   ];
+}
+
+const SIGNS = { added: "+", removed: "-", same: " " } as const;
+
+/** The change of a file. Readers of Markdown colour lines of a diff by their first character, so they have no numbers. */
+function changeLines(file: DiffFile): string[] {
+  const lines = file.lines.map((line) => {
+    if (line.kind === "gap") return "⋯";
+    return line.kind === "note" ? line.text : `${SIGNS[line.kind]}${line.spans.map(({ text }) => text).join("")}`;
+  });
+  const head = `${inline(diffTitle(file))} ${diffCounts(file)}`.trimEnd();
+  return ["", ...(file.path === "" ? [] : [`${head}:`, ""]), ...fenced(pageText(lines.join("\n")), "diff")];
 }
 
 function quotedOrFenced(text: string): string[] {
@@ -182,15 +193,14 @@ export function blockEnd({ code, result }: RecordedBlock): { readonly ok: boolea
   return { ok, text: isCode ? result.outcome : oneLine(visibleText(text), 400) };
 }
 
-type PartLabel = "failed calls" | "result" | "output" | "error output" | "error" | "change";
+type PartLabel = "failed calls" | "result" | "output" | "error output" | "error";
 
 /** The labelled results of a block, without empty ones. */
 export function resultParts(
-  { result, diffs }: RecordedBlock,
+  { result }: RecordedBlock,
 ): readonly { readonly label: PartLabel; readonly text: string }[] {
   const { preview, stdout, stderr, error, calls } = result;
   const parts: readonly { readonly label: PartLabel; readonly text: string }[] = [
-    ...diffs.map((text) => ({ label: "change" as const, text })),
     { label: "failed calls", text: BlockTally.of(calls).output },
     { label: "result", text: preview },
     { label: "output", text: stdout },

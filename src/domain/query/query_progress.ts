@@ -101,8 +101,10 @@ export class QueryProgress {
   step: Step | null = null;
   /** Iterations that count against the budget, and the budget; null before the first iteration. */
   spent: { readonly used: number; readonly budget: number } | null = null;
-  /** So far. */
+  /** The accepted answer so far. */
   answer = "";
+  /** What the model has written of an answer that may still be refused. */
+  draft = "";
   /** The question that waits for the user's answer, also of a child query. */
   question: ApprovalQuestion | null = null;
   /** Running queries started by blocks, by id. */
@@ -129,13 +131,18 @@ export class QueryProgress {
     else if (event.type === "approval_answered") this.question = null;
     if (isChild(event)) return this.#takeChild(event);
     if (isEnd(event)) this.question = null;
+    if (isEnd(event) || event.type === "iteration_finished" && event.outcome !== "final") this.draft = "";
     this.queryId = event.queryId;
     if (event.iteration !== null && event.iteration !== this.step?.number) this.step = newStep(event.iteration);
     if (event.type === "started") this.#model = event.model;
     else if (event.type === "iteration_started") this.spent = event;
-    else if (event.type === "answer_delta") {
+    else if (event.type === "answer_draft") {
+      this.phase = "answering";
+      this.draft = event.anew ? event.delta : this.draft + event.delta;
+    } else if (event.type === "answer_delta") {
       this.phase = "answering";
       this.answer += event.delta;
+      this.draft = "";
     } else if (event.type === "retrying" || event.type === "waiting") this.#delay(event);
     else if (this.step !== null) this.#change(this.step, event);
   }

@@ -214,6 +214,13 @@ export const QueryEventSchema = z.discriminatedUnion("type", [
     reason: z.string().nullable(),
     ms: z.number(),
   }),
+  event("answer_draft", {
+    delta: z.string(),
+    anew: z.boolean().optional().describe("Whether the draft so far is withdrawn: the reply is asked for again"),
+  }).describe(
+    "A piece of an answer while the model writes it. The draft is withdrawn when its iteration finishes with another " +
+      "outcome than final; answer_delta replaces it",
+  ),
   /** Only for the answer that counts: a refused one is not sent. */
   event("answer_delta", { delta: z.string() }),
   event("final", { result: QueryResultSchema }),

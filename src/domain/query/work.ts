@@ -165,7 +165,7 @@ function bodyOf(diff: string): readonly string[] {
 }
 
 /** The lines that a diff does not show, as its last line counts them. */
-function leftOut(diff: string): Counts {
+export function leftOut(diff: string): Counts {
   const [, added = 0, removed = 0] = /^… .*left out, with \+(\d+) −(\d+) lines/m.exec(diff.slice(-MAX_NOTE)) ?? [];
   return { added: Number(added), removed: Number(removed) };
 }

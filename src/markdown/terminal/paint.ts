@@ -13,8 +13,15 @@ export interface TerminalPaint {
   /** Marks, borders and addresses. */
   readonly mark: Paint;
   readonly spans: Readonly<Record<CodeSpan["kind"], Paint>>;
+  /** Words that changed within a line of a diff. */
+  readonly changed: Readonly<Record<"added" | "removed", Paint>>;
   /** Makes a text open an address; null for terminals that cannot, where the address is shown. */
   readonly open: ((text: string, href: string) => string) | null;
+}
+
+/** Dims a line that has styles of its own. */
+export function faded(line: string): string {
+  return line === "" ? "" : `\x1b[2m${line.replaceAll("\x1b[22m", "\x1b[22;2m")}\x1b[22m`;
 }
 
 /** Foregrounds are the terminal's own sixteen colours, so that they fit its background; without colours only weights
@@ -33,6 +40,7 @@ export function terminalPaint(
   const weight = (on: number, off: number): Paint => weights ? code(on, off) : same;
   const hue = (on: number): Paint => color ? code(on, 39) : same;
   const [bold, dim, underline] = [weight(1, 22), dims ? weight(2, 22) : same, weight(4, 24)];
+  const inverse = weight(7, 27);
   const [red, green, yellow, blue, magenta, cyan] = [hue(31), hue(32), hue(33), hue(34), hue(35), hue(36)];
   return {
     heading: (text) => bold(cyan(text)),
@@ -46,6 +54,7 @@ export function terminalPaint(
       ...{ comment: dim, string: green, keyword: magenta, number: yellow, value: yellow, call: same, plain: same },
       ...{ added: green, removed: red, place: dim, file: bold },
     },
+    changed: { added: (text) => green(inverse(text)), removed: (text) => red(inverse(text)) },
     open: links ? (text, href) => `\x1b]8;;${href}\x1b\\${text}\x1b]8;;\x1b\\` : null,
   };
 }

@@ -1,3 +1,5 @@
+import { eastAsianWidth } from "get-east-asian-width";
+
 /** A piece of text in one style. */
 export interface Run {
   readonly text: string;
@@ -103,4 +105,22 @@ function* wordsOf(runs: readonly Run[]): Generator<readonly Run[] | null> {
 function broken({ text, paint }: Run): readonly Run[] {
   const parts = ASCII.test(text) ? [...text] : [...GRAPHEMES.segment(text)].map(({ segment }) => segment);
   return parts.map((part) => ({ text: part, paint }));
+}
+
+const EMOJI = /^(?:\p{Emoji_Presentation}|\p{Emoji}\ufe0f|\p{Regional_Indicator}{2})/u;
+/** Halfwidth marks of a letter take a column of their own. */
+const MARKS = /(?<=[^])[\uff9e\uff9f]/g;
+const NOTHING = /^[\p{Mn}\p{Me}\p{Cf}\p{Cc}]+$/u;
+
+/** The columns that a text without control sequences takes on a terminal. */
+export function textColumns(text: string): number {
+  if (ASCII.test(text)) return text.length;
+  let columns = 0;
+  for (const { segment } of GRAPHEMES.segment(text)) {
+    if (EMOJI.test(segment)) columns += 2;
+    else if (!NOTHING.test(segment)) {
+      columns += eastAsianWidth(segment.codePointAt(0) ?? 0) + (segment.match(MARKS)?.length ?? 0);
+    }
+  }
+  return columns;
 }

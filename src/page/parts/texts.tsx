@@ -1,8 +1,9 @@
 /** Texts as elements: a word, a long text, code, a diff, Markdown. */
 import { type ComponentChildren, Fragment, type JSX, options } from "preact";
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { HIDDEN_CHARACTERS } from "../../domain/kit/text.ts";
 import { codeSpans, diffSpans } from "../../markdown/code_spans.ts";
+import { type DiffFile, type DiffLine, diffTitle, readDiff } from "../../markdown/read_diff.ts";
 import type { MarkdownBlock, MarkdownInline, MarkdownItem, MarkdownList, MarkdownTable } from "../../markdown/tree.ts";
 import { Copyable } from "./controls.tsx";
 
@@ -85,7 +86,60 @@ export function endOfText(text: string): string {
   return text.length > 2 * SHOWN_CHARS ? `… ${text.slice(-SHOWN_CHARS)}` : text;
 }
 
-/** A unified diff with its lines in colours. Of variables, a line that begins with ~ has changed. */
+const SIGNS = { added: "+", removed: "−", same: "" } as const;
+/** Lines of a file that are shown at once. */
+const SHOWN_LINES = 40;
+
+/** What a unified diff changes in files: their counts, their lines with numbers, and the words that changed. */
+export function DiffView({ text }: { readonly text: string }): JSX.Element {
+  const files = useMemo(() => readDiff(text), [text]);
+  return <>{files.map((file, at) => <FileChange key={at} file={file} />)}</>;
+}
+
+function FileChange({ file }: { readonly file: DiffFile }): JSX.Element {
+  const [whole, show] = useState(false);
+  const { added, removed, lines } = file;
+  const title = diffTitle(file);
+  const rest = whole ? 0 : Math.max(0, lines.length - SHOWN_LINES);
+  return (
+    <section class="change" aria-label={title === "" ? "Change" : `Change of ${title}`}>
+      {title !== "" && (
+        <header>
+          <b>{title}</b>
+          {added > 0 && <span class="d-plus">{`+${added}`}</span>}
+          {removed > 0 && <span class="d-minus">{`−${removed}`}</span>}
+        </header>
+      )}
+      <div class="lines" dir="ltr">
+        {(rest > 0 ? lines.slice(0, SHOWN_LINES) : lines).map((line, at) => <Line key={at} line={line} />)}
+      </div>
+      {rest > 0 && (
+        <button type="button" class="more" onClick={() => show(true)}>{`Show ${plural(rest, "more line")}`}</button>
+      )}
+    </section>
+  );
+}
+
+function Line({ line }: { readonly line: DiffLine }): JSX.Element {
+  if (line.kind === "gap" || line.kind === "note") {
+    return (
+      <div class="d-gap">
+        <i />
+        <i />
+        <code>{line.kind === "gap" ? "⋯" : line.text}</code>
+      </div>
+    );
+  }
+  return (
+    <div class={`d-${line.kind}`}>
+      <i>{line.number}</i>
+      <i>{SIGNS[line.kind]}</i>
+      <code>{line.spans.map(({ text, changed }) => changed ? <mark>{text}</mark> : text)}</code>
+    </div>
+  );
+}
+
+/** A comparison of two versions of a variable: a line that begins with ~ has changed. */
 export function ShownDiff({ label, text }: { readonly label: string; readonly text: string }): JSX.Element {
   return <Pre class="diff" label={label} text={text.trimEnd()} show={diffLines} />;
 }

@@ -36,6 +36,8 @@ export class Turn {
   readonly question = signal<ApprovalQuestion | null>(null);
   /** The answer as it arrives. */
   readonly answer = signal("");
+  /** An answer as the model writes it, which may still be refused. */
+  readonly draft = signal("");
   /** Null until it has ended. */
   readonly end = signal<TurnEnd | null>(null);
   /** Steps that are on the server. */
@@ -101,7 +103,8 @@ export class Turn {
     if (event.type === "steered") this.#read(event.text, event.iteration);
     if (event.iteration !== null) this.#liveStep()?.take(event, this.#progress);
     if (event.type === "usage") this.tokens.value = event.usage.input + event.usage.output;
-    if (event.type === "answer_delta") this.answer.value = this.#progress.answer;
+    this.answer.value = this.#progress.answer;
+    this.draft.value = this.#progress.draft;
     if (isEnd(event)) this.#finish(event.result);
   }
 
@@ -147,7 +150,6 @@ export class Turn {
     this.#progress = new QueryProgress();
     this.live.value = [];
     this.boxes.value = [];
-    this.answer.value = "";
     this.steered.value = this.steered.value.filter(({ step }) => step === null);
     this.tokens.value = null;
     this.count.value = 0;

@@ -15,10 +15,11 @@ import { type Decision, MORE_TEXT, type QueryReason, takesMore } from "../../dom
 import type { StepChild } from "../../domain/query/query_progress.ts";
 import type { BlockResult } from "../../domain/query/query_schemas.ts";
 import { keptText } from "../../domain/undo.ts";
+import { diffCounts, readDiff } from "../../markdown/read_diff.ts";
 import { ask } from "../panels/dialogs.tsx";
 import { inspect } from "../panels/inspector.tsx";
 import { Button, Copyable, CopyButton } from "../parts/controls.tsx";
-import { coloured, endOfText, LongText, Markdown, plural, Pre, ShownDiff } from "../parts/texts.tsx";
+import { coloured, DiffView, endOfText, LongText, Markdown, plural, Pre } from "../parts/texts.tsx";
 import type { TurnEnd, UndoPreview } from "../store/api.ts";
 import { drawn, elements, guarded, say } from "../store/state.ts";
 import { changes, thread } from "../store/thread.ts";
@@ -117,8 +118,9 @@ function Asking({ turn }: { readonly turn: Turn }): JSX.Element {
 function Answer({ turn }: { readonly turn: Turn }): JSX.Element {
   const end = turn.end.value;
   if (end === null) {
-    const text = turn.answer.value;
-    return <div class="answer">{text !== "" && <p class="plain">{endOfText(text)}</p>}</div>;
+    const text = turn.answer.value || turn.draft.value;
+    const kind = turn.answer.value === "" ? "plain draft" : "plain";
+    return <div class="answer">{text !== "" && <p class={kind}>{endOfText(text)}</p>}</div>;
   }
   const { answer, answerTree = null, reason, notes, work } = end;
   if (answer === "") return <div />;
@@ -180,16 +182,16 @@ function Changes({ turn }: { readonly turn: Turn }): JSX.Element | null {
   return (
     <details class="changes" open>
       <summary>{summary(value)}</summary>
-      {value.files.map(({ path, diff }) => <ShownDiff key={path} label={`Changes of ${path}`} text={diff} />)}
+      {value.files.map(({ path, diff }) => <DiffView key={path} text={diff} />)}
       <Button run={() => guarded(() => undo(turn.conversation))}>Undo these changes</Button>
     </details>
   );
 }
 
 function summary({ files }: UndoPreview): string {
-  const count = (sign: RegExp) => files.reduce((sum, { diff }) => sum + (diff.match(sign)?.length ?? 0), 0);
-  const [added, removed] = [count(/^\+(?!\+\+ )/gm), count(/^-(?!-- )/gm)];
-  return `${plural(files.length, "file")} changed +${added} −${removed}`;
+  const read = files.flatMap(({ diff }) => readDiff(diff));
+  const count = (side: "added" | "removed") => read.reduce((sum, file) => sum + file[side], 0);
+  return `${plural(files.length, "file")} changed ${diffCounts({ added: count("added"), removed: count("removed") })}`;
 }
 
 async function undo(conversation: string): Promise<void> {
@@ -375,7 +377,7 @@ function Block({ number, code, whole, result, diffs, tally }: ShownStep["blocks"
           <code>{whole ? <LongText text={code} show={coloured} /> : endOfText(code)}</code>
         </pre>
       </Copyable>
-      {diffs.map((diff, at) => <ShownDiff key={at} label={`Change of a file by block ${number}`} text={diff} />)}
+      {diffs.map((diff, at) => <DiffView key={at} text={diff} />)}
       {tally.text !== "" && <Calls tally={tally} />}
       {result && <Result result={result} marked={!result.ok || !tally.failed} />}
     </>

@@ -4,17 +4,19 @@ import { type OpenThinking, thinkingAfter } from "./think_parts.ts";
 interface ReplyDelta {
   readonly thinking: string;
   readonly code: { block: number; delta: string }[];
+  /** Of the answer, which may still be refused. */
+  readonly answer: string;
 }
 
 /** The same while it is read, by characters: adding one to a text that is kept makes an object of each. */
 interface Shown {
   readonly thinking: string[];
   readonly code: { readonly block: number; readonly chars: string[] }[];
+  readonly answer: string[];
 }
 
-/** Extracts thinking and code from a reply while it arrives, reading each character once. For display only:
- * `parseReply` decides what runs. The answer is never shown here, since it may be a template or be refused. Never
- * throws. */
+/** Extracts thinking, code and answer from a reply while it arrives, reading each character once. For display only:
+ * `parseReply` decides what runs and what the answer is. Never throws. */
 export class ReplyStream {
   readonly #outside = new FenceScanner();
   #inside: JsonTextScanner | null = null;
@@ -23,14 +25,14 @@ export class ReplyStream {
   #half = "";
 
   push(delta: string): ReplyDelta {
-    if (this.#done) return { thinking: "", code: [] };
-    const out: Shown = { thinking: [], code: [] };
+    if (this.#done) return { thinking: "", code: [], answer: "" };
+    const out: Shown = { thinking: [], code: [], answer: [] };
     const text = this.#half + delta;
     this.#half = /[\ud800-\udbff]$/.test(text) ? text.slice(-1) : "";
     const end = text.length - this.#half.length;
     for (let at = 0; at < end && !this.#done; at++) this.#take(text[at] ?? "", out);
     const code = out.code.map(({ block, chars }) => ({ block, delta: chars.join("").toWellFormed() }));
-    return { thinking: out.thinking.join("").toWellFormed(), code };
+    return { thinking: out.thinking.join("").toWellFormed(), code, answer: out.answer.join("").toWellFormed() };
   }
 
   #take(char: string, out: Shown): void {
@@ -41,6 +43,9 @@ export class ReplyStream {
         return;
       case "code":
         return add(out, found);
+      case "answer":
+        out.answer.push(found.text);
+        return;
       case "object":
         this.#inside = new JsonTextScanner();
         for (const early of found.text) this.#inside.take(early);
@@ -68,6 +73,7 @@ type StreamPiece =
   | { readonly kind: "end" }
   | { readonly kind: "thinking"; readonly text: string }
   | { readonly kind: "code"; readonly block: number; readonly text: string }
+  | { readonly kind: "answer"; readonly text: string }
   /** The reply object has begun; `text` is its text so far. */
   | { readonly kind: "object"; readonly text: string };
 
@@ -186,7 +192,7 @@ class FenceScanner {
 }
 
 /** The meaning of a container of the reply. */
-type Role = "reply" | "blocks" | "block" | "other";
+type Role = "reply" | "blocks" | "block" | "final" | "other";
 
 interface Frame {
   readonly role: Role;
@@ -197,7 +203,10 @@ interface Frame {
   keyNext: boolean;
 }
 
-type Sink = { readonly kind: "key" | "thinking" | "ignored" } | { readonly kind: "code"; readonly block: number };
+type Sink = { readonly kind: "key" | "thinking" | "answer" | "ignored" } | {
+  readonly kind: "code";
+  readonly block: number;
+};
 
 const ESCAPES: Readonly<Record<string, string>> = {
   n: "\n",
@@ -212,8 +221,8 @@ const ESCAPES: Readonly<Record<string, string>> = {
 const MAX_KEY = 40;
 const MAX_DEPTH = 64;
 
-/** Reads the characters of one JSON value and yields the text of its `thinking` and `expr` strings. Lenient: it skips
- * what it does not understand. */
+/** Reads the characters of one JSON value and yields the text of its `thinking`, `expr` and `answer` strings. Lenient: it
+ * skips what it does not understand. */
 class JsonTextScanner {
   readonly #frames: Frame[] = [];
   /** Depth of containers beyond any that a reply has. */
@@ -223,6 +232,8 @@ class JsonTextScanner {
   #escape = "";
   /** First half of a surrogate pair that was written as two escapes. */
   #half = "";
+  /** Set by the first answer; another one in the same reply is not shown. */
+  #answer: AnswerDraft | null = null;
 
   take(char: string): StreamPiece {
     return this.#quote === "" ? this.#structure(char) : this.#inString(char);
@@ -271,7 +282,13 @@ class JsonTextScanner {
     if (frame.keyNext) return { kind: "key" };
     const key = frame.key.toLowerCase();
     if (frame.role === "reply" && key === "thinking") return { kind: "thinking" };
-    const isCode = frame.role === "blocks" || frame.role !== "other" && (key === "expr" || key === "code");
+    if (isAnswer(frame, key)) {
+      if (this.#answer !== null) return { kind: "ignored" };
+      this.#answer = new AnswerDraft();
+      return { kind: "answer" };
+    }
+    const hasCode = frame.role === "reply" || frame.role === "block";
+    const isCode = frame.role === "blocks" || hasCode && (key === "expr" || key === "code");
     return isCode ? { kind: "code", block: frame.block } : { kind: "ignored" };
   }
 
@@ -283,7 +300,7 @@ class JsonTextScanner {
     }
     if (char === this.#quote) {
       this.#quote = "";
-      return NO_PIECE;
+      return this.#sink.kind === "answer" ? answerPiece(this.#answer?.end() ?? "") : NO_PIECE;
     }
     return this.#text(char);
   }
@@ -320,6 +337,8 @@ class JsonTextScanner {
         return { kind: "thinking", text: whole };
       case "code":
         return { kind: "code", block: this.#sink.block, text: whole };
+      case "answer":
+        return answerPiece(this.#answer?.take(whole) ?? "");
       case "ignored":
         return NO_PIECE;
       default:
@@ -328,9 +347,70 @@ class JsonTextScanner {
   }
 }
 
+function answerPiece(text: string): StreamPiece {
+  return text === "" ? NO_PIECE : { kind: "answer", text };
+}
+
+const FINAL = /^final_?answer$|^final$/;
+
+/** Whether a string is the answer: `final.answer`, `final` itself, or `answer` beside the other keys. */
+function isAnswer({ role }: Frame, key: string): boolean {
+  return role === "final" ? key === "answer" : role === "reply" && (key === "answer" || FINAL.test(key));
+}
+
+/** A text of this form may be the name of a variable, which says nothing to a reader. */
+const NAME = /^[\w$.\s]*$/;
+const MAX_NAME = 80;
+const MAX_TAG = 200;
+
+/** The part of an answer that a reader can be shown before it is filled in: nothing while it may be the name of a
+ * variable, and … for a value that a template inserts. */
+class AnswerDraft {
+  /** Text held back until it is known whether it is a name or a tag. */
+  #held = "";
+  #begun = false;
+
+  take(text: string): string {
+    this.#held += text;
+    if (!this.#begun) {
+      if (this.#held.length < MAX_NAME && NAME.test(this.#held) && !/\S\s+\S/.test(this.#held)) return "";
+      this.#begun = true;
+    }
+    return this.#shown();
+  }
+
+  end(): string {
+    const rest = this.#begun && !this.#held.startsWith("{{") ? this.#held : "";
+    this.#held = "";
+    return rest;
+  }
+
+  #shown(): string {
+    let shown = "";
+    for (;;) {
+      const at = this.#held.indexOf("{");
+      if (at < 0) {
+        shown += this.#held;
+        this.#held = "";
+        return shown;
+      }
+      shown += this.#held.slice(0, at);
+      this.#held = this.#held.slice(at);
+      if (this.#held === "{") return shown;
+      const isTag = this.#held.startsWith("{{");
+      const tag = isTag ? /^\{\{(?:\{[^}\n]*\}\}\}|(?!\{)[^}\n]*\}\})/.exec(this.#held)?.[0] : undefined;
+      if (isTag && tag === undefined && this.#held.length < MAX_TAG && !this.#held.includes("\n")) return shown;
+      const whole = tag ?? this.#held.slice(0, 1);
+      shown += tag === undefined ? whole : /^\{\{\s*[#^/!]/.test(tag) ? "" : "…";
+      this.#held = this.#held.slice(whole.length);
+    }
+  }
+}
+
 function roleOf(parent: Frame | undefined, char: "{" | "["): Role {
   if (!parent) return char === "{" ? "reply" : "blocks";
   if (parent.role === "blocks") return char === "{" ? "block" : "other";
+  if (parent.role === "reply" && char === "{" && FINAL.test(parent.key.toLowerCase())) return "final";
   if (parent.role !== "reply" || parent.key.toLowerCase() !== "code") return "other";
   return char === "{" ? "block" : "blocks";
 }

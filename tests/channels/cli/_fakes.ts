@@ -28,6 +28,7 @@ export function fakeIo(options: Partial<Io> & { readonly stdin?: string } = {}):
     stdoutColor: false,
     stderrColor: false,
     columns: () => 80,
+    rows: () => 24,
     readStdin: () => Promise.resolve(options.stdin ?? ""),
     askLine: () => Promise.reject(new TypeError("This terminal was not to be asked")),
     askSecret: () => Promise.reject(new TypeError("This terminal was not to be asked")),

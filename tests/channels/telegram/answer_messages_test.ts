@@ -175,5 +175,7 @@ Deno.test("progressView() tells what the running block does, then the answer as 
   assert.equal(view({ type: "thinking", delta: "of another query" }, child), "▸ calling rlm.query");
   assert.equal(view({ type: "host_call", block: 0, name: "rlm.query", phase: "end" }), "▸ // first");
   assert.equal(view({ type: "iteration_finished", outcome: "executed", reason: null, ms: 1 }), "");
+  assert.equal(view({ type: "answer_draft", delta: "It is" }), "It is");
+  assert.equal(view({ type: "iteration_finished", outcome: "refused", reason: "no", ms: 1 }), "");
   assert.equal(view({ type: "answer_delta", delta: "42" }), "42");
 });

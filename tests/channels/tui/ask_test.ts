@@ -40,3 +40,25 @@ Deno.test("an answer is drawn as it comes, each frame whole and no more of them 
     for (const frame of frames) assert.ok(frame.endsWith("\x1b[?2026l"), JSON.stringify(frame.slice(-20)));
   });
 });
+
+Deno.test("an answer is dim while the model writes it, gone if it is refused, and plain once it is accepted", async () => {
+  const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const rest = "and so on ".repeat(20);
+  const written = (answer: string) => ({ answer: `${answer} ${rest}`, answerType: "markdown", confidence: "high" });
+  const replies = [
+    { text: replyJson("throw new Error('no')", { final: written("It **has** four lines") }), between: first.promise },
+    { text: replyJson([], { final: written("It **has** seven lines") }), between: second.promise },
+  ];
+  await withScreen(replies, { color: true }, async ({ screen }) => {
+    screen.type(`How many?${ENTER}`);
+    await screen.until("It has four lines");
+    assert.match(screen.dimmed(), /It has four lines/);
+    first.resolve();
+    await screen.until("It has seven lines");
+    assert.doesNotMatch(screen.screen(), /four lines/);
+    assert.match(screen.dimmed(), /It has seven lines/);
+    second.resolve();
+    assert.match(await screen.until("2 steps"), /It has seven lines/);
+    assert.doesNotMatch(screen.dimmed(), /seven lines/);
+  });
+});

@@ -33,7 +33,7 @@ Deno.test("/diff shows what the last request changed, /undo undoes it, /export w
       screen.type(`Change it${ENTER}`);
       await screen.until(/Changed: yes[^]*1 file changed \+1 −1 \(a\.ts\) · vis undo/);
       screen.type(`/diff${ENTER}`);
-      await screen.until(/Changes of the last request[^]*│ -one +│\n│ \+two/);
+      await screen.until(/Changes of the last request[^]*│ a\.ts \+1 −1 +│\n│ 1 - one +│\n│ 1 \+ two/);
       screen.type(ESCAPE);
       await screen.until((text) => !text.includes("Changes of the last request"));
       screen.type(`/undo${ENTER}`);

@@ -63,6 +63,7 @@ Deno.test("exportHtml() has no markup but its own, whatever is stored, and loads
   const answers = ["h4", "ul", "table", "thead", "tbody", "tr", "th", "td", "blockquote", "strong"];
   const also = [
     ...answers,
+    ...["b", "i", "mark"],
     "pre",
     "nav",
     "ol",
@@ -157,4 +158,22 @@ Deno.test("answerHtml() shows what Markdown can say, and escapes all of it", () 
     shown(text);
     assert.ok(cpuMs() - start < 2000, odd);
   }
+});
+
+Deno.test("exportHtml() shows changes of files with counts, numbers and marked words, and folds long ones", async () => {
+  const short = "--- a/src/a.ts\n+++ b/src/a.ts\n@@ -9 +9 @@\n-rate = 0.9\n+rate = 0.8\n@@ -20,0 +21 @@\n+<end>\n";
+  const long = `--- /dev/null\n+++ b/n\n@@ -0,0 +1,50 @@\n${"+x\n".repeat(50)}`;
+  const [block] = recordedIteration().blocks;
+  const iterations = [recordedIteration({ blocks: [{ ...block!, diffs: [short, long] }] })];
+  const page = await exportedText(exportHtml, recording([recordedQuery({ iterations })]));
+  for (
+    const part of [
+      '<b>src/a.ts</b> <span class="added">+2</span> <span class="removed">−1</span>',
+      '<div class="removed"><i>9</i><i>−</i><code>rate = 0.<mark>9</mark></code></div>',
+      '<div class="added"><i>21</i><i>+</i><code>&lt;end&gt;</code></div>',
+      "<b>n (new)</b>",
+      "<summary>10 more lines</summary>",
+    ]
+  ) assert.ok(page.includes(part), part);
+  assert.doesNotMatch(page, /@@ -|\+\+\+ b/);
 });

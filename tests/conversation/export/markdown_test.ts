@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { exportMarkdown } from "../../../src/conversation/export/markdown.ts";
-import { hostileRecording, recordedQuery, recording } from "../_recordings.ts";
+import { hostileRecording, recordedIteration, recordedQuery, recording } from "../_recordings.ts";
 import { exportedText } from "../../helpers/archive_of.ts";
 
 /** The lines outside quotes and fences. */
@@ -65,4 +65,12 @@ Deno.test("exportMarkdown() lets no stored text out of its quote or fence, and l
   for (const line of outsideFences(text)) assert.ok(!/^!?\[x\]|^<|^# heading/.test(line), line);
   // deno-lint-ignore no-control-regex
   assert.ok(!/[\u0000-\u0008\u000b-\u001f\u202a-\u202e]/.test(text) && text.isWellFormed());
+});
+
+Deno.test("exportMarkdown() names the changed file with its counts, and fences its lines as a diff", async () => {
+  const diff = "--- a/src/a.ts\n+++ b/src/a.ts\n@@ -9 +9 @@\n-rate = 0.9\n+rate = 0.8\n@@ -20,0 +21 @@\n+<end>\n";
+  const [block] = recordedIteration().blocks;
+  const iterations = [recordedIteration({ blocks: [{ ...block!, diffs: [diff] }] })];
+  const text = await exportedText(exportMarkdown, recording([recordedQuery({ iterations })]));
+  assert.match(text, /\nsrc\/a\.ts \+2 −1:\n\n```diff\n-rate = 0\.9\n\+rate = 0\.8\n⋯\n\+<end>\n```\n/);
 });

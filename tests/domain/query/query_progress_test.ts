@@ -54,7 +54,15 @@ Deno.test("QueryProgress says what goes on after each event", () => {
   ]);
   assert.ok((step.blocks[0]?.result?.preview.length ?? 0) <= 20_020, "no more of a result than can be looked at");
   emitter.iteration = 2;
+  assert.equal(doing({ type: "answer_draft", delta: "It is" }), "answering");
+  assert.equal(progress.draft, "It is");
+  doing({ type: "iteration_finished", outcome: "refused", reason: "no", ms: 1 });
+  assert.equal(progress.draft, "", "a refused draft is withdrawn");
+  doing({ type: "answer_draft", delta: "4 " });
+  doing({ type: "iteration_finished", outcome: "final", reason: null, ms: 1 });
+  assert.deepEqual([progress.draft, progress.answer], ["4 ", ""]);
   assert.equal(doing({ type: "answer_delta", delta: "4" }), "answering");
+  assert.deepEqual([progress.draft, progress.answer], ["", "4"]);
   doing({ type: "answer_delta", delta: "2" });
   assert.deepEqual([progress.answer, progress.step?.number, progress.queryId], ["42", 2, "q"]);
 });

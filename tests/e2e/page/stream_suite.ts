@@ -77,3 +77,21 @@ inBrowser("another conversation can be opened while one runs, and it is there on
   third.open();
   await page.locator(".answer", { hasText: "It is 41" }).waitFor();
 });
+
+const written = Promise.withResolvers<void>();
+const draft = `It has four lines, ${"and so on ".repeat(20)}`;
+
+inBrowser("shows an answer while it is written, and removes it if it is refused", {
+  replies: [
+    { text: replyJson("throw new Error('no')", { final: draft }), between: written.promise },
+    { text: final("It has seven lines") },
+  ],
+}, async ({ page }) => {
+  await ask(page, "How many?");
+  await page.locator(".answer .draft", { hasText: "It has four lines" }).waitFor();
+  written.resolve();
+  await page.locator(".answer", { hasText: "It has seven lines" }).waitFor();
+  assert.equal(await page.locator(".answer", { hasText: "four lines" }).count(), 0);
+  await page.locator("#cancel").waitFor({ state: "hidden" });
+  assert.equal(await page.locator(".draft").count(), 0);
+});

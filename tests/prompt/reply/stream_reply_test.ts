@@ -9,24 +9,27 @@ import { runs } from "../../helpers/long_part.ts";
 interface Streamed {
   readonly thinking: string;
   readonly code: readonly string[];
+  readonly answer: string;
 }
 
 function stream(text: string, sizes: readonly number[]): Streamed {
   const reader = new ReplyStream();
   const code: string[] = [];
-  let thinking = "";
+  let thinking = "", answer = "";
   for (let at = 0, i = 0; at < text.length; i++) {
     const size = Math.max(1, sizes[i % sizes.length] ?? 1);
     const found = reader.push(text.slice(at, at + size));
     assert.ok(found.thinking.isWellFormed());
     thinking += found.thinking;
+    assert.ok(found.answer.isWellFormed());
+    answer += found.answer;
     for (const { block, delta } of found.code) {
       assert.ok(delta.isWellFormed());
       code[block] = (code[block] ?? "") + delta;
     }
     at += size;
   }
-  return { thinking, code: Array.from(code, (block) => block ?? "") };
+  return { thinking, code: Array.from(code, (block) => block ?? ""), answer };
 }
 
 const everySize = [[1], [2], [3], [7], [1_000_000]];
@@ -35,10 +38,10 @@ Deno.test("push() yields thinking and code as they arrive, however the text is s
   const reply = {
     thinking: 'a "b" \\ 😀\n',
     code: [{ expr: 'const x = {a: "}"}\n"]"', timeMs: 5 }, { expr: "2" }],
-    final: { answer: "no" },
+    final: { answer: "not yet 😀", answerType: "a b c" },
   };
   for (const sizes of everySize) {
-    const expected = { thinking: reply.thinking, code: reply.code.map(({ expr }) => expr) };
+    const expected = { thinking: reply.thinking, code: reply.code.map(({ expr }) => expr), answer: "not yet 😀" };
     assert.deepEqual(stream(JSON.stringify(reply), sizes), expected);
     assert.deepEqual(stream(`Sure:\n\`\`\`json\n${JSON.stringify(reply, null, 2)}\n\`\`\``, sizes), expected);
   }
@@ -46,23 +49,67 @@ Deno.test("push() yields thinking and code as they arrive, however the text is s
 
 Deno.test("push() yields a part before the reply is complete", () => {
   const reader = new ReplyStream();
-  assert.deepEqual(reader.push('{"thinking":"fir'), { thinking: "fir", code: [] });
-  assert.deepEqual(reader.push('st","code":[{"expr":"let'), { thinking: "st", code: [{ block: 0, delta: "let" }] });
+  assert.deepEqual(reader.push('{"thinking":"fir'), { thinking: "fir", code: [], answer: "" });
+  assert.deepEqual(reader.push('st","code":[{"expr":"let'), {
+    thinking: "st",
+    code: [{ block: 0, delta: "let" }],
+    answer: "",
+  });
   assert.deepEqual(reader.push(' a"},{"expr":"b'), {
     thinking: "",
     code: [{ block: 0, delta: " a" }, { block: 1, delta: "b" }],
+    answer: "",
   });
+  assert.equal(reader.push('"}],"final":{"answer":"It ').answer, "");
+  assert.equal(reader.push("is read").answer, "It is read");
+  assert.equal(reader.push(' \\"so').answer, ' "so');
 });
 
-Deno.test("push() never shows the answer, nor what follows the reply object", () => {
+Deno.test("push() yields an answer in the places where parseReply takes it from", () => {
+  const shapes = [
+    '{"final":{"answer":"one two"}}',
+    '{"final":"one two"}',
+    '{"answer":"one two"}',
+    "{'final':'one two'}",
+  ];
+  for (const text of [...shapes, '{"final_answer":{"answer":"one two","answer":"x y"}}']) {
+    for (const sizes of everySize) assert.equal(stream(text, sizes).answer, "one two", text);
+  }
+  for (const text of ['{"other":{"answer":"one two"}}', '{"final":{"confidence":"one two"}}', '{"next":"one two"}']) {
+    assert.equal(stream(text, [3]).answer, "", text);
+  }
+});
+
+Deno.test("push() shows no names of variables and no tags of an answer", () => {
+  const shown: readonly (readonly [answer: string, shown: string])[] = [
+    ["report", ""],
+    ["report.total", ""],
+    ["Yes, it is", "Yes, it is"],
+    ["In {{ place }}: {{{count}}}{{#list}}{{.}}, {{/list}}done", "In …: ……, done"],
+    ['Use {"a": {"b": 1}} and { or {{ at\nthe end', 'Use {"a": {"b": 1}} and { or {{ at\nthe end'],
+    ["Ends in {", "Ends in {"],
+    ["Ends in {{na", "Ends in "],
+  ];
+  for (const [answer, expected] of shown) {
+    for (const sizes of everySize) assert.equal(stream(JSON.stringify({ final: { answer } }), sizes).answer, expected);
+  }
+});
+
+Deno.test("push() shows nothing of other strings, nor what follows the reply object", () => {
   const text =
-    '{"final":{"answer":"SECRET","thinking":"SECRET","code":"SECRET"}}\n{"thinking":"SECRET","code":["SECRET"]}';
-  for (const sizes of everySize) assert.deepEqual(stream(text, sizes), { thinking: "", code: [] });
+    '{"final":{"type":"A SECRET","thinking":"A SECRET","code":"A SECRET"}}\n{"thinking":"SECRET","code":["SECRET"]}';
+  for (const sizes of everySize) assert.deepEqual(stream(text, sizes), { thinking: "", code: [], answer: "" });
 });
 
 Deno.test("push() reads escapes that are split and pairs that are written as escapes", () => {
   const text = '{"thinking":"\\u0041\\ud83d\\ude00\\n\\t\\/\\\\ \\d","code":["x"]}';
-  for (const sizes of everySize) assert.deepEqual(stream(text, sizes), { thinking: "A😀\n\t/\\ \\d", code: ["x"] });
+  for (const sizes of everySize) {
+    assert.deepEqual(stream(text, sizes), {
+      thinking: "A😀\n\t/\\ \\d",
+      code: ["x"],
+      answer: "",
+    });
+  }
 });
 
 Deno.test("push() reads thinking tags and fenced code of models that do not send JSON", () => {
@@ -72,6 +119,7 @@ Deno.test("push() reads thinking tags and fenced code of models that do not send
     assert.deepEqual(stream(text, sizes), {
       thinking: "why <b> not",
       code: ["const a = `\n```js\nx\n```\n`\n  a``\n", "2\n"],
+      answer: "",
     });
   }
 });
@@ -94,8 +142,11 @@ Deno.test("push() agrees with parseReply on every reply that keeps the format", 
     const text = JSON.stringify(value);
     const parsed = parseReply(text);
     assert.ok(parsed.ok);
-    const { thinking, code } = stream(text, sizes);
+    const { thinking, code, answer } = stream(text, sizes);
     assert.equal(thinking, parsed.reply.thinking);
+    if (/\S\s+\S/.test(value.final.answer) && !value.final.answer.includes("{{")) {
+      assert.equal(answer, value.final.answer);
+    }
     assert.deepEqual(code, parsed.reply.code.map((block) => block.expr));
   }));
 });

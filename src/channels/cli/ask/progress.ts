@@ -8,14 +8,41 @@ import type { QueryEvent } from "../../../domain/query/query_schemas.ts";
 import type { Io } from "../../channel.ts";
 
 const MOST_RESULT = 2_000;
+/** Lines of the output of a failed call. */
+const MOST_OUTPUT = 8;
+
+/** Draws an answer as the lines of a terminal. */
+type DrawAnswer = (text: string) => Promise<readonly string[]>;
+/** Draws a unified diff as lines of this width. `most`: lines of each file; by default as many as people read. */
+type DrawDiff = (diff: string, place: { readonly width: number; readonly most?: number }) => readonly string[];
+
+export interface ProgressOptions {
+  /** Whether to show whole blocks and results. */
+  readonly verbose: boolean;
+  /** Whether to show thinking; true if absent. */
+  readonly thinking?: boolean;
+  /** For a terminal. Absent: answers are not shown while the model writes them. */
+  readonly draft?: DrawAnswer | undefined;
+  /** For a terminal. Absent: changes of files are not shown. */
+  readonly diff?: DrawDiff | undefined;
+}
+
+const FRAME_MS = 33;
+/** Rows of a terminal that a draft leaves free. */
+const FREE_ROWS = 3;
 
 /** Shows a running query on stderr: a line of thinking for each iteration, a line for each block that says what it did,
- * and on a terminal a temporary live line below them. `verbose` shows whole blocks and results. */
+ * and on a terminal temporary live lines below them. `verbose` shows whole blocks and results. */
 export class Progress {
   readonly #io: Io;
   readonly #verbose: boolean;
   readonly #color: ReturnType<typeof pc.createColors>;
-  readonly #live: LiveLine;
+  readonly #live: LiveLines;
+  readonly #draw: DrawAnswer | null;
+  readonly #drawChange: DrawDiff | null;
+  /** The end of the draft, as it is drawn. */
+  #draft: readonly string[] = [];
+  #drawing = false;
   readonly #progress = new QueryProgress();
   readonly #thinking: boolean;
   /** The iteration whose number was written last. */
@@ -28,13 +55,14 @@ export class Progress {
    * same. */
   #held: { readonly at: string; readonly reason: string } | null = null;
 
-  /** `thinking`: whether to show it; true if absent. */
-  constructor(io: Io, options: { readonly verbose: boolean; readonly thinking?: boolean }) {
+  constructor(io: Io, options: ProgressOptions) {
     this.#io = io;
+    this.#draw = options.draft ?? null;
+    this.#drawChange = options.diff ?? null;
     this.#thinking = options.thinking ?? true;
     this.#verbose = options.verbose;
     this.#color = pc.createColors(io.stderrColor);
-    this.#live = new LiveLine({ write: io.stderr, width: () => this.#width(), paint: this.#color.dim });
+    this.#live = new LiveLines({ write: io.stderr, width: () => this.#width(), paint: this.#color.dim });
   }
 
   show(event: QueryEvent): void {
@@ -63,6 +91,9 @@ export class Progress {
       case "code":
       case "approval_answered":
         return this.#status(at);
+      case "answer_draft":
+        this.#status(at);
+        return void this.#drawDraft();
       case "block_finished":
         return this.#verbose ? this.#result(event) : this.#told(event);
       case "host_call":
@@ -102,7 +133,7 @@ export class Progress {
    * the end. */
   #late(at: string, event: Delay): void {
     const text = `${at}${delayLine(event)}`;
-    if (this.#io.stderrIsTerminal) return this.#live.show(text);
+    if (this.#io.stderrIsTerminal) return this.#live.show(text, this.#above);
     this.painted(this.#color.dim(oneLine(visibleText(text), 220)));
   }
 
@@ -115,7 +146,7 @@ export class Progress {
     return this.#io.stderrIsTerminal ? Math.max(24, this.#io.columns()) : 100;
   }
 
-  /** Removes the live line. */
+  /** Removes the live lines. */
   clear(): void {
     this.#live.clear();
   }
@@ -132,7 +163,27 @@ export class Progress {
   }
 
   #status(at: string, text: string = this.#progress.doing): void {
-    if (this.#io.stderrIsTerminal) this.#live.show(`${at}${text}…`);
+    if (this.#io.stderrIsTerminal) this.#live.show(`${at}${text}…`, this.#above);
+  }
+
+  /** The draft stays above the line about what is going on until it is accepted or refused. */
+  get #above(): readonly string[] {
+    return this.#progress.draft === "" ? [] : this.#draft;
+  }
+
+  /** Draws the draft as it grows, with pauses between frames. */
+  async #drawDraft(): Promise<void> {
+    if (this.#draw === null || this.#drawing) return;
+    this.#drawing = true;
+    for (let drawn = ""; this.#progress.draft !== "" && this.#progress.draft !== drawn;) {
+      drawn = this.#progress.draft;
+      const lines = await this.#draw(drawn);
+      this.#draft = lines.slice(-Math.max(1, this.#io.rows() - FREE_ROWS));
+      const { draft, question, step } = this.#progress;
+      if (draft !== "" && question === null) this.#status(`[${step?.number ?? 1}] `);
+      await new Promise((resolve) => setTimeout(resolve, FRAME_MS));
+    }
+    this.#drawing = false;
   }
 
   /** The number of an iteration before its first line, blanks before the others. */
@@ -179,7 +230,12 @@ export class Progress {
 
   /** The end of what failed calls printed. */
   #output({ output }: BlockTally): void {
-    if (output !== "") this.#indented(visibleText(output), this.#color.dim);
+    if (output === "") return;
+    const lines = visibleText(output).split("\n");
+    const shown = lines.slice(this.#verbose ? 0 : -MOST_OUTPUT);
+    const rest = lines.length - shown.length;
+    const more = rest > 0 ? [`… ${rest} more ${rest === 1 ? "line" : "lines"}`] : [];
+    this.#indented([...more, ...shown].join("\n"), this.#color.dim);
   }
 
   #result({ block, result }: Extract<QueryEvent, { type: "block_finished" }>): void {
@@ -197,10 +253,8 @@ export class Progress {
 
   /** Shows how a file was changed, if somebody is watching. */
   #diff(diff: string): void {
-    if (!this.#io.stderrIsTerminal) return;
-    for (const line of diffLines(diff, { color: this.#io.stderrColor, most: this.#verbose ? 400 : 24 })) {
-      this.painted(`    ${line}`);
-    }
+    const place = { width: this.#width() - 5, ...this.#verbose ? { most: 400 } : {} };
+    for (const line of this.#drawChange?.(diff, place) ?? []) this.painted(`    ${line}`);
   }
 
   #indented(text: string, paint: (text: string) => string = (same) => same): void {
@@ -236,14 +290,16 @@ const TICK_MS = 1_000;
 /** Shorter work is shown without its time. */
 const SHOWN_FROM_MS = 2_000;
 
-/** The last line of a terminal: what is running and for how long. It stays until it is cleared. */
-export class LiveLine {
+/** The last lines of a terminal: what is running and for how long, below lines of the caller. They stay until they are
+ * cleared. */
+export class LiveLines {
   readonly #write: (text: string) => void;
   readonly #width: () => number;
   readonly #paint: (text: string) => string;
   readonly #now: () => number;
   /** "" if no line is shown. */
   #text = "";
+  #above: readonly string[] = [];
   #since = 0;
   #timer: ReturnType<typeof setInterval> | null = null;
 
@@ -259,13 +315,17 @@ export class LiveLine {
     this.#now = now;
   }
 
-  show(text: string): void {
+  /** `above`: painted lines that fit the width. */
+  show(text: string, above: readonly string[] = []): void {
     const line = oneLine(visibleText(text), this.#width() - 1);
-    if (line === this.#text) return;
-    this.clear();
-    this.#text = line;
-    this.#since = this.#now();
-    this.#write(this.#paint(line));
+    if (line === this.#text && sameLines(above, this.#above)) return;
+    const since = line === this.#text ? this.#since : this.#now();
+    // Lines that stay are not drawn again, so that nothing flickers.
+    const kept = this.#text === "" ? 0 : sharedLines(above, this.#above);
+    const from = this.#text === "" ? "" : startOf(this.#above.length - kept);
+    this.#stop();
+    this.#write([from, ...above.slice(kept).map((one) => `${one}\n`), this.#paint(line)].join(""));
+    [this.#text, this.#above, this.#since] = [line, above, since];
     this.#timer = setInterval(() => this.tick(), TICK_MS);
   }
 
@@ -278,28 +338,27 @@ export class LiveLine {
   }
 
   clear(): void {
+    this.#stop();
+    if (this.#text !== "") this.#write(startOf(this.#above.length));
+    [this.#text, this.#above] = ["", []];
+  }
+
+  #stop(): void {
     if (this.#timer !== null) clearInterval(this.#timer);
     this.#timer = null;
-    if (this.#text !== "") this.#write("\r\x1b[2K");
-    this.#text = "";
   }
 }
 
-const MAX_LINE = 200;
+/** Moves to the beginning of the line this many lines higher, and erases everything from there. */
+function startOf(lines: number): string {
+  return lines === 0 ? "\r\x1b[2K" : `\r\x1b[${lines}A\x1b[J`;
+}
 
-/** A unified diff for a terminal, coloured by kind of line and limited in length. */
-export function diffLines(
-  diff: string,
-  { color, most }: { readonly color: boolean; readonly most: number },
-): readonly string[] {
-  const paint = pc.createColors(color);
-  const lines = diff.replace(/\n$/, "").split("\n").filter((line) => line !== "");
-  const shown = lines.slice(0, most).map((line) => {
-    const text = visibleText(line.length > MAX_LINE ? `${line.slice(0, MAX_LINE - 1)}…` : line);
-    if (/^(---|\+\+\+) /.test(line)) return paint.bold(text);
-    if (line.startsWith("+")) return paint.green(text);
-    if (line.startsWith("-")) return paint.red(text);
-    return line.startsWith("@@") ? paint.cyan(text) : text;
-  });
-  return lines.length > most ? [...shown, paint.dim(`… ${lines.length - most} more lines`)] : shown;
+function sharedLines(one: readonly string[], other: readonly string[]): number {
+  const differs = one.findIndex((line, at) => line !== other[at]);
+  return differs < 0 ? one.length : differs;
+}
+
+function sameLines(one: readonly string[], other: readonly string[]): boolean {
+  return one.length === other.length && sharedLines(one, other) === one.length;
 }

@@ -17,7 +17,7 @@ import { isChild } from "../../../domain/query/query_event.ts";
 import type { QueryEvent, QueryResult } from "../../../domain/query/query_schemas.ts";
 import type { Io } from "../../channel.ts";
 import { exitCodeOf, interrupt, jsonText } from "../output.ts";
-import { Progress } from "./progress.ts";
+import { Progress, type ProgressOptions } from "./progress.ts";
 
 export interface QueryCommandFlags {
   readonly output: "text" | "json" | "jsonl";
@@ -42,9 +42,12 @@ interface QueryCommand {
 
 /** Runs one query: progress on stderr, only the answer on stdout. Ctrl-C cancels it. Resolves with the exit code. */
 export async function runQueryCommand({ io, flags, schema, begin, traceOf }: QueryCommand): Promise<number> {
+  const isWatched = flags.output === "text" && !flags.quiet && io.stdoutIsTerminal && io.stderrIsTerminal;
   const progress = new Progress(io, {
     verbose: flags.verbose || flags.trace === true,
     thinking: flags.trace !== true,
+    draft: isWatched ? (text) => draftLines(text, io) : undefined,
+    diff: io.stderrIsTerminal && !flags.quiet ? await changeDrawing(io) : undefined,
   });
   const trace = flags.trace && !flags.quiet ? new Trace(io, (text) => progress.painted(text)) : null;
   using interrupted = interrupt(io);
@@ -198,6 +201,32 @@ export async function printedAnswer(
   if (answerType !== "markdown" && !MARKED.test(answer) || answer.length > MAX_MARKDOWN) {
     return ended(visibleText(answer));
   }
+  return ended((await answerLines(answer, { stdoutColor, columns })).join("\n"));
+}
+
+/** Loads the drawing of changed files, which only a terminal needs. */
+async function changeDrawing({ stderrColor }: Io): Promise<NonNullable<ProgressOptions["diff"]>> {
+  const [{ diffLines }, { terminalPaint }] = await Promise.all([
+    import("../../../markdown/terminal/diff_lines.ts"),
+    import("../../../markdown/terminal/paint.ts"),
+  ]);
+  const paint = terminalPaint({ color: stderrColor, weights: stderrColor });
+  return (diff, place) => diffLines(diff, { ...place, paint });
+}
+
+/** An answer that may still be refused: dim. */
+async function draftLines(text: string, io: Io): Promise<readonly string[]> {
+  const lines = await answerLines(text, io);
+  if (!io.stdoutColor) return lines;
+  const { faded } = await import("../../../markdown/terminal/paint.ts");
+  return lines.map(faded);
+}
+
+/** Markdown as the lines of the terminal; of a very long text, its end. */
+async function answerLines(
+  text: string,
+  { stdoutColor, columns }: Pick<Io, "stdoutColor" | "columns">,
+): Promise<readonly string[]> {
   const [{ parseMarkdown }, { markdownLines }, { terminalPaint }] = await Promise.all([
     import("../../../markdown/parse_markdown.ts"),
     import("../../../markdown/terminal/markdown_lines.ts"),
@@ -205,7 +234,7 @@ export async function printedAnswer(
   ]);
   const paint = terminalPaint({ color: stdoutColor, weights: stdoutColor });
   const width = Math.min(Math.max(MIN_WIDTH, columns()), MAX_WIDTH);
-  return ended(markdownLines(parseMarkdown(answer, { clean: visibleText }), { width, paint }).join("\n"));
+  return markdownLines(parseMarkdown(text.slice(-MAX_MARKDOWN), { clean: visibleText }), { width, paint });
 }
 
 function ended(text: string): string {

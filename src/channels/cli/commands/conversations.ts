@@ -7,6 +7,8 @@ import { ago, clip, localTime, oneLine, visibleText } from "../../../domain/kit/
 import { BlockTally } from "../../../domain/query/calls.ts";
 import { steeredAfter, steeredInto, type SteeredMessage } from "../../../domain/query/stored_query.ts";
 import type { RecordedBlock, RecordedIteration, RecordedQuery, Recording } from "../../../domain/records/recording.ts";
+import { diffLines } from "../../../markdown/terminal/diff_lines.ts";
+import { terminalPaint } from "../../../markdown/terminal/paint.ts";
 import type { Io } from "../../channel.ts";
 import { jsonText, printReport } from "../output.ts";
 import { browse, type CommandInput, forkPoint, type StoredCommand } from "../program/command.ts";
@@ -272,6 +274,8 @@ function iterationLines(iteration: RecordedIteration): string[] {
   ];
 }
 
+const PLAIN = { width: Infinity, paint: terminalPaint({ color: false, weights: false }) };
+
 function blockLines(block: RecordedBlock, at: number): string[] {
   const { code, diffs, result: { preview, stdout, stderr, error, ms, calls } } = block;
   const { ok, text } = blockEnd(block);
@@ -280,7 +284,7 @@ function blockLines(block: RecordedBlock, at: number): string[] {
     ...quoted(code, `  ${at + 1}│ `),
     `  ${ok ? "✓" : "✗"} ${text} (${ms.toFixed(0)} ms)`,
     ...(output === "" ? [] : quoted(output, "  ! ")),
-    ...diffs.flatMap((diff) => quoted(clip(diff, SHOWN_CHARS), "  ± ")),
+    ...diffs.flatMap((diff) => diffLines(diff, PLAIN).flatMap((line) => quoted(line, "  ± "))),
     ...(preview === "" ? [] : quoted(clip(preview, SHOWN_CHARS), "  = ")),
     ...(stdout === "" ? [] : quoted(clip(stdout, SHOWN_CHARS), "  . ")),
     ...(stderr === "" ? [] : quoted(clip(stderr, SHOWN_CHARS), "  ! ")),

@@ -2,7 +2,8 @@ import { UsageError } from "../../../domain/errors.ts";
 import { localTime, visibleText } from "../../../domain/kit/text.ts";
 import { type FileChange, keptText, runUndo, undoCuts, type UndoReport } from "../../../domain/undo.ts";
 import type { Io } from "../../channel.ts";
-import { diffLines } from "../ask/progress.ts";
+import { diffLines } from "../../../markdown/terminal/diff_lines.ts";
+import { terminalPaint } from "../../../markdown/terminal/paint.ts";
 import { jsonText } from "../output.ts";
 import { browse, type StoredCommand } from "../program/command.ts";
 
@@ -80,8 +81,10 @@ function list(changes: readonly FileChange[], io: Io): void {
 
 function show(report: UndoReport, { io, flags }: { readonly io: Io; readonly flags: UndoFlags }): void {
   const { changes = [], files = [] } = report;
+  const paint = terminalPaint({ color: io.stdoutColor, weights: io.stdoutColor });
+  const width = io.stdoutIsTerminal ? io.columns() : Infinity;
   for (const { diff } of files) {
-    for (const line of diffLines(diff, { color: io.stdoutColor, most: SHOWN_LINES })) io.stdout(`${line}\n`);
+    for (const line of diffLines(diff, { width, paint, most: SHOWN_LINES })) io.stdout(`${line}\n`);
   }
   const what = flags.redo ? "the undone changes" : `${changes.length} change${changes.length === 1 ? "" : "s"}`;
   const where = `${files.length} file${files.length === 1 ? "" : "s"}`;

@@ -52,27 +52,30 @@ function padded(line: string, width: number): string {
   return line + " ".repeat(Math.max(0, width - visibleWidth(line)));
 }
 
-/** The model's answer, while it streams and afterwards. */
+/** The model's answer, while it is written and afterwards. A draft is dim: it may still be refused. */
 export class AnswerEntry extends DrawnEntry {
   readonly #shown: () => DisplayOptions;
   #markdown: MarkdownText | null = null;
   #text = "";
   #plain = false;
+  #draft = true;
 
   constructor(shown: () => DisplayOptions) {
     super();
     this.#shown = shown;
   }
 
+  /** Adds to the draft. */
   append(delta: string): void {
     this.#text += delta;
     this.#markdown?.append(delta);
     super.invalidate();
   }
 
-  /** Sets the final text, which may differ from the streamed parts. */
+  /** Sets the accepted text, which may differ from the draft. */
   settle(text: string, { plain = false }: { readonly plain?: boolean } = {}): void {
     this.#plain = plain;
+    this.#draft = false;
     if (text.startsWith(this.#text)) this.#markdown?.append(text.slice(this.#text.length));
     else this.#markdown = null;
     this.#text = text;
@@ -91,7 +94,8 @@ export class AnswerEntry extends DrawnEntry {
       this.#markdown = new MarkdownText(this.#shown().theme);
       this.#markdown.append(this.#text);
     }
-    return [...this.#markdown.lines(width), ""];
+    const lines = this.#markdown.lines(width);
+    return [...this.#draft ? lines.map(this.#shown().theme.faded) : lines, ""];
   }
 }
 

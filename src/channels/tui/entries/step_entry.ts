@@ -1,4 +1,4 @@
-import { truncateToWidth } from "@earendil-works/pi-tui";
+import { truncateToWidth, visibleWidth } from "@earendil-works/pi-tui";
 import type { Conversations } from "../../../conversation/conversations.ts";
 import { messageOf } from "../../../domain/errors.ts";
 import { clip, durationText, oneLine, visibleText } from "../../../domain/kit/text.ts";
@@ -16,13 +16,13 @@ import {
   storedChildren,
 } from "../../../domain/query/query_progress.ts";
 import type { BlockResult } from "../../../domain/query/query_schemas.ts";
-import { diffSpans } from "../../../markdown/code_spans.ts";
-import { brokenLine, moreLines, wrapped } from "../text/wrapped.ts";
+import { diffLines, SHOWN_DIFF_LINES } from "../../../markdown/terminal/diff_lines.ts";
+import { brokenLine, cutWide, moreLines, wrapped } from "../text/wrapped.ts";
 import { type DisplayOptions, DrawnEntry, type TranscriptEntry } from "./entry.ts";
 import { requestLines } from "./message_entries.ts";
 
 /** Most lines of each part, and characters of thinking in one line, unless whole parts are shown. */
-const MOST = { thinking: 8, chars: 500, code: 16, result: 8, diff: 16, failure: 4, output: 12 } as const;
+const MOST = { thinking: 8, chars: 500, code: 16, result: 8, failure: 4, output: 8 } as const;
 const WHOLE = 2_000;
 const CODE_CHARS = 200_000;
 
@@ -77,7 +77,7 @@ export class StepEntry extends DrawnEntry {
     const { code, result, calling, diffs } = block;
     if (result !== null && this.step.outcome !== null && !whole) return foldedBlock(block, { result, width, shown });
     const lines = codeLines(code, { width: width - 2, shown }).map((line) => `${theme.dim("│")} ${line}`);
-    const changed = diffs.flatMap((diff) => diffLines(diff, { width: width - 2, shown }));
+    const changed = changeLines(diffs, { width, shown });
     if (result === null) {
       const now = calling === "" ? [] : [theme.dim(truncateToWidth(`└ ${visibleText(calling)} …`, width))];
       return [...lines, ...changed, ...now];
@@ -117,7 +117,7 @@ function foldedBlock(
   const line = oneLine(visibleText(text), room);
   const mark = ok ? theme.ok("✓") : theme.bad("✗");
   const why = result.ok ? [] : wrapped(blockFailure(result), width - 2, { most: MOST.failure });
-  const changed = block.diffs.flatMap((diff) => diffLines(diff, { width: width - 2, shown }));
+  const changed = changeLines(block.diffs, { width, shown });
   return [
     `${mark} ${isCode ? theme.code(line).join(" ") : line} ${theme.dim(time)}`,
     ...why.map((one) => `  ${theme.bad(one)}`),
@@ -130,7 +130,10 @@ function foldedBlock(
 function outputLines({ tally }: StepBlock, { width, shown: { theme, whole } }: Place): readonly string[] {
   if (tally.output === "") return [];
   const most = whole ? WHOLE : MOST.output;
-  return wrapped(tally.output, width - 2, { most }).map((line) => `  ${theme.dim(line)}`);
+  const lines = wrapped(tally.output, width - 2);
+  const rest = lines.length - most;
+  const shown = rest > 0 ? [moreLines(rest, { most }), ...lines.slice(-most)] : lines;
+  return shown.map((line) => `  ${theme.dim(line)}`);
 }
 
 type Place = { readonly width: number; readonly shown: DisplayOptions };
@@ -145,20 +148,16 @@ function codeLines(code: string, { width, shown }: Place): readonly string[] {
   return rest > 0 ? [...lines, shown.theme.dim(truncateToWidth(moreLines(rest, { most }), width))] : lines;
 }
 
-function diffLines(diff: string, { width, shown: { theme, whole } }: Place): readonly string[] {
-  const most = whole ? WHOLE : MOST.diff;
-  const lines: string[] = [];
-  const spans = diffSpans(diff.trimEnd());
-  for (const [at, { kind, text }] of spans.entries()) {
-    if (lines.length >= most) {
-      return [...lines, `  ${theme.dim(moreLines(spans.length - at, { most }).slice(0, width))}`];
-    }
-    const paint = kind === "plain" ? theme.dim : theme.markdown.spans[kind];
-    lines.push(
-      ...wrapped(text.replace(/\n$/, ""), width, { most: most - lines.length }).map((line) => `  ${paint(line)}`),
-    );
-  }
-  return lines;
+function changeLines(diffs: readonly string[], { width, shown: { theme, whole } }: Place): readonly string[] {
+  const most = whole ? WHOLE : SHOWN_DIFF_LINES;
+  const place = {
+    width: width - 2,
+    paint: theme.markdown,
+    columns: visibleWidth,
+    most,
+    more: (count: number) => moreLines(count, { most }),
+  };
+  return diffs.flatMap((diff) => cutWide(diffLines(diff, place), place.width)).map((line) => `  ${line}`);
 }
 
 function resultLines(

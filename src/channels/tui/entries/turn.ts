@@ -71,7 +71,9 @@ export class RunningTurn {
       this.#transcript.add(new LineEntry(said, this.#parts.shown().theme.dim));
     }
     const isOwn = !isChild(event);
-    if (isOwn && event.type === "answer_delta") return this.#answerEntry().append(event.delta);
+    if (isOwn && event.type === "answer_draft" && !event.anew) return this.#answerEntry().append(event.delta);
+    if (isOwn && event.type === "answer_delta") return this.#answerEntry().settle(progress.answer);
+    if (progress.draft === "" && progress.answer === "") this.#withdraw();
     if (progress.step !== null) this.#draw(progress.step);
     if (isOwn && isEnd(event)) this.#end(event.result);
   }
@@ -89,6 +91,12 @@ export class RunningTurn {
   #answerEntry(): AnswerEntry {
     if (this.#answer === null) this.#transcript.add(this.#answer = new AnswerEntry(this.#parts.shown));
     return this.#answer;
+  }
+
+  /** Removes a draft that was refused. */
+  #withdraw(): void {
+    if (this.#answer !== null) this.#transcript.replace(this.#answer, []);
+    this.#answer = null;
   }
 
   #end(result: QueryResult): void {

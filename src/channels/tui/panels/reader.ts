@@ -84,11 +84,11 @@ export class Reader {
 export interface TextPart {
   readonly head?: string;
   readonly text: string;
-  /** "table": lines that begin with a name in eleven columns. */
+  /** "table": lines that begin with a name in eleven columns; "change": lines of a file after their number and sign. */
   readonly look?: Look;
 }
 
-type Look = "plain" | "dim" | "diff" | "table";
+type Look = "plain" | "dim" | "diff" | "change" | "table";
 
 interface Line {
   readonly text: string;
@@ -282,8 +282,9 @@ function styleOf(
 ): (row: string) => string {
   if (look === "head") return paint.bold;
   if (look === "dim") return paint.dim;
-  if (look === "diff" && text.startsWith("+")) return theme?.ok ?? paint.bold;
-  return look === "diff" && text.startsWith("-") ? theme?.bad ?? paint.dim : String;
+  const sign = look === "diff" ? text[0] : look === "change" ? /^ *\d+ ([+-])/.exec(text)?.[1] : "";
+  if (sign === "+") return theme?.ok ?? paint.bold;
+  return sign === "-" ? theme?.bad ?? paint.dim : String;
 }
 
 function marked(row: string, needle: string): string {

@@ -1,6 +1,6 @@
 import { type EditorTheme, getCapabilities, type TuiAltScreen } from "@earendil-works/pi-tui";
 import { codeSpans } from "../../../markdown/code_spans.ts";
-import { type TerminalPaint, terminalPaint } from "../../../markdown/terminal/paint.ts";
+import { faded, type TerminalPaint, terminalPaint } from "../../../markdown/terminal/paint.ts";
 import { cutRuns } from "../../../markdown/terminal/wrap.ts";
 import type { PrefsKeeper } from "../prefs.ts";
 
@@ -11,6 +11,8 @@ type Paint = (text: string) => string;
 export interface Theme {
   readonly bold: Paint;
   readonly dim: Paint;
+  /** Dims a line that has styles of its own. */
+  readonly faded: Paint;
   readonly italic: Paint;
   readonly accent: Paint;
   readonly ok: Paint;
@@ -52,7 +54,16 @@ export function makeTheme(look: ThemeLook): Theme {
     noMatch: dim,
   };
   return {
-    ...{ bold, dim, italic: sgr("3", 23), accent: cyan, ok: hue("32"), bad: hue("31"), warn: hue("33") },
+    ...{
+      bold,
+      dim,
+      faded: (line) => look.contrast ? line : faded(line),
+      italic: sgr("3", 23),
+      accent: cyan,
+      ok: hue("32"),
+      bad: hue("31"),
+      warn: hue("33"),
+    },
     said: (text) => color && look.dark !== null ? (look.dark ? dark : light)(text) : text,
     code(text) {
       if (text.length > COLOURED_CHARS) return text.split("\n");

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { LiveLine } from "../../../../src/channels/cli/ask/progress.ts";
+import { LiveLines } from "../../../../src/channels/cli/ask/progress.ts";
 
 function line(width = 30) {
   const written: string[] = [];
@@ -8,21 +8,21 @@ function line(width = 30) {
   return {
     written,
     clock,
-    live: new LiveLine({ write, width: () => width, paint: (text) => text, now: () => clock.ms }),
+    live: new LiveLines({ write, width: () => width, paint: (text) => text, now: () => clock.ms }),
   };
 }
 
-Deno.test("LiveLine stands once, gives way to another text and leaves nothing behind", () => {
+Deno.test("LiveLines stands once, gives way to another text and leaves nothing behind", () => {
   const { written, live } = line();
   live.show("one");
   live.show("one");
   live.show("two\x1b[2J");
   live.clear();
   live.clear();
-  assert.deepEqual(written, ["one", "\r\x1b[2K", "two\\u001b[2J", "\r\x1b[2K"]);
+  assert.deepEqual(written, ["one", "\r\x1b[2Ktwo\\u001b[2J", "\r\x1b[2K"]);
 });
 
-Deno.test("LiveLine says for how long, once that is worth a word, within the width", () => {
+Deno.test("LiveLines says for how long, once that is worth a word, within the width", () => {
   const { written, clock, live } = line(20);
   live.show("waiting for a model");
   clock.ms = 1_999;
@@ -34,4 +34,19 @@ Deno.test("LiveLine says for how long, once that is worth a word, within the wid
   assert.deepEqual([written.length, written[0], written[2]], [3, "waiting for a model", "\r\x1b[2K"]);
   const shown = (written[1] ?? "").replace("\r\x1b[2K", "");
   assert.ok(shown.length <= 19 && shown.endsWith("… 12 s"), shown);
+});
+
+Deno.test("LiveLines draws of the lines above only those that changed, and removes all of them", () => {
+  const { written, live } = line();
+  live.show("busy", ["a", "b"]);
+  live.show("busy", ["a", "b"]);
+  live.show("busy", ["a", "bc", "d"]);
+  live.show("done", ["a", "bc", "d"]);
+  live.clear();
+  assert.deepEqual(written, [
+    "a\nb\nbusy",
+    "\r\x1b[1A\x1b[Jbc\nd\nbusy",
+    "\r\x1b[2Kdone",
+    "\r\x1b[3A\x1b[J",
+  ]);
 });

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
+import { diffLines } from "../../../../src/markdown/terminal/diff_lines.ts";
+import { terminalPaint } from "../../../../src/markdown/terminal/paint.ts";
 import { fakeIo } from "../_fakes.ts";
-import { Progress } from "../../../../src/channels/cli/ask/progress.ts";
+import { Progress, type ProgressOptions } from "../../../../src/channels/cli/ask/progress.ts";
 import { blockResult, failedBlock } from "../../../../src/domain/query/calls.ts";
 import type { QueryEvent, QueryEventBody } from "../../../../src/domain/query/query_schemas.ts";
 
@@ -173,15 +175,17 @@ Deno.test("Progress shows how a call changed files, where somebody looks on", ()
     diffs: ["--- a/x\n+++ b/x\n@@ -1 +1 @@\n-old\n+new\n"],
   });
   const end = event({ type: "block_finished", block: 0, result: VALUE });
-  const shown = (io: ReturnType<typeof fakeIo>): string => {
-    const progress = new Progress(io, { verbose: false });
+  const shown = (options: Pick<ProgressOptions, "diff">): string => {
+    const io = fakeIo();
+    const progress = new Progress(io, { verbose: false, ...options });
     for (const one of [call, end]) progress.show(one);
     return io.err;
   };
+  const paint = terminalPaint({ color: false, weights: false });
   const line = "[1] ✓ edited x 12 ms\n";
-  const terminal = shown(fakeIo({ stderrIsTerminal: true }));
-  assert.equal(terminal, `${line}    --- a/x\n    +++ b/x\n    @@ -1 +1 @@\n    -old\n    +new\n`);
-  assert.equal(shown(fakeIo()), line);
+  const watched = shown({ diff: (diff, place) => diffLines(diff, { ...place, paint }) });
+  assert.equal(watched, `${line}    x +1 −1\n    1 - old\n    1 + new\n`);
+  assert.equal(shown({}), line);
 });
 
 Deno.test("Progress tells before a model is asked again: a live line on a terminal, else a line of its own", () => {
@@ -207,4 +211,25 @@ Deno.test("Progress says that the length limit cut a reply whose blocks ran", ()
   progress.show(event({ type: "block_started", block: 0, code: "1" }));
   progress.show(event({ type: "iteration_finished", outcome: "executed", reason: "The length limit cut it", ms: 1 }));
   assert.match(io.err, /\[1\] The length limit cut it\n$/);
+});
+
+Deno.test("Progress shows the end of a draft above the live line, until it is accepted or refused", async () => {
+  const io = fakeIo({ stderrIsTerminal: true, rows: () => 5 });
+  const drawn: PromiseWithResolvers<void>[] = [Promise.withResolvers(), Promise.withResolvers()];
+  const draft = (text: string): Promise<readonly string[]> => {
+    drawn.shift()?.resolve();
+    return Promise.resolve(text.split("\n"));
+  };
+  const shown = [drawn[0]!.promise, drawn[1]!.promise];
+  const progress = new Progress(io, { verbose: false, draft });
+  progress.show(event({ type: "answer_draft", delta: "one\ntwo\nthree" }));
+  await shown[0];
+  await Promise.resolve();
+  assert.equal(io.err, "[1] answering…\r\x1b[2Ktwo\nthree\n[1] answering…");
+  progress.show(event({ type: "iteration_finished", outcome: "refused", reason: "no file", ms: 1 }));
+  assert.equal(
+    io.err.split("[1] answering…").at(-1),
+    "\r\x1b[2A\x1b[J[1] answer refused: no file\nwaiting for the model…",
+  );
+  progress.clear();
 });

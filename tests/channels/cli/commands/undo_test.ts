@@ -53,7 +53,7 @@ Deno.test("vis undo hands its flags on, and shows the diffs and how many changes
   });
   assert.equal(code, 0);
   assert.deepEqual(asked, [{ args: ["undo", "--steps=2", "--conversation=0193abcd", "--force"], cwd: "/ws" }]);
-  assert.match(out, /^--- a\/a\.txt\n\+\+\+ b\/a\.txt\n@@ -1 \+1 @@\n-two\n\+one /);
+  assert.match(out, /^a\.txt \+1 −1\n1 - two\n1 \+ one /);
   assert.ok(!out.includes("\u001b"));
   assert.equal(err, "Undid 2 changes in 1 file (vis undo --redo reapplies them)\n");
 });

@@ -74,13 +74,13 @@ Deno.test("blocks, calls, changes of files and outcomes stand where they belong"
     emitter.send({ type: "host_call", block: 0, name: "fs.edit", phase: "start", action });
     assert.equal(turn.phase, "editing a");
     assert.match(text(transcript), /└ editing a …/);
-    const diffs = ["--- a\n+++ b\n-old\n+new"];
+    const diffs = ["--- a/a\n+++ b/a\n@@ -1 +1 @@\n-old\n+new\n"];
     emitter.send({ type: "host_call", block: 0, name: "fs.edit", phase: "end", ok: true, action, diffs });
     const result = blockResult({ ok: true, outcome: "value", preview: "12", stdout: "printed", ms: 1_234 });
     emitter.send({ type: "block_finished", block: 0, result });
-    assert.match(text(transcript), /-old\n +\+new\n *✓ 12 1\.2 s\n +printed/);
+    assert.match(text(transcript), /a \+1 −1\n +1 - old\n +1 \+ new\n *✓ 12 1\.2 s\n +printed/);
     emitter.send({ type: "iteration_finished", outcome: "refused", reason: "it names no file", ms: 1 });
-    assert.match(text(transcript), /✓ edited a 1\.2 s\n[^]*-old\n +\+new\n[^]*answer refused: it names no file/);
+    assert.match(text(transcript), /✓ edited a 1\.2 s\n[^]*- old\n +1 \+ new\n[^]*answer refused: it names no file/);
     assert.doesNotMatch(text(transcript), /│ await|printed/);
   });
 });

@@ -1,0 +1,92 @@
+import { visibleText } from "../../domain/kit/text.ts";
+import { type DiffFile, type DiffLine, diffTitle, readDiff } from "../read_diff.ts";
+import type { TerminalPaint } from "./paint.ts";
+import { cutRuns, type Run, textColumns, wrapRuns } from "./wrap.ts";
+
+/** Lines of a file that are shown at once. */
+export const SHOWN_DIFF_LINES = 40;
+/** Longer lines are cut: nobody reads a bundle. */
+const MAX_LINE = 1_000;
+const TAB = "    ";
+/** Where no more is left for the text, lines have no numbers. */
+const LEAST_WIDTH = 10;
+
+interface DiffPlace {
+  readonly width: number;
+  readonly paint: TerminalPaint;
+  readonly columns?: (text: string) => number;
+  /** Lines of each file. */
+  readonly most?: number;
+  /** The note below a file whose other lines are not shown. */
+  readonly more?: (count: number) => string;
+}
+
+/** Draws a unified diff as the lines of a terminal: each file with its counts, its lines with their numbers, and the
+ * words that changed marked. */
+export function diffLines(diff: string, place: DiffPlace): readonly string[] {
+  const { most = SHOWN_DIFF_LINES, more = (count) => `… ${count} more ${count === 1 ? "line" : "lines"}` } = place;
+  return readDiff(diff).flatMap((file) => {
+    const shown = file.lines.slice(0, most);
+    const rest = file.lines.length - shown.length;
+    return [
+      ...headLines(file, place),
+      ...bodyLines(shown, place),
+      ...rest > 0 ? wrapRuns([{ text: more(rest), paint: place.paint.mark }], wrapping(place)) : [],
+    ];
+  });
+}
+
+function wrapping({ width, columns = textColumns }: DiffPlace) {
+  return { width: Math.max(1, width), columns };
+}
+
+function headLines(file: DiffFile, place: DiffPlace): readonly string[] {
+  const { spans } = place.paint;
+  if (file.path === "") return [];
+  const counts: Run[] = [
+    ...file.added > 0 ? [{ text: ` +${file.added}`, paint: spans.added }] : [],
+    ...file.removed > 0 ? [{ text: ` −${file.removed}`, paint: spans.removed }] : [],
+  ];
+  return wrapRuns([{ text: visibleText(diffTitle(file)), paint: spans.file }, ...counts], wrapping(place));
+}
+
+const SIGNS = { added: "+", removed: "-", same: " " } as const;
+
+function bodyLines(lines: readonly DiffLine[], place: DiffPlace): readonly string[] {
+  const { paint } = place;
+  const { width, columns } = wrapping(place);
+  const digits = Math.max(0, ...lines.map((line) => "number" in line ? String(line.number).length : 0));
+  const isWide = width - digits - 3 >= LEAST_WIDTH;
+  const margin = isWide ? digits + 3 : 2;
+  return lines.flatMap((line) => {
+    if (line.kind === "gap") return [paint.mark(`${" ".repeat(isWide ? Math.max(0, digits - 1) : 0)}⋯`)];
+    if (line.kind === "note") {
+      return wrapRuns([{ text: visibleText(line.text), paint: paint.mark }], { width, columns });
+    }
+    const sign = SIGNS[line.kind];
+    const style = line.kind === "same" ? paint.spans.plain : paint.spans[line.kind];
+    const changed = line.kind === "same" ? style : paint.changed[line.kind];
+    const rows = cutRuns(runsOf(line, { style, changed }), { width: Math.max(1, width - margin), columns });
+    return rows.map((row, at) => {
+      const number = !isWide
+        ? ""
+        : `${paint.mark(at === 0 ? String(line.number).padStart(digits) : " ".repeat(digits))} `;
+      return `${number}${at === 0 ? style(sign) : " "} ${row}`.trimEnd();
+    });
+  });
+}
+
+function runsOf(
+  { spans }: Extract<DiffLine, { readonly number: number }>,
+  { style, changed }: { readonly style: Run["paint"]; readonly changed: Run["paint"] },
+): readonly Run[] {
+  const runs: Run[] = [];
+  let left = MAX_LINE;
+  for (const span of spans) {
+    const text = visibleText(span.text.slice(0, left).replaceAll("\r", "").toWellFormed()).replaceAll("\t", TAB);
+    runs.push({ text, paint: span.changed ? changed : style });
+    left -= span.text.length;
+    if (left < 0) return [...runs, { text: "…", paint: style }];
+  }
+  return runs;
+}
