@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 6ed5052f0a8f0a00c13ff78727f2ef95744962d58198be546ee213c0981ce3d4
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 751e78d6863f426b8f0b7922a39e2e8d00635e6ec5a1e984557f0d1401f83490
 import { z } from 'zod';
 
 /** Any value that JSON can express. */
