@@ -1,7 +1,7 @@
 /** Contents of files by their path in the workspace. */
 export type Files = Readonly<Record<string, string>>;
 
-export const FAMILIES = ["puzzles", "files", "fixing", "long", "series", "counting"] as const;
+export const FAMILIES = ["puzzles", "files", "fixing", "long", "series", "counting", "npm"] as const;
 export type Family = typeof FAMILIES[number];
 
 /** What an agent leaves behind: its answer, and files that it wrote or replaced. */

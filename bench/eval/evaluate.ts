@@ -3,6 +3,7 @@ import { messageOf } from "../../src/domain/errors.ts";
 import { visHome } from "../../src/app/settings/settings.ts";
 import { describeCommit } from "../support/machine.ts";
 import { sourceProgram } from "../support/programs.ts";
+import { npmTasks } from "./npm_tasks.ts";
 import { fitsDirectly } from "./ask_direct.ts";
 import { playTask, type TaskResult } from "./play_task.ts";
 import { resultTable } from "./result_table.ts";
@@ -15,6 +16,8 @@ const USAGE = `deno task bench eval [options]
   --provider <name>    who answers (default: ${SCRIPTED}, which plays prepared replies and is no model)
   --model <name>       model of that provider; its default otherwise
   --tasks <names>      families, ids or patterns such as "files/*", separated by commas (default: all)
+  --npm <packages>     play packages of npm with a planted fault instead, such as minimist@1.2.8,nopt@7.2.0
+  --seed <n>           chooses the fault of each package (default: 1)
   --arm <name>         vis, or direct: the whole input in one prompt without the engine, for tasks that fit
   --depth <n>          how deeply queries may be nested (budget.depth): 0 to 5
   --format <name>      json, or ts: fences of TypeScript (default: json)
@@ -28,6 +31,8 @@ const OPTIONS = {
   provider: { type: "string", default: SCRIPTED },
   model: { type: "string" },
   tasks: { type: "string", default: "" },
+  npm: { type: "string", default: "" },
+  seed: { type: "string", default: "1" },
   arm: { type: "string", default: "vis" },
   depth: { type: "string" },
   format: { type: "string", default: "json" },
@@ -54,13 +59,28 @@ export async function evaluate(args: readonly string[], { log, error: warn }: Te
   }
   if (options.help) log(USAGE);
   else if (options.list) log(options.chosen.map(({ id }) => id).join("\n"));
-  else return await play(options, log);
+  else if (options.packages.length === 0) return await play(options, log);
+  else {
+    const { packages: refs, seed } = options;
+    const made = await npmTasks(refs, { seed, env: Deno.env.toObject() }).catch(messageOf);
+    if (typeof made === "string") {
+      warn(made);
+      return 2;
+    }
+    await using packages = made;
+    return await play({ ...options, chosen: [...packages.tasks] }, log);
+  }
   return 0;
 }
 
 function readOptions(args: readonly string[]) {
   const { values } = parseArgs({ args: [...args], options: OPTIONS, strict: true });
-  const names = values.tasks.split(",").map((name) => name.trim()).filter((name) => name !== "");
+  const [names = [], packages = []] = [values.tasks, values.npm].map((list) =>
+    list.split(",").map((name) => name.trim()).filter((name) => name !== "")
+  );
+  if (packages.length > 0 && (names.length > 0 || values.list || values.arm === "direct")) {
+    throw new TypeError("Cannot use --npm with --tasks, --list or --arm direct: its tasks are made from packages");
+  }
   if (values.provider === SCRIPTED && values.model !== undefined) {
     throw new TypeError(`Cannot choose model ${values.model}: --provider is ${SCRIPTED}, which has no model`);
   }
@@ -75,7 +95,8 @@ function readOptions(args: readonly string[]) {
   if (chosen.length === 0) throw new TypeError("Cannot play with --arm direct: no chosen task fits into one prompt");
   return {
     ...values,
-    ...{ direct, depth, chosen },
+    ...{ direct, depth, chosen, packages },
+    seed: positive("seed", values.seed),
     format: oneOf("format", values.format, ["json", "ts"] as const),
     parallel: positive("parallel", values.parallel),
     timeout: positive("timeout", values.timeout),

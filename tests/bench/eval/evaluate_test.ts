@@ -21,6 +21,8 @@ Deno.test("bench eval: unknown tasks and options end with 2 and what exists", as
     (await run("--arm", "direct", "--depth", "2")).said,
     /^Cannot use --depth or --format with --arm direct/,
   );
+  assert.match((await run("--npm", "ini@1.0.0", "--tasks", "fixing")).said, /^Cannot use --npm with --tasks/);
+  assert.match((await run("--npm", "../x")).said, /^Cannot add npm:\.\.\/x: name a package/);
   assert.match((await run("--arm", "direct", "--tasks", "fixing")).said, /no chosen task fits into one prompt/);
 });
 
