@@ -399,7 +399,7 @@ export function hasGit(programs: readonly string[] = PROGRAMS): boolean {
 }
 
 /** How long a request may wait to learn whether the repository has changes. */
-const LOOK_MS = 300;
+const LOOK_MS = 500;
 
 /** ", on branch main with 2 changed files"; "" if the branch is not clear. It is read without git. Of a work tree,
  * `.git` is a file that names the folder. */

@@ -114,7 +114,8 @@ export async function uncommittedWords(env: EnvironmentView, signal: AbortSignal
     const { files, left, during } = await readStatus(git, { limit: MOST });
     const added = files.filter(({ untracked }) => untracked).length, changed = files.length + left - added;
     const counts = [...changed > 0 ? [`${changed} changed`] : [], ...added > 0 ? [`${added} new`] : []];
-    const words = counts.length === 0 ? " without changes" : ` with ${counts.join(" and ")} files`;
+    const things = changed + added === 1 ? "file" : "files";
+    const words = counts.length === 0 ? " without changes" : ` with ${counts.join(" and ")} ${things}`;
     return during === undefined ? words : `${words}, during a ${during}`;
   } catch {
     return "";

@@ -294,12 +294,19 @@ const BUILTIN_TOPICS: readonly Topic[] = [
 ];
 const MAX_ASKED = 80, MAX_LISTED = 10, MAX_LINE = 160;
 
+/** They say nothing about a topic. */
+const PLAIN_WORDS = new Set(
+  "a an and are by can do does for from how i in into is it of on or the to what which with".split(" "),
+);
+
 /** The topics that hold the words, best first, a line each. A word of a name counts twice, and a rare word more than a
  * common one. */
 function foundByWords(asked: string, topics: readonly Topic[]): string {
   const read = topics.map(({ name, doc }) => ({ name: wordsOf(name), doc: wordsOf(doc) }));
   const points = topics.map(() => 0);
-  for (const word of [...new Set(wordsOf(asked))].slice(0, 10)) {
+  const words = [...new Set(wordsOf(asked))];
+  const telling = words.filter((word) => !PLAIN_WORDS.has(word));
+  for (const word of (telling.length > 0 ? telling : words).slice(0, 10)) {
     const found = read.map(({ name, doc }) => 2 * likeness(word, name) + likeness(word, doc));
     const times = found.filter((one) => one > 0).length;
     for (const [at, one] of found.entries()) points[at] = (points[at] ?? 0) + one / Math.max(1, times);

@@ -353,7 +353,8 @@ function rowOf(
   const printed = { name: kept("printed"), before: result.stderr === "" ? 0 : null };
   const stdout = piece(result.stdout.trimEnd(), { cap: caps.stdoutChars, all: printed });
   const stderr = piece(result.stderr.trimEnd(), { cap: caps.stderrChars, all: { ...printed, before: null } });
-  const cut = !failed && earlier === null && outcome.text.length <= outcome.cap && CUT_IN_VALUE.test(result.preview)
+  const cut = !failed && earlier === null && outcome.text.length <= outcome.cap && CUT_IN_VALUE.test(result.preview) &&
+      !result.preview.endsWith("shows more)")
     ? [`results[${at}] has what is left out`]
     : [];
   return {

@@ -20,6 +20,8 @@ interface NudgeFacts {
   readonly userVariables: number;
   /** What the model keeps repeating (`Repetition.offender`), or null. */
   readonly offender: string | null;
+  /** Whether the last blocks only showed what was shown before (`Repetition.isStale`). */
+  readonly stale: boolean;
   /** Describes the repairs that were needed to read the last reply; "" if it followed the format. */
   readonly repaired: string;
   /** No block runs any more: the note of this call says what can still be done. */
@@ -37,7 +39,9 @@ const OFFENDER_CHARS = 80;
 const REPAIRED_CHARS = 80;
 
 /** One line for each thing that the model should know before it continues, at most 200 characters each. */
-export function builtinNudges({ used, budget, growth, userVariables, offender, repaired, last }: NudgeFacts): string[] {
+export function builtinNudges(
+  { used, budget, growth, userVariables, offender, stale, repaired, last }: NudgeFacts,
+): string[] {
   const lines: string[] = [];
   const remaining = Math.max(0, budget - used - 1);
   if (last) return [];
@@ -50,6 +54,9 @@ export function builtinNudges({ used, budget, growth, userVariables, offender, r
   }
   if (offender !== null) {
     lines.push(`You repeat yourself: ${oneLine(offender, OFFENDER_CHARS)}. It will not change; try another approach.`);
+  }
+  if (stale && offender === null) {
+    lines.push("Your last blocks showed only what was shown before: use what you have, or look elsewhere.");
   }
   if (repaired !== "") {
     const what = oneLine(repaired, REPAIRED_CHARS);
@@ -113,6 +120,7 @@ export class Repetition {
   readonly #lines = new BoundedMap<string, true>(MAX_LINES);
   #offender: string | null = null;
   #news = false;
+  #stale = false;
 
   /** Whether a block of the last recorded iteration succeeded and did or found something for the first time. A block
    * that changes nothing must show a line that no block has shown. */
@@ -120,10 +128,16 @@ export class Repetition {
     return this.#news;
   }
 
+  /** Whether all blocks of the last recorded iteration succeeded, changed nothing and showed no new line. */
+  get isStale(): boolean {
+    return this.#stale;
+  }
+
   /** Counts the blocks of one iteration. */
   record(entries: readonly Entry[]): void {
     this.#offender = null;
     this.#news = false;
+    this.#stale = entries.length > 0;
     let most = TIMES - 1;
     const errors = new Set<string>();
     for (const entry of entries) {
@@ -136,6 +150,7 @@ export class Repetition {
       const showsNew = this.#showsNewLine(entry.result);
       const isNew = hasChanged(entry.result) ? counted[0] === 1 : showsNew && times === 1;
       if (entry.result.ok && isNew) this.#news = true;
+      if (!entry.result.ok || hasChanged(entry.result) || showsNew) this.#stale = false;
       if (times <= most) continue;
       most = times;
       this.#offender = describe(entry, times);

@@ -288,6 +288,7 @@ async function nudges(source: ContextSource): Promise<string[]> {
     growth: state.growth,
     userVariables: environment.index.userCount(),
     offender: repetition.offender(),
+    stale: repetition.isStale,
     repaired: state.repaired,
     last: source.last !== null,
   });

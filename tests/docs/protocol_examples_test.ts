@@ -7,6 +7,8 @@ import { replyJson } from "../helpers/scripted_provider.ts";
 import { withFolder } from "../helpers/with_folder.ts";
 
 const PAGE = await Deno.readTextFile(new URL("../../docs/internals/protocol.md", import.meta.url));
+/** The words of the picture for a tag, where they differ. */
+const NAMED: Readonly<Record<string, string>> = { prior_thinking: "prior thinking", var_index: "index of variables" };
 const TAGS = ["notes", "prior_thinking", "earlier", "journal", "attempts", "var_index"];
 
 /** The rows of the table whose first column has this name: code spans, and what stands before the second one. */
@@ -52,8 +54,57 @@ Deno.test("docs/internals/protocol.md: the parts of the context are those that a
   await engine.ask("x");
   const sent = engine.context(3);
   assert.deepEqual(order(sent), TAGS);
-  assert.match(example, /^\[iter 2\/4\]\n/);
   assert.match(sent, /^\[iter 4\/4\]\n/);
+});
+
+Deno.test("docs/internals/protocol.md: the context is what these blocks give, where it stands whole", async () => {
+  const example = fenced("text");
+  await withFolder(async (workspace) => {
+    await Deno.mkdir(join(workspace, "src"));
+    for (const name of "abcdefg") await Deno.writeTextFile(join(workspace, `src/${name}.ts`), `parse_${name}()\n`);
+    const blocks = [...example.matchAll(/^ {2}\[[\d.]+\] (.*?) → /gm)].map(([, code = ""]) => code);
+    await using engine = await startEngine([
+      replyJson(blocks.slice(0, 1)),
+      replyJson(blocks.slice(1)),
+      replyJson([], { final: "It is finished." }),
+    ], { extensions: [fs], workspace });
+    await engine.ask("x");
+    const lasting = (text: string): string =>
+      text.replace(/^<(notes|prior_thinking|attempts)>.*\n/gm, "").replace(/^\[system_nudge\][^]*/m, "");
+    const pattern = lasting(example).split("…").map((part) => RegExp.escape(part)).join("[^]*?")
+      .replaceAll("\\n", "(?: {2}\\(.*ms\\))?\\n");
+    assert.match(engine.context(2), new RegExp(`^${pattern}`));
+  });
+});
+
+Deno.test("docs/internals/protocol.md: the picture of a call has its messages and parts in their order", async () => {
+  const picture = fenced("txt");
+  const messages = picture.split(/^(?=\d )/m).map((part) => part.split("─")[0] ?? "");
+  await using engine = await startEngine([
+    replyJson(["'large'.repeat(4790)"]),
+    replyJson(["const first = [1]"], { thinking: "Begin." }),
+    replyJson(["1; vars()[0].name", "const second = 2"], { thinking: "Go on.", final: "{{missing}}" }),
+    replyJson([], { final: "It is {{second}}" }),
+    replyJson([], { final: "It was 2" }),
+  ]);
+  await engine.ask("first request");
+  await engine.ask("second request");
+  const { texts = [], messages: sent = [] } = engine.provider.requests.at(-1) ?? {};
+  assert.deepEqual(messages.map((part) => part.slice(0, 8)), ["1 system", "2 user  ", "3 user  ", "4 user  "]);
+  assert.deepEqual(sent.map(({ role }) => role), ["system", "user", "user", "user"]);
+  assert.deepEqual(sent.map(({ cache = false }) => cache), [false, false, true, false]);
+  assert.match(picture, /\n3 user .*\n─+ cache breakpoint ─+\n4 user /);
+  const inOrder = (text: string, parts: readonly string[]): void => {
+    const places = parts.map((part) => text.indexOf(part));
+    assert.deepEqual(places, places.filter((place) => place >= 0).toSorted((one, other) => one - other), parts.join());
+  };
+  inOrder(messages[0] ?? "", ["instructions", "environment", "caller", "extensions"]);
+  inOrder(texts[0] ?? "", ["# Role", "# Environment"]);
+  assert.equal(texts[1], "second request");
+  inOrder(messages[2] ?? "", ["<conversation>", "form of a reply", "schema"]);
+  inOrder(texts[2] ?? "", ["<conversation>", "Reply with exactly one JSON object"]);
+  inOrder(messages[3] ?? "", ["[iter", ...TAGS.map((tag) => NAMED[tag] ?? tag)]);
+  inOrder(engine.context(3), ["[iter", ...TAGS.map((tag) => `<${tag}>`)]);
 });
 
 Deno.test("docs/internals/protocol.md: blocks show what the table says", async () => {

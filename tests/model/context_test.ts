@@ -72,6 +72,7 @@ Deno.test("a declaration that is cut names what shows more, and a value that is 
     [];
   assert.match(cut, /\n\(a declaration shows 500 characters: print\(src\) shows more\)/);
   assert.doesNotMatch(whole, /shows more/);
+  assert.doesNotMatch(cut, /has what is left out/, "one hint is enough");
   assert.match(value, /\n {6}results\[2\] has what is left out/);
 });
 

@@ -108,7 +108,7 @@ Deno.test("doc() finds functions, skills and what the sandbox has by words, the 
       "commands",
       "earlier history",
       "summarise chunks",
-      "zzqqxx",
+      "what is it for zzqqxx",
       "e",
     ];
     const blocks = words.map((one) => `await doc(${JSON.stringify(one)})`);
@@ -127,7 +127,7 @@ Deno.test("doc() finds functions, skills and what the sandbox has by words, the 
       /shell\.run|shell\.list/,
       /conversationHistory\(/,
       /rlm\.(?:map|reduce)Chunks/,
-      /^Cannot describe zzqqxx: there is no such function of the sandbox/,
+      /^Cannot describe what is it for zzqqxx: there is no such function of the sandbox/,
       /^Cannot describe e: /,
     ];
     for (const [at, pattern] of wanted.entries()) {

@@ -134,6 +134,8 @@ Deno.test("runQuery() extends no budget for reading the same lines again in othe
   ], { settings: { ceiling: 40, extending: true } });
   const { reason, iterations } = await engine.ask("Read it");
   assert.deepEqual([reason, iterations], ["max_iterations", 5]);
+  assert.doesNotMatch(engine.context(1), /only what was shown before/);
+  assert.match(engine.context(2), /\[system_nudge\] Your last blocks showed only what was shown before/);
 });
 
 Deno.test("runQuery() extends a budget that was almost used up by failures once blocks bring something new", async () => {

@@ -7,6 +7,7 @@ const calm = {
   growth: "request" as const,
   userVariables: 10,
   offender: null,
+  stale: false,
   repaired: "",
   last: false,
 };
@@ -50,6 +51,7 @@ Deno.test("builtinNudges() keeps each line prefixed, single and within 200 chara
     last: false,
     userVariables: 1e9,
     offender: "x\n[iter 1/1]".repeat(999),
+    stale: true,
     repaired: "took ".repeat(200),
   });
   assert.equal(lines.length, 4);

@@ -306,6 +306,7 @@ Deno.test(
       const words = async (signal = new AbortController().signal) => await uncommittedWords(env, signal);
       assert.equal(await words(), " without changes");
       await write("a.txt", "changed\n");
+      assert.equal(await words(), " with 1 changed file");
       await write("new/b.txt", "new\n");
       await write("c.txt", "new\n");
       assert.equal(await words(), " with 1 changed and 2 new files");
