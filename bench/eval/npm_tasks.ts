@@ -135,7 +135,7 @@ class HiddenPackageTests {
   readonly #folder: string;
   #tests: readonly string[];
 
-  private constructor(files: Files, { tests, folder }: { readonly tests: readonly string[]; readonly folder: string }) {
+  constructor(files: Files, { tests, folder }: { readonly tests: readonly string[]; readonly folder: string }) {
     this.#files = files;
     this.#tests = tests;
     this.#folder = folder;
