@@ -1,5 +1,5 @@
 /** Runs git behind the wall around processes, without the programs that a repository names, and reads its refusals. */
-import { join, resolve } from "node:path";
+import { join, relative, resolve } from "node:path";
 import {
   type DoctorCheck,
   type DoctorContext,
@@ -153,6 +153,13 @@ export class Git {
       clearTimeout(timer);
       signal?.removeEventListener("abort", end);
     }
+  }
+
+  /** Whether git or Vis run or read one of these files of the repository, as settings say. */
+  async isAnyObeyed(names: readonly string[]): Promise<boolean> {
+    const { workspace, obeyedPaths } = this.#env, top = this.repository.workspace;
+    const found = await obeyedPaths?.(names.map((name) => relative(workspace, join(top, name))));
+    return found !== undefined && found.length > 0;
   }
 
   async #askToChange(): Promise<void> {

@@ -26,7 +26,8 @@ export type IncomingNames =
   | { readonly each: readonly string[]; readonly reverted?: boolean };
 
 /** Throws Error before a change that would overwrite files that git does not track, ignored ones too, change the folder
- * of Vis, or bring a folder that git takes for a repository. */
+ * of Vis, or bring a folder that git takes for a repository. Returns arguments for a merge: it follows no renames that
+ * could lead to files that git or Vis obey, such as a folder of hooks. */
 export async function refuseIncoming(
   git: Git,
   { incoming, base = "HEAD", cannot }: {
@@ -35,7 +36,7 @@ export async function refuseIncoming(
     readonly base?: string;
     readonly cannot: string;
   },
-): Promise<void> {
+): Promise<readonly string[]> {
   const changes = await Promise.all(incoming.map((one) => changesOf(git, one)));
   refuseOwn(changes.flatMap(({ own }) => own), cannot);
   const coming = new Map(changes.flatMap(({ files }) => files));
@@ -47,8 +48,25 @@ export async function refuseIncoming(
     cannot: cannot.replace(/^Cannot /, ""),
   });
   const lost = await untrackedAt(git, [...coming].flatMap(([name, mode]) => mode === SUBMODULE ? [] : [name]));
-  if (lost.length === 0) return;
+  if (lost.length === 0) return await mayRenameToObeyed(git, changes, base) ? NO_RENAMES : [];
   throw new Error(`${cannot}: it would overwrite files that git does not track: ${named(lost)}; move or git.add them`);
+}
+
+const NO_RENAMES = ["merge.renames=false", "merge.directoryRenames=false", "pull.twohead=recursive"].flatMap((one) => [
+  "-c",
+  one,
+]);
+
+/** Whether a merge with these changes could put them into other files than they name, and one of those is obeyed. */
+async function mayRenameToObeyed(git: Git, changes: readonly Changes[], base: string): Promise<boolean> {
+  const changed = changes.flatMap((one) => one.changed);
+  if (changed.length === 0) return false;
+  if (await git.isAnyObeyed(changed.map(({ name }) => name))) return true;
+  const files = await namesOf(git, ["ls-tree", "-r", "-z", "--name-only", "--full-tree", base, "--"]);
+  const there = new Set(files), folders = new Set(files.map((name) => dirname(name)));
+  const isElsewhere = ({ name, isNew }: Changes["changed"][number]): boolean =>
+    !there.has(name) && !(isNew && folders.has(dirname(name)));
+  return changed.some(isElsewhere) && await git.isAnyObeyed(files);
 }
 
 /** Throws Error if one of these files, which a call would change, is in the folder of Vis: it is read-only, and git
@@ -66,18 +84,21 @@ function isOwn(name: string): boolean {
 interface Changes {
   /** Files that come, and their modes. */
   readonly files: readonly (readonly [name: string, mode: string])[];
+  /** All that a merge changes. */
+  readonly changed: readonly { readonly name: string; readonly isNew: boolean }[];
   /** Files of the folder of Vis that would be other than in the index, or missing. */
   readonly own: readonly string[];
 }
 
 async function changesOf(git: Git, incoming: IncomingNames): Promise<Changes> {
-  const files: (readonly [name: string, mode: string])[] = [];
+  const files: (readonly [name: string, mode: string])[] = [], changed: Changes["changed"][number][] = [];
   let own: string[] = [], modes: readonly string[] | null = null;
   // A record of modes and hashes, and one of the name.
   const take = (record: string): void => {
     if (modes === null) return void (modes = record.slice(1).split(" ", 2));
     const [before = NONE, after = NONE] = modes;
     modes = null;
+    if (!("commit" in incoming)) changed.push({ name: record, isNew: before === NONE });
     if (isOwn(record)) own.push(record);
     if (after !== NONE && (before === NONE || !("commit" in incoming))) files.push([record, after]);
   };
@@ -96,13 +117,13 @@ async function changesOf(git: Git, incoming: IncomingNames): Promise<Changes> {
   const others = ["diff", "--name-only", "--no-renames", "-z"];
   const hasHead = own.length > 0 && (await git.run(["rev-parse", "--verify", "--quiet", "HEAD"])).code === 0;
   if (hasHead && "commit" in incoming && incoming.carries) { // a staged change stays
-    const changed = new Set(await namesOf(git, [...others, "HEAD", incoming.commit, "--", OWN]));
-    own = own.filter((name) => changed.has(name));
+    const differ = new Set(await namesOf(git, [...others, "HEAD", incoming.commit, "--", OWN]));
+    own = own.filter((name) => differ.has(name));
   } else if (hasHead && "to" in incoming) { // the same change may be here already
-    const changed = new Set(await namesOf(git, [...others, "--cached", incoming.to, "--", OWN]));
-    own = own.filter((name) => changed.has(name));
+    const differ = new Set(await namesOf(git, [...others, "--cached", incoming.to, "--", OWN]));
+    own = own.filter((name) => differ.has(name));
   }
-  return { files, own };
+  return { files, changed, own };
 }
 
 async function eachRecord(

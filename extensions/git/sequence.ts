@@ -56,7 +56,10 @@ const NAMES = { merge: "merge", rebase: "rebase", "cherry-pick": "cherryPick", r
 const MOST_COMMITS = 1000;
 /** Runs no strategy or signing program that the repository names; the built-in one by name, because the first setting
  * of the repository would count. */
-const STRATEGY = ["--strategy=ort", "--no-gpg-sign"];
+function strategy(merging: readonly string[]): readonly string[] {
+  // Before git 2.50, "ort" follows renames even where they are turned off.
+  return [`--strategy=${merging.length > 0 ? "recursive" : "ort"}`, "--no-gpg-sign"];
+}
 
 const BUILT_IN = new Set(["ort", "recursive"]);
 
@@ -82,7 +85,7 @@ export async function merge(
   const { git, status: { branch } } = begun;
   const hash = await commitHash(git, ref ?? "", cannot);
   const incoming: IncomingNames[] = [{ from: "HEAD", to: hash, sinceFork: true }];
-  await refuseIncoming(git, { incoming, cannot });
+  const merging = await refuseIncoming(git, { incoming, cannot });
   const own = branch === null || branch.includes("=") ? [] : ["-c", `branch.${branch}.mergeOptions=`];
   const flags = [
     noFf ? "--no-ff" : ffOnly ? "--ff-only" : "--ff",
@@ -92,7 +95,7 @@ export async function merge(
     // Git would describe a hash.
     message ?? `Merge ${await describedRef(git, ref ?? "")}${branch === null ? "" : ` into ${branch}`}`,
   ];
-  const result = await run(begun, [...own, "merge", ...STRATEGY, ...flags, hash]);
+  const result = await run(begun, [...merging, ...own, "merge", ...strategy(merging), ...flags, hash]);
   return await stateAfter(begun, { result, cannot, ...(squash ? { next: "git.commit(message)" } : {}) });
 }
 
@@ -111,12 +114,12 @@ export async function rebase(
   const base = await commitHash(git, checkedRef(onto ?? ""), cannot);
   const after = from === undefined ? base : await commitHash(git, checkedRef(from), cannot);
   const each = await commitsIn(git, `${after}..HEAD`, cannot);
-  await refuseIncoming(git, { incoming: [{ commit: base }, { each }], base, cannot });
+  const merging = await refuseIncoming(git, { incoming: [{ commit: base }, { each }], base, cannot });
   const flags = [
     ...["--merge", "--quiet", "--no-autostash", "--no-autosquash", "--no-stat", "--no-verify", "--no-fork-point"],
     ...["--no-rerere-autoupdate", `--onto=${base}`],
   ];
-  const result = await run(begun, ["rebase", ...STRATEGY, ...flags, after]);
+  const result = await run(begun, [...merging, "rebase", ...strategy(merging), ...flags, after]);
   return await stateAfter(begun, { result, cannot });
 }
 
@@ -142,13 +145,13 @@ export async function pickCommits(
     } else each.push(await commitHash(git, ref, cannot));
   }
   if (each.length === 0) throw new Error(`${cannot}: there is no commit in it`);
-  await refuseIncoming(git, { incoming: [{ each, reverted: during === "revert" }], cannot });
+  const merging = await refuseIncoming(git, { incoming: [{ each, reverted: during === "revert" }], cannot });
   const flags = [
     ...(during === "revert" ? ["--no-edit"] : []),
     ...(noCommit ? ["--no-commit"] : []),
     ...(mainline === undefined ? [] : [`--mainline=${mainline}`]),
   ];
-  const result = await run(begun, [during, ...STRATEGY, ...flags, ...each]);
+  const result = await run(begun, [...merging, during, ...strategy(merging), ...flags, ...each]);
   return await stateAfter(begun, { result, cannot, ...(noCommit ? { next: "git.commit(message)" } : {}) });
 }
 
@@ -214,6 +217,7 @@ async function goOn(env: EnvironmentView, during: During, step: keyof Steps): Pr
     throw new Error(`${cannot}: there are conflicts in ${named(conflicts)}; edit and git.add them`);
   }
   const began = await beginning(git, during);
+  let merging: readonly string[] = [];
   if (step === "abort") {
     const target = began ?? "HEAD";
     await refuseIncoming(git, { incoming: [{ commit: target }], base: target, cannot });
@@ -221,13 +225,13 @@ async function goOn(env: EnvironmentView, during: During, step: keyof Steps): Pr
     const each = await commitsLeft(git, during, cannot);
     const incoming: IncomingNames[] = [{ each, reverted: during === "revert" }];
     if (step === "skip") incoming.push({ commit: "HEAD" });
-    await refuseIncoming(git, { incoming, cannot });
+    merging = await refuseIncoming(git, { incoming, cannot });
   }
   const saved = step === "continue" ? undefined : await saveWork(git, await uncommitted(git), env, cannot);
   const was = began ?? status.commit ?? "";
   const args = during === "merge" && step === "continue"
     ? ["commit", "--quiet", "--no-verify", "--no-gpg-sign", "--no-edit", "--cleanup=strip"]
-    : [during, `--${step}`];
+    : [...merging, during, `--${step}`];
   const result = await run({ git, author }, args);
   return await stateAfter({ git, was }, { result, cannot, saved });
 }

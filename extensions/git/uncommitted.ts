@@ -269,7 +269,9 @@ async function refuseStash(git: Git, hash: string, cannot: string): Promise<void
   if (begin === undefined || index === undefined) throw new Error(`${cannot}: ${hash} is not a stash`);
   const incoming: IncomingNames[] = [{ from: begin, to: hash }];
   if (untracked !== undefined) incoming.push({ each: [untracked] });
-  await refuseIncoming(git, { incoming, cannot });
+  // Older versions follow renames in a stash whatever settings say.
+  if ((await refuseIncoming(git, { incoming, cannot })).length === 0) return;
+  throw new Error(`${cannot}: it could change files that git runs or reads by settings; leave it to the user`);
 }
 
 async function stashesOf(git: Git): Promise<Stashes["stashes"]> {

@@ -112,6 +112,7 @@ export class FixedPaths {
   ): Promise<Fixed> {
     const { root, workspace } = place;
     const found = await this.#find(place, { repositories, named }), pace = new Pace();
+    for (const folder of write) follow(found, join(folder, VIS), { kind: "folder", isExpected: false });
     const isOfGit = (path: string): boolean => path.split("/").includes(GIT) || found.paths.has(path);
     const isOpen = named.filter((path) =>
       path !== root && isOfGit(path) && ![root, workspace].some((one) => holds(join(one, VIS), path))

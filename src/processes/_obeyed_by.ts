@@ -295,18 +295,20 @@ function* claimsOf(
   let words = 0;
   const at = (word: string): string => resolve(top, untilde(word, home));
   for (const one of settings) {
+    // From git 2.52 on, a path may have this prefix.
+    const value = one.value.replace(/^:\(optional\)/, "");
     const setting = nameOf(one), small = setting.toLowerCase();
-    const runs = RUNS.test(small) && (one.section !== "alias" || one.value.startsWith("!"));
+    const runs = RUNS.test(small) && (one.section !== "alias" || value.startsWith("!"));
     const reason = `git ${runs ? "runs" : "reads"} by the setting ${setting}`;
     if (small === "core.hookspath" || small === "init.templatedir") {
-      const folder = at(one.value), parent = dirname(folder);
+      const folder = at(value), parent = dirname(folder);
       // The hooks of Husky in `.husky/_` run those in `.husky`.
       const path = basename(folder) === "_" && parent !== top ? parent : folder;
       const named = small === "core.hookspath" ? "core.hooksPath" : "init.templateDir";
       yield { path, as: "folder", reason: `git runs by the setting ${named}`, runs };
       continue;
     }
-    for (const { word, as } of runs ? wordsThatRun(one.value, home) : plainWords(one.value)) {
+    for (const { word, as } of runs ? wordsThatRun(value, home) : plainWords(value)) {
       if (++words > MOST_WORDS) throw new Error(tooMany(top));
       yield { path: at(word), as, reason, runs };
     }

@@ -16,7 +16,7 @@ import {
 } from "./_command_folder.ts";
 import { ConfinedProcess, NoNamespaces } from "./_confined_process.ts";
 import { commandIn, type Fixed, FixedPaths, isPlaceholder } from "./_fixed_paths.ts";
-import { entryKind, obeyedIn, outsideRepository, repositoryFolders, type UserFolders } from "./_obeyed_by.ts";
+import { entryKind, isBare, obeyedIn, outsideRepository, repositoryFolders, type UserFolders } from "./_obeyed_by.ts";
 import {
   deviceNodes,
   holds,
@@ -151,7 +151,7 @@ export class ProcessWall {
         const write = own.write.map(({ path }) => path);
         const closed = found.closed.map((folder) => join(root, folder));
         fixed = await this.#fixed.enter({ root, workspace }, {
-          repositories: topsOf(root, found),
+          repositories: [...topsOf(root, found), ...await this.#topsBeside(root, own.write)],
           write,
           named,
           keep,
@@ -217,6 +217,18 @@ export class ProcessWall {
       await fixed?.leave();
       await made.remove();
     }
+  }
+
+  /** Repositories in folders outside that the program may change, but not those that it may change as a whole. */
+  async #topsBeside(root: string, write: readonly GrantedPath[]): Promise<readonly string[]> {
+    const tops: string[] = [];
+    for (const { path, folder } of write) {
+      if (!folder || holds(root, path) || holds(path, root) || path.split("/").includes(".git") || isBare(path)) {
+        continue;
+      }
+      tops.push(...topsOf(path, await this.#look(path)));
+    }
+    return tops;
   }
 
   /** Repositories that have come into the one of the workspace, among its folders near the top. */

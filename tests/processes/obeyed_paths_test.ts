@@ -43,6 +43,10 @@ const PLACES: Readonly<
     script: "git init -q . && git config --global core.hooksPath .githooks",
     are: { ".githooks/pre-commit": HOOKS, "githooks/pre-commit": "" },
   },
+  "a path that may be missing": {
+    script: "git init -q . && git config core.hooksPath ':(optional)tools/hooks'",
+    are: { "tools/hooks/pre-commit": HOOKS, "tools/other": "" },
+  },
   "hooks behind links": {
     script: `git init -q . && git config core.hooksPath x/hooks && mkdir -p z/real && ln -s z x && ln -s real z/hooks &&
       echo > script && ln -s ../../script z/real/pre-push`,

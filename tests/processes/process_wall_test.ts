@@ -227,6 +227,24 @@ Deno.test("ProcessWall.spawn() keeps the repository and .vis read-only", { ignor
   });
 });
 
+Deno.test("ProcessWall.spawn() keeps repositories in other folders that a program may change", {
+  ignore: !mayMake,
+}, async () => {
+  await place(async ({ wall, workspace, outside, root }) => {
+    for (const path of [`${outside}/below`, workspace]) {
+      await Deno.mkdir(`${outside}/.vis`, { recursive: true });
+      await Deno.mkdir(`${path}/.git`, { recursive: true });
+      await Deno.writeTextFile(`${path}/.git/HEAD`, "ref: refs/heads/main\n");
+    }
+    const command = `cd ${root}/outside; for f in a .vis/a below/.git/a below/a; do echo x > $f; done`;
+    const { stderr } = await wall.spawn(workspace, sh(command), { write: [workspace, outside] });
+    assert.deepEqual(stderr.match(/[^ ]+: Read-only/g), [".vis/a: Read-only", "below/.git/a: Read-only"]);
+    assert.ok(existsSync(`${outside}/a`) && existsSync(`${outside}/below/a`));
+    const named = await wall.spawn(workspace, sh(command), { write: [workspace, outside, `${outside}/below/.git`] });
+    assert.deepEqual(named.stderr.match(/[^ ]+: Read-only/g), [".vis/a: Read-only"]);
+  });
+});
+
 Deno.test(
   "ProcessWall.spawn() says what git obeys after a command that could change it",
   { ignore: !mayMake },

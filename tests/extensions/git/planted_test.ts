@@ -1,9 +1,11 @@
-/** No branch or worktree puts a folder into the workspace that git takes for a repository. */
+/** No branch, worktree or merge puts into the workspace what git takes for a repository, or runs. */
 import assert from "node:assert/strict";
 import { changeBranch, changeWorktree } from "../../../extensions/git/branches.ts";
 import { add, commit } from "../../../extensions/git/commit.ts";
 import { merge, pickCommits, rebase } from "../../../extensions/git/sequence.ts";
 import { reset, restore, stash } from "../../../extensions/git/uncommitted.ts";
+import type { EnvironmentView } from "../../../src/extension/mod.ts";
+import { ObeyedPaths } from "../../../src/processes/obeyed_paths.ts";
 import { missing, repository, type TestRepository } from "./_repository.ts";
 
 const ignore = missing !== "";
@@ -180,3 +182,51 @@ Deno.test(
     });
   },
 );
+
+const BRINGS = {
+  merge: (env) => merge(env, "side"),
+  "cherry-pick": (env) => pickCommits(env, "cherry-pick", "side"),
+  rebase: async (env) => {
+    await changeBranch(env, "side", { switch: true });
+    return await rebase(env, "main");
+  },
+  stash: (env) => stash(env, { apply: true }),
+} satisfies Record<string, (env: EnvironmentView) => Promise<unknown>>;
+
+for (const [name, bring] of Object.entries(BRINGS)) {
+  for (const isObeyed of [true, false]) {
+    Deno.test(
+      `a ${name} ${isObeyed ? "brings nothing" : "follows a rename"} into a folder of hooks that ${
+        isObeyed ? "settings name" : "no setting names"
+      }`,
+      { ignore },
+      async () => {
+        await repository(async ({ env: own, git, write, workspace, root }) => {
+          const obeyed = new ObeyedPaths({ home: `${root}/home` });
+          const env = { ...own, obeyedPaths: (paths: readonly string[]) => obeyed.of(workspace, paths) };
+          const hook = (end: string): string => `#!/bin/sh\n# checks all files\n# that are to be committed\n${end}`;
+          for (const hookName of ["pre-commit", "commit-msg"]) await write(`old/${hookName}`, hook("exit 0\n"));
+          await git("add", ".");
+          await git("commit", "-q", "-m", "hooks");
+          await git("mv", "old", ".githooks");
+          await git("commit", "-q", "-m", "moved");
+          if (isObeyed) await git("config", "core.hooksPath", ".githooks");
+          await changeBranch(env, "side", { from: "main~1", switch: true });
+          await write("old/pre-commit", hook("evil\n"));
+          if (name !== "stash") {
+            await write("old/post-commit", hook("evil too\n"));
+            await add(env, "old");
+            await commit(env, "side");
+          } else await stash(env);
+          await changeBranch(env, "main", { switch: true });
+          if (isObeyed && name === "stash") {
+            await assert.rejects(bring(env), /could change files that git runs or reads by settings/);
+          } else await bring(env);
+          assert.equal((await Deno.readTextFile(`${workspace}/.githooks/pre-commit`)).includes("evil"), !isObeyed);
+          const names = Array.from(Deno.readDirSync(`${workspace}/.githooks`), (entry) => entry.name);
+          assert.equal(names.length, isObeyed || name === "stash" ? 2 : 3, names.join());
+        });
+      },
+    );
+  }
+}
