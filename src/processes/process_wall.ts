@@ -2,6 +2,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { Pace } from "../domain/kit/concurrency.ts";
 import type { ProgramWalls, Spawned, SpawnOptions } from "../extension/spawned.ts";
+import type { GrantedPath } from "../sandbox/confine/access.ts";
 import { createLog } from "../logging/log.ts";
 import { hasCallNumbers } from "../sandbox/confine/libc.ts";
 import { execPlan, type ExecPolicy, ExecProgram } from "../sandbox/exec/exec_plan.ts";
@@ -223,7 +224,7 @@ export class ProcessWall {
   async #topsBeside(root: string, write: readonly GrantedPath[]): Promise<readonly string[]> {
     const tops: string[] = [];
     for (const { path, folder } of write) {
-      if (!folder || holds(root, path) || holds(path, root) || path.split("/").includes(".git") || isBare(path)) {
+      if (!folder || holds(root, path) || path.split("/").includes(".git") || isBare(path)) {
         continue;
       }
       tops.push(...topsOf(path, await this.#look(path)));
