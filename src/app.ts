@@ -7,8 +7,8 @@
  * - `settings/settings.ts`: flags, environment, files and extensions become settings; `config_admin.ts` is `vis config`
  * - `providers/choose_providers.ts`: which provider and key serve, or the sentence that names what is missing
  * - `extensions/extension_source.ts`: which extensions a session has; `extension_admin.ts` is `vis extensions`
- * - `doctor/doctor.ts`: the checks of `vis doctor`; `services/serve.ts`: `vis serve` and what else runs until it is told
- *   to stop; `terminal/deno_io.ts`: the terminal; `update/update.ts`: `vis update`; `otel/telemetry.ts`: traces */
+ * - `doctor/doctor.ts`: the checks of `vis doctor`; `services/serve.ts`: `vis serve` and what else runs until it is
+ *   told to stop; `terminal/deno_io.ts`: the terminal; `update/update.ts`: `vis update`; `otel/telemetry.ts`: traces */
 import { fileURLToPath } from "node:url";
 import type { SessionParts } from "./app/session/open_session.ts";
 import { PROCESS_LIMITS } from "./app/session/process_limits.ts";

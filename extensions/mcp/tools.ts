@@ -91,7 +91,8 @@ export interface ListedTools {
 
 /** The tools of a server. */
 export async function listTools(client: Client, options: { readonly timeout: number }): Promise<ListedTools> {
-  if (!client.getServerCapabilities()?.tools) return { tools: [], unusable: [], leftOut: 0 }; // the library would print a note
+  // If it is asked anyway, the library prints a note.
+  if (!client.getServerCapabilities()?.tools) return { tools: [], unusable: [], leftOut: 0 };
   try {
     const { tools } = await client.listTools(undefined, { ...options, cacheMode: "bypass" });
     return listedTools(tools, []);

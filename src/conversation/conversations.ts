@@ -1,8 +1,8 @@
 /* What channels know of Vis: conversations, and requests in them. `Conversations` is the entrance.
  *
  *   send_options.ts       what a request may bring, and the checks before anything is created
- *   query_runner.ts       runs queries in this process, one at a time in each branch, and keeps what is open between them
- *   records.ts            what needs no model: versions of variables, points, imports; `read_recording.ts` reads all of it
+ *   query_runner.ts       runs queries in this process, one at a time in each branch, and keeps environments open
+ *   records.ts            what needs no model: versions of variables, points, imports; `read_recording.ts` reads it
  *   stored_events.ts      the events of a stored query
  *   export/exported.ts    conversations as files, to be read or for another database
  *   nodes/node.ts         several processes that share a database: `SharedQueries` is what they add */

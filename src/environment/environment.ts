@@ -130,7 +130,8 @@ export class Environment {
     if (bound !== this.#boundTo) await this.#session.stop();
     this.#boundTo = bound;
     this.#active = active;
-    if (this.#parts.mayStartEarly?.() ?? true) this.#session.ready().catch(() => {}); // a failure surfaces when a block needs it
+    // A failure surfaces when a block needs the sandbox.
+    if (this.#parts.mayStartEarly?.() ?? true) this.#session.ready().catch(() => {});
     return active;
   }
 

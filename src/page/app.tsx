@@ -1,11 +1,11 @@
 /* The web page, bundled for a browser. It is read in this order:
  *
  *   app.tsx           the start: the token, the address, the keys of the whole page
- *   store/            what is shown, as signals: `thread.ts` is the open conversation, `turn_and_steps.ts` one request with its
- *                     steps, `state.ts` the rest; `api.ts` has the calls of the server and what they return
+ *   store/            what is shown, as signals: `thread.ts` is the open conversation, `turn_and_steps.ts` one request
+ *                     with its steps, `state.ts` the rest; `api.ts` has the calls of the server and what they return
  *   views/page.tsx    the parts of the page; `thread_view.tsx` and `turn.tsx` draw the conversation, `composer.tsx` is
  *                     where requests are written, `sidebar.tsx` lists and searches conversations
- *   panels/           windows over the page: each file has a function that opens its window with `view` of `dialogs.tsx`
+ *   panels/           windows over the page: each file has a function that opens one with `view` of `dialogs.tsx`
  *   parts/            elements that all of them use: buttons, texts
  *
  * Nothing imports this folder. Its types of the API come from the schemas in `src/channels/http/api/schemas.ts`. */

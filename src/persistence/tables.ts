@@ -3,7 +3,7 @@ import { type Generated, type GeneratedAlways, type RawBuilder, sql, type SqlBoo
 /** What a column holds.
  * - `id`: a UUIDv7, of its row or of another one. `time`: milliseconds since the epoch. `place`: the order of rows.
  * - `text`: a short text. `searched`: a text of any length that is always in its column, because it is searched.
- * - `long`, `json`: a text, or JSON, that is in `content` if it is long. `plainJson`: JSON that is always in its column.
+ * - `long`, `json`: a text, or JSON, which is in `content` if it is long. `plainJson`: JSON, always in its column.
  * - `bytes`, `jsonBytes`: a value, or JSON in UTF-8, as bytes, or a reference to `content` as text. */
 type Kind =
   | ("id" | "time" | "place" | "integer" | "real")

@@ -56,7 +56,8 @@ export class QueryEnding {
     const { parts: { store }, queryId } = this.#query;
     const reason = "unstored";
     const unstored: QueryResult = { ...result, reason, status: statusOf(reason), notes: [...result.notes, message] };
-    await store.endQuery(queryId, storedEnd(unstored, this.#query)).catch(() => {}); // the end alone may still be stored
+    // The end alone may still be stored.
+    await store.endQuery(queryId, storedEnd(unstored, this.#query)).catch(() => {});
     return unstored;
   }
 

@@ -74,8 +74,10 @@ export class DenoIo implements Io {
       parts.push(decoder.decode(bytes, { stream: true }));
     }
     const text = parts.join("");
-    if (!text.includes("\0")) { for (const line of encodingLines(utf8)) this.stderr(`vis: ${line}\n`); // else it is refused
-     }
+    // The caller refuses a text with NUL characters.
+    if (!text.includes("\0")) {
+      for (const line of encodingLines(utf8)) this.stderr(`vis: ${line}\n`);
+    }
     return text;
   }
 

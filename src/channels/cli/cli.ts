@@ -2,7 +2,7 @@
  *
  * - `program/program.ts` declares every command: its flags, its help and the code that runs it. A file for each heading
  *   of the help has its commands; `command.ts` has what they share. It is the source of help, completions and manual.
- * - `commands/` runs them, a file for each topic, loaded when it is used: a start without a command loads a parser only.
+ * - `commands/` runs them. Each topic has a file that is loaded when it is used: other starts load a parser only.
  * - `ask/` shows a query while it runs, and prints its answer.
  * - `output.ts` prints what a command found and has the exit codes; `output_schemas.ts` describes JSON.
  * - `completion.ts` and `manual.ts` are made from the program. */

@@ -1,8 +1,8 @@
 /* The Telegram bot. It is read in this order:
  *
- *   open_telegram.ts    `openTelegram`: connects, takes updates into the inbox and from there to the chats; this file is
- *                       the entrance of the folder
- *   updates.ts          how updates come in: by polling or by a webhook; `read_update.ts` says what one means to the bot
+ *   open_telegram.ts    `openTelegram`: connects, takes updates into the inbox and from there to the chats; this file
+ *                       is the entrance of the folder
+ *   updates.ts          how updates come in, by polling or by a webhook; `read_update.ts` reads one for the bot
  *   inbox.ts            messages without an answer, in the database: a restart loses none and answers none twice
  *   chat_worker.ts      the messages of one chat in order: `chat_commands.ts` runs a command, `chat_query.ts` a request
  *   answer_messages.ts  what a chat sees of a query: its progress, then the answer as messages of `rich_text.ts`

@@ -6,7 +6,7 @@
  *   entries/        what the conversation shows; `transcript.ts` draws the visible rows, `turn.ts` a running query
  *   input/          what the user types: `input_box.ts` with pastes and images, completions, history, prompt files
  *   commands.ts     everything that can be done by name; `keyboard.ts` says which key does it
- *   panels/         views over the messages: `panel.ts` is the base of all, `widgets.ts` and `reader.ts` are their parts
+ *   panels/         views over the messages: `panel.ts` is their base, `widgets.ts` and `reader.ts` their parts
  *
  * `frame.ts` puts the rows together and decides when they are drawn. `text/` has colours, wrapping and short forms. */
 

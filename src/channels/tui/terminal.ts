@@ -98,7 +98,8 @@ export function suspend({ giveUp, take }: { readonly giveUp: () => void; readonl
   Deno.kill(Deno.pid, "SIGSTOP");
 }
 
-/** A notification of the desktop, in the two forms that terminals know. `text` is one line without control characters. */
+/** A notification of the desktop, in the two forms that terminals know. `text` is one line without control
+ * characters. */
 export function notification(text: string): string {
   const plain = text.replaceAll(";", ",");
   return `\x1b]9;Vis: ${plain}\x07\x1b]777;notify;Vis;${plain}\x07`;

@@ -173,7 +173,8 @@ class Parts {
       new Finder("answer", null, ANSWER),
       ...FAMILIES.map((family) => new Finder("open", family, family.open)),
       ...FAMILIES.filter(({ endsOnlyItself }) => !endsOnlyItself).map((family) =>
-        new Finder("close", family, family.close.replace(/\|\(\?=.*$/, "")) // a token after the thinking is no mark alone
+        // A token after the thinking is no mark alone.
+        new Finder("close", family, family.close.replace(/\|\(\?=.*$/, ""))
       ),
       ...[...this.#fences.keys()].length > 0 ? [new Finder("fence", null, "(?<![^\\n])[ \\t]*(?:`{3,}|~{3,})")] : [],
     ];

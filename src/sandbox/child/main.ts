@@ -2,7 +2,7 @@
  *
  *   setup.ts      the first frame: walls, limits and grants; `scripts.ts` the three scripts that a child evaluates
  *   worker.ts     the same for a child with grants, whose blocks run in a worker
- *   blocks/       the script beside foreign code: `script.ts` puts it together and takes frames, `blocks.ts` runs blocks,
+ *   blocks/       the script beside foreign code: `script.ts` assembles it and takes frames, `blocks.ts` runs blocks,
  *                 `requests.ts` does what else the main process asks
  *   run/          `turns.ts` enters foreign code under a time limit; pipe, host calls, timers and output
  *   realm/        what blocks see: `realm.ts` empties the global, `globals.ts` and `names.ts` are what Vis adds;

@@ -146,7 +146,8 @@ export const storeForkCases: readonly StoreCase[] = [
       await step(first, 4, {}, [defines("a", "3"), defines("b", "3")]);
       await store.endQuery(first, queryEnd());
       const second = await store.beginQuery(newQuery(branchId, "second"));
-      await store.setScope(branchId, { names: ["b"], scope: "forgotten" }); // as an automatic forget before its first iteration
+      // As an automatic forget does before the first iteration.
+      await store.setScope(branchId, { names: ["b"], scope: "forgotten" });
       await step(second, 0, {});
       await store.endQuery(second, queryEnd());
       const moments: readonly [string, number | null, Record<string, string>][] = [

@@ -61,7 +61,8 @@ export function runOptionsSuite(launcher: Launcher): void {
         assert.deepEqual(ran, { code: 0, signal: null, stdout: "a,b\r\n1,2\r\n", stderr: "" });
       }, { reply: replyJson('const text = await fs.readFile("crlf.csv")', { final: "text" }) }),
       "--verbose: whole blocks and results, and what would command a terminal as text": withUser(async (user) => {
-        const { code, stdout, stderr } = await user.run(["run", "-v", "x"]); // every run is checked for escape characters
+        // Every run is checked for escape characters.
+        const { code, stdout, stderr } = await user.run(["run", "-v", "x"]);
         assert.deepEqual([code, stdout], [0, "Fine so far\n"]);
         assert.equal(SAYS.split("\n").every((line) => stderr.includes(line)), true, stderr);
         assert.match(stderr, /^ {4}said aloud$/m);

@@ -78,7 +78,8 @@ export class VariableRequests {
       case "restore":
         return this.#restore(request);
       case "results":
-        this.#parts.results.restore(decode(request.payload) as FormerResults); // from the main process, which is trusted
+        // The payload is from the main process, which is trusted.
+        this.#parts.results.restore(decode(request.payload) as FormerResults);
         return this.#answer(request.id, null);
       case "render":
         return this.#render(request);

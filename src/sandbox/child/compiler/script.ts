@@ -2,8 +2,8 @@
  * evaluated in a context of its own, which no block reaches: a block that replaces RegExp.prototype.test would mislead
  * the parser. Questions and answers cross as JSON, from `compiler.ts` in the context of the blocks.
  *
- *   prepare.ts    a block from the model's text to a script: repairs it, and uses `parse.ts`, `refusals.ts`, `rewrite.ts`
- *   declarations.ts  what a block declares; `analysis.ts` names and nodes of a syntax tree, `positions.ts` where they are
+ *   prepare.ts    makes a script of a block, which it repairs first, with `parse.ts`, `refusals.ts`, `rewrite.ts`
+ *   declarations.ts  what a block declares; `analysis.ts` has the names in a syntax tree, `positions.ts` their places
  *   errors.ts     what was thrown, with places in the model's text and what to write instead
  *   template.ts   texts of final answers
  *   shared.ts     what both contexts load; `sucrase.ts` the stripper, a bundle of its own */
