@@ -122,7 +122,7 @@ async function asOrdinaryUser(folder: string): Promise<(workspace: string) => Pr
   const sources = (path: string): string => JSON.stringify(import.meta.resolve(`../../src/${path}`));
   await Deno.writeTextFile(
     entry,
-    `import { SECRET_PATTERNS } from ${sources("domain/kit/patterns.ts")};
+    `import { SECRET_PATTERNS } from ${sources("domain/kit/names.ts")};
     import { WorkspaceWalk } from ${sources("processes/_workspace_walk.ts")};
     const [workspace] = Deno.args, walk = new WorkspaceWalk(SECRET_PATTERNS);
     const files = await walk.look(workspace);

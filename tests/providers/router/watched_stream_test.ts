@@ -3,7 +3,7 @@ import { runPermitted } from "../../helpers/run_permitted.ts";
 
 const PROGRAM = `
 import { watchedStream } from "${import.meta.resolve("../../../src/providers/router/_watched_stream.ts")}";
-import { REAL_CLOCK } from "${import.meta.resolve("../../../src/domain/kit/time.ts")}";
+import { REAL_CLOCK } from "${import.meta.resolve("../../../src/domain/kit/concurrency.ts")}";
 const provider = {
   name: "flood",
   async *stream() {
