@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { SettingError } from "../domain/errors.ts";
+import { inputFault } from "../domain/input_fault.ts";
 import { nearestName } from "../domain/kit/names.ts";
-import { settingFault } from "../domain/settings.ts";
 import { parseJsonc } from "./jsonc.ts";
 import { type ConfigFile, type ConfigLayer, type ProjectFile, SettingsSections, valueAt } from "./layers.ts";
 import { type Config, ConfigSchema } from "./schema.ts";
@@ -96,7 +96,7 @@ export function checkConfig(
   { schema = ConfigSchema, project = false }: { readonly schema?: z.ZodType; readonly project?: boolean } = {},
 ): Config {
   const refused = (key: string, why: string) => new SettingError({ source, code: "value", key, why, project });
-  const parsed = schema.safeParse(withoutSchema(values), { error: settingFault });
+  const parsed = schema.safeParse(withoutSchema(values), { error: inputFault });
   if (parsed.success) {
     const config = parsed.data as Config;
     const names = config.providers.map(({ name }) => name);

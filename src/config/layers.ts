@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import { ConfigError } from "../domain/errors.ts";
-import { settingFault, type SettingsSection } from "../domain/settings.ts";
+import { inputFault } from "../domain/input_fault.ts";
+import type { SettingsSection } from "../domain/settings.ts";
 import { PROJECT_KEYS } from "./defaults.ts";
 
 /** A file of settings; `text` is JSON with comments. */
@@ -116,7 +117,7 @@ export class SettingsSections {
     const own = this.all.find((one) => one.namespace === namespace);
     const section = valueAt(values, [...PLACE.split("."), namespace]);
     if (!own || section === undefined) return;
-    const [issue] = (await own.schema()).safeParse(section, { error: settingFault }).error?.issues ?? [];
+    const [issue] = (await own.schema()).safeParse(section, { error: inputFault }).error?.issues ?? [];
     if (!issue) return;
     const where = issue.path.map(String).join(".");
     throw new ConfigError(where === "" ? issue.message : `${where}: ${issue.message}`);

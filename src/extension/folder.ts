@@ -1,5 +1,5 @@
 import { fileFault, messageOf } from "../domain/errors.ts";
-import { settingFault } from "../domain/settings.ts";
+import { inputFault } from "../domain/input_fault.ts";
 import { ensureFolder, firstEntries, plainTextFile, replaceFile } from "../domain/kit/files.ts";
 import { createHash } from "node:crypto";
 import { dirname, join } from "node:path";
@@ -126,10 +126,10 @@ function readManifest(folder: string, bytes: Uint8Array): readonly ManifestEntry
   } catch (error) {
     throw refused(folder, `vis.json: ${messageOf(error)}`);
   }
-  const checked = Shape.safeParse(value, { error: settingFault });
+  const checked = Shape.safeParse(value, { error: inputFault });
   if (!checked.success) {
     const [issue] = checked.error.issues;
-    throw refused(folder, `vis.json: ${issue?.path.join(".") || "the file"}: ${issue?.message ?? "is wrong"}`);
+    throw refused(folder, `vis.json: ${issue?.path.join(".") || "the file"} ${issue?.message ?? "is wrong"}`);
   }
   const { extensions } = checked.data;
   const names = extensions.map(({ namespace }) => namespace);

@@ -1,5 +1,6 @@
 import { SettingError } from "../domain/errors.ts";
-import { SETTING_MARKS, settingFault } from "../domain/settings.ts";
+import { inputFault } from "../domain/input_fault.ts";
+import { SETTING_MARKS } from "../domain/settings.ts";
 import type { NormalExtension } from "./validate.ts";
 import { z } from "zod";
 
@@ -26,7 +27,7 @@ export function readExtensionConfig(
     throw refused([], "the extension has no settings");
   }
   const marks = withSecrets || Object.keys(offered).length > 0 ? settingMarks(config) : [];
-  const checked = config.safeParse(withOffered(section, marks, offered) ?? {}, { error: settingFault });
+  const checked = config.safeParse(withOffered(section, marks, offered) ?? {}, { error: inputFault });
   if (checked.success) return withSecrets ? filled(checked.data, marks, withSecrets) : checked.data;
   const [issue] = checked.error.issues;
   throw refused(issue?.path ?? [], issue?.message ?? "is wrong");

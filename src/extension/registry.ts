@@ -1,6 +1,7 @@
 import { stripVTControlCharacters } from "node:util";
 import { z } from "zod";
 import { HostCallError, messageOf } from "../domain/errors.ts";
+import { inputFault } from "../domain/input_fault.ts";
 import { type Clock, REAL_CLOCK, Semaphore } from "../domain/kit/concurrency.ts";
 import { tenantHome } from "../domain/kit/ids.ts";
 import { oneLine, visibleText } from "../domain/kit/text.ts";
@@ -365,7 +366,7 @@ const MAX_REASON = 500;
 const OUTCOME_CHARS = 80;
 const OUTPUT_LINES = 10, OUTPUT_CHARS = 1_000;
 /** A list of a million wrong items must not become a million faults. */
-const FIRST_FAULTS = { abortEarly: true, reportInput: false };
+const FIRST_FAULTS = { abortEarly: true, reportInput: false, error: inputFault };
 type HookName = "before" | "after" | "onError";
 type Changes = Exclude<ReturnType<Before>, Promise<unknown>>;
 
@@ -500,22 +501,21 @@ function reasonOf(issue: z.core.$ZodIssue): string {
   const [first, ...deeper] = issue.path;
   if (issue.code === "invalid_union") return unionReason(issue);
   if (issue.code === "too_small" && typeof first !== "number") {
-    return `too small: expected >=${issue.minimum} arguments`;
+    return `needs at least ${issue.minimum} ${issue.minimum === 1 ? "argument" : "arguments"}`;
   }
-  if (issue.code === "too_big" && typeof first !== "number") return `too big: expected <=${issue.maximum} arguments`;
-  const message = `${issue.message.charAt(0).toLowerCase()}${issue.message.slice(1, MAX_REASON)}`;
+  if (issue.code === "too_big" && typeof first !== "number") {
+    return `takes at most ${issue.maximum} ${issue.maximum === 1 ? "argument" : "arguments"}`;
+  }
+  const message = issue.message.slice(0, MAX_REASON);
   if (typeof first !== "number") return message;
-  return [`argument ${first + 1}`, ...deeper.map(String)].join(".") + `: ${message}`;
+  return `${[`argument ${first + 1}`, ...deeper.map(String)].join(".")} ${message}`;
 }
 
 /** The reason of the alternative of the same type as what was given; if there is none, the types of all. */
 function unionReason({ errors, message, path }: z.core.$ZodIssueInvalidUnion): string {
-  const kinds = errors.map(([first]) => first?.code === "invalid_type" && first.path.length === 0 ? first : null);
-  const fitting = errors[kinds.indexOf(null)]?.[0];
+  const fitting = errors.find(([first]) => first && !(first.code === "invalid_type" && first.path.length === 0))?.[0];
   if (fitting) return reasonOf({ ...fitting, path: [...path, ...fitting.path] });
-  const expected = [...new Set(kinds.flatMap((kind) => kind?.expected ?? []))].join(" or ");
-  const text = expected === "" ? message : `${message}: expected ${expected}`;
-  return reasonOf({ code: "custom", path: [...path], message: text, input: undefined });
+  return reasonOf({ code: "custom", path: [...path], message, input: undefined });
 }
 
 function hookError(

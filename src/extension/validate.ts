@@ -1,5 +1,6 @@
 import { messageOf } from "../domain/errors.ts";
 import { parseNetGrant, REALM_GLOBALS } from "../domain/grants.ts";
+import { inputFault } from "../domain/input_fault.ts";
 import { type EnvironmentView, type Extension, TAKEN_NAMES } from "./spec.ts";
 import { z } from "zod";
 
@@ -115,7 +116,7 @@ const switchOf = (onByDefault: boolean) => z.strictObject({ enabled: z.boolean()
 /** Checks everything that does not depend on other extensions, and fills in optional keys. Throws TypeError that names
  * key and extension. */
 export function validateExtension(spec: Extension): NormalExtension {
-  const checked = ExtensionShape.safeParse(spec);
+  const checked = ExtensionShape.safeParse(spec, { error: inputFault });
   const found = checked.success ? faultOf(spec) : describe(checked.error, spec);
   if (found !== null) throw new TypeError(`Cannot use extension ${nameOf(spec)}: ${found}`);
   const group = spec.group ?? "general";
@@ -157,13 +158,8 @@ function describe(error: z.ZodError, spec: unknown): string {
   return error.issues.slice(0, 5).map((issue) => {
     if (issue.code === "unrecognized_keys") return `${keyOf([...issue.path, issue.keys[0] ?? ""], spec)} is not known`;
     const missing = issue.code === "invalid_type" && valueAt(spec, issue.path) === undefined;
-    return `${keyOf(issue.path, spec)} ${missing ? "is missing" : reason(issue.message)}`;
+    return `${keyOf(issue.path, spec)} ${missing ? "is missing" : issue.message}`;
   }).join("; ");
-}
-
-function reason(message: string): string {
-  // deno-lint-ignore vis/no-message-parsing -- our messages continue the sentence, zod's start one
-  return /^[a-z]/.test(message) ? message : `is wrong (${message})`;
 }
 
 /** Returns "symbols.find.doc" instead of "symbols.0.doc". */

@@ -205,7 +205,7 @@ Deno.test("arguments: a wrong list is answered with reason and signature, and on
   const usage = "usage: sample.twice(n: number): Promise<number>";
   assert.equal(
     await message(["x"]),
-    `Cannot call sample.twice: argument 1: invalid input: expected number, received string; ${usage}`,
+    `Cannot call sample.twice: argument 1 must be a number; ${usage}`,
   );
   for (const args of [[], [1, 2], [null]]) assert.ok((await message(args)).endsWith(usage));
 });
@@ -217,9 +217,9 @@ Deno.test("arguments: of several types, the reason is that of the one that was g
     const { message } = await failure({ args: given, hooks: { args } });
     return /^Cannot call sample\.twice: (.*); usage:/.exec(message)?.[1] ?? message;
   };
-  assert.equal(await reason({}, { old: "x" }), "argument 1: invalid input: expected string or array");
-  assert.equal(await reason("a", { old: "x", whole: true }), 'argument 2: unrecognized key: "whole"');
-  assert.equal(await reason("a", [{ old: 1 }]), "argument 2.0.old: invalid input: expected string, received number");
+  assert.equal(await reason({}, { old: "x" }), "argument 1 must be text or a list");
+  assert.equal(await reason("a", { old: "x", whole: true }), "argument 2 has the unknown key whole");
+  assert.equal(await reason("a", [{ old: 1 }]), "argument 2.0.old must be text");
 });
 
 Deno.test("errors: names, hints and causes survive, stacks do not", async () => {

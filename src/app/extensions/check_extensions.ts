@@ -4,11 +4,11 @@ import { z } from "zod";
 import testingTypes from "../../../docs/extend/vis-extension-testing.d.ts" with { type: "text" };
 import extensionTypes from "../../../docs/generated/vis-extension.d.ts" with { type: "text" };
 import { fileFault, messageOf, UsageError } from "../../domain/errors.ts";
+import { inputFault } from "../../domain/input_fault.ts";
 import { abortable } from "../../domain/kit/concurrency.ts";
 import { smallTextFile } from "../../domain/kit/files.ts";
 import { jsonOrUndefined } from "../../domain/kit/json.ts";
 import type { ExtensionCheck } from "../../domain/reports.ts";
-import { settingFault } from "../../domain/settings.ts";
 import { type ActiveExtensions, messageWithLine } from "../../extension/active.ts";
 import { discoverFolders, type FoundFolder } from "../../extension/discover.ts";
 import { type ExtensionFolder, readExtensionFolder } from "../../extension/folder.ts";
@@ -207,10 +207,10 @@ async function calls(
 ): Promise<readonly ExtensionCheck[]> {
   const text = await smallTextFile(join(path, "checks.json"));
   if (text === null) return [];
-  const checks = Checks.safeParse(jsonOrUndefined(text), { error: settingFault });
+  const checks = Checks.safeParse(jsonOrUndefined(text), { error: inputFault });
   if (!checks.success) {
     const [issue] = checks.error.issues;
-    return [{ what: "checks.json", ok: false, found: `${issue?.path.join(".") || "the file"}: ${issue?.message}` }];
+    return [{ what: "checks.json", ok: false, found: `${issue?.path.join(".") || "the file"} ${issue?.message}` }];
   }
   const done: ExtensionCheck[] = [];
   for (const { call, args, result, error } of checks.data) {

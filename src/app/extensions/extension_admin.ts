@@ -3,6 +3,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { z } from "zod";
 import { settingList } from "../../config/setting_list.ts";
 import { Cancelled, ConfigError, fileFault, messageOf, UsageError } from "../../domain/errors.ts";
+import { inputFault } from "../../domain/input_fault.ts";
 import { readBounded } from "../../domain/kit/bytes.ts";
 import { abortable } from "../../domain/kit/concurrency.ts";
 import { DEFAULT_TENANT, tenantHome } from "../../domain/kit/ids.ts";
@@ -15,7 +16,7 @@ import type {
   ExtensionFacts,
   TrustFacts,
 } from "../../domain/reports.ts";
-import { settingFault, type SettingsSection } from "../../domain/settings.ts";
+import type { SettingsSection } from "../../domain/settings.ts";
 import { ConversationPrograms, ExtensionStore } from "../../environment/environment_views.ts";
 import { discoverFolders, type FoundFolder, isWanted } from "../../extension/discover.ts";
 import { type ExtensionFolder, extensionOfFiles, readExtensionFolder } from "../../extension/folder.ts";
@@ -464,10 +465,10 @@ function readArguments(command: CliCommand, words: readonly string[]): unknown {
     else given[key] = typed(shape[key], inline ?? words[++at] ?? "");
   }
   if (!command.args) return given;
-  const checked = command.args.safeParse(given, { error: settingFault });
+  const checked = command.args.safeParse(given, { error: inputFault });
   if (checked.success) return checked.data;
   const [issue] = checked.error.issues;
-  throw misused(command, `${issue?.path.join(".")}: ${issue?.message}`);
+  throw misused(command, `${issue?.path.join(".")} ${issue?.message}`);
 }
 
 function noFlag(key: string, names: readonly string[]): string {

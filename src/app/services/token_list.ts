@@ -4,9 +4,9 @@ import { z } from "zod";
 import type { Quota, TokenGrant, TokenSource } from "../../channels/http/tokens.ts";
 import { parseJsonc } from "../../config/jsonc.ts";
 import { ConfigError, fileFault, messageOf } from "../../domain/errors.ts";
+import { inputFault } from "../../domain/input_fault.ts";
 import { sharedFileNotes } from "../../domain/kit/files.ts";
 import { DEFAULT_TENANT, TENANT_NAME, TENANT_RULE } from "../../domain/kit/ids.ts";
-import { settingFault } from "../../domain/settings.ts";
 import type { Log } from "../../logging/log.ts";
 
 /** How long a list counts as current. */
@@ -19,11 +19,11 @@ const ALL = "*";
 const limit = z.number().positive().nullable();
 
 const Entry = z.strictObject({
-  name: z.string().regex(/^[\w.@-]{1,64}$/, "It must have 1 to 64 letters, digits and _ . @ -"),
+  name: z.string().regex(/^[\w.@-]{1,64}$/, "must have 1 to 64 letters, digits and _ . @ -"),
   token: z.union([
     z.string().regex(/^sha256:[0-9a-f]{64}$/),
     z.string().regex(/^(?!sha256:)[\x21-\x7e]{16,512}$/),
-  ], { error: "It must have 16 to 512 visible ASCII characters, or be sha256: and the 64 digits of its hash" }),
+  ], { error: "must have 16 to 512 visible ASCII characters, or be sha256: and the 64 digits of its hash" }),
   scope: z.enum(["read", "write", "admin"]).default("write"),
   tenant: z.string().refine((name) => name === ALL || TENANT_NAME.test(name), TENANT_RULE).default(DEFAULT_TENANT),
   expires: z.iso.datetime({ offset: true }).nullable().default(null),
@@ -144,10 +144,10 @@ function grantsOf(
   file: string,
   { value, quota }: { readonly value: unknown; readonly quota: Quota },
 ): readonly TokenGrant[] {
-  const parsed = List.safeParse(value, { error: settingFault });
+  const parsed = List.safeParse(value, { error: inputFault });
   if (!parsed.success) {
-    const { path = [], message } = parsed.error.issues[0] ?? { message: "it is wrong" };
-    throw unusable(file, `${path.join(".") || "the file"}: ${message}`);
+    const { path = [], message } = parsed.error.issues[0] ?? { message: "is wrong" };
+    throw unusable(file, `${path.join(".") || "the file"} ${message}`);
   }
   const grants = parsed.data.tokens.map(({ name, token, scope, tenant, expires, ...own }) => ({
     name,

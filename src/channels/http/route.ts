@@ -6,6 +6,7 @@ import { z } from "zod";
 import type { Conversation, Conversations } from "../../conversation/conversations.ts";
 import type { AskOptions } from "../../conversation/send_options.ts";
 import { UsageError } from "../../domain/errors.ts";
+import { inputFault } from "../../domain/input_fault.ts";
 import { readBounded } from "../../domain/kit/bytes.ts";
 import { Semaphore } from "../../domain/kit/concurrency.ts";
 import { type JsonLimits, JsonTooLarge, readForeignJson } from "../../domain/kit/json.ts";
@@ -170,7 +171,7 @@ type Valid<T extends "json" | "query", S extends z.ZodType> = MiddlewareHandler<
 >;
 
 /** A list of wrong items must not become as many faults. */
-const FIRST_FAULTS = { abortEarly: true, reportInput: false };
+const FIRST_FAULTS = { abortEarly: true, reportInput: false, error: inputFault };
 const MAX_MESSAGE = 500;
 const JSON_LIMITS: JsonLimits = { values: 100_000, depth: 200 };
 /** Bodies are read into values one after the other, and other requests get their turn in between. */
@@ -227,8 +228,10 @@ function checked(schema: z.ZodType, { value, what }: { readonly value: unknown; 
     message: message.slice(0, MAX_MESSAGE),
   }));
   const [first] = errors;
-  const where = first && first.path !== "" ? `${first.path}: ` : "";
-  throw new Problem(`Cannot use ${what}: ${where}${first?.message ?? "invalid"}`, { kind: "bad-request", errors });
+  throw new Problem(`Cannot use ${what}: ${first?.path || "it"} ${first?.message ?? "has an invalid value"}`, {
+    kind: "bad-request",
+    errors,
+  });
 }
 
 /** What is wrong with a value that may be of several kinds: of the one that it is meant to be, if only one can be

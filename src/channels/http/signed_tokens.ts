@@ -71,7 +71,7 @@ function tenantOf(claims: JWTPayload, name: string | null): string {
   if (name === null) return DEFAULT_TENANT;
   const tenant = claims[name];
   if (typeof tenant === "string" && TENANT_NAME.test(tenant)) return tenant;
-  throw new Problem(`Cannot accept this token: its claim ${name} names no tenant. ${TENANT_RULE}`, {
+  throw new Problem(`Cannot accept this token: its claim ${name} ${TENANT_RULE}`, {
     kind: "insufficient-scope",
   });
 }

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { crc32 } from "node:zlib";
 import { z } from "zod";
 import { UsageError } from "../../domain/errors.ts";
+import { inputFault } from "../../domain/input_fault.ts";
 import { jsonOrUndefined, JsonTooLarge, readForeignJson } from "../../domain/kit/json.ts";
 import { clip } from "../../domain/kit/text.ts";
 import type { ContentSource } from "../../domain/records/conversations.ts";
@@ -74,7 +75,7 @@ function parsed(text: string, strings: LongStrings | null): ConversationArchive 
     const update = version > ARCHIVE_VERSION ? ": update Vis" : "";
     throw refused(`its version is ${version}, this Vis reads ${ARCHIVE_VERSION}${update}`);
   }
-  const archive = conversationArchive.safeParse(given);
+  const archive = conversationArchive.safeParse(given, { error: inputFault });
   if (archive.success) {
     // The file as it is: validation leaves out fields that it does not know.
     const { tables, contents, sha256 } = given as ConversationArchive;
@@ -84,7 +85,7 @@ function parsed(text: string, strings: LongStrings | null): ConversationArchive 
   const [issue] = archive.error.issues;
   const place = issue === undefined
     ? ""
-    : ` at ${clip(issue.path.map(String).join("/"), 200)}: ${clip(issue.message, 200)}`;
+    : `: ${clip(issue.path.map(String).join("/"), 200) || "it"} ${clip(issue.message, 200)}`;
   throw refused(`it is damaged${place}`);
 }
 

@@ -9,7 +9,7 @@ export function newId(): string {
 export const DEFAULT_TENANT = "default";
 
 export const TENANT_NAME = /^[A-Za-z0-9](?:[\w.@-]{0,62}\w)?$/;
-export const TENANT_RULE = "It must have 1 to 64 letters, digits and _ . @ -, and begin and end with a letter or digit";
+export const TENANT_RULE = "must have 1 to 64 letters, digits and _ . @ -, and begin and end with a letter or digit";
 
 /** The folder that extensions see as Vis's own in conversations of a tenant, which no other one shares. Names that
  * differ in case alone have folders of their own on every system. */

@@ -318,10 +318,10 @@ Deno.test("run() runs the command of an extension: words, flags, help, and says 
     assert.equal(out.pop(), "vis pick <what> [--times <number>] [--loud]\n\nPicks.\n");
     for (
       const [args, why] of [
-        [[], "what: is missing"],
+        [[], "what is missing"],
         [["x", "y"], "y is one argument too many"],
         [["x", "--none"], "unknown option --none"],
-        [["x", "--times", "many"], "times: must be a number"],
+        [["x", "--times", "many"], "times must be a number"],
       ] as const
     ) {
       const usage = "vis pick <what> [--times <number>] [--loud]";

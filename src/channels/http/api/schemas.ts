@@ -95,7 +95,7 @@ export const PromptListSchema = z.object({
 export const PageQuery = z.object({
   limit: z.coerce.number().int().min(1).max(200).default(50),
   // A position: conversations that are added or move to the front between two pages do not shift it.
-  cursor: z.string().regex(/^\d{1,15}$/, "It must be the value of next from a previous page").transform(Number)
+  cursor: z.string().regex(/^\d{1,15}$/, "must be the value of next from a previous page").transform(Number)
     .optional()
     .describe("The value of next from the previous page"),
 });

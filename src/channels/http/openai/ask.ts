@@ -181,7 +181,7 @@ const image = z.union([
   z.object({ type: z.literal("input_image"), image_url: z.string() }),
 ]);
 
-const part = z.union([text, image, refusal], "It must be a text, an image or a refusal");
+const part = z.union([text, image, refusal], "must be a text, an image or a refusal");
 
 /** A message as clients of OpenAI's APIs send it: chat completions and responses name the same parts differently. */
 export const MessageSchema = z.object({

@@ -62,7 +62,7 @@ const Reference = z.object({ type: z.literal("item_reference").nullish(), id: z.
 
 const Item = z.union(
   [MessageSchema, Reasoning, Reference],
-  "It must be a message, reasoning or a reference to an item: calls of tools and files are not supported",
+  "must be a message, reasoning or a reference to an item: calls of tools and files are not supported",
 );
 
 const Format = z.union([
