@@ -28,6 +28,6 @@ export interface TestedExtension {
   call(name: string, ...args: readonly unknown[]): Promise<unknown>;
   /** What `doc` shows of a function, or of all of it; null if there is no such name. */
   doc(name: string): string | null;
-  /** Its line for the next context, or null. */
+  /** Resolves with the extension's nudge for the next context, or with null. */
   nudge(context?: Partial<NudgeContext>): Promise<string | null>;
 }

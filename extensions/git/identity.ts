@@ -5,8 +5,8 @@ import { Git } from "./git.ts";
 
 /** The extension's section of the configuration. */
 export const IdentityConfig = z.strictObject({
-  name: z.string().min(1).optional().describe("Name of the author of commits, before those that git is set to"),
-  email: z.string().min(1).optional().describe("Address of the author of commits"),
+  name: z.string().min(1).optional().describe("Author name of commits; overrides git's user.name"),
+  email: z.string().min(1).optional().describe("Author address of commits; overrides git's user.email"),
 }).prefault({});
 
 interface Identity {

@@ -25,7 +25,7 @@ export async function findRepository(workspace: string): Promise<Repository | nu
   const common = await smallTextFile(join(gitDir, "commondir"));
   const commonDir = common === null ? gitDir : await Deno.realPath(resolve(gitDir, common.trim())).catch(() => gitDir);
   if (!inside(workspace, gitDir) && !await namesBack({ workspace, gitDir, commonDir })) {
-    throw new Error(`Cannot use git: .git names ${named}, which is not of this folder`);
+    throw new Error(`Cannot use git: .git points to ${named}, which does not belong to this folder`);
   }
   return { workspace, gitDir, commonDir };
 }

@@ -255,5 +255,5 @@ function fields(value: unknown): Fields {
   return typeof value === "object" && value !== null ? value as Fields : {};
 }
 
-/** Of one message of a server: a result of a call has room for so many values. */
+/** Limits of one message of a server; the result of a call needs this many values. */
 const MESSAGE_LIMITS = { values: 400_000, depth: 500 };

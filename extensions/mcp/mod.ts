@@ -48,7 +48,8 @@ export default defineExtension({
     },
     {
       name: "mcp-login",
-      doc: "Log in to an MCP server in the browser; --paste asks for the address to which the browser is sent.",
+      doc:
+        "Log in to an MCP server in the browser; --paste asks for the redirect URL, for a browser on another machine.",
       args: z.object({ name: text, paste: z.boolean().optional() }),
       run: async ({ name, paste = false }: { readonly name: string; readonly paste?: boolean }, context) => {
         const { servers = {} } = context.config as { readonly servers?: Readonly<Record<string, unknown>> };

@@ -129,7 +129,7 @@ export class StdioTransport implements Transport {
   }
 
   #message(line: string): void {
-    if (++this.#messages > MOST_UNASKED) return this.#fail(`it wrote ${MOST_UNASKED} messages that nobody asked for`);
+    if (++this.#messages > MOST_UNASKED) return this.#fail(`it wrote ${MOST_UNASKED} unsolicited messages`);
     let messages: readonly JSONRPCMessage[];
     try {
       const read = this.#answers.read(line);
@@ -194,7 +194,9 @@ export class LineSplitter {
   /** Throws RangeError. */
   push(bytes: Uint8Array<ArrayBuffer>): readonly string[] {
     this.#unasked += bytes.length;
-    if (this.#unasked > this.#maxUnasked) throw new RangeError(`It wrote ${this.#unasked} bytes that nobody asked for`);
+    if (this.#unasked > this.#maxUnasked) {
+      throw new RangeError(`It wrote ${this.#unasked} unsolicited bytes; the limit is ${this.#maxUnasked}`);
+    }
     const lines: string[] = [];
     let from = 0;
     for (let end = bytes.indexOf(10); end >= 0; end = bytes.indexOf(10, from)) {

@@ -35,7 +35,7 @@ export async function addNote(
 ): Promise<Note> {
   const line = text.trim().replace(/\s*\n\s*/g, " ");
   if (line === "" || line.length > MAX_NOTE_CHARS) {
-    throw new Error(`Cannot keep the note: ${line.length} characters, 1 to ${MAX_NOTE_CHARS} are possible`);
+    throw new Error(`Cannot keep the note: it has ${line.length} characters; it must have 1 to ${MAX_NOTE_CHARS}`);
   }
   const notes = await readNotes(place, scope);
   const there = notes.find((note) => note.text === line);

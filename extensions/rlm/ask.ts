@@ -47,10 +47,10 @@ const SHOWN_ANSWER = 500;
 
 /** The answer of one child query; throws the reason if there is none. */
 export async function runOne(env: EnvironmentView, task: string, options: ChildRunOptions = {}): Promise<string> {
-  if (!env.runChild) throw new Error("Cannot run a child query: no query is running");
+  if (!env.runChild) throw new Error("Cannot run a sub-query: no query is running");
   const { status, reason, answer } = await env.runChild(task, options);
   if (status === "done") return answer;
-  throw new Error(`The child query ended without an answer (${reason}): ${answer.slice(0, SHOWN_ANSWER)}`);
+  throw new Error(`The sub-query ended without an answer (${reason}): ${answer.slice(0, SHOWN_ANSWER)}`);
 }
 
 /** One answer per task, in order. `options` are the defaults of each task. */

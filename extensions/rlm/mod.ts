@@ -27,7 +27,7 @@ const Slot = "(string | {error})[]";
 export default defineExtension({
   namespace: "vis.rlm",
   alias: { ns: "vis.ext.rlm", alias: "rlm" },
-  doc: "Asks models out of code: plain calls, and child queries with a sandbox of their own.",
+  doc: "Asks models out of code: plain calls, and sub-queries with a sandbox of their own.",
   group: "models",
   version: "0.1.0",
   author: "Vis",
@@ -78,7 +78,7 @@ export default defineExtension({
       },
     ),
     fn("run", (env: EnvironmentView, task: string, options?: ChildRunOptions) => runOne(env, task, options), {
-      doc: "A child query with copies of vars.",
+      doc: "A sub-query with copies of vars.",
       untimed: true,
       action: { doing: "delegating", done: "delegated", things: "tasks" },
       args: z.tuple([text.describe("task"), Run.optional()]),

@@ -87,7 +87,7 @@ function field(head: string, key: string): string {
   return /^[>|][-+]?$/.test(first) ? rest.join(" ").trim() : unquoted([first, ...rest].join(" ").trim());
 }
 
-/** What is not quoted as YAML asks for stays as it is. */
+/** Returns text unchanged if its quotes are not valid YAML. */
 function unquoted(text: string): string {
   if (/^'(?:[^']|'')*'$/s.test(text)) return text.slice(1, -1).replaceAll("''", "'").trim();
   if (!/^"(?:[^"\\]|\\.)*"$/s.test(text)) return text;

@@ -99,7 +99,9 @@ function allowedReach(url: URL, { rules, configFile }: FetchOptions): Reach {
   const reach = reachOf(url, rules);
   if (reach !== null) return reach;
   const plain = plainHost(url);
-  if (isAddress(plain) && addressClass(plain) === "never") throw new Error(`The address ${plain} is for nobody to ask`);
+  if (isAddress(plain) && addressClass(plain) === "never") {
+    throw new Error(`The address ${plain} is reserved`);
+  }
   const name = newHost(url) ?? `${url.hostname}:${portOf(url)}`;
   const list = isOwn(plain) ? "local" : "hosts";
   throw new Error(

@@ -30,7 +30,11 @@ export async function exchange(connection: Deno.Conn, request: HttpRequest): Pro
   try {
     let head = await readHead(reader);
     for (let interim = 0; head.status < 200; head = await readHead(reader)) {
-      if (++interim > MOST_INTERIM || head.status === 101) throw new Error("The server does not come to its answer");
+      if (++interim > MOST_INTERIM || head.status === 101) {
+        throw new Error(
+          `The response has over ${MOST_INTERIM} interim answers, or switches the protocol`,
+        );
+      }
     }
     return { ...head, body: bodyOf(reader, head) };
   } catch (error) {

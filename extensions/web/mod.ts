@@ -28,7 +28,7 @@ const MAX_NAMES = 600;
 export default defineExtension({
   namespace: "vis.web",
   alias: { ns: "vis.ext.web", alias: "web" },
-  doc: "HTTP to the hosts that the user allows, by web.hosts of the configuration or when asked.",
+  doc: "HTTP to the hosts that the user allows, in the setting web.hosts or when asked.",
   group: "web",
   version: "0.1.0",
   author: "Vis",

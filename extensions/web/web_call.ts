@@ -89,7 +89,7 @@ async function allowing(
   const scope = `requests to ${host}`;
   const { allowed, reason } = await env.approve({ what: `${method} ${url.href}${sent}`, why: "", scope });
   if (allowed) return { ...rules, hosts: [...rules.hosts, host] };
-  throw new Error(`There are no ${scope}: ${reason}; the user allows them with vis config set web.hosts ${host}`);
+  throw new Error(`${host} is not allowed: ${reason}; the user allows it with vis config set web.hosts ${host}`);
 }
 
 /** The user's rules; they allow nothing if the section of the configuration is absent. */

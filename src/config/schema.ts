@@ -8,12 +8,14 @@ const usd = z.number().min(0);
 
 const ModelSchema = z.strictObject({
   name: z.string().trim().min(1).describe("Name of the model as the service knows it"),
-  contextTokens: positive.optional().describe("Tokens of context, request and reply together"),
+  contextTokens: positive.optional().describe("Size of the model's context in tokens, prompt and reply together"),
   price: z.strictObject({
     input: usd.describe("US dollars per million tokens of input"),
     output: usd.describe("US dollars per million tokens of output"),
-    cached: usd.optional().describe("US dollars per million tokens of input from a cache, else as input"),
-    cacheWrite: usd.optional().describe("US dollars per million tokens of input that is written to a cache"),
+    cached: usd.optional().describe(
+      "US dollars per million tokens of input from a cache; the price of input if not set",
+    ),
+    cacheWrite: usd.optional().describe("US dollars per million tokens of input that the service writes to a cache"),
   }).optional().describe("What the model costs"),
   reasoning: z.boolean().optional().describe("Whether the model has its own reasoning, with levels"),
   images: z.boolean().optional().describe("Whether the model takes images"),
@@ -33,20 +35,28 @@ const ProviderSchema = z.strictObject({
     .describe("Wire format of the service"),
   baseUrl: z.url({ protocol: /^https?$/ }).optional().describe("Address of the service with its version path"),
   keyEnv: z.string().regex(/^[A-Za-z_]\w*$/, "must be the name of a variable").optional()
-    .describe("Variable of the environment that holds the key; the key itself has no place in this file"),
-  models: z.array(ModelSchema).default([]).describe("Models in order of preference, with what is known better here"),
-  headers: z.record(z.string(), z.string()).optional().describe("Headers to send besides those of the protocol"),
+    .describe("Environment variable that contains the key; this file never contains a key"),
+  models: z.array(ModelSchema).default([]).describe(
+    "Models in order of preference; values here override the built-in data",
+  ),
+  headers: z.record(z.string(), z.string()).optional().describe("Additional HTTP headers"),
   firstTokenMs: positive.optional().describe(
-    "How long the service may send nothing before the first word of a reply, in milliseconds (default: 2 minutes, 30 for a server on this machine)",
+    "Longest wait for the first word of a reply, in milliseconds (default: 2 minutes; 30 minutes for a server on this machine). At the limit, Vis stops the call and uses the next route; without one, the request ends as provider",
   ),
   silenceMs: positive.optional().describe(
-    "How long the service may send nothing in the middle of a reply, in milliseconds (default: 60 seconds)",
+    "Longest silence in the middle of a reply, in milliseconds (default: 60 seconds). At the limit, Vis stops the call and repeats it, or tells the model that its reply broke off",
   ),
   rateLimit: z.strictObject({
-    requests: positive.optional().describe("Most requests within the interval"),
-    tokens: positive.optional().describe("Most tokens within the interval, input and output"),
-    perMs: positive.default(60_000).describe("Length of the interval in milliseconds"),
-  }).optional().describe("How often the service may be asked; beyond it the next model serves, or the call waits"),
+    requests: positive.optional().describe(
+      "Most model calls within the interval. At the limit, Vis uses the next route, or the call waits",
+    ),
+    tokens: positive.optional().describe(
+      "Most tokens within the interval, input and output. At the limit, Vis uses the next route, or the call waits",
+    ),
+    perMs: positive.default(60_000).describe(
+      "Length of the interval in milliseconds. At the limit, a call waits until the interval is over",
+    ),
+  }).optional().describe("How many calls and tokens the service accepts within an interval"),
 });
 
 const network = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]);
@@ -58,75 +68,95 @@ const name = z.string().trim().min(1);
  * a command, a host, a key or a grant. `env`: the variable that sets it. `deno task gen` writes the defaults, these
  * marks and the page of the settings. */
 export const ConfigSchema = z.strictObject({
-  model: name.nullable().default(null).describe("Model used where none is asked for: model or provider/model")
+  model: name.nullable().default(null).describe("Default model: model or provider/model")
     .meta({ project: true, env: "VIS_MODEL" }),
   provider: name.nullable().default(null).describe(
     "The only provider to use: one of providers, a preset, demo or files",
   ).meta({ env: "VIS_PROVIDER" }),
-  providers: z.array(ProviderSchema).default([]).describe("Services and their models; the first model is the root"),
+  providers: z.array(ProviderSchema).default([]).describe("Services and their models; the first model is the default"),
   localServers: z.boolean().default(true).describe(
-    "Whether to look for Ollama, LM Studio and vLLM on this machine where no provider is configured",
+    "Whether Vis looks for Ollama, LM Studio and vLLM on this machine if no provider is configured",
   ),
   database: z.string().min(1).refine((text) => !/^postgres(ql)?:\/\/[^@/?]*:[^@/?]*@/.test(text), {
     message: "must not contain a password, set VIS_DATABASE_PASSWORD or VIS_DATABASE_PASSWORD_FILE",
-  }).nullable().default(null).describe("Database: a file, or the URL of a PostgreSQL database; vis.db if null"),
+  }).nullable().default(null).describe(
+    "Database: a file, or the URL of a PostgreSQL database; vis.db in $VIS_HOME if null",
+  ),
   baseUrl: z.url({ protocol: /^https?$/ }).nullable().default(null).describe(
     "Base URL of an OpenAI-compatible server, with its /v1",
   ).meta({ env: "VIS_BASE_URL" }),
   retry: z.strictObject({
     patienceMs: z.int().min(0).default(300_000).describe(
-      "How long a model call is tried again while its providers are out of order, in milliseconds; 0 for three tries only",
+      "How long Vis repeats a model call while all providers fail, in milliseconds; 0 for three tries only. At the limit, the request ends as provider with the last error",
     ),
   }).prefault({}),
   budget: z.strictObject({
     iterations: positive.default(4).describe(
-      "Iterations a query may use before its budget extends itself or it must ask for more",
+      "Steps of a request before its budget grows or the model must ask for more. At the limit, the budget grows while steps make progress; then the model gets one last call, and the request ends as max_iterations",
     )
       .meta({ project: true }),
     ceiling: positive.nullable().default(40).describe(
-      "Most iterations a query may reach: its budget extends itself while iterations bring something new; null for no limit",
+      "Most steps of a request, however much progress they make; null for no limit. At the limit, the model gets one last call, and the request ends as max_iterations",
     ),
-    costUsd: z.number().positive().nullable().default(null).describe("Most a query may cost in US dollars"),
-    tokens: positive.nullable().default(null).describe("Most tokens a query may use, input and output"),
-    wallMs: positive.nullable().default(null).describe("Longest a query may take in milliseconds"),
+    costUsd: z.number().positive().nullable().default(null).describe(
+      "Most that a request may cost, in US dollars. At the limit, Vis makes no further call, and the request ends as limit_cost; a model with an unknown price is refused before the first call",
+    ),
+    tokens: positive.nullable().default(null).describe(
+      "Most tokens of a request, input and output. At the limit, Vis makes no further call, and the request ends as limit_tokens; running calls are finished and may exceed the limit",
+    ),
+    wallMs: positive.nullable().default(null).describe(
+      "Longest time of a request in milliseconds. At the limit, Vis stops running calls and blocks, and the request ends as limit_time",
+    ),
     subcalls: positive.nullable().default(null).describe(
-      "Most model calls and child queries that blocks of a query may make",
+      "Most model calls and sub-queries that blocks of a request may make. At the limit, a further one fails with an error in the block",
     ),
-    depth: z.int().min(0).max(5).default(1).describe("How deeply queries may be nested"),
+    depth: z.int().min(0).max(5).default(1).describe(
+      "How deeply sub-queries may be nested. At the limit, a deeper one fails with an error in the block",
+    ),
   }).prefault({}),
   sandbox: z.strictObject({
     require: z.array(z.enum(["realm", "permissions", "process", "kernel"])).default([])
-      .describe("Walls without which no block runs"),
-    memoryMiB: positive.default(512).describe("Memory of a sandbox over its idle size, in MiB"),
+      .describe("Walls that must work before a block runs"),
+    memoryMiB: positive.default(512).describe(
+      "Memory of a sandbox process above its idle size, in MiB. At the limit, the process ends; a new one has the variables of the last finished block",
+    ),
     launcher: z.array(z.string()).default([]).describe(
-      "Command that carries a sandbox: the sandbox's own command line is appended to it",
+      "Command that starts each sandbox process, such as a container; Vis appends the command line of the sandbox",
     ),
     live: positive.default(32).describe(
-      "Most sandboxes at a time; the least recently used without a query is stopped",
+      "Most sandbox processes at a time. At the limit, Vis stops the least recently used one without a request; its variables return when they are needed",
     ),
-    idleMs: positive.default(600_000).describe("How long a sandbox lives without a query, in milliseconds"),
-    timeoutMs: positive.default(120_000).describe("Time limit of a block that names none, in milliseconds"),
-    timeoutMinMs: positive.default(3_000).describe("Shortest time limit of a block in milliseconds"),
-    timeoutMaxMs: positive.default(1_800_000).describe("Longest time limit of a block in milliseconds"),
+    idleMs: positive.default(600_000).describe(
+      "How long a sandbox process waits for a request, in milliseconds. At the limit, Vis stops it; its variables return when they are needed",
+    ),
+    timeoutMs: positive.default(120_000).describe(
+      "Time limit of a block that sets no limit, in milliseconds. At the limit, the block ends with Timeout; its changes are kept",
+    ),
+    timeoutMinMs: positive.default(3_000).describe(
+      "Shortest time limit of a block in milliseconds. At the limit, a block that sets a shorter one gets this one",
+    ),
+    timeoutMaxMs: positive.default(1_800_000).describe(
+      "Longest time limit of a block in milliseconds. At the limit, a block that sets a longer one ends with Timeout",
+    ),
   }).prefault({}),
   context: ShownLimits,
   server: z.strictObject({
     host: z.string().min(1).default("127.0.0.1").describe("Address that vis serve listens on"),
-    port: z.int().min(0).max(65535).default(7357).describe("Port of vis serve; 0 takes one that is free"),
+    port: z.int().min(0).max(65535).default(7357).describe("Port of vis serve; 0 for any free port"),
     hosts: z.array(z.string().min(1)).default([]).describe(
-      "Names, with port where there is one, under which vis serve is reached besides its own address",
+      "Further host names of vis serve, with their ports if they have one, such as those of a reverse proxy",
     ),
     tokenFile: z.string().min(1).nullable().default(null).describe(
-      "File with the token of vis serve; null for server-token beside this file, made at the first start",
+      "File with the token of vis serve; null for server-token in $VIS_HOME, which the first start creates",
     ),
     tokensFile: z.string().min(1).nullable().default(null).describe(
       "File with a list of tokens, each with a scope, an expiry and a quota, instead of one token",
     ),
     jwt: z.strictObject({
       issuer: z.string().refine(isSecureUrl, "must be an https URL").nullable().default(null).describe(
-        "Issuer of JSON Web Tokens that vis serve accepts too; null for none",
+        "Issuer of JSON Web Tokens that vis serve accepts as well; null for none",
       ),
-      audience: z.string().min(1).nullable().default(null).describe("What the tokens must name as their audience"),
+      audience: z.string().min(1).nullable().default(null).describe("Audience that the tokens must name"),
       jwks: z.string().refine(isSecureUrl, "must be an https URL").nullable().default(null).describe(
         "Address of the issuer's public keys; null for the one in its discovery document",
       ),
@@ -134,74 +164,84 @@ export const ConfigSchema = z.strictObject({
         "Claim with the scopes of a token: vis:read, vis:write, vis:admin",
       ),
       tenantClaim: z.string().min(1).nullable().default(null).describe(
-        "Claim with the tenant of a token; null if every token belongs to the default one",
+        "Claim with the tenant of a token; null if every token belongs to the tenant default",
       ),
     }).prefault({}),
     proxies: z.array(
       z.string().refine((text) => network.safeParse(text).success, "must be an IP address or a network (10.0.0.0/8)"),
     ).default([]).describe(
-      "Addresses and networks (10.0.0.0/8) of reverse proxies whose X-Forwarded-For says which address a request comes from",
+      "Addresses and networks (10.0.0.0/8) of reverse proxies whose X-Forwarded-For names the client",
     ),
     workspaces: z.array(z.string().min(1)).default([]).describe(
-      "Folders that a new conversation of vis serve may name instead of the one it was started in",
+      "Folders that a new conversation may use instead of the one in which vis serve was started",
     ),
-    requestsPerMinute: positive.default(6_000).describe("Most requests a minute of one token, and of one address"),
-    burst: positive.default(500).describe("Requests of one token, and of one address, that may come at once"),
+    requestsPerMinute: positive.default(6_000).describe(
+      "Most HTTP requests a minute of one token, and of one address. At the limit, the response is 429 with Retry-After",
+    ),
+    burst: positive.default(500).describe(
+      "Most HTTP requests of one token, and of one address, at once. At the limit, the response is 429 with Retry-After",
+    ),
     quota: z.strictObject({
-      queriesPerDay: positive.nullable().default(null).describe("Queries that a token may begin in a day (UTC)"),
-      costUsdPerDay: z.number().positive().nullable().default(null).describe(
-        "US dollars after which a token begins no more queries in a day (UTC)",
+      queriesPerDay: positive.nullable().default(null).describe(
+        "Most requests of a token in a day (UTC). At the limit, the response is 429 with Retry-After until the next day",
       ),
-      concurrent: positive.nullable().default(null).describe("Queries of a token that may run at a time"),
-    }).prefault({}).describe("Limits of each token that has none of its own"),
-    bodyMiB: positive.max(1024).default(32).describe("Largest body of a request to vis serve, in MiB"),
+      costUsdPerDay: z.number().positive().nullable().default(null).describe(
+        "Most that the requests of a token may cost in a day (UTC), in US dollars. At the limit, the response is 429 with Retry-After; a model with an unknown price is refused (400)",
+      ),
+      concurrent: positive.nullable().default(null).describe(
+        "Most requests of a token at a time. At the limit, the response is 429 until one of them has ended",
+      ),
+    }).prefault({}).describe("Limits of each token that sets no limit itself"),
+    bodyMiB: positive.max(1024).default(32).describe(
+      "Largest body of an HTTP request, in MiB. At the limit, the response is 413, before the body is read if it states its length",
+    ),
     shutdownMs: z.int().min(0).default(10_000).describe(
-      "How long running queries may continue after vis serve is told to stop, in milliseconds; then they are cancelled",
+      "How long running requests may continue after vis serve is told to stop, in milliseconds. At the limit, Vis cancels them; on PostgreSQL, other nodes continue them",
     ),
   }).prefault({}),
   telegram: z.strictObject({
     allow: z.array(z.int()).default([]).describe(
-      "Ids of users who may use the bot of vis telegram, and of groups in which everybody may; vis telegram allow adds one",
+      "Ids of users who may use the bot, and of groups whose members all may; vis telegram allow adds one",
     ),
     apiUrl: z.url({ protocol: /^https?$/ }).default("https://api.telegram.org").describe(
       "Bot API server: Telegram's or your own",
     ),
     webhookUrl: z.url({ protocol: /^https$/ }).nullable().default(null).describe(
-      "Public address at which vis serve answers the bot's webhook; null for none: vis telegram asks for updates",
+      "Public address at which vis serve answers the bot's webhook; null if vis telegram polls for updates",
     ),
     shutdownMs: z.int().min(0).default(10_000).describe(
-      "How long running queries may continue after vis telegram is told to stop, in milliseconds; then they are interrupted, and start again at the next start",
+      "How long running requests may continue after vis telegram is told to stop, in milliseconds. At the limit, Vis stops them and starts them again at the next start",
     ),
   }).prefault({}),
   hooks: z.strictObject({
     request: commands.describe("Commands that run when a request begins"),
     edit: commands.describe("Commands that run after files were changed, such as a formatter"),
     end: commands.describe("Commands that run when a request has ended"),
-    network: z.boolean().default(false).describe("Whether these commands get the network"),
+    network: z.boolean().default(false).describe("Whether the commands of hooks have the network"),
   }).prefault({}),
   update: z.strictObject({
     from: z.string().min(1).nullable().default(null).describe(
-      "Address (https) or folder with the files of the newest release, for vis update",
+      "Address (https) or folder with the files of the latest release, for vis update",
     ),
     publicKey: z.string().min(1).nullable().default(null).describe(
-      "Public key of minisign with which vis update verifies a release",
+      "Public minisign key with which vis update verifies a release",
     ),
   }).prefault({}),
   approvals: z.enum(["ask", "never"]).default("ask").describe(
-    "What happens when an extension needs more than it was granted: ask the user, or refuse it without a question",
+    "Whether Vis asks you when an extension needs more than it was granted, or refuses it without asking",
   ),
   secrets: z.array(z.string().min(1)).default([...SECRET_PATTERNS]).describe(
-    "Files of the workspace that may hold keys, * for any text, ! for exceptions: reading one asks you first; a workspace only adds patterns",
+    "Files of the workspace that may contain secrets; * matches any text, and ! makes an exception. Vis asks before the model reads one. A workspace can only add patterns",
   ).meta({ project: true }),
   extensions: z.strictObject({
     allow: z.array(name).nullable().default(null).describe(
-      "Extensions to load, and no other: namespaces, or names of shipped ones such as web; null loads every one that is found and trusted",
+      "The only extensions that Vis loads: namespaces, or aliases of shipped ones such as web; null for all that are found and trusted",
     ),
     deny: z.array(name).default([]).describe(
-      "Extensions that are not loaded: namespaces, or names of shipped ones such as web",
+      "Extensions that Vis does not load: namespaces, or aliases of shipped ones such as web",
     )
       .meta({ project: true }),
-    config: z.record(z.string(), z.unknown()).default({}).describe("Namespace of an extension to its own settings"),
+    config: z.record(z.string(), z.unknown()).default({}).describe("Settings of extensions by namespace"),
   }).prefault({}),
 });
 

@@ -108,7 +108,7 @@ export async function checkedExtras(
   if (images.length > 0 && !routes.some(({ provider, model }) => provider.capabilities(model).images)) {
     const names = routes.map(({ provider, model }) => `${model} of ${provider.name}`).join(", ");
     throw new UsageError(
-      `Cannot send images: ${names} does not accept images; choose a model that does, or set "images": true for it in the configuration`,
+      `Cannot send images: ${names} does not accept images; choose a model that does, or set "images": true for it in the settings`,
     );
   }
   if (responseSchema === undefined) return { images, answerSchema: null };

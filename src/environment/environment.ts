@@ -519,5 +519,5 @@ async function dataImage(name: string, { read, index }: ForkSource): Promise<Var
 }
 
 function refused(name: string, why: string): HostCallError {
-  return new HostCallError(`Cannot hand ${name} to a child query: ${why}`, { namespace: "vis", symbol: "runChild" });
+  return new HostCallError(`Cannot hand ${name} to a sub-query: ${why}`, { namespace: "vis", symbol: "runChild" });
 }

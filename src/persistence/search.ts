@@ -179,7 +179,7 @@ function conditions({ conversationId, kind, since, until }: SearchFilter) {
   ], sql` AND `);
 }
 
-/** Of the query at which a branch left its parent, an answer counts only if no later iteration led to it. */
+/** For the query at which a branch forked, an answer counts only if no iteration after the fork contributed to it. */
 function shownIn({ branchId, until }: BranchSegment) {
   if (until === null) return sql`b.id = ${branchId}`;
   const { soulId, queryId, position } = until;

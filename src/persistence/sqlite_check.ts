@@ -134,7 +134,7 @@ type Row = Readonly<Record<string, unknown>>;
 function pieces(row: Row, bytesOf: { get(hash: string): Row | undefined }, give: (piece: Uint8Array) => void): void {
   if (row.encoding === "raw") return give(bytes(row.bytes));
   const list: unknown = JSON.parse(new TextDecoder().decode(bytes(row.bytes)));
-  if (!Array.isArray(list)) throw new TypeError("A list of pieces is none");
+  if (!Array.isArray(list)) throw new TypeError("The list of pieces is not a list");
   for (const hash of list) {
     const piece = bytesOf.get(String(hash));
     if (piece?.encoding !== "raw") throw new TypeError(`The piece ${hash} is missing`);

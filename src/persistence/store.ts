@@ -452,7 +452,7 @@ export interface ClaimedJob {
   readonly lost: boolean;
   /** How many nodes were lost while they ran it, one after the other in the same iteration. */
   readonly losses: number;
-  /** Time since it began, without that in which it waited for the user. */
+  /** Time since it began, without the time in which it waited for the user. */
   readonly elapsedMs: number;
 }
 

@@ -44,7 +44,7 @@ import { Subcalls } from "./subcalls.ts";
 export interface QueryLeft extends LeftQuery {
   readonly query: Pick<StoredQuery, "createdAt" | "steered">;
   readonly iterations: readonly StoredIteration[];
-  /** Time since it began, without that in which it waited for the user. */
+  /** Time since it began, without the time in which it waited for the user. */
   readonly elapsedMs: number;
   /** The number of its last event; 0 if none was sent. */
   readonly seq: number;

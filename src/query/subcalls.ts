@@ -165,17 +165,17 @@ export class Subcalls implements SubcallFunctions {
     const allowed = Math.min(MAX_QUERY_DEPTH, settings.depth ?? 1);
     if (depth > allowed) {
       throw refused(
-        `Cannot run a child query at depth ${depth}: the limit is ${allowed}`,
+        `Cannot run a sub-query at depth ${depth}: the limit is ${allowed}`,
         "plain calls of a model work at every depth",
       );
     }
-    if (task.trim() === "") throw refused("Cannot run a child query without a task");
+    if (task.trim() === "") throw refused("Cannot run a sub-query without a task");
     const iterationId = environment.iterationId;
-    if (iterationId === null) throw refused("Cannot run a child query outside an iteration");
+    if (iterationId === null) throw refused("Cannot run a sub-query outside an iteration");
     const unpriced = ledger.priced ? unpricedRoute(router.routes, options.model ?? null) : null;
-    if (unpriced) throw refused(`Cannot run a child query with ${unpriced.model}: ${unpricedText(unpriced)}`);
+    if (unpriced) throw refused(`Cannot run a sub-query with ${unpriced.model}: ${unpricedText(unpriced)}`);
     const gate = DEPTHS[depth - 1];
-    if (!gate) throw refused(`Cannot run a child query at depth ${depth}`);
+    if (!gate) throw refused(`Cannot run a sub-query at depth ${depth}`);
     const { images, copies } = await environment.fork(options.vars ?? []);
     ledger.countSubcall("run");
     return await gate.run(async () => {

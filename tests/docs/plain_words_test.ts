@@ -57,6 +57,16 @@ const PHRASES: Readonly<Record<string, string>> = {
   "\\bIt was not done\\b": "Error",
   "\\bis another\\b(?! [a-z])": "differs",
   "\\bone's own\\b": "your own",
+  "\\bchild quer(?:y|ies)\\b": "sub-query",
+  "\\bwall of commands\\b|\\bwall around programs\\b": "command wall",
+  "\\bservers? of MCP\\b": "MCP server",
+  "\\bcan(?:not)? be had\\b": "is available",
+  "\\bas good as\\b": "like",
+  "\\bso many\\b": "a number",
+  "\\bwhoever\\b": "a person who",
+  "\\bat hand\\b": "available",
+  "\\b(?:commands|servers|extensions|keys|prompts|names|tables) of (?:yours|theirs|its own)\\b":
+    "your own, their own, its own",
 };
 
 /** Texts that people read: documents, and the strings of the program. Decisions and comments are for contributors. */

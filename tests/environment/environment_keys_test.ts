@@ -213,7 +213,7 @@ Deno.test("nothing of the environment can be changed, and what was given does no
   for (const key of ["close", "endQuery", "run", "bind", "budget", "scope"]) assert.ok(!(key in (after ?? {})), key);
 });
 
-Deno.test("a child query has its own environment, below the iteration that called, and reads its parent's state", async () => {
+Deno.test("a sub-query has its own environment, below the iteration that called, and reads its parent's state", async () => {
   const seen: Record<string, unknown>[] = [];
   const look = async (env: EnvironmentView): Promise<void> => {
     const { depth, envId, conversationId, parentIterationId, currentIterationId, userQueryId, store } = env;

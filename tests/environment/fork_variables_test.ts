@@ -45,8 +45,8 @@ Deno.test("forkVariables() refuses what is not there, what is lost and what the 
   const from = source({}, [lost]);
   await assert.rejects(
     forkVariables(["nothing"], from),
-    /^HostCallError: Cannot hand nothing to a child query: there is/,
+    /^HostCallError: Cannot hand nothing to a sub-query: there is/,
   );
-  await assert.rejects(forkVariables(["gone"], from), /Cannot hand gone to a child query: a closure/);
+  await assert.rejects(forkVariables(["gone"], from), /Cannot hand gone to a sub-query: a closure/);
   await assert.rejects(forkVariables(["$query"], from), /the child has its own/);
 });

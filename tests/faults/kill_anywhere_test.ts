@@ -1,5 +1,5 @@
 /** A conversation of 12 iterations is killed at every step and sub-step, goes on from its database alone, and must come
- * out as if nothing had happened: docs/internals/database.md, "What a cut leaves". */
+ * out as if nothing had happened: docs/internals/database.md, "After an interruption". */
 import assert from "node:assert/strict";
 import { fileURLToPath } from "node:url";
 import { buildSandbox } from "../helpers/sandbox.ts";
@@ -69,7 +69,7 @@ const CHAINS: readonly Chain[] = [
   },
   { name: "a host call has had its effect", points: at("host_call end", [2, 5, 7, 8, 10, 11]), kept: 6 },
   {
-    name: "a child query runs",
+    name: "a sub-query runs",
     points: [
       ...at("after createChildBranch", [7]),
       ...at("child request", [7]),

@@ -6,7 +6,7 @@ import type { Store, StoredIteration } from "../../src/persistence/store.ts";
 import { collectContent } from "../../src/persistence/unused_content.ts";
 import { CALL } from "./kill_script.ts";
 
-/** What must be the same in every run of the script, interrupted or not; see "What a cut leaves" in
+/** What must be the same in every run of the script, interrupted or not; see "After an interruption" in
  * docs/internals/database.md. */
 export interface Picture {
   /** Kind, scope and versions by name, with the values of all versions. */

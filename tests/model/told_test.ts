@@ -196,7 +196,7 @@ Deno.test("a command that fails is marked as failed on every surface while it ru
   });
 });
 
-Deno.test("child queries that a step ran are shown again, with those that ended without an answer", async () => {
+Deno.test("sub-queries that a step ran are shown again, with those that ended without an answer", async () => {
   await using engine = await startEngine([
     replyJson(
       'const both = [await rlm.run("Say one"), await rlm.run("Say nothing", {maxIterations: 1}).catch(String)]',

@@ -122,7 +122,7 @@ Deno.test("replayProvider() judges by the recorded schema and sends the recorded
   assert.deepEqual(played.queries[0]?.images, given.images);
 });
 
-Deno.test("replayProvider() plays plain calls and child queries of blocks", async () => {
+Deno.test("replayProvider() plays plain calls and sub-queries of blocks", async () => {
   const provider = oracleProvider({
     iteration: ({ asked, number }) => {
       if (asked !== "start") return replyJson(`await answer("child of ${asked} in ${number}")`);

@@ -123,7 +123,7 @@ Deno.test("JSON comes as a value; what a block changes of it is kept", async () 
   assert.equal(heads.find(({ name }) => name === "context")?.versions, 2);
 });
 
-Deno.test("a child query gets a large context without it passing through the parent", async () => {
+Deno.test("a sub-query gets a large context without it passing through the parent", async () => {
   const text = hay(3 << 20);
   const provider = oracleProvider({
     iteration: ({ asked }) =>

@@ -82,7 +82,7 @@ Deno.test("a claim of work by a request that changed nothing and ran nothing is 
   assert.equal((await ask("Fix the failing test", [honest])).calls, 1);
 });
 
-Deno.test("a claim is supported by a change of a file, by a command, and by what a child query did", async () => {
+Deno.test("a claim is supported by a change of a file, by a command, and by what a sub-query did", async () => {
   const final = "I fixed the failing test in a.ts.";
   const edit = `await fs.edit("a.ts", { old: "a = 1", new: "a = 2" })`;
   const supported = [

@@ -121,7 +121,7 @@ Deno.test("rlm.run() forks the variables it names, those of the running block to
   assert.ok(names.includes("got"));
 });
 
-Deno.test("a child query has rows of its own below the iteration that called", async () => {
+Deno.test("a sub-query has rows of its own below the iteration that called", async () => {
   await using engine = await start({
     iteration: ({ asked }) => asked === "start" ? once("return await rlm.run('small task')") : once("return 7"),
   });
@@ -163,7 +163,7 @@ Deno.test("depth 3 with a fan-out of 2 ends, and the ledger is the sum of all ro
   assert.ok(Math.abs((result.costUsd ?? 0) - (result.usage.input + result.usage.output) / 1e6) < 1e-9);
 });
 
-Deno.test("a child query below the deepest depth is refused with what to do instead", async () => {
+Deno.test("a sub-query below the deepest depth is refused with what to do instead", async () => {
   await using engine = await start({
     iteration: ({ asked }) =>
       asked === "start" ? once("return await rlm.run('one')") : once(
@@ -171,7 +171,7 @@ Deno.test("a child query below the deepest depth is refused with what to do inst
       ),
   });
   const { answer } = await engine.ask("start");
-  assert.match(answer, /^Cannot run a child query at depth 2: the limit is 1/);
+  assert.match(answer, /^Cannot run a sub-query at depth 2: the limit is 1/);
 });
 
 Deno.test("the limit of sub-calls holds over the whole tree and costs no answer", async () => {
@@ -243,7 +243,7 @@ Deno.test("a child without an answer is an error with its reason, in a list a va
     },
   });
   const [slot] = JSON.parse((await engine.ask("start")).answer);
-  assert.match(slot.error, /^The child query ended without an answer \(max_iterations\)/);
+  assert.match(slot.error, /^The sub-query ended without an answer \(max_iterations\)/);
 });
 
 Deno.test("a child whose sandbox is killed goes on, or ends with a reason; the parent is not touched", async () => {
@@ -264,10 +264,10 @@ Deno.test("vars that cannot be handed on are refused by name", async () => {
   await using engine = await start({
     iteration: () => once("try { await rlm.run('x', { vars: ['nothere'] }) } catch (error) { return error.message }"),
   });
-  assert.match((await engine.ask("start")).answer, /^Cannot hand nothere to a child query: there is no such variable/);
+  assert.match((await engine.ask("start")).answer, /^Cannot hand nothere to a sub-query: there is no such variable/);
 });
 
-Deno.test("a child query that is refused uses up no sub-call", async () => {
+Deno.test("a sub-query that is refused uses up no sub-call", async () => {
   await using engine = await start({
     iteration: () =>
       once(

@@ -65,7 +65,7 @@ Deno.test("with a limit of the cost, a model without a price is no fallback, and
   assert.equal(other.requests.length, 0);
 });
 
-Deno.test("sub-calls and child queries keep to the limit of their query", async () => {
+Deno.test("sub-calls and sub-queries keep to the limit of their query", async () => {
   await buildSandbox();
   const code = `const said = []
 for (const call of [() => rlm.ask("x", { model: "other/secret" }), () => rlm.run("x", { model: "other/secret" })]) {

@@ -70,7 +70,7 @@ function checkRuntime(): CheckResult {
 
 /** Why the settings cannot be used, and how to fix it. */
 export function settingsFault(error: ConfigError): CheckResult {
-  return { name: "configuration", state: "fail", found: error.message, fix: settingsFix(error) };
+  return { name: "settings", state: "fail", found: error.message, fix: settingsFix(error) };
 }
 
 function settingsFix(error: ConfigError): string {
@@ -89,9 +89,9 @@ function settingsFix(error: ConfigError): string {
 async function diagnoseSettings({ home, layers }: Settings): Promise<readonly CheckResult[]> {
   const files = layers.filter(({ layer }) => layer === "user" || layer === "project").map(({ where }) => where(""));
   const found = files.length === 0 ? "no settings file; all defaults apply" : files.join(", ");
-  const checks: CheckResult[] = [{ name: "configuration", state: "ok", found, fix: "" }];
+  const checks: CheckResult[] = [{ name: "settings", state: "ok", found, fix: "" }];
   for (const note of layers.flatMap(({ ignored = [] }) => ignored)) {
-    checks.push({ name: "configuration", state: "warn", found: note, fix: "Remove it" });
+    checks.push({ name: "settings", state: "warn", found: note, fix: "Remove it" });
   }
   if (home === null) {
     const fix = "Set VIS_HOME to a folder that Vis may write";

@@ -369,7 +369,9 @@ export async function fetchPackage(ref: string, env: EnvironmentVariables): Prom
 async function askNpm(): Promise<string> {
   const address = await registryOfNpm().catch(() => "");
   if (URL.canParse(address)) return address;
-  throw new UsageError("Cannot find a registry: npm does not name one; set npm_config_registry to its address");
+  throw new UsageError(
+    "Cannot find a package registry: npm has none configured; set npm_config_registry to its address",
+  );
 }
 
 async function registryOfNpm(): Promise<string> {

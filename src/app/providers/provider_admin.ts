@@ -392,7 +392,7 @@ export async function loginChoices(
     if (name === BOT_LOGIN) return { name, title: "the token of a bot, for vis telegram", need: "required" };
     const entry = providers.find((one) => one.name === name);
     const preset = PRESETS[entry?.preset ?? name];
-    return { name, title: preset?.title ?? "of your configuration", need: preset?.key ?? "required" };
+    return { name, title: preset?.title ?? "from your settings", need: preset?.key ?? "required" };
   });
   return [...found, ...others, ...stopped];
 }

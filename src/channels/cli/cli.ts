@@ -119,7 +119,7 @@ const ALIASES: Readonly<Record<string, readonly string[]>> = {
 /** Every word that `spelled` knows besides the commands. */
 const OTHER_WORDS: readonly string[] = [...Object.keys(ALIASES), "resume"];
 
-/** Also one that is too short or in capitals: it is not found, which costs nothing, and no model is asked. */
+/** Matches an id that is too short or in capitals as well: the lookup fails, and no model is called. */
 const ID = /^(?=.*\d)[0-9a-f-]{4,}$/i;
 const PRINT: readonly string[] = ["-p", "--print"];
 

@@ -58,7 +58,7 @@ const iteration = z.object({
   budget: z.number().nullable(),
   blocks: z.array(z.object({ code: z.string(), result: BlockResultSchema, diffs: z.array(z.string()) })),
   calls: z.array(z.object({ prompt: z.string(), reply: z.string().nullable(), error: z.string().nullable() })),
-  children: z.array(z.looseObject({})).describe("Child queries, each as a query"),
+  children: z.array(z.looseObject({})).describe("Sub-queries, each as a query"),
 });
 
 /** A recorded query, including its iterations. */

@@ -159,7 +159,7 @@ function network(address: string): string {
   return `${[...before, ...zeros, ...after].slice(0, 4).join(":")}::/64`;
 }
 
-/** Of more keys, those that were used longest ago are forgotten: their buckets are full, or the fullest. */
+/** Beyond this number, the least recently used keys are dropped, since their buckets are the fullest. */
 const KEPT_BUCKETS = 10_000;
 
 /** Token buckets by key; `what` says of what, such as an address. The function takes one token from the bucket of a

@@ -120,7 +120,7 @@ export function schemaOf(schema: z.ZodType, io: "input" | "output"): Json {
   return rest;
 }
 
-/** What `read` finds. Throws `Problem` (404) if that is nothing: `what` cannot be found. */
+/** Resolves with the result of `read`. Throws `Problem` (404) that names `what` if there is none. */
 export async function existing<T>(what: string, read: () => Promise<T | null | undefined>): Promise<T> {
   const found = await read().catch((error: unknown) => {
     if (!(error instanceof UsageError)) throw error;

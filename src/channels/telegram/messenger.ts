@@ -93,7 +93,7 @@ export class Messenger {
     await this.#outbox.try(place.id, (signal) => this.#edited(place, { messageId, content: { text }, signal }));
   }
 
-  /** Ends the waiting of a pressed button, with a short notice. */
+  /** Answers a pressed button with a short notice, which ends its spinner. */
   async notice(
     pressId: string,
     { text, signal }: { readonly text: string; readonly signal: AbortSignal },

@@ -150,7 +150,7 @@ function iterationPart(iteration: RecordedIteration): string {
         name: "call",
       })
     ),
-    ...children.map((child) => details("Child query", queryBody(child), { name: "child" })),
+    ...children.map((child) => details("Sub-query", queryBody(child), { name: "child" })),
     "</details>",
   ].filter((part) => part !== "").join("\n");
 }

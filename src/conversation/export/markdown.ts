@@ -105,7 +105,7 @@ function iterationLines(
       ...["", "Model call:", "", ...fenced(pageText(prompt), "text")],
       ...["", reply === null ? "Failed:" : "Reply:", "", ...fenced(pageText(reply ?? error ?? ""), "text")],
     ]),
-    ...children.flatMap((child) => ["", "Child query:", "", ...quoted(queryLines(child).join("\n"))]),
+    ...children.flatMap((child) => ["", "Sub-query:", "", ...quoted(queryLines(child).join("\n"))]),
   ];
 }
 

@@ -236,7 +236,7 @@ function checkBranches(
   for (const id of above.keys()) {
     let at: string | undefined = id;
     for (let depth = 0; at !== undefined && above.has(at); depth++) {
-      if (depth > MAX_CHILD_DEPTH) throw refused(`child query in branch ${id} has no end of parents`);
+      if (depth > MAX_CHILD_DEPTH) throw refused(`sub-query in branch ${id} has no end of parents`);
       at = above.get(at);
     }
   }

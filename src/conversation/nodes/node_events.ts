@@ -43,7 +43,7 @@ interface NumberedQueryEvent {
   readonly event: QueryEvent;
 }
 
-/** So many are at hand for those who follow a query on the node that runs it; they read at once. */
+/** Number of events that the node of a run keeps for followers, who read at once. */
 const KEPT = 256;
 
 /** The newest events of a run on this node. */
@@ -67,8 +67,8 @@ export class LocalEvents {
     return number;
   }
 
-  /** Those after a number; null if the others have them: some are no longer at hand, the number is that of another run,
-   * or nothing more comes from here. */
+  /** Returns the kept events after a number; null if the caller must read them elsewhere: some were dropped, the number is
+   * of another run, or this run has ended. */
   after(number: number): readonly NumberedQueryEvent[] | null {
     const oldest = this.#newest - this.#kept.length + 1;
     if (number < this.before || number > this.#newest || number + 1 < oldest) return null;

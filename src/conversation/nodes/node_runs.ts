@@ -307,7 +307,7 @@ async function runJob(
   const given = { ...rest, ...listening, extras, queryId, ...(asks ? { approve } : {}) };
   if (!job.begun) {
     if (losses >= MOST_LOSSES) {
-      throw new UsageError(`Cannot run the request: ${losses} nodes ended while they began it`);
+      throw new UsageError(`Cannot run the request: ${losses} nodes stopped while they started it`);
     }
     await runner.run(branch, text, given);
     return;

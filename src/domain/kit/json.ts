@@ -65,7 +65,8 @@ function refused(what: string, path: string): TypeError {
   return new TypeError(`Cannot write ${what} as JSON${path === "" ? "" : `: it stands at ${path.slice(0, 200)}`}`);
 }
 
-/** What JSON of others may have; more takes many times the memory of its text, and deeper ends the stack of readers. */
+/** Limits for untrusted JSON: more values need many times the memory of the text, and deeper nesting overflows the stack
+ * of recursive readers. */
 export interface JsonLimits {
   readonly values: number;
   readonly depth: number;

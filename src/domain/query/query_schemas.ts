@@ -35,7 +35,7 @@ const WorkSchema = z.object({
     .describe("How the last run of each command ended; the newest 20"),
   others: z.array(z.string()).describe("What else was changed, in words; the newest 20"),
   text: z.string().describe("All of it in one line for people; empty if there is nothing to say"),
-}).describe("What the query did, with its child queries");
+}).describe("What the query did, with its sub-queries");
 
 /** What a query did. */
 export type Work = Frozen<z.infer<typeof WorkSchema>>;
@@ -133,7 +133,7 @@ const envelope = {
   at: whole.describe("Milliseconds since the epoch"),
   queryId: z.string(),
   /** Its events are interleaved with the parent's. */
-  parentQueryId: z.string().optional().describe("For a child query: the query whose block started it"),
+  parentQueryId: z.string().optional().describe("For a sub-query: the query whose block started it"),
   iteration: whole.nullable().describe("1-based; null outside an iteration"),
 };
 

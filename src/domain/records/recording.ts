@@ -253,7 +253,7 @@ function iterationDifferences(
     // Children that ran in parallel may have started in another order.
     const at = children.findIndex(({ text }) => paths.toRecorded(text) === child.text);
     const [other] = at === -1 ? [] : children.splice(at, 1);
-    if (other) found.push(...compareRecordings(child, other, { above: `${place}, child query, `, paths }));
+    if (other) found.push(...compareRecordings(child, other, { above: `${place}, sub-query, `, paths }));
   }
   return found;
 }
@@ -286,7 +286,7 @@ function summaryOf({ outcome, error, response, blocks, calls, children }: Record
     reply: response,
     blocks: String(blocks.length),
     "model calls": String(calls.length),
-    "child queries": String(children.length),
+    "sub-queries": String(children.length),
   };
 }
 

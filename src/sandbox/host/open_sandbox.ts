@@ -660,7 +660,7 @@ export class BlockOutput {
     if (payload.length > MAX_OUTPUT_BYTES) throw new ProtocolError(`Cannot take output of ${payload.length} bytes`);
     const seconds = (performance.now() - this.#begun) / 1000;
     const most = BURST + this.#cap / SMALLEST_FULL_FRAME + seconds * OUTPUT_FRAMES_PER_SECOND;
-    if (++this.#frames > most) throw new ProtocolError("Cannot take so many output messages");
+    if (++this.#frames > most) throw new ProtocolError("Cannot take more output messages");
     const text = new TextDecoder().decode(payload);
     this.#chars += text.length;
     if (this.#chars > this.#cap) throw new ProtocolError("Cannot take more output than a block may keep");

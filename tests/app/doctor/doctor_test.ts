@@ -62,9 +62,9 @@ Deno.test("doctor() has a fix for what is missing, and no fault where Vis can be
     await write("home/config.jsonc", '{ "localServers": false }');
     const checks = await check();
     const walls = ["realm", "permissions", "process", "kernel"].map((wall) => `wall: ${wall}`);
-    const shown = ["runtime", "configuration", "home", "sandbox", ...walls, "commands", "database", "provider"];
+    const shown = ["runtime", "settings", "home", "sandbox", ...walls, "commands", "database", "provider"];
     assert.deepEqual([...checks.keys()].filter((name) => shown.includes(name)), shown);
-    assert.equal(checks.get("configuration")?.found, join(home, "config.jsonc"));
+    assert.equal(checks.get("settings")?.found, join(home, "config.jsonc"));
     assert.deepEqual([checks.get("home")?.found, checks.get("database")?.state], [home, "ok"]);
     assert.deepEqual([checks.get("provider")?.state, checks.get("extensions")?.state], ["warn", "ok"]);
     assert.match(checks.get("provider")?.fix ?? "", /vis auth login/);
@@ -75,8 +75,8 @@ Deno.test("doctor() names the key of a file that cannot be used, and tries the w
   withPlace(async ({ write, check, fault }) => {
     await write("home/config.jsonc", '{ "modle": "m" }');
     const own = await check();
-    assert.equal(own.get("configuration")?.state, "fail");
-    assert.match(own.get("configuration")?.fix ?? "", /^vis config unset modle /);
+    assert.equal(own.get("settings")?.state, "fail");
+    assert.match(own.get("settings")?.fix ?? "", /^vis config unset modle /);
     assert.ok(own.has("wall: realm"));
     await write("home/config.jsonc", "{");
     assert.match((await fault()).fix, /JSON with comments/);

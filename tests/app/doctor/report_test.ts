@@ -81,7 +81,7 @@ Deno.test("doctorReport() tells of this machine without naming it", async () => 
     }
     await Deno.writeTextFile(join(home, "config.jsonc"), "{");
     const broken = await doctorReport({ cwd: workspace }, { env, shipped: {} });
-    assert.match(broken, /^fail configuration/m);
+    assert.match(broken, /^fail settings/m);
     assert.ok(!broken.includes("grace"));
   });
 });

@@ -201,7 +201,7 @@ Deno.test("each question needs its own key", async () => {
   });
 });
 
-Deno.test("a child query asks here as well", async () => {
+Deno.test("a sub-query asks here as well", async () => {
   const replies = [replyJson(["(await asking.open()).allowed"]), final("Child: asked"), final(DONE)];
   await asks('await rlm.run("Open the doors")', async ({ screen }) => {
     await screen.until("waiting for your answer");

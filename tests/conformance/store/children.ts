@@ -81,7 +81,7 @@ export const storeChildCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "sweepLost() ends child queries of a lost process as well",
+    name: "sweepLost() ends sub-queries of a lost process as well",
     async run(store) {
       const { iterationId } = await child(store);
       assert.equal(await store.sweepLost(() => false), 2);
@@ -103,7 +103,7 @@ export const storeChildCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "givenImages() has what a run was given, and nothing that a block made or a child query was given",
+    name: "givenImages() has what a run was given, and nothing that a block made or a sub-query was given",
     async run(store) {
       const { branchId, queryId } = await begun(store);
       const given = [image("context"), image("table")];

@@ -47,9 +47,9 @@ function writes(store: Store, run: Stopped): Readonly<Record<string, () => Promi
     "states.put before the first iteration": () =>
       store.states.put({ namespace: "n", branchId, queryId }, { key: "k", value: 1 }),
     "states.delete": () => store.states.delete(state, "kept"),
-    "endIteration of a child query": () => store.endIteration(childIteration, end),
-    "endQuery of a child query": () => store.endQuery(childId, queryEnd()),
-    "recordSubCall of a child query": () => store.recordSubCall({ ...call, iterationId: childIteration }),
+    "endIteration of a sub-query": () => store.endIteration(childIteration, end),
+    "endQuery of a sub-query": () => store.endQuery(childId, queryEnd()),
+    "recordSubCall of a sub-query": () => store.recordSubCall({ ...call, iterationId: childIteration }),
   };
 }
 
@@ -87,7 +87,7 @@ export const storeFenceCases: readonly StoreCase[] = [
       const run = await stopped(store, clock);
       const mine = await begun(store);
       await store.renewLeases({ ...OTHER, pid: 1 });
-      assert.equal(await store.sweepLost((owner) => owner.pid !== 4711), 3, "the run, its child query, and mine");
+      assert.equal(await store.sweepLost((owner) => owner.pid !== 4711), 3, "the run, its sub-query, and mine");
       const other = await store.createConversation({ title: "t", channel: "c", workspace: "/w" });
       const free = await store.beginQuery(newQuery(other.branchId, "free", { owner: OTHER }));
       const fenced = Object.values(writes(store, run));

@@ -93,7 +93,7 @@ export const storeLeaseCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "a process lives for all of its queries, those of its child queries included, or for none",
+    name: "a process lives for all of its queries, those of its sub-queries included, or for none",
     async run(store, clock) {
       const { branchId, queryId } = await begun(store);
       clock.now += SILENCE_MS - 1000;

@@ -115,7 +115,7 @@ export const storeOrderCases: readonly StoreCase[] = [
       }),
   },
   {
-    name: "a clock that goes back a day: child queries, model calls, states and log entries come in their order",
+    name: "a clock that goes back a day: sub-queries, model calls, states and log entries come in their order",
     run: (store, clock) =>
       backwards(clock, async (step) => {
         const { branchId, queryId } = await begun(store);

@@ -136,7 +136,7 @@ export const storeStateCases: readonly StoreCase[] = [
     },
   },
   {
-    name: "states: a child query sees those of its parent and keeps its own to itself",
+    name: "states: a sub-query sees those of its parent and keeps its own to itself",
     async run(store) {
       const { states } = store;
       const { branchId, queryId } = await begun(store);

@@ -94,14 +94,14 @@ Deno.test("compareRecordings() finds iterations that are missing or new", () => 
   assert.deepEqual(found(one, two), ["iteration 2: iteration"]);
 });
 
-Deno.test("compareRecordings() child queries are compared by their text, in whatever order they ran", () => {
+Deno.test("compareRecordings() sub-queries are compared by their text, in whatever order they ran", () => {
   const make = (...answers: string[]) =>
     query("a", {
       iterations: [iteration(1, { children: answers.map((answer) => query(answer[0] ?? "", { answer })) })],
     });
   assert.deepEqual(found(make("x1", "y1"), make("y1", "x1")), []);
-  assert.deepEqual(found(make("x1", "y1"), make("y2", "x1")), ["iteration 1, child query: answer"]);
-  assert.deepEqual(found(make("x1"), make()), ["iteration 1: child queries"]);
+  assert.deepEqual(found(make("x1", "y1"), make("y2", "x1")), ["iteration 1, sub-query: answer"]);
+  assert.deepEqual(found(make("x1"), make()), ["iteration 1: sub-queries"]);
 });
 
 Deno.test("compareRecordings() a query that was cut off is compared as far as it came", () => {

@@ -21,7 +21,7 @@ async function activeIn(stores: OwnStores, workspace = "/projects/a") {
   return { block: active.blocks[0] ?? "", functions: active.functions, call };
 }
 
-Deno.test("memo says nothing before there is a note, and is not there in a child query", async () => {
+Deno.test("memo says nothing before there is a note, and is not there in a sub-query", async () => {
   await using stores = await OwnStores.open();
   const { block, functions } = await activeIn(stores);
   assert.deepEqual([block, functions], ["", ["memo.add", "memo.list", "memo.remove"]]);

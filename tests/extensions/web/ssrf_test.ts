@@ -93,7 +93,7 @@ Deno.test("web.get() refuses what no rule names, and says how the user allows it
   });
   await assert.rejects(get("https://api.example:8443/", { hosts: ["api.example"] }), /"hosts": \["api.example:8443"\]/);
   await assert.rejects(get("http://localhost/"), /"web": \{ "local": \["localhost:80"\] \}/);
-  await assert.rejects(get("http://169.254.169.254/latest"), /: the address 169\.254\.169\.254 is for nobody to ask$/);
+  await assert.rejects(get("http://169.254.169.254/latest"), /: the address 169\.254\.169\.254 is reserved$/);
   await assert.rejects(get("http://[::1]:3000/"), /"local": \["\[::1\]:3000"\]/);
   await assert.rejects(get("ftp://api.example/", { hosts: ["*"] }), /the protocol is ftp:/);
   await assert.rejects(get("/etc/passwd", { hosts: ["*"] }), /write an address such as/);

@@ -322,7 +322,7 @@ export async function modelsCommand(
 const SOURCES: Readonly<Record<ModelsReport["source"], string>> = {
   service: "listed by the service",
   data: "from data included with vis",
-  config: "from the configuration",
+  config: "from the settings",
 };
 
 function table({ provider, source, detail, prices, models }: ModelsReport): string {

@@ -92,7 +92,7 @@ function addLimits(run: Command): void {
     )
     .option(
       "--max-iterations <n>",
-      "steps (model replies) it may use before it must ask for more",
+      "steps (model replies) before the model must ask for more",
       positiveInteger,
     )
     .option("--max-cost <usd>", "stop before the request costs more US dollars than this, such as 0.50", parseDollars)

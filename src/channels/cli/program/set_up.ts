@@ -194,7 +194,7 @@ function addDb(program: Command, context: Context): void {
       "copy everything to a PostgreSQL database or from one, and compare every row; run it again to continue",
     )
     .argument("<from>", "file, or postgres://user@host/name")
-    .argument("<to>", "the other of the two: an empty database, or a new file")
+    .argument("<to>", "target: an empty PostgreSQL database, or a new file")
     .option(...FLAGS.json)
     .action(action(context, async () => (await import("../commands/db.ts")).copyDatabaseCommand));
 }

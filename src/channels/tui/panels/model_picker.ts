@@ -230,7 +230,7 @@ function keyOf(item: Item): string {
 const SOURCES: Readonly<Record<ModelsReport["source"], string>> = {
   service: "",
   data: "from the data included in Vis",
-  config: "from the configuration",
+  config: "from the settings",
 };
 
 function toldOf(list: ModelsReport | { readonly problem: string }): string {

@@ -132,7 +132,7 @@ Deno.test("Progress says what it waits for until the first event of a reply", ()
   progress.clear();
 });
 
-Deno.test("Progress shows a child query as one line when it ends, and nothing of its text as control", () => {
+Deno.test("Progress shows a sub-query as one line when it ends, and nothing of its text as control", () => {
   const io = fakeIo();
   const progress = new Progress(io, { verbose: false });
   const child = (body: QueryEventBody, id: string): void =>

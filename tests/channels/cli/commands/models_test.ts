@@ -57,5 +57,5 @@ Deno.test("modelsCommand() asks for one provider, prints JSON, and exits with 1 
   const list = { provider: "a", source: "config", detail: "no answer", models: [] } as const;
   const { code, out, asked } = await run([list], { provider: "a", output: "json" });
   assert.deepEqual([code, JSON.parse(out), asked], [1, [list], ["a"]]);
-  assert.match((await run([list])).out, /^a \(from the configuration: no answer\)\n {2}no models\n$/);
+  assert.match((await run([list])).out, /^a \(from the settings: no answer\)\n {2}no models\n$/);
 });

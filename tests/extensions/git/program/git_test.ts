@@ -294,7 +294,7 @@ Deno.test("git.worktree() makes and removes worktrees, also one that is the work
     assert.equal((await tag(env, "v1", { message: "x" })).tags.length, 1);
     const back = `${root}/outside/main/.git/worktrees/workspace/gitdir`;
     await Deno.writeTextFile(back, "/elsewhere/.git\n");
-    await assert.rejects(status(env), /which is not of this folder/);
+    await assert.rejects(status(env), /which does not belong to this folder/);
   });
 });
 
