@@ -57,7 +57,7 @@ Deno.test("readArchive() refuses what is no archive, another version and a damag
     ["[".repeat(200_000), /it is deeper than 500 levels/],
     [`[${"[],".repeat(2_000_000)}[]]`, /it has more than 2000000 values/],
     [changed((a) => void (a.tables.iteration[0]!.position = -1)), /damaged: tables\/iteration\/0\/position/],
-    [changed((a) => Object.assign(a.tables, { extra: [] })), /damaged: tables: .*extra/],
+    [changed((a) => Object.assign(a.tables, { extra: [] })), /damaged: tables has the unknown key extra/],
     [changed((a) => Object.assign(a.tables.queryState[0]!, { status: "running" })), /queryState\/0\/status/],
     [
       changed((a) => Object.assign(a.contents.find((one) => "text" in one)!, { text: "other" })),
