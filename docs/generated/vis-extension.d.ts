@@ -1,11 +1,12 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 751e78d6863f426b8f0b7922a39e2e8d00635e6ec5a1e984557f0d1401f83490
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 1e94c322d1cd146be1bc67a4b347a5ccece9443dc30ff5543e2d892571880009
 import { z } from 'zod';
 
 /** Any value that JSON can express. */
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
   readonly [key: string]: JsonValue;
 };
-/** What JSON of others may have; more takes many times the memory of its text, and deeper ends the stack of readers. */
+/** Limits for untrusted JSON: more values need many times the memory of the text, and deeper nesting overflows the stack
+ * of recursive readers. */
 export interface JsonLimits {
   readonly values: number;
   readonly depth: number;
