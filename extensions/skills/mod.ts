@@ -41,6 +41,12 @@ export default defineExtension({
       name: `skills.read(${JSON.stringify(name)})`,
       doc: description,
     })),
+  requests: async ({ workspace, root, home, secrets }) =>
+    (await findSkills({ workspace, root, home, secrets })).skills.map(({ name, description }) => ({
+      name,
+      doc: description,
+      text: `Read the skill ${name}, and follow it.\n\n$ARGUMENTS`,
+    })),
   shown: 0,
   symbols: [
     fn("read", (env: EnvironmentView, name: string, path?: string) => read(env, { name, path }), {

@@ -213,6 +213,8 @@ export interface ExtensionAdmin {
   distrust(path: string): Promise<boolean>;
   /** Commands that extensions add to the program, from a cached list if nothing has changed. */
   commands(): Promise<readonly ExtensionCommandFacts[]>;
+  /** Requests that extensions offer by name; those of one that fails are left out. */
+  requests(): Promise<readonly { readonly name: string; readonly doc: string; readonly text: string }[]>;
   /** Runs a command of an extension, which without `ask` cannot ask the user; null if no extension has it. */
   run(args: readonly string[], user: CommandUser): Promise<number | null>;
 }

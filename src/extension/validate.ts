@@ -81,6 +81,7 @@ const ExtensionShape = z.strictObject({
   example: z.strictObject({ thinking: text, code: text, timeMs: z.number(), answer: text }).optional(),
   nudge: func.optional(),
   topics: func.optional(),
+  requests: func.optional(),
   extend: func.optional(),
   watchFiles: func.optional(),
   symbols: z.array(z.discriminatedUnion("kind", [FunctionShape, ValueShape], "must be made by fn() or value()"))

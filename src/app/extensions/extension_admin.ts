@@ -29,6 +29,7 @@ import type { Store } from "../../persistence/store.ts";
 import {
   type EnvironmentVariables,
   programsOf,
+  rootOf,
   type Settings,
   settingsSectionsOf,
   type ShippedParts,
@@ -36,6 +37,7 @@ import {
 import { checkExtensions, newExtension, testExtensions } from "./check_extensions.ts";
 import { buildRegistry, folderOptionsOf, isBelow, unknownExtensions } from "./extension_source.ts";
 
+const REQUEST_NAME = /^[a-z][a-z0-9-]*$/;
 const ANY = z.record(z.string(), z.unknown());
 
 /** Manages the extensions of one workspace. */
@@ -190,6 +192,17 @@ export class AppExtensionAdmin implements ExtensionAdmin {
 
   async commands(): Promise<readonly ExtensionCommandFacts[]> {
     return await extensionCommands(this.#settings, this.#parts);
+  }
+
+  async requests(): ReturnType<ExtensionAdmin["requests"]> {
+    const settings = this.#settings;
+    const { workspace, home, config: { secrets } } = settings;
+    const root = rootOf(settings, this.#parts.env);
+    const place = { workspace, ...(root === null ? {} : { root }), home, secrets };
+    const { loaded } = await buildRegistry(settings, this.#parts, { folders: await discoverFolders(settings) });
+    const lists = await Promise.allSettled(loaded.map(async ({ requests }) => await requests?.(place) ?? []));
+    return lists.flatMap((list) => list.status === "fulfilled" ? list.value : [])
+      .filter(({ name }) => REQUEST_NAME.test(name));
   }
 
   async run(

@@ -36,7 +36,7 @@ export interface ScreenParts {
   readonly terminal: Terminal;
   readonly providers: () => Promise<ProviderAdmin>;
   readonly config: () => Promise<ConfigAdmin>;
-  readonly extensions: () => Promise<Pick<ExtensionAdmin, "run" | "commands">>;
+  readonly extensions: () => Promise<Pick<ExtensionAdmin, "run" | "commands" | "requests">>;
   readonly runCommand: RunCommand;
   /** The image in the clipboard; null if there is none. */
   readonly clipboardImage?: () => Promise<Uint8Array<ArrayBuffer> | null>;
@@ -477,10 +477,15 @@ export class Screen implements PanelActions {
 
   /** The commands of extensions come later: some have to be loaded for it. */
   async #addCommands(): Promise<void> {
-    const load = async (): Promise<readonly ExtensionCommandFacts[]> =>
-      await (await this.#parts.extensions()).commands();
-    this.#added = await load().catch(() => []);
-    this.#command();
+    try {
+      const admin = await this.#parts.extensions();
+      const [added, requests] = await Promise.all([admin.commands(), admin.requests()]);
+      const known = new Set(this.#prompts.map(({ name }) => name));
+      const offered = requests.filter(({ name }) => !known.has(name))
+        .map(({ name, doc, text }) => ({ name, detail: flat(doc, 80), text }));
+      [this.#added, this.#prompts] = [added, [...this.#prompts, ...offered]];
+      this.#command();
+    } catch { /* `vis doctor` says why extensions cannot be read */ }
   }
 
   #command(): void {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { settingsOf } from "../_settings.ts";
-import { extensionCommands } from "../../../src/app/extensions/extension_admin.ts";
+import { AppExtensionAdmin, extensionCommands } from "../../../src/app/extensions/extension_admin.ts";
 import { type Extension, z } from "../../../src/extension/mod.ts";
 import { manifestOf, moduleOf, write } from "../../extension/_folders.ts";
 import { sample } from "../../extension/_sample.ts";
@@ -51,4 +51,21 @@ Deno.test("extensionCommands() needs no home", () =>
   withFolder(async (workspace) => {
     const settings = { ...await settingsOf({}), home: null, workspace };
     assert.deepEqual(await extensionCommands(settings, PARTS), [LISTED]);
+  }));
+
+Deno.test("requests() lists what extensions offer by name, and leaves out names that cannot be typed and faults", () =>
+  withFolder(async (home) => {
+    const settings = { ...await settingsOf({ home }), workspace: home };
+    const offers = (namespace: string, requests: NonNullable<Extension["requests"]>) =>
+      Promise.resolve({ default: sample({ namespace, requests }) });
+    const shipped = {
+      one: () =>
+        offers("test.one", ({ workspace }) => [
+          { name: "release", doc: "How to release", text: `Release ${workspace}` },
+          { name: "Not this", doc: "", text: "" },
+        ]),
+      two: () => offers("test.two", () => Promise.reject(new Error("broken"))),
+    };
+    const found = await new AppExtensionAdmin(settings, { shipped, env: {} }).requests();
+    assert.deepEqual(found, [{ name: "release", doc: "How to release", text: `Release ${home}` }]);
   }));

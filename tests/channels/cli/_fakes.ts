@@ -58,6 +58,7 @@ export const NO_EXTENSIONS: ExtensionAdmin = {
   trust: unasked,
   distrust: unasked,
   commands: unasked,
+  requests: unasked,
   run: () => Promise.resolve(null),
 };
 

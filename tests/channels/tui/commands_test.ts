@@ -21,7 +21,10 @@ Deno.test("/diff shows what the last request changed, /undo undoes it, /export w
     const options = {
       engine: { extensions: [fs], workspace },
       session: { workspace },
-      parts: { extensions: () => Promise.resolve({ run, commands: () => Promise.resolve([]) }) },
+      parts: {
+        extensions: () =>
+          Promise.resolve({ run, commands: () => Promise.resolve([]), requests: () => Promise.resolve([]) }),
+      },
     };
     await withScreen(replies, options, async ({ screen, engine }) => {
       for (

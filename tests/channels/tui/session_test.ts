@@ -136,13 +136,14 @@ Deno.test("commands of extensions are commands of the screen, and /mcp shows the
   const extensions = () =>
     Promise.resolve({
       commands: () => Promise.resolve([{ name: "mcp-check", doc: "Start the servers.", flags: [] }]),
+      requests: () => Promise.resolve([{ name: "release", doc: "How to release", text: "Follow release: $ARGUMENTS" }]),
       run: (args: readonly string[], { print }: { readonly print: (text: string) => void }) => {
         asked.push(args);
         print("github: 12 tools\n");
         return Promise.resolve(0);
       },
     });
-  await withScreen([], { parts: { extensions } }, async ({ screen }) => {
+  await withScreen([final("Released: 2")], { parts: { extensions } }, async ({ screen, engine }) => {
     screen.type("/mcp-ch");
     await screen.until("Start the servers.");
     screen.type("eck github");
@@ -156,6 +157,13 @@ Deno.test("commands of extensions are commands of the screen, and /mcp shows the
     screen.type(ENTER);
     await screen.until("github: 12 tools");
     assert.deepEqual(asked, [["mcp-check", "github"], ["mcp-check"]]);
+    screen.type(ESC);
+    await screen.until((now) => !now.includes("12 tools"));
+    screen.type("/release version 2");
+    await screen.until((now) => now.includes("/release version 2") && !now.includes("How to release"));
+    screen.type(ENTER);
+    await screen.until("Released: 2");
+    assert.match(JSON.stringify(engine.provider.requests[0]), /Follow release: version 2/);
   });
 });
 
@@ -177,7 +185,8 @@ Deno.test("/rewind shows what changed since, and takes back the conversation, th
       print(JSON.stringify(args.includes("--list") ? { changes } : { changes: [], files }));
       return Promise.resolve(0);
     };
-    const extensions = () => Promise.resolve({ run, commands: () => Promise.resolve([]) });
+    const extensions = () =>
+      Promise.resolve({ run, commands: () => Promise.resolve([]), requests: () => Promise.resolve([]) });
     await withScreen(
       [final("Done: one"), final("Done: two")],
       { parts: { extensions } },

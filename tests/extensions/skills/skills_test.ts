@@ -174,3 +174,11 @@ Deno.test("skills: of too many instructions, the nearest are shown and the other
     );
     assert.match(block, /\nAGENTS\.md of the project:\n5/);
   }));
+
+Deno.test("skills are requests by name", () =>
+  withFolder(async (folder) => {
+    await write(folder, { ".claude/skills/release/SKILL.md": skillText("release", "How to release") });
+    const found = await skills.requests?.({ workspace: folder, home: null, secrets: [] });
+    assert.deepEqual(found?.map(({ name, doc }) => [name, doc]), [["release", "How to release"]]);
+    assert.match(found?.[0]?.text ?? "", /skill release.*\$ARGUMENTS/s);
+  }));
