@@ -65,3 +65,21 @@ Deno.test("startSandbox() runs nothing where a required wall does not hold", asy
   if (walls.kernel.landlock > 0 && walls.kernel.seccomp) await (await startSandbox(OPTIONS, all)).close();
   else await assert.rejects(startSandbox(OPTIONS, all), /sandbox\.require names walls that are not active: kernel/);
 });
+
+Deno.test("openSession() useModel serves by another provider from the next call on", async () => {
+  await withFolder(async (folder) => {
+    const parts = { env: { VIS_HOME: folder, HOME: folder }, shipped: {} };
+    const session = await openSession({ cwd: folder, db: ":memory:", provider: "demo" }, parts);
+    try {
+      assert.deepEqual(await session.useModel?.({ provider: "files", model: folder }), {
+        provider: "files",
+        model: folder,
+      });
+      assert.deepEqual(session.conversations.routes.map(({ model }) => model), [folder]);
+      await assert.rejects(async () => await session.useModel?.({ provider: "acme", model: "m" }), ConfigError);
+      assert.deepEqual(session.conversations.routes.map(({ model }) => model), [folder]);
+    } finally {
+      await session.close();
+    }
+  });
+});

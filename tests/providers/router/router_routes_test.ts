@@ -174,3 +174,10 @@ Deno.test("Router.ask() does not ask others after a part was shown, however many
   await assert.rejects(asked, { code: "network" });
   assert.equal(other.requests.length, 0);
 });
+
+Deno.test("Router.become() serves as another router does, from the next call on", async () => {
+  const { ask, router } = rig([named("one")]);
+  assert.equal((await ask()).provider, "one");
+  router.become(rig([named("two")]).router);
+  assert.deepEqual([(await ask()).provider, router.current().model, router.routes.length], ["two", "two-1", 1]);
+});
