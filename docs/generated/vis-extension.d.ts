@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 1e94c322d1cd146be1bc67a4b347a5ccece9443dc30ff5543e2d892571880009
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 6057a3f2f389085e4838aba662b74cf9e526bd264930b3bd93b0d08275a7ecef
 import { z } from 'zod';
 
 /** Any value that JSON can express. */
@@ -384,6 +384,8 @@ export interface Extension {
   readonly nudge?: (ctx: NudgeContext) => string | null;
   /** What `doc()` finds besides functions: how to read each, and a line about it. */
   readonly topics?: (env: EnvironmentView) => readonly Topic[] | Promise<readonly Topic[]>;
+  /** Requests that the user makes as `/name words`, such as skills. Called when the screen starts. */
+  readonly requests?: (place: RequestPlace) => readonly NamedRequest[] | Promise<readonly NamedRequest[]>;
   /** Called for each query, before `activate`: more extensions for this conversation, such as aliases from settings. */
   readonly extend?: (env: EnvironmentView) => readonly Extension[] | Promise<readonly Extension[]>;
   /** Most used first: if there are many, the prompt shows the first ones in full and only names the rest. */
@@ -425,6 +427,23 @@ export type ReplyExample = Readonly<{
   answer: string;
 }>;
 /** Something that `doc()` finds: the code that reads or calls it, and what it is. */
+/** Where the requests of an extension are looked for. */
+export interface RequestPlace {
+  readonly workspace: string;
+  /** The top of the repository around the workspace; absent if there is none. */
+  readonly root?: string;
+  /** The folder of Vis; null if there is none. */
+  readonly home: string | null;
+  /** Patterns of the names of files that nobody reads. */
+  readonly secrets: readonly string[];
+}
+export interface NamedRequest {
+  /** Small letters, digits and dashes, beginning with a letter; others are left out. */
+  readonly name: string;
+  readonly doc: string;
+  /** The words after the name take the place of `$ARGUMENTS`, or follow the text. */
+  readonly text: string;
+}
 export interface Topic {
   readonly name: string;
   readonly doc: string;
