@@ -94,6 +94,7 @@ const queryOutputs = {
   "run": result,
   "review": result,
   "run jsonl": LineSchema,
+  "review jsonl": LineSchema,
   "conversations retry": result,
   "conversations retry jsonl": LineSchema,
   "prompt": z.object({ bytes: count, tokens: count.describe("Estimated"), messages: z.array(message) }),
