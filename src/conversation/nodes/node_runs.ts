@@ -251,35 +251,25 @@ export class NodeRuns {
     });
 }
 
+/** Options that belong to the process which accepts a request, or that its query holds already. */
+type LocalOption =
+  | ("signal" | "emit" | "onBranch" | "approve" | "refuseWhenBusy" | "leaving")
+  | ("context" | "variables" | "given" | "queryId" | "left" | "extras");
+
 /** A request as it waits for a node: everything that a run needs besides its query. */
-interface JobRequest extends
-  Pick<
-    RunnerOptions,
-    | "read"
-    | "images"
-    | "instructions"
-    | "only"
-    | "responseSchema"
-    | "maxIterations"
-    | "model"
-    | "limits"
-    | "label"
-    | "retryOf"
-    | "requestKey"
-    | "askedAs"
-  > {
+interface JobRequest extends Omit<RunnerOptions, LocalOption> {
   readonly text: string;
   /** Whether clients answer questions. */
   readonly asks: boolean;
 }
 
 export function encodeRequest(text: string, options: Omit<RunnerOptions, "extras">): Uint8Array {
-  const { read, images, instructions, only, responseSchema, maxIterations, model, limits, label } = options;
-  const { retryOf, requestKey, askedAs, approve } = options;
-  const request: JobRequest = {
-    ...{ text, asks: approve !== undefined, read, images, instructions, only, responseSchema, maxIterations, model },
-    ...{ limits, label, retryOf, requestKey, askedAs },
+  const local: Readonly<Record<LocalOption, undefined>> = {
+    ...{ signal: undefined, emit: undefined, onBranch: undefined, approve: undefined, refuseWhenBusy: undefined },
+    ...{ context: undefined, variables: undefined, given: undefined, queryId: undefined, left: undefined },
+    ...{ leaving: undefined, extras: undefined },
   };
+  const request: JobRequest = { ...options, ...local, text, asks: options.approve !== undefined };
   return encode(request);
 }
 

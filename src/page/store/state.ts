@@ -64,21 +64,24 @@ const LIMITS = ["maxIterations", "maxCostUsd", "timeoutMs"] as const;
 
 export type LimitName = typeof LIMITS[number];
 
-/** What the user chose for the next requests. "" is the server's own model or workspace. */
+/** What the user chose for the next requests. "" is the server's own choice. */
 export const choices = {
   plan: signal(false),
   model: signal(""),
+  /** How thoroughly the model thinks. */
+  reasoning: signal(""),
   workspace: signal(""),
   limits: signal<Readonly<Partial<Record<LimitName, number>>>>({}),
 };
 
 /** The choices as a request carries them. */
 export function chosen(): Readonly<Record<string, unknown>> {
-  const { plan, model, limits } = choices;
+  const { plan, model, reasoning, limits } = choices;
   return {
     ...limits.value,
     ...(plan.value ? { plan: true } : {}),
     ...(model.value === "" ? {} : { model: model.value }),
+    ...(reasoning.value === "" ? {} : { reasoning: reasoning.value }),
   };
 }
 

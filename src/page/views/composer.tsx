@@ -224,6 +224,7 @@ function RequestOptions(): JSX.Element {
         <input type="checkbox" id="plan" checked={plan.value} onChange={() => plan.value = !plan.value} /> Plan only
       </label>
       <Models />
+      <Reasoning />
       <Workspaces />
       <Limits />
       <span class="keys">Enter: send · Shift+Enter: new line · Esc: cancel</span>
@@ -239,6 +240,18 @@ function Models(): JSX.Element | null {
   return (
     <Choice id="model" label="Model" chosen={choices.model.value} choose={(name) => choices.model.value = name}>
       {[["", model], ...others.map((name) => [name, name] as const)]}
+    </Choice>
+  );
+}
+
+const LEVELS = [["", "Thinking"], ["quick", "Quick"], ["balanced", "Balanced"], ["deep", "Deep"]] as const;
+
+/** How thoroughly the model thinks. */
+function Reasoning(): JSX.Element {
+  const { reasoning } = choices;
+  return (
+    <Choice id="reasoning" label="Thinking" chosen={reasoning.value} choose={(level) => reasoning.value = level}>
+      {LEVELS}
     </Choice>
   );
 }

@@ -9,7 +9,8 @@ const LOG = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 const fake = <T>(part: Partial<T>): T => part as T;
 
 Deno.test("a command that is read again, since its outcome could not be stored or seen, is carried out once", async () => {
-  const quiet = { signal: new AbortController().signal, emit: () => {} };
+  const choices = { reasoning: "deep", extendsTo: 20, only: "review" } as const;
+  const quiet = { signal: new AbortController().signal, emit: () => {}, ...choices };
   const job: ClaimedJob = {
     ...{ queryId: "q", branchId: "b", epoch: 1, begun: false, lost: false, losses: 0, elapsedMs: 0 },
     request: Uint8Array.from(encodeRequest("count", quiet)),
@@ -34,7 +35,11 @@ Deno.test("a command that is read again, since its outcome could not be stored o
       query: () => Promise.resolve(fake({})),
     }),
     runner: fake<NodeRunsParts["runner"]>({
-      run: () => (running.resolve(), ended.promise),
+      run: (_branch, _text, { reasoning, extendsTo, only }) => {
+        assert.deepEqual({ reasoning, extendsTo, only }, choices);
+        running.resolve();
+        return ended.promise;
+      },
       steer: (_, text) => Promise.resolve(steered.push(text) > 0),
     }),
   });

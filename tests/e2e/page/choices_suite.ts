@@ -16,6 +16,7 @@ inBrowser("asks the chosen model in the chosen workspace, within the limits", {
   rig: { models: MODELS, workspaces: ["/other"] },
 }, async ({ page, rig }) => {
   await page.locator("#model").selectOption("scripted/other");
+  await page.locator("#reasoning").selectOption("deep");
   await page.locator("#workspace").selectOption("/other");
   await page.locator("#limits > summary").click();
   await page.getByLabel("Steps").fill("3");
@@ -25,6 +26,7 @@ inBrowser("asks the chosen model in the chosen workspace, within the limits", {
   assert.equal(await page.locator("#limits > summary").innerText(), "1 limit");
   const { items: [made] } = await (await rig.ask("/api/v1/conversations?limit=1")).json();
   assert.equal(made.workspace, "/other");
+  assert.equal(rig.engine.provider.requests[0]?.reasoning, "deep");
 });
 
 inBrowser("completes files after @ and own prompts after a slash, and sends the prompt's text", {

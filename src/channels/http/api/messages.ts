@@ -260,11 +260,11 @@ function optionsOf({ images = [], context, responseSchema, plan, review, ...choi
 }
 
 function chosen(
-  { maxIterations, model, maxCostUsd, timeoutMs }: z.infer<typeof schema.ChoicesSchema>,
+  { reasoning, maxIterations, model, maxCostUsd, timeoutMs }: z.infer<typeof schema.ChoicesSchema>,
   { quota }: Pick<TokenGrant, "quota">,
 ) {
   const limits = { costUsd: maxCostUsd ?? null, wallMs: timeoutMs ?? null, priced: quota.costUsdPerDay !== null };
-  return { maxIterations, model, limits } satisfies Partial<AskOptions>;
+  return { reasoning, maxIterations, model, limits } satisfies Partial<AskOptions>;
 }
 
 /** The result of a query, or its events. A header names the branch that it belongs to: a retry may have made it. */

@@ -148,6 +148,9 @@ export const ForkBody = z.strictObject({
 
 /** Choices for one query. */
 export const ChoicesSchema = z.object({
+  reasoning: z.enum(["quick", "balanced", "deep"]).optional().describe(
+    "How thoroughly the model thinks; the configured level, or the model's own choice, if omitted",
+  ),
   maxIterations: z.number().int().min(1).max(1_000_000).optional().describe(
     "Iterations the query may use before it must ask for more",
   ),
