@@ -4,9 +4,10 @@ import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 /** Every folder of a path is opened and checked, and again for each entry of a change. */
 export const MAX_DEPTH = 200;
 
-/** A place inside the workspace, resolved once. */
+/** A place inside the workspace, or the repository around it, resolved once. */
 export interface WorkspacePath {
-  /** Relative to the workspace, with `/` and without links; "." for the workspace itself. */
+  /** Relative to the workspace, with `/` and without links; "." for the workspace itself. It begins with `..` only
+   * outside the workspace. */
   readonly real: string;
   /** As the caller named it, relative to the workspace with `/`. */
   readonly path: string;
@@ -18,10 +19,21 @@ export interface Workspace {
   /** Real path. */
   readonly root: string;
   readonly tree: Tree;
+  /** Whether all of the repository around it may be changed. */
+  readonly isOpen?: boolean;
 }
 
-/** The only module that resolves a path from the model. Throws RangeError for a path outside, compared by components
- * after links are resolved, and TypeError for an invalid one. */
+/** A change of what is outside the workspace and inside the repository around it, which the user may allow. */
+export class OutsideWorkspace extends RangeError {
+  override readonly name = "OutsideWorkspace";
+
+  constructor(readonly path: string) {
+    super(`Cannot change ${path}: it is outside the workspace`);
+  }
+}
+
+/** The only module that resolves a path from the model. Throws RangeError for a path outside the workspace and the
+ * repository around it, compared by components after links are resolved, and TypeError for an invalid one. */
 export function confine(workspace: Workspace, path: string): WorkspacePath {
   const named = namedIn(workspace, path);
   const inside = slashed(named), info = workspace.tree.lookUnlinked(inside);
@@ -39,14 +51,14 @@ function confineEntry(workspace: Workspace, path: string): WorkspacePath {
 }
 
 /** Like `confine`, for a file that will be written. Also throws for guarded folders, by name and by the target of
- * links. */
+ * links, and `OutsideWorkspace`. */
 export function confineForWrite(workspace: Workspace, path: string): WorkspacePath {
-  return refuseGuarded(confine(workspace, path));
+  return refuseFixed(workspace, confine(workspace, path));
 }
 
 /** Like `confineEntry`, for an entry that will be created, moved or removed. */
 export function confineEntryForWrite(workspace: Workspace, path: string): WorkspacePath {
-  return refuseGuarded(confineEntry(workspace, path));
+  return refuseFixed(workspace, confineEntry(workspace, path));
 }
 
 /** The error for a path that changed between two checks. */
@@ -57,7 +69,7 @@ export function movedMeanwhile(path: string): RangeError {
 const OF_EXTENSIONS =
   "; write the extension to a folder outside, and ask the user to move it to .vis/extensions/ and run vis extensions trust";
 
-function refuseGuarded(place: WorkspacePath): WorkspacePath {
+function refuseFixed({ isOpen = false }: Workspace, place: WorkspacePath): WorkspacePath {
   for (const parts of [place.path.split("/"), place.real.split("/")]) {
     const at = parts.findIndex(isGuarded);
     if (at >= 0) {
@@ -66,14 +78,16 @@ function refuseGuarded(place: WorkspacePath): WorkspacePath {
     }
   }
   if (place.real === ".") throw new RangeError("Cannot write .: it is the workspace itself");
+  if (/^\.\.(?:\/\.\.)*$/.test(place.real)) throw new RangeError(`Cannot write ${place.path}: the workspace is in it`);
+  if (place.real.startsWith("../") && !isOpen) throw new OutsideWorkspace(place.path);
   return place;
 }
 
-function namedIn({ root }: Workspace, path: string): string {
+function namedIn({ root, tree }: Workspace, path: string): string {
   if (path.includes("\0")) throw new TypeError(`Cannot use path ${JSON.stringify(path)}: it has a NUL character`);
   // One text for each name: another one for its bytes could hide a guarded name.
   const named = relative(root, resolve(root, nameText(nameBytes(path))));
-  if (!staysInside(named)) throw outside(path, root);
+  if (!staysInside(relative(topOf({ root, tree }), resolve(root, named)))) throw outside({ root, tree }, path);
   if (named.split(sep).length > MAX_DEPTH) {
     throw new RangeError(`Cannot use a path of over ${MAX_DEPTH} folders: work in a folder with a shorter path`);
   }
@@ -85,7 +99,7 @@ function placeAt(
   { named, path, absolute }: { readonly named: string; readonly path: string; readonly absolute: string },
 ): WorkspacePath {
   const inside = relative(root, absolute);
-  if (!staysInside(inside)) throw outside(path, root);
+  if (!staysInside(relative(topOf({ root, tree }), absolute))) throw outside({ root, tree }, path);
   const real = slashed(inside);
   try {
     return { real, path: slashed(named), info: tree.look(real) };
@@ -128,8 +142,14 @@ export function staysInside(relation: string): boolean {
   return relation !== ".." && !relation.startsWith(`..${sep}`) && !isAbsolute(relation);
 }
 
-function outside(path: string, root: string): RangeError {
-  return new RangeError(`Cannot use ${path}: it is outside the workspace ${root}`);
+/** The top of the repository around the workspace, or the workspace. */
+function topOf({ root, tree: { below } }: Pick<Workspace, "root" | "tree">): string {
+  return below === "" ? root : resolve(root, ...below.split("/").map(() => ".."));
+}
+
+function outside({ root, tree }: Workspace, path: string): RangeError {
+  const around = tree.below === "" ? "" : ` and its repository ${topOf({ root, tree })}`;
+  return new RangeError(`Cannot use ${path}: it is outside the workspace ${root}${around}`);
 }
 
 /** Folders that only their own tools write to: repository internals (which can name commands) and our settings. */
@@ -162,7 +182,7 @@ export class FolderGuard {
 
   /** Records the current guarded folders of a workspace. */
   note(tree: Tree): void {
-    for (const name of NAMES) {
+    for (const name of tree.below === "" ? NAMES : [...NAMES, ...NAMES.map((one) => `${upTo(tree)}${one}`)]) {
       const facts = tree.look(name);
       if (facts?.kind === "dir") this.#known.add(facts.id);
     }
@@ -195,6 +215,11 @@ export class FolderGuard {
     if (!isRepository((one) => one.toLowerCase() === made || folder.look(one) !== null)) return;
     throw new RangeError("With it, git would take its folder for a repository, whose settings can run commands");
   }
+}
+
+/** The way from the workspace to the top of the repository around it: "" or "../../". */
+export function upTo({ below }: Pick<Tree, "below">): string {
+  return below === "" ? "" : "../".repeat(below.split("/").length);
 }
 
 /** What git takes for a repository, whatever the contents and kinds of these entries. */

@@ -8,6 +8,8 @@ export interface FsContext {
   /** Real path of the workspace. */
   readonly root: string;
   readonly tree: Tree;
+  /** Whether all of the repository around the workspace may be changed. */
+  readonly isOpen?: boolean;
   readonly conversationId: string;
   readonly ledger: ReadLedger;
   readonly guard: FolderGuard;
@@ -26,6 +28,8 @@ export interface FsContext {
   readonly obeyedPaths: EnvironmentView["obeyedPaths"];
   /** Tells the query of a changed file; undefined outside a call. */
   readonly changedFile: EnvironmentView["changedFile"];
+  /** Tells extensions of a file that is read; undefined outside a call. */
+  readonly fileRead?: EnvironmentView["fileRead"];
   /** Called with what `fs` has changed. */
   readonly accepted: (items: readonly ChangeItem[]) => void;
   readonly signal: AbortSignal | undefined;

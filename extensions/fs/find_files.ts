@@ -2,7 +2,7 @@ import { confine, type Workspace } from "./confine.ts";
 import type { FsContext } from "./context.ts";
 import { FolderTooLarge } from "./tree/tree.ts";
 import { GlobMatcher } from "./walk/glob_matcher.ts";
-import { sizeAt, walk, type WalkEntry } from "./walk/walk.ts";
+import { plainPath, sizeAt, walk, type WalkEntry } from "./walk/walk.ts";
 import { editDistance, Pace } from "@vis/extension";
 import { dirname } from "node:path";
 
@@ -22,7 +22,7 @@ export async function findFiles(
   options: FindOptions = {},
 ): Promise<string[]> {
   const list = withFolders(context, typeof patterns === "string" ? [patterns] : patterns);
-  const matcher = new GlobMatcher(list);
+  const matcher = new GlobMatcher(list, context.tree);
   const start = confine(context, matcher.start);
   if (start.info?.kind !== "dir") return [];
   const pace = new Pace(context.signal);
@@ -40,7 +40,7 @@ export async function findFiles(
     if (pace.due) await pace.rest();
     if (entry === null) continue;
     if (entry.type !== "file" || !matcher.matches(entry.path)) continue;
-    if (found.length < most) found.push(entry.path);
+    if (found.length < most) found.push(plainPath(context.tree, entry.path));
     else if (options.limit !== undefined) break;
     else {throw new RangeError(
         `Cannot list ${list.join(", ")}: over ${MAX_FILES} files match; narrow it or set {limit}`,
@@ -99,7 +99,7 @@ export async function listFiles(
     if (listed.length === MAX_ENTRIES) {
       throw new RangeError(`Cannot list ${place.path} at depth ${depth}: over ${MAX_ENTRIES} entries; use less depth`);
     }
-    const { path, real, type } = entry;
+    const { real, type } = entry, path = plainPath(context.tree, entry.path) || ".";
     listed.push(type === "file" ? { path, type, size: sizeAt(context.tree, real) } : { path, type });
   }
   return listed;

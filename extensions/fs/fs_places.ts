@@ -1,7 +1,7 @@
 import { BoundedMap, type EnvironmentView, type FileWatcher, Semaphore } from "@vis/extension";
 import { recover } from "./change/change_files.ts";
 import { type ChangeItem, Checkpoints } from "./checkpoints.ts";
-import { FolderGuard } from "./confine.ts";
+import { FolderGuard, OutsideWorkspace } from "./confine.ts";
 import { type FsContext, ReadLedger } from "./context.ts";
 import { treeOf } from "./tree/path_tree.ts";
 import type { Tree } from "./tree/tree.ts";
@@ -15,11 +15,15 @@ interface Known {
   /** Reverts what an earlier process left half done, before anything else. */
   readonly ready: Promise<unknown>;
   readonly watch: FileWatch;
+  /** Of all of the repository around the workspace, from its first use on. */
+  wide: FileWatch | null;
 }
 
 type View = Pick<
   EnvironmentView,
   | "workspace"
+  | "root"
+  | "openRoot"
   | "home"
   | "conversationId"
   | "currentIterationId"
@@ -31,6 +35,7 @@ type View = Pick<
   | "approve"
   | "obeyedPaths"
   | "changedFile"
+  | "fileRead"
 >;
 
 const MAX_PLACES = 64;
@@ -49,26 +54,46 @@ export class FsPlaces {
 
   async #context(env: View, signal: AbortSignal | undefined): Promise<FsContext> {
     const { workspace: root, conversationId } = env;
-    const { tree, checkpoints, ready, watch } = this.#place(root, env.home ?? null);
+    const place = this.#place(env), { tree, checkpoints, ready } = place;
     await ready;
     const { currentIterationId: iterationId = null, userQueryId: queryId = null } = env;
     const source = { conversationId, queryId, iterationId };
-    const { note = () => {}, sourceFault, secrets = [], approve, obeyedPaths, changedFile } = env;
+    const { note = () => {}, sourceFault, secrets = [], approve, obeyedPaths, changedFile, fileRead } = env;
     const kept = { tree, checkpoints, ledger: this.#ledger, guard: this.#guard };
-    const accepted = (items: readonly ChangeItem[]): void => watch.accept(items);
-    const asked = { note, sourceFault, secrets, approve, obeyedPaths, changedFile, accepted };
+    const accepted = (items: readonly ChangeItem[]): void => {
+      for (const watch of [place.watch, place.wide]) watch?.accept(items);
+    };
+    const asked = {
+      note,
+      sourceFault,
+      secrets,
+      approve,
+      obeyedPaths,
+      changedFile,
+      accepted,
+      ...(fileRead ? { fileRead } : {}),
+    };
     return { ...kept, root, conversationId, source, signal, ...asked };
   }
 
-  /** Changes files; such calls run one at a time per workspace. */
+  /** Changes files; such calls run one at a time per workspace. Before the first change outside the workspace, the user
+   * is asked for the whole repository. */
   async change<Result>(env: View, make: (context: FsContext) => Promise<Result>): Promise<Result> {
-    const context = await this.of(env);
-    return await this.#place(env.workspace, env.home ?? null).queue.run(() => make(context));
+    const context = await this.of(env), { queue } = this.#place(env);
+    try {
+      return await queue.run(() => make(context));
+    } catch (error) {
+      if (!(error instanceof OutsideWorkspace)) throw error;
+      await askForRepository(env, error);
+      return await queue.run(() => make({ ...context, isOpen: true }));
+    }
   }
 
   /** Watches what programs change, for one call. Looks and changes of `fs` come one at a time. */
-  watch(env: View & Pick<EnvironmentView, "spawn" | "root">): FileWatcher {
-    const { queue, watch } = this.#place(env.workspace, env.home ?? null);
+  watch(env: View & Pick<EnvironmentView, "spawn">, { all = false }: { readonly all?: boolean } = {}): FileWatcher {
+    const place = this.#place(env), { queue, tree } = place;
+    if (all) place.wide ??= new FileWatch(env.workspace, tree, { all });
+    const watch = all && place.wide ? place.wide : place.watch;
     // What a command changed is told even if its call was abandoned.
     const context = (): Promise<FsContext> => this.#context(env, undefined);
     return {
@@ -80,11 +105,11 @@ export class FsPlaces {
     };
   }
 
-  #place(root: string, home: string | null): Known {
-    const key = `${root}\0${home ?? ""}`;
+  #place({ workspace: root, root: top = root, home = null }: View): Known {
+    const key = [root, top, home].join("\0");
     const known = this.#known.get(key);
     if (known) return known;
-    const tree = treeOf(root);
+    const tree = treeOf(root, top);
     const checkpoints = home === null ? null : new Checkpoints(home, { workspace: root });
     this.#guard.note(tree);
     const place = {
@@ -93,8 +118,19 @@ export class FsPlaces {
       queue: new Semaphore(),
       ready: recover({ tree, checkpoints, guard: this.#guard }),
       watch: new FileWatch(root, tree),
+      wide: null,
     };
     this.#known.set(key, place);
     return place;
   }
+}
+
+async function askForRepository(
+  { openRoot, root }: Pick<View, "openRoot" | "root">,
+  { path, message }: OutsideWorkspace,
+): Promise<void> {
+  const { allowed = false, reason = "nobody can be asked here" } =
+    await openRoot?.(`change ${path}, and other files in all of ${root}, the repository around the workspace`) ?? {};
+  if (allowed) return;
+  throw new Error(`${message}, and ${reason}; vis --root allows changes in the whole repository`);
 }

@@ -1,5 +1,4 @@
 import { relative } from "node:path";
-import { readsAround } from "./around.ts";
 import { editFiles, type EditOptions, type FileEdit, writeFile, type WriteOptions } from "./change/edit_files.ts";
 import { movePath, type RemoveOptions, removePath } from "./change/move_path.ts";
 import type { UndoOptions } from "./change/undo_changes.ts";
@@ -52,8 +51,7 @@ const TYPE = {
 };
 const CHANGED = { ok: "diff", success: "diff", changed: "diff", patch: "diff" };
 
-const SEARCHING = ["grep", "count"];
-const READING = ["readFile", "readFiles", "glob", "listFiles", "stat", "definition", "readLines", ...SEARCHING];
+const READING = ["readFile", "readFiles", "glob", "grep", "count", "listFiles", "stat", "definition", "readLines"];
 
 const FILES = "Files of cwd";
 const FIND = "Find first (fs.grep, fs.glob, fs.definition), never guess a path. {all: true} takes ignored files too.";
@@ -67,10 +65,9 @@ export default defineExtension({
   version: "0.1.0",
   author: "Vis",
   license: "Apache-2.0",
-  prompt: ({ workspace, root }: EnvironmentView) => {
-    const around = root === undefined
-      ? ""
-      : `, and to read those of its repository up to ${relative(workspace, root)}/`;
+  prompt: ({ workspace, root, isRootOpen = false }: EnvironmentView) => {
+    const asks = isRootOpen ? "" : ", whose changes ask the user";
+    const around = root === undefined ? "" : `, and of its repository up to ${relative(workspace, root)}/${asks}`;
     return told(workspace, `${FILES}${around}. ${FIND} Read before you write; change with fs.edit.`);
   },
   readOnly: {
@@ -328,12 +325,8 @@ export default defineExtension({
         ],
       },
     ),
-  ].map((symbol) =>
-    READING.includes(symbol.name)
-      ? { ...symbol, fn: readsAround(symbol.fn, { searches: SEARCHING.includes(symbol.name) }) }
-      : symbol
-  ),
-  watchFiles: (env) => places.watch(env),
+  ],
+  watchFiles: (env, options) => places.watch(env, options),
   cli: [{
     name: "undo",
     doc: "Undoes file changes and prints the result as JSON.",

@@ -20,6 +20,7 @@ export const UNDO_ARGUMENTS = z.object({
 interface Place {
   print(text: string): void;
   readonly workspace: string;
+  readonly root?: string;
   readonly home: string | null;
 }
 
@@ -27,11 +28,13 @@ interface Place {
  * kept, or nothing undone. */
 export async function undoCli(
   { list = false, scope = "request", changes: ids, cuts, ...options }: z.infer<typeof UNDO_ARGUMENTS>,
-  { print, workspace, home, places }: Place & { readonly places: FsPlaces },
+  { print, workspace, root, home, places }: Place & { readonly places: FsPlaces },
 ): Promise<number> {
   const printJson = (value: unknown): void => print(`${JSON.stringify(value)}\n`);
   const notes: string[] = [];
-  const view = { workspace, home, conversationId: "", note: (text: string) => void notes.push(text) };
+  const openRoot = () => Promise.resolve({ allowed: true, reason: "" }); // the user calls
+  const own = { workspace, home, ...(root === undefined ? {} : { root, openRoot }) };
+  const view = { ...own, conversationId: "", note: (text: string) => void notes.push(text) };
   try {
     if (list) {
       printJson({ changes: await listed(await (await places.of(view)).checkpoints?.list() ?? [], options) });

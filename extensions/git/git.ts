@@ -175,14 +175,12 @@ export class Git {
     const isIn = (path: unknown): boolean => inside(this.#env.workspace, resolve(top, String(path)));
     if (top === this.#env.workspace || this.#call === null) return;
     if (name === "restore" && [this.#call[1]].flat().every(isIn)) return;
-    const { allowed = false, reason = "nobody can be asked here" } = await this.#env.approve?.({
-      what: `let git change files in all of ${top}, the repository around the workspace: ${callText(this.#call)}`,
-      why: "",
-      scope: `the whole repository ${top}`,
-    }) ?? {};
+    const { allowed = false, reason = "nobody can be asked here" } = await this.#env.openRoot?.(
+      `let git change files in all of ${top}, the repository around the workspace: ${callText(this.#call)}`,
+    ) ?? {};
     if (allowed) return;
     throw new Error(
-      `Cannot call git.${name}: it can change files of ${top} outside the workspace, and ${reason}; the user can start Vis in ${top}`,
+      `Cannot call git.${name}: it can change files of ${top} outside the workspace, and ${reason}; vis --root allows it`,
     );
   }
 

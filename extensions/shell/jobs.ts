@@ -22,7 +22,7 @@ export async function start(
   const { waitMs = WAIT_MS, until, timeoutMs = TIMEOUT_MS, stdin, ...others } = options;
   const rest = typeof stdin === "string" ? { ...others, stdin } : others;
   const input = stdin === true ? new JobInput() : null;
-  const spawn = await allowed(env, command, rest);
+  const { spawn, all } = await allowed(env, command, rest);
   const jobs = jobsOf(env);
   const text = typeof command === "string" ? command : command.join(" ");
   const begun = Promise.withResolvers<void>();
@@ -30,7 +30,7 @@ export async function start(
     new Job({ id, command: text, input }, async (own) => {
       try {
         const given = { ...spawnOptions({ ...rest, timeoutMs }), ...own, onBegin: begun.resolve };
-        const { result, changes } = await watched(env, () => spawn(given));
+        const { result, changes } = await watched(env, () => spawn(given), { all });
         return { ...result, changes };
       } finally {
         begun.resolve();
@@ -66,8 +66,14 @@ export async function readJob(
 ): Promise<JobReport & { readonly hint?: string }> {
   const report = await jobsOf(env).read(id, { ...options, signal: env.signal });
   const hint = await missingProgramHint(env, report.output) ?? wallHint(env, report.output);
-  const changes = report.changes ?? (report.running ? await env.watchFiles?.()?.report() : null);
+  const changes = report.changes ?? (report.running ? await changesSoFar(env) : null);
   return { ...report, ...(changes ? { changes } : {}), ...(hint === null ? {} : { hint }) };
+}
+
+/** Whether or not some of what runs may change the repository around the workspace. */
+async function changesSoFar({ root, watchFiles }: EnvironmentView): Promise<FileChanges | null> {
+  const around = root === undefined ? null : await watchFiles?.({ all: true })?.report();
+  return around ?? await watchFiles?.()?.report() ?? null;
 }
 
 const MOST_RUNNING = 8;

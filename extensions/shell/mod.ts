@@ -187,7 +187,7 @@ const ASKED =
   "The user is asked for each: prefer functions and code in the block; one plain command per call; $( ), redirections, assignments, sh -c and git are asked every time; a refusal is final.";
 
 /** What commands can reach in this run, and what they get more if the user allows it. */
-async function wallsText({ programWalls }: EnvironmentView): Promise<string> {
+async function wallsText({ programWalls, isRootOpen }: EnvironmentView): Promise<string> {
   if (!programWalls) return "Commands in cwd.";
   const { network, loopback, unix, leftOut, unwalled } = await programWalls();
   const asked = unwalled?.mode === "ask" ? ` ${ASKED}` : "";
@@ -201,7 +201,8 @@ async function wallsText({ programWalls }: EnvironmentView): Promise<string> {
     : `${
       !loopback ? "have no network" : unix ? "reach localhost" : "reach localhost, no unix sockets"
     }; network and write ask`;
-  return `Commands (${basename(SHELL)}) change cwd and $TMPDIR, ${reach} the user.${missing}${asked}`;
+  const changed = isRootOpen ? "the repository" : "cwd";
+  return `Commands (${basename(SHELL)}) change ${changed} and $TMPDIR, ${reach} the user.${missing}${asked}`;
 }
 
 /** Whether commands can run, and what they can access. */

@@ -24,15 +24,15 @@ export async function run(
   command: ShellCommand,
   options: ShellRunOptions = {},
 ): Promise<unknown> {
-  const spawn = await allowed(env, command, options);
+  const { spawn, all } = await allowed(env, command, options);
   const { result: { notes, ...result }, changes } = await watched(
     env,
     () => spawn({ ...spawnOptions({ timeoutMs: RUN_MS, ...options }), guessEncoding: true }),
+    { all },
   );
   const output = `${result.stderr}\n${result.stdout}`;
-  const hint = result.code === 0
-    ? wallHint(env, output)
-    : await missingProgramHint(env, output) ?? wallHint(env, output);
+  const wall = wallHint(env, output, { network: options.network ?? false });
+  const hint = result.code === 0 ? wall : await missingProgramHint(env, output) ?? wall;
   return {
     ...result,
     ...(changes === null ? {} : { changes }),
@@ -41,12 +41,14 @@ export async function run(
   };
 }
 
-/** Runs a program, and reports what it changed in the workspace, also if it was ended with its call. */
+/** Runs a program, and reports what it changed in the workspace, or in all of the repository around it, also if it was
+ * ended with its call. */
 export async function watched<Result>(
   env: EnvironmentView,
   run: () => Promise<Result>,
+  { all }: Pick<Allowed, "all">,
 ): Promise<{ readonly result: Result; readonly changes: FileChanges | null }> {
-  const watcher = env.watchFiles?.();
+  const watcher = env.watchFiles?.({ all });
   const ended = await watcher?.begin();
   const report = async (): Promise<FileChanges | null> => {
     ended?.();
@@ -78,11 +80,19 @@ export interface CommandOptions extends Pick<SpawnOptions, "timeoutMs" | "cwd" |
   readonly secrets?: readonly string[];
 }
 
+const OF_ONE = "network for this command", LONGEST_SCOPE = 300;
+
 /** What a command reads in a file that is hidden from it; a comment in most formats. */
 const INSTEAD = "# Hidden from commands: shell.run(command, {secrets: [path]}) asks the user for it\n";
 
 type Spawn = NonNullable<EnvironmentView["spawn"]>;
 type SpawnOptions = NonNullable<Parameters<Spawn>[1]>;
+
+interface Allowed {
+  readonly spawn: (...options: [Parameters<Spawn>[1]]) => ReturnType<Spawn>;
+  /** Whether it may change all of the repository around the workspace. */
+  readonly all: boolean;
+}
 
 /** How to run a command. Rejects if a rule refuses it, if commands cannot run, or if the user does not allow what it
  * asks for. */
@@ -90,7 +100,7 @@ export async function allowed(
   env: EnvironmentView,
   command: ShellCommand,
   asked: Omit<CommandOptions, "timeoutMs">,
-): Promise<(...options: [Parameters<Spawn>[1]]) => ReturnType<Spawn>> {
+): Promise<Allowed> {
   const { spawn } = env;
   if (!spawn) throw new Error("Cannot run commands here: this conversation has no wall for them");
   const refusal = refusedBy(env.config as CommandRules | undefined, command);
@@ -103,7 +113,7 @@ export async function allowed(
     ...(own ? { env: own } : {}),
     ...(stdin === undefined ? {} : { input: stdin }),
   });
-  const more = await approved(env, { ...asked, shown });
+  const { all, ...more } = await approved(env, { ...asked, shown, argv });
   const walls = await env.programWalls?.(), unwalled = walls?.unwalled;
   // A user who is asked for the command would be asked for its variables.
   const usual = walls === undefined || unwalled !== undefined
@@ -112,7 +122,7 @@ export async function allowed(
   if (unwalled?.mode === "run") {
     env.warn?.(`Commands ran without a question, and their wall is not whole: ${unwalled.reason}`);
   }
-  return async (options) => {
+  const run: Allowed["spawn"] = async (options) => {
     const variables = Object.keys(usual).length > 0 ? { env: { ...usual, ...options?.env } } : {};
     const ended = await spawn(argv, { ...options, ...more, ...variables, loopback: env.conversationId });
     const { obeyed, repositories } = ended;
@@ -126,17 +136,19 @@ export async function allowed(
     }
     return ended;
   };
+  return { spawn: run, all };
 }
 
 /** What the command gets beyond the usual; the user is asked for what the settings do not give. */
 async function approved(
   env: EnvironmentView,
-  { shown, network = false, write = [], secrets = [] }: Pick<CommandOptions, "network" | "write" | "secrets"> & {
+  { shown, argv, network = false, write = [], secrets = [], cwd, env: variables, stdin }: CommandOptions & {
     /** The command with all that it is given. */
     readonly shown: string;
+    readonly argv: readonly string[];
   },
-): Promise<Pick<SpawnOptions, "network" | "write" | "hideSecrets">> {
-  const { workspace, root = workspace, programWalls } = env;
+): Promise<Pick<SpawnOptions, "network" | "write" | "hideSecrets"> & Pick<Allowed, "all">> {
+  const { workspace, root = workspace, programWalls, openRoot } = env;
   const seen = await Promise.all(secrets.map((path) => realpath(resolve(workspace, path)).catch(() => path)));
   for (const path of seen) {
     const named = relative(root, path);
@@ -159,7 +171,18 @@ async function approved(
   }
   const others = placed.filter((path) => !isInside(repository, path));
   const named = await Promise.all(others.map(realPath));
-  const paths = named.filter((path) => !isInside(workspace, path));
+  const around = named.filter((path) => !isInside(workspace, path) && isInside(root, path));
+  let all = root !== workspace && ((await openRoot?.(null))?.allowed ?? false);
+  if (around.length > 0 && !all) {
+    const { allowed = false, reason = "nobody can be asked here" } = await openRoot?.(
+      `let a command change files in all of ${root}, the repository around the workspace: ${shown}`,
+    ) ?? {};
+    if (!allowed) {
+      throw new Error(`Cannot let a command change ${around.join(", ")}: ${reason}; vis --root allows it`);
+    }
+    all = true;
+  }
+  const paths = named.filter((path) => !isInside(root, path));
   for (const path of paths) {
     await ask(env, {
       what: `let a command change ${path}: ${shown}`,
@@ -168,13 +191,27 @@ async function approved(
     });
   }
   if (network && !(await programWalls?.())?.network) {
+    const given = {
+      ...(cwd === undefined ? {} : { cwd }),
+      ...(variables ? { env: variables } : {}),
+      ...(stdin === undefined ? {} : { input: stdin }),
+    };
+    const look = async () => await env.networkScopes?.(argv, given) ?? { never: "its program is not known" };
+    const found = await look();
     await ask(env, {
       what: `run a command with access to the network: ${shown}`,
-      scope: "network for commands",
       setting: "vis config set shell.network true",
+      ..."never" in found ? { why: `Vis asks every time, because ${found.never}.`, scope: OF_ONE, lasting: false } : {
+        why: found.runs.map((text) => `${text}, which Vis can change.`).join(" "),
+        scope: `network for ${found.scopes.join(", ")}`.slice(0, LONGEST_SCOPE),
+        scopes: found.scopes.map((one) => `network for ${one}`),
+      },
     });
+    if (JSON.stringify(await look()) !== JSON.stringify(found)) {
+      throw new Error("Cannot run the command: its program or folder changed after the question; run it again");
+    }
   }
-  for (const path of [...paths, ...seen]) {
+  for (const path of [...paths, ...around, ...seen]) {
     if (await realpath(path).catch(() => path) === path) continue;
     throw new Error(
       `Cannot run the command with ${path}: it is a link now, and leads elsewhere than the user was shown`,
@@ -184,9 +221,10 @@ async function approved(
   return {
     hideSecrets,
     ...(network ? { network } : {}),
-    ...(paths.length > 0 || changesRepository
-      ? { write: [workspace, ...changesRepository ? [repository] : [], ...paths] }
+    ...(paths.length > 0 || changesRepository || all
+      ? { write: [all ? root : workspace, ...changesRepository ? [repository] : [], ...paths] }
       : {}),
+    all,
   };
 }
 
@@ -199,12 +237,15 @@ async function realPath(path: string): Promise<string> {
 
 async function ask(
   { approve }: EnvironmentView,
-  { what, scope, setting }: { readonly what: string; readonly scope: string; readonly setting: string | null },
+  { setting, ...request }: Omit<Parameters<NonNullable<EnvironmentView["approve"]>>[0], "why"> & {
+    readonly why?: string;
+    readonly setting: string | null;
+  },
 ): Promise<void> {
-  const { allowed = false, reason = "nobody can be asked here" } = await approve?.({ what, why: "", scope }) ?? {};
+  const { allowed = false, reason = "nobody can be asked here" } = await approve?.({ why: "", ...request }) ?? {};
   if (allowed) return;
   const hint = setting === null ? "" : `; ${setting} allows it without a question`;
-  throw new Error(`Cannot allow ${scope}: ${reason}${hint}`);
+  throw new Error(`Cannot allow ${request.scope}: ${reason}${hint}`);
 }
 
 /** Whether a path is the folder or in it. */
@@ -334,27 +375,39 @@ const REPOSITORY =
 const ABSENT = /no such file or directory|\bENOENT\b/i;
 /** An absolute path outside the folders of the system, which commands can see. */
 const ELSEWHERE = /(?:^|[\s'"`])\/(?!(?:usr|bin|sbin|lib\w*|opt|etc|proc|dev)\/)\w/;
+const UNREACHED = /could not resolve|name resolution|getaddrinfo|network is unreachable/i;
+/** What a program says that asks a name server by UDP, which commands do not have. */
+const UNRESOLVED = /could not resolve|name resolution|getaddrinfo|EAI_AGAIN|dial udp|queryA+ E|bad address '/i;
+const TCP_ONLY =
+  "Names are looked up over TCP, since commands have no UDP: a name that is right fails where the name server takes no TCP, and in programs that only ask by UDP (musl, Go without cgo, dig without +tcp)";
 const NETWORK =
   /could not resolve|name resolution|getaddrinfo|network is unreachable|\bsocket|connect|\bbind\b|\blisten|\bport\b|https?:\/\//i;
 
 /** Explains a refusal in an output that may come from the wall, with the setting that would allow it; null if there is
  * none. */
 export function wallHint(
-  { config, workspace }: Pick<EnvironmentView, "config" | "workspace">,
+  { config, workspace, root = workspace }: Pick<EnvironmentView, "config" | "workspace" | "root">,
   output: string,
+  { network: isGiven = false } = {},
 ): string | null {
   const { network = false } = (config ?? {}) as { readonly network?: boolean };
   const lines = output.split("\n");
   const denied = lines.filter((line) => DENIED.test(line));
-  const offline = !network && (denied.some((line) => NETWORK.test(line)) ||
-    lines.some((line) => /could not resolve|name resolution|getaddrinfo|network is unreachable/i.test(line)));
+  if (network || isGiven) {
+    if (lines.some((line) => UNRESOLVED.test(line))) return TCP_ONLY;
+  }
+  const offline = !network && !isGiven && (denied.some((line) => NETWORK.test(line)) ||
+    lines.some((line) => UNREACHED.test(line)));
   if (offline) return "Commands have no network: {network: true} asks the user for it";
   if (lines.some((line) => REPOSITORY.test(line))) {
     return 'Commands cannot change .git and what its settings name: use the functions of git, or {write: [".git"]}, which asks the user';
   }
   const isHidden = (line: string): boolean => ABSENT.test(line) && ELSEWHERE.test(line.replaceAll(workspace, "."));
   if (denied.length === 0 && !lines.some(isHidden)) return null;
-  return "Commands see the system, cwd and $TMPDIR, and write in cwd and $TMPDIR only: {write: [path]} asks the user for more" +
+  const around = root === workspace
+    ? ""
+    : `, as {write: [${JSON.stringify(relative(workspace, root))}]} for all of its repository`;
+  return `Commands see the system, cwd and $TMPDIR, and write in cwd and $TMPDIR only: {write: [path]} asks the user for more${around}` +
     (network ? "" : ", {network: true} for the network") +
     "; the user opens more folders for reading and running with the setting shell.read";
 }

@@ -1,5 +1,6 @@
 import { decodeText, firstEntries, isSecretFile } from "@vis/extension";
 import { existsSync } from "node:fs";
+import { homedir } from "node:os";
 import { relative } from "node:path";
 
 interface Skill {
@@ -11,22 +12,28 @@ interface Skill {
 
 const MAX_SKILLS = 1_000, MAX_NAMES = 2_000;
 const MAX_HEAD = 4_000;
-const NONE: FoundSkills = { skills: [], cut: [] };
+const NONE: FoundSkills = { skills: [], cut: [], faults: [] };
 const PLACES = [".vis/skills", ".agents/skills", ".claude/skills", "skills"];
+const USER_PLACES = [".agents/skills", ".claude/skills"];
 
 export interface FoundSkills {
   readonly skills: readonly Skill[];
   /** Folders with more skills than are read. */
   readonly cut: readonly string[];
+  /** Folders with a SKILL.md that cannot be used, each with the reason, as sentences. */
+  readonly faults: readonly string[];
 }
 
-/** Skills of the workspace, of the top of its repository, then the user's own ones with other names; sorted by name. */
+/** Skills of the workspace, of the top of its repository, then the user's own ones with other names; sorted by name. The
+ * user has some in Vis's folder, and some in those of other agents in the home folder. */
 export async function findSkills(
-  { workspace, root = workspace, home = null, secrets }: {
+  { workspace, root = workspace, home = null, userHome = homedir(), secrets }: {
     readonly workspace: string;
     /** The top of the repository around it. */
     readonly root?: string | undefined;
+    /** Vis's own folder. */
     readonly home?: string | null;
+    readonly userHome?: string | null;
     readonly secrets?: readonly string[] | undefined;
   },
 ): Promise<FoundSkills> {
@@ -34,12 +41,15 @@ export async function findSkills(
     ...[...new Set([workspace, root])].flatMap((folder) =>
       PLACES.map((place) => skillsIn(`${folder}/${place}`, { within: root, secrets }))
     ),
-    ...(home === null ? [] : [skillsIn(`${home}/skills`, { secrets })]),
+    ...(home === null
+      ? []
+      : [`${home}/skills`, ...(userHome === null ? [] : USER_PLACES.map((place) => `${userHome}/${place}`))])
+      .map((folder) => skillsIn(folder, { secrets })),
   ]);
   const found = new Map<string, Skill>();
   for (const skill of lists.flatMap(({ skills }) => skills)) if (!found.has(skill.name)) found.set(skill.name, skill);
   const skills = [...found.values()].sort((a, b) => a.name < b.name ? -1 : 1);
-  return { skills, cut: lists.flatMap(({ cut }) => cut) };
+  return { skills, cut: lists.flatMap(({ cut }) => cut), faults: lists.flatMap(({ faults }) => faults) };
 }
 
 /** `within`: no link of a skill may lead out of this folder. */
@@ -51,25 +61,39 @@ async function skillsIn(
   const list = await firstEntries(root, { most: MAX_NAMES }).catch(() => null);
   if (list === null) return NONE;
   const names = list.entries.filter(({ isFile }) => !isFile).map(({ name }) => name);
-  const skills = await Promise.all(
-    names.sort().slice(0, MAX_SKILLS).map(async (name) => {
+  const found = await Promise.all(
+    names.sort().slice(0, MAX_SKILLS).map(async (name): Promise<Skill | string | null> => {
       const folder = `${root}/${name}`;
-      if (within !== undefined && await realInside(within, folder) === null) return null;
+      if (!existsSync(`${folder}/SKILL.md`)) return null;
+      if (within !== undefined && await realInside(within, folder) === null) {
+        return "it is a link out of the repository";
+      }
       const file = await readProjectFile(folder, { path: "SKILL.md", maxChars: MAX_HEAD, secrets });
-      return file === null ? null : skillOf(file.text, { name, folder });
+      return file === null ? UNREADABLE : skillOf(file.text, { name, folder });
     }),
   );
+  const faults = found.flatMap((one, at) =>
+    typeof one === "string" ? [`Cannot use the skill ${root}/${names[at]}: ${one}`] : []
+  );
   const hasMore = list.hasMore || names.length > MAX_SKILLS;
-  return { skills: skills.filter((skill) => skill !== null), cut: hasMore ? [root] : [] };
+  return {
+    skills: found.filter((one) => one !== null && typeof one !== "string"),
+    cut: hasMore ? [root] : [],
+    faults,
+  };
 }
 
-/** Name and description are in the lines between the first two `---`. */
-function skillOf(text: string, { name, folder }: { readonly name: string; readonly folder: string }): Skill | null {
+const UNREADABLE = "its SKILL.md is not a text file, leads out of its folder, or may hold keys";
+
+/** Name and description are in the lines between the first two `---`. Returns what is wrong with others. */
+function skillOf(text: string, { name, folder }: { readonly name: string; readonly folder: string }): Skill | string {
   const [, head] = /^---\r?\n([\s\S]*?)\r?\n---/.exec(text) ?? [];
-  if (head === undefined) return null;
+  if (head === undefined) {
+    return `its SKILL.md does not begin with lines of name and description between two lines of ---`;
+  }
   const own = field(head, "name");
   const description = field(head, "description");
-  if (description === "") return null;
+  if (description === "") return "its SKILL.md has no description";
   return { name: /^[\w.-]{1,64}$/.test(own) ? own : name, description: oneLine(description, 300), folder };
 }
 

@@ -24,6 +24,20 @@ interface Text {
   readonly cut: boolean;
 }
 
+/** The instructions of one folder, each with its title. */
+export async function folderInstructions(
+  folder: string,
+  { workspace, root, secrets }: Omit<Places, "home">,
+): Promise<readonly string[]> {
+  const found = await Promise.all(FILES.map(async (name) => {
+    const path = join(folder, name), file = await readWithImports(root, { path, secrets });
+    return file === null || file.text === "" ? null : { file, name: relative(workspace, path) };
+  }));
+  const [first, second] = found;
+  return [first, second?.file.text === first?.file.text ? null : second]
+    .flatMap((one) => one ? [noteOf(one.file, one.name)] : []);
+}
+
 /** Each with its title. Texts that are there twice, often by a link or an import, are returned once. Where all are too
  * long, those nearest to the workspace are kept. */
 export async function readInstructions({ workspace, root, home, secrets }: Places): Promise<readonly string[]> {

@@ -1,6 +1,15 @@
-import { defineExtension, type EnvironmentView, fn, z } from "@vis/extension";
+import {
+  BoundedMap,
+  defineExtension,
+  type DoctorCheck,
+  type DoctorContext,
+  type EnvironmentView,
+  fn,
+  z,
+} from "@vis/extension";
+import { dirname, relative, resolve, sep } from "node:path";
 import { findSkills, type FoundSkills, readProjectFile } from "./find_skills.ts";
-import { readInstructions } from "./instructions.ts";
+import { folderInstructions, readInstructions } from "./instructions.ts";
 
 const MAX_CHARS = 200_000;
 
@@ -12,6 +21,11 @@ interface Found extends FoundSkills {
 
 /** `activate` and `prompt` of one query receive the same view, so the files are read once. */
 const FOUND = new WeakMap<EnvironmentView, Promise<Found>>();
+
+/** The folders beside the workspace's own ones whose instructions a conversation knows, with their text. */
+const KNOWN = new BoundedMap<string, Map<string, string>>(64);
+/** Of one conversation. */
+const MOST_KNOWN = 20, MOST_KNOWN_CHARS = 24_000;
 
 /** Keyed by the places: queries that start while the files are being read share the result. */
 const READING = new Map<string, Promise<Found>>();
@@ -28,16 +42,21 @@ export default defineExtension({
   /** A child query has only its task and no history. */
   activate: async (env: EnvironmentView): Promise<boolean> => {
     if (env.depth > 0) return false;
-    const { notes, skills } = await find(env);
-    return notes.length + skills.length > 0;
+    const { notes, skills, faults } = await find(env);
+    for (const text of faults) warnOnce(env, text);
+    return notes.length + skills.length + knownIn(env).length > 0;
   },
   prompt: async (env: EnvironmentView): Promise<string> => {
     const { notes, ...found } = await find(env);
     FOUND.delete(env);
-    return [...(found.skills.length > 0 ? [listOf(found)] : []), ...notes].join("\n");
+    return [...(found.skills.length > 0 ? [listOf(found)] : []), ...notes, ...knownIn(env)].join("\n");
   },
-  topics: async ({ workspace, home = null, secrets }: EnvironmentView) =>
-    (await findSkills({ workspace, home, secrets })).skills.map(({ name, description }) => ({
+  /** The instructions of a folder are told once, with the first file that is read in it; later requests have them from the
+   * beginning. */
+  fileRead: tellInstructions,
+  doctor: checkSkills,
+  topics: async (env: EnvironmentView) =>
+    (await findSkills(placesOf(env))).skills.map(({ name, description }) => ({
       name: `skills.read(${JSON.stringify(name)})`,
       doc: description,
     })),
@@ -58,8 +77,8 @@ export default defineExtension({
     }),
     fn(
       "list",
-      async ({ workspace, root, home = null, secrets }: EnvironmentView) =>
-        (await findSkills({ workspace, root, home, secrets })).skills.map(({ name, description }) => ({
+      async (env: EnvironmentView) =>
+        (await findSkills(placesOf(env))).skills.map(({ name, description }) => ({
           name,
           description,
         })),
@@ -73,15 +92,15 @@ export default defineExtension({
 });
 
 async function read(
-  { workspace, root, home = null, secrets }: EnvironmentView,
+  env: EnvironmentView,
   { name, path = "SKILL.md" }: { readonly name: string; readonly path: string | undefined },
 ): Promise<string> {
-  const { skills } = await findSkills({ workspace, root, home, secrets });
+  const { skills } = await findSkills(placesOf(env));
   const skill = skills.find((one) => one.name === name);
   if (!skill) {
     throw new Error(`Cannot read skill ${name}: there are ${skills.map((one) => one.name).join(", ") || "none"}`);
   }
-  const file = await readProjectFile(skill.folder, { path, maxChars: MAX_CHARS, secrets });
+  const file = await readProjectFile(skill.folder, { path, maxChars: MAX_CHARS, secrets: env.secrets });
   if (file === null) throw new Error(`Cannot read ${path} of skill ${name}: it is not in its folder`);
   return file.cut ? `${file.text}\n[cut at ${MAX_CHARS} characters]` : file.text;
 }
@@ -101,12 +120,26 @@ function shared(env: EnvironmentView): Promise<Found> {
   return found;
 }
 
-async function search({ workspace, root = workspace, home = null, secrets }: EnvironmentView): Promise<Found> {
+async function search(env: EnvironmentView): Promise<Found> {
+  const { workspace, root = workspace, home = null, secrets } = env;
   const [notes, found] = await Promise.all([
     readInstructions({ workspace, root, home, secrets }),
-    findSkills({ workspace, root, home, secrets }),
+    findSkills(placesOf(env)),
   ]);
   return { ...found, notes };
+}
+
+/** What other agents have in the home folder of the user is not for the other tenants of a server. */
+function placesOf(
+  { workspace, root, home = null, secrets, tenant }: EnvironmentView,
+): Parameters<typeof findSkills>[0] {
+  return {
+    workspace,
+    root,
+    home,
+    secrets,
+    ...(tenant === undefined || tenant === "default" ? {} : { userHome: null }),
+  };
 }
 
 function listOf({ skills, cut }: FoundSkills): string {
@@ -116,4 +149,50 @@ function listOf({ skills, cut }: FoundSkills): string {
   const more = skills.length > lines.length ? [`${skills.length - lines.length} more: skills.list()`] : [];
   const left = cut.map((folder) => `${folder} has too many names: some skills in it are not found`);
   return ["Read a skill before you do what it is for, skills.read(name):", ...lines, ...more, ...left].join("\n");
+}
+
+function knownIn({ conversationId }: EnvironmentView): readonly string[] {
+  return [...KNOWN.get(conversationId)?.values() ?? []].filter((text) => text !== "");
+}
+
+async function tellInstructions(env: EnvironmentView, path: string): Promise<void> {
+  const { workspace, root = workspace, secrets, conversationId, note } = env;
+  if (env.depth > 0 || conversationId === "") return;
+  const known = KNOWN.get(conversationId) ?? new Map<string, string>(), folders: string[] = [];
+  const holds = (folder: string, one: string): boolean => one === folder || one.startsWith(`${folder}${sep}`);
+  for (let at = dirname(resolve(workspace, path)); holds(root, at) && !holds(at, workspace); at = dirname(at)) {
+    folders.unshift(at);
+  }
+  for (const folder of folders) {
+    if (known.has(folder) || known.size >= MOST_KNOWN) continue;
+    known.set(folder, "");
+    KNOWN.set(conversationId, known);
+    const text = (await folderInstructions(folder, { workspace, root, secrets })).join("\n");
+    const chars = [...known.values()].reduce((sum, one) => sum + one.length, text.length);
+    if (text === "") continue;
+    if (chars > MOST_KNOWN_CHARS) {
+      note?.(`Read the instructions in ${relative(workspace, folder)} before you work there`);
+    } else {
+      known.set(folder, text);
+      note?.(text);
+    }
+  }
+}
+
+/** What the user was told in this process. */
+const WARNED = new BoundedMap<string, true>(1_000);
+
+function warnOnce({ warn }: EnvironmentView, text: string): void {
+  if (WARNED.has(text)) return;
+  WARNED.set(text, true);
+  warn?.(text);
+}
+
+async function checkSkills({ workspace, root, home }: DoctorContext): Promise<readonly DoctorCheck[]> {
+  const { skills, faults } = await findSkills({ workspace, root, home });
+  const name = "skills";
+  if (faults.length === 0) {
+    return skills.length === 0 ? [] : [{ name, state: "ok", found: `${skills.length} found`, fix: "" }];
+  }
+  return faults.map((found) => ({ name, state: "warn", found, fix: "Correct it, or remove the folder" }));
 }

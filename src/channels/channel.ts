@@ -31,6 +31,8 @@ export interface OpenRequest extends ConfigFlags {
   readonly cwd?: string | undefined;
   /** What happens to commands where their wall is not whole, instead of what the settings say. */
   readonly shell?: UnwalledMode | undefined;
+  /** Whether Vis may change all of the repository around the workspace without a question. */
+  readonly root?: boolean | undefined;
   /** Overrides the effort that the model chooses for each iteration. */
   readonly reasoning?: "quick" | "balanced" | "deep" | undefined;
   /** Folders of additional extensions; one that cannot be loaded is an error. */

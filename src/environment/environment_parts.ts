@@ -2,7 +2,7 @@ import type { Approval, ApprovalRequest } from "../domain/query/approval.ts";
 import type { HostCallEvent } from "../domain/query/calls.ts";
 import type { AnswerType, Confidence } from "../domain/query/query_schemas.ts";
 import type { ExtensionSource } from "../extension/active.ts";
-import type { ProgramWalls, SpawnCaller, Spawned, SpawnOptions } from "../extension/spawned.ts";
+import type { NetworkScopes, ProgramWalls, SpawnCaller, Spawned, SpawnOptions } from "../extension/spawned.ts";
 import type { ChildOptions, ChildResult, ObeyedPath } from "../extension/spec.ts";
 import type { Log } from "../logging/log.ts";
 import type { Branch, Store } from "../persistence/store.ts";
@@ -50,12 +50,23 @@ export interface EnvironmentParts {
   ) => Promise<Spawned>;
   /** Rejects if no program can run. */
   readonly programWalls?: () => Promise<ProgramWalls>;
+  /** Extensions call it as `env.networkScopes`. */
+  readonly networkScopes?: (
+    workspace: string,
+    argv: readonly string[],
+    options: SpawnOptions,
+  ) => Promise<NetworkScopes>;
   /** Patterns of files that may hold keys. */
   readonly secrets?: readonly string[];
-  /** The top of the repository around a workspace that extensions may read; null if there is none. */
-  readonly repositoryRoot?: (workspace: string) => string | null;
+  /** The top of the repository around a workspace, which extensions may read, and whether they may change it without a
+   * question; null if there is none. */
+  readonly repositoryRoot?: (workspace: string) => { readonly path: string; readonly isOpen: boolean } | null;
   /** Extensions call it as `env.obeyedPaths`. */
-  readonly obeyedPaths?: (workspace: string, paths: readonly string[]) => Promise<readonly ObeyedPath[]>;
+  readonly obeyedPaths?: (
+    workspace: string,
+    paths: readonly string[],
+    root: string,
+  ) => Promise<readonly ObeyedPath[]>;
   /** The process ends after one query. */
   readonly oneRequest?: boolean;
   /** For the router facts that extensions see. */
@@ -103,7 +114,12 @@ export interface QueryScope {
   /** Asks the user for what an extension requests; absent like `subcalls`. */
   readonly approve?: (
     request: ApprovalRequest,
-    from: { readonly extension: string; readonly signal: AbortSignal },
+    from: {
+      readonly extension: string;
+      readonly signal: AbortSignal;
+      /** Nobody is asked: only lasting answers count. */
+      readonly isQuiet?: boolean;
+    },
   ) => Promise<Approval>;
   readonly onCall: (call: HostCallEvent) => void;
   /** Called with the unified diff of each file that a call changed. */

@@ -79,8 +79,20 @@ export class EnvironmentViews {
       ? (request) => ask(request, { extension: namespace, signal })
       : undefined;
     const spawn = this.#spawn(scope, { signal: call?.signal, caller: { extension: namespace, ask: approve ?? null } });
-    return { ...kept, ...(spawn ? { spawn } : {}), ...(approve ? { approve } : {}) };
+    const openRoot = signal === null ? undefined : this.#openRoot(ask, signal);
+    return { ...kept, ...(spawn ? { spawn } : {}), ...(approve ? { approve } : {}), ...(openRoot ? { openRoot } : {}) };
   };
+
+  #openRoot(ask: QueryScope["approve"], signal: AbortSignal): EnvironmentView["openRoot"] {
+    const { root, isRootOpen = false } = this.#idle;
+    if (root === undefined) return undefined;
+    if (isRootOpen) return () => Promise.resolve({ allowed: true, reason: "" });
+    return ask && ((what) =>
+      ask(
+        { what: what ?? "", why: "", scope: `changes in the whole repository ${root}` },
+        { extension: "vis", signal, isQuiet: what === null },
+      ));
+  }
 
   /** Those that exist for the whole life of the environment. */
   #kept(namespace: string): Pick<EnvironmentView, "store" | "bindVar"> {
@@ -121,8 +133,15 @@ export class EnvironmentViews {
 
   #conversation(): EnvironmentView {
     const { envId, parts, index, programs, variables, now } = this.#source;
-    const { branch: { conversationId, branchId, tenant, workspace }, depth = 0, router, registry, obeyedPaths } = parts;
-    const root = parts.repositoryRoot?.(workspace) ?? workspace;
+    const {
+      branch: { conversationId, branchId, tenant, workspace },
+      depth = 0,
+      router,
+      registry,
+      obeyedPaths,
+      networkScopes,
+    } = parts;
+    const { path: root = workspace, isOpen = false } = parts.repositoryRoot?.(workspace) ?? {};
     const keys: EnvironmentView = {
       envId,
       conversationId,
@@ -130,12 +149,15 @@ export class EnvironmentViews {
       depth,
       tenant,
       workspace,
-      ...(root === workspace ? {} : { root }),
+      ...(root === workspace ? {} : { root, isRootOpen: isOpen }),
       closed: programs.closed,
       endsWithQuery: (parts.oneRequest ?? false) || depth > 0,
       ...(parts.programWalls ? { programWalls: parts.programWalls } : {}),
+      ...(networkScopes
+        ? { networkScopes: (argv, options) => networkScopes(workspace, argv, { ...options, root }) }
+        : {}),
       ...(parts.secrets ? { secrets: parts.secrets } : {}),
-      ...(obeyedPaths ? { obeyedPaths: (paths) => obeyedPaths(workspace, paths) } : {}),
+      ...(obeyedPaths ? { obeyedPaths: (paths) => obeyedPaths(workspace, paths, root) } : {}),
       db: this.#db,
       get initialNames() {
         return initialNames(now().active);

@@ -24,7 +24,16 @@ import {
 import { habitsOf } from "./habits.ts";
 import { readExtensionConfig, type SettingSources } from "./read_config.ts";
 import { signatureOf } from "./signatures.ts";
-import type { Before, EnvironmentView, Extension, FileWatcher, FunctionSymbol, Topic, ValueSymbol } from "./spec.ts";
+import type {
+  Before,
+  EnvironmentView,
+  Extension,
+  FileWatcher,
+  FunctionSymbol,
+  Topic,
+  ValueSymbol,
+  WatchOptions,
+} from "./spec.ts";
 import { type NormalExtension, scriptsOf, validateExtension } from "./validate.ts";
 
 interface RegistryOptions extends SettingSources {
@@ -176,20 +185,31 @@ export class ExtensionRegistry {
     const warn = (text: string): void => void faults?.push({ namespace, phase: "warn", error: new Error(text) });
     return callView(env, {
       ...own?.(namespace, call),
-      ...(call ? { watchFiles: () => this.#watcher(of) } : {}),
+      ...(call ? { watchFiles: (options = {}) => this.#watcher(of, options) } : {}),
+      ...(call ? { fileRead: (path) => this.#fileRead(path, of) } : {}),
       ...(home === undefined ? {} : { home: tenantHome(home, env.tenant) }),
       ...(config === undefined ? {} : { config }),
       ...(call ? { signal: call.signal } : {}),
       log: note,
       register: (extension) => this.registerFor(env.envId, extension),
-      ...(call && faults ? { warn } : {}),
+      ...(faults ? { warn } : {}),
       ...(load ? { load: async (ref) => this.#loadFor(env.envId, await load(ref)) } : {}),
     });
   }
 
-  #watcher(of: ViewOf): FileWatcher | null {
+  #watcher(of: ViewOf, options: WatchOptions): FileWatcher | null {
     const found = this.#installedFor(of.env.envId).find(({ watchFiles }) => watchFiles !== undefined);
-    return found?.watchFiles?.(this.#view(found, of)) ?? null;
+    return found?.watchFiles?.(this.#view(found, of), options) ?? null;
+  }
+
+  async #fileRead(path: string, of: ViewOf): Promise<void> {
+    for (const extension of this.#installedFor(of.env.envId)) {
+      try {
+        await extension.fileRead?.(this.#view(extension, of), path);
+      } catch (error) {
+        this.#failed({ namespace: extension.namespace, phase: "fileRead", error }, of);
+      }
+    }
   }
 
   #loadFor(envId: string, extension: Extension): Extension {
@@ -269,7 +289,7 @@ export class ExtensionRegistry {
         if (isSlow) return null;
         const scope = scopeOf(ctx.environment);
         try {
-          const environment = this.#view(extension, { env: ctx.environment, own });
+          const environment = this.#view(extension, { env: ctx.environment, own, faults });
           const said = await this.#answer(async (): Promise<unknown> =>
             await extension.activate(environment) ? await extension.nudge?.({ ...ctx, environment }) : null
           );

@@ -85,6 +85,12 @@ export interface SpawnCaller {
   readonly ask: ((request: ApprovalRequest) => Promise<Approval>) | null;
 }
 
+/** What a lasting answer about the network of a program covers, and which files of the workspace that runs; or why it is
+ * asked every time. */
+export type NetworkScopes =
+  | { readonly scopes: readonly string[]; readonly runs: readonly string[] }
+  | { readonly never: string };
+
 /** What the wall leaves to programs in this run. */
 export interface ProgramWalls {
   readonly network: boolean;

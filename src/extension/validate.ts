@@ -84,6 +84,7 @@ const ExtensionShape = z.strictObject({
   requests: func.optional(),
   extend: func.optional(),
   watchFiles: func.optional(),
+  fileRead: func.optional(),
   symbols: z.array(z.discriminatedUnion("kind", [FunctionShape, ValueShape], "must be made by fn() or value()"))
     .optional(),
   shown: z.number("must be a number").int().min(0).optional(),

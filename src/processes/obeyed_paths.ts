@@ -15,17 +15,18 @@ export class ObeyedPaths {
   }
 
   /** Of paths relative to the workspace, without links: those that are obeyed by the workspace's `.vis`, by the
-   * repositories around them and those that these name, or by the user's own settings. */
-  async of(workspace: string, paths: readonly string[]): Promise<readonly ObeyedPath[]> {
+   * repositories around them and those that these name, or by the user's own settings. `root` is the top of the
+   * repository around the workspace. */
+  async of(workspace: string, paths: readonly string[], root = workspace): Promise<readonly ObeyedPath[]> {
     const tops = [...foldersAround(workspace, paths)].filter((folder) => existsSync(join(folder, GIT)));
     const files = new Map<string, string>(), folders = new Map<string, string>(), pace = new Pace();
-    for (const { path, as, reason, runs = false } of await this.#claims.all(tops, { within: workspace })) {
+    for (const { path, as, reason, runs = false } of await this.#claims.all(tops, { within: root })) {
       if (pace.due) await pace.rest();
       if (as === "part" && entryKind(path) !== "link") continue;
       // A word is a path if there is such a file, or if a program is wanted there.
       if (as === "word" && !runs && !isFile(path)) continue;
       let end = path;
-      for (const step of stepsTo(path, { from: holds(workspace, path) ? workspace : "/" })) {
+      for (const step of stepsTo(path, { from: holds(root, path) ? root : "/" })) {
         const plain = plainName(step.path);
         if (!files.has(plain)) files.set(plain, reason);
         end = plain;
@@ -33,7 +34,7 @@ export class ObeyedPaths {
       const isTree = (as === "part" || as === "folder") && !holds(end, plainName(workspace));
       if (isTree && !folders.has(end)) folders.set(end, reason);
     }
-    const running = commandIn(workspace);
+    const running = commandIn(root);
     return paths.flatMap((path) => {
       const plain = plainName(join(workspace, path));
       let reason = files.get(plain);

@@ -162,6 +162,8 @@ export class ProcessWall {
       }
       if (hidden.length > 0) await Deno.writeTextFile(join(folder, HIDDEN_NAME), options.hideSecrets?.instead ?? "");
       await makeHome(folder, { links: machine.packages, home: this.#options.private.home, root });
+      const owner = own.write.some(({ path }) => holds(root, path)) ? await ownerOf(workspace) : null;
+      if (owner !== null) await Deno.chown(folder, owner.uid, owner.gid).catch(() => {});
       const policy: ExecPolicy = {
         // Tools look in the folders around the one that they start in.
         cwd: place ?? (holds(root, folder) ? "/" : folder),
@@ -180,6 +182,7 @@ export class ProcessWall {
           }
           : null,
         limits: limits(),
+        owner,
       };
       const before = options.write?.includes(join(root, ".git")) ? await obeyedIn(root) : null;
       const usual = place === null ? outsideWorkspace(root, machine, PATH) : { ...machine.env, PATH: machine.path };
@@ -327,6 +330,14 @@ async function ownPaths(
     ...new Set(Object.values(repository ?? {})),
   ];
   return await callPaths(root, { read, write: there }, folders);
+}
+
+/** Of root, the user whose workspace it is, as in a container: without its privileges, root could change nothing there,
+ * and would leave files that the user cannot change. */
+async function ownerOf(workspace: string): Promise<NonNullable<ExecPolicy["owner"]> | null> {
+  if (Deno.uid() !== 0) return null;
+  const { uid, gid } = await Deno.stat(workspace);
+  return uid === null || gid === null || uid === 0 ? null : { uid, gid };
 }
 
 /** The process limit counts all of the user's processes, so it is based on what runs now. */

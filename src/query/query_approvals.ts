@@ -39,6 +39,8 @@ interface Asking {
   readonly conversationId: string;
   readonly emitter: Emitter;
   readonly signal: AbortSignal;
+  /** Nobody is asked: only lasting answers count. */
+  readonly isQuiet?: boolean;
 }
 
 /** Requests for the user's approval in one query and everything below it. */
@@ -69,6 +71,11 @@ export class QueryApprovals {
   /** Asks the user, unless rules allow it, the user has refused it in this query, or nobody can be asked. Throws
    * TypeError for a request that cannot be shown whole, and rejects when the signal aborts. */
   async request(given: ApprovalRequest, asking: Asking): Promise<Approval> {
+    if (asking.isQuiet) {
+      const { scope, scopes = [scope], lasting = true } = given;
+      const left = await this.#left({ ...given, scopes, lasting }, asking);
+      return left?.length === 0 ? { allowed: true, reason: "" } : { allowed: false, reason: "nobody was asked" };
+    }
     const request = checked(given);
     const known = await this.#known(request, asking);
     if ("allowed" in known) return known;

@@ -46,7 +46,14 @@ export function withBudget(settings: QuerySettings, budget: number): QuerySettin
 export interface QueryParts extends
   Pick<
     EnvironmentParts,
-    "registry" | "openSandbox" | "spawn" | "programWalls" | "secrets" | "repositoryRoot" | "obeyedPaths"
+    | "registry"
+    | "openSandbox"
+    | "spawn"
+    | "programWalls"
+    | "networkScopes"
+    | "secrets"
+    | "repositoryRoot"
+    | "obeyedPaths"
   > {
   readonly environment: Environment;
   readonly store: Store;

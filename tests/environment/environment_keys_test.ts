@@ -15,6 +15,7 @@ const CONVERSATION: Readonly<Record<keyof ConversationKeys, string>> = {
   depth: "number",
   workspace: "string",
   root: "string",
+  isRootOpen: "boolean",
   router: "object",
   initialNames: "object",
   varIndex: "object",
@@ -31,6 +32,7 @@ const CONVERSATION: Readonly<Record<keyof ConversationKeys, string>> = {
   load: "function",
   spawn: "function",
   programWalls: "function",
+  networkScopes: "function",
   secrets: "object",
   obeyedPaths: "function",
   endsWithQuery: "boolean",
@@ -44,17 +46,22 @@ const QUERY: Readonly<Record<keyof QueryKeys, string>> = {
   userQueryId: "string",
   parentIterationId: "string",
   approve: "function",
+  openRoot: "function",
   note: "function",
   warn: "function",
   sourceFault: "function",
   changedFile: "function",
   watchFiles: "function",
+  fileRead: "function",
   ask: "function",
   runChild: "function",
 };
-/** What this engine does not have: no program wall, no folder of Vis, no way to load, no parent, and a workspace that
- * is no part of a repository. */
-const NOT_HERE = ["home", "load", "spawn", "programWalls", "secrets", "obeyedPaths", "root", "parentIterationId"];
+const OF_REPOSITORY = ["root", "isRootOpen", "openRoot"];
+/** What this engine does not have: no program wall, no folder of Vis, no way to load, no parent, and a workspace that is no part of a repository. */
+const NOT_HERE = [
+  ...["home", "load", "spawn", "programWalls", "networkScopes", "secrets", "obeyedPaths", "parentIterationId"],
+  ...OF_REPOSITORY,
+];
 const END = replyJson([], { final: "That is all" });
 
 /** An engine with an extension that hands every environment that it sees to `see`. */
@@ -99,7 +106,7 @@ Deno.test("the live environment has those keys and no other, of those types", as
   const all = { ...CONVERSATION, ...QUERY };
   const expected = Object.fromEntries(Object.entries(all).filter(([key]) => !NOT_HERE.includes(key)));
   assert.deepEqual(seen["call"], expected);
-  const ofCalls = ["approve", "note", "warn", "sourceFault", "changedFile", "watchFiles", "ask", "runChild"];
+  const ofCalls = ["approve", "note", "sourceFault", "changedFile", "watchFiles", "fileRead", "ask", "runChild"];
   const outside = Object.fromEntries(Object.entries(expected).filter(([key]) => !ofCalls.includes(key)));
   for (const where of ["activate", "prompt", "nudge"]) {
     const { currentIterationId: _first, ...rest } = seen[where] ?? {};

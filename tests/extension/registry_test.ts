@@ -214,8 +214,8 @@ Deno.test("call() hands on a live view with the call's signal", async () => {
   live.maxIterations = 9;
   assert.equal(seen?.maxIterations, 9);
   assert.equal(seen?.signal, signal);
-  const { register, log, warn, watchFiles, ...rest } = { ...seen };
-  for (const one of [register, log, warn, watchFiles]) assert.equal(typeof one, "function");
+  const { register, log, warn, watchFiles, fileRead, ...rest } = { ...seen };
+  for (const one of [register, log, warn, watchFiles, fileRead]) assert.equal(typeof one, "function");
   assert.deepEqual(rest, { ...live, signal });
   assert.throws(() => Object.assign(seen ?? {}, { depth: 7 }), TypeError);
 });

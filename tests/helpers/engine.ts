@@ -47,6 +47,7 @@ export interface EngineOptions {
   readonly spawn?: NonNullable<ConversationParts["spawn"]>;
   readonly programWalls?: NonNullable<ConversationParts["programWalls"]>;
   readonly approvalRules?: ApprovalRules;
+  readonly repositoryRoot?: NonNullable<ConversationParts["repositoryRoot"]>;
   /** Makes it a node of a database that several share. */
   readonly shared?: NonNullable<ConversationParts["shared"]>;
   /** As in `vis run`. */
@@ -99,6 +100,7 @@ export async function startEngine(replies: readonly ScriptedReply[], options: En
     ...(options.programWalls ? { programWalls: options.programWalls } : {}),
     ...(options.shared ? { shared: options.shared } : {}),
     ...(options.approvalRules ? { approvalRules: options.approvalRules } : {}),
+    ...(options.repositoryRoot ? { repositoryRoot: options.repositoryRoot } : {}),
     oneRequest: options.oneRequest ?? false,
     now: options.now ?? Date.now,
     owner: options.owner ?? thisProcess(),

@@ -290,3 +290,37 @@ Deno.test("only functions with a time limit of their own can ask, and only what 
   assert.match(shown, /what and scope must not be empty/);
   assert.equal(none.asked.length, 0);
 });
+
+Deno.test("the repository around the workspace is asked for once for all extensions, and a look asks nobody", async () => {
+  const changing = (name: string): Extension => ({
+    ...ASKING,
+    namespace: `test.${name}`,
+    alias: { ns: `test.ext.${name}`, alias: name },
+    symbols: [
+      fn("open", async ({ openRoot }: EnvironmentView, what: string | null) => await openRoot?.(what) ?? "not here", {
+        doc: "Opens.",
+        untimed: true,
+        args: z.tuple([z.string().nullable()]),
+        returns: "unknown",
+      }),
+    ],
+  });
+  const code = '[await a.open(null), await b.open("change it"), await a.open(null), await a.open("more")]';
+  const extensions = [changing("a"), changing("b")];
+  const allowed = { allowed: true, reason: "" };
+  const results = async (isOpen: boolean, answers: readonly Decision[]) => {
+    await using engine = await startEngine([replyJson([`JSON.stringify(${code})`]), DONE], {
+      extensions,
+      repositoryRoot: () => ({ path: "/", isOpen }),
+    });
+    const { asked, approve } = user(...answers);
+    await engine.ask("x", { approve });
+    const [, json = "null"] = /\), await [\s\S]*?→ "(\[.*\])"/.exec(engine.context(1)) ?? [];
+    return { asked: asked.map(({ id: _, ...rest }) => rest), given: JSON.parse(json.replaceAll('\\"', '"')) };
+  };
+  assert.deepEqual(await results(false, ["conversation"]), {
+    asked: [{ extension: "vis", what: "change it", why: "", scope: "changes in the whole repository /" }],
+    given: [{ allowed: false, reason: "nobody was asked" }, allowed, allowed, allowed],
+  });
+  assert.deepEqual(await results(true, []), { asked: [], given: [allowed, allowed, allowed, allowed] });
+});

@@ -1,7 +1,7 @@
 import { dirname, join } from "node:path";
 import { messageOf, Pace, type TextFormat } from "@vis/extension";
 import type { ChangeItem, FileSnapshot, PathSnapshot } from "../checkpoints.ts";
-import { confine, confineEntryForWrite, confineForWrite, type WorkspacePath } from "../confine.ts";
+import { confine, confineEntryForWrite, confineForWrite, OutsideWorkspace, type WorkspacePath } from "../confine.ts";
 import type { FsContext } from "../context.ts";
 import { missing } from "../find_files.ts";
 import { applyHunks } from "../patch/apply_hunks.ts";
@@ -206,6 +206,7 @@ function innerTarget(
   try {
     confineEntryForWrite(context, join(dirname(place.real), target));
   } catch (error) {
+    if (error instanceof OutsideWorkspace) throw error;
     throw fault(`is not allowed: ${messageOf(error)}`);
   }
   return target;

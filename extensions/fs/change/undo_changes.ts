@@ -6,7 +6,7 @@ import {
   type State,
   stateOf,
 } from "../checkpoints.ts";
-import { confineEntryForWrite } from "../confine.ts";
+import { confineEntryForWrite, OutsideWorkspace } from "../confine.ts";
 import type { FsContext } from "../context.ts";
 import { askForSecret } from "../read/read_place.ts";
 import type { Facts } from "../tree/tree.ts";
@@ -201,6 +201,7 @@ async function itemsOf(
       else items.push(item);
     } catch (error) {
       context.signal?.throwIfAborted();
+      if (error instanceof OutsideWorkspace) throw error;
       kept.push({ path, reason: `is kept: ${messageOf(error)}` });
     }
   }

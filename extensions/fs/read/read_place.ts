@@ -3,7 +3,7 @@ import { movedMeanwhile, type WorkspacePath } from "../confine.ts";
 import type { FsContext } from "../context.ts";
 import { missing } from "../find_files.ts";
 import { encodingNamed } from "../text_format.ts";
-import { type Facts, type OpenFile, sha256Of, sizeText } from "../tree/tree.ts";
+import { type Facts, fromTop, type OpenFile, sha256Of, sizeText } from "../tree/tree.ts";
 
 /** Maximum text of one file that is returned at once, in bytes. */
 export const MAX_READ_BYTES = 1024 * 1024;
@@ -22,6 +22,7 @@ export async function openFile(
   }
   if (place.info.kind !== "file") throw new Error(`Cannot ${action} ${place.path}: it is not a regular file`);
   await askForSecret(context, { place, action });
+  await context.fileRead?.(place.real);
   try {
     return context.tree.open(place.real);
   } catch (error) {
@@ -108,10 +109,10 @@ export function rememberFile(
 
 /** Whether a file may hold keys that this conversation has not seen. */
 export function isUnseenSecret(
-  { secrets, ledger, root, conversationId }: FsContext,
+  { secrets, ledger, root, tree, conversationId }: FsContext,
   { path, real }: Pick<WorkspacePath, "path" | "real">,
 ): boolean {
-  const named = isSecretFile(real, secrets) || path !== real && isSecretFile(path, secrets);
+  const named = new Set([real, path, fromTop(tree, real)]).values().some((one) => isSecretFile(one, secrets));
   return named && ledger.find(conversationId, `${root}/${real}`) === null;
 }
 

@@ -4,7 +4,7 @@ import { missing, withFolders } from "../find_files.ts";
 import { isUnseenSecret } from "../read/read_place.ts";
 import { sizeText } from "../tree/tree.ts";
 import { GlobMatcher } from "../walk/glob_matcher.ts";
-import { walk } from "../walk/walk.ts";
+import { plainPath, walk } from "../walk/walk.ts";
 import { FileSearcher, type HitTaker } from "./file_searcher.ts";
 import type { Hit, MatchOptions } from "./line_scanner.ts";
 import { Pace } from "@vis/extension";
@@ -166,14 +166,15 @@ async function* filesOf(
     ) {
       if (pace.due) await pace.rest();
       if (entry === null) continue;
-      if (entry.type !== "file" || seen.has(entry.path)) continue;
+      const path = plainPath(context.tree, entry.path);
+      if (entry.type !== "file" || seen.has(path)) continue;
       if (glob && !glob.matches(entry.path) && !glob.matches(entry.path.slice(below))) continue;
-      if (starts.length > 1) seen.add(entry.path);
+      if (starts.length > 1) seen.add(path);
       if (isUnseenSecret(context, entry)) {
-        left.secret(entry.path);
+        left.secret(path);
         continue;
       }
-      yield { path: entry.path, real: entry.real, named: false };
+      yield { path, real: entry.real, named: false };
     }
   }
 }
@@ -195,10 +196,13 @@ async function startAt(context: FsContext, start: string, left: Unsearched): Pro
 
 function globOf(workspace: Workspace, glob: string | readonly string[]): GlobMatcher {
   const patterns = withFolders(workspace, typeof glob === "string" ? [glob] : glob);
-  return new GlobMatcher(patterns.map((one) => {
-    const [not, pattern] = one.startsWith("!") ? ["!", one.slice(1)] : ["", one];
-    return pattern.includes("/") ? one : `${not}**/${pattern}`;
-  }));
+  return new GlobMatcher(
+    patterns.map((one) => {
+      const [not, pattern] = one.startsWith("!") ? ["!", one.slice(1)] : ["", one];
+      return pattern.includes("/") ? one : `${not}**/${pattern}`;
+    }),
+    workspace.tree,
+  );
 }
 
 /** How many hits are listed if no limit is asked for. */

@@ -4,6 +4,7 @@ import {
   type Facts,
   type FolderEntry,
   FolderTooLarge,
+  fromTop,
   MAX_NAMES,
   nameText,
   type NewFile,
@@ -32,18 +33,20 @@ const SET_BY_SYSTEM = new Set(["security.selinux", "security.capability", "secur
  * outside. */
 export class KernelTree implements Tree, Disposable {
   readonly #kernel: Kernel;
-  readonly #root: string;
-  /** Descriptor of the root; null if each call opens it. */
+  readonly #top: string;
+  readonly below: string;
+  /** Descriptor of the top; null if each call opens it. */
   readonly #held: number | null;
 
-  constructor(kernel: Kernel, root: string, { isHeld = false } = {}) {
+  constructor(kernel: Kernel, top: string, { below = "", isHeld = false } = {}) {
     this.#kernel = kernel;
-    this.#root = root;
-    this.#held = isHeld ? kernel.openRoot(root) : null;
+    this.#top = top;
+    this.below = below;
+    this.#held = isHeld ? kernel.openRoot(top) : null;
   }
 
   held(): KernelTree {
-    return new KernelTree(this.#kernel, this.#root, { isHeld: true });
+    return new KernelTree(this.#kernel, this.#top, { below: this.below, isHeld: true });
   }
 
   [Symbol.dispose](): void {
@@ -91,8 +94,9 @@ export class KernelTree implements Tree, Disposable {
   }
 
   folder(path: string, visit: (folder: OpenFolder) => void): OpenFolder {
-    let folder = new KernelFolder(this.#kernel, this.#kernel.openRoot(this.#root));
-    for (const name of path === "." ? [] : path.split("/")) {
+    const whole = fromTop(this, path);
+    let folder = new KernelFolder(this.#kernel, this.#kernel.openRoot(this.#top));
+    for (const name of whole === "." ? [] : whole.split("/")) {
       try {
         const next = folder.enter(name);
         folder[Symbol.dispose]();
@@ -107,8 +111,9 @@ export class KernelTree implements Tree, Disposable {
   }
 
   #openAt(path: string, flags: number): number {
-    if (this.#held !== null) return this.#kernel.open(this.#held, path, { flags });
-    return this.#kernel.openBelow(this.#root, path, { flags });
+    const whole = fromTop(this, path);
+    if (this.#held !== null) return this.#kernel.open(this.#held, whole, { flags });
+    return this.#kernel.openBelow(this.#top, whole, { flags });
   }
 
   #with<Result>(path: string, flags: number, use: (at: number) => Result): Result {
@@ -177,7 +182,8 @@ class KernelFolder extends KernelEntry implements OpenFolder {
         if (pace.due) await pace.rest();
       }
       // Owner before mode: changing the owner clears some bits of the mode.
-      if (owner) this.kernel.setOwner(at, owner);
+      const wanted = owner ?? this.#ownerOfNew;
+      if (wanted) this.kernel.setOwner(at, wanted);
       if (mode !== null) this.kernel.setMode(at, mode & PLAIN_MODE);
       for (const [name, value] of Object.entries(attributes)) {
         if (!SET_BY_SYSTEM.has(name)) this.kernel.setAttribute(at, name, Uint8Array.fromBase64(value));
@@ -229,6 +235,20 @@ class KernelFolder extends KernelEntry implements OpenFolder {
 
   makeFolder(name: string, mode = NEW_FOLDER): void {
     this.kernel.makeFolder(this.at, name, { mode });
+    const owner = this.#ownerOfNew;
+    if (owner === null) return;
+    const made = this.kernel.open(this.at, name, { flags: OPEN.folder });
+    try {
+      this.kernel.setOwner(made, owner);
+    } finally {
+      this.kernel.close(made);
+    }
+  }
+
+  /** What root makes in the folder of another user belongs to that user, as in a container. */
+  get #ownerOfNew(): NonNullable<NewFile["owner"]> | null {
+    const { uid, gid } = this.facts;
+    return IS_ROOT && uid !== 0 ? { uid, gid } : null;
   }
 
   rename(name: string, to: { readonly folder: OpenFolder; readonly name: string; readonly keep?: boolean }): void {

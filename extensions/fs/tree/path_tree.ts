@@ -4,6 +4,7 @@ import {
   type Facts,
   type FolderEntry,
   FolderTooLarge,
+  fromTop,
   MAX_NAMES,
   nameText,
   type NewFile,
@@ -14,19 +15,22 @@ import {
 } from "./tree.ts";
 import { join, relative, sep } from "node:path";
 
-/** Opens the files of a workspace in the safest way that the system supports; `root` is its real path. */
-export function treeOf(root: string): Tree {
-  const kernel = Kernel.shared();
-  return kernel ? new KernelTree(kernel, root) : new PathTree(root);
+/** Opens the files of a workspace in the safest way that the system supports; `root` is its real path, and `top` that of
+ * the repository around it. */
+export function treeOf(root: string, top = root): Tree {
+  const kernel = Kernel.shared(), below = relative(top, root).replaceAll(sep, "/");
+  return kernel ? new KernelTree(kernel, top, { below }) : new PathTree(top, { below });
 }
 
 /** Files below a folder by their paths, for systems without openat2. Every path is checked before it is used, but
  * replacing a folder with a link in between can lead outside, as docs/extend/functions/fs.md explains. */
 export class PathTree implements Tree, Disposable {
-  readonly #root: string;
+  readonly #top: string;
+  readonly below: string;
 
-  constructor(root: string) {
-    this.#root = root;
+  constructor(top: string, { below = "" } = {}) {
+    this.#top = top;
+    this.below = below;
   }
 
   held(): PathTree {
@@ -87,11 +91,11 @@ export class PathTree implements Tree, Disposable {
   }
 
   folder(path: string, visit: (folder: OpenFolder) => void): OpenFolder {
-    let folder = new PathFolder(this.#root);
-    const done: string[] = [];
-    for (const name of path === "." ? [] : path.split("/")) {
+    let folder = new PathFolder(this.#top);
+    const done: string[] = [], whole = fromTop(this, path);
+    for (const name of whole === "." ? [] : whole.split("/")) {
       done.push(name);
-      const at = this.#real(done.join("/"));
+      const at = this.#realFromTop(done.join("/"));
       if (!Deno.lstatSync(at).isDirectory) throw new Deno.errors.NotADirectory(name);
       folder = new PathFolder(at);
       visit(folder);
@@ -108,13 +112,17 @@ export class PathTree implements Tree, Disposable {
 
   /** Throws `FilesystemLoop` if a folder in the path is a link. */
   #real(path: string): string {
-    const wanted = join(this.#root, path);
-    const parent = path.includes("/") ? join(wanted, "..") : this.#root;
+    return this.#realFromTop(fromTop(this, path));
+  }
+
+  #realFromTop(path: string): string {
+    const wanted = join(this.#top, path);
+    const parent = path.includes("/") ? join(wanted, "..") : this.#top;
     let real = parent;
     try {
       real = Deno.realPathSync(parent);
     } catch { /* the call itself reports it better */ }
-    if (real !== parent || relative(this.#root, wanted).split(sep)[0] === "..") {
+    if (real !== parent || relative(this.#top, wanted).split(sep)[0] === "..") {
       throw new Deno.errors.FilesystemLoop(`${path} leads elsewhere`);
     }
     return wanted;

@@ -1,5 +1,6 @@
 import { Pace } from "@vis/extension";
 import { createHash } from "node:crypto";
+import { posix } from "node:path";
 
 /** Facts about an entry itself: a link is not followed. */
 export interface Facts {
@@ -85,10 +86,11 @@ export interface OpenFolder extends Disposable {
 }
 
 /** The only access to the files of a workspace. Bytes of a name that are not UTF-8 are written as `name_text.ts` says.
- * Paths are relative to it ("." for itself), without `..` and without
- * links in any part: a path that has become a link in the meantime throws `FilesystemLoop`. All errors are classes of
- * `Deno.errors`. */
+ * Paths are relative to it ("." for itself), without links in any part: a path that has become a link in the meantime
+ * throws `FilesystemLoop`. They begin with `..` only in the repository around it. All errors are classes of `Deno.errors`. */
 export interface Tree {
+  /** The way from the top of the repository around the workspace down to it; "" if there is none. */
+  readonly below: string;
   /** Null if nothing is there. */
   look(path: string): Facts | null;
   /** The same for a path that may lead over links. Null unless it is known that none does, the last part included, and
@@ -200,4 +202,12 @@ export function sizeText(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`;
   if (bytes < 1_000_000) return `${(bytes / 1000).toFixed(1)} KB`;
   return `${(bytes / 1_000_000).toFixed(1)} MB`;
+}
+
+/** A path of a tree from its top on. Throws `FilesystemLoop` if it leads out. */
+export function fromTop({ below }: Pick<Tree, "below">, path: string): string {
+  if (!path.startsWith("..")) return below === "" ? path : path === "." || path === "" ? below : `${below}/${path}`;
+  const whole = posix.join(below, path);
+  if (whole === ".." || whole.startsWith("../")) throw new Deno.errors.FilesystemLoop(`${path} leads elsewhere`);
+  return whole;
 }

@@ -1,3 +1,5 @@
+import { posix } from "node:path";
+
 const MAX_PATTERN = 1_000;
 const MAX_PATTERNS = 1_000;
 const MAX_ALTERNATIVES = 256;
@@ -12,9 +14,12 @@ export class GlobMatcher {
   readonly start: string;
   /** Levels below `start` that can contain a match. */
   readonly depth: number;
+  /** The way from the top of the repository to the workspace if patterns lead out of the workspace: they are matched
+   * from the top on. */
+  readonly #below: string;
 
-  /** Throws RangeError for a pattern that leaves the workspace or expands to too many. */
-  constructor(patterns: readonly string[]) {
+  /** Throws RangeError for a pattern that leaves the workspace and the repository around it, or expands to too many. */
+  constructor(patterns: readonly string[], { below }: { readonly below: string } = { below: "" }) {
     if (patterns.length > MAX_PATTERNS) {
       throw new RangeError(
         `Cannot use ${patterns.length} patterns at once: at most ${MAX_PATTERNS}; use * or ** for many names`,
@@ -22,17 +27,20 @@ export class GlobMatcher {
     }
     const wanted = patterns.filter((pattern) => !pattern.startsWith("!"));
     const chosen = wanted.length > 0 ? wanted : ["**"];
-    this.#wanted = chosen.flatMap(alternatives);
-    this.#unwanted = patterns.filter((pattern) => pattern.startsWith("!")).flatMap((one) => alternatives(one.slice(1)));
+    const isAround = below !== "" && patterns.some((one) => /^!?\.\.(?:\/|$)/.test(one));
+    this.#below = isAround ? below : "";
+    const all = (one: string) => alternatives(isAround ? posix.join(below, one) : one);
+    this.#wanted = chosen.flatMap(all);
+    this.#unwanted = patterns.filter((pattern) => pattern.startsWith("!")).flatMap((one) => all(one.slice(1)));
     const bases = this.#wanted.map(plainBase);
     const shared = commonOf(bases);
-    this.start = shared.join("/") || ".";
+    this.start = posix.relative(`/${this.#below}`, `/${shared.join("/")}`) || ".";
     const depths = this.#wanted.map((one) => one.includes("**") ? Infinity : one.length - shared.length);
     this.depth = Math.max(1, ...depths);
   }
 
   matches(path: string): boolean {
-    const parts = path.split("/");
+    const parts = (this.#below === "" ? path : posix.join(this.#below, path)).split("/");
     const fits = (pattern: readonly GlobSegment[]): boolean => matchRun(pattern, parts, SEGMENTS);
     return this.#wanted.some(fits) && !this.#unwanted.some(fits);
   }

@@ -1,8 +1,9 @@
-import { type FolderEntry, FolderTooLarge, type Tree } from "../tree/tree.ts";
+import { upTo } from "../confine.ts";
+import { type FolderEntry, FolderTooLarge, fromTop, type Tree } from "../tree/tree.ts";
 import { type GlobSegment, matchRun, SEGMENTS, tokensOf } from "./glob_matcher.ts";
 import { parseGitConfig } from "@vis/extension";
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { join, posix } from "node:path";
 
 export interface WalkEntry {
   /** Relative to the workspace, with `/`, below the start as the caller named it. */
@@ -47,6 +48,7 @@ export function* walk({ tree: from, start, named = start, all, depth }: WalkOpti
   let count = 0;
   let passed = 0;
   const below = (folder: string, name: string): string => folder === "" ? name : `${folder}/${name}`;
+  const realBelow = (folder: string, name: string): string => plainPath(tree, below(folder, name));
   const opened = (at: Pick<OpenFolder, "path" | "real">, rules: IgnoreRules | null): OpenFolder => {
     const entries = entriesOf(tree, at.real);
     return { ...at, entries, rules: rules?.below(at.real, entries) ?? null, next: 0 };
@@ -60,7 +62,7 @@ export function* walk({ tree: from, start, named = start, all, depth }: WalkOpti
       continue;
     }
     if (NEVER.includes(entry.name)) continue;
-    const real = below(at.real, entry.name);
+    const real = realBelow(at.real, entry.name);
     if (at.rules?.ignores(real, entry.kind === "dir")) {
       if (++passed % REST_EVERY === 0) yield null;
       continue;
@@ -73,15 +75,26 @@ export function* walk({ tree: from, start, named = start, all, depth }: WalkOpti
   }
 }
 
-/** The rules of all parent folders; none if the folder itself is ignored, since it was then named on purpose. */
-function rulesAbove(tree: Tree, start: string): IgnoreRules | null {
-  let rules = IgnoreRules.of(tree);
-  if (start === ".") return rules;
-  const parts = start.split("/");
+/** A path relative to the workspace as short as it can be: `../api/x` is `x` in the workspace `api`. */
+export function plainPath({ below }: Pick<Tree, "below">, path: string): string {
+  if (!path.startsWith("..")) return path;
+  return posix.relative(`/${below}`, posix.join(`/${below}`, path));
+}
+
+/** The rules of all parent folders, from the top of the repository on. None if the folder itself is ignored, since it was
+ * then named on purpose; for the workspace, those that apply everywhere. */
+export function rulesAbove(tree: Tree, start: string): IgnoreRules | null {
+  const top = IgnoreRules.of(tree), whole = fromTop(tree, start);
+  let rules = top;
+  if (whole === ".") return rules;
+  const parts = whole.split("/");
   for (let at = 0; at < parts.length; at++) {
-    const above = parts.slice(0, at).join("/");
+    const above = plainPath(tree, `${upTo(tree)}${parts.slice(0, at).join("/")}`.replace(/\/$/, ""));
     rules = rules.below(above, entriesOf(tree, above));
-    if (rules.ignores(parts.slice(0, at + 1).join("/"), true)) return null;
+    const next = plainPath(tree, `${upTo(tree)}${parts.slice(0, at + 1).join("/")}`);
+    if (!rules.ignores(next, true)) continue;
+    if (!`${tree.below}/`.startsWith(`${parts.slice(0, at + 1).join("/")}/`)) return null;
+    rules = top;
   }
   return rules;
 }
@@ -120,7 +133,7 @@ const MAX_BYTES = 256 * 1024;
 const ALWAYS = ["node_modules/", "__pycache__/", ".venv/"];
 
 interface RuleSet {
-  /** Folder of the rules relative to the workspace, "" or with a trailing slash. */
+  /** Folder of the rules from the top on, "" or with a trailing slash. */
   readonly base: string;
   readonly rules: IgnoreList;
 }
@@ -135,25 +148,26 @@ export class IgnoreRules {
     this.#sets = sets;
   }
 
-  /** Rules that apply everywhere: the user's own and the repository's `info/exclude`. The `.gitignore` at the root is
-   * added by `below("", …)`. */
+  /** Rules that apply everywhere: the user's own and the repository's `info/exclude`. Each `.gitignore` is added by
+   * `below`. */
   static of(tree: Tree, globalLines: readonly string[] = globalIgnoreLines()): IgnoreRules {
     const sets = [{ base: "", rules: new IgnoreList([...ALWAYS, ...globalLines]) }];
-    return new IgnoreRules(tree, sets).#with("", ".git/info/exclude");
+    return new IgnoreRules(tree, sets).#with("", `${upTo(tree)}.git/info/exclude`);
   }
 
   /** Adds the rules of a folder, given relative to the workspace, "" for itself. Reads them only if `entries` contain a
    * `.gitignore`. */
   below(folder: string, entries: readonly FolderEntry[]): IgnoreRules {
     if (!entries.some(({ name, kind }) => name === ".gitignore" && kind === "file")) return this;
-    const base = folder === "" ? "" : `${folder}/`;
-    return this.#with(base, `${base}.gitignore`);
+    const base = fromTop(this.#tree, folder || ".");
+    return this.#with(base === "." ? "" : `${base}/`, folder === "" ? ".gitignore" : `${folder}/.gitignore`);
   }
 
   ignores(path: string, isFolder: boolean): boolean {
     let ignored = false;
+    const whole = fromTop(this.#tree, path);
     for (const { base, rules } of this.#sets) {
-      ignored = rules.decide(path.slice(base.length), isFolder) ?? ignored;
+      ignored = rules.decide(whole.slice(base.length), isFolder) ?? ignored;
     }
     return ignored;
   }

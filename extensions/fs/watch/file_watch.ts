@@ -42,9 +42,10 @@ export class FileWatch {
   #untold: Report = emptyReport();
   #isOff = false;
 
-  constructor(root: string, tree: Tree) {
-    this.#look = new WorkspaceLook(root, tree);
-    this.#git = new GitContents(root);
+  /** `all`: also outside the workspace, in all of the repository around it. */
+  constructor(root: string, tree: Tree, { all = false } = {}) {
+    this.#look = new WorkspaceLook(root, tree, { all });
+    this.#git = new GitContents(root, { all });
   }
 
   /** A command is about to begin: what has changed until now was not its work. */

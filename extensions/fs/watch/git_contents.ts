@@ -2,7 +2,7 @@ import { AT } from "../tree/tree.ts";
 import type { Stamp } from "./workspace_look.ts";
 import { ByteBuffer, type EnvironmentView, smallTextFile } from "@vis/extension";
 import { Buffer } from "node:buffer";
-import { join, relative, resolve, sep } from "node:path";
+import { join, posix, relative, resolve, sep } from "node:path";
 
 const MOST_BYTES = 64 << 20;
 /** Of an entry of an index: before its hash, and between the hash and the name. */
@@ -15,11 +15,13 @@ type Spawn = EnvironmentView["spawn"];
  * git's objects. */
 export class GitContents {
   readonly #workspace: string;
+  readonly #all: boolean;
   #stamp = "";
   #hashes: ReadonlyMap<string, Entry> = new Map();
 
-  constructor(workspace: string) {
+  constructor(workspace: string, { all = false } = {}) {
     this.#workspace = workspace;
+    this.#all = all;
   }
 
   /** Reads the index, if it has changed. `root`: the top of the repository around the workspace, if there is one. */
@@ -35,9 +37,12 @@ export class GitContents {
       : null;
     const settings = place === null ? null : await smallTextFile(join(place.commonDir, "config"));
     const hashBytes = /objectformat\s*=\s*sha256/i.test(settings ?? "") ? 32 : 20;
-    this.#hashes = bytes === null || place === null
-      ? new Map()
-      : entriesOf(Buffer.from(bytes.buffer), { hashBytes, prefix: place.prefix, before: info?.mtime?.getTime() ?? 0 });
+    this.#hashes = bytes === null || place === null ? new Map() : entriesOf(Buffer.from(bytes.buffer), {
+      hashBytes,
+      prefix: place.prefix,
+      all: this.#all,
+      before: info?.mtime?.getTime() ?? 0,
+    });
   }
 
   /** Whether a file with this stamp has the content that the index names. */
@@ -106,10 +111,16 @@ async function repositoryAt(top: string, workspace: string): Promise<Repository 
   return { gitDir, commonDir, prefix: below === "" ? "" : `${below}/` };
 }
 
-/** The files of an index below a folder. One that may have changed as the index was written is left out. */
+/** The files of an index below a folder, or all of them relative to it. One that may have changed as the index was written
+ * is left out. */
 function entriesOf(
   index: Buffer<ArrayBuffer>,
-  { hashBytes, prefix, before }: { readonly hashBytes: number; readonly prefix: string; readonly before: number },
+  { hashBytes, prefix, all, before }: {
+    readonly hashBytes: number;
+    readonly prefix: string;
+    readonly all: boolean;
+    readonly before: number;
+  },
 ): ReadonlyMap<string, Entry> {
   const found = new Map<string, Entry>();
   const version = index.length < 12 || index.toString("latin1", 0, 4) !== "DIRC" ? 0 : index.readUInt32BE(4);
@@ -122,9 +133,14 @@ function entriesOf(
     if (end < 0) break;
     const path = index.toString("utf8", from, end), isStaged = (flags & 0x3000) === 0;
     const modified = index.readUInt32BE(at + 8) * 1_000 + index.readUInt32BE(at + 12) / 1e6;
-    if (isStaged && path.startsWith(prefix) && modified < before) {
+    const isInside = path.startsWith(prefix);
+    if (isStaged && (all || isInside) && modified < before) {
       const hash = index.subarray(at + STAT_BYTES, at + STAT_BYTES + hashBytes);
-      found.set(path.slice(prefix.length), { hash, size: index.readUInt32BE(at + 36), modified });
+      found.set(isInside ? path.slice(prefix.length) : posix.relative(`/${prefix}`, `/${path}`), {
+        hash,
+        size: index.readUInt32BE(at + 36),
+        modified,
+      });
     }
     at += Math.ceil((end - at + 1) / 8) * 8;
   }

@@ -1,8 +1,8 @@
 import { Pace } from "@vis/extension";
-import { isGuarded } from "../confine.ts";
+import { isGuarded, upTo } from "../confine.ts";
 import { Kernel } from "../tree/kernel.ts";
 import { AT, nameBytes, STAMP, type Tree } from "../tree/tree.ts";
-import { entriesOf, IgnoreRules, NEVER } from "../walk/walk.ts";
+import { entriesOf, IgnoreRules, NEVER, plainPath, rulesAbove } from "../walk/walk.ts";
 
 /** Files, links and folders beyond which a workspace is not looked at: a look would take longer than most commands. */
 const MAX_LOOKED = 100_000;
@@ -46,13 +46,16 @@ export class WorkspaceLook {
   /** What Vis itself has made since the last look. */
   readonly #accepted = new Map<string, Stamp | null>();
   readonly #root: string;
+  /** The folder that is looked at first, and that contains all others. */
+  readonly #start: string;
   readonly #eventsFrom: number;
   #events: FolderEvents | null = null;
 
-  constructor(root: string, tree: Tree, { eventsFrom = EVENTS_FROM } = {}) {
+  constructor(root: string, tree: Tree, { eventsFrom = EVENTS_FROM, all = false } = {}) {
     this.#root = root;
     this.#tree = tree;
-    this.#top = IgnoreRules.of(tree);
+    this.#start = all ? upTo(tree).slice(0, -1) : "";
+    this.#top = rulesAbove(tree, this.#start || ".") ?? IgnoreRules.of(tree);
     this.#eventsFrom = eventsFrom;
   }
 
@@ -60,7 +63,7 @@ export class WorkspaceLook {
   async next(): Promise<readonly Difference[]> {
     using tree = this.#tree.held();
     const before = this.#folders, now = new Map<string, Seen>(), pace = new Pace();
-    const found: Difference[] = [], open: [folder: string, above: IgnoreRules][] = [["", this.#top]];
+    const found: Difference[] = [], open: [folder: string, above: IgnoreRules][] = [[this.#start, this.#top]];
     const dirty = this.#events?.take() ?? null;
     const isSame = (folder: string, above: IgnoreRules, known: Seen): boolean =>
       dirty !== null && !dirty.has(folder) && known.above === above && (this.#events?.isWatched(folder) ?? false);
@@ -88,7 +91,8 @@ export class WorkspaceLook {
     this.#folders = now;
     if (count >= this.#eventsFrom) this.#events ??= new FolderEvents(this.#root);
     const hasRules = before !== null && found.some(({ path }) => path === ".gitignore" || path.endsWith("/.gitignore"));
-    const all = found.flatMap((one) => this.#withoutAccepted(one));
+    const all = found.map((one) => ({ ...one, path: plainPath(tree, one.path) }))
+      .flatMap((one) => this.#withoutAccepted(one));
     this.#accepted.clear();
     // Other rules leave out what is still there, and let in what was there before.
     return hasRules ? all.filter(({ path, after }) => after !== null || this.stamp(path) === null) : all;

@@ -13,7 +13,13 @@ import { probeWalls, type WallProbe } from "../../sandbox/host/probe_walls.ts";
 import type { WallName } from "../../sandbox/sandbox.ts";
 import { buildRegistry } from "../extensions/extension_source.ts";
 import { tryWalls } from "../session/open_session.ts";
-import { type EnvironmentVariables, programSettings, type Settings, type ShippedParts } from "../settings/settings.ts";
+import {
+  type EnvironmentVariables,
+  programSettings,
+  rootOf,
+  type Settings,
+  type ShippedParts,
+} from "../settings/settings.ts";
 
 /** Checks what blocks will run in: a sandbox as configured, then each wall separately, behind the same launcher.
  * `signal` ends the children; the results are then meaningless. */
@@ -121,6 +127,7 @@ export async function diagnoseCommands(
       { name: "commands", ...own },
       ...await askExtensions(settings, {
         parts,
+        root: rootOf(settings, env),
         spawn: runs ? spawn : null,
         spawnInWorkspace: runs ? spawnInWorkspace : null,
       }),
@@ -165,16 +172,22 @@ async function faultOf(spawn: NonNullable<DoctorContext["spawn"]>): Promise<stri
 
 async function askExtensions(
   settings: Settings,
-  { parts, ...spawns }: { readonly parts: ShippedParts } & Pick<DoctorContext, "spawn" | "spawnInWorkspace">,
+  { parts, root, ...spawns }:
+    & { readonly parts: ShippedParts; readonly root: string | null }
+    & Pick<
+      DoctorContext,
+      "spawn" | "spawnInWorkspace"
+    >,
 ): Promise<readonly CheckResult[]> {
   const { loaded, registry } = await buildRegistry(settings, parts, {
     folders: settings.home === null ? [] : await discoverFolders(settings),
     off: true,
   });
   const { workspace, home } = settings;
+  const place = { workspace, home, ...root === null || root === workspace ? {} : { root } };
   const asked = loaded.map(async ({ namespace, doctor }): Promise<readonly CheckResult[]> => {
     try {
-      const asked = () => doctor?.({ config: registry.configOf(namespace), ...spawns, workspace, home });
+      const asked = () => doctor?.({ config: registry.configOf(namespace), ...spawns, ...place });
       return await answerInTime(asked, { ms: EXTENSION_MS, clock: REAL_CLOCK }) ?? [];
     } catch (error) {
       const fix = "This is a fault of the extension; exclude it with extensions.deny";

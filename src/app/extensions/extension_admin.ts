@@ -449,8 +449,10 @@ async function runExtensionCommand(
     const programs = new ConversationPrograms();
     const { spawn: walled } = programsOf(options.settings, options.parts);
     const spawn = programs.bind(walled, { workspace, signal: programs.closed });
+    const root = rootOf(options.settings, options.parts.env);
+    const place = root === null || root === workspace ? { workspace } : { workspace, root };
     try {
-      const ran = Promise.resolve(command.run(given, { print, ask, workspace, home, config, store, spawn }));
+      const ran = Promise.resolve(command.run(given, { print, ask, ...place, home, config, store, spawn }));
       const code = await abortable(ran, options.signal);
       return typeof code === "number" ? code : 0;
     } catch (error) {

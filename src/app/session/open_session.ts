@@ -69,7 +69,10 @@ export async function openSession(request: OpenRequest, { env, telemetry, ...par
       ...(locked ? {} : { ...commands, ...approvalRules(settings) }),
       ...await hooksOf(settings, commands),
       secrets: settings.config.secrets,
-      repositoryRoot: (workspace) => locked || workspace !== settings.workspace ? null : rootOf(settings, env),
+      repositoryRoot: (workspace) => {
+        const path = locked || workspace !== settings.workspace ? null : rootOf(settings, env);
+        return path === null ? null : { path, isOpen: request.root ?? false };
+      },
       obeyedPaths: obeyedPaths(env, settings),
       ...{ oneRequest: request.oneRequest ?? false, now: Date.now, owner: own.owner, children: { live, idleMs } },
       settings: { ...querySettings(settings, env), reasoning: request.reasoning ?? null },
@@ -229,7 +232,7 @@ function obeyedPaths(
   const user = { home: env["HOME"] || "/", visHome, env };
   const load = async () => new (await import("../../processes/obeyed_paths.ts")).ObeyedPaths(user);
   let obeyed: ReturnType<typeof load> | null = null;
-  return async (workspace, paths) => await (await (obeyed ??= load())).of(workspace, paths);
+  return async (workspace, paths, root) => await (await (obeyed ??= load())).of(workspace, paths, root);
 }
 
 /** Says that commands run without a question, where the wall is not whole. */

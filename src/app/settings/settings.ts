@@ -321,7 +321,7 @@ export function programsOf(
     readonly env: EnvironmentVariables;
     readonly mode?: UnwalledMode | undefined;
   },
-): Required<Pick<EnvironmentParts, "spawn" | "programWalls">> {
+): Required<Pick<EnvironmentParts, "spawn" | "programWalls" | "networkScopes">> {
   const load = async (): Promise<AskedPrograms> => {
     const [{ AskedPrograms }, { programWall }] = await Promise.all([
       import("../../processes/asked/asked_programs.ts"),
@@ -339,6 +339,7 @@ export function programsOf(
   return {
     spawn: async (workspace, argv, options, caller) => await (await programs()).spawn(workspace, argv, options, caller),
     programWalls: async () => await (await programs()).walls(),
+    networkScopes: async (workspace, argv, options) => await (await programs()).networkScopes(workspace, argv, options),
   };
 }
 

@@ -2,7 +2,7 @@ import { basename, join } from "node:path";
 import { firstEntries, smallTextFile } from "../../domain/kit/files.ts";
 import { oneLine, visibleText } from "../../domain/kit/text.ts";
 
-const NAME = /^[a-z][a-z0-9-]*$/;
+const NAME = /^[a-z][a-z0-9_-]*$/;
 const MOST_FILES = 200, MOST_NAMES = 2_000;
 const MOST_BYTES = 100_000;
 const HEADER = /^---\n([^]*?)\n---\n/;
@@ -20,14 +20,25 @@ interface PromptFiles {
   readonly notes: readonly string[];
 }
 
-/** The files `.vis/prompts/*.md` of the workspace, then `prompts/*.md` of Vis's own folder; the first of a name counts.
- * Links are not followed: a repository must not send a file from elsewhere. */
+/** The files `.vis/prompts/*.md` and `.claude/commands/*.md` of the workspace, then `prompts/*.md` of Vis's own folder and
+ * `.claude/commands/*.md` of the user's home folder; the first of a name counts. Links are not followed: a repository
+ * must not send a file from elsewhere. */
 export async function promptFiles(
-  { workspace, home }: { readonly workspace: string; readonly home: string | null },
+  { workspace, home, userHome = null }: {
+    readonly workspace: string;
+    readonly home: string | null;
+    readonly userHome?: string | null;
+  },
 ): Promise<PromptFiles> {
   const found = new Map<string, PromptFile>();
   const notes: string[] = [];
-  for (const folder of [join(workspace, ".vis", "prompts"), ...home === null ? [] : [join(home, "prompts")]]) {
+  const folders = [
+    join(workspace, ".vis", "prompts"),
+    join(workspace, ".claude", "commands"),
+    ...home === null ? [] : [join(home, "prompts")],
+    ...userHome === null ? [] : [join(userHome, ".claude", "commands")],
+  ];
+  for (const folder of folders) {
     const { names, hasMore } = await namesIn(folder);
     if (hasMore) notes.push(`${folder} has over ${MOST_FILES} prompts or ${MOST_NAMES} files: some are left out`);
     for (const name of names) {

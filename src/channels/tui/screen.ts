@@ -1,4 +1,5 @@
 import { Buffer } from "node:buffer";
+import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { setKeybindings, type Terminal, TuiAltScreen } from "@earendil-works/pi-tui";
 import type { Conversation as Branch } from "../../conversation/conversations.ts";
@@ -172,7 +173,10 @@ export class Screen implements PanelActions {
     this.#tui.setFocus({ handleInput, render: () => [], invalidate: () => {} });
     this.#input.component.focused = true;
     const [{ home }, { workspace }] = [this.#parts, this.#session];
-    const [history, files] = await Promise.all([InputHistory.at(home, workspace), promptFiles({ workspace, home })]);
+    const [history, files] = await Promise.all([
+      InputHistory.at(home, workspace),
+      promptFiles({ workspace, home, userHome: homedir() }),
+    ]);
     [this.#history, this.#prompts] = [history, files.prompts];
     this.#command();
     this.#input.remember(await this.#history?.read() ?? []); // before the first key

@@ -85,10 +85,13 @@ export function reviewRequest(target: string): string {
     : `Review all changes since this branch left ${target} (from the merge base), with the uncommitted ones.`;
 }
 
-/** The request of a prompt that the user keeps: the words after its name take the place of `$ARGUMENTS`, or follow the
- * text. */
+/** The request of a prompt that the user keeps: the words after its name take the place of `$ARGUMENTS`, each of them that
+ * of `$1` to `$9`, or all follow the text. */
 export function requestOfPrompt(text: string, words: string): string {
-  return text.includes("$ARGUMENTS") ? text.replaceAll("$ARGUMENTS", () => words) : `${text}\n\n${words}`.trim();
+  const place = /\$(?:ARGUMENTS|([1-9])(?!\d))/g;
+  if (!place.test(text)) return `${text}\n\n${words}`.trim();
+  const each = words.split(/\s+/);
+  return text.replace(place, (_, at?: string) => at === undefined ? words : each[Number(at) - 1] ?? "");
 }
 
 /** The text of a message as a request: one with images needs none. */

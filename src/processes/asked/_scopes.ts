@@ -29,6 +29,8 @@ export interface ScopePlace {
   readonly find: (program: string) => string | null;
   /** Real path of a folder; null if there is none. */
   readonly folder: (path: string) => string | null;
+  /** Whether the network is asked for: lasting answers then cover what package managers fetch. */
+  readonly network?: boolean;
 }
 
 /** The scopes of a command. A later command has a scope if its own computed one is the same text. */
@@ -142,6 +144,25 @@ const SUBCOMMANDS: Readonly<Record<string, { readonly of: ReadonlySet<string>; r
   make: { of: words("test check all build lint clean"), runs: "what the Makefile says" },
   ruff: { of: words("check format"), runs: "" },
 };
+/** Subcommands that fetch packages: a lasting answer about the network allows them with any further packages. */
+const FETCHING: Readonly<Record<string, { readonly of: ReadonlySet<string>; readonly runs: string }>> = {
+  npm: { of: words("install i add update up"), runs: "scripts of packages" },
+  pnpm: { of: words("install i add update up fetch"), runs: "scripts of packages" },
+  yarn: { of: words("install add up upgrade"), runs: "scripts of packages" },
+  bun: { of: words("install i add update"), runs: "scripts of packages" },
+  deno: { of: words("install add cache update outdated"), runs: "" },
+  pip: { of: words("install download"), runs: "scripts of packages" },
+  uv: { of: words("sync add lock"), runs: "scripts of packages" },
+  poetry: { of: words("install add update lock"), runs: "scripts of packages" },
+  cargo: { of: words("fetch add update"), runs: "" },
+  go: { of: words("get mod"), runs: "" },
+  dotnet: { of: words("add"), runs: "what the project files say" },
+  bundle: { of: words("install update"), runs: "scripts of packages" },
+  composer: { of: words("install update require"), runs: "scripts of packages" },
+};
+/** Their packages, and options that choose what is kept or printed. */
+const PACKAGE =
+  /^(?:@[\w.-]+\/[\w.@^~-]+|-[DEU]|-r|--(?:save-(?:dev|exact|optional)|no-save|no-audit|no-fund|prefer-offline|production|frozen-lockfile|ignore-scripts|dev|upgrade))$/;
 /** Programs that run nothing else and write at most to places that their arguments name. */
 const PLAIN = words(`
   cat ls head tail wc grep egrep fgrep rg diff cmp stat file du df date uname whoami id basename dirname realpath readlink
@@ -204,13 +225,14 @@ function partScope(
   }
   const outside = outsidePath(args, workspace);
   if (outside) return outside;
-  const lead = leadingWords(name, args);
+  const lead = leadingWords(name, args) ?? (place.network ? fetchingWords(name, args) : null);
   const isKnown = [
     PLAIN.has(name),
     INTERPRETERS.has(name),
     name === "sed",
     Object.hasOwn(OPTIONS, name),
     Object.hasOwn(SUBCOMMANDS, name),
+    place.network && Object.hasOwn(FETCHING, name),
     Object.hasOwn(TOOLS, name),
   ];
   if (lead === null && !isKnown.includes(true)) return { never: `${name} may run another program` };
@@ -321,6 +343,15 @@ function leadingWords(
   const isNamed = NAMED.has(first) && !["cargo", "go", "dotnet"].includes(name);
   if (!isNamed) return { words: [first], runs };
   return second === "" || second.startsWith("-") ? null : { words: [first, second], runs };
+}
+
+function fetchingWords(
+  name: string,
+  [first = "", ...rest]: readonly string[],
+): { readonly words: readonly string[]; readonly runs: string | null } | null {
+  const table = FETCHING[name];
+  const isOwn = (word: string): boolean => (FREE.test(word) || PACKAGE.test(word)) && !/^[\w+]+:/.test(word);
+  return table?.of.has(first) && rest.every(isOwn) ? { words: [first], runs: table.runs || null } : null;
 }
 
 /** Programs with their arguments, in order; or why the text may mean something else to a shell. */

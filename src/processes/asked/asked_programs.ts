@@ -4,7 +4,14 @@ import { commandFolder } from "../_command_folder.ts";
 import { holds } from "../_open_folders.ts";
 import { commandText, shellText } from "../../domain/kit/text.ts";
 import type { ApprovalRequest } from "../../domain/query/approval.ts";
-import type { ProgramWalls, SpawnCaller, Spawned, SpawnOptions, UnwalledMode } from "../../extension/spawned.ts";
+import type {
+  NetworkScopes,
+  ProgramWalls,
+  SpawnCaller,
+  Spawned,
+  SpawnOptions,
+  UnwalledMode,
+} from "../../extension/spawned.ts";
 import { hasCallNumbers } from "../../sandbox/confine/libc.ts";
 import { landlockFault } from "../linux_kernel.ts";
 import type { ProcessWall } from "../process_wall.ts";
@@ -88,6 +95,15 @@ export class AskedPrograms {
     return { network: true, whole: false, reason, loopback: true, unix: true, hides: false, leftOut: [], unwalled };
   }
 
+  /** What a lasting answer about the network of a program covers, one text for each program of a command line; or why it
+   * is asked every time. */
+  async networkScopes(workspace: string, argv: readonly string[], options: SpawnOptions): Promise<NetworkScopes> {
+    const cwd = await commandFolder(workspace, options) ?? OWN_FOLDER;
+    const { leftOut } = await this.walls();
+    const { found } = this.#scopes(commandOf(argv), { workspace, cwd, options, leftOut, network: true });
+    return found;
+  }
+
   /** How much of the wall there is, as far as it is known now. */
   async state(): Promise<WallState> {
     return await (this.#options.state ?? (() => wallState(this.#options.wall)))();
@@ -134,11 +150,12 @@ export class AskedPrograms {
 
   #scopes(
     command: AskedCommand,
-    { workspace, cwd, options, leftOut }: {
+    { workspace, cwd, options, leftOut, network = false }: {
       readonly workspace: string;
       readonly cwd: string;
       readonly options: SpawnOptions;
       readonly leftOut: readonly string[];
+      readonly network?: boolean;
     },
   ) {
     const { env, visHome, temporary = [tmpdir(), "/tmp", "/var/tmp", "/dev/shm"] } = this.#options;
@@ -147,6 +164,7 @@ export class AskedPrograms {
     const place: ScopePlace = {
       workspace,
       cwd,
+      network,
       shell: Deno.build.os === "windows" ? "powershell" : "sh",
       changeable: [workspace, ...temporary.flatMap(realPathOf), ...visHome === null ? [] : realPathOf(visHome)],
       find: (program) => {

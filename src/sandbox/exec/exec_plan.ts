@@ -64,6 +64,8 @@ export interface ExecPolicy {
   readonly network: ProgramNetwork;
   /** Null where the system gives none. */
   readonly namespaces: OwnNamespaces | null;
+  /** The ids that a program of root takes: those of the user whose files it changes. */
+  readonly owner?: { readonly uid: number; readonly gid: number } | null;
   readonly limits: {
     readonly openFiles: number;
     readonly fileBytes: number;
@@ -101,7 +103,7 @@ export function execPlan(policy: ExecPolicy, machine: ExecMachine): Plan {
   if (!input) readNothing(plan);
   if (namespaces === null) endWithParent(plan);
   else enterNamespaces(plan, policy, namespaces);
-  dropPrivileges(plan, policy.limits, machine);
+  dropPrivileges(plan, policy, machine);
   restrictPaths(plan, execRules(abi, policy));
   const filter = refusedCalls({ network, own: namespaces !== null, abi });
   const program = [filter.length, filterBytes(filter)]; // struct sock_fprog
@@ -116,12 +118,23 @@ function readNothing(plan: Plan): void {
   plan.close(nothing);
 }
 
-/** Reduces the process to its uid: no capability that a program of root could regain, no new privileges from set-id
+/** Reduces the process to its uid, or that of the owner: no capability that a program of root could regain, no new privileges from set-id
  * files, default signal handling, limits. A limit that is lower already stays: only a privileged process can raise
  * one. */
-function dropPrivileges(plan: Plan, limits: ExecPolicy["limits"], { hardLimit }: ExecMachine): void {
+function dropPrivileges(
+  plan: Plan,
+  { limits, owner = null }: Pick<ExecPolicy, "limits" | "owner">,
+  { hardLimit }: ExecMachine,
+): void {
   // Fails for a user without privileges, who has none to drop.
   for (let one = 0; one <= LAST_CAPABILITY; one++) plan.may("prctl", [PR_CAPBSET_DROP, one]);
+  if (owner !== null) {
+    // Each fails where root itself has no right to it; the program then keeps the ids of root, without its privileges.
+    plan.may("setgroups", [0, 0]);
+    plan.may("setresgid", [owner.gid, owner.gid, owner.gid]);
+    plan.may("setresuid", [owner.uid, owner.uid, owner.uid]);
+    endWithParent(plan); // other ids clear it
+  }
   plan.may("prctl", [PR_CAP_AMBIENT, CLEAR_ALL]);
   plan.must(fault("no_new_privs"), "prctl", [PR_SET_NO_NEW_PRIVS, 1]);
   for (

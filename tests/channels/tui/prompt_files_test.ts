@@ -54,3 +54,25 @@ Deno.test("promptFiles() reads a number of prompts and says that there are more"
     assert.deepEqual(notes, [`${folder} has over 200 prompts or 2000 files: some are left out`]);
   });
 });
+
+Deno.test("promptFiles() reads commands of another agent after those of Vis, with their numbered words", async () => {
+  await withFolder(async (folder) => {
+    const workspace = join(folder, "work"), home = join(folder, "home"), userHome = join(folder, "user");
+    await prompts(join(workspace, ".claude", "commands"), {
+      "fix_issue.md": "---\ndescription: Fix an issue\n---\nFix $1 by $2. All: $ARGUMENTS",
+      "review.md": "claude's",
+    });
+    await prompts(join(workspace, ".vis", "prompts"), { "review.md": "own" });
+    await prompts(join(userHome, ".claude", "commands"), { "mine.md": "Mine" });
+    const { prompts: found } = await promptFiles({ workspace, home, userHome });
+    assert.deepEqual(found.map(({ name, detail }) => [name, detail]), [
+      ["review", "own"],
+      ["fix_issue", "Fix an issue"],
+      ["mine", "Mine"],
+    ]);
+    const text = found[1]?.text ?? "";
+    assert.equal(requestOfPrompt(text, "7 tomorrow"), "Fix 7 by tomorrow. All: 7 tomorrow");
+    assert.equal(requestOfPrompt(text, "7"), "Fix 7 by . All: 7");
+    assert.equal(requestOfPrompt("It costs $100", "now"), "It costs $100\n\nnow");
+  });
+});

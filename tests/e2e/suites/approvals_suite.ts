@@ -12,7 +12,7 @@ const ASKS = replyJson(
 const SAID = final("{{said}}");
 /** The answer on stdout, after the live line. */
 const RAN = /\[2Kran\r\n/;
-const NO = /^Cannot allow network for commands: /;
+const NO = /^Cannot allow network for echo ran: /;
 
 const RUNS = replyJson("const said = await shell.run('echo ran').then((r) => r.stdout.trim(), (e) => e.message)");
 const WRITES = replyJson(
@@ -114,7 +114,7 @@ export function approvalsSuite(launcher: Launcher): void {
       "always, also where nobody can be asked, until it is removed": withUser(async (user) => {
         assert.match(await answer(user, "a"), RAN);
         const [rule] = await rules(user);
-        assert.deepEqual([rule?.scope, rule?.conversationId], ["network for commands", null]);
+        assert.deepEqual([rule?.scope, rule?.conversationId], ["network for echo ran", null]);
         assert.equal((await user.run(["run", "y"])).stdout, "ran\n");
         assert.equal((await user.run(["approvals", "remove", "--all"])).code, 0);
         assert.match((await user.run(["run", "z"])).stdout, NO);

@@ -39,6 +39,7 @@ const bare = (to: { folder?: unknown }): unknown => ({ ...to, folder: BARE.get(O
 
 function countedTree(tree: Tree): Tree & Disposable {
   return {
+    below: tree.below,
     held: () => countedTree(tree),
     [Symbol.dispose]: () => {},
     look: (path) => tree.look(path),

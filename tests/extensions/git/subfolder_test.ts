@@ -12,6 +12,7 @@ interface Folder extends TestRepository {
   readonly api: string;
   readonly view: EnvironmentView;
   readonly asked: string[];
+  readonly diffs: string[];
   // deno-lint-ignore no-explicit-any
   call(name: string, ...args: unknown[]): Promise<any>;
 }
@@ -23,7 +24,7 @@ function subfolder(
 ): void {
   const run = () =>
     repository(async (there) => {
-      const api = join(there.workspace, "packages/api"), asked: string[] = [];
+      const api = join(there.workspace, "packages/api"), asked: string[] = [], diffs: string[] = [];
       await there.write("packages/api/src/app.ts", "one\n");
       await there.write("packages/web/b.ts", "needle\n");
       await there.write(".gitignore", "*.log\n.env\n");
@@ -46,10 +47,18 @@ function subfolder(
         note: () => {},
         programWalls: () => wall.walls(),
         spawn: (argv, options = {}) => wall.spawn(api, argv, { ...options, root: there.workspace }),
+        home: join(there.root, "home/.vis"),
         approve: ({ what }) => {
           asked.push(what);
           return Promise.resolve({ allowed: answer, reason: "the user refused" });
         },
+        openRoot: (what) => {
+          if (what === null) return Promise.resolve({ allowed: false, reason: "nobody was asked" });
+          asked.push(what);
+          return Promise.resolve({ allowed: answer, reason: "the user refused" });
+        },
+        changedFile: (diff) => void diffs.push(diff),
+        watchFiles: (options = {}) => fs.watchFiles?.(view, options) ?? null,
       };
       const call: Folder["call"] = async (path, ...args) => {
         const [space = "", symbol = ""] = path.split(".");
@@ -60,7 +69,7 @@ function subfolder(
         const { args: given = args } = Object(await found.before?.({ env: { ...view, config }, fn: found.fn, args }));
         return await found.fn({ ...view, config }, ...given);
       };
-      await test({ ...there, api, view, asked, call });
+      await test({ ...there, api, view, asked, diffs, call });
     });
   Deno.test({ name, ignore: ignore || missing !== "", fn: run });
 }
@@ -90,7 +99,7 @@ subfolder("git restores files of a subfolder without a question, and others afte
   assert.deepEqual(asked, []);
   await assert.rejects(
     call("git.restore", "../web/b.ts"),
-    /outside the workspace, and the user refused; the user can start Vis in/,
+    /outside the workspace, and the user refused; vis --root/,
   );
   await assert.rejects(call("git.switch", "other", { create: true }), /outside the workspace/);
   assert.match(asked[0] ?? "", /^let git change files in all of .*\/workspace, the repository around the workspace/);
@@ -114,11 +123,86 @@ subfolder("fs reads the repository around a subfolder, and only that", async ({ 
   assert.deepEqual(await call("fs.grep", "../needle"), []);
   assert.equal((await call("fs.stat", "../../a.txt")).path, "../../a.txt");
   await assert.rejects(call("fs.readFile", "../../../beside.txt"), /outside the workspace/);
-  await assert.rejects(call("fs.readFile", "../../none.txt"), /no such file .* relative to .*\/workspace$/);
+  await assert.rejects(call("fs.readFile", "../../none.txt"), /^Error: Cannot read ..\/..\/none.txt: no such file/);
   await assert.rejects(call("fs.readFile", "../../.env"), /may hold keys/);
-  assert.match(asked[0] ?? "", /^in .*\/workspace: read \.env, which may hold keys/);
-  await assert.rejects(call("fs.writeFile", "../../a.txt", "x"), /outside the workspace/);
+  assert.match(asked[0] ?? "", /^read \.\.\/\.\.\/\.env, which may hold keys/);
 });
+
+subfolder("fs searches around a subfolder without what ignore files from the top down leave out", async (there) => {
+  const { call, write } = there;
+  await write("packages/.gitignore", "out/\n!kept.log\n");
+  await write("packages/api/.gitignore", "/own.ts\n");
+  for (const path of ["x.log", "kept.log", "out/a.ts", "own.ts", "sub/own.ts"]) {
+    await write(`packages/api/${path}`, "needle\n");
+    await write(`packages/web/${path}`, "needle\n");
+  }
+  const found = async (glob: string) => (await call("fs.glob", glob)).filter((path: string) => !path.endsWith(".js"));
+  assert.deepEqual(await found("**"), [".gitignore", "kept.log", "src/app.ts", "sub/own.ts"]);
+  assert.deepEqual(await found("../web/**"), [
+    ...["../web/b.ts", "../web/kept.log", "../web/own.ts", "../web/sub/own.ts"],
+  ]);
+  assert.deepEqual(await found("../*/own.ts"), ["../web/own.ts"]);
+  assert.deepEqual(await found("../api/**"), [".gitignore", "kept.log", "src/app.ts", "sub/own.ts"]);
+  const hits = await call("fs.grep", "needle", { path: "..", glob: "*.ts" });
+  assert.deepEqual(hits.map(({ path }: { path: string }) => path), [
+    ...["sub/own.ts", "../web/b.ts", "../web/own.ts", "../web/sub/own.ts"],
+  ]);
+  const listed = await call("fs.listFiles", "..", { depth: 2 });
+  assert.ok(!listed.some(({ path }: { path: string }) => /x\.log|out|^own/.test(path)), JSON.stringify(listed));
+  assert.deepEqual(await call("fs.glob", "../web/*.log", { all: true }), ["../web/kept.log", "../web/x.log"]);
+  const { changes } = await call("shell.run", "echo > new.log; echo > own.ts; echo > new.ts");
+  assert.deepEqual(changes.added, ["new.ts"]);
+});
+
+subfolder("fs changes files around a subfolder only if the user allows it, and never what git obeys", async (there) => {
+  const { call, asked, workspace } = there;
+  await call("fs.readFile", "../web/b.ts");
+  await assert.rejects(
+    call("fs.writeFile", "../web/b.ts", "x"),
+    /outside the workspace, and the user refused; vis --root/,
+  );
+  await assert.rejects(call("fs.move", "src/app.ts", "../web/app.ts"), /outside the workspace/);
+  await assert.rejects(call("fs.remove", "../web/b.ts"), /outside the workspace/);
+  await Deno.symlink("../web", join(workspace, "packages/api/web"));
+  await assert.rejects(call("fs.writeFile", "web/new.ts", "x"), /outside the workspace/);
+  assert.equal(asked.length, 4);
+  assert.match(
+    asked[0] ?? "",
+    /^change \.\.\/web\/b\.ts, and other files in all of .*\/workspace, the repository around/,
+  );
+  assert.equal(await Deno.readTextFile(join(workspace, "packages/web/b.ts")), "needle\n");
+});
+
+subfolder("fs changes files around a subfolder, shows and undoes it", async (there) => {
+  const { call, diffs, workspace, view } = there;
+  const text = (path: string) => Deno.readTextFile(join(workspace, path));
+  await call("fs.readFile", "../web/b.ts");
+  await call("fs.readFile", "src/app.ts");
+  const changed = await call("fs.edit", [
+    { path: "../web/b.ts", old: "needle", new: "pin" },
+    { path: "src/app.ts", old: "one", new: "two" },
+  ]);
+  assert.deepEqual(changed.map(({ path }: { path: string }) => path), ["../web/b.ts", "src/app.ts"]);
+  assert.equal(await text("packages/web/b.ts"), "pin\n");
+  await call("fs.writeFile", "../core/new/x.ts", "new\n");
+  await call("fs.move", "src/app.ts", "../core/app.ts");
+  assert.equal(await text("packages/core/app.ts"), "two\n");
+  const asked: string[] = [];
+  const print = (line: string) => void asked.push(line);
+  const undo = fs.cli?.find(({ name }) => name === "undo");
+  const place = { print, workspace: view.workspace, root: workspace, home: view.home ?? null };
+  assert.equal(await undo?.run({ scope: "request", list: true }, place as never), 0);
+  assert.match(asked[0] ?? "", /"paths":\["\.\.\/core\/new\/x\.ts"\]/);
+  await call("fs.undo", { steps: 3 });
+  assert.equal(await text("packages/web/b.ts"), "needle\n");
+  assert.equal(await text("packages/api/src/app.ts"), "one\n");
+  await assert.rejects(text("packages/core/app.ts"));
+  await assert.rejects(text("packages/core/new/x.ts"));
+  for (const path of ["../../.git/config", "../../.vis/x", "../.git/x", "..", "../../HEAD/../.git/hooks/x"]) {
+    await assert.rejects(call("fs.writeFile", path, "x"), /protected|the workspace is in it/, path);
+  }
+  assert.deepEqual(diffs.length, 0); // results show them
+}, { answer: true });
 
 subfolder(
   "a command in a subfolder reads the repository without its keys, and changes only its folder",
@@ -145,11 +229,12 @@ subfolder(
     );
     await assert.rejects(call("shell.run", "cat ../../.env", { secrets: ["../../.env"] }), /the user refused/);
     await assert.rejects(call("shell.run", "true", { write: [".git"] }), /the user refused/);
-    await assert.rejects(call("shell.run", "true", { write: ["../.."] }), /the user refused/);
+    await assert.rejects(call("shell.run", "true", { write: ["../.."] }), /the user refused; vis --root allows it/);
     assert.match(
       asked.join("\n"),
-      /read \.env, which .*\n.*change this repository's history.*\n.*change .*\/workspace:/,
+      /read \.env, which .*\n.*change this repository's history.*\n.*change files in all of .*\/workspace, the .*: true/,
     );
+    assert.equal((await run("git status --short")).stdout, "?? out/\n?? own.txt\n");
   },
 );
 
@@ -197,10 +282,22 @@ subfolder(
   "a command may change the repository around a subfolder if the user allows it, but not what git obeys",
   async (there) => {
     const { call, workspace } = there;
-    const { code } = await call("shell.run", "echo x > ../../new.txt; echo x >> ../../.git/config", {
-      write: ["../.."],
-    });
+    const { code, changes } = await call(
+      "shell.run",
+      "echo x > ../../new.txt; echo y > ../web/b.ts; echo z > src/app.ts; echo x >> ../../.git/config",
+      { write: ["../.."] },
+    );
     assert.notEqual(code, 0);
+    assert.deepEqual(changes, {
+      files: 3,
+      added: ["../../new.txt"],
+      changed: ["../web/b.ts", "src/app.ts"],
+      removed: [],
+    });
+    await call("fs.undo");
+    assert.equal(await Deno.readTextFile(join(workspace, "packages/web/b.ts")), "needle\n");
+    assert.equal(await Deno.readTextFile(join(workspace, "packages/api/src/app.ts")), "one\n");
+    await call("fs.undo", { redo: true });
     assert.equal(await Deno.readTextFile(join(workspace, "new.txt")), "x\n");
     assert.doesNotMatch(await Deno.readTextFile(join(workspace, ".git/config")), /^x$/m);
   },
@@ -248,3 +345,33 @@ subfolder("git in a command works in a repository of another user", async ({ cal
   const { stdout, stderr } = await call("shell.run", "git log --format=%s");
   assert.equal(stdout, "second\nfirst\n", stderr);
 }, { ignore: Deno.build.os === "windows" || Deno.uid() !== 0 }); // only root can give files away
+
+subfolder(
+  "root in the workspace of another user changes it, and leaves files that belong to that user",
+  async (there) => {
+    const { call, workspace, api } = there;
+    for await (const path of walked(workspace)) await Deno.chown(path, 12345, 12345);
+    await call("fs.writeFile", "new/deep/x.ts", "x\n");
+    await call("fs.readFile", "src/app.ts");
+    await call("fs.edit", "src/app.ts", { old: "one", new: "two" });
+    const { stdout, stderr } = await call(
+      "shell.run",
+      "mkdir made; echo y > made/y; echo z >> src/app.ts; id -u; id -g; id -G",
+    );
+    assert.equal(stdout, "12345\n12345\n12345\n", stderr);
+    await call("git.add", ["src/app.ts", "made"]);
+    await call("git.commit", "of another user");
+    for await (const path of walked(workspace)) assert.equal((await Deno.lstat(path)).uid, 12345, path);
+    assert.equal(await Deno.readTextFile(join(api, "src/app.ts")), "two\nz\n");
+  },
+  { ignore: Deno.build.os === "windows" || Deno.uid() !== 0 },
+);
+
+async function* walked(folder: string): AsyncGenerator<string> {
+  yield folder;
+  for await (const { name, isDirectory } of Deno.readDir(folder)) {
+    const path = join(folder, name);
+    if (isDirectory) yield* walked(path);
+    else yield path;
+  }
+}

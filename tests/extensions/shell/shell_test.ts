@@ -191,7 +191,8 @@ Deno.test("shell.run() asks the user for the network and for paths outside the w
     await Deno.mkdir(`${root}/other`);
     await Deno.writeTextFile(`${root}/w/inside/.env`, "");
     await Deno.symlink("/etc", `${root}/link`);
-    const questions: unknown[] = [];
+    const questions: unknown[] = [], requests: Parameters<NonNullable<EnvironmentView["approve"]>>[0][] = [];
+    let programs = "/usr/bin/npm", changes = false;
     let answer = { allowed: true, reason: "" };
     let hasNetwork = false;
     const asked: [unknown, { network?: boolean; write?: readonly string[]; hideSecrets?: unknown }][] = [];
@@ -208,8 +209,14 @@ Deno.test("shell.run() asks the user for the network and for paths outside the w
           hides: true,
           leftOut: [],
         }),
+      networkScopes: ([, , line = ""]) => {
+        const scopes = programs === "" ? null : [`${line} … (${programs})`];
+        return Promise.resolve(scopes === null ? { never: "it has $" } : { scopes, runs: ["x runs what y says"] });
+      },
       approve: (request) => {
         questions.push(request.scope);
+        requests.push(request);
+        if (changes) programs = "/tmp/npm";
         return Promise.resolve(answer);
       },
     };
@@ -217,8 +224,23 @@ Deno.test("shell.run() asks the user for the network and for paths outside the w
     assert.deepEqual(questions.splice(0), [
       `commands that change ${root}/other`,
       "commands that change /etc",
-      "network for commands",
+      "network for npm ci … (/usr/bin/npm)",
     ]);
+    assert.deepEqual(requests.at(-1)?.scopes, ["network for npm ci … (/usr/bin/npm)"]);
+    assert.equal(requests.at(-1)?.why, "x runs what y says, which Vis can change.");
+    programs = "";
+    await run(env, "curl $(x)", { network: true });
+    const { lasting, why, scope } = requests.at(-1)!;
+    assert.deepEqual({ lasting, why, scope }, {
+      lasting: false,
+      why: "Vis asks every time, because it has $.",
+      scope: "network for this command",
+    });
+    [programs, changes] = ["/usr/bin/npm", true];
+    await assert.rejects(run(env, "npm ci", { network: true }), /program or folder changed after the question/);
+    [programs, changes] = ["/usr/bin/npm", false];
+    asked.pop();
+    questions.splice(0);
     await run({ ...env, secrets: [".env*"] }, "npm test", { secrets: ["inside/.env", "plain"] });
     assert.deepEqual(questions.splice(0), ["the secret file inside/.env for commands"]);
     assert.deepEqual(asked.pop()![1].hideSecrets, { ...HIDE, except: [`${root}/w/inside/.env`, "plain"] });
@@ -236,7 +258,7 @@ Deno.test("shell.run() asks the user for the network and for paths outside the w
     const { length } = asked;
     await assert.rejects(
       run(env, "npm ci", { network: true }),
-      /Cannot allow network for commands: the user said no: offline; vis config/,
+      /Cannot allow network for npm ci … \(\/usr\/bin\/npm\): the user said no: offline; vis config/,
     );
     await assert.rejects(run(env, "true", { write: ["../missing"] }), /changes .*missing: it does not exist/);
     const { approve: _, ...alone } = env;

@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { findSkills } from "../../../extensions/skills/find_skills.ts";
 import skills from "../../../extensions/skills/mod.ts";
+import { type EnvironmentView, fn, z } from "../../../src/extension/mod.ts";
 import { ExtensionRegistry } from "../../../src/extension/registry.ts";
 import { write } from "../../extension/_folders.ts";
-import { recordingLog, VIEW } from "../../extension/_sample.ts";
+import { recordingLog, sample, VIEW } from "../../extension/_sample.ts";
 import { withFolder } from "../../helpers/with_folder.ts";
 
 function skillText(name: string, description: string): string {
@@ -181,4 +183,97 @@ Deno.test("skills are requests by name", () =>
     const found = await skills.requests?.({ workspace: folder, home: null, secrets: [] });
     assert.deepEqual(found?.map(({ name, doc }) => [name, doc]), [["release", "How to release"]]);
     assert.match(found?.[0]?.text ?? "", /skill release.*\$ARGUMENTS/s);
+  }));
+
+Deno.test("skills that cannot be used are named with the reason, once beside an answer and by doctor", () =>
+  withFolder(async (folder) => {
+    await write(folder, {
+      "w/.claude/skills/headless/SKILL.md": "# Headless",
+      "w/.agents/skills/silent/SKILL.md": "---\nname: silent\n---\n",
+      "w/skills/noted.txt": "x",
+      "w/skills/other/README.md": "x",
+      "elsewhere/SKILL.md": skillText("elsewhere", "Out"),
+      "home/skills/mine/SKILL.md": skillText("mine", "Mine"),
+    });
+    await Deno.symlink(join(folder, "elsewhere"), join(folder, "w/skills/linked"));
+    const [workspace, home] = [join(folder, "w"), join(folder, "home")];
+    const registry = new ExtensionRegistry({ log: recordingLog().log, home });
+    registry.register(skills);
+    const told = async () => {
+      const { faults } = await registry.activate({ ...VIEW, workspace });
+      return (faults?.() ?? []).map(({ error }) => error instanceof Error ? error.message : "").sort();
+    };
+    const expected = [
+      `Cannot use the skill ${workspace}/.agents/skills/silent: its SKILL.md has no description`,
+      `Cannot use the skill ${workspace}/.claude/skills/headless: its SKILL.md does not begin with lines of name and ` +
+      "description between two lines of ---",
+      `Cannot use the skill ${workspace}/skills/linked: it is a link out of the repository`,
+    ];
+    assert.deepEqual(await told(), expected);
+    assert.deepEqual(await told(), []);
+    const none = { config: {}, spawn: null, spawnInWorkspace: null };
+    const checks = await skills.doctor?.({ ...none, workspace, home }) ?? [];
+    assert.deepEqual(checks.map(({ found }) => found).sort(), expected);
+    assert.deepEqual(checks.map(({ state }) => state), ["warn", "warn", "warn"]);
+  }));
+
+Deno.test("skills of other agents in the home folder come last", () =>
+  withFolder(async (folder) => {
+    await write(folder, {
+      "user/.claude/skills/a/SKILL.md": skillText("a", "of claude"),
+      "user/.claude/skills/b/SKILL.md": skillText("b", "of claude"),
+      "user/.agents/skills/b/SKILL.md": skillText("b", "of agents"),
+      "home/skills/a/SKILL.md": skillText("a", "of vis"),
+    });
+    const places = { workspace: join(folder, "w"), home: join(folder, "home"), userHome: join(folder, "user") };
+    const found = async (own: Parameters<typeof findSkills>[0]) =>
+      (await findSkills(own)).skills.map(({ name, description }) => `${name} ${description}`);
+    assert.deepEqual(await found(places), ["a of vis", "b of agents"]);
+    assert.deepEqual(await found({ ...places, home: null }), []);
+  }));
+
+Deno.test("the instructions of another folder follow the first file that is read in it, and stay for later requests", () =>
+  withFolder(async (folder) => {
+    const root = await Deno.realPath(folder), workspace = join(root, "packages/api");
+    await write(folder, {
+      "AGENTS.md": "Of the top.",
+      "packages/api/AGENTS.md": "Of api.",
+      "packages/api/src/deep/AGENTS.md": "Of deep.",
+      "packages/core/AGENTS.md": "Of core.\n@../style.md",
+      "packages/style.md": "Style.",
+      "packages/core/src/CLAUDE.md": "Of core's source.",
+    });
+    const registry = new ExtensionRegistry({ log: recordingLog().log });
+    const notes: string[] = [];
+    registry.register({
+      ...sample({ namespace: "test.reader" }),
+      symbols: [fn("read", async ({ fileRead }: EnvironmentView, path: string) => await fileRead?.(path), {
+        doc: "Reads.",
+        args: z.tuple([z.string()]),
+        returns: "unknown",
+      })],
+    });
+    registry.register(skills);
+    const conversation = async (conversationId: string) => {
+      const env = { ...VIEW, conversationId, workspace, root, note: (text: string) => void notes.push(text) };
+      const active = await registry.activate(env);
+      const alias = active.functions.find((name) => name.endsWith(".read") && !name.startsWith("skills"))!;
+      return {
+        block: active.blocks.join("\n"),
+        read: (path: string) => active.call(alias, [path], { env, signal: new AbortController().signal }),
+      };
+    };
+    const { block, read } = await conversation("one");
+    assert.match(block, /Of the top\.[\s\S]*Of api\./);
+    for (const path of ["package.json", "src/x.ts", "../../README.md"]) await read(path);
+    assert.deepEqual(notes.splice(0), []);
+    for (const path of ["../core/src/a.ts", "../core/src/b.ts", "../core/x.ts"]) await read(path);
+    assert.deepEqual(notes.splice(0), [
+      "../core/AGENTS.md of the project:\nOf core.\nStyle.",
+      "../core/src/CLAUDE.md of the project:\nOf core's source.",
+    ]);
+    await read("src/deep/a.ts");
+    assert.deepEqual(notes.splice(0), ["src/deep/AGENTS.md of the project:\nOf deep."]);
+    assert.match((await conversation("one")).block, /Of api\.[\s\S]*Of core\.[\s\S]*Of deep\./);
+    assert.doesNotMatch((await conversation("two")).block, /Of core/);
   }));

@@ -337,3 +337,31 @@ Deno.test("a command that a lasting answer covers as a whole says what its progr
   assert.deepEqual(runs("npm install"), ["npm install runs what package.json says"]);
   assert.deepEqual(runs("cat a.txt"), []);
 });
+
+Deno.test("commandScopes() where the network is asked for, package managers are covered with any packages", () => {
+  const scopesOf = (line: string) => {
+    const found = commandScopes(line, { ...PLACE, network: true });
+    return "never" in found ? `no: ${found.never}` : found.scopes.join(" + ");
+  };
+  const cases: Readonly<Record<string, string>> = {
+    "npm install": "npm install … (/usr/lib/npm/npm-cli.js)",
+    "npm install -D left-pad@1.3.0 @types/node": "npm install … (/usr/lib/npm/npm-cli.js)",
+    "npm ci && npm test": "npm ci … (/usr/lib/npm/npm-cli.js) + npm test … (/usr/lib/npm/npm-cli.js)",
+    "npm install --registry=https://evil.example": "no: --registry=https://evil.example is outside the workspace",
+    "npm install git+ssh://evil.example/x": "no: git+ssh://evil.example/x is outside the workspace",
+    "npm install github:evil/x": "npm install github:evil/x (/usr/lib/npm/npm-cli.js)",
+    "npm install ../other": "no: ../other is outside the workspace",
+    "npm publish": "no: npm publish may run a program or change more than its files",
+    "pip install -r requirements.txt": "pip install … (/usr/bin/pip)",
+    "uv sync": "uv sync … (/usr/bin/uv)",
+    "uv run x.py": "uv run x.py (/usr/bin/uv)",
+    "cargo fetch --locked": "cargo fetch … (/usr/bin/cargo)",
+    "curl https://example.org": "no: curl is a program that sends data out",
+    "git fetch": "no: git is a program that changes settings or rights",
+    "npx cowsay": "no: npx is a program that runs others",
+    "npm install $(cat x)": "no: it has $",
+  };
+  assert.deepEqual(Object.fromEntries(Object.keys(cases).map((line) => [line, scopesOf(line)])), cases);
+  const without = commandScopes("uv sync", PLACE);
+  assert.ok("never" in without);
+});

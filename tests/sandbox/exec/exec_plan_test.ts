@@ -152,3 +152,19 @@ for (let abi = 1; abi <= 7; abi++) {
     }
   });
 }
+
+Deno.test("a command of root in the workspace of a user takes that user's ids, after it has closed the way back", () => {
+  const steps = stepsOf({ owner: { uid: 1000, gid: 100 } });
+  const at = (call: string) => calls(steps).indexOf(call);
+  const idsOf = (call: string) => steps.filter((step) => step.call === call).map(({ args }) => args);
+  assert.deepEqual(idsOf("setgroups"), [[0, 0]]);
+  assert.deepEqual(idsOf("setresgid"), [[100, 100, 100]]);
+  assert.deepEqual(idsOf("setresuid"), [[1000, 1000, 1000]]);
+  assert.ok(at("setgroups") < at("setresgid") && at("setresgid") < at("setresuid") && at("setresuid") < at("capset"));
+  const dropped = steps.findLastIndex(({ call, args }) => call === "prctl" && args[0] === 24);
+  assert.ok(dropped < at("setgroups"), "only root can reduce what it may have");
+  // Other ids clear the signal with which it ends with its parent.
+  const ends = steps.findLastIndex(({ call, args }) => call === "prctl" && args[0] === PR_SET_PDEATHSIG);
+  assert.ok(ends > at("setresuid"));
+  assert.ok(!calls(stepsOf({})).includes("setresuid"));
+});

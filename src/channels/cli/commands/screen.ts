@@ -12,6 +12,7 @@ const SCREEN_FLAGS = [
   FLAGS.provider,
   FLAGS.db,
   FLAGS.shell,
+  FLAGS.root,
   FLAGS.cwd,
 ] as const;
 

@@ -39,6 +39,7 @@ function addRun(program: Command, { services, io, finish }: Context): void {
     .addOption(withoutExtension())
     .option(...FLAGS.db)
     .option(...FLAGS.shell)
+    .option(...FLAGS.root)
     .option(...FLAGS.cwd)
     .addHelpText("after", EXAMPLES)
     .action(async (words: string[], flags: RunFlags) => {

@@ -123,6 +123,7 @@ function addProtocol(
     .option(...FLAGS.provider)
     .option(...FLAGS.db)
     .option(...FLAGS.shell)
+    .option(...FLAGS.root)
     .option(...FLAGS.cwd)
     .addHelpText("after", examples)
     .action(async (flags: OpenRequest) => {
