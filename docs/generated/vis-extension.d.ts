@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 6057a3f2f389085e4838aba662b74cf9e526bd264930b3bd93b0d08275a7ecef
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: d51f53925b1f17a7732c01029803da623f78ecfa1ac3f74c8c4d4493f06143cf
 import { z } from 'zod';
 
 /** Any value that JSON can express. */
@@ -331,6 +331,14 @@ export interface Spawned {
    * add them. */
   readonly repositories?: readonly string[];
 }
+/** What a lasting answer about the network of a program covers, and which files of the workspace that runs; or why it is
+ * asked every time. */
+export type NetworkScopes = {
+  readonly scopes: readonly string[];
+  readonly runs: readonly string[];
+} | {
+  readonly never: string;
+};
 /** What the wall leaves to programs in this run. */
 export interface ProgramWalls {
   readonly network: boolean;
@@ -411,9 +419,12 @@ export interface Extension {
   readonly config?: z.ZodType;
   /** Of shipped extensions: an older name of its section, at the top of the settings file. */
   readonly section?: string;
-  /** Sees what programs change in the workspace, for `env.watchFiles` of all extensions; the first extension that has
-   * it counts. */
-  readonly watchFiles?: (env: EnvironmentView) => FileWatcher;
+  /** Sees what programs change in the workspace, for `env.watchFiles` of all extensions; the first extension that has it
+   * counts. */
+  readonly watchFiles?: (env: EnvironmentView, options: WatchOptions) => FileWatcher;
+  /** Hears of each file that a function of an extension reads for the model, by `env.fileRead`: its path relative to the
+   * workspace. */
+  readonly fileRead?: (env: EnvironmentView, path: string) => void | Promise<void>;
   /** Commands that it adds to `vis`. */
   readonly cli?: readonly CliCommand[];
   /** Called by `vis doctor`, even while the extension is off. */
@@ -531,6 +542,8 @@ export interface ConversationKeys {
   /** Real path of the top of the repository around the workspace, which may be read as well; absent where the workspace
    * is the top, or in none. */
   readonly root?: string;
+  /** Whether the user has allowed changes in all of `root` when Vis was started. */
+  readonly isRootOpen?: boolean;
   /** Read access to everything stored. */
   readonly db?: HistoryReader;
   /** Storage of this extension; no other extension can reach it. */
@@ -572,6 +585,8 @@ export interface ConversationKeys {
   readonly spawn?: Spawn;
   /** What `spawn` leaves to programs; rejects with the reason if none can run. */
   readonly programWalls?: () => Promise<ProgramWalls>;
+  /** What a lasting answer about the network of a program covers, in the words of a question; or why there is none. */
+  readonly networkScopes?: (argv: readonly string[], options: SpawnOptions) => Promise<NetworkScopes>;
   /** Patterns of files that may hold keys, for `isSecretFile`: reading one needs the user's approval. */
   readonly secrets?: readonly string[];
   /** Which of these paths, relative to the workspace and without links, git or Vis would later run or read as settings.
@@ -601,14 +616,19 @@ export interface QueryKeys {
    * question if a lasting answer allows it, and with a refusal if nobody can be asked. Time limits stand still. Present
    * in calls of functions that are `untimed`. */
   readonly approve?: (request: ApprovalRequest) => Promise<Approval>;
+  /** Asks the user, as `approve` does, whether Vis may change all of `root`; the answer counts for every extension. `what`
+   * says what needs it; with null, nobody is asked. Present with `approve` where there is a `root`. */
+  readonly openRoot?: (what: string | null) => Promise<Approval>;
   /** Tells the model something in its next message, once, besides the result of a call. Present in calls. */
   readonly note?: (text: string) => void;
   /** Tells the query of a file that the call changed, as a unified diff, besides the key `diff` of its result. Present
    * in calls. */
   readonly changedFile?: (diff: string) => void;
+  /** Tells extensions that the call reads a file, by its path relative to the workspace. Present in calls. */
+  readonly fileRead?: (path: string) => Promise<void>;
   /** For a program that may change files of the workspace; null where no extension can watch. Present in calls. */
-  readonly watchFiles?: () => FileWatcher | null;
-  /** Tells the user something beside the answer, once. Present in calls. */
+  readonly watchFiles?: (options?: WatchOptions) => FileWatcher | null;
+  /** Tells the user something beside the answer, once. Absent in `extend`. */
   readonly warn?: (text: string) => void;
   /** The first fault of a JSON, JavaScript or TypeScript file by its name and text; null if it parses, and for others.
    * Present in calls. */
@@ -758,7 +778,13 @@ export interface DoctorContext {
   /** The same in the workspace, as in a conversation. */
   readonly spawnInWorkspace: Spawn | null;
   readonly workspace: string;
+  /** As `env.root`. */
+  readonly root?: string;
   readonly home: string | null;
+}
+export interface WatchOptions {
+  /** Also outside the workspace, in all of `root`. */
+  readonly all?: boolean;
 }
 /** A line of `vis doctor`. Unless `state` is "ok", `fix` says what to do. */
 export type DoctorCheck = Readonly<{
@@ -781,6 +807,8 @@ export interface CliContext {
   /** Asks for a line. Rejects where nobody can be asked, and if the user cancels. */
   ask(question: string): Promise<string>;
   readonly workspace: string;
+  /** As `env.root`. */
+  readonly root?: string;
   readonly home: string | null;
   readonly config: unknown;
   /** The state that the extension keeps for all conversations, or for those of this workspace. */
