@@ -3,12 +3,12 @@ import type { Figure } from "./support/figure.ts";
 import { cpuSeconds, proportionalMb } from "./support/process_tree.ts";
 import type { Program, Programs } from "./support/programs.ts";
 import { Terminal, type TerminalOptions } from "./support/terminal.ts";
-import { startTokenStream } from "./support/token_stream.ts";
+import { FIRST_WORD, startTokenStream } from "./support/token_stream.ts";
 import { visRun } from "./support/vis_run.ts";
 
 const TIMES = 5, STREAMS = 3;
 const IDLE_MS = 1_500;
-const PER_SECOND = 200, TOKENS = 2_400, KEYS = 120, KEY_EVERY_MS = 70;
+const PER_SECOND = 200, TOKENS = 2_000, KEYS = 120, KEY_EVERY_MS = 70;
 /** Of 60 in a second. */
 const FRAME_MS = 16.7;
 const ANSWERS = 20, LINES = 500, PAGES = 250;
@@ -71,7 +71,7 @@ async function starts(program: Program, at: Place): Promise<readonly Figure[]> {
 
 /** A key at a time while a reply arrives. */
 async function typing(program: Program, at: Place): Promise<readonly Figure[]> {
-  const [middle, slow, cpu]: [number[], number[], number[]] = [[], [], []];
+  const [middle, slow, cpu, first]: [number[], number[], number[], number[]] = [[], [], [], []];
   for (let time = 0; time < STREAMS; time++) {
     const stream = startTokenStream({ perSecond: PER_SECOND, tokens: TOKENS });
     const env = { VIS_BASE_URL: stream.baseUrl, VIS_MODEL: "stream" };
@@ -80,11 +80,13 @@ async function typing(program: Program, at: Place): Promise<readonly Figure[]> {
     await terminal.until("word1", "Think\r");
     const [begun, before] = [performance.now(), used(terminal)];
     const times: number[] = [];
+    const shown = terminal.until(FIRST_WORD).then(() => performance.now());
     for (let key = 0; key < KEYS; key++) {
       const letter = String.fromCodePoint(FIRST_LETTER + key);
       times.push(await terminal.until(letter, letter));
       await pause(KEY_EVERY_MS);
     }
+    first.push(await shown - await stream.answers);
     cpu.push((used(terminal) - before) * 1_000_000 / (performance.now() - begun));
     middle.push(atShare(times, 0.5));
     slow.push(atShare(times, 0.9));
@@ -96,6 +98,7 @@ async function typing(program: Program, at: Place): Promise<readonly Figure[]> {
   return [
     { what: `${what}, median`, way, unit: "ms", samples: middle, bar: barOf(program, 16) },
     { what: `${what}, 90th percentile`, way, unit: "ms", samples: slow, bar: barOf(program, 16) },
+    { what: "first words of an answer → paint", way, unit: "ms", samples: first, bar: barOf(program, 100) },
     { what: "CPU in a second of this", way, unit: "ms", samples: cpu, bar: null },
   ];
 }

@@ -2,34 +2,45 @@ const EVERY_MS = 5;
 
 export interface TokenStream {
   readonly baseUrl: string;
+  /** Resolves with the time at which the first words of the answer are sent. */
+  readonly answers: Promise<number>;
   close(): Promise<void>;
 }
 
-/** A model of OpenAI's wire format on loopback: a step whose thinking and code arrive at `perSecond` tokens. */
+/** The first word of the answer, and the text of a step before it. */
+export const FIRST_WORD = "Firstly";
+
+/** A model of OpenAI's wire format on loopback: a step whose thinking, code and answer arrive at `perSecond` tokens. */
 export function startTokenStream(
   { perSecond, tokens }: { readonly perSecond: number; readonly tokens: number },
 ): TokenStream {
+  const { promise: answers, resolve } = Promise.withResolvers<number>();
   const server = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen: () => {} }, (request) => {
     if (!request.url.endsWith("/chat/completions")) return Response.json({ data: [{ id: "stream" }] });
-    return new Response(ReadableStream.from(events(step(tokens), perSecond)), {
+    return new Response(ReadableStream.from(events(step(tokens), { perSecond, resolve })), {
       headers: { "content-type": "text/event-stream" },
     });
   });
-  return { baseUrl: `http://127.0.0.1:${server.addr.port}/v1`, close: () => server.shutdown() };
+  return { baseUrl: `http://127.0.0.1:${server.addr.port}/v1`, answers, close: () => server.shutdown() };
 }
 
-/** Half of it is thinking, half of it code. */
+/** A third each is thinking, code and an answer. */
 function step(tokens: number): readonly string[] {
-  const half = Math.ceil(tokens / 2);
-  const thought = Array.from({ length: half }, (_, at) => at % 12 === 11 ? "then.\\n" : `word${at % 97} `);
+  const third = Math.ceil(tokens / 3);
+  const thought = Array.from({ length: third }, (_, at) => at % 12 === 11 ? "then.\\n" : `word${at % 97} `);
   const code = Array.from(
-    { length: half },
+    { length: third },
     (_, at) => at % 6 === 5 ? `n${at};\\n` : at % 6 === 0 ? "const " : `n${at} = `,
   );
-  return ['{"thinking":"', ...thought, '","code":[{"expr":"/* ', ...code, '*/ 1","timeMs":1000}]}'];
+  const answer = Array.from({ length: third }, (_, at) => at % 15 === 14 ? "so.\\n\\n" : `**said${at % 89}** and `);
+  const blocks = ['","code":[{"expr":"/* ', ...code, '*/ 1","timeMs":1000}],"final":{"answer":"'];
+  return ['{"thinking":"', ...thought, ...blocks, `${FIRST_WORD} it `, ...answer, '"}}'];
 }
 
-async function* events(parts: readonly string[], perSecond: number): AsyncGenerator<Uint8Array> {
+async function* events(
+  parts: readonly string[],
+  { perSecond, resolve }: { readonly perSecond: number; readonly resolve: (at: number) => void },
+): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder();
   const chunk = (delta: object, finish: string | null): Uint8Array => {
     const choices = [{ index: 0, delta, finish_reason: finish }];
@@ -40,7 +51,10 @@ async function* events(parts: readonly string[], perSecond: number): AsyncGenera
   for (let sent = 0; sent < parts.length;) {
     await new Promise((resolve) => setTimeout(resolve, EVERY_MS));
     const due = Math.min(parts.length, Math.ceil((performance.now() - begun) / 1000 * perSecond));
-    for (; sent < due; sent++) yield chunk({ content: parts[sent] }, null);
+    for (; sent < due; sent++) {
+      if (parts[sent]?.startsWith(FIRST_WORD)) resolve(performance.now());
+      yield chunk({ content: parts[sent] }, null);
+    }
   }
   yield chunk({}, "stop");
   yield encoder.encode("data: [DONE]\n\n");

@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { useLayoutEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { durationText } from "../../domain/kit/text.ts";
 import {
   type ApprovalAnswer,
@@ -384,12 +384,27 @@ function Block({ number, code, whole, result, diffs, tally }: ShownStep["blocks"
   );
 }
 
-/** What the calls of a block did, and the end of what the failed ones printed. */
+/** Lines of the output of a failed call. */
+const SHOWN_OUTPUT = 8;
+
+/** What the calls of a block did, and the last lines of what the failed ones printed. */
 function Calls({ tally: { text, output, failed } }: { readonly tally: BlockTally }): JSX.Element {
+  const [whole, show] = useState(false);
+  const lines = output === "" ? [] : output.trimEnd().split("\n");
+  const shown = whole ? lines : lines.slice(-SHOWN_OUTPUT);
+  const rest = lines.length - shown.length;
   return (
     <div class={failed ? "result bad calls" : "result calls"}>
       <span class="mark" role="img" aria-label={failed ? "failed" : "succeeded"}>{failed ? "✗" : "✓"}</span>
-      <Pre label="Calls" text={output === "" ? text : `${text}\n${output}`} />
+      <div>
+        <Pre label="Calls" text={text} />
+        {rest > 0 && (
+          <button type="button" class="more" onClick={() => show(true)}>
+            {`Show ${plural(rest, "earlier line")}`}
+          </button>
+        )}
+        {shown.length > 0 && <Pre class="printed" label="Output of failed calls" text={shown.join("\n")} />}
+      </div>
     </div>
   );
 }

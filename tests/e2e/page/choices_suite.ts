@@ -60,7 +60,8 @@ const state = { undone: false };
 
 /** Records one change, of the latest query. */
 const undo = (rigQuery: () => Promise<string>): NonNullable<HttpParts["undo"]> => async (_, { dryRun = false }) => {
-  const diff = "--- a/a.ts\n+++ b/a.ts\n@@ -1 +1 @@\n-const a = 1;\n+const a = 2;\n";
+  const diff = "--- a/a.ts\n+++ b/a.ts\n@@ -1 +1 @@\n-const a = 1;\n+const a = 2;\n" +
+    `--- /dev/null\n+++ b/n.ts\n@@ -0,0 +1,50 @@\n${"+x\n".repeat(50)}`;
   const change = { ...{ id: "0abc-01", at: 7, change: "edit", conversationId: "c", paths: ["a.ts"] } };
   if (state.undone) return { error: "Nothing to undo" };
   state.undone = !dryRun;
@@ -79,7 +80,12 @@ inBrowser("shows what the last request changed in files, and undoes it once that
   };
   await ask(page, "change it");
   await page.locator(".changes .d-added", { hasText: "const a = 2" }).waitFor();
-  assert.match(await page.locator(".changes > summary").innerText(), /^1 file changed \+1 −1/);
+  assert.deepEqual(await page.locator(".changes mark").allInnerTexts(), ["1", "2"]);
+  assert.deepEqual(await page.locator(".changes header").allInnerTexts(), ["a.ts\n+1\n−1", "n.ts (new)\n+50"]);
+  assert.equal(await page.locator(".changes .d-added").count(), 41);
+  await page.getByRole("button", { name: "Show 10 more lines" }).click();
+  assert.equal(await page.locator(".changes .d-added").count(), 51);
+  assert.match(await page.locator(".changes > summary").innerText(), /^1 file changed \+51 −1/);
   await page.getByRole("button", { name: "Undo these changes" }).click();
   await page.locator("#ask-question", { hasText: "Undo the changes of a.ts?" }).waitFor();
   await page.locator("#ask-no").click();
