@@ -404,7 +404,7 @@ class ReplyProgress {
 
   /** The reply is requested again: what arrived so far, of which nothing but a draft was shown, is discarded. */
   again(): void {
-    if (this.#drafted) this.#send({ type: "answer_draft", delta: "", anew: true });
+    if (this.#drafted) this.#send({ type: "answer_draft", delta: "", again: true });
     this.#drafted = false;
     this.#stream = new ReplyStream();
     this.#text = [];

@@ -138,7 +138,7 @@ export class QueryProgress {
     else if (event.type === "iteration_started") this.spent = event;
     else if (event.type === "answer_draft") {
       this.phase = "answering";
-      this.draft = event.anew ? event.delta : this.draft + event.delta;
+      this.draft = event.again ? event.delta : this.draft + event.delta;
     } else if (event.type === "answer_delta") {
       this.phase = "answering";
       this.answer += event.delta;

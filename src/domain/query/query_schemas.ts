@@ -216,7 +216,7 @@ export const QueryEventSchema = z.discriminatedUnion("type", [
   }),
   event("answer_draft", {
     delta: z.string(),
-    anew: z.boolean().optional().describe("Whether the draft so far is withdrawn: the reply is asked for again"),
+    again: z.boolean().optional().describe("Whether the draft so far is withdrawn: the reply is asked for again"),
   }).describe(
     "A piece of an answer while the model writes it. The draft is withdrawn when its iteration finishes with another " +
       "outcome than final; answer_delta replaces it",

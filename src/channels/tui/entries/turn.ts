@@ -71,7 +71,7 @@ export class RunningTurn {
       this.#transcript.add(new LineEntry(said, this.#parts.shown().theme.dim));
     }
     const isOwn = !isChild(event);
-    if (isOwn && event.type === "answer_draft" && !event.anew) return this.#answerEntry().append(event.delta);
+    if (isOwn && event.type === "answer_draft" && !event.again) return this.#answerEntry().append(event.delta);
     if (isOwn && event.type === "answer_delta") return this.#answerEntry().settle(progress.answer);
     if (progress.draft === "" && progress.answer === "") this.#withdraw();
     if (progress.step !== null) this.#draw(progress.step);
