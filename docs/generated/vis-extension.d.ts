@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: d51f53925b1f17a7732c01029803da623f78ecfa1ac3f74c8c4d4493f06143cf
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 4efeb39c305b48887b9332cf272b43d927df129bd1463ad34593b65e8af82d07
 import { z } from 'zod';
 
 /** Any value that JSON can express. */
