@@ -68,9 +68,10 @@ function item(
   name: string,
   detail: string,
   run: PaletteCommand["run"],
-  { keys = "", aliases = [] }: Partial<Pick<PaletteCommand, "keys" | "aliases">> = {},
+  { keys = "", aliases = [], needsWords = false }: Partial<Pick<PaletteCommand, "keys" | "aliases" | "needsWords">> =
+    {},
 ): PaletteCommand {
-  return { name, detail, keys, aliases, run };
+  return { name, detail, keys, aliases, needsWords, run };
 }
 
 /** A command that takes no words. */
@@ -98,6 +99,7 @@ function workCommands(parts: CommandParts): PaletteCommand[] {
       "plan",
       "make a plan and change nothing: /plan split this module",
       (words, typed) => plan(words, { chat, act, typed }),
+      { needsWords: true },
     ),
     item("review", "review changes: /review, /review main, /review HEAD~1", (target) => {
       chat.send({ variables: {}, images: {}, text: reviewRequest(target), only: "review" });
@@ -108,7 +110,9 @@ function workCommands(parts: CommandParts): PaletteCommand[] {
     plain(act, "fork", "continue from an earlier step", () => act.open(new ForkPicker(panels))),
     plain(act, "diff", "show the file changes of the last request", () => showChanges(parts)),
     plain(act, "undo", "undo the file changes of the last request", () => act.undo()),
-    item("rename", "give the conversation another title: /rename the parser", (title) => rename(title, parts)),
+    item("rename", "give the conversation another title: /rename the parser", (title) => rename(title, parts), {
+      needsWords: true,
+    }),
     item("think", `how thoroughly the model thinks: /think ${LEVELS.join(", ")}`, (level) => think(level, parts)),
     item(
       "budget",
@@ -119,7 +123,7 @@ function workCommands(parts: CommandParts): PaletteCommand[] {
     item("btw", "ask something beside the work; it leaves no trace: /btw what is a monad?", (question) => {
       if (question === "") act.tell("Say the question: /btw what is a monad?");
       else act.open(new SideQuestion(panels, question));
-    }),
+    }, { needsWords: true }),
     ...parts.added.some(({ name }) => name === MCP_CHECK)
       ? [item("mcp", "the MCP servers and their states", (words) => added(MCP_CHECK, words, parts))]
       : [],

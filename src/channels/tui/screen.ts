@@ -248,6 +248,11 @@ export class Screen implements PanelActions {
     await this.#idle("show another conversation", () => this.#show(branch));
   }
 
+  compose(text: string): void {
+    this.#input.giveBack({ text, variables: {}, images: {} });
+    this.redraw();
+  }
+
   /** Runs the last request of the conversation again. */
   async retry(): Promise<void> {
     await this.#idle("ask again", () => {
@@ -310,7 +315,7 @@ export class Screen implements PanelActions {
       const told = changes.length === 0 ? "" : await this.#undone({ conversation, changes: changes.join(",") });
       if (to !== null) {
         await this.#show(await this.#session.conversations.fork(to.point));
-        if (to.text !== "") this.#input.giveBack({ text: to.text, variables: {}, images: {} });
+        if (to.text !== "") this.compose(to.text);
       }
       this.tell(
         [told, to === null ? "" : "Now on a new branch; the previous one is unchanged"].filter(Boolean).join(". "),

@@ -120,7 +120,11 @@ Deno.test("/btw answers beside the conversation and leaves no trace", async () =
   await withScreen([final("Main: done"), final("Aside: a monoid")], {}, async ({ screen, engine }) => {
     screen.type(`work${ENTER}`);
     await screen.until("Main: done");
-    screen.type(`/btw what is a monad?${ENTER}`);
+    screen.type("\x0bbtw");
+    await screen.until(/❯ btw/);
+    screen.type(ENTER);
+    await screen.until((now) => /^ \/btw/m.test(now) && !now.includes("Commands"));
+    screen.type(`what is a monad?${ENTER}`);
     await screen.until("Aside: a monoid");
     assert.match(JSON.stringify(engine.provider.requests[1]), /the conversation so far, as Markdown/);
     screen.type(ESC);

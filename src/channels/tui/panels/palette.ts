@@ -11,6 +11,8 @@ export interface PaletteCommand {
   readonly aliases?: readonly string[];
   readonly detail: string;
   readonly keys: string;
+  /** Does nothing without words after its name. */
+  readonly needsWords?: boolean;
   /** `outgoing`: the message that was typed, if it was. */
   run(words: string, outgoing?: Outgoing): void | Promise<void>;
 }
@@ -70,6 +72,6 @@ export class Palette extends BasePanel {
   #run(): void {
     const entry = this.#list.selected;
     if (entry === undefined) return;
-    this.leaveFor(() => entry.run(""));
+    this.leaveFor(() => entry.needsWords ? this.parts.act.compose(`/${entry.name} `) : entry.run(""));
   }
 }

@@ -54,6 +54,8 @@ export interface PanelActions {
   undo(): Promise<void>;
   /** Writes the conversation to a file; "" chooses a name. */
   export(name: string): Promise<void>;
+  /** Puts a text into the input, before what is there. */
+  compose(text: string): void;
   quit(): void;
 }
 

@@ -70,6 +70,7 @@ export class PanelRig implements AsyncDisposable {
       undo: () => Promise.resolve(),
       export: later("export"),
       rewind: later("rewind"),
+      compose: note("compose"),
       quit: note("quit"),
     };
     this.parts = {
