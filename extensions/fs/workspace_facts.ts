@@ -1,7 +1,7 @@
 import { type FirstEntries, firstEntries, smallTextFile } from "@vis/extension";
 import { join } from "node:path";
 
-/** Of a folder with more entries, only some are looked at. */
+/** Most entries of a folder that are read. */
 const MOST_ENTRIES = 1_000;
 /** A folder whose own size is larger may have very many. */
 const SMALL_FOLDER = 64 * 1024;

@@ -196,7 +196,7 @@ export async function refusePlanted(
   { commit, names = [], modules = [], place, cannot }: {
     readonly commit: string;
     readonly names?: readonly string[];
-    /** Those of `names` that are submodules. */
+    /** The submodules among `names`. */
     readonly modules?: readonly string[];
     readonly place: string;
     readonly cannot: string;

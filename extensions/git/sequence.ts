@@ -36,7 +36,7 @@ export interface RebaseOptions extends Steps {
 export interface PickOptions extends Steps {
   /** Takes the changes without a commit. */
   readonly noCommit?: boolean;
-  /** Of a merge commit: the number of the parent that counts as before. */
+  /** For a merge commit: the number of the parent to compare with. */
   readonly mainline?: number;
 }
 

@@ -224,7 +224,7 @@ interface JobReport {
   readonly left: number;
   readonly ms: number;
   readonly notes?: readonly string[];
-  /** Of the workspace, since the last read. */
+  /** Changes of the workspace since the last read. */
   readonly changes?: FileChanges;
 }
 

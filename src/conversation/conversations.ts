@@ -65,7 +65,7 @@ export type StoredView = Pick<
 
 /** What a caller sees: the conversations of its tenant, or those of every tenant. */
 interface ConversationView {
-  /** Whose conversations it makes. */
+  /** The tenant of new conversations. */
   readonly tenant: string;
   readonly all: boolean;
 }

@@ -46,7 +46,7 @@ interface BranchIds {
 
 interface ShownQueries<B extends BranchIds> {
   branches(conversationId: string): Promise<readonly B[]>;
-  /** Those that the branch shows. */
+  /** Resolves with the queries that the branch shows. */
   queries(branch: B): Promise<readonly { readonly queryId: string; readonly forkedAt?: number }[]>;
 }
 

@@ -108,7 +108,7 @@ function refuseChange(name: string, active: ActiveExtensions | null): void {
   });
 }
 
-/** Of a function that does not say what it does. */
+/** Describes a call of a function that declares no action. */
 function unnamed(name: string): CallAction {
   return { doing: `calling ${name}`, done: `called ${name}`, things: "times", named: 0 };
 }
@@ -122,7 +122,7 @@ function called(active: ActiveExtensions | null, name: string): ActiveExtensions
 
 const MAX_DIFFS = 20;
 const MAX_CHARS = 16 * 1024;
-/** Of the names of all other files. */
+/** Most bytes of the names of all other files. */
 const MAX_NAMES = 64 * 1024;
 
 /** The diffs that an event reports from a function's result: its key `diff`, or that of each element, without those
@@ -236,7 +236,7 @@ const REALM_DOCS: Readonly<Record<string, string>> = {
   vis: "vis: {answer, vars, …, ext}\nThe originals of names that you redeclared: vis.answer, vis.ext.NAME.",
 };
 
-/** Those whose effect outlasts the request. */
+/** Functions whose effect outlasts the request. */
 const CHANGING: readonly string[] = ["restoreVar", "forget"];
 
 /** Names of the host functions that every sandbox has. */

@@ -388,7 +388,7 @@ class CallNotes {
     else if (!this.#texts.has(short)) this.#left++;
   }
 
-  /** Those since the last call. */
+  /** Returns the entries since the last call. */
   take(): readonly string[] {
     const [texts, left] = [[...this.#texts], this.#left];
     [this.#texts, this.#left] = [new Set(), 0];

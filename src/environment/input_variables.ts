@@ -19,7 +19,7 @@ export interface VariableSource {
   /** Where it comes from, as shown to the model. */
   readonly label: string;
   readonly json: boolean;
-  /** Of bytes that were made from a text; otherwise they show it. */
+  /** Encoding of bytes that were made from a text; other bytes show their own. */
   readonly encoding?: "utf-8";
   readonly pieces: AsyncIterable<Uint8Array>;
 }
@@ -111,7 +111,7 @@ function imageOf(
   return { name, kind: "data", bytes, root: null, source: "", requires: [], reason: "", summary };
 }
 
-/** Of a value that is held as a whole. */
+/** Describes a value that is held in full. */
 function described(
   image: VariableImage,
   { what, label, text }: { readonly what: string; readonly label: string; readonly text: string },
@@ -223,7 +223,7 @@ export class InputVariables {
   #unstored: readonly InputVariable[] = [];
   #shown: readonly ShownInput[] = [];
 
-  /** Those that no iteration has stored yet. */
+  /** Variables that no iteration has stored yet. */
   get unstored(): readonly InputVariable[] {
     return this.#unstored;
   }
@@ -243,7 +243,7 @@ export class InputVariables {
     this.describe(given);
   }
 
-  /** Those of a query that another process began, which has stored them. */
+  /** Takes the variables of a query that another process began and stored. */
   describe(given: readonly InputVariable[]): void {
     let room = WHOLE_CHARS;
     this.#shown = given.map(({ text, whole }) => {

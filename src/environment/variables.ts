@@ -337,7 +337,7 @@ export class MissingVariableNotes {
     this.#reported.delete(name);
   }
 
-  /** Those since the last call. */
+  /** Returns the entries since the last call. */
   take(): readonly string[] {
     return this.#notes.splice(0);
   }

@@ -119,7 +119,7 @@ function distinct(all: readonly Found[]): { readonly kept: readonly Found[]; rea
   return { kept, skipped };
 }
 
-/** Those whose requirements are met by others in the list. */
+/** Returns the extensions whose requirements are in the list. */
 function installable(found: readonly Found[]): readonly Found[] {
   const there = new Set<string>();
   for (let before = -1; before < there.size;) {

@@ -52,7 +52,7 @@ export interface Extension {
   readonly readOnly?: true | Readonly<{ symbols: readonly string[]; prompt: NonNullable<Extension["prompt"]> }>;
   /** Schema of its section in `extensions.config`; `env.config` is the parsed result. */
   readonly config?: z.ZodType;
-  /** Of shipped extensions: an older name of its section, at the top of the settings file. */
+  /** For shipped extensions: an older name of the section, at the top of the settings file. */
   readonly section?: string;
   /** Sees what programs change in the workspace, for `env.watchFiles` of all extensions; the first extension that has it
    * counts. */
@@ -159,7 +159,7 @@ export interface ConversationKeys {
   readonly conversationId: string;
   /** The branch of the conversation that is running. */
   readonly branchId: string;
-  /** Whose conversation it is: nothing here reaches those of others. */
+  /** The tenant of the conversation; `env` reaches no other tenant. */
   readonly tenant?: string;
   /** 0 at top level. */
   readonly depth: number;

@@ -176,7 +176,7 @@ export interface ModelCallOutcome {
   readonly thinking: string;
   /** The reply was cut off at the model's maximum length. */
   readonly cut: boolean;
-  /** Of all attempts. */
+  /** Usage of all attempts. */
   readonly usage: Usage;
   readonly costUsd: number | null;
   readonly provider: string;

@@ -231,7 +231,7 @@ function otherHost(href: string, label: string): readonly MarkdownInline[] {
   return /\w\.\w/.test(label) && !label.includes(host) ? [{ kind: "text", text: ` (${host})` }] : [];
 }
 
-/** Of deeper quotes and lists, what is inside is shown as written. A list counts two. */
+/** Deepest quote or list that is parsed; deeper ones are shown as written. A list counts as two. */
 const MAX_LEVEL = 40;
 
 const parser = new MarkdownIt({ html: false, linkify: true });

@@ -174,7 +174,7 @@ function textOf({ spans }: ChangedLine): string {
 
 const WORDS = /[\p{L}\p{N}_$]+|\s+|[^]/gu;
 const MOST_WORDS = 300;
-/** Of the shorter line: lines that share less are not the same line with other words. */
+/** Share of the shorter line; lines that share less are different lines. */
 const LEAST_SHARED = 0.4;
 
 /** Two lines with the words in which they differ; null if they have too little in common. */

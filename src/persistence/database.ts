@@ -35,7 +35,7 @@ export interface HeldRun {
  * of them. */
 export abstract class Database extends Kysely<DatabaseSchema> {
   abstract readonly dialect: DatabaseDialect;
-  /** Whose rows are seen; null for those of all tenants. */
+  /** The tenant whose rows are visible; null for all tenants. */
   abstract readonly tenant: string | null;
 
   constructor(dialect: Dialect) {
@@ -122,7 +122,7 @@ export interface DatabaseDialect {
   externalId(conversation: string): RawBuilder<string | null>;
   /** The cell of a value for a text that `putLarge` stored. */
   largeCell(reference: string): string | null;
-  /** Of each group of rows `e` the one with the highest version, with these columns and `version`. */
+  /** Selects the row with the highest version of each group of rows `e`, with these columns and `version`. */
   newestVersions(
     rows: { readonly by: string; readonly columns: string; readonly from: RawBuilder<unknown> },
   ): RawBuilder<unknown>;

@@ -102,7 +102,7 @@ export interface ConversationMaintenance {
 export interface Branch {
   readonly conversationId: string;
   readonly branchId: string;
-  /** Whose conversation it is. */
+  /** The tenant that the conversation belongs to. */
   readonly tenant: string;
   readonly title: string;
   /** Real path of the workspace that the conversation belongs to. */

@@ -160,7 +160,7 @@ interface Process {
   readonly state: string;
 }
 
-/** Those that have not ended; with `withThreads`, also those whose other threads go on. */
+/** Reads the processes that have not ended; `withThreads` includes those with a running thread. */
 function readAll({ withThreads = false } = {}): readonly Process[] {
   return PROC.processes().flatMap((pid) => {
     try {

@@ -44,7 +44,7 @@ export type ModelEvent =
 
 /** US dollars per million tokens. */
 export interface Price extends Rates {
-  /** Instead of these for a call with more tokens of input. */
+  /** Rates of a call with more input tokens than this. */
   readonly above?: Rates & { readonly tokens: number };
 }
 
@@ -52,7 +52,7 @@ interface Rates {
   readonly input: number;
   readonly output: number;
   readonly cached: number;
-  /** Of input that is written to the cache; defaults to the price of input. */
+  /** Price of input that is written to the cache; defaults to the price of input. */
   readonly cacheWrite?: number;
 }
 

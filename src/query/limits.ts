@@ -136,7 +136,7 @@ class Tree {
   readonly #waiting = new Set<() => void>();
   subcalls = 0;
   usage: Usage = NO_USAGE;
-  /** Of the calls whose price is known. */
+  /** Cost of the calls whose price is known. */
   costUsd = 0;
 
   constructor(limits: QueryLimits, elapsed: () => number) {

@@ -16,7 +16,7 @@ import type { QueryApprovals } from "./query_approvals.ts";
 import { type ModelCalls, type QueryParts, unpricedRoute, withBudget } from "./query_parts.ts";
 
 interface SubcallParts {
-  /** Of the query that calls. */
+  /** Parts of the calling query. */
   readonly parts: QueryParts;
   readonly queryId: string;
   /** Its router, behind the ledger and the gate of the process. */

@@ -129,7 +129,7 @@ export async function written(
 }
 
 interface Encodings {
-  /** Of the text after a change, and before it; seen by the bytes if they are not known. */
+  /** Encoding of the text after a change and before it; if unknown, the bytes show it. */
   readonly encoding?: string | undefined;
   readonly encodingBefore?: string | undefined;
 }

@@ -22,7 +22,7 @@ export interface FileEdit extends TextReplacement {
 }
 
 export interface EditOptions {
-  /** Of all of the files, instead of the one in which they were read or that their bytes show. */
+  /** Overrides the encoding in which the files were read, or that their bytes show. */
   readonly encoding?: string | undefined;
 }
 
@@ -92,7 +92,7 @@ async function draftOf(context: FsContext, place: WorkspacePath, encoding: strin
 }
 
 export interface WriteOptions {
-  /** Instead of that of the file before, or UTF-8. */
+  /** Overrides the encoding of the file before, or UTF-8. */
   readonly encoding?: string | undefined;
   /** What ends lines, instead of what ends those of the file before. */
   readonly eol?: "lf" | "crlf" | undefined;

@@ -236,7 +236,7 @@ async function itemOf(
   return { item: { path, before, after, seen }, isOther: !isSameState(now, from) };
 }
 
-/** Of a file. */
+/** Returns the mode of a file. */
 function modeOf(state: State): number | null {
   return state?.kind === "file" ? state.mode : null;
 }
@@ -309,7 +309,7 @@ interface UndoChoice {
   readonly changes?: readonly string[] | undefined;
   /** Only changes of this conversation: its id or a prefix of it. */
   readonly conversation?: string | undefined;
-  /** Of these queries, only changes that were made before a time. */
+  /** Queries of which only changes before a time count. */
   readonly cuts?: readonly { readonly queryId: string; readonly at: number }[] | undefined;
   /** Undo the newest undo instead. */
   readonly redo?: boolean | undefined;

@@ -420,7 +420,7 @@ const KEYS = Object.keys(EXTENDED);
 class FileHead {
   readonly #at: number;
   readonly #diff: number | null;
-  /** Of the line of `diff --git`; null if the two names differ, or if there is no such line. */
+  /** Name in the line `diff --git`; null if its two names differ, or if the line is missing. */
   readonly #git: { readonly name: string; readonly hasPrefix: boolean } | null;
   readonly #values = new Map<Extended, string>();
   #names: { readonly from: string | null; readonly to: string | null } | null = null;

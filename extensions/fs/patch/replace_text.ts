@@ -240,7 +240,7 @@ function difference(wanted: string, line: string, { isWhole }: { readonly isWhol
   return `; its character ${at + 1} is ${named(own)}, not ${named(other)}`;
 }
 
-/** Of characters that look like others, or like nothing. */
+/** Names of characters that look like others, or like nothing. */
 const NAMES: Readonly<Record<string, string>> = {
   "\t": "TAB",
   "\r": "CARRIAGE RETURN",

@@ -1,6 +1,6 @@
 const MAX_DIFF = 64 * 1024;
 const CONTEXT = 3;
-/** Of both texts together: a list of lines costs many times the bytes of a short line. */
+/** Most lines of both texts together, since a list of lines costs many times the bytes of a short line. */
 const MAX_LINES = 500_000;
 
 interface DiffTexts {

@@ -14,7 +14,7 @@ export interface ReadFileOptions {
   readonly to?: number | undefined;
   /** Prefixes each line with its number. */
   readonly numbers?: boolean | undefined;
-  /** Instead of the one that the bytes show. */
+  /** Overrides the encoding that the bytes show. */
   readonly encoding?: string | undefined;
 }
 

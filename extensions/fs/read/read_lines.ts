@@ -8,7 +8,7 @@ export interface ReadLinesOptions {
   readonly at?: number | undefined;
   /** How many lines at most. */
   readonly count?: number | undefined;
-  /** Instead of the one that the bytes show. */
+  /** Overrides the encoding that the bytes show. */
   readonly encoding?: string | undefined;
 }
 

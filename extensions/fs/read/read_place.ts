@@ -54,7 +54,7 @@ interface Text {
   readonly place: Pick<WorkspacePath, "path" | "real">;
   readonly action: string;
   readonly encoding?: string | undefined;
-  /** Of the whole file, if these are not all of its bytes. */
+  /** Size of the whole file, if these bytes are a part of it. */
   readonly size?: number;
 }
 

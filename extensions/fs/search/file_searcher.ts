@@ -123,7 +123,7 @@ export class FileSearcher implements Disposable {
 type ScanOutcome = "searched" | "binary" | "unreadable";
 
 interface ScanOptions {
-  /** Of `PIECE_BYTES` and one more; used again for each file. */
+  /** A buffer of `PIECE_BYTES` and one more, reused for each file. */
   readonly buffer: Uint8Array<ArrayBuffer>;
   readonly pace: Pace;
   /** Receives text that is cut at line endings, the last one possibly empty. Returns false once it needs no more. */

@@ -88,7 +88,7 @@ const ONE_CALL_CHARS = 1300;
 const EINTR = 4, EAGAIN = 11, ERANGE = 34;
 const W_OK_AND_X_OK = 0b11, KEEP_SIZE = 1;
 const ATTRIBUTE_BYTES = 4096;
-/** Of an extended attribute, as Linux limits it. */
+/** Most bytes of an extended attribute, which is the limit of Linux. */
 const MAX_VALUE = 64 * 1024;
 const LOCK_EX_NB = 0b110;
 const RETRIES = 64;

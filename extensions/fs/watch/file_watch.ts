@@ -329,7 +329,7 @@ function joined(a: Report, b: Report): Report {
   };
 }
 
-/** Of folders, only those without a file in them. */
+/** Reports all files, and the folders that contain none. */
 function reportOf(all: readonly Changed[]): Report {
   const shown = all.filter(({ path, before, after }, at) =>
     !isFolderStamp(after ?? before) || !(all[at + 1]?.path ?? "").startsWith(`${path}/`)

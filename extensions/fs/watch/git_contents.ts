@@ -5,7 +5,7 @@ import { Buffer } from "node:buffer";
 import { join, posix, relative, resolve, sep } from "node:path";
 
 const MOST_BYTES = 64 << 20;
-/** Of an entry of an index: before its hash, and between the hash and the name. */
+/** Bytes of an index entry before its hash, and between the hash and the name. */
 const STAT_BYTES = 40, FLAG_BYTES = 2;
 const TIMEOUT_MS = 30_000;
 
@@ -95,7 +95,7 @@ interface Entry {
 interface Repository {
   readonly gitDir: string;
   readonly commonDir: string;
-  /** Of the workspace in it, "" or with a slash at the end. */
+  /** Path of the workspace in the repository: "", or with a slash at the end. */
   readonly prefix: string;
 }
 

@@ -28,7 +28,7 @@ interface Seen {
   readonly above: IgnoreRules;
   readonly rules: IgnoreRules;
   readonly names: readonly string[];
-  /** Of the folder itself, then of the names. */
+  /** Bytes of the folder itself, then of the names. */
   readonly bytes: readonly Uint8Array<ArrayBuffer>[];
   readonly stamps: Float64Array;
   readonly isFresh: boolean;

@@ -88,7 +88,7 @@ export class ServerLogin implements AuthProvider {
 
 /** What a login leaves: enough to renew it without asking. */
 export interface Login {
-  /** Of the server; its tokens are for no other address. */
+  /** Address of the server; its tokens go to no other address. */
   readonly url: string;
   readonly authorizationServer: string;
   readonly metadata: AuthorizationServerMetadata;

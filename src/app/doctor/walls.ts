@@ -200,7 +200,7 @@ async function askExtensions(
 /** What decides whether programs get a whole wall on this machine. */
 export interface MachineFacts {
   readonly os: typeof Deno.build.os;
-  /** Whose programs get the wall: the executable of Vis. */
+  /** The executable of Vis, whose programs get the wall. */
   readonly executable: string;
   readonly isRoot: boolean;
   /** Text of a file without blanks around it; "" if it cannot be read. */

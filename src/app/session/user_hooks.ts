@@ -34,7 +34,7 @@ export function userHooks(parts: HookParts): Around {
   };
 }
 
-/** Those of one query: one command at a time, in the order of what happened. */
+/** The hooks of one query: one command at a time, in the order of events. */
 class QueryHooks {
   readonly #parts: HookParts;
   /** For the user: failures, and the newest output of each command. */

@@ -25,7 +25,7 @@ export interface Settings extends LoadedConfig, ChosenDatabase {
   readonly home: string | null;
   /** Real path. */
   readonly workspace: string;
-  /** Whose state extensions see; the default one's if omitted. */
+  /** The tenant whose state extensions see; the default tenant if omitted. */
   readonly tenant?: string;
   /** The locked profile, if it was requested. */
   readonly locked?: OpenRequest["locked"];

@@ -94,7 +94,7 @@ function textOf(bytes: readonly number[]): string {
   return new TextDecoder().decode(Uint8Array.from(bytes)).replace(/^\[200~|\[201~$/g, "").trim();
 }
 
-/** Of the standard input. */
+/** Handle number of the standard input. */
 const STD_INPUT_HANDLE = -10;
 
 interface Options {

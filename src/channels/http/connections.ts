@@ -109,7 +109,7 @@ export interface IdleLimits {
 
 interface Row {
   readonly state: string;
-  /** Of the socket; "0" if no process has it. */
+  /** Inode of the socket; "0" if no process has it. */
   readonly inode: string;
 }
 

@@ -19,7 +19,7 @@ export interface TokenGrant {
   /** SHA-256 of the token. */
   readonly digest: Uint8Array;
   readonly scope: TokenScope;
-  /** Whose conversations it reaches, and whose it makes. */
+  /** The tenant whose conversations the token reaches and creates. */
   readonly tenant: string;
   /** Whether it reaches those of every tenant. */
   readonly all: boolean;

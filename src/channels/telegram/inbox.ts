@@ -74,7 +74,7 @@ export class Inbox {
     return found !== null && Math.abs(this.#now() - found.at) < MARK_MS ? found.updateId : null;
   }
 
-  /** Those of the updates that were accepted before. */
+  /** Returns the updates that were accepted before. */
   async known(updateIds: readonly number[]): Promise<readonly number[]> {
     const { recent = [] } = await this.#get<Mark>("mark") ?? {};
     return updateIds.filter((id) => recent.includes(id));

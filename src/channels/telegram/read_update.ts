@@ -18,7 +18,7 @@ export interface IncomingFile {
 
 /** A message to the bot, stored until it is answered. */
 export interface Incoming {
-  /** Of its first message: an album consists of several. */
+  /** Update of the first message; an album has several. */
   readonly updateId: number;
   readonly chat: ChatPlace;
   readonly messageId: number;
@@ -58,7 +58,7 @@ export interface Press extends Sender {
   readonly updateId: number;
   readonly pressId: string;
   readonly data: string;
-  /** Of the user. */
+  /** Name of the user. */
   readonly name: string;
 }
 

@@ -57,7 +57,7 @@ export interface SessionSpend {
   readonly usage: Usage;
   /** Null if a price is unknown. */
   readonly costUsd: number | null;
-  /** Of the requests that have ended. */
+  /** Steps of the requests that have ended. */
   readonly steps: number;
   readonly walls: readonly string[] | null;
   /** Size of what the model was sent last. */

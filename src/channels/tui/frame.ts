@@ -99,7 +99,7 @@ function waitingLine(
 interface StatusFacts {
   /** What is happening; "" for nothing. */
   readonly phase: string;
-  /** Of the running query. */
+  /** Time of the running query. */
   readonly ms: number;
   /** It waits for an answer of the user, to which Esc says no. */
   readonly asks: boolean;
@@ -108,7 +108,7 @@ interface StatusFacts {
   /** Whether the end of the conversation is visible. */
   readonly following: boolean;
   readonly title: string;
-  /** Of the keys of the input; "" for the usual one. */
+  /** Mode of the input's keys; "" for the usual one. */
   readonly mode: string;
 }
 

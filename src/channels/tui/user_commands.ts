@@ -7,7 +7,7 @@ import type { Outgoing } from "./input/outgoing.ts";
 import type { Session } from "../channel.ts";
 import { wrapped } from "./text/wrapped.ts";
 
-/** Of the output of one command; the end is kept. */
+/** Most characters of one command's output; the end is kept. */
 const MAX_CHARS = 1_000_000;
 
 /** Runs a command with the rights of the user, in a folder, and reports its output as it comes. Resolves with how it

@@ -6,7 +6,7 @@ import type { ArchivePart, ConversationArchive } from "../../persistence/archive
 /** A multiple of 3, so that a piece is base64 by itself. */
 const BASE64_AT_ONCE = 48 * 1024;
 
-/** Of the bytes of a value in one string of its list. */
+/** Characters of Base64 in one string of a value's list. */
 const BASE64_STRING = BASE64_AT_ONCE * 64;
 
 /** Contents up to this size are read once. */

@@ -220,7 +220,7 @@ export class Utf8Pieces {
   #hasNul = false;
   /** For encodings other than UTF-8. */
   #decoder: TextDecoder | null = null;
-  /** Of UTF-8: the beginning of a character. */
+  /** Beginning of an incomplete UTF-8 character. */
   #rest: Bytes = NO_BYTES;
   /** The last byte of a text that was ASCII so far: a guess looks at what is before a character. */
   #before: Bytes = NO_BYTES;
@@ -355,7 +355,7 @@ const SINGLE: ReadonlySet<Candidate> = new Set(["windows-1252", "windows-1251", 
 
 /** Text with so many bytes above ASCII is enough to know. */
 const ENOUGH = 4_000, MOST_OF_LINE = 16_000;
-/** Of Chinese and Korean text, a large part is these characters. */
+/** Characters that are a large part of Chinese and Korean texts. */
 const HAN = new Set(
   "的一是不了在有我他这中大来上国个到说们为子和你地出道也时年得就那要下以生会自着去之过家学对可里后小么心多天而能好都然没日于起还发" +
     "成事只作当想看文无开手十用主行方又如前所本见经头面公同三已老从动两长知件数据设置错误码代返回注释测试函参值配表名类型" +

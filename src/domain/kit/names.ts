@@ -46,7 +46,7 @@ export function isSecretFile(path: string, patterns: readonly string[]): boolean
   return found !== undefined && !found.startsWith("!");
 }
 
-/** Of longer names, only the beginning is compared. */
+/** Longest beginning of a name that is compared. */
 const MAX_LENGTH = 200;
 
 /** The name that was probably meant: at most a third of the letters differ. Null if none is close. */

@@ -42,7 +42,7 @@ export interface Approval {
 
 /** Administration of lasting answers. */
 export interface ApprovalAdmin {
-  /** Of this workspace, or of every one; oldest first. */
+  /** Lists the rules of this workspace, or of all workspaces, oldest first. */
   list(options: { readonly all: boolean }): Promise<readonly KeptRule[]>;
   /** By its whole id; nothing happens if there is none. */
   remove(id: string): Promise<void>;

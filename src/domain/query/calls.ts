@@ -78,7 +78,7 @@ interface CalledAction extends Pick<CallAction, "doing" | "done" | "things"> {
   readonly subject: string;
 }
 
-/** Of a call with these arguments, which nothing has validated. */
+/** Describes a call with arguments that were not validated. */
 export function calledAction(
   { doing, done, things, named = 1 }: CallAction,
   args: readonly unknown[],

@@ -29,7 +29,7 @@ export interface StepChild {
   done: { readonly ok: boolean; readonly text: string } | null;
 }
 
-/** Of a query that has ended. */
+/** Describes a sub-query that has ended. */
 export function endedChild(request: string, { status, reason, answer, iterations }: QueryResult): StepChild {
   return { task: taskOf(request), iteration: iterations, done: endOfChild({ status, reason, answer }) };
 }

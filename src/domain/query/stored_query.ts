@@ -36,7 +36,7 @@ export interface SteeredMessage {
   readonly at: number;
 }
 
-/** Those of one iteration. */
+/** Returns the messages of one iteration. */
 export function steeredInto(messages: readonly SteeredMessage[], iteration: number): readonly SteeredMessage[] {
   return messages.filter((one) => one.iteration === iteration);
 }

@@ -23,7 +23,7 @@ export interface FoundState extends StateEntry {
 }
 
 export interface StateQuery {
-  /** Of one conversation (its id), global (null), or all if absent. */
+  /** Id of the conversation; null for global state, all states if absent. */
   readonly conversationId?: string | null | undefined;
   readonly prefix?: string | undefined;
   /** Path in the value ("a.b") to the value expected there. */
@@ -33,7 +33,7 @@ export interface StateQuery {
   readonly limit: number;
 }
 
-/** Whose state it is, and the point at which it is read or written. */
+/** The owner of a state, and the point at which it is read or written. */
 export interface StatePlace {
   readonly namespace: string;
   /** Null for global state. */

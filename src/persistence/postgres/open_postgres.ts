@@ -16,7 +16,7 @@ const PATIENCE_MS = 10 * 60_000;
 
 interface OpenPostgresOptions {
   readonly now: () => number;
-  /** Whose rows are seen; null for those of all tenants. */
+  /** The tenant whose rows are visible; null for all tenants. */
   readonly tenant: string | null;
   /** How long to wait for the server at the start. */
   readonly startMs: number;

@@ -6,7 +6,7 @@ import type { Spawned, SpawnOptions } from "../../extension/spawned.ts";
 const DEFAULT_PATH = Deno.build.os === "windows" ? "" : "/usr/bin:/bin";
 /** Between SIGTERM and SIGKILL, and for outputs that something outside the group holds open. */
 const GRACE_MS = 2_000, DRAIN_MS = 500;
-/** Of the environment of Vis; nothing else of it reaches a program, least of all a key. */
+/** Environment variables that programs inherit from Vis; no other one reaches them, so that keys do not. */
 const INHERITED =
   "HOME USER LOGNAME LANG LC_ALL LC_CTYPE TZ TMPDIR SystemRoot SystemDrive windir ComSpec PATHEXT USERPROFILE APPDATA LOCALAPPDATA ProgramFiles TEMP TMP"
     .split(" ");

@@ -174,7 +174,7 @@ const FREE =
   /^(?:(?![-@])[^=]*|--|-[vqxsklin]+|-v+|-j\d*|-race|-short|-count=\d+|--(?:watch(?:All)?(?:=false)?|run|release|all|all-targets|all-features|workspace|coverage|silent|verbose|quiet|bail|noEmit|check|lib|tests?|bench|bins?|examples?|locked|offline|frozen|no-run|no-fail-fast|fail-fast|mode|nocapture|passWithNoTests|ci|color(?:=\w+)?|reporter(?:=\w+)?|threads|no-color|strict))$/;
 /** An address of code that is not in the workspace. */
 const ADDRESS = /^(?:npm|jsr|https?|file|data|node):/i;
-/** Of these tools, short options name files, and words with a colon name plugins. */
+/** Tools whose short options name files, and whose words with a colon name plugins. */
 const NOT_FREE: Readonly<Record<string, RegExp>> = { mvn: /^-(?!q$)|:/, dotnet: /^-(?!v$)[a-z]/ };
 /** The word after these names a script or task. */
 const NAMED = words("run run-script task");

@@ -10,7 +10,7 @@ const ROUNDS = 400, PAUSE_MS = 5;
 /** Rounds within which a tree that starts programs all the time must be suspended. */
 const STOP_ROUNDS = 50;
 
-/** Of the running system, a new one with every start. */
+/** Name of the session identifier, which changes with every start of the system. */
 const BOOT = new TextEncoder().encode("kern.bootsessionuuid\0"), BOOT_BYTES = 64;
 
 /** Functions of the system: those of libproc return the number of bytes that they wrote, `sysctlbyname` writes the
@@ -41,7 +41,7 @@ export interface ProcessTable {
   group(pid: number): readonly number[];
   /** When a process was started: with its id, this names one process for good. Null if it does not run. */
   started(pid: number): string | null;
-  /** Of a process, or of a group if the number is negative. Ignores those that have ended. */
+  /** Signals a process, or a group if the number is negative. Ignores ended ones. */
   signal(pid: number, name: Deno.Signal): void;
 }
 

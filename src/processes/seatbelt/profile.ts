@@ -89,7 +89,7 @@ const NEVER = [
   ...["mach-priv-task-port", "mach-task-inspect", "mach-task-read", "mach-register", "user-preference-write"],
   ...["distributed-notification-post", "authorization-right-obtain", "system-privilege", "system-set-time"],
 ];
-/** Of `fcntl`: F_MAKECOMPRESSED and F_TRANSFEREXTENTS change a file that was opened for reading. */
+/** Commands of `fcntl` that change a file opened for reading: F_MAKECOMPRESSED and F_TRANSFEREXTENTS. */
 const FCNTL_CHANGES = "80 110";
 
 /** Last rule that matches wins, so the denials are at the end. Operations that older or newer systems do not know are

@@ -50,7 +50,7 @@ const NO_OPS = new Set(["", "null", "undefined"]);
 const MODELS = ["cost", "speed", "intelligence"] as const;
 const REASONING = ["quick", "balanced", "deep"] as const;
 const MAX_WRAPS = 5;
-/** Of one reply. */
+/** Most blocks of one reply. */
 export const MAX_BLOCKS = 100;
 /** Enough items to tell that there are too many blocks. */
 const MAX_ITEMS = 10 * MAX_BLOCKS;

@@ -4,7 +4,7 @@ import { type OpenThinking, thinkingAfter } from "./think_parts.ts";
 interface ReplyDelta {
   readonly thinking: string;
   readonly code: { block: number; delta: string }[];
-  /** Of the answer, which may still be refused. */
+  /** Text of the answer, which Vis may still refuse. */
   readonly answer: string;
 }
 
@@ -83,7 +83,7 @@ const NO_PIECE: StreamPiece = { kind: "none" };
 const OPENS = /[>\]▷:\nA-Z{]/;
 const CODE_FENCE = /^\s*`{3,}\s*(?:ts|tsx|typescript|js|jsx|javascript)\s*$/i;
 const MAX_LINE = 80;
-/** Of a mark, the text before it on its line included. */
+/** Most characters of a mark, with the text before it on its line. */
 const MAX_OPEN = 120;
 const MAX_CLOSE = 24;
 

@@ -154,7 +154,7 @@ class Parts {
   readonly #text: string;
   readonly #fences: ReadonlyMap<number, Fence>;
   readonly #marks: readonly Finder[];
-  /** Of the thinking that is open, by family. */
+  /** Finds the end of open thinking, by family. */
   readonly #closes = new Map<Family, Finder>();
   readonly #json = new Finder("json", null, `\\{\\s*["'“{[a-z]|\\[\\s*["'{[]`);
   readonly #thinking: string[] = [];

@@ -17,7 +17,7 @@ export interface Preset {
   readonly versionPath?: string;
   /** Variables that usually hold the key; the first one that is set applies. */
   readonly keyNames: readonly string[];
-  /** Of these, the one whose value is sent as a bearer token instead. */
+  /** The variable whose value is sent as a bearer token instead. */
   readonly bearerName?: string;
   readonly key: "required" | "optional" | "device-login";
   /** Whether a key variable alone selects this provider if nothing is configured. */

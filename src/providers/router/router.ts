@@ -78,7 +78,7 @@ export interface Pause {
 export interface RouterReply {
   readonly text: string;
   readonly reasoning: string;
-  /** Of all attempts. */
+  /** Usage of all attempts. */
   readonly usage: Usage;
   readonly costUsd: number | null;
   /** The model and provider that served the request. */

@@ -35,7 +35,7 @@ const GRACE_MS = 5_000;
 /** A service that answers whole, or to which streaming means something else. */
 const NO_STREAMING =
   /\bstream(ing)?\b['"`]?.{0,60}\b(not |un|dis)(supported|allowed|enabled|available|implemented|abled)|\b(not |un)support\w*\b.{0,40}\bstream(ing)?\b|\bstream['"`]? (does not|must be|should be).{0,20}(true|false)|\bstream(ing)? (is|was) (off|disabled)/i;
-/** Of a list of models. */
+/** Most pages and models of a list. */
 const MAX_PAGES = 20, MAX_MODELS = 10_000;
 
 /** A provider for any service, with the given wire format. Throws `ConfigError` for an address, headers or a known key

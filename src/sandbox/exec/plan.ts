@@ -91,7 +91,7 @@ class Image {
   #view = new DataView(this.#bytes.buffer);
   #end = 0;
   readonly #pointers: number[] = [];
-  /** Of texts and bytes that are placed already: who names the same bytes twice means one place. */
+  /** Places of texts and bytes; the same bytes get one place. */
   readonly #placed = new Map<string | Uint8Array, number>();
 
   constructor(length: number) {

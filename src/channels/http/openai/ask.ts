@@ -200,7 +200,7 @@ interface OpenAiRequest {
   readonly messages: readonly OpenAiMessage[];
   /** The path of the messages in the body. */
   readonly field: "messages" | "input";
-  /** Of the answer; text if there is none. */
+  /** Format of the answer; text if absent. */
   readonly format: { readonly type: string; readonly schema?: unknown } | null | undefined;
 }
 

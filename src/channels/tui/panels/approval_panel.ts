@@ -136,7 +136,7 @@ type Choice = Pick<ApprovalChoice, "key" | "text"> & Partial<Pick<ApprovalChoice
 
 interface PanelRow {
   readonly text: string;
-  /** Of the choice that it belongs to; -1 for the question. */
+  /** Index of the choice that the line belongs to; -1 for the question. */
   readonly at: number;
 }
 

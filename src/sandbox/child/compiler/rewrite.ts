@@ -39,7 +39,7 @@ class Rewriter {
     this.#suffix = freeSuffix(js);
   }
 
-  /** Of the block's function: a function that is called with each declared function and its name. */
+  /** Name of the parameter of the block's function: it is called with each declared function and its name. */
   get parameter(): string {
     return this.header === "" ? "" : `made${this.#suffix}`;
   }

@@ -29,7 +29,7 @@ export interface CompiledBlock extends Omit<RunnableBlock, "map"> {
 
 export interface CompilerAnswers {
   readonly prepare: CompiledBlock | RefusedBlock;
-  /** Of an error of the block that was prepared last. */
+  /** Describes an error of the block that was prepared last. */
   readonly describe: BlockError | null;
   /** Why each source must not be evaluated; null if it may. */
   readonly restore: readonly (string | null)[];

@@ -123,7 +123,7 @@ export class ShownResults {
   #iteration = -1;
   /** Whether the two names exist. */
   #isSet = false;
-  /** Of the running iteration, by index. */
+  /** Rows of the running iteration, by index. */
   #rows: Rows = bareList();
 
   constructor(names: InjectedNames) {

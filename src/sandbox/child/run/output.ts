@@ -28,7 +28,7 @@ export class Output {
   readonly #options: OutputOptions;
   readonly #encoder = new captured.TextEncoder();
   readonly #waiting = { 1: "", 2: "" };
-  /** Of both streams, in order. */
+  /** Text of both streams, in order. */
   #printed = "";
   #kept = 0;
   #dropped = 0;
