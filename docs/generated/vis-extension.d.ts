@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 4efeb39c305b48887b9332cf272b43d927df129bd1463ad34593b65e8af82d07
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 6c02b7218f63907404f2c3a49291ee92ec627c53a460b103e467b85c70c64366
 import { z } from 'zod';
 
 /** Any value that JSON can express. */
@@ -417,7 +417,7 @@ export interface Extension {
   }>;
   /** Schema of its section in `extensions.config`; `env.config` is the parsed result. */
   readonly config?: z.ZodType;
-  /** Of shipped extensions: an older name of its section, at the top of the settings file. */
+  /** For shipped extensions: an older name of the section, at the top of the settings file. */
   readonly section?: string;
   /** Sees what programs change in the workspace, for `env.watchFiles` of all extensions; the first extension that has it
    * counts. */
@@ -533,7 +533,7 @@ export interface ConversationKeys {
   readonly conversationId: string;
   /** The branch of the conversation that is running. */
   readonly branchId: string;
-  /** Whose conversation it is: nothing here reaches those of others. */
+  /** The tenant of the conversation; `env` reaches no other tenant. */
   readonly tenant?: string;
   /** 0 at top level. */
   readonly depth: number;
