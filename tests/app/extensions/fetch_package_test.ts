@@ -91,7 +91,7 @@ Deno.test("fetchPackage() says what to do where nothing listens, and where npm i
     const config = new URL("../../../deno.json", import.meta.url).pathname;
     const args = ["run", "-A", "--quiet", "--no-lock", "--config", config, `${folder}/ask.ts`];
     const { stdout } = await new Deno.Command(Deno.execPath(), { args, env: { PATH: folder } }).output();
-    assert.match(new TextDecoder().decode(stdout), /^Cannot find a registry: .*; set npm_config_registry/);
+    assert.match(new TextDecoder().decode(stdout), /^Cannot find a package registry: .*; set npm_config_registry/);
   }));
 
 function endless(): ReadableStream<Uint8Array> {

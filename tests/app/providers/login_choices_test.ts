@@ -23,7 +23,7 @@ Deno.test("loginChoices() has servers on this machine first, then services by th
     ]);
     assert.match(found.at(-1)?.start ?? "", /ollama serve/);
     assert.deepEqual(found.slice(1, 4).map(({ title }) => title), [
-      "of your configuration",
+      "from your settings",
       "Anthropic",
       "GitHub Copilot",
     ]);

@@ -296,7 +296,7 @@ Deno.test("AppConfigAdmin.set() checks a section of an extension as the extensio
     assert.equal(key, "extensions.config.vis.mcp.servers");
     assert.equal(config.offered("nothing"), null);
     const refused: readonly (readonly [string, object, RegExp])[] = [
-      ["a/b", { command: "x" }, /Cannot set .*a\/b: servers\.a\/b: Invalid key/],
+      ["a/b", { command: "x" }, /Cannot set .*a\/b: servers\.a\/b: has an invalid key/],
       ["b", { comand: "x" }, /servers\.b: needs either a command or a url/],
     ];
     for (const [name, server, why] of refused) {
