@@ -40,7 +40,7 @@ async function withPolicies(
 
 Deno.test("the policies of the evaluation: reads a file per iteration in requests that do not grow", async () => {
   const files = Object.fromEntries(
-    Array.from({ length: 20 }, (_, at) => [`files/${at + 1}.txt`, "abc\n".repeat(1024)]),
+    Array.from({ length: 20 }, (_, at) => [`files/${at + 1}.txt`, `${at + 100}\n`.repeat(1024)]),
   );
   await withPolicies(files, async ({ engine, bytes }) => {
     const result = await engine.ask("Read 20 files named files/#.txt, one per iteration.");
