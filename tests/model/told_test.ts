@@ -136,7 +136,7 @@ Deno.test("a conversation that is opened again looks as it did live, and an impo
       progress.take(event);
       if (event.type === "iteration_finished" && event.iteration === 1 && progress.step) live = drawn(progress.step);
     }
-    assert.match(live, /✗ ran 1 test failed[^]*✗ reading none\.ts failed[^]*-one[^]*\+two[^]*✓ read 120 files/);
+    assert.match(live, /✗ ran 1 test failed[^]*✗ reading none\.ts failed[^]*- one[^]*\+ two[^]*✓ read 120 files/);
 
     const { branch } = engine;
     const text = await madeText(branch, { conversations, format: "json" });

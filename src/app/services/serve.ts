@@ -1,3 +1,4 @@
+import { isAbsolute, relative } from "node:path";
 import type { RunningServer, ServeRequest, Session } from "../../channels/channel.ts";
 import type { OwnConnections } from "../../channels/http/connections.ts";
 import type { HttpParts } from "../../channels/http/env.ts";
@@ -51,6 +52,8 @@ export async function serve(
     bot = await telegramHook(request, { settings, parts, session });
     const { conversations, workspace, provider, model } = session;
     const unpriced = unpricedRoot(conversations, settings, { serves: true });
+    const workspaces = await realFolders(config.workspaces);
+    await refuseExposed(from, { folders: [workspace, ...workspaces], home: settings.home });
     const server = startHttp({
       ...{ conversations, workspace, provider, model },
       tokens: source,
@@ -58,7 +61,7 @@ export async function serve(
       version: version.vis,
       admin: new AppProviderAdmin(settings),
       extensions: { list: () => extensionsOf(request, { settings, parts }) },
-      workspaces: await realFolders(config.workspaces),
+      workspaces,
       budget: settings.config.budget,
       suggestions: suggestionsIn(settings.home),
       ...undoOf(request, { settings, parts }),
@@ -92,6 +95,23 @@ export async function serve(
     await session.close();
     throw error;
   }
+}
+
+/** Throws `ConfigError` for a file of tokens in a served folder: a client that may send requests could read the tokens of
+ * all others. Vis's own folder is out of their reach. */
+async function refuseExposed(
+  path: string,
+  { folders, home }: { readonly folders: readonly string[]; readonly home: string | null },
+): Promise<void> {
+  if (!isAbsolute(path)) return; // the name of a flag or of a variable
+  const real = await Deno.realPath(path).catch(() => path);
+  const holds = (folder: string): boolean => !/^\.\.(?:[\\/]|$)|^[A-Za-z]:|^[\\/]/.test(relative(folder, real));
+  if (home !== null && holds(await Deno.realPath(home).catch(() => home))) return;
+  const folder = folders.find(holds);
+  if (folder === undefined) return;
+  throw new ConfigError(
+    `Cannot use the tokens in ${path}: requests can read the files of ${folder}; move the file out of this folder`,
+  );
 }
 
 function pricesNote(unpriced: ReturnType<typeof unpricedRoot>): readonly string[] {

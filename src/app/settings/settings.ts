@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import type { OpenRequest } from "../../channels/channel.ts";
 import { type ConfigFile, type ProjectFile, SettingsSections } from "../../config/layers.ts";
 import { loadConfig, type LoadedConfig } from "../../config/load.ts";
@@ -55,8 +55,17 @@ export async function readSettings(
   const sections = file === null && project === null ? undefined : await settingsSectionsOf(parts);
   const loaded = await loadConfig({ file, project, env, flags: request, sections });
   const database = await databaseOf({ flag: request.db, setting: loaded.config.database, env, home });
-  const settings = { ...loaded, ...database, home, workspace, locked: request.locked };
+  const secrets = [...loaded.config.secrets, ...home === null ? [] : await ownSecrets(home, workspace)];
+  const config = { ...loaded.config, secrets };
+  const settings = { ...loaded, config, ...database, home, workspace, locked: request.locked };
   return request.locked ? await lockSettings(settings, parts) : settings;
+}
+
+/** Patterns of Vis's own keys, tokens and databases, where its folder is in the workspace, such as in a home folder. */
+async function ownSecrets(home: string, workspace: string): Promise<readonly string[]> {
+  const below = relative(workspace, await Deno.realPath(home).catch(() => home)).replaceAll("\\", "/");
+  if (below === "" || below === ".." || below.startsWith("../") || isAbsolute(below)) return [];
+  return ["auth.json", "*token*", "*.db*"].map((name) => `${below}/${name}`);
 }
 
 /** `$VIS_HOME`, or its default. What Windows calls roaming is copied over the network, a database that is in use

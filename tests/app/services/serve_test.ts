@@ -195,3 +195,16 @@ Deno.test("serve() a list of tokens stands in place of the one", async () => {
     await server.close();
   }
 });
+
+Deno.test("serve() refuses tokens in a folder that requests can read", async () => {
+  await using at = await place();
+  const entry = { name: "reader", token: "reader-token-0123456789", scope: "read" };
+  const tokens = join(at.workspace, "tokens.json");
+  await Deno.writeTextFile(tokens, JSON.stringify({ tokens: [entry] }), { mode: 0o600 });
+  const why = /Cannot use the tokens in .*: requests can read the files of .*work; move the file out of this folder/;
+  await assert.rejects(at.serve({ tokens, token: undefined }), why);
+  const link = join(at.workspace, "..", "tokens.json");
+  await Deno.symlink(tokens, link);
+  await assert.rejects(at.serve({ tokens: link, token: undefined }), why);
+  await assert.rejects(at.serve({ tokenFile: join(at.workspace, "token"), token: undefined }), why);
+});

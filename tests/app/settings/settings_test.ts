@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { type EnvironmentVariables, readSettings, visHome } from "../../../src/app/settings/settings.ts";
 import { ConfigError, UsageError } from "../../../src/domain/errors.ts";
+import { isSecretFile, SECRET_PATTERNS } from "../../../src/domain/kit/names.ts";
 import { withFolder } from "../../helpers/with_folder.ts";
 import { NO_EXTENSIONS } from "../_settings.ts";
 
@@ -66,6 +67,23 @@ Deno.test("readSettings() reads the config file of the home, and none is none", 
     assert.deepEqual([config.model, config.budget.iterations], ["m", 3]);
     await Deno.writeTextFile(join(folder, "config.jsonc"), "{");
     await assert.rejects(readSettings({ cwd: folder }, env, NO_EXTENSIONS), /Cannot read .*config\.jsonc/);
+  });
+});
+
+Deno.test("readSettings() counts the keys and tokens of Vis as secrets where its folder is in the workspace", async () => {
+  await withFolder(async (folder) => {
+    const home = join(folder, ".vis");
+    await Deno.mkdir(home);
+    const secretsIn = async (cwd: string): Promise<readonly string[]> =>
+      (await readSettings({ cwd }, { VIS_HOME: home }, NO_EXTENSIONS)).config.secrets;
+    const found = await secretsIn(folder);
+    for (const name of ["auth.json", "server-token", "vis.db", "vis.db-wal"]) {
+      assert.ok(isSecretFile(`.vis/${name}`, found), name);
+    }
+    assert.ok(!isSecretFile("src/token.ts", found));
+    const beside = join(folder, "project");
+    await Deno.mkdir(beside);
+    assert.deepEqual(await secretsIn(beside), SECRET_PATTERNS);
   });
 });
 

@@ -59,7 +59,7 @@ const LIES: Readonly<Record<string, RegExp>> = {
   "output of another run": /no run/,
   "output to another stream": /bad field "stream"/,
   "output too long": /output of 70000/,
-  "output without end": /so many/,
+  "output without end": /more output messages/,
   "a frame cut off": /middle of a message/,
   "an exit without a word": /exit code 0/,
   "a panic": /panicked/,
