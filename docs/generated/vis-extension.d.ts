@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 6c02b7218f63907404f2c3a49291ee92ec627c53a460b103e467b85c70c64366
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: d0056df9453241d8c5ff4cc1aaa4ae165c0a7cbaccb07a1cde3f22751af03178
 import { z } from 'zod';
 
 /** Any value that JSON can express. */
@@ -31,13 +31,13 @@ export declare class JsonMeter {
 export declare function readForeignJson(text: string, limits?: JsonLimits): unknown;
 /** `read`, parsed from the text, with a BigInt for each integer that a number cannot hold. */
 export declare function exactJson(text: string, read: unknown): unknown;
-/** What a call asks the user to allow, because its grant does not cover it. */
+/** A call asks the user for this because its grant does not cover it. */
 export interface ApprovalRequest {
-  /** What would be done, as a phrase after "Allow Vis to": "run npm ci with network". */
+  /** This phrase follows "Allow Vis to": "run npm ci with network". */
   readonly what: string;
   /** Why it has to be asked; "" if `what` says enough. */
   readonly why: string;
-  /** What a lasting answer allows, as a phrase: "network for commands". */
+  /** A lasting answer allows this, as a phrase: "network for commands". */
   readonly scope: string;
   /** The names of the rules that a lasting answer keeps; `scope` alone if absent. The request is allowed if each has a
    * rule, and the user is asked for the others. */
@@ -45,34 +45,33 @@ export interface ApprovalRequest {
   /** False if the user can only allow it once; true if absent. */
   readonly lasting?: boolean | undefined;
 }
-/** What becomes of a request. */
 export interface Approval {
   readonly allowed: boolean;
   /** Why not, for the model; "" if it is allowed. */
   readonly reason: string;
 }
-/** How a call turned out that returned. */
+/** The call returned with this outcome. */
 export interface CallOutcome {
   /** A few words for people who watch: "12 passed", "exit code 1". */
   readonly text: string;
   /** False if it did not do what it was called for; true if absent. */
   readonly ok?: boolean;
-  /** What it printed, of which people see the end if it failed. */
+  /** People see the end of this output if the call failed. */
   readonly output?: string;
-  /** For a call that ran a command: its exit code, null if it has none. */
+  /** A call that ran a command has its exit code here, null if it has none. */
   readonly exitCode?: number | null;
-  /** What the call was about, if its arguments do not say it. */
+  /** The subject names the call's object if its arguments do not say it. */
   readonly subject?: string;
 }
-/** What calls of a function do, for people who watch: "reading src/app.ts", "read 3 files". */
+/** People who watch read calls of a function in these words: "reading src/app.ts", "read 3 files". */
 export interface CallAction {
   /** "reading" */
   readonly doing: string;
   /** "read" */
   readonly done: string;
-  /** What calls are counted in: "files". */
+  /** Calls are counted in this unit: "files". */
   readonly things: string;
-  /** How many of the arguments say what a call is about; 1 if absent. */
+  /** This many arguments name the call's object; 1 if absent. */
   readonly named?: number;
 }
 /** One version of a state. */
@@ -171,7 +170,7 @@ export interface HistoryReader {
   variables(conversationId: string): Promise<readonly PastVariable[]>;
   /** The versions of a variable, oldest first, with the block that made each; empty if there is none. */
   versions(conversationId: string, name: string): Promise<readonly PastVersion[]>;
-  /** For each variable, the variables that the blocks which made it have read. */
+  /** Returns, for each variable, the variables that were read by the blocks which made it. */
   dependencies(conversationId: string): Promise<readonly Dependency[]>;
   /** Entries of Vis's log, oldest first: the newest ones up to `limit`. */
   logs(filter: LogFilter): Promise<readonly LogRow[]>;
@@ -183,14 +182,15 @@ export interface HistoryReader {
   }): Promise<unknown>;
 }
 export interface NewestQueries {
-  /** How many of the latest ones; all if absent. */
+  /** The history has this many of the latest requests; all if absent. */
   readonly newest?: number | undefined;
 }
 export type SearchKind = "request" | "code" | "answer";
 export interface SearchFilter {
   readonly limit: number;
   readonly conversationId?: string | undefined;
-  /** Only what this branch shows: its own queries, and those of the branches that it continues up to its forks. */
+  /** The list has only the queries that this branch shows: its own, and those of the branches that it continues up
+   * to its forks. */
   readonly branchId?: string | undefined;
   readonly kind?: SearchKind | undefined;
   /** Milliseconds since the epoch; includes `since`, excludes `until`. */
@@ -206,10 +206,10 @@ export interface SearchHit {
   readonly branchId: string;
   readonly title: string;
   readonly queryId: string;
-  /** For code: the iteration and its 0-based position. */
+  /** Code has its iteration and its 0-based position there. */
   readonly iterationId: string | null;
   readonly position: number | null;
-  /** For code that is the source of a function or class: its name. */
+  /** The source of a function or class has its name here. */
   readonly variable: string | null;
   readonly at: number;
   /** The row that contains the text. */
@@ -218,14 +218,14 @@ export interface SearchHit {
   readonly field: string;
 }
 export interface LogFilter {
-  /** At most this many, the newest ones; with `after`, the oldest. */
+  /** The list has at most this many rows: the newest ones or, with `after`, the oldest. */
   readonly limit: number;
   /** This level and more severe ones. */
   readonly level?: LogEntry["level"] | undefined;
   readonly conversationId?: string | undefined;
   readonly queryId?: string | undefined;
   readonly since?: number | undefined;
-  /** Only rows written after the row with this number. */
+  /** The list has only rows that were written after the row with this number. */
   readonly after?: number | undefined;
 }
 export interface LogRow extends LogEntry {
@@ -281,7 +281,7 @@ export interface SpawnOptions {
   readonly onOutput?: (output: "stdout" | "stderr", bytes: Uint8Array<ArrayBuffer>) => void;
   /** "call" if absent: the program ends with the call. With "conversation" it runs until the conversation is closed. */
   readonly lifetime?: "call" | "conversation";
-  /** How to report the program to the user if it ends with a run that lasts for one request only. */
+  /** The user sees this title when the program ends with a run that lasts for one request only. */
   readonly title?: string;
   /** Absolute paths that the program may change, instead of the workspace. It may always change its temporary folder.
    * Repositories and `.vis` in them stay as they are, except those that are named here: `.git`, or paths in it. */
@@ -308,11 +308,11 @@ export interface SpawnOptions {
   readonly whole?: boolean;
   /** Called when the program begins, after any question. */
   readonly onBegin?: () => void;
-  /** Without TCP access: programs with the same text here share a network of their own that has only a loopback, where
-   * the machine can have one. */
+  /** Programs without TCP access and with the same text here share a network that has only a loopback, where the
+   * machine can have one. */
   readonly loopback?: string;
 }
-/** How a program ended. A program that failed is a result; `spawn` rejects only if none ran. */
+/** A program that failed is a result; `spawn` rejects only if none ran. */
 export interface Spawned {
   /** 128 plus the number of the signal if one ended it. */
   readonly code: number;
@@ -323,7 +323,7 @@ export interface Spawned {
   readonly timedOut: boolean;
   /** Whether an output was longer than `maxBytes`. */
   readonly truncated: boolean;
-  /** What Vis did, in sentences: leftover processes that were ended, an encoding that was guessed. */
+  /** These sentences report actions of Vis, such as ended leftover processes or a guessed encoding. */
   readonly notes: readonly string[];
   /** After a program that could change the repository: what git runs or obeys there now and did not before. */
   readonly obeyed?: readonly string[];
@@ -331,15 +331,15 @@ export interface Spawned {
    * add them. */
   readonly repositories?: readonly string[];
 }
-/** What a lasting answer about the network of a program covers, and which files of the workspace that runs; or why it is
- * asked every time. */
+/** A lasting answer covers these scopes of a program's network and runs these files of the workspace; or a reason
+ * says why the user is asked every time. */
 export type NetworkScopes = {
   readonly scopes: readonly string[];
   readonly runs: readonly string[];
 } | {
   readonly never: string;
 };
-/** What the wall leaves to programs in this run. */
+/** Programs of this run may use what these walls leave them. */
 export interface ProgramWalls {
   readonly network: boolean;
   /** Whether every part of the wall is there: namespaces, a read-only repository, Landlock, a filter of system
@@ -347,7 +347,7 @@ export interface ProgramWalls {
   readonly whole: boolean;
   /** Why it is not; "" if it is. */
   readonly reason: string;
-  /** Without TCP access: whether programs can have a loopback of their own. */
+  /** Programs without TCP access can have a loopback of their own if this is true. */
   readonly loopback: boolean;
   /** Whether they can have unix sockets in their folders. */
   readonly unix: boolean;
@@ -383,14 +383,14 @@ export interface Extension {
   readonly requires?: readonly string[];
   /** Called for each query; a falsy result, or a promise of one, leaves out symbols, prompt and nudge. */
   readonly activate?: (env: EnvironmentView) => unknown;
-  /** Of shipped extensions: what the user does so that `activate` lets it in. The prompt says it while it is left
-   * out. */
+  /** The user does this so that `activate` lets a shipped extension in. The prompt says it while the extension is
+   * left out. */
   readonly howToEnable?: string;
   readonly prompt?: string | ((env: EnvironmentView) => string | Promise<string>);
   /** A sample step and the answer that follows. The prompt shows that of the first active extension that has one. */
   readonly example?: ReplyExample;
   readonly nudge?: (ctx: NudgeContext) => string | null;
-  /** What `doc()` finds besides functions: how to read each, and a line about it. */
+  /** `doc()` finds these topics besides functions: each says how to read it, and has a line about it. */
   readonly topics?: (env: EnvironmentView) => readonly Topic[] | Promise<readonly Topic[]>;
   /** Requests that the user makes as `/name words`, such as skills. Called when the screen starts. */
   readonly requests?: (place: RequestPlace) => readonly NamedRequest[] | Promise<readonly NamedRequest[]>;
@@ -398,7 +398,7 @@ export interface Extension {
   readonly extend?: (env: EnvironmentView) => readonly Extension[] | Promise<readonly Extension[]>;
   /** Most used first: if there are many, the prompt shows the first ones in full and only names the rest. */
   readonly symbols?: readonly (FunctionSymbol | ValueSymbol)[];
-  /** How many symbols the prompt shows in full, 12 by default; it only names the rest. */
+  /** The prompt shows this many symbols in full, 12 by default; it only names the rest. */
   readonly shown?: number;
   /** Platform globals for the realm, such as "fetch"; each needs a matching `allow`, and each `allow` a global. */
   readonly globals?: readonly string[];
@@ -409,15 +409,15 @@ export interface Extension {
   /** Default of its setting `enabled`; on if `extensions.allow` names it, never in the locked profile. Absent: always
    * on. */
   readonly onByDefault?: boolean;
-  /** What the locked profile loads of it for a read-only workspace: everything, or the listed functions with a prompt
-   * that names no others. If absent, nothing of a shipped extension is loaded. */
+  /** The locked profile loads these parts for a read-only workspace: everything, or the listed functions with a
+   * prompt that names no others. If absent, nothing of a shipped extension is loaded. */
   readonly readOnly?: true | Readonly<{
     symbols: readonly string[];
     prompt: NonNullable<Extension["prompt"]>;
   }>;
   /** Schema of its section in `extensions.config`; `env.config` is the parsed result. */
   readonly config?: z.ZodType;
-  /** For shipped extensions: an older name of the section, at the top of the settings file. */
+  /** A shipped extension can have an older name of its section, at the top of the settings file. */
   readonly section?: string;
   /** Sees what programs change in the workspace, for `env.watchFiles` of all extensions; the first extension that has it
    * counts. */
@@ -438,7 +438,7 @@ export type ReplyExample = Readonly<{
   answer: string;
 }>;
 /** Something that `doc()` finds: the code that reads or calls it, and what it is. */
-/** Where the requests of an extension are looked for. */
+/** Vis looks here for the requests of an extension. */
 export interface RequestPlace {
   readonly workspace: string;
   /** The top of the repository around the workspace; absent if there is none. */
@@ -490,10 +490,10 @@ export interface FunctionOptions {
   readonly untimed?: boolean;
   /** Whether it changes nothing that lasts and may be called for a plan; by default, what `readOnly` loads. */
   readonly reads?: boolean;
-  /** What a call does, for people who watch; "called search.find" if absent. */
+  /** People who watch see this text for a call; "called search.find" if absent. */
   readonly action?: CallAction;
-  /** How a call turned out, in a few words for people who watch, from its result: "12 passed". With `ok: false`
-   * instead of a plain text, the call is shown as failed, with the end of `output`. */
+  /** Returns the outcome of a call in a few words for people who watch, from its result: "12 passed". With `ok:
+   * false` instead of a plain text, the call is shown as failed, with the end of `output`. */
   readonly outcome?: (result: any) => string | CallOutcome;
   /** Bytes that a call may hold in memory while it runs, for one that holds many: calls wait until theirs fit. */
   readonly room?: number | ((...args: readonly unknown[]) => number);
@@ -524,8 +524,8 @@ export declare function fn(name: string, run: HostFunction, options: FunctionOpt
 export declare function value(name: string, constant: unknown, options: {
   readonly doc: string;
 }): ValueSymbol;
-/** What an extension sees, read-only: docs/extend/spec.md. A key marked `?` is absent where its part is, as in a
- * test. */
+/** Extensions see this object read-only; docs/extend/spec.md describes it. A key marked `?` is absent where its
+ * part is, as in a test. */
 export type EnvironmentView = ConversationKeys & QueryKeys;
 /** Keys that exist for the whole life of an environment. Objects are snapshots of the current state. */
 export interface ConversationKeys {
@@ -574,7 +574,7 @@ export interface ConversationKeys {
   /** Aborts when the conversation is closed; `log`, in calls, writes a line to Vis's log. */
   readonly closed?: AbortSignal;
   readonly log?: (text: string) => void;
-  /** Its section of the configuration, parsed by its `config`. */
+  /** This is the extension's section of the settings, parsed by its `config`. */
   readonly config?: unknown;
   /** Adds an extension to this conversation only, starting with the next query; `load` takes a namespace or a
    * folder. */
@@ -583,14 +583,15 @@ export interface ConversationKeys {
   /** The only way to start a process. It runs behind the kernel wall and ends with the call, or, outside a call, with
    * the query. */
   readonly spawn?: Spawn;
-  /** What `spawn` leaves to programs; rejects with the reason if none can run. */
+  /** Returns the walls that `spawn` puts around programs; rejects with the reason if none can run. */
   readonly programWalls?: () => Promise<ProgramWalls>;
-  /** What a lasting answer about the network of a program covers, in the words of a question; or why there is none. */
+  /** Returns the scopes that a lasting answer about a program's network covers, in the words of a question, or the
+   * reason why there is none. */
   readonly networkScopes?: (argv: readonly string[], options: SpawnOptions) => Promise<NetworkScopes>;
   /** Patterns of files that may hold keys, for `isSecretFile`: reading one needs the user's approval. */
   readonly secrets?: readonly string[];
-  /** Which of these paths, relative to the workspace and without links, git or Vis would later run or read as settings.
-   * Changing one needs the user's approval. */
+  /** Returns those of these paths that git or Vis would later run or read as settings. Paths are relative to the
+   * workspace and have no links. Changing such a file needs the user's approval. */
   readonly obeyedPaths?: (paths: readonly string[]) => Promise<readonly ObeyedPath[]>;
   /** Whether the conversation is closed after this query: `vis run`, and child queries. */
   readonly endsWithQuery?: boolean;
@@ -626,7 +627,8 @@ export interface QueryKeys {
   readonly changedFile?: (diff: string) => void;
   /** Tells extensions that the call reads a file, by its path relative to the workspace. Present in calls. */
   readonly fileRead?: (path: string) => Promise<void>;
-  /** For a program that may change files of the workspace; null where no extension can watch. Present in calls. */
+  /** Watches the files that a program may change in the workspace; null where no extension can watch. Present in
+   * calls. */
   readonly watchFiles?: (options?: WatchOptions) => FileWatcher | null;
   /** Tells the user something beside the answer, once. Absent in `extend`. */
   readonly warn?: (text: string) => void;
@@ -652,7 +654,7 @@ export interface FileChanges {
   readonly added: readonly string[];
   readonly changed: readonly string[];
   readonly removed: readonly string[];
-  /** How many of them `undo` cannot bring back; absent if it can bring back all. */
+  /** `undo` cannot bring this many of them back; absent if it can bring back all. */
   readonly notUndoable?: number;
 }
 /** `reason` completes "which": "git runs by the setting core.hooksPath". `running` names a command that could change
@@ -685,7 +687,7 @@ export interface RouterFacts {
   };
 }
 export interface VarIndexFacts {
-  /** As last sent to the model; "" before the first time. */
+  /** The model received this index last; "" before the first time. */
   readonly index: string;
   /** The revision of `index`, and the current revision of the variables. They differ when the index is stale. */
   readonly revision: number;
@@ -708,8 +710,8 @@ export type Scoped = Readonly<{
  * most 10 000 keys. A fork sees the state of its conversation at the time it was made. Rejects with TypeError if the
  * value is not JSON, and with the limit that was exceeded. */
 export interface OwnStore {
-  /** With `ifVersion` it rejects if another version is the newest; 0 means that the key must not exist. Writing the
-   * same value creates no version. */
+  /** Stores the value; the same value creates no version. With `ifVersion` it rejects if another version is the
+   * newest; 0 means that the key must not exist. */
   put(key: string, value: JsonValue, options?: Scoped & {
     readonly ifVersion?: number;
   }): Promise<{
@@ -752,7 +754,7 @@ export interface OwnStore {
 }
 export interface NudgeContext {
   readonly environment: EnvironmentView;
-  /** How many iterations of the budget are used, 0-based. */
+  /** The budget has used this many iterations, 0-based. */
   readonly iteration: number;
   readonly currentMaxIterations: number;
   /** The blocks that ran last; null before the first one and after a restart. */
@@ -778,12 +780,12 @@ export interface DoctorContext {
   /** The same in the workspace, as in a conversation. */
   readonly spawnInWorkspace: Spawn | null;
   readonly workspace: string;
-  /** As `env.root`. */
+  /** The folder is the same as `env.root`. */
   readonly root?: string;
   readonly home: string | null;
 }
 export interface WatchOptions {
-  /** Also outside the workspace, in all of `root`. */
+  /** This includes everything in `root`, even outside the workspace. */
   readonly all?: boolean;
 }
 /** A line of `vis doctor`. Unless `state` is "ok", `fix` says what to do. */
@@ -801,13 +803,13 @@ export interface CliCommand {
   /** Returns the exit code; 0 if it returns nothing. */
   readonly run: (args: any, context: CliContext) => number | void | Promise<number | void>;
 }
-/** What a command of an extension gets. */
+/** A command of an extension receives this context. */
 export interface CliContext {
   print(text: string): void;
   /** Asks for a line. Rejects where nobody can be asked, and if the user cancels. */
   ask(question: string): Promise<string>;
   readonly workspace: string;
-  /** As `env.root`. */
+  /** The folder is the same as `env.root`. */
   readonly root?: string;
   readonly home: string | null;
   readonly config: unknown;
@@ -872,7 +874,7 @@ export declare class BoundedMap<K, V> extends Map<K, V> {
 export declare class ByteBuffer {
   #private;
   get length(): number;
-  /** What is kept, until the next change. */
+  /** The bytes are valid until the next change. */
   get bytes(): Uint8Array<ArrayBuffer>;
   /** Copies the piece. */
   push(piece: Uint8Array): void;
@@ -880,9 +882,9 @@ export declare class ByteBuffer {
   keepLast(count: number): void;
   clear(): void;
 }
-/** How a text is written as bytes. */
+/** A text is written as bytes in this format. */
 export interface TextFormat {
-  /** As `TextDecoder` calls it. */
+  /** The name is the one that `TextDecoder` uses. */
   readonly encoding: string;
   /** Whether the bytes begin with a byte order mark, which the text does not have. */
   readonly hasMark: boolean;
@@ -891,7 +893,7 @@ export interface TextFormat {
 }
 export interface DecodedText extends TextFormat {
   readonly text: string;
-  /** How many characters stand for bytes that are not of the encoding: writing the text back would lose them. */
+  /** This many characters replace bytes that are invalid in the encoding: writing the text back would lose them. */
   readonly replaced: number;
 }
 /** The text of bytes from outside: in the given encoding, or by their byte order mark, as UTF-8, or by a guess. Null if
@@ -940,7 +942,7 @@ export interface ReadOptions {
  * in the user's own files: those of a repository may lead anywhere. */
 export declare function smallTextFile(path: string, { links, most }?: ReadOptions): Promise<string | null>;
 export interface FirstEntries {
-  /** In the order of the system. */
+  /** The entries have the order of the system. */
   readonly entries: readonly Deno.DirEntry[];
   /** Whether the folder has more of them. */
   readonly hasMore: boolean;
@@ -975,7 +977,7 @@ export declare function commandText(command: string | readonly string[], { cwd, 
 export interface SchemaTextOptions {
   /** The schema to which references belong; the schema itself if absent. */
   readonly root?: unknown;
-  /** For schemas of others: adds the descriptions of top-level keys as comments, and ignores `tsType`. */
+  /** Foreign schemas get the descriptions of top-level keys as comments, and their `tsType` is ignored. */
   readonly notes?: boolean;
 }
 /** Converts a JSON Schema to a TypeScript type; bounded for any schema. A type that JSON Schema cannot express names

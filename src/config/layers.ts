@@ -26,7 +26,7 @@ export interface ConfigLayer {
   readonly layer: LayerName;
   /** Shaped like `Config`, with only the keys that are set. */
   readonly values: Readonly<Record<string, unknown>>;
-  /** Where a key is set: a path, a variable or a flag. */
+  /** Returns the source of a key: a path, a variable or a flag. */
   readonly where: (key: string) => string;
   /** A sentence for each key of a file that was a setting of an earlier version; it has no effect. */
   readonly ignored?: readonly string[];

@@ -7,7 +7,7 @@ import { ConfigSchema } from "./schema.ts";
 export interface ConfigSetting {
   /** Dotted; `[]` stands for the index in a list if the key occurs in each entry. */
   readonly key: string;
-  /** As written in a sentence: "integer or null", "list of string". */
+  /** The type reads as in a sentence: "integer or null", "list of string". */
   readonly type: string;
   readonly doc: string;
   /** Undefined if it has none. */

@@ -1,4 +1,4 @@
-/* What channels know of Vis: conversations, and requests in them. `Conversations` is the entrance.
+/* Channels reach conversations, and the requests in them, through `Conversations`, the entrance of this folder.
  *
  *   send_options.ts       what a request may bring, and the checks before anything is created
  *   query_runner.ts       runs queries in this process, one at a time in each branch, and keeps environments open
@@ -43,13 +43,13 @@ export type Conversation = Branch;
 
 export type BranchOfConversation = BranchNode;
 
-/** What conversations are built from. The caller owns all of it. */
+/** The caller owns all parts that conversations are built from. */
 export interface ConversationParts extends RunnerParts {
   /** Makes this process one of several nodes; it runs queries with `runner`. */
   readonly shared?: (runner: QueryRunner) => SharedQueries;
 }
 
-/** What channels read straight from the store, as its caller sees it. */
+/** Channels read these methods straight from the store, as its caller sees it. */
 export type StoredView = Pick<
   Store,
   | "search"
@@ -63,14 +63,14 @@ export type StoredView = Pick<
   | "exportConversation"
 >;
 
-/** What a caller sees: the conversations of its tenant, or those of every tenant. */
+/** A view shows the conversations of its tenant, or those of every tenant. */
 interface ConversationView {
   /** The tenant of new conversations. */
   readonly tenant: string;
   readonly all: boolean;
 }
 
-/** What all views of a process have in common, and the store in which one makes conversations. */
+/** All views of a process share these parts, and the store in which one makes conversations. */
 interface Common {
   readonly runner: QueryRunner;
   readonly shared: SharedQueries | null;
@@ -254,7 +254,7 @@ export class Conversations {
     return await (this.shared ?? this.#runner).steer(branchId, text, signal);
   }
 
-  /** What the branch runs in the background of this process. */
+  /** Returns the programs that the branch runs in the background of this process. */
   programs({ branchId }: Branch): readonly BackgroundProgram[] {
     return this.#runner.programs(branchId);
   }
@@ -365,7 +365,7 @@ export interface SharedRun {
   events(after: number): AsyncGenerator<{ readonly number: number; readonly event: QueryEvent }>;
 }
 
-/** What a request brings, as another node needs it. */
+/** Another node needs these parts of a request to run it. */
 interface SharedRequest extends Pick<RunnerOptions, "retryOf"> {
   readonly read: readonly InputVariable[];
 }

@@ -17,7 +17,6 @@ import { allInputVariables, type AskOptions, requestSettings } from "./send_opti
 const CHILDREN = { live: 32, idleMs: 600_000 } as const;
 const KEPT_ENVIRONMENTS = 256;
 
-/** What queries are run with. */
 export type RunnerParts =
   & Omit<EnvironmentParts, "branch">
   & Omit<QueryParts, "environment" | "store" | "log" | "now" | "steering" | "between">
@@ -39,7 +38,7 @@ export interface RunnerOptions extends AskOptions {
   readonly retryOf?: string | undefined;
   /** The id under which the request was accepted; a new one if omitted. */
   readonly queryId?: string;
-  /** Where the query continues if another process began it; `queryId` is its id. */
+  /** The query continues from this state if another process began it; `queryId` is its id. */
   readonly left?: QueryLeft;
   /** Once it aborts, the query is left to another process before its next iteration: rejects with `HandedOver`. */
   readonly leaving?: AbortSignal;
@@ -148,7 +147,7 @@ export class QueryRunner {
     }
   }
 
-  /** For a query that is stored as running: from then on no other process changes the branch. */
+  /** The query must be stored as running: from then on no other process changes the branch. */
   async #environmentFor(
     branch: Branch,
     queryId: string,
@@ -160,7 +159,7 @@ export class QueryRunner {
       const before = await store.previousTurn(branch.branchId, queryId);
       const reopen = retryOf !== undefined || left !== undefined;
       const environment = await this.#live.use(branch, { run: queryId, after: before?.queryId ?? null, reopen });
-      // Those of a query that continues are stored with its first iteration.
+      // The inputs of a query that continues are stored with its first iteration.
       if (left && left.iterations.length > 0) environment.given.describe(input);
       else if (input.length > 0) await environment.give(input);
       return { environment, before };
@@ -191,7 +190,7 @@ const EVERY_MS = 30_000;
 export class LeaseKeeper {
   readonly #renew: () => Promise<readonly string[]>;
   readonly #everyMs: number;
-  /** By branch: called when its lease is gone. */
+  /** Each function is called when the lease of its branch is gone. */
   readonly #running = new Map<string, () => void>();
   #timer: ReturnType<typeof setInterval> | null = null;
 
@@ -218,14 +217,14 @@ export class LeaseKeeper {
   }
 
   async #beat(): Promise<void> {
-    // Only those of now: queries that begin meanwhile are not checked.
+    // Queries that begin meanwhile are not checked.
     const watched = [...this.#running];
     const held = new Set(await this.#renew());
     for (const [branchId, lost] of watched) if (!held.has(branchId)) lost();
   }
 }
 
-/** What is kept for a branch between its queries. */
+/** A branch keeps this environment between its queries. */
 interface LiveEnvironment {
   /** Whether its child is running. */
   readonly alive: boolean;
@@ -357,7 +356,7 @@ interface ChildPoolOptions {
   /** Maximum number of children, counted from before they start until they are reaped. Only simultaneous queries can
    * exceed it. */
   readonly live: number;
-  /** How long a child stays alive without a query. */
+  /** A child stays alive this long without a query. */
   readonly idleMs: number;
   /** Calls `f` once after `ms`, unless the returned function is called first. */
   readonly after?: (ms: number, f: () => void) => () => void;

@@ -74,7 +74,7 @@ export class Records {
     return found;
   }
 
-  /** How the protocol of a client put a request; null if it was not kept. */
+  /** Returns the request as the protocol of a client put it; null if it was not kept. */
   async askedAs(queryId: string): Promise<Asked | null> {
     return (await this.#store.queryExtras(queryId)).askedAs;
   }

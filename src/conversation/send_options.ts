@@ -1,4 +1,4 @@
-/** What a request may bring besides its text, and the checks before anything is created. */
+/** A request may bring these options besides its text. They are checked before anything is created. */
 import { fileFault, UsageError } from "../domain/errors.ts";
 import { checkImages, type Image, MAX_IMAGE_BYTES, readImage } from "../domain/images.ts";
 import { abortable } from "../domain/kit/concurrency.ts";
@@ -28,8 +28,8 @@ import {
   withBudget,
 } from "../query/query_parts.ts";
 
-/** Where a request is sent: to a branch, to a new one from a point of another, or to a new conversation, whose title is
- * the request. New ones are created once the request is validated. */
+/** A request goes to a branch, to a new one from a point of another, or to a new conversation, whose title is the
+ * request. New ones are created once the request is validated. */
 export type AskTarget = Branch | NewFork | Pick<NewConversation, "channel" | "workspace">;
 
 /** Options of a request besides its text, and listeners of its query. */
@@ -61,9 +61,10 @@ export interface AskOptions extends KeyedRequest {
   /** Iterations the query may use before it asks for more, and which it does not exceed by itself; if omitted, the
    * configured number, which extends itself. */
   readonly maxIterations?: number | undefined;
-  /** How thoroughly the model thinks in every step; the configured level, or the model's own choice, if omitted. */
+  /** The model thinks this thoroughly in every step; if omitted, the configured level or the model's own choice
+   * applies. */
   readonly reasoning?: ReasoningLevel | undefined;
-  /** How far `maxIterations` extends itself. */
+  /** `maxIterations` extends itself up to this number. */
   readonly extendsTo?: number | undefined;
   /** The model that serves it, such as "anthropic/claude-sonnet-5"; the configured one if omitted. */
   readonly model?: string | undefined;

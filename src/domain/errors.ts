@@ -16,7 +16,7 @@ type ConfigErrorCode = "value" | "untrusted" | "syntax" | "access" | "no_provide
 export class ConfigError extends Error {
   override readonly name: string = "ConfigError";
   readonly code: ConfigErrorCode;
-  /** What to do about it; "" if the problem makes it clear. */
+  /** The user can do this about the problem; "" if the problem makes it clear. */
   readonly advice: string;
   constructor(
     readonly problem: string,
@@ -66,7 +66,7 @@ export class ProviderError extends Error {
   readonly code: ProviderErrorCode;
   readonly retryable: boolean;
   readonly status: number | null;
-  /** How many milliseconds the server asked to wait, or null. */
+  /** The server asked to wait this many milliseconds; null if it did not. */
   readonly retryAfterMs: number | null;
   constructor(
     message: string,

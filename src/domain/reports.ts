@@ -11,7 +11,7 @@ export const KeyReportSchema = z.object({
   from: z.string().describe('A variable, auth.json, or ""'),
   address: z.string().optional().describe("Where the key goes, if a variable moves it there; or why it does not"),
   shown: z.string().describe("The last characters of the key, masked"),
-  /** How to fix a missing key; "" if nothing needs to be done. */
+  /** The user fixes a missing key like this; "" if nothing needs to be done. */
   fix: z.string(),
 });
 
@@ -23,11 +23,11 @@ export interface LoginChoice {
   readonly title: string;
   /** "optional" for a local server, which needs no key. */
   readonly need: KeyReport["need"];
-  /** How to start a local server that does not run; absent if it runs. */
+  /** The user starts a local server like this; absent if it runs. */
   readonly start?: string;
 }
 
-/** How a service responds to a key before it is saved; "unknown" if it could not be reached. */
+/** A service responds like this to a key before it is saved; "unknown" if it could not be reached. */
 export interface KeyTrial {
   readonly state: "works" | "refused" | "unknown";
   readonly found: string;
@@ -76,7 +76,7 @@ const rates = z.object({
 
 export const ModelsReportSchema = z.object({
   provider: z.string(),
-  /** Where the list of models comes from. */
+  /** The list of models comes from here. */
   source: z.enum(["service", "data", "config"]),
   /** Why the list is not from the service, or where the data is from. */
   detail: z.string(),
@@ -130,13 +130,13 @@ export interface ExtensionCommandFacts {
 }
 
 interface CommandFlag {
-  /** As typed, including its dashes. */
+  /** The flag is written as typed, including its dashes. */
   readonly flag: string;
   /** "boolean" if it takes no value. */
   readonly kind: string;
 }
 
-/** What the user is about to trust. */
+/** The user is about to trust an extension with these properties. */
 export const ExtensionTrustSchema = z.object({
   path: z.string(),
   hash: z.string(),
@@ -158,7 +158,7 @@ export const ExtensionCheckSchema = z.object({
   what: z.string(),
   ok: z.boolean(),
   found: z.string(),
-  /** Not checked; `found` says why. */
+  /** The check was not made; `found` says why. */
   skipped: z.boolean().optional(),
 });
 
@@ -188,7 +188,7 @@ export interface BackgroundProgram {
  * `ConfigError` if settings or folders cannot be used. */
 export interface ExtensionAdmin {
   list(): Promise<readonly ExtensionFacts[]>;
-  /** What the model reads about an extension, including all of its functions. */
+  /** Returns the text that the model reads about an extension, with all of its functions. */
   show(name: string): Promise<ExtensionFacts & { readonly text: string }>;
   /** Checks one folder; with null, everything that is found. */
   check(path: string | null): Promise<readonly ExtensionCheck[]>;
@@ -268,13 +268,12 @@ export const VersionFactsSchema = z.object({
 
 export type VersionFacts = Frozen<z.infer<typeof VersionFactsSchema>>;
 
-/** What `vis update` asks for. */
 export interface UpdateRequest {
   /** Address or folder of a release; the setting `update.from` if undefined. */
   readonly from?: string | undefined;
   /** Public key of minisign; the setting `update.publicKey` if undefined. */
   readonly key?: string | undefined;
-  /** Only looks; downloads nothing. */
+  /** A check only looks and downloads nothing. */
   readonly check: boolean;
   /** Installs the release also if it is older, or the same. */
   readonly force: boolean;
@@ -293,6 +292,6 @@ export interface FoundRelease {
 
 export interface InstalledRelease {
   readonly path: string;
-  /** Where the executable from before is. */
+  /** The executable from before is kept here. */
   readonly kept: string;
 }

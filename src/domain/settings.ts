@@ -1,20 +1,20 @@
 import type { z } from "zod";
 
-/** What a setting can mean to Vis, marked on its type with `.meta({ … })`. */
+/** A setting can have these marks for Vis on its type, set with `.meta({ … })`. */
 export const SETTING_MARKS = ["project", "programs", "secrets", "offered"] as const;
 
 /** The settings of one shipped extension, as far as the configuration needs to know them. */
 export interface SettingsSection {
   readonly namespace: string;
-  /** Its top-level name in the configuration; null if it is only in `extensions.config`. */
+  /** The extension's settings have this top-level name; null if they are only in `extensions.config`. */
   readonly name: string | null;
-  /** Its keys that the workspace's settings file may set. */
+  /** The workspace's settings file may set these keys. */
   readonly project: readonly string[];
-  /** Its keys that no workspace's settings file may set, even a trusted one. */
+  /** No workspace's settings file may set these keys, even a trusted one. */
   readonly own: readonly string[];
-  /** Its keys that hold for every program of a conversation, by what they say of it. */
+  /** These keys hold for every program of a conversation, grouped by their meaning for programs. */
   readonly programs: Readonly<Partial<Record<"network" | "read" | "unwalled", string>>>;
-  /** Its keys that take what clients offer, by the kind of that. */
+  /** These keys take the values that clients offer; each value here names the kind of offer. */
   readonly offered: Readonly<Record<string, string>>;
   readonly schema: () => Promise<z.ZodType>;
 }

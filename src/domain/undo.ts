@@ -10,13 +10,13 @@ export interface FileChange {
   readonly queryId: string | null;
   readonly iterationId?: string | null;
   readonly paths: readonly string[];
-  /** Only in a list. */
+  /** Only a list has this. */
   readonly undone?: boolean;
-  /** Only in a list: files that the undo of this change left as they were. */
+  /** Only a list has these files, which the undo of this change left as they were. */
   readonly kept?: readonly string[];
 }
 
-/** What was undone; in a dry run, the changes that would be. */
+/** A dry run reports the changes that would be undone. */
 export interface UndoReport {
   /** Why nothing was. */
   readonly error?: string;
@@ -26,7 +26,7 @@ export interface UndoReport {
   readonly files?: readonly { readonly path: string; readonly diff: string }[];
   /** Files of these changes that were left as they are, such as those that others changed since. */
   readonly kept?: readonly { readonly path: string; readonly reason: string }[];
-  /** What else there is to know, such as names that are no longer one file. */
+  /** Notes report other facts, such as names that are no longer one file. */
   readonly notes?: readonly string[];
 }
 
@@ -50,9 +50,9 @@ interface ShownQueries<B extends BranchIds> {
   queries(branch: B): Promise<readonly { readonly queryId: string; readonly forkedAt?: number }[]>;
 }
 
-/** What `runUndo` takes as `cuts`, so that it leaves changes as they are that the branch does not show: those of
- * queries of other branches, and the later ones of a query that a fork shows in part. A run that was retried is in no
- * branch, and its changes can be undone in each. */
+/** Returns the `cuts` with which `runUndo` leaves changes that the branch does not show: changes by queries of
+ * other branches, and later changes by a query that a fork shows in part. A run that was retried is in no branch,
+ * and its changes can be undone in each. */
 export async function undoCuts<B extends BranchIds>(
   conversations: ShownQueries<B>,
   branch: B,

@@ -25,7 +25,7 @@ export async function answerCall(
   call: HostCall,
   { scope, stored, source, active, view, filesRead }: {
     readonly scope: QueryScope | null;
-    /** What the call must wait for. */
+    /** The call must wait for this promise. */
     readonly stored: Promise<unknown> | null;
     readonly source: BuiltinSource;
     readonly active: ActiveExtensions | null;
@@ -79,7 +79,7 @@ function pathsRead(result: unknown, [first]: readonly unknown[]): readonly strin
   return named.length === 0 && typeof first === "string" ? [first] : named;
 }
 
-/** What is recorded of how a call turned out. */
+/** Describes the outcome of a call for the record. */
 function about(
   { action }: Pick<HostCallEvent, "action">,
   { text, output = "", exitCode, subject }: CallOutcome,
@@ -173,7 +173,7 @@ export interface BuiltinSource {
   readonly conversationHistory: (count: number) => Promise<unknown>;
   readonly conversationCode: (query: string | null) => Promise<unknown>;
   readonly doc: (name: string) => string | null;
-  /** What can be found by words. */
+  /** Returns the topics that a search by words can find. */
   readonly topics: () => Promise<readonly Topic[]>;
   /** Functions of active extensions, and all that are switched off. */
   readonly extensions: () => { readonly functions: readonly string[]; readonly off: readonly OffPart[] };
@@ -225,7 +225,7 @@ const BUILTINS: Readonly<Record<string, Builtin>> = {
   doc: { signature: "doc(f or words): Promise<string>", run: doc },
 };
 
-/** What the realm itself provides. */
+/** The realm itself provides these names. */
 const REALM_DOCS: Readonly<Record<string, string>> = {
   print:
     "print(...values): void\nPrints a line: the journal shows it, printed[i] has all of it. console.log does the same.",
@@ -242,7 +242,7 @@ const CHANGING: readonly string[] = ["restoreVar", "forget"];
 /** Names of the host functions that every sandbox has. */
 export const BUILTIN_NAMES: readonly string[] = Object.keys(BUILTINS);
 
-/** What Vis adds to every realm besides the builtins. */
+/** Vis adds these names to every realm besides the builtins. */
 const ALWAYS = ["console", "print", "printed", "results", "shape", "vis"];
 
 /** Names in the realm that the user did not declare, without those of the language. */

@@ -198,7 +198,7 @@ export class Environment {
     return this.views.view(signal);
   }
 
-  /** What is active; null before the first query. */
+  /** Returns the active extensions; null before the first query. */
   get active(): Pick<ActiveExtensions, "list" | "grants"> | null {
     return this.#active;
   }
@@ -233,12 +233,12 @@ export class Environment {
     return { ...report, result: { ...report.result, lost }, saved };
   }
 
-  /** What functions of the active extensions replace; for replies too. */
+  /** Returns the names that functions of the active extensions replace. Readers of replies use it too. */
   get habits(): Habits {
     return this.#active?.habits ?? {};
   }
 
-  /** With what to write instead, where a block used what only other tools and runtimes have. */
+  /** Adds a hint to the report of a block that used names which only other tools and runtimes have. */
   #hinted({ code: source }: BlockRun, report: RunReport): RunReport {
     const { result } = report, { error } = result;
     const hint = error ? blockHint(this.habits, { ...error, source }) : "";
@@ -377,7 +377,8 @@ async function storedSystem(
 const MAX_NOTES = 20;
 const MAX_CHARS = 500;
 
-/** What functions of extensions say to the model besides their results: each text once, bounded. */
+/** Functions of extensions can add notes for the model besides their results. Each text is kept once, within a
+ * limit. */
 class CallNotes {
   #texts = new Set<string>();
   #left = 0;
@@ -396,7 +397,7 @@ class CallNotes {
   }
 }
 
-/** What the active extensions add to a sandbox, besides the built-in functions. */
+/** Returns the parts that active extensions add to a sandbox, without the built-in functions. */
 function realmParts(
   active: ActiveExtensions | null,
 ): Pick<SandboxOptions, "functions" | "untimed" | "misnamed" | "constants" | "grants" | "globals"> {
@@ -415,7 +416,8 @@ function offFunctions(active: ActiveExtensions | null): readonly string[] {
   return (active?.off ?? []).flatMap(({ functions }) => functions);
 }
 
-/** What a child was started with, as text. If it changes, a new child is needed. Functions are called by name. */
+/** Returns as text everything that a child depends on from its start. A change requires a new child. Functions are
+ * called by name. */
 export function boundText(active: ActiveExtensions): string {
   const { functions, untimed, misnamed, grants, globals, constants, modules, off } = active;
   return JSON.stringify(
@@ -465,7 +467,7 @@ class RealmModules {
   }
 }
 
-/** What a child query starts with. */
+/** A child query starts with this state. */
 interface Fork {
   readonly images: readonly VariableImage[];
   /** Names whose newest stored version is copied unchanged. */

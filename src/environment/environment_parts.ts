@@ -9,7 +9,7 @@ import type { Branch, Store } from "../persistence/store.ts";
 import type { Router } from "../providers/router/router.ts";
 import type { Sandbox, SandboxOptions } from "../sandbox/sandbox.ts";
 
-/** What an environment is built from; the caller owns all of it. */
+/** The caller owns all parts that an environment is built from. */
 export interface EnvironmentParts {
   readonly branch: Branch;
   /** 0, the default, for a user's query. */
@@ -69,7 +69,7 @@ export interface EnvironmentParts {
   ) => Promise<readonly ObeyedPath[]>;
   /** The process ends after one query. */
   readonly oneRequest?: boolean;
-  /** For the router facts that extensions see. */
+  /** Extensions see facts of this router. */
   readonly router?: Pick<Router, "routes" | "current">;
   readonly now: () => number;
 }
@@ -87,7 +87,8 @@ export interface SubcallFunctions {
   runChild(task: string, options: ChildOptions & SubcallOptions): Promise<ChildResult>;
 }
 
-/** What exists only while a query runs. The query engine attaches it to the environment and removes it afterwards. */
+/** A scope exists only while a query runs. The query engine attaches it to the environment and removes it
+ * afterwards. */
 export interface QueryScope {
   readonly queryId: string;
   readonly signal: AbortSignal;

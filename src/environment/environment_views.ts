@@ -56,7 +56,7 @@ interface ViewSource {
 export class EnvironmentViews {
   readonly #source: ViewSource;
   readonly #db: StoredHistory;
-  /** Without a query, and with one. */
+  /** Extensions see one view without a query, and another one with it. */
   readonly #idle: EnvironmentView;
   readonly #base: EnvironmentView;
   readonly #own = new Map<string, Pick<EnvironmentView, "store" | "bindVar">>();
@@ -94,7 +94,7 @@ export class EnvironmentViews {
       ));
   }
 
-  /** Those that exist for the whole life of the environment. */
+  /** Returns the store and the binding of variables that a namespace keeps for the whole life of the environment. */
   #kept(namespace: string): Pick<EnvironmentView, "store" | "bindVar"> {
     const known = this.#own.get(namespace);
     if (known) return known;
@@ -213,10 +213,10 @@ export class EnvironmentViews {
   }
 }
 
-/** Until it is known which extension sees the environment. */
+/** This caller is used until it is known which extension sees the environment. */
 const NOBODY: SpawnCaller = { extension: "", ask: null };
 
-/** What extensions see of the router; `root` overrides it if the query has its own. */
+/** Returns the facts about the router that extensions see. `root` overrides its model if the query has its own. */
 function routerFacts(
   router: Pick<Router, "routes" | "current">,
   root?: RouterFacts["root"],

@@ -16,7 +16,7 @@ export interface InputVariable {
 
 /** Text or JSON from outside that becomes a variable. */
 export interface VariableSource {
-  /** Where it comes from, as shown to the model. */
+  /** The model sees this label as the source of the variable. */
   readonly label: string;
   readonly json: boolean;
   /** Encoding of bytes that were made from a text; other bytes show their own. */
@@ -211,7 +211,7 @@ function headOf(name: string, { what, label }: { readonly what: string; readonly
   return `[The variable ${name} holds ${label.slice(0, 200)}: ${what}`;
 }
 
-/** What a model is told of an input variable. */
+/** The model sees these facts about an input variable. */
 export interface ShownInput {
   readonly text: string;
   /** Null for a part in `text`. */
@@ -232,7 +232,8 @@ export class InputVariables {
     return this.#unstored.map(({ image }) => image);
   }
 
-  /** What the running query is told of them: all of the first ones that fit, of the others a description. */
+  /** Returns what the running query is told: the first variables in full as far as they fit, the others as a
+   * description. */
   get shown(): readonly ShownInput[] {
     return this.#shown;
   }

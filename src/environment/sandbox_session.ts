@@ -24,7 +24,7 @@ export interface SessionSource {
   readonly onLost: (lost: readonly MissingVariable[]) => void;
   /** UTF-8 chunks of a text that is too large to be restored with the others. */
   readonly pieces?: (large: string) => AsyncIterable<Uint8Array<ArrayBuffer>>;
-  /** Which of these names a block may use. */
+  /** Returns the names that a block may use. */
   readonly named?: (code: string, names: ReadonlySet<string>) => readonly string[];
 }
 
@@ -242,7 +242,7 @@ export class SandboxSession {
       await this.#restoreAll(sandbox, stored);
       await restoreRows(sandbox, rows);
       checkWanted(signal);
-      // From here on, whoever changes a system variable binds it; frames arrive in order.
+      // After this line, the code that changes a system variable also binds it; frames arrive in order.
       this.#sandbox = sandbox;
       await Promise.all([...this.#source.system()].map(([name, text]) => sandbox.bind(name, text)));
       checkWanted(signal);
@@ -308,7 +308,7 @@ async function bindPieces(
 const HELD_CHARS = 120;
 /** Values of one iteration together. */
 const MAX_BYTES = 16 << 20;
-/** How far back the last iteration with blocks is searched in a query. */
+/** A query searches at most this many iterations back for the last one with blocks. */
 const LAST_ITERATIONS = 8;
 
 /** Nothing is sent if there are no rows. */
@@ -316,8 +316,8 @@ async function restoreRows(sandbox: Sandbox, rows: FormerResults): Promise<void>
   if (rows.shown.length + rows.running.length > 0) await sandbox.restoreResults(rows);
 }
 
-/** What `results` and `printed` must hold if a child has to be replaced: the rows of the last iteration that ran
- * blocks, and those of the running one. */
+/** A replacement child needs these rows for `results` and `printed`: the rows of the last iteration that ran
+ * blocks, and of the running one. */
 class ShownRows {
   readonly #stored: () => Promise<readonly FormerResult[]>;
   /** Null until something is known: the rows are then in the store. */
@@ -340,7 +340,7 @@ class ShownRows {
     this.#running[index] = formerResult(result, value);
   }
 
-  /** From here on, what was shown is in the store. */
+  /** The store has everything that was shown so far. */
   reset(): void {
     this.#shown = null;
     this.#running = [];

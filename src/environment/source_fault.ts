@@ -30,10 +30,10 @@ const BLANK = /\s+|\ufeff/y, COMMENT = /\/\/[^\n]*|\/\*[^]*?\*\//y;
 // deno-lint-ignore no-control-regex -- JSON has none of them in strings
 const STRING = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y;
 const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w.])|(?:true|false|null)(?!\w)/y;
-/** For an error. */
+/** The error quotes the token that this matches. */
 const TOKEN = /"[^"\n]{0,40}"?|[\w.$'-]{1,40}|[^]/y;
 
-/** Where a text is not JSON. */
+/** Returns the position at which a text stops being JSON; null if it is valid. */
 function jsonFault(path: string, text: string): SourceFault | null {
   try {
     JSON.parse(text.replace(/^\ufeff/, ""));

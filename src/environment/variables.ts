@@ -13,12 +13,13 @@ type IndexedHead = VariableHead & { readonly changedFile: string | null };
 /** Files that one variable may have the text of, and changed files that are known. */
 const MAX_TEXTS = 200, MAX_CHANGED = 10_000;
 
-/** Which variables have text of files, and which of these files have changed since, as far as the process knows. */
+/** Variables may have text of files. This tracks which of these files have changed since, as far as the process
+ * knows. */
 class FileTexts {
-  /** By variable: its files, and when they were read. */
+  /** Each variable has its files and the times when they were read. */
   readonly #texts = new Map<string, ReadonlyMap<string, number>>();
   readonly #changed = new BoundedMap<string, number>(MAX_CHANGED);
-  /** What the running block has read. */
+  /** The running block has read these files. */
   #read: { readonly path: string; readonly by: string; readonly at: number }[] = [];
   #now = 0;
 
@@ -200,7 +201,8 @@ export class VariableIndex {
   }
 }
 
-/** Which of the names a block may use: it names them, or it names a function or class that does, directly or not. */
+/** Returns the names that a block may use: it names them, or it names a function or class that uses them, directly
+ * or not. */
 export function namesOf(
   code: string,
   { names, index }: { readonly names: ReadonlySet<string>; readonly index: VariableIndex },
@@ -232,8 +234,8 @@ export function missingNames({ lost }: BlockResult, index: VariableIndex): strin
   });
 }
 
-/* What changes in the variables of a conversation besides new versions: which leave the scope, come back, or could not
- * be restored. */
+/* Variables of a conversation change in other ways than by new versions: they leave the scope, come back, or
+ * cannot be restored. */
 
 interface RestoredImage {
   readonly image: VariableImage;
@@ -246,13 +248,13 @@ export interface ScopesNow {
   readonly live: readonly string[];
 }
 
-/** What left the scope and what came back since the last stored iteration. Stored with that iteration in one
- * transaction, so an iteration that is cut changes no scope. */
+/** These changes of scope happened since the last stored iteration. They are stored with it in one transaction, so
+ * an iteration that is cut changes no scope. */
 export class ScopeChanges {
   readonly #index: VariableIndex;
   readonly #forgotten = new Set<string>();
   readonly #live = new Set<string>();
-  /** What the running block restored, and whether it was out of scope before. */
+  /** The running block restored these variables; `forgotten` says whether each was out of scope before. */
   readonly #restored = new Map<string, RestoredImage & { readonly forgotten: boolean }>();
 
   constructor(index: VariableIndex) {
@@ -285,7 +287,8 @@ export class ScopeChanges {
     this.#index.setScope(name, "live");
   }
 
-  /** What the finished block restored and did not change. Empty if its child ended during the block. */
+  /** Returns the variables that the finished block restored and did not change. Empty if its child ended during the
+   * block. */
   takeRestored({ saved, result }: RunReport): readonly RestoredImage[] {
     const killed = result.outcome === "killed" || result.outcome === "memory";
     const again: RestoredImage[] = [];

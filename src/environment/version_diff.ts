@@ -6,9 +6,9 @@ const MAX_DIFF_CHARS = 200_000;
 
 export interface VariableDiff {
   readonly same: boolean;
-  /** By path; null if texts were compared line by line. */
+  /** Each change has its path; null if texts were compared line by line. */
   readonly changes: readonly ValueChange[] | null;
-  /** For people and models to read. */
+  /** People and models read this text. */
   readonly text: string;
 }
 
@@ -61,7 +61,7 @@ const MAX_PATH = 300;
 
 interface ValueChange {
   readonly change: "added" | "removed" | "changed";
-  /** As written in code, "" for the whole value. */
+  /** The path is written as in code; "" means the whole value. */
   readonly path: string;
   /** Short texts of the values; null if there was none. */
   readonly before: string | null;

@@ -13,17 +13,17 @@ export interface ExtensionSource {
   release?(envId: string): void;
 }
 
-/** What the active extensions contribute to one query. */
+/** The active extensions contribute these parts to one query. */
 export interface ActiveExtensions {
-  /** In install order. */
+  /** The list has the order of installation. */
   readonly list: readonly { readonly namespace: string; readonly version: string }[];
   /** "search.find" */
   readonly functions: readonly string[];
-  /** What calls do, by the names of functions that say it. */
+  /** Each action describes the calls of the function whose name is its key. */
   readonly actions: Readonly<Record<string, CallAction>>;
   /** The functions with their own time limit. */
   readonly untimed: readonly string[];
-  /** By function: names that its results lack, and what to use instead. */
+  /** Results of a function lack these names; each has the name to use instead. */
   readonly misnamed: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** The functions that change nothing that lasts. */
   readonly reads: readonly string[];
@@ -35,21 +35,21 @@ export interface ActiveExtensions {
   readonly globals: readonly string[];
   /** Scripts of their modules, by their names in the realm. */
   readonly modules: Readonly<Record<string, string>>;
-  /** One per extension, ordered by group and subgroup, to be joined by blank lines. */
+  /** Each extension has one block, ordered by group and subgroup, to be joined by blank lines. */
   readonly blocks: readonly string[];
   /** The sample reply for the prompt: from the first extension that has one. */
   readonly example?: ReplyExample | undefined;
   /** Shipped extensions that the settings switch off. */
   readonly off?: readonly OffPart[];
-  /** What threw since the query began. */
+  /** Returns the faults that extensions threw since the query began. */
   readonly faults?: () => readonly ExtensionFault[];
   /** Never throw; null if there is nothing to say now. */
   readonly nudges: readonly { readonly namespace: string; nudge(ctx: NudgeContext): Promise<string | null> }[];
   /** Rejects only with HostCallError. */
   call(name: string, args: readonly unknown[], options: FunctionCallOptions): Promise<unknown>;
-  /** What models write out of habit, and the calls of functions that replace it. */
+  /** Habits map names that models write out of habit to the functions that replace them. */
   readonly habits?: Habits;
-  /** What can be found by words, functions first. Rejects never. */
+  /** Returns the topics that a search by words can find, functions first. It never rejects. */
   readonly topics?: (env: EnvironmentView) => Promise<readonly Topic[]>;
   /** Text about "search.find", or about all of "search"; null if it is not active. */
   doc(name: string): string | null;
@@ -76,7 +76,7 @@ export interface OffPart {
   readonly alias: string;
   /** "search.find" */
   readonly functions: readonly string[];
-  /** What the user does to switch it on. */
+  /** The user does this to switch the extension on. */
   readonly how: string;
 }
 
@@ -92,10 +92,10 @@ export function offReason(name: string, off: readonly OffPart[]): string | null 
   return found ? `${found.alias} is off; the user switches it on: ${found.how}` : null;
 }
 
-/** What one extension contributes to a query; one with settings may stand for several. */
+/** One extension contributes this part to a query; an extension with settings may stand for several. */
 export type Part = Omit<ActiveExtensions, "call">;
 
-/** What several extensions contribute, in their order. */
+/** Joins the contributions of several extensions in their order. */
 export function joinParts(parts: readonly Part[], call: ActiveExtensions["call"]): ActiveExtensions {
   const union = (key: keyof ActiveExtensions["grants"]): readonly string[] => [
     ...new Set(parts.flatMap(({ grants }) => grants[key])),
@@ -161,7 +161,7 @@ function keysOf(env: EnvironmentView): string[] {
   return keys;
 }
 
-/** What a row of the log belongs to. */
+/** Returns the scope that a row of the log belongs to. */
 export function scopeOf(
   { conversationId, currentIterationId: iterationId }: EnvironmentView,
 ): { readonly conversationId: string; readonly iterationId?: string } {

@@ -1,7 +1,7 @@
 import type { FunctionSymbol } from "./spec.ts";
 
-/* What models write out of habit, for the tools and runtimes of others, and what to write here instead. Which function
- * replaces which name, an extension says by `insteadOf`; the texts depend on the active ones only. */
+/* Models write names of other tools and runtimes out of habit; a habit says what to write here instead. An
+ * extension says by `insteadOf` which function replaces which name; the texts depend only on the active ones. */
 
 /** Names elsewhere, in small letters without signs, and the calls that replace them: "readfile" to
  * "await search.read(path)". */
@@ -16,7 +16,7 @@ export function habitsOf(functions: readonly (readonly [symbol: FunctionSymbol, 
   return Object.fromEntries([...own, ...named]);
 }
 
-/** What replaces a name; null if nothing does. */
+/** Returns the replacement of a name; null if there is none. */
 export function insteadOf(habits: Habits, name: string): string | null {
   const [key, last] = [keyOf(name), keyOf(name.slice(name.lastIndexOf(".") + 1))];
   for (const one of ROOTS.test(name) ? [key, last] : [key]) {
@@ -29,7 +29,7 @@ function keyOf(name: string): string {
   return name.toLowerCase().replace(/^node:/, "").replace(/[^a-z0-9./]/g, "");
 }
 
-/** What other runtimes and harnesses call their functions by. */
+/** These are the names by which other runtimes and harnesses call their functions. */
 const ROOTS =
   /^(?:fsp?|fsPromises|Deno|Bun|process|os|path|child_process|cp|subprocess|shutil|tools?|functions|default_api|self|vscode)\./;
 
@@ -51,7 +51,7 @@ const CALLED = /(?<![\w$.])([A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)*)\s*\(/g;
 const READ = /(?<![\w$.])((?:process|Deno|os|import\.meta)\.(?:env|environ)|process\.(?:argv|cwd))\b/;
 const MODULE = /\b(?:require|import)\s*\(\s*["']([^"'\n]{1,80})["']|\b(?:from|import)\s+["']([^"'\n]{1,80})["']/;
 
-/** What to write instead in a block that failed, for its error; "" if it is not known. */
+/** Returns a hint for the error of a failed block; "" if no replacement is known. */
 export function blockHint(habits: Habits, { name, excerpt, source }: FailedBlock): string {
   const [line = ""] = excerpt.split("\n", 1);
   if (name === "SyntaxError" || name === "Refused") {

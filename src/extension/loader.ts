@@ -19,7 +19,7 @@ export type RealmIndex = Readonly<Record<string, Readonly<Record<string, string>
 
 export interface LoadReport {
   readonly loaded: readonly NormalExtension[];
-  /** What was skipped, with the reason as text. */
+  /** Each skipped extension has its reason as text. */
   readonly skipped: readonly Skipped[];
   /** Namespace to the folder that it came from; shipped extensions have none. */
   readonly folders: ReadonlyMap<string, FoundFolder>;
@@ -37,7 +37,7 @@ export interface LoadOptions extends Wants {
   readonly log: Log;
   /** Folders to load in addition, in order. */
   readonly folders?: readonly FoundFolder[];
-  /** For shipped extensions: name to the scripts of its modules, generated when the program is built. */
+  /** Each shipped extension has the scripts of its modules here, generated when the program is built. */
   readonly realm?: RealmIndex;
   /** Required to load folders. */
   readonly folderOptions?: LoadFolderOptions;
@@ -199,7 +199,7 @@ interface ImportOptions {
   readonly readModule: ReadModule;
   /** Reads the files of `modules`. If absent, an extension that has modules is refused. */
   readonly readRealmModule?: ReadRealmModule;
-  /** For the time limit of a module's top-level `await`. */
+  /** The clock times the limit of a module's top-level `await`. */
   readonly clock?: Pick<Clock, "sleep">;
 }
 
@@ -207,7 +207,8 @@ const CODE = /(?<!\.d)\.m?[jt]s$/;
 const TEST = /(?:^|[/._])test\.m?[jt]s$/;
 /** Part of the folder's name, so that copies made by another version are not reused. */
 const FORMAT = "2";
-/** What modules of a folder import, as modules that find it in the program. The second is for tests only. */
+/** Modules of a folder import these; the shims are modules that find them in the program. The second is for tests
+ * only. */
 const SHIMS = {
   "@vis/extension": { file: "@vis-extension.mjs", key: "vis.extension", load: () => import("./mod.ts") },
   "@vis/extension/testing": {
@@ -265,7 +266,7 @@ async function importModule(
   return await answerInTime(load, { clock: options.clock ?? REAL_CLOCK });
 }
 
-/** What is loaded must match what the user was shown. */
+/** Returns the difference between the loaded extension and the manifest that the user was shown; they must match. */
 function differenceOf(extension: NormalExtension, entry: ManifestEntry): string | null {
   const differs = (key: string, stated: string, found: string): string =>
     `vis.json says ${key} ${stated}, mod says ${found}`;

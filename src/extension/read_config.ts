@@ -6,7 +6,7 @@ import { z } from "zod";
 
 /** Outside sources for extension settings, used when a setting requests them by a mark. */
 export interface SettingSources {
-  /** What a client of this session offers, by kind and name. */
+  /** A client of this session offers these values, by kind and name. */
   readonly offered?: Readonly<Record<string, Readonly<Record<string, unknown>>>> | undefined;
   /** Fills in the secrets that a text names. */
   readonly withSecrets?: ((text: string) => string) | undefined;
@@ -33,7 +33,7 @@ export function readExtensionConfig(
   throw refused(issue?.path ?? [], issue?.message ?? "is wrong");
 }
 
-/** What the user set under the same name takes precedence. */
+/** Adds the values that a client offers. A value that the user set under the same name takes precedence. */
 function withOffered(
   section: unknown,
   marks: readonly SettingMark[],
@@ -66,7 +66,8 @@ function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null ? value as Record<string, unknown> : {};
 }
 
-/** What a setting means to Vis, marked on its type with `.meta({ … })`; docs/extend/spec.md lists the marks. */
+/** A mark tells Vis the meaning of a setting; `.meta({ … })` sets it on the type, and docs/extend/spec.md lists the
+ * marks. */
 interface SettingMark {
   readonly name: typeof SETTING_MARKS[number];
   readonly value: unknown;

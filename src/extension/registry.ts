@@ -42,7 +42,7 @@ interface RegistryOptions extends SettingSources {
   readonly home?: string | null;
   /** Namespace to its section of the configuration. */
   readonly config?: Readonly<Record<string, unknown>>;
-  /** For the time limits of what extensions are asked. */
+  /** The clock times the limits of calls to extensions. */
   readonly clock?: Pick<Clock, "sleep">;
   /** Loads the extension that `env.load` names. */
   readonly load?: (ref: string) => Promise<Extension>;
@@ -267,7 +267,7 @@ export class ExtensionRegistry {
     return { ...joined, blocks: grouped(active).flatMap(({ blocks }) => blocks) };
   }
 
-  /** What an extension lets `doc()` find besides its functions. */
+  /** Returns the topics that `doc()` finds for an extension besides its functions. */
   async #topicsOf(extension: NormalExtension, { env, own, faults = [] }: ViewOf): Promise<readonly Topic[]> {
     try {
       const topics = await this.#answer(() => extension.topics?.(this.#view(extension, { env, own })) ?? []);
@@ -378,7 +378,7 @@ interface Invocation {
   readonly told?: ((outcome: CallOutcome) => void) | undefined;
 }
 
-/** What running calls may hold in the heap of the main process, over all conversations. */
+/** Running calls of all conversations together may hold this much of the main process's heap. */
 const ROOM = new Semaphore(160 << 20);
 
 type Call = Parameters<Before>[0];
@@ -581,16 +581,16 @@ function since(start: number, now: () => number): number {
   return Math.round((now() - start) * 1000) / 1000;
 }
 
-/** What an extension contributes to a query, without what depends on the environment. */
+/** An extension contributes this to a query independently of the environment. */
 interface OwnPart extends Omit<Part, "nudges"> {
   readonly extension: NormalExtension;
-  /** By their names in the realm. */
+  /** The keys are the names of the symbols in the realm. */
   readonly symbols: ReadonlyMap<string, FunctionSymbol | ValueSymbol>;
   /** The symbols as `doc()` finds them. */
   readonly listed: readonly Topic[];
 }
 
-/** With the prompt that each was made for. */
+/** Each part is kept with the prompt that it was made for. */
 const MADE = new WeakMap<NormalExtension, { readonly prompt: string; readonly part: OwnPart }>();
 
 /** Made again only for another prompt: most queries have that of the query before. */
@@ -634,14 +634,14 @@ function makePart(extension: NormalExtension, prompt: string): OwnPart {
   };
 }
 
-/** How many symbols are shown in full; the rest are only named. */
+/** The prompt shows this many symbols in full and only names the rest. */
 const SHOWN = 12;
 /** Examples are added while the block is shorter than this, in characters. */
 const EXAMPLE_BUDGET = 1_000;
 const MAX_INLINE = 80;
 
-/** What the model reads about one active extension: header, prompt, one line per symbol. Empty if no symbol is shown
- * and the prompt is empty. */
+/** Returns the text that the model reads about one active extension: header, prompt, one line per symbol. Empty if
+ * no symbol is shown and the prompt is empty. */
 function promptBlock(extension: NormalExtension, prompt: string): string {
   const { alias } = extension.alias;
   const full = extension.shown ?? SHOWN;
@@ -713,7 +713,8 @@ function* topLevel(list: string): Generator<string> {
   yield list.slice(start);
 }
 
-/** As the function says; otherwise, what a read-only workspace may have only reads. */
+/** `reads` of the function decides; without it, a function that read-only workspaces may have counts as reading
+ * only. */
 function onlyReads({ name, reads }: FunctionSymbol, { readOnly }: NormalExtension): boolean {
   return reads ?? (readOnly === true || readOnly?.symbols.includes(name) === true);
 }

@@ -68,7 +68,7 @@ type Schema = Readonly<Record<string, unknown>>;
 interface SchemaTextOptions {
   /** The schema to which references belong; the schema itself if absent. */
   readonly root?: unknown;
-  /** For schemas of others: adds the descriptions of top-level keys as comments, and ignores `tsType`. */
+  /** Foreign schemas get the descriptions of top-level keys as comments, and their `tsType` is ignored. */
   readonly notes?: boolean;
 }
 
@@ -150,7 +150,7 @@ function unionText(types: readonly string[]): string {
   return [...new Set(types)].join(" | ") || "unknown";
 }
 
-/** In parentheses if it is a union or an intersection. */
+/** Puts a union or an intersection in parentheses. */
 function grouped(type: string): string {
   let depth = 0;
   for (const char of type) {

@@ -27,7 +27,7 @@ export interface SpawnOptions {
   readonly onOutput?: (output: "stdout" | "stderr", bytes: Uint8Array<ArrayBuffer>) => void;
   /** "call" if absent: the program ends with the call. With "conversation" it runs until the conversation is closed. */
   readonly lifetime?: "call" | "conversation";
-  /** How to report the program to the user if it ends with a run that lasts for one request only. */
+  /** The user sees this title when the program ends with a run that lasts for one request only. */
   readonly title?: string;
   /** Absolute paths that the program may change, instead of the workspace. It may always change its temporary folder.
    * Repositories and `.vis` in them stay as they are, except those that are named here: `.git`, or paths in it. */
@@ -51,12 +51,12 @@ export interface SpawnOptions {
   readonly whole?: boolean;
   /** Called when the program begins, after any question. */
   readonly onBegin?: () => void;
-  /** Without TCP access: programs with the same text here share a network of their own that has only a loopback, where
-   * the machine can have one. */
+  /** Programs without TCP access and with the same text here share a network that has only a loopback, where the
+   * machine can have one. */
   readonly loopback?: string;
 }
 
-/** How a program ended. A program that failed is a result; `spawn` rejects only if none ran. */
+/** A program that failed is a result; `spawn` rejects only if none ran. */
 export interface Spawned {
   /** 128 plus the number of the signal if one ended it. */
   readonly code: number;
@@ -67,7 +67,7 @@ export interface Spawned {
   readonly timedOut: boolean;
   /** Whether an output was longer than `maxBytes`. */
   readonly truncated: boolean;
-  /** What Vis did, in sentences: leftover processes that were ended, an encoding that was guessed. */
+  /** These sentences report actions of Vis, such as ended leftover processes or a guessed encoding. */
   readonly notes: readonly string[];
   /** After a program that could change the repository: what git runs or obeys there now and did not before. */
   readonly obeyed?: readonly string[];
@@ -76,7 +76,7 @@ export interface Spawned {
   readonly repositories?: readonly string[];
 }
 
-/** What happens to programs where the wall is not whole: the user is asked for each, they run, or they do not run. */
+/** If the wall is incomplete, Vis asks the user about each program, runs it, or refuses it. */
 export type UnwalledMode = "ask" | "run" | "off";
 
 /** The extension that starts a program, and how it asks the user; null outside calls that may take any time. */
@@ -85,13 +85,13 @@ export interface SpawnCaller {
   readonly ask: ((request: ApprovalRequest) => Promise<Approval>) | null;
 }
 
-/** What a lasting answer about the network of a program covers, and which files of the workspace that runs; or why it is
- * asked every time. */
+/** A lasting answer covers these scopes of a program's network and runs these files of the workspace; or a reason
+ * says why the user is asked every time. */
 export type NetworkScopes =
   | { readonly scopes: readonly string[]; readonly runs: readonly string[] }
   | { readonly never: string };
 
-/** What the wall leaves to programs in this run. */
+/** Programs of this run may use what these walls leave them. */
 export interface ProgramWalls {
   readonly network: boolean;
   /** Whether every part of the wall is there: namespaces, a read-only repository, Landlock, a filter of system
@@ -99,7 +99,7 @@ export interface ProgramWalls {
   readonly whole: boolean;
   /** Why it is not; "" if it is. */
   readonly reason: string;
-  /** Without TCP access: whether programs can have a loopback of their own. */
+  /** Programs without TCP access can have a loopback of their own if this is true. */
   readonly loopback: boolean;
   /** Whether they can have unix sockets in their folders. */
   readonly unix: boolean;

@@ -21,14 +21,14 @@ export interface Extension {
   readonly requires?: readonly string[];
   /** Called for each query; a falsy result, or a promise of one, leaves out symbols, prompt and nudge. */
   readonly activate?: (env: EnvironmentView) => unknown;
-  /** Of shipped extensions: what the user does so that `activate` lets it in. The prompt says it while it is left
-   * out. */
+  /** The user does this so that `activate` lets a shipped extension in. The prompt says it while the extension is
+   * left out. */
   readonly howToEnable?: string;
   readonly prompt?: string | ((env: EnvironmentView) => string | Promise<string>);
   /** A sample step and the answer that follows. The prompt shows that of the first active extension that has one. */
   readonly example?: ReplyExample;
   readonly nudge?: (ctx: NudgeContext) => string | null;
-  /** What `doc()` finds besides functions: how to read each, and a line about it. */
+  /** `doc()` finds these topics besides functions: each says how to read it, and has a line about it. */
   readonly topics?: (env: EnvironmentView) => readonly Topic[] | Promise<readonly Topic[]>;
   /** Requests that the user makes as `/name words`, such as skills. Called when the screen starts. */
   readonly requests?: (place: RequestPlace) => readonly NamedRequest[] | Promise<readonly NamedRequest[]>;
@@ -36,7 +36,7 @@ export interface Extension {
   readonly extend?: (env: EnvironmentView) => readonly Extension[] | Promise<readonly Extension[]>;
   /** Most used first: if there are many, the prompt shows the first ones in full and only names the rest. */
   readonly symbols?: readonly (FunctionSymbol | ValueSymbol)[];
-  /** How many symbols the prompt shows in full, 12 by default; it only names the rest. */
+  /** The prompt shows this many symbols in full, 12 by default; it only names the rest. */
   readonly shown?: number;
   /** Platform globals for the realm, such as "fetch"; each needs a matching `allow`, and each `allow` a global. */
   readonly globals?: readonly string[];
@@ -47,12 +47,12 @@ export interface Extension {
   /** Default of its setting `enabled`; on if `extensions.allow` names it, never in the locked profile. Absent: always
    * on. */
   readonly onByDefault?: boolean;
-  /** What the locked profile loads of it for a read-only workspace: everything, or the listed functions with a prompt
-   * that names no others. If absent, nothing of a shipped extension is loaded. */
+  /** The locked profile loads these parts for a read-only workspace: everything, or the listed functions with a
+   * prompt that names no others. If absent, nothing of a shipped extension is loaded. */
   readonly readOnly?: true | Readonly<{ symbols: readonly string[]; prompt: NonNullable<Extension["prompt"]> }>;
   /** Schema of its section in `extensions.config`; `env.config` is the parsed result. */
   readonly config?: z.ZodType;
-  /** For shipped extensions: an older name of the section, at the top of the settings file. */
+  /** A shipped extension can have an older name of its section, at the top of the settings file. */
   readonly section?: string;
   /** Sees what programs change in the workspace, for `env.watchFiles` of all extensions; the first extension that has it
    * counts. */
@@ -70,7 +70,7 @@ export interface Extension {
 export type ReplyExample = Readonly<{ thinking: string; code: string; timeMs: number; answer: string }>;
 
 /** Something that `doc()` finds: the code that reads or calls it, and what it is. */
-/** Where the requests of an extension are looked for. */
+/** Vis looks here for the requests of an extension. */
 export interface RequestPlace {
   readonly workspace: string;
   /** The top of the repository around the workspace; absent if there is none. */
@@ -117,10 +117,10 @@ export interface FunctionOptions {
   readonly untimed?: boolean;
   /** Whether it changes nothing that lasts and may be called for a plan; by default, what `readOnly` loads. */
   readonly reads?: boolean;
-  /** What a call does, for people who watch; "called search.find" if absent. */
+  /** People who watch see this text for a call; "called search.find" if absent. */
   readonly action?: CallAction;
-  /** How a call turned out, in a few words for people who watch, from its result: "12 passed". With `ok: false`
-   * instead of a plain text, the call is shown as failed, with the end of `output`. */
+  /** Returns the outcome of a call in a few words for people who watch, from its result: "12 passed". With `ok:
+   * false` instead of a plain text, the call is shown as failed, with the end of `output`. */
   // deno-lint-ignore no-explicit-any
   readonly outcome?: (result: any) => string | CallOutcome;
   /** Bytes that a call may hold in memory while it runs, for one that holds many: calls wait until theirs fit. */
@@ -149,8 +149,8 @@ export function value(name: string, constant: unknown, options: { readonly doc: 
   return { kind: "value", name, value: constant, doc: options.doc };
 }
 
-/** What an extension sees, read-only: docs/extend/spec.md. A key marked `?` is absent where its part is, as in a
- * test. */
+/** Extensions see this object read-only; docs/extend/spec.md describes it. A key marked `?` is absent where its
+ * part is, as in a test. */
 export type EnvironmentView = ConversationKeys & QueryKeys;
 
 /** Keys that exist for the whole life of an environment. Objects are snapshots of the current state. */
@@ -194,7 +194,7 @@ export interface ConversationKeys {
   /** Aborts when the conversation is closed; `log`, in calls, writes a line to Vis's log. */
   readonly closed?: AbortSignal;
   readonly log?: (text: string) => void;
-  /** Its section of the configuration, parsed by its `config`. */
+  /** This is the extension's section of the settings, parsed by its `config`. */
   readonly config?: unknown;
   /** Adds an extension to this conversation only, starting with the next query; `load` takes a namespace or a
    * folder. */
@@ -203,14 +203,15 @@ export interface ConversationKeys {
   /** The only way to start a process. It runs behind the kernel wall and ends with the call, or, outside a call, with
    * the query. */
   readonly spawn?: Spawn;
-  /** What `spawn` leaves to programs; rejects with the reason if none can run. */
+  /** Returns the walls that `spawn` puts around programs; rejects with the reason if none can run. */
   readonly programWalls?: () => Promise<ProgramWalls>;
-  /** What a lasting answer about the network of a program covers, in the words of a question; or why there is none. */
+  /** Returns the scopes that a lasting answer about a program's network covers, in the words of a question, or the
+   * reason why there is none. */
   readonly networkScopes?: (argv: readonly string[], options: SpawnOptions) => Promise<NetworkScopes>;
   /** Patterns of files that may hold keys, for `isSecretFile`: reading one needs the user's approval. */
   readonly secrets?: readonly string[];
-  /** Which of these paths, relative to the workspace and without links, git or Vis would later run or read as settings.
-   * Changing one needs the user's approval. */
+  /** Returns those of these paths that git or Vis would later run or read as settings. Paths are relative to the
+   * workspace and have no links. Changing such a file needs the user's approval. */
   readonly obeyedPaths?: (paths: readonly string[]) => Promise<readonly ObeyedPath[]>;
   /** Whether the conversation is closed after this query: `vis run`, and child queries. */
   readonly endsWithQuery?: boolean;
@@ -244,7 +245,8 @@ export interface QueryKeys {
   readonly changedFile?: (diff: string) => void;
   /** Tells extensions that the call reads a file, by its path relative to the workspace. Present in calls. */
   readonly fileRead?: (path: string) => Promise<void>;
-  /** For a program that may change files of the workspace; null where no extension can watch. Present in calls. */
+  /** Watches the files that a program may change in the workspace; null where no extension can watch. Present in
+   * calls. */
   readonly watchFiles?: (options?: WatchOptions) => FileWatcher | null;
   /** Tells the user something beside the answer, once. Absent in `extend`. */
   readonly warn?: (text: string) => void;
@@ -272,7 +274,7 @@ export interface FileChanges {
   readonly added: readonly string[];
   readonly changed: readonly string[];
   readonly removed: readonly string[];
-  /** How many of them `undo` cannot bring back; absent if it can bring back all. */
+  /** `undo` cannot bring this many of them back; absent if it can bring back all. */
   readonly notUndoable?: number;
 }
 
@@ -291,7 +293,7 @@ export interface RouterFacts {
 }
 
 interface VarIndexFacts {
-  /** As last sent to the model; "" before the first time. */
+  /** The model received this index last; "" before the first time. */
   readonly index: string;
   /** The revision of `index`, and the current revision of the variables. They differ when the index is stale. */
   readonly revision: number;
@@ -314,8 +316,8 @@ type Scoped = Readonly<{ scope?: "conversation" | "workspace" | "global"; worksp
  * most 10 000 keys. A fork sees the state of its conversation at the time it was made. Rejects with TypeError if the
  * value is not JSON, and with the limit that was exceeded. */
 export interface OwnStore {
-  /** With `ifVersion` it rejects if another version is the newest; 0 means that the key must not exist. Writing the
-   * same value creates no version. */
+  /** Stores the value; the same value creates no version. With `ifVersion` it rejects if another version is the
+   * newest; 0 means that the key must not exist. */
   put(key: string, value: JsonValue, options?: Scoped & { readonly ifVersion?: number }): Promise<{ version: number }>;
   /** Undefined if there is no such key. */
   get(key: string, options?: Scoped & { readonly version?: number }): Promise<JsonValue | undefined>;
@@ -350,7 +352,7 @@ export interface OwnStore {
 
 export interface NudgeContext {
   readonly environment: EnvironmentView;
-  /** How many iterations of the budget are used, 0-based. */
+  /** The budget has used this many iterations, 0-based. */
   readonly iteration: number;
   readonly currentMaxIterations: number;
   /** The blocks that ran last; null before the first one and after a restart. */
@@ -374,13 +376,13 @@ export interface DoctorContext {
   /** The same in the workspace, as in a conversation. */
   readonly spawnInWorkspace: Spawn | null;
   readonly workspace: string;
-  /** As `env.root`. */
+  /** The folder is the same as `env.root`. */
   readonly root?: string;
   readonly home: string | null;
 }
 
 export interface WatchOptions {
-  /** Also outside the workspace, in all of `root`. */
+  /** This includes everything in `root`, even outside the workspace. */
   readonly all?: boolean;
 }
 
@@ -397,13 +399,13 @@ export interface CliCommand {
   readonly run: (args: any, context: CliContext) => number | void | Promise<number | void>;
 }
 
-/** What a command of an extension gets. */
+/** A command of an extension receives this context. */
 export interface CliContext {
   print(text: string): void;
   /** Asks for a line. Rejects where nobody can be asked, and if the user cancels. */
   ask(question: string): Promise<string>;
   readonly workspace: string;
-  /** As `env.root`. */
+  /** The folder is the same as `env.root`. */
   readonly root?: string;
   readonly home: string | null;
   readonly config: unknown;

@@ -8,7 +8,7 @@ interface OwnTest {
   readonly run: () => unknown;
 }
 
-/** Where tests are registered; `deno test` collects its own. */
+/** Modules register their tests here, because `deno test` collects only its own. */
 const COLLECTING: { into: OwnTest[] | null } = { into: null };
 
 /** Registers a test, for `vis extensions test` and for `deno test`: it fails if `run` throws or rejects. */
@@ -31,7 +31,7 @@ export async function collectTests(load: () => Promise<void>): Promise<readonly 
 interface TestOptions {
   /** Keys of the environment; those that are absent are as in a conversation in the folder "/". */
   readonly env?: Partial<EnvironmentView>;
-  /** Its section of the configuration. */
+  /** This is the extension's section of the settings. */
   readonly config?: unknown;
   /** Extensions that it requires. */
   readonly others?: readonly Extension[];
@@ -40,14 +40,14 @@ interface TestOptions {
 }
 
 interface TestedExtension {
-  /** What `activate` decided. */
+  /** This is the decision of `activate`. */
   readonly isActive: boolean;
-  /** What the model reads about it. */
+  /** The model reads this prompt about the extension. */
   readonly prompt: string;
   /** Calls a function as a block would, by the name that it has there ("search.find"): with the checks of its arguments
    * and its hooks. Rejects with the error that the model would see. */
   call(name: string, ...args: readonly unknown[]): Promise<unknown>;
-  /** What `doc` shows of a function, or of all of it; null if there is no such name. */
+  /** Returns the text that `doc` shows for a function or the whole extension; null if there is no such name. */
   doc(name: string): string | null;
   /** Resolves with the extension's nudge for the next context, or with null. */
   nudge(context?: Partial<NudgeContext>): Promise<string | null>;

@@ -137,7 +137,7 @@ const LANGUAGES: readonly Language[] = [
   },
 ];
 
-/** What a request for work asks for. */
+/** This matches the object of a request for work. */
 const ASKS = new RegExp(
   words(
     "fix|repair|correct|change|modify|edit|update|rename|refactor|rewrite|implement|add|create|write|remove|delete|replace|move|install|make|upgrade|bump|resolve|" +
@@ -154,7 +154,7 @@ const ASKS = new RegExp(
   "iu",
 );
 
-/** What a request for information asks for, or for a text of its own. */
+/** This matches a request for information or for a text. */
 const ASKS_FOR_TEXT = new RegExp(
   words(
     "summar\\p{L}*|explain|describe|list|tell|show|review|" +
@@ -189,7 +189,7 @@ const CODE = new RegExp(
   "iu",
 );
 
-/** What a claim of a run is about. */
+/** This matches the subject of a claim that something was run. */
 const RUNS = new RegExp(
   words(
     "tests?|test suite|npm|pnpm|yarn|pytest|cargo|go test|deno|make|tox|jest|vitest|build|lint(?:er)?|type ?check(?:er)?|" +

@@ -24,7 +24,7 @@ import type { ModelPreference } from "../providers/router/routes.ts";
  * ends, and stores it: a row before anything runs, the rest in one transaction at the end. The loop in `query/` stores
  * the end while the next call is made, and decides what the iteration means for the query. */
 
-/** What is constant over all iterations of a query. */
+/** These values stay the same in all iterations of a query. */
 export interface IterationFrame extends CallPrefix {
   readonly environment: Environment;
   readonly router: Pick<Router, "ask" | "current">;
@@ -41,10 +41,10 @@ export interface IterationInput {
   /** 0-based position in the query. */
   readonly position: number;
   readonly context: ContextParts;
-  /** What the user sent while the query ran, and `context` shows. */
+  /** The context shows these messages, which the user sent while the query ran. */
   readonly steered: readonly string[];
   readonly reasoning: ReasoningLevel;
-  /** Which of the configured models should serve, as requested by the last reply. */
+  /** The last reply requested that this one of the configured models serves. */
   readonly prefer?: ModelPreference | null;
   /** True for the one call after the budget: it accepts only an answer and runs no block. */
   readonly last: boolean;
@@ -52,17 +52,16 @@ export interface IterationInput {
   readonly refusedBefore: string | null;
   /** Whether a block of the query has succeeded before. */
   readonly supported: boolean;
-  /** For what an answer of the query was refused before, though it could have been accepted. */
+  /** An earlier answer of the query was refused for these doubts, though it could have been accepted. */
   readonly doubted: readonly Doubt[];
   /** A claim in the model's words that nothing the query did supports; null if there is none. */
   readonly unsupportedClaim: (text: string) => string | null;
   /** Set by `answer(value)` in a block of this iteration. */
   readonly offered: () => OfferedAnswer | null;
-  /** What the calls of this iteration changed in files. */
   readonly diffs: readonly BlockDiff[];
   /** Child queries of this iteration that have ended. */
   readonly children: readonly StepChild[];
-  /** What the query and all queries below it have spent so far, and the number of its iterations plus `more`. */
+  /** Returns the spend so far of the query and its sub-queries, and the number of its iterations plus `more`. */
   readonly totals: (more: 0 | 1) => {
     readonly iterations: number;
     readonly usage: Usage;
@@ -124,7 +123,7 @@ interface Common {
   readonly doubt: Doubt | null;
 }
 
-/** How an iteration ended; `query/` decides what to do next. */
+/** `query/` decides what to do next from this result. */
 export type IterationResult =
   | (Common & { readonly kind: "final"; readonly final: AcceptedFinal })
   | (Common & { readonly kind: "executed" })
@@ -140,7 +139,7 @@ export type IterationResult =
     readonly reason: string;
     /** A retry cannot help. */
     readonly fatal: boolean;
-    /** Its cause may pass later. */
+    /** A retry may succeed, because the cause may pass. */
     readonly temporary: boolean;
     /** Null if every block failed. */
     readonly fault: IterationFault | null;
@@ -189,7 +188,6 @@ export interface ModelCallOutcome {
   readonly temporary: boolean;
 }
 
-/** How an iteration ended. */
 interface Ended {
   readonly status: "done" | "error" | "interrupted";
   readonly outcome: IterationOutcome;
@@ -347,8 +345,8 @@ export class Recorder {
   }
 }
 
-/** What the loop gets for an iteration that was stored. Only what makes it an unusable reply is not kept, so counting
- * such replies begins anew. */
+/** Returns the result of a stored iteration for the loop. Faults of replies are not stored, so counting unusable
+ * replies begins anew. */
 export function storedResult(stored: StoredIteration): Exclude<IterationResult, { readonly kind: "cancelled" }> {
   const { metadata, thinking, error } = stored;
   const { notes, doubt } = metadata;

@@ -154,7 +154,7 @@ async function runBlocks(
   }
   const unstored = new AbortController();
   const signal = AbortSignal.any([frame.signal, unstored.signal]);
-  // In a separate turn: by then the first block has been sent.
+  // This runs in a separate turn: by then the first block has been sent.
   const stored = nextTurn().then(() => {
     return recorder.begin(blocks);
   });

@@ -44,7 +44,7 @@ export async function settleFinal(
     readonly refusedBefore: string | null;
     /** Whether an earlier block of the query succeeded. */
     readonly supported: boolean;
-    /** What was doubted in the query before. */
+    /** The query doubted these claims before. */
     readonly doubted: readonly Doubt[];
     /** A claim in a text of the model that nothing supports which the conversation did; null if there is none. */
     readonly unsupportedClaim: (text: string) => string | null;

@@ -202,7 +202,7 @@ async function* rowsOf(
     const some = keys.slice(from, from + ROWS_AT_ONCE).map((one) => one.key);
     const { rows } = await sql<Row>`SELECT t.* FROM ${name} t
       WHERE t.${sql.raw(key)} IN (${sql.join(some)}) ORDER BY ${sql.raw(by)}`.execute(db);
-    // One for each page: what it loads stays in memory.
+    // Each page has its own `Content`, because loaded contents stay in memory.
     const content = new Content(db);
     const converted = columnsOfKind(table, "json", "jsonBytes");
     await content.load(rows.flatMap((row) => converted.map((column) => row[column])));
@@ -404,7 +404,7 @@ async function ownImage(image: Row, { content, bytesIn }: Pick<Given, "content" 
     : { mediaType, base64: Buffer.from(cell).toString("base64") };
 }
 
-/** For a version whose text is too large to pass around: the hash of the text. */
+/** Returns the hash of a version's text that is too large to pass around. */
 function largeOf(table: ArchivedTable, row: Row): string | null {
   if (table !== "expressionState") return null;
   const { large } = row["metadata"] as { readonly large?: string };

@@ -370,7 +370,7 @@ function changed(hash: string): Damage {
   return new Damage(`content ${PREFIX}${hash} is not what was stored`);
 }
 
-/** How a content is stored; null if there is none. */
+/** Returns the form in which a content is stored; null if there is none. */
 export async function encodingOf(db: Database, reference: string): Promise<"raw" | "chunks" | "delta" | null> {
   const row = await db.selectFrom("content").select("encoding").where("hash", "=", reference.slice(PREFIX.length))
     .executeTakeFirst();
@@ -400,7 +400,8 @@ interface Delta {
 
 /** This many equal bytes count as the same place. */
 const ANCHOR = 16;
-/** How far behind a difference the base is searched: a few changed bytes, a changed entry, a removed one. */
+/** The base is searched at these distances behind a difference: a few changed bytes, a changed entry, a removed
+ * one. */
 const SKIPS = [0, 1, 2, 3, 4, 8, 16, 32, 64, 128, 256];
 const MAX_STEPS = 24;
 

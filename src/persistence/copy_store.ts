@@ -216,7 +216,8 @@ interface ProgressRow {
 
 const START: CopyMark = { table: 0, after: [] };
 
-/** Where a copy from `source` continues. Throws `UsageError` if the database has rows of its own. */
+/** Returns the point at which a copy from `source` continues. Throws `UsageError` if the database has rows of its
+ * own. */
 async function beginCopy(
   to: Database,
   { source, location }: { readonly source: string; readonly location: string },
@@ -298,7 +299,7 @@ async function readRows(db: Database, { table, after, most }: Page): Promise<rea
   }));
 }
 
-/** How many of the next rows are read at once; at least one. */
+/** Returns the number of rows to read at once; at least one. */
 async function rowsAtOnce(db: Database, { table, after, most }: Page): Promise<number> {
   const { columns, from } = pageOf(table, after);
   const long = columnsOfKind(table, "searched", "long", "json", "bytes", "jsonBytes").map(snakeCase);
@@ -318,7 +319,6 @@ function pageOf(table: UserTable, after: Place) {
   return { columns, from: after.length === 0 ? sql`true` : sql`(${columns}) > (${sql.join(after)})` };
 }
 
-/** How many rows a table has. */
 async function countRows(db: Database, table: UserTable): Promise<number> {
   const { rows: [found] } = await sql<{ n: number }>`SELECT count(*) AS n FROM ${sql.raw(snakeCase(table))}`.execute(
     db,
@@ -329,7 +329,7 @@ async function countRows(db: Database, table: UserTable): Promise<number> {
 async function plainRow(db: Database, table: UserTable, row: Row): Promise<PlainRow> {
   const textual = new Set(columnsOfKind(table, "long", "json"));
   const binary = new Set(columnsOfKind(table, "bytes", "jsonBytes"));
-  // One for each row: what it loads stays in memory.
+  // Each row has its own `Content`, because loaded contents stay in memory.
   const content = new Content(db);
   await content.load([...textual].map((column) => row[column]));
   const large = table !== "expressionState" ? null : largeOf(content.text(String(row["metadata"] ?? "{}")));

@@ -31,8 +31,8 @@ export interface HeldRun {
   readonly version?: string | null;
 }
 
-/** What queries are built on: a database, or a transaction in it. All code but that of the two databases runs on each
- * of them. */
+/** Queries run on a database or on a transaction in it. Only the code of the two databases knows which database it
+ * is. */
 export abstract class Database extends Kysely<DatabaseSchema> {
   abstract readonly dialect: DatabaseDialect;
   /** The tenant whose rows are visible; null for all tenants. */
@@ -90,7 +90,7 @@ export abstract class Database extends Kysely<DatabaseSchema> {
   abstract close(): Promise<void>;
 }
 
-/** What the databases do differently, as far as statements say it. There is one object for each. */
+/** Statements differ between the databases only in these parts. There is one object for each. */
 export interface DatabaseDialect {
   /** The longest text, and the longest value, that is in its column and not in `content`. */
   readonly textBytes: number;
@@ -148,7 +148,7 @@ export interface DatabaseDialect {
   moveToFront(tx: Database, conversation: { readonly id: string; readonly activity: number }): Promise<void>;
   /** Stores one thing, and in the same transaction another one. */
   storeBoth(db: Database, first: Storing, second: Storing): Promise<void>;
-  /** From now on, rows of this transaction may refer to rows that it inserts later. */
+  /** Rows of this transaction may refer from now on to rows that it inserts later. */
   deferReferences(tx: Database): Promise<void>;
   /** Makes what a database computes from all rows, after a copy. */
   afterCopy(tx: Database): Promise<void>;
@@ -291,7 +291,7 @@ const TENANTS: Readonly<Record<Table, string>> = {
     WHERE q.id = t.query_soul_id)`,
 };
 
-/** At most two ids with this prefix. */
+/** Returns at most two ids with this prefix. */
 export async function idsWith(
   db: Database,
   { table, prefix, where = sql<boolean>`true` }: {
@@ -338,7 +338,7 @@ export class Damage extends Error {
 type Result = QueryResult<Record<string, unknown>>;
 type RunQuery = (sql: string, parameters: readonly unknown[]) => Result | Promise<Result>;
 
-/** Who may use the one connection of a database. */
+/** Turns decide who may use the one connection of a database. */
 interface Turns {
   take(): Promise<void>;
   pass(): void;

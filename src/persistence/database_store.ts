@@ -57,11 +57,11 @@ export interface DatabaseStoreOptions {
   readonly location: string;
   readonly now: () => number;
   readonly isAlive: IsAlive;
-  /** How long to wait for another writing process. */
+  /** A write waits this long for another writing process. */
   readonly busyMs: number;
   readonly check: () => Promise<readonly string[]>;
   readonly fileFault: () => string;
-  /** That of the files by default. */
+  /** The default checks the files. */
   readonly writeFault?: () => Promise<string>;
   readonly asNode?: Store["asNode"];
   /** Converts an error of the database to `StoreError`. */
@@ -292,7 +292,8 @@ type Methods = Omit<
   "location" | "tenant" | "states" | "of" | "asNode" | "check" | "fileFault" | "writeFault" | "log" | "close"
 >;
 type Kind = "conversation" | "branch" | "run" | "iteration";
-/** Where the arguments of a method name rows: the kind of row, and the position and keys that lead to its id. */
+/** A rule locates ids of rows in the arguments of a method: the kind of row, the position, and the keys that lead
+ * to the id. */
 type Rule = readonly (readonly [Kind, number, ...string[]])[];
 
 const BRANCH: Rule = [["branch", 0]];
@@ -302,7 +303,7 @@ const ITERATION: Rule = [["iteration", 0]];
 const OF_RUN: Rule = [["run", 0, "queryId"]];
 const BRANCH_AT: Rule = [...BRANCH, ["run", 1, "queryId"]];
 const STATE: Rule = [["branch", 0, "branchId"], ["iteration", 0, "iterationId"], ["run", 0, "queryId"]];
-/** For methods that look for rows, whose queries see those of the tenant only; that work for the whole process; or that
+/** These methods name no row to check: they look for rows and see only the tenant's, work for the whole process, or
  * name content by its hash. */
 const NONE: Rule = [];
 

@@ -237,7 +237,7 @@ export async function eraseOnServer(all: Database, { wanted }: Pick<ErasureWork,
     const hashes = [...wanted];
     // A deletion that notes one of them again has ended, so that its rows are gone, or waits.
     await tx.run("SELECT hash FROM erasure WHERE hash = ANY($1) ORDER BY hash FOR UPDATE", [hashes]);
-    // Who stores one of them again has it locked; the next statements see the rows of that transaction.
+    // A transaction that stores one of them again has it locked; the next statements see its rows.
     await tx.run("SELECT hash FROM content WHERE hash = ANY($1) ORDER BY hash FOR UPDATE", [hashes]);
     // A claim ends when a row refers to the text: they are read first.
     const claimed = await withParts(tx, claimsOf(await tx.run(CLAIMS, [])));

@@ -427,7 +427,8 @@ const metadataOf = namedQuery((db, { queryId }: { readonly queryId: string }) =>
   db.selectFrom("queryState as s").select("s.metadata").where("s.id", "=", queryId)
 );
 
-/** What the user sent while a query ran, by the position (0-based) of the iteration. */
+/** Returns a reader of the messages that the user sent while a query ran, by the position (0-based) of the
+ * iteration. */
 async function readSteered(db: Database, queryId: string): Promise<(position: number) => readonly string[]> {
   const [row] = await metadataOf(db, { queryId });
   const content = new Content(db);

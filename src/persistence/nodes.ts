@@ -91,9 +91,9 @@ function converted(location: string, nodes: NodeStore): NodeStore {
 export interface JobTimes {
   /** A node that has not reported for this long has lost its jobs. */
   readonly leaseMs: number;
-  /** How long a request waits for the node that ran its branch last. */
+  /** A request waits this long for the node that ran its branch last. */
   readonly graceMs: number;
-  /** For how long a node counts as having the sandbox of a branch. */
+  /** A node counts this long as having the sandbox of a branch. */
   readonly warmMs: number;
 }
 
@@ -424,11 +424,11 @@ class EventTable {
 }
 
 const AGAIN_MS = 250;
-/** How often a connection is tried on which nothing else is sent, and how long it may take to answer. */
+/** An idle connection is tried after every `LOOK_MS` and has `ANSWER_MS` to answer. */
 const LOOK_MS = 10_000, ANSWER_MS = 5_000;
 const END_MS = 500;
 
-/** What is used of a connection of `pg`. */
+/** Vis uses only these methods of a connection of `pg`. */
 interface Client {
   readonly connection: { readonly stream: { destroy(): void } };
   connect(): Promise<void>;

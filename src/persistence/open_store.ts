@@ -20,7 +20,7 @@ export interface OpenStoreOptions {
   readonly now?: () => number;
   /** Whether the process of a lease exists; null if this machine cannot tell (by default for every process). */
   readonly isAlive?: (owner: ProcessOwner) => boolean | null;
-  /** How long to wait for another writing process before `StoreError` of kind busy. */
+  /** A write waits this long for another writing process before it throws `StoreError` of kind busy. */
   readonly busyMs?: number;
   /** Aborts the wait while the database is opened. */
   readonly signal?: AbortSignal;
@@ -50,7 +50,7 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
 interface StoreOptions extends Pick<DatabaseStoreOptions, "location" | "now" | "isAlive"> {
   /** The database files, if any. */
   readonly files?: OpenFiles | null;
-  /** How long to wait for another writing process. */
+  /** A write waits this long for another writing process. */
   readonly busyMs: number;
 }
 

@@ -52,7 +52,7 @@ export async function beginQuery(
     holder: found.holder,
     endLeft: (left) => endLeftOf(tx, { ...left, branchId, now }),
   });
-  // What the process before left running has an end now.
+  // The queries that the previous process left running have an end now.
   const branch = wasHeld ? await readBranch(tx, branchId) : found;
   await moveToFront(tx, branch);
   const content = new Content(tx);
@@ -390,7 +390,7 @@ const metadataBefore = namedQuery((db, { queryId, until }: { readonly queryId: s
     .where("i.position", "<", until).orderBy("i.position", "desc").limit(WITH_DIFFS)
 );
 
-/** What the newest iterations of a run changed in files, oldest first. */
+/** Returns the changes in files of the newest iterations of a run, oldest first. */
 async function diffsOf(
   content: Content,
   where: { readonly queryId: string; readonly until: number },
@@ -418,7 +418,7 @@ async function rowsBefore(
   if (first?.parentStateId === null) return { rows: own, more: count - own.length };
   const [mark] = first ? [first] : await numberOfRun(tx, { queryId: before });
   const [branch, ...ancestors] = await readLineage(tx, branchId);
-  // Only the newest can be running.
+  // Only the newest query can be running.
   const all = mark ? own : await shownRows(tx, { lineage: [branch], newest: EARLIER + 1 });
   const mine = all.filter(({ row }) => row.status !== "running");
   const rest = Math.max(0, EARLIER - mine.length);
@@ -446,7 +446,7 @@ type StoredImage =
   /** A reference into the table `content`. */
   | { readonly mediaType: string; readonly content: string };
 
-/** What a request contains besides its text, in `query_soul.metadata`. */
+/** `query_soul.metadata` keeps these parts of a request besides its text. */
 interface ExtrasMetadata {
   readonly images?: readonly StoredImage[];
   readonly answerSchema?: string;
@@ -467,7 +467,7 @@ async function extrasMetadata(
   };
 }
 
-/** What a request contains besides its text, exactly as received; empty if the query does not exist. */
+/** Returns the parts of a request besides its text, exactly as received; empty if the query does not exist. */
 export async function readExtras(db: Database, queryId: string): Promise<QueryExtras> {
   const content = new Content(db);
   const { images = [], answerSchema = null, askedAs = null } = await readMetadata(content, queryId);
@@ -592,8 +592,8 @@ function firstWords(text: string, maxChars: number): string {
   return `${space > maxChars / 2 ? cut.slice(0, space) : cut}…`.toWellFormed();
 }
 
-/** What an interrupted query has spent: the totals of its last reply, plus the model calls that the blocks of the
- * running iteration made since. Its child queries have ended. */
+/** Returns the spend of an interrupted query: the totals of its last reply, plus the later model calls by blocks of
+ * the running iteration. Its child queries have ended. */
 async function spentOf(
   tx: Database,
   { queryId, facts }: { readonly queryId: string; readonly facts: Partial<QueryMetadata> },
@@ -604,7 +604,7 @@ async function spentOf(
   return cut ? (await spentBelow(new Content(tx), [cut.id])).reduce(addSpend, before) : before;
 }
 
-/** What the iterations of a query up to a position took. */
+/** Returns the spend of the iterations of a query up to a position. */
 async function spentUntil(
   content: Content,
   { queryId, position, begun }: { readonly queryId: string; readonly position: number; readonly begun: number },
@@ -630,7 +630,7 @@ async function spentUntil(
   };
 }
 
-/** What the model calls of the blocks of these iterations took, and their child queries. */
+/** Returns the spend of the model calls of these iterations' blocks, and of their child queries. */
 async function spentBelow(content: Content, iterationIds: readonly string[]): Promise<readonly Spend[]> {
   if (iterationIds.length === 0) return [];
   const calls = await content.db.selectFrom("subCall").select(["usage", "costUsd"])
@@ -645,8 +645,8 @@ async function spentBelow(content: Content, iterationIds: readonly string[]): Pr
     .map(({ usage, costUsd }) => ({ usage: { ...NO_USAGE, ...usage }, costUsd: costUsd ?? null }));
 }
 
-/** What the blocks of a query did up to an iteration, with the queries below it, as it is recorded with them: without
- * those of an iteration that was cut. */
+/** Returns the recorded work of a query and its sub-queries up to an iteration. Blocks of an iteration that was cut
+ * do not count. */
 async function recordedWork(
   content: Content,
   { queryId, position = null }: { readonly queryId: string; readonly position?: number | null },

@@ -149,7 +149,7 @@ function isOwn(db: Database) {
   return sql`c.id IS NOT NULL AND ${isSeen(db, "c.tenant")}`;
 }
 
-/** With a filter, all matches are read, so that old ones are found too; and if several tenants share the index. */
+/** A filter, or a shared index of several tenants, needs all matches, so that old ones are found too. */
 async function bound(
   db: Database,
   ...[match, { conversationId, branchId, kind, since, until }]: readonly [SearchMatch, SearchFilter]
@@ -209,7 +209,7 @@ const runs = (ids: readonly string[]) =>
   JOIN conversation_soul c ON c.id = b.conversation_soul_id
   WHERE r.id IN (${sql.join(ids)})`;
 
-/** Where the texts of each field are stored. */
+/** The texts of each field are stored here. */
 const SOURCES = {
   expr: {
     table: "expression_state",

@@ -256,7 +256,7 @@ const VARIABLE: { readonly [T in Referring]?: string } = {
   scopeChange: "SELECT name FROM expression_soul WHERE id = ?",
 };
 
-/** Where a damaged row belongs, as far as the damage allows: " (variable x in conversation …)", or "". */
+/** Returns the place of a damaged row, as far as the damage allows: " (variable x in conversation …)", or "". */
 function rowPlace(db: DatabaseSync, { table, id }: { readonly table: Referring; readonly id: string }): string {
   const find = (sql: string): string | null => {
     try {

@@ -47,8 +47,8 @@ export interface Store
     Archive {
   /** The location of the database: a path or ":memory:". */
   readonly location: string;
-  /** Whose rows it shows, as if there were no others; null for those of all tenants. What is created is the tenant's,
-   * or the default one's. Only the sum of what labels used, leases and the log concern every tenant. */
+  /** The store shows only the rows of this tenant, or all rows if it is null. New rows belong to the tenant, or
+   * else to the default one. Only the sum of what labels used, leases and the log concern every tenant. */
   readonly tenant: string | null;
   /** The same store as another tenant sees it. */
   of(tenant: string | null): Store;
@@ -59,7 +59,7 @@ export interface Store
   /** Quick structural check of the file, or of the rights of the role in PostgreSQL. Returns descriptions of the
    * problems, or an empty list. */
   check(): Promise<readonly string[]>;
-  /** What happened to the files since they were opened, and what to do about it; "" while writes still reach them. */
+  /** Describes any change of the files since they were opened, with advice; "" while writes still reach them. */
   fileFault(): string;
   /** Why nothing can be stored now; "" if it can. A server is asked to store something, and has some seconds for it. */
   writeFault(): Promise<string>;
@@ -172,10 +172,9 @@ export interface NewQuery extends KeyedRequest {
   readonly retryOf?: string;
 }
 
-/** How the protocol of a client put a request: data that is kept to be given back, and has no effect. */
+/** The protocol of a client put the request like this: data that is kept to be given back, and has no effect. */
 export type Asked = Readonly<Record<string, unknown>>;
 
-/** What a request contains besides its text. */
 export interface QueryExtras {
   readonly images: readonly Image[];
   readonly answerSchema: string | null;
@@ -187,12 +186,12 @@ export interface QueryExtras {
 /** A query before another one, as one line of the conversation shows it. */
 export interface EarlierTurn {
   readonly text: string;
-  /** What the user sent while it ran. */
+  /** The user sent these messages while the query ran. */
   readonly steered: readonly string[];
   /** Number of images that came with the request. */
   readonly images: number;
   readonly answer: string;
-  /** How it ended; null with an answer. */
+  /** The query ended for this reason; null if it has an answer. */
   readonly unfinished: QueryReason | null;
 }
 
@@ -200,7 +199,7 @@ export interface EarlierTurn {
 export interface EarlierTurns {
   /** The newest ones, at most twelve, oldest first. */
   readonly shown: readonly EarlierTurn[];
-  /** How many there are before those. */
+  /** This many earlier ones exist. */
   readonly more: number;
 }
 
@@ -212,7 +211,7 @@ export interface PreviousTurn {
   readonly earlier: EarlierTurns;
   /** `QueryEnd.idle` of the query; false if it was not recorded. */
   readonly idle: boolean;
-  /** At most the last two, oldest first. */
+  /** The list has at most the last two, oldest first. */
   readonly thinkings: readonly string[];
   readonly answer: string;
   readonly status: QueryStatus;
@@ -226,7 +225,7 @@ export interface PreviousTurn {
   readonly diffs?: readonly string[];
 }
 
-/** What a query that another process began has used up. */
+/** Another process began this query and used up this much. */
 export interface LeftQuery {
   readonly usage: Usage;
   readonly costUsd: number | null;
@@ -250,8 +249,8 @@ export interface QueryStore {
   /** Ends a query once; a second call changes nothing. `last` is the end of its last iteration, which is stored in the
    * same transaction. Refuses "done" if an iteration has not ended. */
   endQuery(queryId: string, end: QueryEnd, last?: EndOfIteration): Promise<void>;
-  /** What a request with this key has started. Looks in the conversation of this branch, whichever branch the request
-   * named. Null if there is none within the last day. */
+  /** Returns the query that a request with this key has started, in the conversation of this branch, whichever
+   * branch the request named. Null if there is none within the last day. */
   keyedQuery(
     branchId: string,
     key: string,
@@ -275,7 +274,7 @@ export interface QueryStore {
   renewLeases(owner: ProcessOwner): Promise<readonly string[]>;
 }
 
-/** What is known once a reply is complete and before its blocks run. */
+/** These facts are known once a reply is complete and before its blocks run. */
 export interface NewIteration {
   readonly queryId: string;
   /** 0-based. */
@@ -292,7 +291,7 @@ export interface NewIteration {
   readonly modelMs: number;
   /** Source texts of the blocks that are about to run. */
   readonly blocks: readonly string[];
-  /** What the query has spent so far, this reply included. */
+  /** The query has spent this so far, with this reply. */
   readonly spent?: Pick<IterationEnd["totals"], "usage" | "costUsd">;
   /** Versions that no block made: input of the query, as of this iteration. They are stored with its row. */
   readonly given?: readonly VariableImage[];
@@ -304,7 +303,7 @@ export interface StoredBlock {
   readonly code: string;
   readonly result: BlockResult;
   readonly reads: readonly string[];
-  /** By variable: what it was made from, where that is known better than by `reads`. */
+  /** Each variable has the names it was made from, where they are known better than by `reads`. */
   readonly madeFrom?: ReadonlyMap<string, readonly string[]>;
   readonly literal: boolean;
   /** The value as codec bytes if it is kept, else null. */
@@ -335,7 +334,7 @@ export interface StoredIteration
   readonly error: string | null;
   /** Empty while the iteration runs, and if it was interrupted before its end was stored. */
   readonly blocks: readonly StoredBlock[];
-  /** What the user sent while the query ran, and the call of this iteration showed. */
+  /** The call of this iteration showed these messages, which the user sent while the query ran. */
   readonly steered: readonly string[];
   readonly createdAt: number;
 }
@@ -374,7 +373,7 @@ export interface VariableHead {
 export interface VariableVersion {
   /** 1-based. */
   readonly version: number;
-  /** For a system variable, `source` is its text and `bytes` is empty. */
+  /** The image of a system variable has its text as `source`, and `bytes` is empty. */
   readonly image: VariableImage;
   readonly code: string;
   readonly createdAt: number;
@@ -385,7 +384,7 @@ export interface VariableStore {
   /** Every variable of the branch, newest first, system variables included. With `at`, as a fork at that moment would
    * see them. */
   variables(branchId: string, at?: BranchPoint): Promise<readonly VariableHead[]>;
-  /** For each variable, the variables of the branch that the blocks that made it have read. */
+  /** Returns, for each variable, the variables of the branch that were read by the blocks which made it. */
   dependencies(branchId: string): Promise<readonly Dependency[]>;
   /** Newest versions of the live user variables, in the order in which they must be restored. */
   liveImages(branchId: string, at?: BranchPoint): Promise<readonly VariableImage[]>;
@@ -404,7 +403,7 @@ export interface VariableStore {
   ): Promise<void>;
 }
 
-/** What the blocks of an iteration started: child queries and plain model calls. */
+/** The blocks of an iteration start child queries and plain model calls. */
 export interface ChildStore {
   /** Creates a branch that is not listed among the conversations. */
   createChildBranch(child: NewChildBranch): Promise<Branch>;
@@ -450,7 +449,7 @@ export interface ClaimedJob {
   readonly begun: boolean;
   /** Whether the node that ran it before was lost. */
   readonly lost: boolean;
-  /** How many nodes were lost while they ran it, one after the other in the same iteration. */
+  /** This many nodes were lost while they ran it, one after the other in the same iteration. */
   readonly losses: number;
   /** Time since it began, without the time in which it waited for the user. */
   readonly elapsedMs: number;
@@ -481,8 +480,8 @@ export interface NodeCommand {
   readonly body: string;
 }
 
-/** What nodes tell each other: a request can be taken (`queryId` is ""), a query has events, a query has a command or
- * the outcome of one. */
+/** Nodes send each other this news: a request can be taken (`queryId` is ""), a query has events, a query has a
+ * command or its outcome. */
 export interface NodeNews {
   readonly about: "job" | "event" | "command";
   readonly queryId: string;
@@ -531,7 +530,7 @@ export interface NodeStore {
   ): Promise<void>;
   /** Stores events of any queries and tells those who follow them. Repeating it changes nothing. */
   publish(events: readonly SharedEvent[]): Promise<void>;
-  /** At most 500 events after a number, in order. */
+  /** Returns at most 500 events after a number, in order. */
   eventsAfter(queryId: string, number: number): Promise<readonly SharedEvent[]>;
   /** The numbers of the oldest and newest event that are kept; null if there is none. */
   eventRange(queryId: string): Promise<{ readonly oldest: number; readonly newest: number } | null>;

@@ -1,6 +1,6 @@
 import { type Generated, type GeneratedAlways, type RawBuilder, sql, type SqlBool } from "kysely";
 
-/** What a column holds.
+/** A column holds one of these kinds.
  * - `id`: a UUIDv7, of its row or of another one. `time`: milliseconds since the epoch. `place`: the order of rows.
  * - `text`: a short text. `searched`: a text of any length that is always in its column, because it is searched.
  * - `long`, `json`: a text, or JSON, which is in `content` if it is long. `plainJson`: JSON, always in its column.
@@ -63,7 +63,7 @@ interface TableDescription {
   readonly within?: string;
   /** The rows of the table `t` that belong to the conversation `$id`; omitted if conversations share the table. */
   readonly rows?: string;
-  /** For tables of user data: the columns that order the rows, so that a row comes after the rows it refers to. */
+  /** A table of user data has the columns that order its rows, so that a row comes after the rows it refers to. */
   readonly order?: readonly string[];
   /** Whether an archive of a conversation has it. */
   readonly archived?: true;

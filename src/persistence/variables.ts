@@ -263,7 +263,7 @@ interface NewestRow extends VersionRow {
   readonly iterationId: string | null;
 }
 
-/** Where something happened, such as branch and row, or query, run and iteration. */
+/** A place orders events by numbers, such as branch and row, or query, run and iteration. */
 type Place = readonly number[];
 type FoundRow = Awaited<ReturnType<typeof newestOf>>[number];
 
@@ -613,7 +613,7 @@ interface VariableRow {
 
 /** The variables of a branch with these names, a JSON array, and the newest row of each. */
 const ownVariables = namedQuery((db, { branchId, names }: { readonly branchId: string; readonly names: string }) =>
-  // In a condition, PostgreSQL would use no index for the subquery, because policies come before it.
+  // PostgreSQL would use no index for the subquery in a condition, because policies come before it.
   db.with((table) => table("v").materialized(), (named) =>
     named.selectFrom("expressionSoul as o").select(["o.id", "o.name", "o.metadata", "o.conversationStateId"])
       .select((one) =>

@@ -96,9 +96,9 @@ export async function commandFolder(
 /** A program inherits these variables from Vis; its wall sets all others. */
 const INHERITED = ["LANG", "LC_ALL", "LC_CTYPE", "TZ"];
 
-/** What a program may read and change in addition to what all may. Throws Error for a missing path, for a path of the
- * workspace that leads out of it, since other programs may have created it, and for what would open a private folder or
- * change settings and keys of the user. */
+/** Returns the paths that a program may read and change in addition to the common ones. Throws Error for a missing
+ * path, for one that opens a private folder or changes the user's settings and keys, and for a workspace path that
+ * leads out of it, since other programs may have created it. */
 export async function callPaths(
   workspace: string,
   { read, write }: Record<"read" | "write", readonly string[]>,
@@ -151,7 +151,7 @@ export function outsideWorkspace(
 }
 
 interface HomeParts {
-  /** Where links in it lead, by their paths in it. */
+  /** The links in the folder lead here, by their paths in it. */
   readonly links: Readonly<Record<string, string>>;
   /** The user's own. */
   readonly home: string | null;

@@ -57,7 +57,7 @@ export class ConfinedProcess {
   readonly #process: Deno.ChildProcess;
   readonly #atStart = PROC.tasks();
   readonly #said = new Map<string, string>();
-  /** How often it was killed. */
+  /** The process was killed this often. */
   #tries = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 

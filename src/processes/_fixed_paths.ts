@@ -32,7 +32,7 @@ const OF_REPOSITORY = new Set(
   "branches hooks info lfs logs modules objects rebase-apply rebase-merge refs sequencer svn worktrees".split(" "),
 );
 
-/** What stays as it is while a command runs in a workspace. */
+/** These paths stay unchanged while a command runs in a workspace. */
 export interface Fixed {
   readonly layers: readonly Layer[];
   /** Aborts once the command could change what git or Vis obey. */
@@ -43,7 +43,7 @@ export interface Fixed {
 }
 
 interface Found {
-  /** What is at a path, during one look; null for what Vis has made there. */
+  /** Returns the kind of entry at a path, during one look; null for entries that Vis has made there. */
   readonly kindOf: typeof entryKind;
   /** Files, folders and links that stay as they are. */
   readonly paths: Set<string>;
@@ -58,7 +58,7 @@ interface FixedOptions extends Readonly<Record<"repositories" | "write" | "named
   readonly closed?: readonly string[];
 }
 
-/** Where a command works: in a workspace, and the repository around it. They are the same where there is none. */
+/** A command works in a workspace and the repository around it; both are the same if there is no repository. */
 type Place = Readonly<Record<"root" | "workspace", string>>;
 
 /** A command that runs, with the paths that are read-only for it as long as nothing takes their places. */
@@ -157,7 +157,7 @@ export class FixedPaths {
         if (isFolder && !isKept) opened.push(join(folder, name));
       }
     }
-    // What was missing has a placeholder by now.
+    // Missing paths have a placeholder by now.
     const kindOf: Found["kindOf"] = (path) => found.kindOf(path) ?? entryKind(path);
     const layers = await layersOf({ fixed, opened, write, kindOf, pace });
     if (layers.length > MOST_LAYERS) {
@@ -266,7 +266,7 @@ export class FixedPaths {
     return await this.#turnsIn(place.root).runAmount(MOST_PROGRAMS, { work, signal: undefined });
   }
 
-  /** What running commands can change although git or Vis obey it. */
+  /** Finds the paths that running commands can change although git or Vis obey them. */
   async #exposed(
     place: Place,
     repositories: readonly string[],
@@ -437,7 +437,7 @@ class Placeholders {
     };
   }
 
-  /** Where another Vis has just removed it, it is made once more. */
+  /** If another Vis has just removed the placeholder, it is made once more. */
   #hold(path: string, kind: "folder" | "file"): () => void {
     const libc = this.#libc ??= new Libc();
     for (let tries = 0; tries < TRIES; tries++) {

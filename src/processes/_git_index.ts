@@ -11,7 +11,7 @@ const STAT_BYTES = 40, FLAG_BYTES = 2;
 /** The number of entries that are read between two looks at the clock. */
 const AT_ONCE = 2_000;
 
-/** What Vis wants to know of an index. */
+/** Vis reads these facts from an index. */
 interface IndexFacts {
   /** Names of submodules, checked out or not. */
   readonly submodules: readonly string[];

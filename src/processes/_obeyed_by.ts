@@ -27,7 +27,7 @@ interface Claim {
   readonly runs?: boolean;
 }
 
-/** What a `.git`, a `.vis` or the home folder leads to. */
+/** A `.git`, a `.vis` or the home folder leads to these paths. */
 interface Claims {
   readonly claims: readonly Claim[];
   /** The files and folders that the claims were read from. */
@@ -93,8 +93,8 @@ export class ClaimCache {
     this.#withMissing = withMissing;
   }
 
-  /** Of the repositories at these tops and those that they name below `within`, of its `.vis`, and of the home
-   * folder. */
+  /** Returns the claims of the repositories at these tops and of those that they name below `within`, of its
+   * `.vis`, and of the home folder. */
   async all(tops: Iterable<string>, { within }: { readonly within: string }): Promise<readonly Claim[]> {
     if (!(await this.#user)?.from.isCurrent) this.#user = userSettings(this.#folders);
     const user = await (this.#user ??= userSettings(this.#folders));
@@ -430,7 +430,8 @@ export async function outsideRepository(workspace: string): Promise<string | nul
 
 const TODO_LISTS = ["rebase-merge/git-rebase-todo", "sequencer/todo"];
 
-/** What git runs or obeys in a repository and its submodules, each with a text that differs once it has changed. */
+/** Returns the files that git runs or obeys in a repository and its submodules. The text of each differs once the
+ * file has changed. */
 export async function obeyedIn(workspace: string): Promise<ReadonlyMap<string, string>> {
   const found = new Map<string, string>();
   const folders = await repositoryFolders(workspace);
@@ -449,7 +450,7 @@ async function obeyedAt(top: string): Promise<ReadonlyMap<string, string>> {
   const { gitDir, commonDir } = repository;
   const { files, settings, included } = await ownSettings(repository, "/");
   for (const path of included) found.set(`settings in ${path}`, "");
-  // Of files that are too large to be read, only that they changed is known.
+  // A file that is too large to be read has only a stamp, which shows that it changed.
   for (const path of files) if (existsSync(path) && await smallTextFile(path) === null) found.set(path, stampOf(path));
   for (const one of settings) {
     const name = nameOf(one);
@@ -531,7 +532,7 @@ interface PathStep {
   readonly is: "folder" | "file" | "link" | null;
   /** Whether the path ends there. */
   readonly isLast: boolean;
-  /** Where a link leads. */
+  /** The link leads here. */
   readonly to?: string;
 }
 

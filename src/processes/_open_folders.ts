@@ -83,7 +83,7 @@ async function followLinks(path: string, found: Map<string, string>): Promise<vo
   }
 }
 
-/** What everybody may read below a folder, as the smallest list of paths. */
+/** Returns the smallest list of paths below a folder that everybody may read. */
 async function readable(folder: string, depth: number): Promise<readonly GrantedPath[]> {
   const parts: GrantedPath[] = [];
   let whole = true;
@@ -145,7 +145,8 @@ interface Toolchain {
   readonly variable?: string;
 }
 
-/** Where programming languages and their packages are kept in a home folder, by the documentation of each. */
+/** Programming languages and their packages are kept in these folders of a home folder, according to their
+ * documentation. */
 const TOOLCHAINS: readonly Toolchain[] = [
   { folder: ".pyenv", variable: "PYENV_ROOT" },
   { folder: ".nvm", variable: "NVM_DIR" },
@@ -260,13 +261,13 @@ async function namedPath(path: string): Promise<GrantedPath> {
   );
 }
 
-/** What programs may use of this machine, as far as the prompt says it. */
+/** Programs may use these folders and variables of this machine; the prompt describes them. */
 export interface OpenFolders {
   readonly folders: PrivateFolders;
   readonly read: readonly GrantedPath[];
   /** Folders of PATH that programs may read: shells stop at the first match, even if they are not allowed to run it. */
   readonly path: string;
-  /** Its other folders. */
+  /** PATH has these other folders, which programs do not get. */
   readonly leftOut: readonly string[];
   /** Variables of toolchains in the user's home folder. */
   readonly env: Readonly<Record<string, string>>;

@@ -6,7 +6,7 @@ import type { Spawned, SpawnOptions } from "../extension/spawned.ts";
 export const TIMEOUT_MS = 120_000, MAX_BYTES = 1 << 20;
 const MAX_TIMEOUT_MS = 24 * 3_600_000, LARGEST_BYTES = 32 << 20;
 const READ_BYTES = 64 << 10;
-/** For pipes that something still holds open after the end of the program: nothing may wait for them indefinitely. */
+/** Something may still hold pipes open after the end of the program; nothing may wait for them indefinitely. */
 const DRAIN_MS = 2_000;
 const WATCH_MS = 20;
 
@@ -188,7 +188,7 @@ class CappedOutput {
   }
 }
 
-/** What the result of a program has of its outputs. An encoding is guessed only for all that a program wrote before it
+/** Returns the outputs of a program for its result. An encoding is guessed only from all output of a program that
  * ended by itself: more of an output could show another one. */
 function outputsOf(
   outputs: Readonly<Record<"stdout" | "stderr", CappedOutput>>,

@@ -288,7 +288,7 @@ class HeldFile {
   }
 }
 
-/** Which file is at a path, whatever it is called; "" if none is. */
+/** Returns the identity of the file at a path, whatever it is called; "" if there is none. */
 function identityOf(path: string): string {
   try {
     const { dev, ino } = Deno.lstatSync(path);
@@ -324,7 +324,7 @@ export function topsOf(workspace: string, { repositories }: SpecialFiles): reado
   return [...around, ...repositories.map((folder) => join(workspace, folder))];
 }
 
-/** Where links lead, if that is a file of the workspace. */
+/** Returns the targets of links that are files of the workspace. */
 function realFile(workspace: string, path: string): string[] {
   try {
     const real = Deno.realPathSync(join(workspace, path));

@@ -17,8 +17,7 @@ const DOT = 46;
 /** struct statx: its length, and where the inode and the times are. */
 const STATX_BYTES = 256, USER_AT = 20, MODE_AT = 28, INODE_AT = 32, SIZE_AT = 40, CHANGED_AT = 96, MODIFIED_AT = 112;
 const AT_SYMLINK_NOFOLLOW = 0x100n, STATX_BASIC = 0x7ffn;
-/** In the worst case, each block of a file is in another place of the disk, and freeing this many takes some
- * milliseconds. */
+/** Each block of a file may be in another place of the disk; freeing this many then takes some milliseconds. */
 const LARGE_BYTES = 32 << 20;
 /** The number of names to try: if all are taken, another fault is the cause. */
 const TRIES = 100;
@@ -51,7 +50,8 @@ export function stampOf(path: string): string {
   }
 }
 
-/** As `stampOf`, for what was read since this time, to be kept; null if a change since then might not show in it. */
+/** Returns `stampOf` for a file that was read since this time, to be kept; null if it might not show a change since
+ * then. */
 export function keptStampOf(path: string, since = Date.now()): string | null {
   const stamp = stampOf(path);
   return isFresh(Number(stamp.split(",")[2] ?? 0), since) ? null : stamp;
@@ -228,7 +228,7 @@ class Folders {
   #opened: Libc | null = null;
   /** The buffer of the last listing, which the next one reuses. */
   #spare: Bytes | null = null;
-  /** Where the kernel writes what it knows of a file. */
+  /** The kernel writes its facts about a file here. */
   #found: { readonly address: bigint; readonly view: DataView } | null = null;
 
   get #libc(): Libc {
@@ -240,7 +240,8 @@ class Folders {
     return at < 0 ? null : at;
   }
 
-  /** Without `.` and `..`; a name is valid until the next one comes. What is removed meanwhile may still come. */
+  /** Yields entries without `.` and `..`; a name is valid until the next one comes. Entries that are removed
+   * meanwhile may still come. */
   *entries(
     folder: number,
     { most, wanted, beat = Infinity }: Wanted = { most: Infinity, wanted: () => true },
@@ -254,7 +255,7 @@ class Folders {
       for (let at = 0, size = 0; at < length; at += size) {
         size = (bytes[at + LENGTH_AT] ?? 0) | (bytes[at + LENGTH_AT + 1] ?? 0) << 8;
         const from = at + NAME_AT;
-        // What fills an entry up to a multiple of 8 bytes is undefined.
+        // The bytes that fill an entry up to a multiple of 8 are undefined.
         let end = Math.max(from, at + size - 8);
         while (end < length && bytes[end] !== 0) end++;
         const first = bytes[from] ?? 0, isFolder = bytes[at + KIND_AT] === KIND_FOLDER;
@@ -284,7 +285,7 @@ class Folders {
     return Number(this.#stat(folder, name)?.getBigUint64(SIZE_AT, true) ?? 0);
   }
 
-  /** What the kernel knows of a file. The view is valid until the next call. */
+  /** Returns the kernel's facts about a file. The view is valid until the next call. */
   #stat(folder: number | bigint, name: Bytes): DataView | null {
     const { address, view } = this.#found ??= this.#place();
     const rest = [this.#libc.address(name), AT_SYMLINK_NOFOLLOW, STATX_BASIC, address] as const;

@@ -14,9 +14,9 @@ export class ObeyedPaths {
     this.#claims = new ClaimCache(user, { withMissing: true });
   }
 
-  /** Of paths relative to the workspace, without links: those that are obeyed by the workspace's `.vis`, by the
-   * repositories around them and those that these name, or by the user's own settings. `root` is the top of the
-   * repository around the workspace. */
+  /** Returns those of these paths that are obeyed by the workspace's `.vis`, the repositories around them and the ones
+   * that these name, or the user's own settings. Paths are relative to the workspace, without links; `root` is the
+   * top of the repository around the workspace. */
   async of(workspace: string, paths: readonly string[], root = workspace): Promise<readonly ObeyedPath[]> {
     const tops = [...foldersAround(workspace, paths)].filter((folder) => existsSync(join(folder, GIT)));
     const files = new Map<string, string>(), folders = new Map<string, string>(), pace = new Pace();

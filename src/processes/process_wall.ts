@@ -38,9 +38,9 @@ import { SeatbeltWall } from "./seatbelt_wall.ts";
 const OPEN_FILES = 4096, FILE_BYTES = 8 * 2 ** 30, CPU_SECONDS = 24 * 3600;
 /** Processes that a program may have in addition to all that run when it starts. */
 const MORE_PROCESSES = 1024;
-/** In the home folder of a program, and in place of files that it must not see. */
+/** This file is in the home folder of a program and replaces the files that it must not see. */
 const HIDDEN_NAME = ".hidden-by-vis";
-/** How long a program may remove the folder of another one. */
+/** A program may take this long to remove the folder of another one. */
 const REMOVAL_MS = 600_000;
 const MOST_TITLE = 80;
 const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
@@ -54,7 +54,7 @@ export interface ProcessWallOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Patterns of files of a workspace that may hold keys. */
   readonly secrets?: readonly string[];
-  /** Where temporary folders for programs are created. */
+  /** Temporary folders for programs are created here. */
   readonly temporary?: string;
   /** False as on a machine without namespaces. */
   readonly namespaces?: boolean;
@@ -65,7 +65,7 @@ export interface ProcessWallOptions {
 interface Machine extends OpenFolders {
   readonly program: ExecProgram;
   readonly devices: readonly string[];
-  /** Where links of the machine are and lead, on the way to what programs may use. */
+  /** These links of the machine are on the way to paths that programs may use, each with its target. */
   readonly links: readonly (readonly [path: string, to: string])[];
 }
 
@@ -116,7 +116,7 @@ export class ProcessWall {
     options: SpawnOptions,
     { keepsRepositories = true, found: known = null, begun = () => {} }: {
       readonly keepsRepositories?: boolean;
-      /** What a look has found already. */
+      /** An earlier look has already found these files. */
       readonly found?: SpecialFiles | null;
       /** Called once the program has its file system. */
       readonly begun?: () => void;
@@ -332,8 +332,8 @@ async function ownPaths(
   return await callPaths(root, { read, write: there }, folders);
 }
 
-/** Of root, the user whose workspace it is, as in a container: without its privileges, root could change nothing there,
- * and would leave files that the user cannot change. */
+/** Returns the workspace's user if Vis runs as root, as in a container. Without its privileges, root could change
+ * nothing there, and it would leave files that the user cannot change. */
 async function ownerOf(workspace: string): Promise<NonNullable<ExecPolicy["owner"]> | null> {
   if (Deno.uid() !== 0) return null;
   const { uid, gid } = await Deno.stat(workspace);

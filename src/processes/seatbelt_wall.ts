@@ -45,12 +45,12 @@ export interface SeatbeltWallOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Real paths of files of a workspace that may hold keys. */
   readonly secretFiles?: (workspace: string) => Promise<readonly string[]>;
-  /** Where temporary folders for programs are created. */
+  /** Temporary folders for programs are created here. */
   readonly temporary?: string;
   /** Paths of a workspace, besides its own `.git` and `.vis`, that programs may not change. */
   readonly kept?: (workspace: string) => Promise<readonly string[]>;
-  /** What a test replaces: the program that confines, the table of processes, the folders of Apple's tools, and the
-   * programs that the probe tries. */
+  /** A test replaces these: the program that confines, the table of processes, the folders of Apple's tools, and
+   * the programs that the probe tries. */
   readonly system?: Partial<SeatbeltSystem>;
 }
 
@@ -61,7 +61,7 @@ interface SeatbeltSystem {
   readonly probe: ProbePrograms;
 }
 
-/** What the wall leaves to programs, and whether it holds here. */
+/** The wall tells its effect on programs, and whether it holds on this machine. */
 export interface SeatbeltWalls extends ProgramWalls {
   readonly probe: readonly ProbeRow[];
 }
@@ -244,7 +244,7 @@ export class SeatbeltWall {
 interface SeatbeltRun
   extends Pick<RunOptions, "timeoutMs" | "maxBytes" | "signal" | "stop" | "onOutput" | "guessEncoding"> {
   readonly name: string;
-  /** What confines the program: a command that takes the program as its last arguments. */
+  /** The command that confines takes the program as its last arguments. */
   readonly confine: readonly string[];
   readonly table: ProcessTable;
   readonly cwd: string;
@@ -297,7 +297,7 @@ async function runProgram(argv: readonly string[], options: SeatbeltRun): Promis
   return { code: status.code, signal: status.signal, ...run, notes };
 }
 
-/** Where a program is, as shells look for it. Throws Error if it does not exist or cannot be executed. */
+/** Finds a program as shells do. Throws Error if it does not exist or cannot be executed. */
 async function programPath(name: string, { path, cwd }: { readonly path: string; readonly cwd: string }) {
   const places = name.includes("/") ? [resolve(cwd, name)] : path.split(delimiter).map((folder) => join(folder, name));
   let isThere = false;

@@ -350,7 +350,7 @@ interface Place {
   readonly depth: number;
 }
 
-/** For any value; each part of it adds `STEPS_FOR_A_PART`. */
+/** This limits the steps for any value; each part of it adds `STEPS_FOR_A_PART`. */
 const MAX_STEPS = 2_000_000;
 const STEPS_FOR_A_PART = 50;
 const NEAREST_FAULTS = 5;
@@ -365,7 +365,7 @@ class SchemaJudge {
     this.#checked = checked;
   }
 
-  /** At most `limit` faults, those of the outer parts first. */
+  /** Returns at most `limit` faults, those of the outer parts first. */
   judge(value: JsonValue, limit: number): readonly SchemaFault[] {
     this.#left = MAX_STEPS + STEPS_FOR_A_PART * partsOf(value);
     const faults: SchemaFault[] = [];
@@ -521,7 +521,7 @@ class SchemaJudge {
     if (fitting > 1) yield fault(`must fit exactly one of ${forms.length} forms, fits ${fitting}`, at);
     if (fitting > 0 || forms.length === 0) return;
     const nearest = wrong.toSorted((a, b) => rank(b, at) - rank(a, at) || a.length - b.length)[0] ?? [];
-    // With nested alternatives, the innermost one reports the location.
+    // Nested alternatives report the location of the innermost one.
     if (forms.length > 1 && !nearest[0]?.noForm) {
       yield { ...fault(`must fit one of ${forms.length} forms, the nearest says:`, at), noForm: true };
     }

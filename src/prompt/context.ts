@@ -11,7 +11,7 @@ export interface JournalEntry {
   readonly result: BlockResult;
   /** The value as codec bytes if it is kept, for nudges of extensions. */
   readonly value?: Uint8Array<ArrayBuffer> | null;
-  /** For a row that repeats a newer one: the number of that row. */
+  /** A row that repeats a newer one has the number of that row here. */
   readonly as?: string | undefined;
 }
 
@@ -43,7 +43,7 @@ export interface ContextParts {
     | null;
   /** The thinking of the newest iteration that had any; "" if none. */
   readonly thinking: string;
-  /** How many iterations of the query had thinking. */
+  /** This counts the iterations of the query that had thinking. */
   readonly thoughts: number;
   readonly journal: readonly JournalEntry[];
   /** The 1-based iteration that the journal shows; null if there is none. */
@@ -52,7 +52,7 @@ export interface ContextParts {
   readonly earlier: string;
   /** Files that the query has changed, on one line; "" if none. */
   readonly changed: string;
-  /** One line per earlier iteration, oldest first. */
+  /** Each earlier iteration has one line, oldest first. */
   readonly attempts: readonly string[];
   /** The rendered body of `<var_index>`, which the caller caches by revision. */
   readonly index: string;
@@ -213,14 +213,14 @@ const ROW_OVERHEAD = 90;
 
 type JournalCaps = Pick<ContextCaps, "journalChars" | "previewChars" | "stdoutChars" | "stderrChars" | "errorChars">;
 
-/** What a cut must at least save: a smaller one costs the reader more than it gives. */
+/** A cut must save at least this many characters: a smaller one costs the reader more than it gives. */
 const LEAST_CUT = 300;
 /** Kept back if something must be cut, for pieces that would lose less than `LEAST_CUT`. */
 const SLACK = 1_200;
 
 /** Part of a row, safe, and whole unless it is far larger than any journal. */
 interface Piece extends RawCut {
-  /** At most this many characters are shown. */
+  /** The view shows at most this many characters. */
   readonly cap: number;
 }
 
@@ -237,7 +237,7 @@ interface Row {
 export interface EarlierIteration {
   /** 0-based position in the query. */
   readonly position: number;
-  /** As the journal called it, which other iterations may be called too. */
+  /** The journal used this number; other iterations may share it. */
   readonly iteration: number;
   readonly entries: readonly JournalEntry[];
 }
@@ -462,8 +462,8 @@ function factsOf(result: BlockResult): string[] {
 
 const MOST_FAILED = 3, FAILED_CHARS = 200, SEEN_CHARS = 60;
 
-/** Of a block that succeeded: the commands that did not, with the end of what they printed unless the row shows it.
- * What a block shows of a command need not say how it ended. */
+/** Returns the failed commands of a block that succeeded, with the end of their output unless the row shows it. The
+ * output of a command need not say how it ended. */
 function failedCalls({ ok, calls, stdout, preview }: BlockResult): string[] {
   const failed = ok ? calls.filter((call) => !call.ok && call.outcome) : [];
   const told = failed.slice(0, MOST_FAILED).map(({ name, action, outcome = "", output = "" }) => {
@@ -475,7 +475,7 @@ function failedCalls({ ok, calls, stdout, preview }: BlockResult): string[] {
   return failed.length > MOST_FAILED ? [...told, `${failed.length - MOST_FAILED} more failed`] : told;
 }
 
-/** What is shown in another way than it is. */
+/** Names the pieces whose text is shown with escapes. */
 function escapedFacts(pieces: Readonly<Record<string, Pick<Piece, "lines" | "escapes">>>): string[] {
   return Object.entries(pieces).flatMap(([name, { lines, escapes }]) => [
     ...(lines ? [`lines of ${name} end in \\r\\n`] : []),
@@ -563,7 +563,8 @@ export class Attempts {
     if (this.#lines.length > MAX_LINES) this.#lines.shift();
   }
 
-  /** Without those whose results are shown: what came of them is there and in the notes. */
+  /** Returns the newest attempts without the iterations whose results are shown: the results and the notes already
+   * tell their outcome. */
   newest(count: number, shown: ReadonlySet<number>): readonly string[] {
     const lines = this.#lines.filter(({ position, times }) => !shown.has(position) || times > 1);
     return lines.slice(-count).map(({ text, times }) => times === 1 ? text : counted(text, times));
@@ -676,7 +677,7 @@ function forgottenLine(forgotten: readonly IndexedVariable[]): string[] {
   return [`forgotten: ${text}${more}  // await restoreVar(${JSON.stringify(nameOf(newest))})`];
 }
 
-/** As many items as fit into `limit` characters, separated by spaces. */
+/** Joins as many items as fit into `limit` characters, separated by spaces. */
 function listWithin(items: readonly string[], limit: number): { readonly text: string; readonly count: number } {
   let chars = 0;
   let count = 0;
@@ -707,7 +708,7 @@ interface NameGroup {
   readonly numbered: { readonly names: string; readonly count: number } | null;
 }
 
-/** With more gaps than this, only the first and last names are listed. */
+/** A list with more gaps than this shows only its first and last names. */
 const MAX_RUNS = 4;
 
 /** Groups variables whose names differ only in their last number and that otherwise look the same. Groups are in the
@@ -816,8 +817,8 @@ function markFor(text: string): string {
   return `~${number}`;
 }
 
-/** What nobody sees or what breaks a line: control characters other than tab and line feed, line separators, characters
- * that change the direction of text, tag characters, halves of a character. */
+/** This matches characters that are invisible or break a line: control characters except tab and line feed, line
+ * separators, direction marks, tag characters and lone surrogates. */
 const ESCAPED = /[^\P{Cc}\t\n]|[\u2028\u2029\u202a-\u202e\u2066-\u2069]|[\u{e0000}-\u{e007f}]|\p{Surrogate}/gu;
 
 /** Text as it is, with escapes as in a string of TypeScript for what `ESCAPED` has. */
@@ -875,7 +876,7 @@ interface RawCut {
   /** Characters that `text` lacks in its middle, where a cut leaves them out anyway. */
   readonly hidden: number;
   readonly hiddenLines: number;
-  /** Where to read the whole of it; null if nowhere. */
+  /** The reader finds the whole text here; null if it is not kept. */
   readonly all: AllOfIt | null;
   /** Whether all lines end in `\r\n`, which is not shown. */
   readonly lines: boolean;
@@ -892,7 +893,7 @@ function cutRaw(text: string, cap: number): Omit<RawCut, "all"> {
   return { text: shown, hidden, hiddenLines, lines, escapes: rest.match(ESCAPED)?.length ?? 0 };
 }
 
-/** What a mark about left out lines takes at most. */
+/** A mark for omitted lines has at most this many characters. */
 const MARK_CHARS = 150;
 
 /** The first and last lines of a text within `cap` characters; a line that is too long for that is cut inside. */
@@ -924,7 +925,7 @@ function linesIn(text: string): number {
   return text.split("\n").length;
 }
 
-/** How much a cut leaves out, and how to read it; `from` is the first of the lines, counted from 0, if they are
+/** Describes how much a cut leaves out and how to read it. `from` is the first omitted line, counted from 0, if
  * known. */
 function leftOut(
   { chars, from, lines, name }: {

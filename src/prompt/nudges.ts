@@ -9,16 +9,15 @@ import { createHash } from "node:crypto";
 const PREFIX = "[system_nudge]";
 const MAX_CHARS = 200;
 
-/** What Vis's own nudges are based on. */
 interface NudgeFacts {
   /** Iterations counted against the budget before the one that is being prepared. */
   readonly used: number;
   readonly budget: number;
-  /** What makes the budget larger: something new, the model's request only, or nothing at its ceiling. */
+  /** The budget grows with something new, only if the model requests it, or not at all at its ceiling. */
   readonly growth: "new" | "request" | "none";
   /** Live variables of the user. */
   readonly userVariables: number;
-  /** What the model keeps repeating (`Repetition.offender`), or null. */
+  /** The model keeps repeating this (`Repetition.offender`); null if it repeats nothing. */
   readonly offender: string | null;
   /** Whether the last blocks only showed what was shown before (`Repetition.isStale`). */
   readonly stale: boolean;

@@ -14,11 +14,10 @@ import { type ContextParts, renderContext } from "./context.ts";
  * A reply is read by `reply/`: `reply.ts` says what it is, `parse_reply.ts` reads it whole, `stream_reply.ts` while it
  * arrives. */
 
-/** What a request contains besides its text. */
 export interface RequestExtras {
   /** Sent with the request, in this query only. */
   readonly images: readonly Image[];
-  /** What the answer must satisfy; null if there is no requirement. */
+  /** The answer must satisfy this schema; null if there is no requirement. */
   readonly answerSchema: AnswerSchema | null;
 }
 
@@ -29,7 +28,7 @@ export const NO_EXTRAS: RequestExtras = { images: [], answerSchema: null };
 export interface CallPrefix {
   readonly system: string;
   readonly request: string;
-  /** From `renderConversation`; "" or absent if nothing was before the query. */
+  /** `renderConversation` returns this text; it is "" or absent if nothing was before the query. */
   readonly conversation?: string;
   readonly extras: RequestExtras;
   readonly example?: ReplyExample | undefined;
@@ -57,7 +56,8 @@ export function callMessages(
   ];
 }
 
-/** What the model may know about its environment. Read once per query, so that the prompt stays byte-identical. */
+/** The prompt describes the environment with these facts. Vis reads them once per query, so that the prompt stays
+ * byte-identical. */
 export interface PromptEnvironment {
   readonly cwd: string;
   /** The user's; "" for a system without one. */

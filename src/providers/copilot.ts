@@ -21,7 +21,7 @@ export class CopilotProvider implements Provider {
   readonly defaultModel: string;
   readonly #options: CopilotOptions;
   readonly #tokens: CopilotTokens;
-  /** By protocol, host and whether images are sent. */
+  /** The key joins the protocol, the host and whether images are sent. */
   readonly #inner = new Map<string, Promise<Provider>>();
 
   constructor(options: CopilotOptions) {
@@ -214,7 +214,7 @@ const CLIENT_ID = "Iv1.b507a08c87ecfe98";
 const SCOPE = "read:user";
 const GRANT = "urn:ietf:params:oauth:grant-type:device_code";
 
-/** What the user has to do. */
+/** The user types this code at the address. */
 export interface DeviceCode {
   readonly userCode: string;
   readonly verificationUri: string;

@@ -3,7 +3,6 @@ import { ensureFile, ensureFolder, replaceFile } from "../domain/kit/files.ts";
 import { asRecord } from "../domain/kit/json.ts";
 import { dirname, join } from "node:path";
 
-/** What is stored for one provider. */
 export type Credential =
   | {
     readonly type: "key";

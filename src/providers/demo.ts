@@ -5,7 +5,7 @@ interface DemoReply {
   readonly thinking: string;
   readonly code?: readonly string[];
   readonly final?: string;
-  /** Also after a block that failed; other replies to it say what failed. */
+  /** This reply may follow a failed block; other replies to it say what failed. */
   readonly afterFailure?: boolean;
 }
 

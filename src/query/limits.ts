@@ -21,8 +21,8 @@ interface Reservation {
   settle(spent: Spend): void;
 }
 
-/** What one query and everything below it has spent, against the limits of the whole tree. Each call is reserved before
- * it is made and settled after it, so that parallel children cannot each spend the same remainder. */
+/** The ledger counts the spend of one query and its sub-queries against the limits of the whole tree. Each call is
+ * reserved before it is made and settled after it, so that parallel children cannot each spend the same remainder. */
 export class Ledger {
   readonly #tree: Tree;
   readonly #parent: Ledger | null;
@@ -43,7 +43,8 @@ export class Ledger {
     return new Ledger(this.#tree, this);
   }
 
-  /** What this query and all below it have spent. The cost is null once a call with an unknown price was made. */
+  /** Returns the spend of this query and its sub-queries. The cost is null once a call with an unknown price was
+   * made. */
   get spent(): Spend {
     return this.#spent;
   }
@@ -182,7 +183,7 @@ class Tree {
     this.#waiting.delete(wake);
   }
 
-  /** Until the first call has ended, consumption per call is unknown; with a limit, the others wait for it. */
+  /** The consumption per call is unknown until the first call has ended; with a limit, the other calls wait for it. */
   #unknown(): boolean {
     const { tokens, costUsd } = this.limits;
     return this.usage.calls === 0 && (tokens !== null || costUsd !== null);
@@ -300,7 +301,7 @@ export class QueryDeadline {
   readonly #wallMs: number | null;
   readonly #passing = new AbortController();
   #timer: ReturnType<typeof setTimeout> | null = null;
-  /** How many hold it, since when, and for how long it was held before. */
+  /** This counts the holders, and keeps the start of their hold and the total time of earlier holds. */
   #holds = 0;
   #heldSince = 0;
   #heldBefore = 0;
@@ -312,7 +313,7 @@ export class QueryDeadline {
     { wallMs, now = Date.now, elapsedMs = 0 }: {
       readonly wallMs: number | null;
       readonly now?: () => number;
-      /** What has passed before. */
+      /** The elapsed time continues from this value. */
       readonly elapsedMs?: number;
     },
   ) {

@@ -58,7 +58,7 @@ export class QueryApprovals {
     this.#parts = parts;
   }
 
-  /** For a query that no other one started. */
+  /** Returns the approvals of a query that no other one started. */
   static of(
     { settings, approvalRules, log }: Pick<QueryParts, "settings" | "approvalRules" | "log">,
     { approve = null, deadline }: { readonly approve: Approve | null | undefined; readonly deadline: QueryDeadline },
@@ -86,7 +86,8 @@ export class QueryApprovals {
     }, asking.signal);
   }
 
-  /** What becomes of the request without a question, or what is left to be asked. */
+  /** Decides the request if a rule or an earlier answer covers it; otherwise returns the rest that the user must
+   * decide. */
   async #known(request: CheckedRequest, asking: Asking): Promise<Approval | CheckedRequest> {
     const left = await this.#left(request, asking);
     if (left?.length === 0) return { allowed: true, reason: "" };
@@ -176,7 +177,7 @@ export class QueryApprovals {
 type Answered = ApprovalAnswer & { readonly fault?: string };
 type CheckedRequest = ApprovalRequest & { readonly scopes: readonly string[]; readonly lasting: boolean };
 
-/** What a no refuses: the scopes that were asked for together, or without any, what would be done. */
+/** Identifies what a refusal covers: the scopes of the request together, or the action itself if there are none. */
 function refusalKey({ what, scopes, lasting }: CheckedRequest, { extension }: Asking): string {
   return JSON.stringify([extension, ...(lasting ? [...scopes].sort() : ["", what])]);
 }

@@ -162,7 +162,6 @@ function endedPrograms({ views, programs: { titles } }: QueryParts["environment"
   return [`Ended with this run: ${shown} (commands keep running after a request only in vis and vis serve)`];
 }
 
-/** What is known of a query without an answer of its own. */
 interface Unanswered {
   readonly reason: Exclude<QueryReason, "answered" | "forked">;
   readonly iterations: number;
@@ -197,7 +196,7 @@ export function fallbackAnswer(query: Unanswered): string {
   return lines.join("\n");
 }
 
-/** What a model returned instead of a usable reply. */
+/** These words name what a model returned instead of a usable reply. */
 const INSTEAD: Readonly<Record<Exclude<IterationFault, "broken" | "call">, string>> = {
   empty: "with an empty text",
   thinking: "with reasoning only",

@@ -206,7 +206,7 @@ export class QueryLoop {
     return claimOf(text, { request, given: extras.images.length + given.shown.length > 0 });
   }
 
-  /** What the user has sent since the last call; stored before the next one shows it. */
+  /** Returns the user's messages since the last call. They are stored before the next call shows them. */
   async #steered(): Promise<readonly string[]> {
     const { parts, frame, state } = this.#prepared;
     const iteration = state.position + 1;

@@ -1,5 +1,5 @@
-/* What a query is built from, and what is known of it before it begins: the operator's settings and limits, its models
- * by name, the instructions of a plan, and the messages that the user sends while it runs. */
+/* A query is built from these parts and from facts that are known before it begins: the operator's settings and
+ * limits, its models by name, the instructions of a plan, and the messages that the user sends while it runs. */
 
 import type { ApprovalRules } from "../domain/query/approval.ts";
 import type { EnvironmentParts } from "../environment/environment_parts.ts";
@@ -42,7 +42,7 @@ export function withBudget(settings: QuerySettings, budget: number): QuerySettin
   return { ...settings, budget, ceiling: settings.operatorCeiling ?? null, extending: false };
 }
 
-/** What a query is built from. The caller owns all of it. */
+/** The caller owns all parts that a query is built from. */
 export interface QueryParts extends
   Pick<
     EnvironmentParts,
@@ -89,7 +89,7 @@ export function needsPrice({ costUsd, priced = false }: Pick<QueryLimits, "costU
   return priced || costUsd !== null;
 }
 
-/** What a query that changes nothing is for. */
+/** These modes run queries that change nothing. */
 export type ReadingMode = "plan" | "review" | "aside";
 
 /** The instructions of a query that makes a plan or a review. A query is one if its instructions contain them: they are

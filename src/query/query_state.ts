@@ -1,5 +1,5 @@
-/** What one query counts and carries over from one iteration to the next, and the context of each call, which shows it
- * to the model. */
+/** The state of one query counts and carries over values from one iteration to the next, and makes the context of
+ * each call, which shows them to the model. */
 
 import { clip } from "../domain/kit/text.ts";
 import type { BlockDiff, HostCallEvent } from "../domain/query/calls.ts";
@@ -30,9 +30,9 @@ import type { QuerySettings } from "./query_parts.ts";
 const MAX_DIFF_CHARS = 64 * 1024;
 /** Child queries that are stored with an iteration, and characters of the answer of each. */
 const MAX_CHILDREN = 20, CHILD_CHARS = 1_000;
-/** How many iterations are left when the budget extends itself, and by how many. */
+/** The budget extends itself by `EXTENSION` iterations once `LOW` are left. */
 const LOW = 2, EXTENSION = 4;
-/** So many replies without a result do not count against the budget. */
+/** Up to this many replies without a result do not count against the budget. */
 const FREE_FAILURES = 4;
 
 /** Everything that one query counts and carries over from one iteration to the next. */
@@ -56,21 +56,20 @@ export class QueryState {
   readonly work: QueryWork = new QueryWork();
   /** First error texts since the last restart, for the hint of a restart. */
   readonly errors: string[] = [];
-  /** For what answers were refused that could have been accepted. */
+  /** Answers that could have been accepted were refused for these doubts. */
   readonly doubted: Doubt[] = [];
   readonly faults = new Faults();
   refused: string | null = null;
   /** Whether the cause of the last failed call may pass later. */
   temporary = false;
   thinking = "";
-  /** How many iterations had thinking. */
+  /** This counts the iterations that had thinking. */
   thoughts = 0;
   /** The last reply, if it was plain text. */
   prose: string | null = null;
   /** An answer that nothing supports, and why it was refused. */
   unsupported: { readonly answer: string; readonly reason: string } | null = null;
   readonly changed: ChangedFiles = new ChangedFiles();
-  /** What the iteration changed in files. */
   readonly diffs: BlockDiff[] = [];
   /** The child queries of the iteration that have ended, for people who look at it later. */
   readonly children: StepChild[] = [];
@@ -93,7 +92,7 @@ export class QueryState {
   get budget(): number {
     return this.#budget;
   }
-  /** What makes the budget larger. */
+  /** The budget grows with something new, only if the model requests it, or not at all at its ceiling. */
   get growth(): "new" | "request" | "none" {
     if (this.#budget >= this.#ceiling) return "none";
     return this.#extending ? "new" : "request";
@@ -148,7 +147,7 @@ export class QueryState {
     if (this.errors.length < 3) this.errors.push(text);
   }
 
-  /** What the journal showed before is an earlier iteration from then on. */
+  /** Everything that the journal showed so far belongs to an earlier iteration from then on. */
   show(journal: EarlierIteration): void {
     this.#displace();
     this.journal = journal;
@@ -235,7 +234,6 @@ export interface ContextSource {
   readonly repetition: Repetition;
   readonly caps: ContextCaps;
   readonly handover: ContextParts["handover"];
-  /** What the user has sent since the last call. */
   readonly steered: readonly string[];
   readonly log: Log;
   /** Why no block runs any more; null while blocks run. */
@@ -325,7 +323,7 @@ async function nudges(source: ContextSource): Promise<string[]> {
  * rendered. */
 const CUT = { blocks: 5, chars: 300 };
 
-/** What the first context of a query reports about the previous query. */
+/** Returns the report about the previous query for the first context of a query. */
 export function handoverOf(before: PreviousTurn | null): ContextParts["handover"] {
   if (!before) return null;
   const { text, thinkings, answer, status, images = 0, pending = [], notes = [], diffs = [] } = before;
@@ -341,7 +339,7 @@ export function handoverOf(before: PreviousTurn | null): ContextParts["handover"
   };
 }
 
-/** What was running when the process ended. The model must check whether it has to be repeated. */
+/** Tells the model which blocks ran when the process ended. The model must check whether to repeat them. */
 export function cutBlocks(pending: readonly string[]): string[] {
   if (pending.length === 0) return [];
   const [these, they] = pending.length === 1 ? ["this block", "it"] : [`these ${pending.length} blocks`, "they"];

@@ -55,20 +55,20 @@ interface RunQueryOptions extends KeyedRequest {
   readonly emit: Emit;
   readonly label?: string | undefined;
   readonly extras?: RequestExtras;
-  /** For a query below another one: its part of the tree's ledger. */
+  /** A sub-query gets its part of the tree's ledger. */
   readonly ledger?: Ledger;
   readonly parentQueryId?: string;
   /** The query's id if it is already stored as running, before an environment is opened for it. */
   readonly begun?: string;
   /** The query before it; null for the first one of a conversation, and for a query below another one. */
   readonly before?: PreviousTurn | null;
-  /** Where it continues; `begun` is its id. */
+  /** The query continues from this state; `begun` is its id. */
   readonly left?: QueryLeft | undefined;
   /** Once it aborts, the query is left to another process before its next iteration: rejects with `HandedOver`. */
   readonly leaving?: AbortSignal | undefined;
   /** Asks the user what extensions request; nobody can be asked if absent. */
   readonly approve?: Approve | undefined;
-  /** For a query below another one: the approvals of the tree. */
+  /** A sub-query gets the approvals of the tree. */
   readonly approvals?: QueryApprovals;
   /** Called with the unified diff of each file that it changes, or a query below it. */
   readonly onChange?: (diff: string) => void;

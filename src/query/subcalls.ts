@@ -19,7 +19,7 @@ interface SubcallParts {
   /** Parts of the calling query. */
   readonly parts: QueryParts;
   readonly queryId: string;
-  /** Its router, behind the ledger and the gate of the process. */
+  /** Calls pass the ledger and the gate of the process before they reach the router. */
   readonly calls: ModelCalls;
   readonly ledger: Ledger;
   readonly approvals: QueryApprovals;

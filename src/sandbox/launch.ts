@@ -85,7 +85,7 @@ const FOLDERS = ["../../build/sandbox/", "../sandbox/"];
 
 interface ChildProgramOptions {
   readonly memoryBytes: number;
-  /** Only for tests of other walls: the child keeps all Deno permissions. */
+  /** Only tests of other walls set this: the child keeps all Deno permissions. */
   readonly allPermissions: boolean;
   /** The child needs every permission that it passes to a worker. */
   readonly access?: ChildAccess;
@@ -96,7 +96,7 @@ export function launched(program: ChildProgram, [path, ...args]: readonly string
   return path === undefined ? program : { ...program, path, args: [...args, program.path, ...program.args] };
 }
 
-/** How the child is started. Throws if its bundles have not been built. */
+/** Returns the program that starts the child. Throws if its bundles have not been built. */
 export function childProgram({ memoryBytes, allPermissions, access }: ChildProgramOptions): ChildProgram {
   const path = Deno.execPath();
   if (Deno.build.standalone) return { path, args: [CHILD_ARGUMENT] };

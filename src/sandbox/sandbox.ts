@@ -2,14 +2,14 @@ import type { FormerResults } from "../domain/query/calls.ts";
 import type { BlockCall, BlockResult } from "../domain/query/query_schemas.ts";
 import type { VariableImage } from "../domain/query/variable.ts";
 
-/** Which walls are in place, as checked by the child itself after setting them. */
+/** The child itself checks which walls are in place after setting them. */
 export interface Walls {
   readonly realm: boolean;
   readonly permissions: boolean;
   readonly process: boolean;
   /** Landlock's ABI (0: absent), and whether the system call filter is installed. */
   readonly kernel: { readonly landlock: number; readonly seccomp: boolean };
-  /** What could not be set, in plain words. */
+  /** Plain words name each limit that could not be set. */
   readonly failed: readonly string[];
 }
 
@@ -61,8 +61,8 @@ export interface SandboxOptions {
   readonly launcher?: readonly string[];
   /** Functions whose time does not count against a block's deadline while the block waits for nothing else. */
   readonly untimed?: readonly string[];
-  /** By function: names that its results lack and similar tools have, each with what to use instead. Asking an object
-   * of a result for one throws. "commits.sha" is a name of the objects in `commits`. */
+  /** Results of a function lack these names, which similar tools have; each has the name to use instead. Asking an
+   * object of a result for one throws. "commits.sha" is a name of the objects in `commits`. */
   readonly misnamed?: Readonly<Record<string, Readonly<Record<string, string>>>>;
   readonly signal?: AbortSignal;
 }
@@ -89,7 +89,7 @@ export interface RunReport {
   readonly saved: readonly VariableImage[];
   /** Names that the block refers to but does not define. */
   readonly reads: readonly string[];
-  /** By variable: the names that those statements refer to that define or assign it. Not all variables are in it. */
+  /** Each variable has the names that its defining and assigning statements refer to. Not all variables are in it. */
   readonly madeFrom: ReadonlyMap<string, readonly string[]>;
   /** Codec bytes of the block's value if they are at most 1 MiB, else null. */
   readonly value: Uint8Array<ArrayBuffer> | null;
@@ -99,7 +99,7 @@ export interface RunReport {
   readonly notes: readonly string[];
 }
 
-/** How the text of a final answer was resolved (docs/internals/protocol.md, "Finals", step 2). */
+/** The text of a final answer was resolved in this way (docs/internals/protocol.md, "Finals", step 2). */
 export type RenderReport =
   | { readonly ok: true; readonly from: "variable" | "template" | "literal"; readonly text: string }
   | { readonly ok: false; readonly reason: string };
@@ -146,7 +146,7 @@ export interface Sandbox {
   close(): Promise<void>;
 }
 
-/** What active extensions grant to the sandbox itself. The empty value grants nothing. */
+/** Active extensions grant these permissions to the sandbox itself. The empty value grants nothing. */
 export interface Grants {
   readonly net: readonly string[];
   readonly read: readonly string[];
@@ -158,7 +158,7 @@ export const NO_GRANTS: Grants = { net: [], read: [], write: [], env: [] };
 
 export type WallName = "realm" | "permissions" | "process" | "kernel";
 
-/** Which of the wanted walls are not in place. The kernel wall is Landlock and the system call filter together. */
+/** Returns the wanted walls that are not in place. The kernel wall is Landlock and the system call filter together. */
 export function missingWalls(walls: Walls, wanted: readonly WallName[]): readonly WallName[] {
   return wanted.filter((name) => !holds(walls, name));
 }

@@ -22,7 +22,6 @@ export interface Exported extends AsyncDisposable {
   pieces(): AsyncIterable<Uint8Array<ArrayBuffer>>;
 }
 
-/** Where an export is read. */
 interface Readable {
   paged(branch: Branch): Promise<PagedRecording>;
   readonly stored: { exportConversation(id: string, take: (part: ArchivePart) => Promise<void>): Promise<void> };

@@ -186,7 +186,7 @@ export function endFacts(query: Omit<RecordedQuery, "iterations">, steps: number
   ];
 }
 
-/** How a block ended, on one line without a mark: what its calls did, else the outcome. */
+/** Describes the end of a block on one line without a mark: the actions of its calls, else the outcome. */
 export function blockEnd({ code, result }: RecordedBlock): { readonly ok: boolean; readonly text: string } {
   const tally = BlockTally.of(result.calls);
   const { ok, text, isCode } = blockLine({ code, tally, result });

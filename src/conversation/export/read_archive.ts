@@ -259,7 +259,7 @@ type Facts = Extract<Metadata, { readonly kind: string; readonly requires: reado
 /** Names of the code in an archive, in any version: what a query that continues the conversation may evaluate. */
 export interface ArchiveCode {
   readonly functions: readonly string[];
-  /** With namespaces. */
+  /** The names include their namespaces. */
   readonly classes: readonly string[];
 }
 
@@ -297,7 +297,7 @@ const DIGITS = 16;
 /** JSON whose long strings are in a file without a name; each is represented by a short string that nobody can
  * guess. */
 export class LongStrings implements Disposable {
-  /** Also valid base64. */
+  /** The token is also valid base64. */
   readonly #token = crypto.randomUUID().replaceAll("-", "");
   readonly #kept: Uint8Array[] = [];
   #file: Deno.FsFile | null = null;
@@ -425,7 +425,8 @@ function unescaped(text: string): string {
   return JSON.parse(`"${text}"`);
 }
 
-/** Where the last complete character of a JSON string ends, so that no escape and no pair of surrogates is cut. */
+/** Returns the end of the last complete character of a JSON string, so that no escape and no pair of surrogates is
+ * cut. */
 function endOfWhole(text: string): number {
   for (let at = 0;;) {
     const next = text.indexOf("\\", at);

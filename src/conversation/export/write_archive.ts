@@ -59,7 +59,7 @@ export async function writeArchive(
   await write(`${state.items === 0 ? "" : "\n  "}],\n  "sha256": ${json(digest.end())}\n}\n`);
 }
 
-/** As text if it is UTF-8, else as base64. */
+/** Writes UTF-8 as text and other bytes as base64. */
 async function writeContent(content: Content, write: Write): Promise<void> {
   const { sha256 } = content;
   const { isText, pieces } = await kindOf(content);

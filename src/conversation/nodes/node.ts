@@ -153,7 +153,7 @@ export class Node implements SharedQueries {
     const { nodes } = this.#parts;
     const [job, range] = await Promise.all([nodes.job(queryId), nodes.eventRange(queryId)]);
     if (!job) return range && await this.#ended(queryId, range);
-    // Without events, those of a query that has begun are rebuilt from rows.
+    // A query that has begun and has no events gets them rebuilt from rows.
     const nothing = job.epoch > 0 ? beforeEpoch(job.epoch) + 1 : 0;
     const { oldest, newest } = range ?? { oldest: nothing + 1, newest: nothing };
     const { branchId } = job;
@@ -218,7 +218,7 @@ const NEVER = new AbortController().signal;
 const MOST = 64;
 
 interface OpenedNode {
-  /** For the conversations. */
+  /** Conversations are built from these parts. */
   readonly parts: Required<Pick<ConversationParts, "shared">>;
   /** Begins to take requests. Call it once the conversations have their runner. */
   start(): Promise<void>;

@@ -6,7 +6,7 @@ import type { QueryEvent } from "../../domain/query/query_schemas.ts";
 import type { NodeStore, SharedEvent, Store } from "../../persistence/store.ts";
 import { endEvent } from "../stored_events.ts";
 
-/** What a notification missed is found after this. */
+/** A look after this time finds events whose notification was lost. */
 const LOOK_MS = 1_000;
 
 /** Wakes those who wait for news of a query. */
@@ -163,7 +163,7 @@ async function endOf(
 }
 
 const AGAIN_MS = 250;
-/** How long events wait for more of them after some were sent. */
+/** After a batch was sent, events wait this long for more of them. */
 const GATHER_MS = 10;
 /** So much JSON goes in one statement. */
 const MOST_CHARS = 4_000_000;
@@ -185,7 +185,7 @@ export class Publisher {
     this.#sending ??= this.#send().finally(() => this.#sending = null);
   }
 
-  /** From now on what cannot be sent at once is not sent. */
+  /** Events that cannot be sent at once are dropped from now on. */
   giveUp(): void {
     this.#givenUp = true;
   }

@@ -19,7 +19,8 @@ const UNSTORED: ReadonlySet<QueryReason> = new Set(["process_lost", "unstored"])
 /** Another process runs a query in the branch of a request: how long the request waits before it is tried again. */
 const BUSY_MS = 500;
 
-/** How long a process needs to end while its database does not answer, and how long it waits for an answer to know. */
+/** A process needs `ENDING_MS` to end while its database does not answer; it waits `ANSWER_MS` for an answer to
+ * know. */
 const ENDING_MS = 4_000, ANSWER_MS = 500;
 
 export interface NodeRunsParts {
@@ -52,7 +53,7 @@ interface LocalRun {
 export class NodeRuns {
   readonly #parts: NodeRunsParts;
   readonly #questions: NodeQuestions;
-  /** By query. */
+  /** The key is the id of the query. */
   readonly #running = new Map<string, LocalRun>();
   readonly #leaving = new AbortController();
   #claiming: Promise<void> | null = null;
@@ -352,7 +353,7 @@ type Job = Pick<ClaimedJob, "queryId" | "epoch">;
 class NodeQuestions {
   readonly #store: Pick<NodeStore, "setQuestions">;
   readonly #ofQueries = new Map<string, WaitingQuestions>();
-  /** One after the other, so that the newest list stays. */
+  /** Lists are shown one after the other, so that the newest one stays. */
   #shown: Promise<void> = Promise.resolve();
 
   constructor(store: Pick<NodeStore, "setQuestions">) {
@@ -380,7 +381,7 @@ class NodeQuestions {
   #show(job: Job): void {
     const questions = this.#ofQueries.get(job.queryId)?.all ?? [];
     const show = () => this.#store.setQuestions(job, questions);
-    // Without it, a list lacks the question; the events of the query have it.
+    // A list without it lacks the question, which the events of the query have.
     this.#shown = this.#shown.then(show).catch(() => {});
   }
 }

@@ -9,7 +9,7 @@ export class ByteBuffer {
     return this.#length;
   }
 
-  /** What is kept, until the next change. */
+  /** The bytes are valid until the next change. */
   get bytes(): Uint8Array<ArrayBuffer> {
     return this.#bytes.subarray(0, this.#length);
   }
@@ -77,9 +77,9 @@ export async function readBounded(
   }
 }
 
-/** How a text is written as bytes. */
+/** A text is written as bytes in this format. */
 export interface TextFormat {
-  /** As `TextDecoder` calls it. */
+  /** The name is the one that `TextDecoder` uses. */
   readonly encoding: string;
   /** Whether the bytes begin with a byte order mark, which the text does not have. */
   readonly hasMark: boolean;
@@ -89,7 +89,7 @@ export interface TextFormat {
 
 export interface DecodedText extends TextFormat {
   readonly text: string;
-  /** How many characters stand for bytes that are not of the encoding: writing the text back would lose them. */
+  /** This many characters replace bytes that are invalid in the encoding: writing the text back would lose them. */
   readonly replaced: number;
 }
 
@@ -154,7 +154,7 @@ function decodedAs(bytes: Uint8Array, { encoding, isGuess }: Pick<TextFormat, "e
   }
 }
 
-/** How many U+FFFD of a text are not in its bytes. */
+/** Counts the U+FFFD of a text that its bytes do not contain. */
 function replacedIn(text: string, bytes: Uint8Array, encoding: string): number {
   let count = 0;
   for (let at = text.indexOf("\uFFFD"); at >= 0; at = text.indexOf("\uFFFD", at + 1)) count++;
@@ -180,15 +180,15 @@ function isClearlyUtf8({ text, replaced }: DecodedText): boolean {
   return whole > 3 * replaced || whole > 0 && replaced === 1 && text.endsWith("\uFFFD");
 }
 
-/** In an encoding of single bytes, the bytes of several characters are hardly ever one character of UTF-8, the less the
- * more bytes it has. */
+/** A text of single bytes is hardly ever valid UTF-8 by chance; the more bytes a character of UTF-8 has, the less
+ * likely it is. */
 function isRatherUtf8({ text, replaced }: DecodedText, guess: Candidate): boolean {
   const longer = (text.match(/[\u0800-\uffff]/g)?.length ?? 0) - replaced;
   const whole = wholeAbove(text, replaced) + longer;
   return whole > replaced && SINGLE.has(guess) || whole === replaced && guess === "windows-1252";
 }
 
-/** How many characters of UTF-8 above ASCII a text has that were not replaced. */
+/** Counts the characters above ASCII in a text of UTF-8 that were not replaced. */
 function wholeAbove(text: string, replaced: number): number {
   // deno-lint-ignore no-control-regex -- above ASCII
   return text.replace(/[\u0000-\u007f]+/g, "").length - replaced;
@@ -207,18 +207,18 @@ const NO_BYTES: Bytes = new Uint8Array();
 /** Bytes of a text as UTF-8, in whatever encoding they are, which `decodeText` finds by the first of them, or by the
  * first that are not ASCII. Bytes that are not of the encoding become U+FFFD. A byte order mark is left out. */
 export class Utf8Pieces {
-  /** As `TextDecoder` calls it. */
+  /** The name is the one that `TextDecoder` uses. */
   encoding = "utf-8";
   /** Whether nothing in the bytes says that it is this encoding. */
   isGuess = false;
-  /** How many characters were replaced so far. */
+  /** This many characters were replaced so far. */
   replaced = 0;
   /** Whether the bytes are of no text: some were replaced, and there is a NUL among the first ones. */
   isBinary = false;
   readonly #isKnown: boolean;
   #isDecided = false;
   #hasNul = false;
-  /** For encodings other than UTF-8. */
+  /** The decoder reads encodings other than UTF-8. */
   #decoder: TextDecoder | null = null;
   /** Beginning of an incomplete UTF-8 character. */
   #rest: Bytes = NO_BYTES;
@@ -318,7 +318,7 @@ function withoutMark(bytes: Bytes): Bytes {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
 }
 
-/** How many bytes come before the first that is not ASCII. */
+/** Counts the bytes before the first that is not ASCII. */
 function asciiLength(bytes: Uint8Array): number {
   let at = 0;
   while (at < bytes.length && (bytes[at] ?? 0) < 128) at++;
@@ -428,7 +428,7 @@ type Around = readonly [string, string];
 
 function latin(char: string, around: Around, letters: RegExp): number {
   if (letters.test(char)) {
-    // In a word of Latin script, most letters are ASCII.
+    // Most letters in a word of Latin script are ASCII.
     const isInWord = around.some((one) => /[A-Za-z]/.test(one));
     const isAlone = around.every((one) => one <= "\x7f");
     return isInWord && isAlone ? 1 : isInWord || isAlone ? 0.6 : -0.3;

@@ -144,7 +144,7 @@ export function withPatience<T>(ms: number | undefined, work: () => T): T {
   return LIMIT.run(ms, work);
 }
 
-/** How long the work that calls this waits for a lost server; undefined if it has no limit of its own. */
+/** Returns how long the calling work waits for a lost server; undefined if it has no limit of its own. */
 export function ownPatience(): number | undefined {
   return LIMIT.getStore();
 }

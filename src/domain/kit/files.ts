@@ -58,7 +58,7 @@ async function giveToFolder(file: FileHandle, folder: string): Promise<boolean> 
   return await giveTo(await stat(folder), file);
 }
 
-/** By the descriptor: the name of the file may lead to another one by now. */
+/** Uses the descriptor, because the name of the file may lead to another one by now. */
 async function giveTo(owner: Pick<Stats, "uid" | "gid">, file: FileHandle): Promise<boolean> {
   const { uid, gid } = await file.stat();
   if (Deno.build.os === "windows" || (owner.uid === uid && owner.gid === gid)) return true;
@@ -172,7 +172,7 @@ const KINDS: Readonly<Record<number, Omit<Deno.DirEntry, "name">>> = {
 const OTHER = { isDirectory: false, isFile: false, isSymlink: false };
 
 export interface FirstEntries {
-  /** In the order of the system. */
+  /** The entries have the order of the system. */
   readonly entries: readonly Deno.DirEntry[];
   /** Whether the folder has more of them. */
   readonly hasMore: boolean;

@@ -192,7 +192,7 @@ export function readableHead(value: unknown, limit: number): string {
   return room.left > 0 ? clip(text, limit) : `${text.slice(0, limit - 1).replace(/[\ud800-\udbff]$/, "")}…`;
 }
 
-/** How many more values are shown. */
+/** The room limits how many more values are shown. */
 interface Room {
   left: number;
 }
@@ -206,7 +206,7 @@ function textOf(value: unknown, room: Room): string {
 
 interface Ancestor {
   readonly value: unknown;
-  /** What replaces it in the text. */
+  /** This value replaces the original in the text. */
   readonly shown: unknown;
 }
 
@@ -225,7 +225,7 @@ function replacer(room: Room): (this: unknown, key: string, value: unknown) => u
   };
 }
 
-/** What JSON can express, with no more parts than there is room for. */
+/** Returns the part of a value that JSON can express, with no more parts than there is room for. */
 function printable(value: unknown, { left }: Room): unknown {
   const most = Math.max(0, left) + 1;
   if (typeof value === "bigint") return `${value}n`;

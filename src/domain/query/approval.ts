@@ -2,13 +2,13 @@ import { oneLine, visibleText } from "../kit/text.ts";
 import type { Decision } from "./outcomes.ts";
 import type { ApprovalRule, KeptRule } from "./query_schemas.ts";
 
-/** What a call asks the user to allow, because its grant does not cover it. */
+/** A call asks the user for this because its grant does not cover it. */
 export interface ApprovalRequest {
-  /** What would be done, as a phrase after "Allow Vis to": "run npm ci with network". */
+  /** This phrase follows "Allow Vis to": "run npm ci with network". */
   readonly what: string;
   /** Why it has to be asked; "" if `what` says enough. */
   readonly why: string;
-  /** What a lasting answer allows, as a phrase: "network for commands". */
+  /** A lasting answer allows this, as a phrase: "network for commands". */
   readonly scope: string;
   /** The names of the rules that a lasting answer keeps; `scope` alone if absent. The request is allowed if each has a
    * rule, and the user is asked for the others. */
@@ -33,7 +33,6 @@ export interface ApprovalAnswer {
 /** Asks the user. Rejects when the signal aborts; if it rejects for another reason, nothing is allowed. */
 export type Approve = (question: ApprovalQuestion, signal: AbortSignal) => Promise<ApprovalAnswer>;
 
-/** What becomes of a request. */
 export interface Approval {
   readonly allowed: boolean;
   /** Why not, for the model; "" if it is allowed. */
@@ -44,7 +43,7 @@ export interface Approval {
 export interface ApprovalAdmin {
   /** Lists the rules of this workspace, or of all workspaces, oldest first. */
   list(options: { readonly all: boolean }): Promise<readonly KeptRule[]>;
-  /** By its whole id; nothing happens if there is none. */
+  /** Removes the approval with this whole id; nothing happens if there is none. */
   remove(id: string): Promise<void>;
 }
 
@@ -56,9 +55,9 @@ export interface ApprovalRules {
 
 export interface ApprovalChoice {
   readonly decision: Decision;
-  /** What to press or type for it. */
+  /** The user presses or types this key to choose the answer. */
   readonly key: string;
-  /** For a button. */
+  /** A button shows this text. */
   readonly short: string;
   readonly text: string;
 }
@@ -80,7 +79,8 @@ export function approvalWhy({ why }: Pick<ApprovalQuestion, "why">): string {
   return paragraph(why);
 }
 
-/** For a channel that shows the end of a long question next to the choices: how the question begins; "" for others. */
+/** Returns the beginning of a long question, for a channel that shows its end next to the choices; "" for short
+ * ones. */
 export function approvalBeginning({ what }: Pick<ApprovalQuestion, "what">): string {
   const text = paragraph(what);
   if (text.length <= IN_SIGHT) return "";
@@ -105,7 +105,7 @@ function paragraph(text: string): string {
   return visibleText(text).replace(LONG_BLANK, ({ length }) => ` [${length} blanks] `).replaceAll("\n", " ⏎ ");
 }
 
-/** What was decided, for the end of the question: "yes, this time", "no: not today". */
+/** Returns the decision for the end of the question: "yes, this time", "no: not today". */
 export function approvalSaid(
   question: Pick<ApprovalQuestion, "scope" | "lasting">,
   { decision, reason }: ApprovalAnswer,

@@ -6,12 +6,12 @@ export interface HostCallEvent {
   readonly block: number;
   readonly name: string;
   readonly phase: "start" | "end";
-  /** What the call does, in words; absent for functions of Vis itself. */
+  /** Words describe the action of the call; absent for functions of Vis itself. */
   readonly action?: CalledAction | undefined;
   readonly ms?: number | undefined;
   /** False if it threw, or did not do what it was called for: a command that exits with 1. */
   readonly ok?: boolean | undefined;
-  /** How it turned out, in a few words: "12 passed". */
+  /** A few words describe the outcome: "12 passed". */
   readonly outcome?: string | undefined;
   /** The end of what it printed, if it failed. */
   readonly output?: string | undefined;
@@ -28,17 +28,17 @@ type RecordedHostCall =
   & Pick<HostCallEvent, "name" | "ok" | "action" | "outcome" | "output">
   & { readonly phase?: HostCallEvent["phase"] };
 
-/** How a call turned out that returned. */
+/** The call returned with this outcome. */
 export interface CallOutcome {
   /** A few words for people who watch: "12 passed", "exit code 1". */
   readonly text: string;
   /** False if it did not do what it was called for; true if absent. */
   readonly ok?: boolean;
-  /** What it printed, of which people see the end if it failed. */
+  /** People see the end of this output if the call failed. */
   readonly output?: string;
-  /** For a call that ran a command: its exit code, null if it has none. */
+  /** A call that ran a command has its exit code here, null if it has none. */
   readonly exitCode?: number | null;
-  /** What the call was about, if its arguments do not say it. */
+  /** The subject names the call's object if its arguments do not say it. */
   readonly subject?: string;
 }
 
@@ -60,19 +60,19 @@ const SUBJECT_CHARS = 120;
 /** A list may have a million items. */
 const SUBJECT_ITEMS = 10;
 
-/** What calls of a function do, for people who watch: "reading src/app.ts", "read 3 files". */
+/** People who watch read calls of a function in these words: "reading src/app.ts", "read 3 files". */
 export interface CallAction {
   /** "reading" */
   readonly doing: string;
   /** "read" */
   readonly done: string;
-  /** What calls are counted in: "files". */
+  /** Calls are counted in this unit: "files". */
   readonly things: string;
-  /** How many of the arguments say what a call is about; 1 if absent. */
+  /** This many arguments name the call's object; 1 if absent. */
   readonly named?: number;
 }
 
-/** One call: the words of its function, and what it is about. */
+/** The call joins the words of its function and the object that it is about. */
 interface CalledAction extends Pick<CallAction, "doing" | "done" | "things"> {
   /** A line of printable text; "" if the words say it all. */
   readonly subject: string;
@@ -112,7 +112,7 @@ const LEAST_SUBJECT = 12;
 /** Failed calls whose output is kept, and characters of each. */
 const MOST_OUTPUTS = 3, OUTPUT_CHARS = 2_000;
 
-/** What the calls of a block did, counted by kind: "read 3 files, ran npm test · 12 passed". */
+/** The tally counts the calls of a block by kind: "read 3 files, ran npm test · 12 passed". */
 export class BlockTally {
   readonly #kinds = new Map<string, Tally>();
   readonly #words = new Map<string, CalledAction>();
@@ -143,7 +143,7 @@ export class BlockTally {
     known.calls++;
   }
 
-  /** One line; "" if no call says what it does. */
+  /** The text is one line; "" if no call says what it does. */
   get text(): string {
     return [...this.#kinds.values()].map((tally) => textOf(tally)).join(", ");
   }
@@ -223,12 +223,12 @@ export function failedBlock(
 export interface FormerResult {
   /** Codec bytes of the value; null if there was none or it could not be stored. */
   readonly value: Uint8Array<ArrayBuffer> | null;
-  /** What the value was, if it could not be stored; else "". */
+  /** This describes the value if it could not be stored; else "". */
   readonly held: string;
   readonly printed: string;
 }
 
-/** What `results` and `printed` hold in a child that replaces another one. */
+/** A child that replaces another one gets these values for `results` and `printed`. */
 export interface FormerResults {
   /** Rows of the last iteration, by index. */
   readonly shown: readonly FormerResult[];

@@ -12,7 +12,7 @@ export interface ModelTrace {
   /** US dollars of `usage`; null if the price is unknown, absent without usage. */
   readonly costUsd?: number | null;
   readonly ms: number;
-  /** What had to be repaired to read the reply. Filled in by the reply's reader. */
+  /** The reader of the reply fills in the repairs that it needed. */
   readonly repairs: readonly string[];
 }
 
@@ -68,7 +68,7 @@ export function addSpend(a: Spend, b: Spend): Spend {
   };
 }
 
-/** What stands before amounts of which a part is estimated. */
+/** Returns the prefix of amounts that are partly estimated. */
 export function aboutText({ estimated = 0 }: Pick<Usage, "estimated">): string {
   return estimated > 0 ? "about " : "";
 }
@@ -84,7 +84,7 @@ export function spentText({ usage, costUsd }: Spend): readonly string[] {
   ];
 }
 
-/** What the attempts at a call took. */
+/** Returns the spend of all attempts at a call. */
 export function spentOn(attempts: readonly ModelTrace[]): Spend {
   return attempts.reduce(
     (sum, { usage, costUsd = null }) => usage ? addSpend(sum, { usage, costUsd }) : sum,

@@ -104,9 +104,9 @@ const ADVICE: Readonly<Partial<Record<QueryReason, string>>> = {
   limit_time: "Raise budget.wallMs (vis run --timeout), or ask for less at once; all variables are kept.",
 };
 
-/** How many steps a request has that continues one that stopped at its step limit. */
+/** A request that continues one that stopped at its step limit has this many steps. */
 export const MORE_STEPS = 10;
-/** As every interface offers it. */
+/** Every interface offers the continuation in these words. */
 export const MORE_TEXT = `${MORE_STEPS} more steps`;
 
 /** Whether more steps would continue a query that ended so. */
@@ -126,13 +126,13 @@ export function reasonText(reason: QueryReason): string {
   return TEXT[reason];
 }
 
-/** What to do about it; "" if there is nothing to advise. */
+/** Returns advice for the reason; "" if there is none. */
 export function reasonAdvice(reason: QueryReason): string {
   return ADVICE[reason] ?? "";
 }
 
-/** What belongs next to the answer of a query that was stopped before it was done; "" if the answer is complete, or
- * says itself why there is none. */
+/** Returns the note for the answer of a query that was stopped before it was done. It is "" if the answer is
+ * complete or explains itself why there is none. */
 export function stoppedText(result: Ending): string {
   const { reason } = result;
   if (reason === "answered" || reason === "unstored" || !hasAnswer(result)) return "";
@@ -148,7 +148,6 @@ export function shownAnswer(result: Ending & { readonly answer: string; readonly
   return why === "" ? answer : `${answer}\n\n${why}`;
 }
 
-/** How an iteration ended. */
 export const OUTCOMES = ["executed", "empty", "failed", "refused", "final"] as const;
 export type IterationOutcome = typeof OUTCOMES[number];
 
@@ -157,7 +156,7 @@ export function outcomeOf({ outcome }: Readonly<Record<string, unknown>>): Itera
   return OUTCOMES.find((one) => one === outcome) ?? null;
 }
 
-/** What the user answers to a request for approval. "conversation" and "workspace" are kept as rules: requests of the
- * same extension and scope are not asked again. */
+/** The user answers a request for approval with one of these. "conversation" and "workspace" are kept as rules:
+ * requests of the same extension and scope are not asked again. */
 export const DECISIONS = ["once", "conversation", "workspace", "no"] as const;
 export type Decision = typeof DECISIONS[number];

@@ -88,7 +88,7 @@ export function beforeEpoch(epoch: number): number {
   return (epoch - 1) * EACH;
 }
 
-/** How many events were omitted between two numbers. What is missing at the end of an epoch is unknown. */
+/** Counts the events that were omitted between two numbers. The number missing at the end of an epoch is unknown. */
 export function omittedBetween(last: number, next: number): number {
   const from = Math.floor((next - 1) / EACH) * EACH;
   return next - Math.max(last, from) - 1;

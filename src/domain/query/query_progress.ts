@@ -10,9 +10,9 @@ const RESULT_CHARS = 20_000;
 
 export interface StepBlock {
   code: string;
-  /** What it is calling, in words: "reading src/app.ts"; "" if nothing. */
+  /** Words describe the current call: "reading src/app.ts"; "" if there is none. */
   calling: string;
-  /** What its calls did so far. */
+  /** The tally counts the calls so far. */
   readonly tally: BlockTally;
   /** File changes as unified diffs. */
   readonly diffs: string[];
@@ -57,7 +57,7 @@ export function storedChildren({ children }: Readonly<Record<string, unknown>>):
 export interface Step {
   /** 1-based. */
   readonly number: number;
-  /** What the user sent meanwhile, and this iteration showed to the model. */
+  /** This iteration showed these messages, which the user sent meanwhile, to the model. */
   readonly steered: string[];
   thinking: string;
   readonly blocks: StepBlock[];
@@ -103,7 +103,7 @@ export class QueryProgress {
   spent: { readonly used: number; readonly budget: number } | null = null;
   /** The accepted answer so far. */
   answer = "";
-  /** What the model has written of an answer that may still be refused. */
+  /** The model has written this of an answer that may still be refused. */
   draft = "";
   /** The question that waits for the user's answer, also of a child query. */
   question: ApprovalQuestion | null = null;
@@ -116,7 +116,7 @@ export class QueryProgress {
   #model = "the model";
   #detail = "";
 
-  /** What is happening, in a few words without control characters. */
+  /** Describes the current activity in a few words without control characters. */
   get doing(): string {
     const { phase, block, child } = this;
     if (this.question !== null) return "waiting for your answer";

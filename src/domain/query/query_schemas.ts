@@ -37,7 +37,6 @@ const WorkSchema = z.object({
   text: z.string().describe("All of it in one line for people; empty if there is nothing to say"),
 }).describe("What the query did, with its sub-queries");
 
-/** What a query did. */
 export type Work = Frozen<z.infer<typeof WorkSchema>>;
 
 export const QueryResultSchema = z.object({
@@ -62,7 +61,7 @@ export const QueryResultSchema = z.object({
 
 /** The result of a query, however it ended. */
 export type QueryResult = Frozen<z.infer<typeof QueryResultSchema>>;
-/** What is stored about how a query ended. */
+/** These facts about the end of a query are stored. */
 export interface QueryEnd extends Omit<QueryResult, "queryId" | "conversationId" | "value"> {
   /** Set if neither the query nor one before it in its branch changed or ran anything, or left a text that answers to
    * later requests may be about. */
@@ -72,7 +71,7 @@ export type AnswerType = QueryResult["answerType"];
 export type Confidence = QueryResult["confidence"];
 
 const callOk = z.boolean().describe("False if it threw, or failed as a command that exits with 1");
-/** What a call is for people who watch. */
+/** People who watch read these facts about a call. */
 export const toldOfCall = {
   action: z.object({ doing: z.string(), done: z.string(), things: z.string(), subject: z.string() }).optional()
     .describe("What the call does, in words: reading, read, files, src/app.ts"),
@@ -104,7 +103,7 @@ export const BlockResultSchema = z.object({
     column: position,
     /** The line of the block with a caret under the column; "" if the position is unknown. */
     excerpt: z.string(),
-    /** Only frames inside the block. */
+    /** The stack has only frames inside the block. */
     stack: z.string(),
   }).nullable(),
   defined: z.array(z.string()),
@@ -116,7 +115,7 @@ export const BlockResultSchema = z.object({
   lost: z.array(z.string()),
   ms: z.number(),
   timedOut: z.boolean(),
-  /** What was repaired in the text before it ran. */
+  /** The text was repaired in this way before it ran. */
   repaired: z.string().nullable(),
   /** The first 1,000 that ended with the block; `action`, `outcome` and `output` only of the first 100. */
   calls: z.array(z.object({ name: z.string(), ms: z.number(), ok: callOk, ...toldOfCall })),
@@ -132,7 +131,7 @@ const envelope = {
   seq: whole.describe("1-based, without gaps within a query"),
   at: whole.describe("Milliseconds since the epoch"),
   queryId: z.string(),
-  /** Its events are interleaved with the parent's. */
+  /** The events of a sub-query are interleaved with the parent's. */
   parentQueryId: z.string().optional().describe("For a sub-query: the query whose block started it"),
   iteration: whole.nullable().describe("1-based; null outside an iteration"),
 };
@@ -221,7 +220,7 @@ export const QueryEventSchema = z.discriminatedUnion("type", [
     "A piece of an answer while the model writes it. The draft is withdrawn when its iteration finishes with another " +
       "outcome than final; answer_delta replaces it",
   ),
-  /** Only for the answer that counts: a refused one is not sent. */
+  /** Only the answer that counts is sent, never a refused one. */
   event("answer_delta", { delta: z.string() }),
   event("final", { result: QueryResultSchema }),
   event("failed", { result: QueryResultSchema }),
@@ -232,5 +231,6 @@ export const QueryEventSchema = z.discriminatedUnion("type", [
 export type QueryEvent = Frozen<z.infer<typeof QueryEventSchema>>;
 
 type WithoutEnvelope<T> = T extends unknown ? Omit<T, "seq" | "at" | "queryId" | "parentQueryId" | "iteration"> : never;
-/** What happened, without the envelope that `Emitter` adds. Exactly one of the last three ends a query. */
+/** Each event happens in this form, without the envelope that `Emitter` adds. Exactly one of the last three ends a
+ * query. */
 export type QueryEventBody = WithoutEnvelope<QueryEvent>;

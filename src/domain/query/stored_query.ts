@@ -7,7 +7,7 @@ interface QueryFacts extends Omit<QueryEnd, "status" | "reason"> {
   readonly branchId: string;
   readonly text: string;
   readonly createdAt: number;
-  /** What the user sent while it ran, oldest first. */
+  /** The user sent these messages while the query ran, oldest first. */
   readonly steered: readonly SteeredMessage[];
   /** Set if a fork shows only its first iterations: when the next one began. */
   readonly forkedAt?: number;
@@ -41,7 +41,8 @@ export function steeredInto(messages: readonly SteeredMessage[], iteration: numb
   return messages.filter((one) => one.iteration === iteration);
 }
 
-/** Those of a call that was cut off before its iteration was stored: after the last one, or 0. */
+/** Returns the messages of a call that was cut off before its iteration was stored: the ones after the last stored
+ * one. */
 export function steeredAfter(messages: readonly SteeredMessage[], last: number): readonly SteeredMessage[] {
   return messages.filter(({ iteration }) => iteration > last);
 }
@@ -68,7 +69,7 @@ export interface RequestKey {
   readonly replaces?: string;
 }
 
-/** What can be found for a key. */
+/** A search for a key finds this. */
 export interface KeyedRequest {
   readonly requestKey?: RequestKey | undefined;
 }

@@ -1,11 +1,10 @@
-/** How a value is stored. */
 export type VariableKind = "data" | "function" | "class" | "instance" | "pending" | "lost";
 
 /** Facts about a value on one line, bounded, computed in the child and shown in the index. */
 export interface VariableSummary {
   /** The keyword with which the model declared it: "const", "let", "var", "function", "class", "enum", "namespace". */
   readonly declaration: string;
-  /** As in `BlockResult.type`. */
+  /** The name of the type is the one in `BlockResult.type`. */
   readonly type: string;
   readonly size: number | null;
   /** "Array(7) of {path,line,text}", "string(4096)", "parse(line)". Never longer than 200 characters. */
@@ -34,7 +33,7 @@ export interface VariableImage {
   /** Why a value is lost, or which parts of it `bytes` does not keep: "getter rows.total"; else "". */
   readonly reason: string;
   readonly summary: VariableSummary;
-  /** For a text that is too large to pass around: the store's name of its UTF-8 bytes; `bytes` is then empty. */
+  /** A text that is too large to pass around has the store's name of its UTF-8 bytes here; `bytes` is then empty. */
   readonly large?: string;
 }
 

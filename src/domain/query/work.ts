@@ -8,7 +8,7 @@ interface Command {
   readonly outcome: string;
 }
 
-/** What the calls of a query did, with those of the queries below it. A call may be taken twice. */
+/** The work of a query covers its calls and those of its sub-queries. A call may be taken twice. */
 export class QueryWork {
   /** The last run of each command, the newest last. */
   readonly #commands = new Map<string, Command>();
@@ -34,7 +34,7 @@ export class QueryWork {
     }
   }
 
-  /** With the files that were changed. `claimed`: the request or its answer is about work, done or not. */
+  /** Returns the work with the changed files. `claimed`: the request or its answer is about work, done or not. */
   facts(files: ChangedFiles, { claimed }: { readonly claimed: boolean }): Work {
     const commands = [...this.#commands].map(([command, how]) => ({ command, ...how })), others = [...this.#others];
     const ran = commands.slice(-SHOWN_ACTIONS).map(({ command, outcome }) =>
@@ -76,7 +76,7 @@ interface Counts {
 interface Changed extends Counts {
   /** Whether the query created the file. */
   readonly made: boolean;
-  /** What was done besides changing lines: "removed", "moved from a.ts". */
+  /** This names changes other than lines: "removed", "moved from a.ts". */
   readonly done: string;
   /** The lines behind `added` and `removed`. */
   readonly more: Lines;

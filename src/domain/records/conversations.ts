@@ -6,7 +6,6 @@ export interface ExternalChat {
   readonly externalId: string;
 }
 
-/** What is known about a conversation when it is created. */
 export interface NewConversation {
   readonly title: string;
   /** The title is a placeholder until the first request provides one. */
@@ -26,7 +25,7 @@ export interface BranchPoint {
   readonly position: number | null;
 }
 
-/** Where a new branch forks from another one. */
+/** A new branch forks from another one at this point. */
 export interface NewFork extends BranchPoint {
   /** The original branch's title if absent. */
   readonly title?: string;
@@ -74,11 +73,11 @@ export interface LabelUse {
 
 export interface ConversationFilter {
   readonly limit: number;
-  /** Only those of this channel. */
+  /** The list has only conversations of this channel. */
   readonly channel?: string | undefined;
-  /** Only those of this workspace. */
+  /** The list has only conversations of this workspace. */
   readonly workspace?: string | undefined;
-  /** Only those after this place. */
+  /** The list has only conversations after this place. */
   readonly after?: number | undefined;
 }
 
@@ -88,7 +87,7 @@ export interface ConversationSummary {
   readonly activeAt: number;
   /** Whether a query is running in it, in any process. */
   readonly running: boolean;
-  /** Its position in the list of all conversations. A conversation moves to the top when it is created or gets a
+  /** The list of all conversations is ordered by this. A conversation moves to the top when it is created or gets a
    * request. */
   readonly place: number;
 }

@@ -17,9 +17,9 @@ export const RestoreSchema = BackupSchema.extend({
 export type DatabaseRestoreReport = Frozen<z.infer<typeof RestoreSchema>>;
 
 export const CheckSchema = z.object({
-  /** As text; empty if the database is sound. */
+  /** The list is empty if the database is sound. */
   problems: z.array(z.string()),
-  /** How many stored texts and values were read and checked against their hashes. */
+  /** The check read this many stored texts and values and compared them with their hashes. */
   contents: count,
   /** Stored texts and values that nothing refers to. Not a fault; `prune` removes them. */
   unused: count,
@@ -51,7 +51,7 @@ export type DatabaseStats = Frozen<z.infer<typeof StatsSchema>>;
 export const PruneSchema = z.object({
   /** True if nothing was changed. */
   dryRun: z.boolean(),
-  /** Without activity since the given time, oldest first. */
+  /** These conversations had no activity since the given time, oldest first. */
   conversations: z.array(
     z.object({ ...conversation, lastActivity: z.number().int().describe("Milliseconds since the epoch") }),
   ),
@@ -104,7 +104,7 @@ export interface DatabaseCopyProgress {
 }
 
 export interface DatabaseCopyReport {
-  /** Without passwords. */
+  /** The address has no password. */
   readonly from: string;
   readonly to: string;
   /** All of them were compared with the source. */

@@ -28,7 +28,7 @@ export interface StateQuery {
   readonly prefix?: string | undefined;
   /** Path in the value ("a.b") to the value expected there. */
   readonly where?: Readonly<Record<string, string | number | boolean | null>> | undefined;
-  /** Only those changed at or after this time. */
+  /** The list has only states that changed at or after this time. */
   readonly since?: number | undefined;
   readonly limit: number;
 }

@@ -71,7 +71,7 @@ export interface HistoryReader {
   variables(conversationId: string): Promise<readonly PastVariable[]>;
   /** The versions of a variable, oldest first, with the block that made each; empty if there is none. */
   versions(conversationId: string, name: string): Promise<readonly PastVersion[]>;
-  /** For each variable, the variables that the blocks which made it have read. */
+  /** Returns, for each variable, the variables that were read by the blocks which made it. */
   dependencies(conversationId: string): Promise<readonly Dependency[]>;
   /** Entries of Vis's log, oldest first: the newest ones up to `limit`. */
   logs(filter: LogFilter): Promise<readonly LogRow[]>;
@@ -84,7 +84,7 @@ export interface HistoryReader {
 }
 
 export interface NewestQueries {
-  /** How many of the latest ones; all if absent. */
+  /** The history has this many of the latest requests; all if absent. */
   readonly newest?: number | undefined;
 }
 
@@ -93,7 +93,8 @@ export type SearchKind = "request" | "code" | "answer";
 export interface SearchFilter {
   readonly limit: number;
   readonly conversationId?: string | undefined;
-  /** Only what this branch shows: its own queries, and those of the branches that it continues up to its forks. */
+  /** The list has only the queries that this branch shows: its own, and those of the branches that it continues up
+   * to its forks. */
   readonly branchId?: string | undefined;
   readonly kind?: SearchKind | undefined;
   /** Milliseconds since the epoch; includes `since`, excludes `until`. */
@@ -110,10 +111,10 @@ export interface SearchHit {
   readonly branchId: string;
   readonly title: string;
   readonly queryId: string;
-  /** For code: the iteration and its 0-based position. */
+  /** Code has its iteration and its 0-based position there. */
   readonly iterationId: string | null;
   readonly position: number | null;
-  /** For code that is the source of a function or class: its name. */
+  /** The source of a function or class has its name here. */
   readonly variable: string | null;
   readonly at: number;
   /** The row that contains the text. */
@@ -123,14 +124,14 @@ export interface SearchHit {
 }
 
 export interface LogFilter {
-  /** At most this many, the newest ones; with `after`, the oldest. */
+  /** The list has at most this many rows: the newest ones or, with `after`, the oldest. */
   readonly limit: number;
   /** This level and more severe ones. */
   readonly level?: LogEntry["level"] | undefined;
   readonly conversationId?: string | undefined;
   readonly queryId?: string | undefined;
   readonly since?: number | undefined;
-  /** Only rows written after the row with this number. */
+  /** The list has only rows that were written after the row with this number. */
   readonly after?: number | undefined;
 }
 

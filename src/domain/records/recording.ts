@@ -18,7 +18,7 @@ export interface RecordedContext {
 export interface RecordedBlock {
   readonly code: string;
   readonly result: BlockResult;
-  /** What it changed in files, as unified diffs. */
+  /** These unified diffs show the changed files. */
   readonly diffs: readonly string[];
 }
 
@@ -77,7 +77,7 @@ export interface PagedRecording extends Omit<Recording, "queries"> {
   queries(): AsyncIterable<PagedQuery> | Iterable<PagedQuery>;
 }
 
-/** What a recorded model call returned: a reply, or an error. */
+/** A recorded model call returned a reply or an error. */
 export type PlayedReply =
   | {
     readonly kind: "reply";
@@ -91,7 +91,7 @@ export type PlayedReply =
   /** `fatal`: it ended the query. */
   | { readonly kind: "error"; readonly message: string; readonly fatal: boolean };
 
-/** For a longer request, the model sees at least this much of its beginning. */
+/** The model sees at least this much of the beginning of a longer request. */
 const HEAD_CHARS = 15_000;
 
 interface Track {
@@ -198,7 +198,7 @@ const CUT: readonly QueryReason[] = [
 interface Run {
   /** The place of the query above. */
   readonly above?: string;
-  /** From the recorded paths to those of the run. */
+  /** This maps the recorded paths to those of the run. */
   readonly paths?: PathMap;
 }
 
@@ -347,7 +347,7 @@ export interface ReplayRequest {
   readonly signal: AbortSignal;
 }
 
-/** Where a replay runs. The caller closes it after the session. */
+/** A replay runs here. The caller closes it after the session. */
 export interface ReplayPlace {
   /** Real path of the folder in which blocks work. */
   readonly workspace: string;
@@ -355,7 +355,7 @@ export interface ReplayPlace {
   readonly home: string | null;
   /** Maps the recorded paths to those of the replay. */
   readonly paths: PathMap;
-  /** What was copied. `leftOut` are sockets, devices and files that cannot be read. Null if there is no copy. */
+  /** The copy left out sockets, devices and files that cannot be read (`leftOut`). Null if there is no copy. */
   readonly copied: {
     readonly from: string;
     readonly files: number;

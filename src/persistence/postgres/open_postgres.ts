@@ -11,14 +11,14 @@ import { PostgresDatabase } from "./postgres_database.ts";
 import { isAborted, toPostgresError, wordsOf } from "./postgres_error.ts";
 import { type Address, type Connection, readAddress, Server } from "./server.ts";
 
-/** How long a statement waits for a lost server. */
+/** A statement waits this long for a lost server. */
 const PATIENCE_MS = 10 * 60_000;
 
 interface OpenPostgresOptions {
   readonly now: () => number;
   /** The tenant whose rows are visible; null for all tenants. */
   readonly tenant: string | null;
-  /** How long to wait for the server at the start. */
+  /** The start waits this long for the server. */
   readonly startMs: number;
   /** Takes the place of the one in the URL. */
   readonly password?: string | undefined;
@@ -77,7 +77,7 @@ export async function openPostgresStore(
   });
 }
 
-/** How long a write may take before the server counts as one that takes none. */
+/** A server that takes longer than this for a write counts as one that accepts no writes. */
 const WRITE_MS = 5_000;
 
 /** Stores a mark, as every transaction does, after the writes that wait. Those who ask meanwhile share it. */
@@ -102,7 +102,8 @@ async function mayBypass(db: Database): Promise<readonly string[]> {
 
 /** Any number that no other program is likely to lock. */
 const LOCK = 7_164_011;
-/** How long one try waits for a lock, and for how long it is tried while other nodes use the tables. */
+/** One try waits `LOCK_MS` for a lock; tries are repeated for `MIGRATION_PATIENCE_MS` while other nodes use the
+ * tables. */
 const LOCK_MS = 2_000, PAUSE_MS = 200, MIGRATION_PATIENCE_MS = 60_000;
 
 /** Brings a database to the newest schema, each file in a transaction. Throws `StoreError` for a database of a newer

@@ -35,7 +35,7 @@ import {
 
 type Result = QueryResult<ResultRow>;
 
-/** How often something runs because something else was in its way. */
+/** A conflict with other work repeats the work at most this often. */
 const MOST_TRIES = 8;
 
 interface PostgresDatabaseOptions {
@@ -140,7 +140,7 @@ export class PostgresDatabase extends Database {
     this.held.ended(queryId);
   }
 
-  /** From now on nothing waits for a lost server any more. */
+  /** Nothing waits for a lost server any more. */
   giveUp(): void {
     this.#server.giveUp();
   }
@@ -306,7 +306,7 @@ class HeldRuns {
   }
 }
 
-/** What is different in statements for PostgreSQL. */
+/** Statements for PostgreSQL differ in these parts. */
 const POSTGRES: DatabaseDialect = {
   textBytes: Infinity,
   valueBytes: 1 << 20,
@@ -609,7 +609,7 @@ interface Rows {
 const MOST_BYTES = 64 * 1024;
 const CHANGE = /^\s*(?:insert into|update|delete from)\s+"?(\w+)/i;
 
-/** How a statement begins that has parts with names, which others can join. */
+/** This matches the beginning of a statement with named parts, which others can join. */
 const WITH = /^\s*with\s+(?!recursive\b)/i;
 
 /** Changes of a transaction that nobody waits for. They are sent as one statement, which changes a table once: no

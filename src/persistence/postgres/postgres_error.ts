@@ -79,7 +79,7 @@ export function isReadOnly(error: unknown): boolean {
   return sqlState(error) === "25006";
 }
 
-/** What is wrong with the server, for people. */
+/** Describes the fault of the server for people. */
 export function wordsOf(error: unknown): string {
   const code = sqlState(error);
   if (code === "" || isLost(error)) return "the server does not answer";

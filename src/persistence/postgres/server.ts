@@ -12,14 +12,14 @@ import { ConnectionLost, isLost, lostOr, mayReturn, sqlState, wordsOf } from "./
 const MOST = 10;
 const IDLE_MS = 60_000;
 const PAUSE_MS = 50, LONGEST_PAUSE_MS = 2000;
-/** How long a connection is waited for, at least and at most. The driver ends one that takes as long as the latter. */
+/** A connection is waited for at least and at most this long. The driver ends one that takes as long as the latter. */
 const SHORTEST_MS = 2_000, LONGEST_MS = 11_000;
 /** After this time without a byte of an answer, the server is asked what became of it; it has half as long to say
  * so. */
 const SILENT_MS = 5_000;
 /** A statement with long parameters takes longer to arrive. */
 const SLOWEST_BYTES_PER_MS = 256;
-/** How long a process that ends waits for each answer. */
+/** A process that ends waits this long for each answer. */
 const LAST_MS = 1_000;
 const BOOL = 16, BYTEA = 17, NUMBERS: ReadonlySet<number> = new Set([20, 21, 23, 26, 700, 701, 1700]);
 const NOTHING: Found = { rows: [], fields: [], rowCount: 0 };
@@ -54,7 +54,6 @@ interface Pool {
   on(event: "connect" | "remove", listener: (client: PooledClient) => void): void;
 }
 
-/** What is known about a connection. */
 interface State {
   /** The tenant whose rows it sees; "" if that is not known. */
   seen: string;
@@ -93,7 +92,7 @@ class WriteQueued extends Error {
 }
 
 interface ServerOptions {
-  /** How long a statement waits for a lost server. */
+  /** A statement waits this long for a lost server. */
   readonly patienceMs: number;
   readonly silentMs?: number;
 }
@@ -136,7 +135,7 @@ export class Server {
     this.#pool.on("remove", (client) => this.#states.delete(client));
   }
 
-  /** What is wrong; "" while the server answers. */
+  /** Describes the fault of the server; "" while it answers. */
   get fault(): string {
     return this.#fault;
   }
@@ -156,7 +155,7 @@ export class Server {
           release: (broken = false) => this.#release(client, broken),
         };
       } catch (error) {
-        // What worked before may be repaired.
+        // A server that answered before may be repaired.
         if (!mayReturn(error) && !this.#wasReached) throw error;
         await this.wait(error, { start, pause, patienceMs });
       }
@@ -187,7 +186,7 @@ export class Server {
     );
   }
 
-  /** From now on nobody waits for a lost server, and for an answer only a moment. */
+  /** Statements no longer wait for a lost server, and wait for an answer only a moment. */
   giveUp(): void {
     this.#givenUp.abort();
     for (const [client, state] of this.#states) if (state.owed > 0) this.#watch(client, state);
@@ -357,7 +356,7 @@ export class Server {
       // Behind a pooler, only the pooler knows.
       return isWorking === true || own !== beside.processID;
     } catch (error) {
-      // One that has no room for another connection answers.
+      // A server without room for another connection does answer.
       if (sqlState(error).startsWith("53")) return true;
       this.#fault = wordsOf(lostOr(error));
       return false;
@@ -445,7 +444,7 @@ const PUT = put("current_setting('vis.tenant') = $4");
 const PUT_OF_RUN = put(`current_setting('vis.tenant') = $4 AND ${RUN}`);
 const SETTLE = `INSERT INTO last_write AS w (writer, mark) VALUES ($1, $2)
 ON CONFLICT (writer) DO UPDATE SET mark = CASE WHEN w.mark = $3 THEN excluded.mark ELSE w.mark END RETURNING mark`;
-/** Also deletes rows of killed processes. */
+/** This also deletes rows of killed processes. */
 const FORGET = `DELETE FROM last_write WHERE writer = $1 OR written_at < clock_timestamp() - interval '1 day'`;
 
 /** The last transaction of a process. It writes one after the other, so that one row is enough for it: each transaction
@@ -486,7 +485,8 @@ const CONNECT_MS = 10_000;
 /** A connection over which nothing is sent, such as that of a listener, is noticed as lost by the system. */
 const KEEP_ALIVE_MS = 10_000;
 
-/** How every connection to a server is made. Poolers refuse settings of a session that they do not know. */
+/** Every connection to a server uses this configuration. Poolers refuse settings of a session that they do not
+ * know. */
 export function clientConfig(
   { host, port, user, database, password, tls }: Address,
 ): Readonly<Record<string, unknown>> {
@@ -513,7 +513,7 @@ function authorityIn(path: string): string {
   }
 }
 
-/** Where a PostgreSQL server is, from its URL. */
+/** The URL of a PostgreSQL server contains this address. */
 export interface Address {
   /** A name, a network address, or the folder of a socket. */
   readonly host: string;

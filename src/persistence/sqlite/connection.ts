@@ -78,7 +78,7 @@ function bindable(value: unknown): SQLInputValue {
 }
 
 interface TransactionsOptions {
-  /** How long a writer waits for the database lock while another process holds it. */
+  /** A writer waits this long for the database lock while another process holds it. */
   readonly busyMs: number;
   /** Called when each write has begun; nothing is written if it throws. */
   readonly begun?: () => void;

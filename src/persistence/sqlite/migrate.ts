@@ -23,7 +23,7 @@ interface MigrateOptions {
   readonly now: () => number;
 }
 
-/** Which schema a database has: 0 for an empty one. */
+/** The version identifies the schema of a database: 0 for an empty one. */
 export interface FoundSchema {
   readonly version: number;
   /** Whether the number is one of before V1. */
@@ -196,7 +196,7 @@ export function schemaProblems(db: DatabaseSync, { version, former }: FoundSchem
 /** The checksum of the first of those migrations, which every such database has recorded. */
 export const FORMER_FIRST = "8e8841d5fd0e39a8ec6fe4e629882c7dbbfff0bfdf59d0e8dd748241183cfa56";
 
-/** What `schemaDigest` gives for a database of each version that is brought to V1. */
+/** `schemaDigest` gives these values for databases of each version that is brought to V1. */
 const FORMER_SCHEMAS: ReadonlyMap<number, number> = new Map([
   [10, 1615230442],
   [11, -1669871739],

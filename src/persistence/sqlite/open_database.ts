@@ -9,7 +9,8 @@ import { ensureFile, ensureFolder } from "../../domain/kit/files.ts";
 import { type FoundSchema, foundSchema, migrate, schemaProblems } from "./migrate.ts";
 import { damaged, isBusy } from "./store_error.ts";
 
-/** How long a statement outside of a transaction waits for a lock. A writer waits in the driver, off the event loop. */
+/** A statement outside of a transaction waits this long for a lock. A writer waits in the driver, off the event
+ * loop. */
 const BUSY_MS = 50;
 
 interface OpenDatabase {
@@ -74,7 +75,7 @@ function checkLeft(db: DatabaseSync, path: string): void {
   if (found?.quick_check !== "ok") throw damaged(path, { what: String(found?.quick_check).replaceAll("\n", " ") });
 }
 
-/** How long database maintenance waits until it can begin. */
+/** Database maintenance waits this long until it can begin. */
 const WAIT_MS = 5_000;
 
 interface ExistingDatabase {
@@ -209,7 +210,7 @@ export class OpenFiles {
     this.#logs = LOGS.map((suffix) => [`${real}${suffix}`, identityOf(`${real}${suffix}`)]);
   }
 
-  /** What happened to the files and what to do; "" if they are unchanged. */
+  /** Describes any change of the files, with advice; "" if they are unchanged. */
   fault(): string {
     const now = identityOf(this.#path);
     if (now === "") {
@@ -323,9 +324,10 @@ interface Header {
 
 type Checksum = readonly [number, number];
 
-/** Where the write-ahead log next to a database is damaged; null if it is not, or does not exist. SQLite takes a frame
- * with a wrong checksum for the end of the log, so everything stored after it would be dropped silently. A last
- * transaction whose last frame is damaged is ignored, since a write cut off by a power failure looks the same. */
+/** Returns the position of damage in the write-ahead log next to a database; null if it has none or does not exist.
+ * SQLite takes a frame with a wrong checksum for the end of the log, so it would silently drop everything stored
+ * after it. A last transaction whose last frame is damaged is ignored, since a write cut off by a power failure
+ * looks the same. */
 async function logDamage(path: string): Promise<string | null> {
   const file = await open(`${path}-wal`, "r").catch(() => null);
   if (file === null) return null;

@@ -171,7 +171,7 @@ type TableRow = Readonly<Record<string, SQLOutputValue>>;
 const none = <T>() => sql<T | null>`NULL`;
 const isTrue = sql<boolean>`true`;
 
-/** What is different in statements for SQLite. */
+/** Statements for SQLite differ in these parts. */
 const SQLITE: DatabaseDialect = {
   textBytes: 1024,
   valueBytes: 1024,
@@ -208,7 +208,7 @@ const SQLITE: DatabaseDialect = {
   mentionsContent: (column) => `length(${column}) > 71 AND instr(${column}, 'sha256:') > 0`,
   externalId: (conversation) => SQLITE.jsonText(`${conversation}.metadata`, "externalId"),
   largeCell: (reference) => reference,
-  // Of the rows of a group, SQLite returns the one with the highest version.
+  // SQLite returns, from the rows of a group, the one with the highest version.
   newestVersions: ({ by, columns, from }) =>
     sql`SELECT ${sql.raw(columns)}, max(e.version) AS version FROM ${from} GROUP BY ${sql.raw(by)}`,
 

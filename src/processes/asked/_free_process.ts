@@ -71,8 +71,8 @@ async function runIn(cwd: string, argv: readonly string[], options: FreeProcessO
   return { code, signal: by, ...run };
 }
 
-/** Where a program is looked for by its name. A relative folder would be one of the workspace, which no question
- * names. */
+/** Returns the folders that are searched for a program name. A relative folder would be one of the workspace, which
+ * no question names. */
 export function programFolders(
   own: FreeProcessOptions["own"],
   env: FreeProcessOptions["env"] = {},

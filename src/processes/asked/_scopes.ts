@@ -5,8 +5,8 @@ import { shellText } from "../../domain/kit/text.ts";
 /** A command line for a shell, or a program with its arguments. */
 export type AskedCommand = string | readonly string[];
 
-/** What a lasting answer to a command would allow, one text for each program; or why it is asked every time. `runs`
- * says which files of the workspace its programs run. */
+/** A lasting answer to a command would allow these scopes, one text for each program; or a reason says why it is
+ * asked every time. `runs` says which files of the workspace its programs run. */
 type CommandScopes =
   | { readonly scopes: readonly string[]; readonly runs: readonly string[] }
   | { readonly never: string };
@@ -19,7 +19,7 @@ type PartScope = { readonly scope: string; readonly runs: string | null } | { re
 export interface ScopePlace {
   /** Real path. */
   readonly workspace: string;
-  /** What reads a command line. */
+  /** This shell reads the command line. */
   readonly shell: "sh" | "powershell";
   /** Real path of the folder in which the command starts. */
   readonly cwd: string;
@@ -324,7 +324,7 @@ function outsidePath(args: readonly string[], workspace: string): { readonly nev
   return found === undefined ? null : { never: `${found} is outside the workspace` };
 }
 
-/** How many words a lasting answer covers, for programs of the tables; null if it covers the whole command. */
+/** Returns the words that a lasting answer covers, for programs of the tables; null if it covers the whole command. */
 function leadingWords(
   name: string,
   args: readonly string[],

@@ -23,8 +23,8 @@ const OWN_FOLDER = "/nonexistent";
 /** The user reads all of a question. */
 const LONGEST_QUESTION = 4_000, LONGEST_WHY = 1_000;
 
-/** How much of the wall around programs there is on this machine. Unless it is whole, `reason` says why; `some` means
- * that programs run behind the part of it that there is. */
+/** The state tells how complete the wall around programs is on this machine. If it is not whole, `reason` says why;
+ * `some` means that programs run behind the existing part. */
 export type WallState = { readonly whole: true } | {
   readonly whole: false;
   readonly some: boolean;
@@ -52,8 +52,8 @@ export class AskedPrograms {
     this.#options = options;
   }
 
-  /** As `ProcessWall.spawn`. Rejects as well if the user does not allow the program, or nobody can be asked. Without a
-   * caller, Vis itself runs a program that the user named. */
+  /** Runs the program like `ProcessWall.spawn`. Rejects as well if the user does not allow the program, or nobody
+   * can be asked. Without a caller, Vis itself runs a program that the user named. */
   async spawn(
     workspace: string,
     argv: readonly string[],
@@ -95,8 +95,8 @@ export class AskedPrograms {
     return { network: true, whole: false, reason, loopback: true, unix: true, hides: false, leftOut: [], unwalled };
   }
 
-  /** What a lasting answer about the network of a program covers, one text for each program of a command line; or why it
-   * is asked every time. */
+  /** Returns the scopes that a lasting answer about a program's network covers, one text for each program of a
+   * command line, or the reason why it is asked every time. */
   async networkScopes(workspace: string, argv: readonly string[], options: SpawnOptions): Promise<NetworkScopes> {
     const cwd = await commandFolder(workspace, options) ?? OWN_FOLDER;
     const { leftOut } = await this.walls();
@@ -104,7 +104,7 @@ export class AskedPrograms {
     return found;
   }
 
-  /** How much of the wall there is, as far as it is known now. */
+  /** Returns the state of the wall, as far as it is known now. */
   async state(): Promise<WallState> {
     return await (this.#options.state ?? (() => wallState(this.#options.wall)))();
   }

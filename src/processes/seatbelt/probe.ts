@@ -1,6 +1,6 @@
 import { join } from "node:path";
 
-/** What came of an attempt. "silent" if the program said nothing about it, or if its target does not exist. */
+/** An attempt is "silent" if the program printed nothing about it, or if its target does not exist. */
 type ProbeOutcome = "allowed" | "denied" | "silent";
 
 export interface ProbeRow {
@@ -36,7 +36,8 @@ const DATA_VOLUME = "/System/Volumes/Data";
 interface Attempt {
   readonly name: string;
   readonly wanted: ProbeRow["wanted"];
-  /** For a shell in the workspace: succeeds if it got through. `$1` is its target, `$2` the secret. */
+  /** A shell in the workspace runs this command, which succeeds if it got through. `$1` is its target, `$2` the
+   * secret. */
   readonly command: string;
   readonly target: string;
   /** Whether the target exists, if the probe did not make it. */
@@ -154,13 +155,13 @@ if (attempt${at} "\${${at + 2}}" "$1") >/dev/null 2>&1; then echo "${at} allowed
     return ["/bin/sh", "-c", script.join("\n"), "sh", this.#secret, ...this.#attempts.map(({ target }) => target)];
   }
 
-  /** What came of it, by what the program printed and by what is there now. */
+  /** Returns the outcome of each attempt from the program's output and from the files that exist now. */
   rows(stdout: string): readonly ProbeRow[] {
     const printed = new Map(stdout.split("\n").map((line) => line.split(" ", 2) as [string, string]));
     return this.#attempts.map(({ name, wanted, effect, exists: isThere = true }, at): ProbeRow => {
       const said = printed.get(String(at));
       const happened = effect?.() ?? false;
-      // Of a program that may lie, only an effect that is wanted counts, and no denial without a word.
+      // A program may lie: an allowed attempt needs its effect, and a denied one needs the word of the program.
       const outcome = wanted === "allowed"
         ? (happened ? "allowed" : "denied")
         : happened || said === "allowed"
@@ -175,7 +176,7 @@ if (attempt${at} "\${${at + 2}}" "$1") >/dev/null 2>&1; then echo "${at} allowed
 
 const READ = 'cat "$1" | grep -q "$2"';
 
-/** What came out otherwise; "" if nothing did. */
+/** Describes the attempts with an unexpected outcome; "" if there are none. */
 export function probeFault(rows: readonly ProbeRow[]): string {
   const wrong = rows.filter(({ wanted, outcome }) => wanted !== outcome);
   const reasons = wrong.map(({ name, wanted, outcome }) =>

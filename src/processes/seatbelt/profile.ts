@@ -1,7 +1,8 @@
 import { dirname } from "node:path";
 import type { GrantedPath } from "../../sandbox/confine/access.ts";
 
-/** What a program may use of a Mac, besides the system's own programs and settings. All paths are absolute and real. */
+/** A program may use these parts of a Mac, besides the system's own programs and settings. All paths are absolute
+ * and real. */
 export interface SeatbeltPolicy {
   /** May be read and executed. */
   readonly read: readonly GrantedPath[];
@@ -237,7 +238,7 @@ function guarded(operation: string, text: string): string {
   return text === "" ? "" : `(if (defined? '${operation}) ${text})`;
 }
 
-/** Only for texts of this file. */
+/** The texts come only from this file. */
 function quoted(text: string): string {
   return `"${text}"`;
 }

@@ -14,7 +14,7 @@ import { type Fence, findFences, isCode, scanJson, takeThinking } from "./think_
 
 const SHAPE = 'Expected one JSON object: {"thinking": "…", "code": [{"expr": "…", "timeMs": 3000}]} to work, ' +
   'or {"final": {"answer": "…"}} to finish';
-/** Where a reply or an array of blocks may begin: a brace followed by the name of one of its fields. */
+/** A reply or an array of blocks may begin here: a brace followed by the name of one of its fields. */
 const START =
   /(?:\[\s*)?\{\s*["'“]?(?:thinking|thoughts?|reasoning|code|code_?blocks|blocks|next|final|final_?answer|answer|expr)["'”]?\s*:/gi;
 const ESCAPED_START = /\{\s*\\"(?:thinking|code|final|answer|expr)\\"\s*:/i;
@@ -27,7 +27,7 @@ const MAX_LIBRARY = 2;
 const TOOL_CALL =
   /\bto=functions\.|\[TOOL_CALLS\]|<\/?(?:tool_call|function_calls?|invoke|tool_use)\b|<[|｜](?:tool|python_tag|plugin)|"(?:tool_calls?|function_call|tool_name)"|"(?:arguments|tool|tool_input)"\s*:/;
 
-/** What the service sent besides the text. */
+/** The service sent this besides the text. */
 interface BesideText {
   readonly reasoning: string;
   /** The tool that the model called, with the beginning of its arguments; null for none. */
@@ -148,8 +148,8 @@ function replyOf(value: unknown): Reply | Refused | null {
   return acting.length > 1 ? lastOf(acting) : acting[0] ? { ...acting[0], repairs: reply.repairs } : reply;
 }
 
-/** Of several complete replies the last one counts: earlier ones are drafts or examples. An answer after code cannot
- * rest on the results of that code, and code that may be a draft does not run. */
+/** Returns the last of several complete replies, because earlier ones are drafts or examples. An answer after code
+ * cannot rest on that code's results, and code that may be a draft does not run. */
 function lastOf(replies: readonly Reply[]): Reply | Refused | null {
   const last = replies.at(-1);
   if (last === undefined) return null;
@@ -166,7 +166,8 @@ function isSame(one: Reply, other: Reply): boolean {
   return JSON.stringify([one.code, one.final]) === JSON.stringify([other.code, other.final]);
 }
 
-/** What no model writes within one reply: an end of its turn, the beginning of another, or a context of Vis. */
+/** This matches text that no model writes within one reply: the end of its turn, the beginning of another, or a
+ * context of Vis. */
 const NEXT_TURN =
   /<[|｜](?:im_(?:end|start)|end|endoftext|end_of_text|eot_id|eom_id|return|call|user|start\|>\s*(?:user|system|developer)|end▁of▁sentence|END_OF_TURN_TOKEN|message_user)|<\/s>|<end_of_turn>|<turn\|>|<seed:eos>|\[(?:EOS|EOT|INST)\]|^[ \t]*\[iter \d+\/\d+\]|<(?:journal|var_index|prior_thinking|attempts|notes)>|^[ \t]*(?:user|human|assistant|tool|system|results?|output|observation)[ \t]*:/im;
 
@@ -421,7 +422,7 @@ function repairStrings(text: string): string {
 
 /** Field names that precede a value; they distinguish the end of a string from a quote inside it. */
 const NAMES = "thinking|code|next|final|expr|time_?ms|model|reasoning|answer|answer_?type|confidence";
-/** What may follow the quote that ends a value. */
+/** This matches the text that may follow the closing quote of a value. */
 const ENDS = new RegExp(
   `"\\s{0,99}(?:[}\\]]\\s{0,99}(?:[,}\\]]|$)|,\\s{0,99}(?:"(?:${NAMES})"\\s{0,9}:|\\{\\s{0,99}")|$)`,
   "iy",

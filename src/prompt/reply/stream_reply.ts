@@ -1,6 +1,6 @@
 import { type OpenThinking, thinkingAfter } from "./think_parts.ts";
 
-/** What a piece of a reply adds to what can be shown while it streams. */
+/** A delta holds the text that a piece of a reply adds to the part shown while it streams. */
 interface ReplyDelta {
   readonly thinking: string;
   readonly code: { block: number; delta: string }[];

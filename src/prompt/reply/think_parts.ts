@@ -1,6 +1,6 @@
 import { jsonOrUndefined } from "../../domain/kit/json.ts";
 
-/** How a family of models marks its thinking, where a service leaves the marks in the text. */
+/** A family of models marks its thinking with these tags, which some services leave in the text. */
 interface Family {
   readonly open: string;
   readonly close: string;
@@ -8,7 +8,7 @@ interface Family {
   readonly starts: string;
   /** The mark consists of letters that prose has, too: their case matters. */
   readonly isExact?: true;
-  /** Its end means nothing where no such part is open. */
+  /** The end tag means nothing unless such a part is open. */
   readonly endsOnlyItself?: true;
 }
 
@@ -159,7 +159,7 @@ class Parts {
   readonly #json = new Finder("json", null, `\\{\\s*["'“{[a-z]|\\[\\s*["'{[]`);
   readonly #thinking: string[] = [];
   #body: string[] = [];
-  /** Where a reply begins that is not valid JSON; its end is not known. */
+  /** An invalid JSON reply begins here; its end is not known. */
   #faulty = Infinity;
   #leads: boolean | null = null;
   #values = 0;
@@ -289,14 +289,14 @@ class Parts {
   }
 }
 
-/* Where fenced code and JSON values of a text begin and end. */
+/* These find the begin and end of fenced code and JSON values in a text. */
 
 /** One fenced part of a text; outermost fences only. */
 export interface Fence {
   /** Lower case; "" if none is given. */
   readonly language: string;
   readonly content: string;
-  /** From the first character of the opening line to the one after the closing line. */
+  /** The fence starts at the first character of its opening line and ends after its closing line. */
   readonly start: number;
   readonly end: number;
   readonly closed: boolean;

@@ -2,7 +2,7 @@ import { type Capabilities, type Price, UNKNOWN_MODEL } from "../provider.ts";
 
 export type ModelDataSet = keyof typeof FILES;
 
-/** What the data package contains about a model. */
+/** The data package contains these facts about a model. */
 interface ModelFacts extends Capabilities {
   readonly name: string;
   /** Maximum reply length in tokens. */

@@ -13,7 +13,7 @@ export interface Preset {
   readonly baseUrl: string;
   /** The variables with another address, as the service's own clients read them; the first one that is set applies. */
   readonly baseUrlNames?: readonly string[];
-  /** What these clients append to that address. */
+  /** These clients append this path to that address. */
   readonly versionPath?: string;
   /** Variables that usually hold the key; the first one that is set applies. */
   readonly keyNames: readonly string[];
@@ -31,9 +31,9 @@ export interface Preset {
   readonly headers?: Readonly<Record<string, string>>;
   /** A path that needs a valid key, for services that list their models without one. */
   readonly keyPath?: string;
-  /** Where the service hands out keys. */
+  /** The service hands out keys on this page. */
   readonly keyPage?: string;
-  /** How to get a local server to run. */
+  /** The user starts a local server like this. */
   readonly start?: string;
   /** Default port of the server on this machine. */
   readonly localPort?: number;
@@ -52,7 +52,7 @@ const OPENAI = {
   data: "openai",
 } as const;
 
-/** In the order in which keys are looked up. Addresses as documented by the services (2026). */
+/** Keys are looked up in this order. Addresses are the documented ones of the services (2026). */
 export const PRESETS: Readonly<Record<string, Preset>> = {
   "openai": { ...OPENAI, protocol: "openai-chat", byKey: true },
   "openai-responses": { ...OPENAI, title: "OpenAI (Responses API)", protocol: "openai-responses", byKey: false },

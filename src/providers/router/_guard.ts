@@ -91,7 +91,7 @@ function isFailure({ code, retryable }: ProviderError): boolean {
 interface BreakerLimits {
   /** Consecutive failures that open it. */
   readonly failures: number;
-  /** How long it stays open before one call may probe the service. */
+  /** The guard stays open this long before one call may probe the service. */
   readonly openMs: number;
 }
 
@@ -146,7 +146,7 @@ export class Breaker {
   }
 }
 
-/** How often a service may be called. */
+/** A service may be called this often. */
 export interface RateLimit {
   readonly requests?: number | undefined;
   /** Input and output together. */

@@ -4,11 +4,11 @@ import type { ModelEvent, ModelRequest, Provider } from "../provider.ts";
 
 export interface Patience {
   readonly clock: Clock;
-  /** Without any byte before the first text or reasoning. */
+  /** The service may send no byte for this long before the first text or reasoning. */
   readonly firstTokenMs: number;
-  /** Without any byte after that. */
+  /** The service may send no byte for this long after that. */
   readonly silenceMs: number;
-  /** For the whole reply, even if it arrives steadily. */
+  /** The whole reply may take this long, even if it arrives steadily. */
   readonly replyMs: number;
   readonly onWait?:
     | ((wait: { readonly model: string; readonly waitedMs: number; readonly limitMs: number }) => void)
@@ -39,7 +39,7 @@ export async function* watchedStream(
     }
   } finally {
     watch.stop();
-    // Not awaited: a provider that hangs would block its caller.
+    // The return is not awaited: a provider that hangs would block its caller.
     events.return?.().catch(() => {});
   }
 }

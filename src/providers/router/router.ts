@@ -16,11 +16,12 @@ import { type Patience, watchedStream } from "./_watched_stream.ts";
 import { fittingRoutes, type ModelPreference, type ModelRoute, namedRoutes } from "./routes.ts";
 
 export interface RouterOptions {
-  /** At least one. The first is the root model; the others serve when it fails or when they are requested. */
+  /** The list has at least one route. The first is the root model; the others serve when it fails or when they are
+   * requested. */
   readonly routes: readonly ModelRoute[];
-  /** By name of the provider. */
+  /** The key is the name of the provider. */
   readonly limits?: Readonly<Record<string, RateLimit>>;
-  /** What a user should know about how the routes were chosen. */
+  /** The notes tell the user how the routes were chosen. */
   readonly notes?: readonly string[];
   readonly clock?: Clock;
   readonly log?: Pick<Log, "warn">;
@@ -28,13 +29,14 @@ export interface RouterOptions {
   readonly random?: () => number;
   /** Calls of one route before the next one is tried (default 3). */
   readonly attempts?: number;
-  /** How long a request is retried after all routes failed with temporary errors (default 5 min). */
+  /** A request is retried this long after all routes failed with temporary errors (default 5 min). */
   readonly patienceMs?: number;
-  /** Without any byte before the first text or reasoning, for routes without a limit of their own (default 120 s). */
+  /** A service may send no byte for this long before the first text or reasoning; routes can have a limit of their
+   * own (default 120 s). */
   readonly firstTokenMs?: number;
-  /** Without any byte after that, likewise (default 60 s). */
+  /** A service may send no byte for this long after that; routes can have a limit of their own (default 60 s). */
   readonly silenceMs?: number;
-  /** For a whole reply (default 60 min). */
+  /** A whole reply may take this long (default 60 min). */
   readonly replyMs?: number;
 }
 
@@ -165,7 +167,7 @@ export class Router {
     return this.#routes;
   }
 
-  /** What a user should know about the routes, without "" entries; for the line that starts a query. */
+  /** Returns the notes about the routes without "" entries, for the line that starts a query. */
   get notes(): readonly string[] {
     return this.#notes;
   }
@@ -194,7 +196,7 @@ export class Router {
       const round = await this.#round(routes, { asking, tries });
       if ("reply" in round) return { ...round.reply, ...spentOn(attempts), attempts };
       const passing = mayRetry(options) ? round.passing : [];
-      // That no call could be made is less informative than the result of the last call.
+      // The result of the last call says more than the fact that no call could be made.
       known = round.asked ? round.error : known ?? round.error;
       const waitMs = retries.patientMs(passing.map(({ error }) => error));
       if (waitMs === null) throw known;
@@ -311,7 +313,7 @@ class ModelCall {
   heard = false;
   /** True once the caller has shown part of a reply. */
   shown = false;
-  /** What the attempt took so far; null for nothing. */
+  /** The attempt used this so far; null for nothing. */
   #usage: Usage | null = null;
   readonly #request: RouterRequest;
   readonly #route: ModelRoute;

@@ -9,9 +9,9 @@ export interface ModelRoute {
   /** Rank among the models, higher is better; without ranks, prices and reasoning are used instead. */
   readonly speed?: number | undefined;
   readonly intelligence?: number | undefined;
-  /** Without any byte before the first text or reasoning of a reply; by default that of the router. */
+  /** The service may send no byte for this long before the first text or reasoning; the default is the router's. */
   readonly firstTokenMs?: number | undefined;
-  /** Without any byte after that; by default that of the router. */
+  /** The service may send no byte for this long after that; the default is the router's. */
   readonly silenceMs?: number | undefined;
 }
 

@@ -16,7 +16,7 @@ interface EndpointOptions {
 
 /** The address of requests, in two forms: one to send, and one that may be shown. */
 export class Endpoint {
-  /** Without credentials, query, trailing slash or a pasted API path. */
+  /** The address has no credentials, query, trailing slash or pasted API path. */
   readonly base: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly hasKey: boolean;
@@ -74,7 +74,7 @@ function parse(baseUrl: string, advice: Advice): URL {
   );
 }
 
-/** As in RFC 7617, with UTF-8. */
+/** Encodes credentials as in RFC 7617, with UTF-8. */
 function basicCredentials({ username, password }: URL): string {
   return new TextEncoder().encode(`${percentDecoded(username)}:${percentDecoded(password)}`).toBase64();
 }

@@ -27,7 +27,7 @@ export interface ExchangeFacts {
   readonly endpoint: Endpoint;
   readonly failures: Failures;
   readonly signal: AbortSignal;
-  /** What was found out about the service. */
+  /** Earlier calls found these properties of the service. */
   readonly quirks: Quirks;
   /** Called whenever bytes of the reply arrive. */
   readonly onBytes?: (() => void) | undefined;
@@ -40,7 +40,7 @@ interface HttpCall {
 
 /** One HTTP call to a service: sends it and converts every failure at the HTTP level to a `ProviderError`. */
 export class HttpExchange {
-  /** What the service answered instead of a reply. */
+  /** The service answered with this error instead of a reply. */
   refusal: ServiceError | null = null;
   /** Bytes of the reply read so far. */
   bytes = 0;
@@ -276,7 +276,7 @@ function unpacked(
   return ReadableStream.from(all()).pipeThrough(new DecompressionStream("gzip"));
 }
 
-/** What was read ahead, and the rest. */
+/** Yields the bytes that were read ahead, then the rest. */
 async function* joined(begin: readonly Uint8Array[], rest: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     yield* begin;
@@ -374,7 +374,7 @@ export function eventJson(text: string): unknown {
   }
 }
 
-/** As an object with `error`, which most services send by themselves. */
+/** Returns an object with `error`, the form that most services send themselves. */
 function errorIn(text: string): unknown {
   const value = eventJson(text);
   return typeof value === "object" && value !== null && "error" in value ? value : { error: value ?? text };

@@ -95,7 +95,7 @@ export class Failures {
     return new ProviderError(message, { code: "network", retryable: true });
   }
 
-  /** Not the service but a proxy before it refused the connection. */
+  /** A proxy before the service, not the service itself, refused the connection. */
   #byProxy(): ProviderError {
     const { base } = this.#facts.endpoint;
     const variable = base.startsWith("https:") ? "HTTPS_PROXY" : "HTTP_PROXY";
@@ -223,15 +223,15 @@ function chainText(error: unknown): string {
   return text;
 }
 
-/** What an error body, or an error within a stream, contains, in the shapes that services use. */
+/** Error bodies and errors within a stream contain these facts, in the shapes that services use. */
 interface Said {
-  /** Not yet cleaned; "" if there is none. */
+  /** The text is not yet cleaned; "" if there is none. */
   readonly text: string;
   /** The service's code and type; "" if there are none. */
   readonly code: string;
   /** Names of the fields of the request that it is about, with their paths. */
   readonly fields: readonly string[];
-  /** What the model wrote, if the service refused it as a call of a tool that was not offered. */
+  /** The model wrote this text, which the service refused as a call of a tool that was not offered. */
   readonly toolCall: string | null;
   /** The HTTP status that matches the code, for errors that came with a success status. */
   readonly status: number;

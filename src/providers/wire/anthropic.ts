@@ -109,7 +109,7 @@ function read(event: JsonFields, reply: ReplyBuilder): boolean {
 
 function readCall({ type, name, input }: JsonFields, reply: ReplyBuilder): void {
   if (typeof type !== "string" || !type.endsWith("tool_use")) return;
-  // Its pieces follow if it is empty.
+  // Pieces follow if the input is empty.
   reply.call({ name, input: Object.keys(asRecord(input)).length > 0 ? input : undefined });
 }
 

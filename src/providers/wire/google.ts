@@ -10,7 +10,7 @@ const DECLINED = new Set([
   ...["SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"],
   ...["IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION"],
 ]);
-/** That the model called a tool, although it has none. */
+/** The service reports with these values that the model called a tool, although it has none. */
 const CALLED = new Set(["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS"]);
 const IMAGE_TYPES: Readonly<Record<string, string>> = {
   png: "image/png",
@@ -122,7 +122,7 @@ function readUsage(usage: unknown, reply: ReplyBuilder): void {
   });
 }
 
-/** Without `alt=sse`, which some proxies remove, a stream is a list of its events. */
+/** A proxy may remove `alt=sse`; then a stream is a list of its events. */
 function unstreamed(body: unknown): readonly JsonFields[] | null {
   if (Array.isArray(body)) return body.map(asRecord);
   const event = asRecord(body);

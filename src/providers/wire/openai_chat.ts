@@ -93,7 +93,7 @@ function readChoice(choice: JsonFields, model: unknown, reply: ReplyBuilder): vo
   if (typeof finish === "string" && !NO_FINISH.has(finish.toLowerCase())) readFinish(finish, reply);
 }
 
-/** What servers write that have no finish reason yet. */
+/** Servers write these values while there is no finish reason yet. */
 const NO_FINISH = new Set(["", "null", "none", "undefined"]);
 
 function readCalls({ tool_calls: calls, function_call: call }: JsonFields, reply: ReplyBuilder): void {
@@ -120,9 +120,9 @@ function readContent(
   }
 }
 
-/** How services that implement OpenAI's API report that the reply reached its maximum length. */
+/** Services with OpenAI's API report with these values that the reply reached its maximum length. */
 const LENGTH = new Set(["length", "max_tokens", "model_length", "model_context_window_exceeded"]);
-/** That the service ended the reply before the model did. */
+/** The service reports with these values that it ended the reply before the model did. */
 const BROKEN = new Set(["error", "network_error", "insufficient_system_resource", "abort"]);
 
 function readFinish(finish: string, reply: ReplyBuilder): void {

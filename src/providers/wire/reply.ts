@@ -37,12 +37,12 @@ export class ReplyBuilder {
   #wentOn = false;
   readonly #size = new ReplySize();
   readonly #sentTokens: number;
-  /** As the service reported them last. */
+  /** The service reported these counts last. */
   #counts: { readonly [K in Count]?: number } = {};
   /** Bytes of all that the model said, and of what it had said when the service last counted the output. */
   #bytes = 0;
   #countedBytes = 0;
-  /** By name of the count. */
+  /** The key is the name of the count. */
   readonly #oddities = new Map<string, string>();
   /** The first half of a character whose second half comes with the next piece. */
   readonly #half = { text: "", reasoning: "" };
@@ -117,7 +117,7 @@ export class ReplyBuilder {
     if (typeof model === "string" && model !== "") this.model = model;
   }
 
-  /** With `isMessage`, the piece is a message of its own, or the whole message so far. */
+  /** `isMessage` means that the piece is a message of its own, or the whole message so far. */
   text(delta: unknown, { isMessage = false } = {}): void {
     const whole = this.#joined("text", delta, isMessage);
     this.tail = (this.tail + whole).slice(-500);
@@ -138,7 +138,7 @@ export class ReplyBuilder {
     if (typeof text !== "string" || text === "" || this.#hasText) return;
     const last = this.#whole.at(-1);
     if (last?.kind === kind && text.startsWith(last.text)) this.#whole.pop(); // it was said before its end
-    // One that is too long is found when it is taken.
+    // A part that is too long is found when it is taken.
     if (this.#whole.reduce((sum, part) => sum + part.text.length, 0) < MAX_WHOLE) this.#whole.push({ kind, text });
   }
 
@@ -255,7 +255,8 @@ export class ReplySize {
     ALL.chars += chars;
   }
 
-  /** What is wrong with its size; null if nothing is. Of too many large replies, the largest have to end. */
+  /** Describes the fault if the reply is too large; otherwise null. If several replies are too large together, the
+   * largest have to end. */
   get fault(): string | null {
     if (this.#chars > MOST) return "it has more than 1 million characters";
     const share = MOST_OF_ALL / ALL.replies;

@@ -22,7 +22,8 @@ export interface CallFacts {
   readonly without: ReadonlySet<string>;
 }
 
-/** How one API formats requests and replies. It has no state: the state of a reply is in the `ReplyBuilder`. */
+/** One API formats requests and replies in this way. It has no state: the state of a reply is in the
+ * `ReplyBuilder`. */
 export interface ProviderApi {
   /** Shown in errors, such as "the chat completions API". */
   readonly api: string;
@@ -37,7 +38,7 @@ export interface ProviderApi {
   /** The name of what to leave out of the request after the service refused it with this text; null if nothing.
    * "stream" is found for all of them. */
   refused(text: string): string | null;
-  /** Where models are listed; `page` is the `next` that `modelsIn` returned. */
+  /** Returns the call that lists models; `page` is the `next` that `modelsIn` returned. */
   modelsAt(page: string | null): Pick<WireCall, "path" | "query">;
   /** Null if it is not a list of models. */
   modelsIn(body: unknown): { readonly ids: readonly string[]; readonly next: string | null } | null;
@@ -55,21 +56,20 @@ export interface ProviderOptions {
   /** The key, "" if the service needs none; or called before each request, so that short-lived tokens can be renewed:
    * null if the service needs none. May throw `ProviderError` of kind auth. */
   readonly token: string | ((signal: AbortSignal) => Promise<string | null>);
-  /** In addition to those of the protocol. */
+  /** These headers are sent in addition to those of the protocol. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly defaultModel: string;
   /** Capabilities of a model; defaults to `UNKNOWN_MODEL`. */
   readonly capabilities?: (model: string) => Capabilities;
   /** Defaults to words made from `name`. */
   readonly advice?: Advice;
-  /** How long a connection may stay open after the reply has stated why it ends, for the counts that may follow;
-   * default 30 s. */
+  /** A connection may stay open this long after the reply has stated why it ends, for late counts; default 30 s. */
   readonly graceMs?: number;
-  /** For dates in `retry-after`; defaults to the real time. */
+  /** The clock reads dates in `retry-after`; it defaults to the real time. */
   readonly now?: () => number;
 }
 
-/** What errors tell the user to check or to set, as parts of a sentence: a variable, or words like "the key of x". */
+/** Errors tell the user to check or set these, as parts of a sentence: a variable, or words like "the key of x". */
 export interface Advice {
   readonly key: string;
   readonly baseUrl: string;

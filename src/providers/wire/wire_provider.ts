@@ -28,8 +28,8 @@ const WIRES: Readonly<Record<WireProtocol, (baseUrl: string) => Promise<Provider
   "google": async () => (await import("./google.ts")).google,
 };
 
-/** How long to wait for the end of a reply's bytes after the last event, so that the connection can serve the next
- * call. */
+/** A connection waits this long after the last event for the end of the reply's bytes, so that it can serve the
+ * next call. */
 const LAST_BYTES_MS = 50;
 const GRACE_MS = 5_000;
 /** A service that answers whole, or to which streaming means something else. */
@@ -46,7 +46,7 @@ export class WireProvider implements Provider {
   readonly #wire: ProviderApi;
   readonly #options: ProviderOptions;
   readonly #advice: Advice;
-  /** What models refused, by model name. */
+  /** Each model, by its name, has the set of parameters that it refused. */
   readonly #without = new Map<string, Set<string>>();
   readonly #quirks: Quirks = { namesCompression: false };
   /** Created once per key: creating it builds patterns for secrets in all its parts. */
@@ -199,7 +199,7 @@ export class WireProvider implements Provider {
       }
       if (reply.isWhole) await settledWithin(drained(events), LAST_BYTES_MS);
     } finally {
-      // Not awaited: it would wait for bytes that may never come.
+      // The return is not awaited: it would wait for bytes that may never come.
       events.return(undefined).catch(() => {});
     }
     this.#checkEnd(reply, { exchange, failures, heard });

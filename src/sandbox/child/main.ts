@@ -18,7 +18,7 @@ import { readSetup, workerPermissions } from "./setup.ts";
 
 const PERMISSIONS = ["run", "read", "write", "net", "env", "sys", "ffi", "import"] as const;
 
-/** Where the child reads its files, and what it does once it has read them. */
+/** The child reads its files with `read`, and calls `close` once it has read them. */
 interface ChildFiles {
   readonly read: (name: string) => Uint8Array<ArrayBuffer>;
   readonly close: () => void;
@@ -85,8 +85,8 @@ function workerUrl(): string {
   return URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
 }
 
-/** With a grant, the same code runs in a worker: its permissions can be narrowed to paths and addresses, and Landlock
- * covers all threads that read and write files for it. It has the pipe; this thread waits for its end. */
+/** A grant moves the same code to a worker: its permissions can be narrowed to paths and addresses, and Landlock
+ * covers all threads that read and write files for it. The worker has the pipe; this thread waits for its end. */
 function inWorker(
   start: WorkerStart,
   { url, permissions, finish }: {

@@ -10,7 +10,7 @@ export interface ChildScripts {
   readonly sucrase: ScriptSource;
 }
 
-/** What the part beside foreign code is given. */
+/** The part beside foreign code receives these values. */
 export interface ChildStart {
   readonly setup: Setup;
   /** Codec bytes of "alias.name" to constant. */
@@ -18,11 +18,11 @@ export interface ChildStart {
   readonly scripts: ChildScripts;
   /** Ends the child, with a reason if it is a fault. */
   readonly end: (why: string | null) => void;
-  /** What a script cannot provide itself; only for tests of attacks without the realm's wall. */
+  /** A script cannot import by itself. Only tests of attacks without the realm's wall use this. */
   readonly import: (specifier: string, options?: ImportCallOptions) => Promise<unknown>;
 }
 
-/** What a worker with grants is given: plain data. */
+/** A worker with grants receives these values as plain data. */
 export type WorkerStart = Pick<ChildStart, "setup" | "constants" | "scripts">;
 
 /** Begins to serve, behind the walls that are in place. */

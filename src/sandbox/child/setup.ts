@@ -1,7 +1,7 @@
 import type { GrantedPath, KernelAccess } from "../confine/access.ts";
 import { type Bytes, type Frame, FrameFields, PROTOCOL_VERSION, ProtocolError } from "../protocol.ts";
 
-/** Which walls to set: all of them, except in tests that show what each one blocks alone. */
+/** All walls are set, except in tests that show what each one blocks alone. */
 export interface WallSwitches {
   readonly realm: boolean;
   readonly permissions: boolean;
@@ -18,7 +18,7 @@ export const ALL_WALLS: WallSwitches = {
   seccomp: true,
 };
 
-/** By function: names that its results lack, and what to use instead. "commits.sha" is one of the objects in
+/** Results of a function lack these names; each has the name to use instead. "commits.sha" is one of the objects in
  * `commits`. */
 export type Misnamed = Readonly<Record<string, Readonly<Record<string, string>>>>;
 

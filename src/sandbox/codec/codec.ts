@@ -46,7 +46,7 @@ interface DecodeOptions {
 /** A value cannot be encoded, or bytes were not produced by `encode`. */
 export class CodecError extends TypeError {
   override readonly name = "CodecError";
-  /** What is wrong: the message without the action that failed. */
+  /** The message names the fault without the action that failed. */
   readonly what: string;
   /** Path in the value, such as `.a[3].b`; "" for the value itself; null while decoding. */
   readonly path: string | null;
@@ -1208,8 +1208,8 @@ function bigInt(hex: string): bigint {
   return negative ? -value : value;
 }
 
-/** How many slots the table has, before anything is built from it. Allows one flat list only: "[[[[" or "{},{}," would
- * cost the reader many times the size of the bytes. */
+/** Counts the slots of the table before anything is built from it. It allows one flat list only: "[[[[" or "{},{},"
+ * would cost the reader many times the size of the bytes. */
 function slotsIn(table: Uint8Array<ArrayBuffer>, length: number): number {
   let inText = false, slots = 1;
   for (let i = 1; i < length; i++) {
@@ -1223,7 +1223,7 @@ function slotsIn(table: Uint8Array<ArrayBuffer>, length: number): number {
   return slots;
 }
 
-/** Not a TextDecoder, which would replace the lone surrogates that this form preserves. */
+/** A TextDecoder would replace the lone surrogates that this form preserves. */
 function utf16(bytes: Uint8Array<ArrayBuffer>, size: number): string {
   let text = "";
   for (let at = 0; at < size;) {

@@ -4,7 +4,7 @@ export interface GrantedPath {
   readonly folder: boolean;
 }
 
-/** What the kernel wall allows for the grants of a child. */
+/** The kernel wall allows this access for the grants of a child. */
 export interface KernelAccess {
   readonly read: readonly GrantedPath[];
   readonly write: readonly GrantedPath[];

@@ -5,9 +5,9 @@ import { seccomp } from "./seccomp.ts";
 
 interface ConfinementOptions {
   readonly parentPid: number;
-  /** On top of what the idle child has mapped. */
+  /** The child may use this memory on top of the memory that it has mapped while idle. */
   readonly memoryBytes: number;
-  /** What the grants of the child allow. */
+  /** The grants of the child allow this access. */
   readonly access: KernelAccess;
   /** Only tests turn walls off one by one. */
   readonly limits: boolean;

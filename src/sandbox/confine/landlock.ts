@@ -32,7 +32,7 @@ export function landlock(libc: Libc, access: KernelAccess): Landlock {
   return { abi, failed: rules.missing };
 }
 
-/** What this kernel has of Landlock; 0 if nothing. */
+/** Returns the version of Landlock in this kernel; 0 if it has none. */
 export function landlockAbi(libc: Libc): number {
   return Math.max(libc.call("landlock_create_ruleset", [0n, 0n, VERSION]), 0);
 }
@@ -84,7 +84,7 @@ export interface LandlockRules {
   readonly attributeBytes: number;
   readonly paths: readonly PathRule[];
   readonly ports: readonly { readonly port: number; readonly rights: bigint }[];
-  /** What this kernel cannot restrict, in plain words. */
+  /** Plain words name each restriction that this kernel lacks. */
   readonly missing: readonly string[];
   /** Grants that this kernel cannot restrict to what they name; they must be refused. */
   readonly unsafe: readonly string[];

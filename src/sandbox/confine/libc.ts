@@ -1,5 +1,5 @@
-/** Only two functions: the runtime compiles code for each one at every start, and `syscall` can replace the others that
- * confinement needs. */
+/** The list has only two functions: the runtime compiles code for each one at every start, and `syscall` can
+ * replace the others that confinement needs. */
 const SYMBOLS = {
   // Five arguments: prctl requires unused ones to be zero.
   syscall: { parameters: ["i64", "u64", "u64", "u64", "u64", "u64"], result: "i64" },
@@ -30,7 +30,8 @@ export class Libc {
     return this.call("prlimit64", [0n, BigInt(resource), limit]);
   }
 
-  /** How far a limit of this process may be raised. Throws Error if the system does not say it. */
+  /** Returns the value up to which a limit of this process may be raised. Throws Error if the system does not
+   * report it. */
   hardLimit(resource: number): number {
     const found = new BigUint64Array(2); // what applies now, and how far it may be raised
     if (this.call("prlimit64", [0n, BigInt(resource), 0n, this.address(new Uint8Array(found.buffer))]) < 0) {
@@ -51,7 +52,7 @@ export class Libc {
     return this.call("openat", [AT_FDCWD, this.address(name), O_CLOEXEC]);
   }
 
-  /** Only for commands that take no argument. */
+  /** The commands must take no argument. */
   fcntl(descriptor: number, command: number): number {
     return this.call("fcntl", [BigInt(descriptor), BigInt(command)]);
   }

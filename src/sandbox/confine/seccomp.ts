@@ -23,7 +23,7 @@ export function allowedCalls(
 ): Operation[] {
   const operations: Operation[] = [
     ...entryCheck(architecture),
-    // Its flags are behind a pointer that a filter cannot read; libc falls back to clone.
+    // A filter cannot read the flags of clone3, which are behind a pointer; libc falls back to clone.
     [BPF.equal, 0, 1, numberOf("clone3", architecture)],
     denyWith(ENOSYS),
   ];
@@ -165,7 +165,7 @@ const always = (pid: number): readonly GuardedCall[] => [
   { name: "tgkill", checks: [{ index: 0, oneOf: [pid] }] }, // this process: abort()
   // FIONBIO, FIOCLEX, FIONCLEX: no terminal (TIOCSTI), no device.
   { name: "ioctl", checks: [{ index: 1, oneOf: [0x5421, 0x5451, 0x5450] }] },
-  // For names of threads and of mappings; not for dumpable or the parent death signal.
+  // prctl may set names of threads and of mappings, but not dumpable or the parent death signal.
   { name: "prctl", checks: [{ index: 0, oneOf: [15, 16, 0x53564d41] }] },
   { name: "prlimit64", checks: [{ index: 2 }] }, // no new value: reading
   // GETFD, SETFD, GETFL, SETFL, DUPFD_CLOEXEC.
@@ -173,7 +173,7 @@ const always = (pid: number): readonly GuardedCall[] => [
   // tokio creates its signal pipe with it at the first deadline. A datagram pair could send to any unix socket that has
   // a path.
   { name: "socketpair", checks: [{ index: 0, oneOf: [AF_UNIX] }, { index: 1, oneOf: STREAM }] },
-  // Without an address: it would connect a TCP socket past Landlock (fast open).
+  // The address must be null: sending to one would connect a TCP socket past Landlock (fast open).
   { name: "sendto", checks: [{ index: 3, none: MSG_FASTOPEN }, { index: 4 }] },
 ];
 

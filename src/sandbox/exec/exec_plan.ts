@@ -47,7 +47,7 @@ export interface OwnNamespaces {
   readonly hidden: { readonly paths: readonly string[]; readonly as: string };
 }
 
-/** What a confined program may use. */
+/** A confined program may use these paths and resources. */
 export interface ExecPolicy {
   /** The folder that it starts in, absolute and real. */
   readonly cwd: string;
@@ -86,11 +86,11 @@ const NOTHING = new Uint8Array(32);
 
 const fault = (what: string): string => `${SAID.failed} Cannot confine a program: ${what}`;
 
-/** What the plan depends on besides the policy. */
+/** The plan depends on these facts of the machine besides the policy. */
 interface ExecMachine {
   /** The version of Landlock that the kernel has. */
   readonly abi: number;
-  /** How far a limit of this process may be raised. */
+  /** Returns the value up to which a limit of this process may be raised. */
   hardLimit(resource: number): number;
 }
 
@@ -264,7 +264,7 @@ const EMPTY_OPTIONS = "mode=755,size=25%";
 const BASE = "/usr";
 const PROCESSES = "/proc";
 const DEVICE_LINKS = [["fd", "/proc/self/fd"], ["stdin", "fd/0"], ["stdout", "fd/1"], ["stderr", "fd/2"]] as const;
-/** Where programs share memory by name. */
+/** Programs share memory here by name. */
 const SHARED_MEMORY = "/dev/shm";
 
 const noMounts = (what: string): string => noNamespaces(`Cannot make a private file system: ${what}`);
@@ -315,7 +315,7 @@ function openGranted(plan: Plan, path: string, { link } = { link: false }): numb
   return plan.open(cannot, "openat2", [AT_FDCWD, path, howReal({ link }), HOW_BYTES]);
 }
 
-/** What may be changed, and what may be read outside of it, as the fewest folders and files; outer ones come first. */
+/** Returns the fewest folders and files that cover all paths that may be changed or read. Outer ones come first. */
 function outermostTrees({ read, list, write, devices }: Paths): readonly Tree[] {
   const trees = new Map<string, Tree>();
   const add = (tree: Tree): void => {

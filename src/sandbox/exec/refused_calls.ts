@@ -126,7 +126,7 @@ const BY_ARGUMENT: readonly RefusedWhen[] = [
   refused("ioctl", [check(1, "is", TIOCSTI, TIOCLINUX)]), // keystrokes into a terminal
   refused("fcntl", [check(1, "is", F_SETLEASE, F_NOTIFY)]), // whoever opens the file later waits
   refused("prlimit64", [NOT_ITSELF]),
-  // How other processes are scheduled; for a process itself and its group, all of this is allowed.
+  // A process may schedule itself and its group, but no other process.
   refused("setpriority", [check(1, "noneOf", 0)], [check(0, "is", PRIO_USER)]),
   refused("ioprio_set", [check(1, "noneOf", 0)], [check(0, "is", IOPRIO_WHO_USER)]),
   refused("sched_setparam", [NOT_ITSELF]),

@@ -52,7 +52,7 @@ const MAX_RUNS = 10_000;
 const MAX_REMEMBERED_IDS = 100_000;
 /** Arguments of all children together that the host has accepted and not yet answered. */
 const ALL_CHILDREN = new ByteGate(512 << 20);
-/** What decoded arguments may take in the heap of the main process, estimated: of one child, and of all. */
+/** Decoded arguments of one child, and of all children, may take this much of the main process's heap, estimated. */
 const CHILD_HEAP = 96 << 20, ALL_HEAP = new Semaphore(192 << 20);
 const BYTES_PER_VALUE = 100;
 /** Calls that take less never wait for others. */
@@ -87,7 +87,7 @@ export class CallRegistry {
   readonly #gate = new ByteGate(MAX_CALL_BYTES);
   readonly #heap = new Semaphore(CHILD_HEAP);
   readonly #untimed: ReadonlySet<string>;
-  /** How many untimed calls are open, since when, and the total time of earlier ones. */
+  /** This counts the open untimed calls, and keeps their start and the total time of earlier ones. */
   readonly #patience = { open: 0, since: 0, before: 0 };
   #bytes = 0;
   #closed = false;
@@ -250,7 +250,7 @@ export class CallRegistry {
   }
 }
 
-/** At most what it takes once it is decoded: text is up to twice its bytes, and the table's length bounds its
+/** Returns an upper bound of the decoded size: text takes up to twice its bytes, and the table's length bounds its
  * values. */
 function heapOf(payload: Bytes): number {
   const values = Math.min(MAX_CALL_VALUES, tableBytes(payload) / 2);

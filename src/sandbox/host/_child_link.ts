@@ -156,8 +156,8 @@ function joinSmall(parts: readonly Bytes[]): readonly Bytes[] {
   return joined;
 }
 
-/** How long a request takes at most, and a rendering beyond its own limit: large values take seconds on a busy
- * machine. */
+/** A request takes at most this long; a rendering may take this long beyond its own limit. Large values take
+ * seconds on a busy machine. */
 export const REQUEST_MS = 15_000;
 /** Limit of one answer over all its frames: no valid answer exceeds a child's memory. */
 const MAX_ANSWER_BYTES = 2 ** 30;
@@ -184,8 +184,8 @@ export class Requests {
     return this.#open.size === 0;
   }
 
-  /** For a request in several frames. Resolves with the `done` frames of the answer; rejects with SandboxEnded if the
-   * child ends first. */
+  /** Begins a request in several frames. Resolves with the `done` frames of the answer; rejects with SandboxEnded
+   * if the child ends first. */
   begin(): { readonly id: string; readonly answer: Promise<AnswerFrames> } {
     const id = wireId();
     const { promise, resolve, reject } = Promise.withResolvers<AnswerFrames>();
@@ -204,7 +204,7 @@ export class Requests {
     return await this.within(answer, ms);
   }
 
-  /** For messages without an answer: sent with the next frame. Throws SandboxEnded if the child has ended. */
+  /** Sends a message without an answer with the next frame. Throws SandboxEnded if the child has ended. */
   tell(header: Header, payload?: Bytes): void {
     if (this.#gone) throw this.#gone;
     this.#link.sendLater({ ...header, id: null }, payload);
@@ -328,7 +328,6 @@ interface ChildExitFacts {
   readonly killedFor: string | null;
 }
 
-/** How a child ended. */
 export class ChildExit {
   readonly #facts: ChildExitFacts;
 
@@ -368,7 +367,7 @@ const NAMES = { items: 100_000, length: 1000 } as const;
 const MAX_TEXT = 1 << 20, MAX_VALUE_BYTES = 1 << 20;
 const OUTCOMES = ["value", "none", "error", "refused", "timeout", "cancelled"] as const;
 
-/** What the main process itself observed about the run. */
+/** The main process itself observed these facts about the run. */
 export interface Observed {
   readonly stdout: string;
   readonly stderr: string;
@@ -418,7 +417,7 @@ export function readRunReport({ payloads, header }: AnswerFrames, observed: Obse
   };
 }
 
-/** On one line: a list of notes shows each line as one. */
+/** Puts the note on one line, because a list of notes shows each line as one. */
 function cleanNote(text: string): string {
   return cleanText(text).replace(/\s*[\n\u2028\u2029]\s*/g, " ");
 }

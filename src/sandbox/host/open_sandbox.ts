@@ -70,11 +70,11 @@ import {
 /** Only for tests and the probe of `vis doctor`, which show what each wall blocks alone. */
 export interface SandboxTestOptions {
   readonly walls?: Partial<WallSwitches>;
-  /** Where the child's working folder is created; by default the temporary folder. */
+  /** The child's working folder is created here; by default in the temporary folder. */
   readonly folderRoot?: string;
   /** A program to run instead of the child, for example one that lies. */
   readonly program?: ChildProgram;
-  /** How long a child may take to start; for a machine that is emulated. */
+  /** A child may take this long to start; emulated machines need more. */
   readonly startMs?: number;
 }
 
@@ -203,9 +203,9 @@ interface ConfinedSandboxOptions {
   readonly setup: Setup;
   /** A child that waits for its setup. */
   readonly process: Deno.ChildProcess;
-  /** Its folder, empty; this object owns both from now on. */
+  /** The folder is empty; this object owns both from now on. */
   readonly folder: WorkFolder;
-  /** How long the child may take to start. */
+  /** The child may take this long to start. */
   readonly startMs?: number;
 }
 
@@ -512,7 +512,7 @@ export class ActiveRun {
   readonly #untimedBefore: number;
   #cancelled = false;
   #settled = false;
-  /** Since when the child waits only for calls with their own deadlines, and the total time of waits before. */
+  /** The child waits since this time only for calls with their own deadlines; earlier waits took `before` in total. */
   #waiting: { readonly since: number | null; readonly before: number } = { since: null, before: 0 };
   /** Killed because of its deadline. */
   #overdue = false;

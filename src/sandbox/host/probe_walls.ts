@@ -11,7 +11,7 @@ export interface WallProbe {
 
 interface Probe {
   readonly wall: WallName;
-  /** Which walls are in place during the test. */
+  /** These walls are in place during the test. */
   readonly walls: NonNullable<Parameters<typeof openSandbox>[1]>["walls"];
   /** Evaluates to a list of the attempts that succeeded. */
   readonly code: (secret: string, options: { readonly carried: boolean; readonly targets: ProbeTargets }) => string;
@@ -34,7 +34,7 @@ interface ProbeTargets {
   readonly program: string;
 }
 
-/** What machines of a system have. A container may have only the program itself. */
+/** Returns the targets that machines of a system have. A container may have only the program itself. */
 export function probeTargets(os: typeof Deno.build.os, exists: (path: string) => boolean = existsSync): ProbeTargets {
   const first = (...paths: readonly string[]): string => [...paths, Deno.execPath()].find(exists) ?? paths[0] ?? "";
   if (os === "windows") {
@@ -102,7 +102,7 @@ const PROBES: readonly Probe[] = [
   },
   {
     wall: "kernel",
-    // With the limits: they set no_new_privs, without which a process of an ordinary user cannot confine itself.
+    // The limits set no_new_privs, without which a process of an ordinary user cannot confine itself.
     walls: { ...OFF, limits: true, landlock: true, seccomp: true },
     code: (secret, { targets }) =>
       attempts({ ...FILES(secret, targets), "look at a file": `Deno.statSync(${JSON.stringify(secret)}).size > 0` }),
@@ -121,11 +121,11 @@ interface ProbeOptions {
   readonly launcher?: readonly string[];
   /** Ends the children; the probe then rejects with its reason, after everything is cleaned up. */
   readonly signal?: AbortSignal | undefined;
-  /** What is tried, if not what this system has. */
+  /** The probe tries these targets instead of the ones of this system. */
   readonly targets?: ProbeTargets;
-  /** Where the secret is written; by default the temporary folder. */
+  /** The secret is written here; by default in the temporary folder. */
   readonly folderRoot?: string;
-  /** How long each child may take to start, if not as long as others. */
+  /** Each child may take this long to start, if not as long as others. */
   readonly startMs?: number;
 }
 

@@ -221,7 +221,7 @@ export function undefinedNames(code: string): readonly { readonly name: string; 
   return [...found.values()];
 }
 
-/** What the module declares and evaluates, without imports and lists of exports. */
+/** Returns the declarations and statements of a module, without imports and lists of exports. */
 function withoutModuleSyntax(program: Program): Program {
   const body = program.body.flatMap((node): Program["body"] => {
     switch (node.type) {
@@ -276,7 +276,7 @@ export function moduleTextFault(path: string, text: string, loadSucrase: () => S
   text = text.replace(DASHED, (_, name: string, rest: string) => name + rest.replaceAll("-", DASH));
   text = text.replace(/^(\s*import\s+)(?:defer|source)(?=\s+[*\w{])(?!\s+from\b)/gm, "$1");
   if (!isTyped && plain === null) return null;
-  // In a file of JSX, what is no JavaScript may be right.
+  // A file of JSX may be right although it is no JavaScript.
   const faults: Fault[] = plain === null || /x$/i.test(path) ? [] : [plain];
   const all = isTyped ? [/x$/i.test(path) ? ["typescript", "jsx"] as const : ["typescript"] as const] : [
     ["jsx"] as const,

@@ -30,7 +30,7 @@ interface RunRequest {
 interface Ending {
   readonly outcome: Exclude<BlockOutcome, "refused" | "killed" | "memory">;
   readonly value: unknown;
-  /** What was thrown. */
+  /** The block threw this. */
   readonly error?: ThrownError;
   /** The value is that of the block's last declaration, which nothing asked to see. */
   readonly isDeclared?: boolean;
@@ -44,7 +44,7 @@ interface Active {
   deadline: number;
   /** When its time was paused; null while it counts. */
   pausedAt: number | null;
-  /** Its time may be up soon: only the event loop ends it then. */
+  /** The run may soon be out of time: only the event loop ends it then. */
   isDue: boolean;
   ending: Ending | null;
   /** A promise that a block without await has as its value. */
@@ -78,8 +78,8 @@ export class Blocks {
     return this.#lastId;
   }
 
-  /** How long a turn of this owner may take. A block that is out of time is ended here too: turns that follow each
-   * other without a pause may delay its timer. */
+  /** Returns the time that a turn of this owner may take. It also ends a block that is out of time: turns that
+   * follow each other without a pause may delay its timer. */
   limitMs(owner: RunContext | null): number {
     const active = this.#active;
     if (!active) return BACKGROUND_MS;
@@ -273,7 +273,8 @@ export class Blocks {
     return asks === "value" || (asks === "call" && this.#parts.output.printed === "");
   }
 
-  /** What the last statement declared is shown, so that it need not be repeated. A promise is not awaited. */
+  /** Shows the variable that the last statement declared, so that it need not be repeated. A promise is not
+   * awaited. */
   #declared(name: string | null): unknown {
     const value = name === null ? NO_VALUE : this.#parts.variables.lookup(name);
     return typeof value === "function" || captured.isPromise(value) ? NO_VALUE : value;
@@ -294,7 +295,8 @@ export class Blocks {
     this.#watch(null);
     const { outcome } = ending;
     if (outcome === "timeout" || outcome === "cancelled") this.#abandon(active, outcome);
-    // In another turn of the event loop: a loop of microtasks that the block left behind is still under its limit.
+    // This runs in another turn of the event loop: a loop of microtasks that the block left behind is still under its
+    // limit.
     captured.setImmediate(() => {
       try {
         this.#report(active, active.ending ?? ending);
@@ -414,7 +416,7 @@ function valueBytes(value: unknown): Bytes | null {
   }
 }
 
-/** What the parts beside foreign code share. Created once, in script.ts. */
+/** The parts beside foreign code share these. They are created once, in script.ts. */
 export interface BlockParts {
   readonly pipe: Pipe;
   readonly compiler: Compiler;

@@ -24,7 +24,7 @@ type VariableRequest =
     readonly id: string | null;
     readonly name: string;
     readonly user: boolean;
-    /** For a text that arrives in parts. */
+    /** A text can arrive in parts. */
     readonly part: "whole" | "more" | "last";
     readonly payload: Bytes;
   }

@@ -154,7 +154,7 @@ class Child {
     };
   }
 
-  /** What Vis adds to the realm. If the model overwrites something, it is restored after the block. */
+  /** Returns the names that Vis adds to the realm. If the model overwrites one, it is restored after the block. */
   #makeOwn(): Record<string, unknown> {
     const { turns, timers, output, outside, preview: show } = this.#parts;
     return {

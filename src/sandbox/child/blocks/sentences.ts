@@ -1,5 +1,5 @@
-/* What a model reads about its blocks besides what they return and print. The main process says it where the child no
- * longer can. */
+/* A model reads these sentences about its blocks besides their results and output. The main process says them
+ * where the child no longer can. */
 
 /** The block's time was up. */
 export function timedOut(deadlineMs: number): string {

@@ -15,8 +15,8 @@ const split = String.prototype.split;
 const match = RegExp.prototype.exec;
 const errorPrototype = Error.prototype;
 
-/** Without frames: to find the position of a frame, V8 reads the text of its function again, which here is the whole
- * bundle. */
+/** Makes an error without frames: to find the position of a frame, V8 would read the text of its function again,
+ * which here is the whole bundle. */
 function withoutFrames(): Error {
   const limit = Error.stackTraceLimit;
   Error.stackTraceLimit = 0;
@@ -34,7 +34,7 @@ export interface ThrownFrame {
   readonly column: number;
 }
 
-/** What a block threw, as text. The compiler maps positions, since it knows the model's text. */
+/** A block threw this error, as text. The compiler maps positions, since it knows the model's text. */
 export interface ThrownError {
   readonly name: string;
   readonly message: string;

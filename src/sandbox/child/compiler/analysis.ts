@@ -34,10 +34,10 @@ function listChildren(node: AnyNode): readonly AnyNode[] {
 
 const NO_CHILDREN: readonly AnyNode[] = [];
 
-/** What walks a tree calls itself for each level, and the tree of `a.b.c` has one for each name. */
+/** A walk calls itself for each level of a tree, and the tree of `a.b.c` has one level for each name. */
 const MAX_DEPTH = 1_000;
 
-/** How many nodes a tree has, and its longest name. Null if walking it could exhaust the stack. */
+/** Counts the nodes of a tree and finds its longest name. Null if walking it could exhaust the stack. */
 export function sizeOf(tree: AnyNode): { readonly nodes: number; readonly longest: Identifier | null } | null {
   let level: AnyNode[] = [tree], nodes = 0;
   let longest: Identifier | null = null;
@@ -104,7 +104,7 @@ function listFreeNames(part: AnyNode): readonly string[] {
   return [...names];
 }
 
-/** Where part of a program refers to these names. */
+/** Returns the places where part of a program refers to these names. */
 export function freeIdentifiers(part: AnyNode): Identifier[] {
   const walk = new FreeNames();
   walk.visit(part, part.type === "Program" ? programScope(part) : { names: ownNames(part), outer: null });
@@ -132,7 +132,7 @@ function varNames(node: AnyNode, names: Set<string>): void {
   }
 }
 
-/** What may contain statements of the same function. */
+/** These nodes may contain statements of the same function. */
 const HOLDERS: ReadonlySet<string> = new Set(
   `Program BlockStatement IfStatement ForStatement ForInStatement ForOfStatement WhileStatement DoWhileStatement
   LabeledStatement SwitchStatement SwitchCase TryStatement CatchClause`.split(/\s+/),

@@ -24,7 +24,7 @@ export interface ParsedText {
 
 const MAX_STATEMENT = 500, MAX_DOC = 80;
 
-/** What a block declares at its top level, including `var` in nested blocks and loops, once per name. */
+/** Returns the declarations of a block at its top level, including `var` in nested blocks and loops, once per name. */
 export function topLevelDeclarations(text: ParsedText): Declaration[] {
   const found = new Map<string, Declaration>();
   const { body } = text.program;
@@ -157,14 +157,14 @@ function lastBefore(comments: readonly Comment[], offset: number): number {
   return low - 1;
 }
 
-/** What the statements of a block refer to that define or change a variable, by the name of the variable. */
+/** Statements that define or change a variable refer to these names; the key is the variable. */
 export type MadeFrom = Readonly<Record<string, readonly string[]>>;
 
 /** A block with more is not worth the report: then all that it reads counts for each of its variables. */
 const MOST_NAMES = 10_000;
 
-/** For each variable that a block defines or assigns. Other statements count where they may change it: `list.push(x)`,
- * and all that a loop or branch names. */
+/** Returns the names for each variable that a block defines or assigns. Other statements count where they may
+ * change it: `list.push(x)`, and all that a loop or branch names. */
 export function madeFrom(
   program: Program,
   { declarations, assigned }: {

@@ -59,7 +59,7 @@ function stackLine({ frame, ran }: Found, block: RanBlock): string {
   return `at ${frame.where ? `${frame.where} ` : ""}(${place})`;
 }
 
-/** What is known about the code that threw. */
+/** The hint depends on these facts about the code that threw. */
 interface HintFacts {
   /** The text of the block. */
   readonly whole: string;
@@ -113,7 +113,7 @@ const HINTS: readonly (readonly [RegExp, Hint])[] = [
   [/^\(intermediate value\).* is not a function$/, (_, { whole }) => continuedLine(whole)],
 ];
 
-/** What to write instead, for errors whose cause the model cannot see; "" for others. */
+/** Returns advice for errors whose cause the model cannot see; "" for others. */
 function hintOf(message: string, facts: HintFacts): string {
   for (const [pattern, hint] of HINTS) {
     // deno-lint-ignore vis/no-message-parsing -- errors of the engine have no codes
@@ -145,7 +145,7 @@ function undefinedName(name: string, { source, names, own }: HintFacts): string 
   return near ? `did you mean ${near}?` : "";
 }
 
-/** What other runtimes have, and what asks the user there. */
+/** Other runtimes have the names in `ABSENT`, and ask the user with the ones in `ASKING`. */
 const ABSENT =
   /^(?:require|fetch|process|Deno|Bun|Buffer|module|exports|__dirname|__filename|os|path|https?|axios|requests|child_process|execSync|window|document|navigator)$/;
 const ASKING = /^(?:prompt|ask|askUser|input|confirm|alert|readline)$/;
@@ -210,7 +210,7 @@ export interface RanBlock {
   readonly map: PositionMap;
   /** The text that the model wrote. */
   readonly source: string;
-  /** For the model: "block 2 of iteration 5". */
+  /** The model sees this label: "block 2 of iteration 5". */
   readonly label: string;
 }
 

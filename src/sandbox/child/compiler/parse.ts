@@ -106,7 +106,7 @@ export interface Parsed extends ParsedText {
   readonly ok: true;
   /** Maps positions in `js` to the text that was parsed. */
   readonly map: PositionMap;
-  /** How many nodes the program has, and its longest name. */
+  /** This counts the nodes of the program; `longest` is its longest name. */
   readonly nodes: number;
   readonly longest: Identifier | null;
   /** Whether types were stripped: then it is fine if nothing is left to run. */
@@ -122,7 +122,7 @@ const OPTIONS: Options = {
 /** Bits of a scope in acorn. */
 const TOP = 1, FUNCTION = 2;
 
-/** As in a script, the top level may declare a function twice; everything else is as in a module. */
+/** The top level may declare a function twice, as in a script; everything else is as in a module. */
 class BlockParser extends CodeParser {
   /** Overrides a method that acorn's types do not have. */
   treatFunctionsAsVarInScope({ flags }: { readonly flags: number }): boolean {
@@ -228,7 +228,7 @@ function namespaceIn(text: string, js: string): Unparsed | null {
   return null;
 }
 
-/** Where the brace before an offset is closed. */
+/** Returns the position at which the brace before an offset is closed. */
 function closedAt(code: string, offset: number): number {
   let open = 1, at = offset;
   for (; open > 0 && at < code.length; at++) {

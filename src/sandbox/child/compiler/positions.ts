@@ -66,7 +66,7 @@ export interface SourceEdit {
   readonly start: number;
   readonly end: number;
   readonly text: string;
-  /** Where errors in the inserted text belong; `start` if absent. */
+  /** Errors in the inserted text belong to this position; `start` if absent. */
   readonly at?: number;
 }
 

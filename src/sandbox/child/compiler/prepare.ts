@@ -23,7 +23,7 @@ export interface RunnableBlock {
   readonly code: string;
   /** Whether its own code awaits something; otherwise a promise that it returns is its value. */
   readonly awaits: boolean;
-  /** In order of definition, one per name. */
+  /** The list is in order of definition, with one entry per name. */
   readonly declarations: readonly Declaration[];
   /** The last assignment to each name at its top level; `declaration` has no meaning here. */
   readonly assigned: readonly Declaration[];
@@ -32,7 +32,7 @@ export interface RunnableBlock {
   readonly madeFrom: MadeFrom;
   /** The variable that provides the block's value if the last statement declares one: `const n = 6` shows 6. */
   readonly shows: string | null;
-  /** What the last statement is if it is an expression; null for any other. */
+  /** The last statement is an expression of this kind; null if it is another statement. */
   readonly asks: "call" | "value" | null;
   /** True if the block is nothing but a data literal. */
   readonly literal: boolean;

@@ -128,7 +128,7 @@ function outsideFunctions(node: AnyNode, name: string): AnyNode | null {
   return null;
 }
 
-/** What is left of `import { type A } from "x"` after its types are stripped. */
+/** Recognizes the rest of `import { type A } from "x"` after its types are stripped. */
 function isEmptyImport(node: AnyNode): boolean {
   return node.type === "ImportDeclaration" && node.specifiers.length === 0 && node.source.start - node.start >= 12;
 }

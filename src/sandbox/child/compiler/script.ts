@@ -46,7 +46,7 @@ export interface CompilerQuestions {
   readonly endQuery: null;
 }
 
-/** What the context of the blocks gives the compiler. */
+/** The context of the blocks gives these to the compiler. */
 interface BlocksContext {
   readonly loadSucrase: () => StripTypes;
   readonly values: TemplateValues;

@@ -1,5 +1,5 @@
-/* What the compiler shares with the context of the blocks. Both load it, and the compiler's context has only the
- * language: it imports nothing. */
+/* The compiler shares these with the context of the blocks. Both load this file, and the compiler's context has
+ * only the language: it imports nothing. */
 import type { SYSTEM_VARIABLES, VariableImage } from "../../../domain/query/variable.ts";
 
 /** There is nothing of that name. */
@@ -25,7 +25,7 @@ export interface TemplateValues {
   forget(from: number): void;
 }
 
-/** What of a variable decides how its source is evaluated. */
+/** These facts of a variable decide how its source is evaluated. */
 export type RestoredSource = Pick<VariableImage, "name" | "kind" | "source" | "summary">;
 
 /** The script that gives a variable the function or class that its source describes. The source begins on

@@ -2,7 +2,7 @@ import Mustache from "mustache";
 import { nearestName } from "../../../domain/kit/names.ts";
 import { MISSING, type TemplateValues } from "./shared.ts";
 
-/** How the text was resolved; the sandbox's `RenderReport`. */
+/** The text was resolved in this way; the sandbox's `RenderReport` is the same. */
 export type Rendered =
   | { readonly ok: true; readonly from: "variable" | "template" | "literal"; readonly text: string }
   | { readonly ok: false; readonly reason: string };
@@ -116,7 +116,7 @@ class Renderer {
     }
   }
 
-  /** What a section leaves out is empty; outside of sections every tag was checked before. */
+  /** Returns the text of a tag. A section's missing tag is empty; outside of sections every tag was checked before. */
   #textOf(tag: string, context: Context | null): string {
     const value = this.#resolve(tag, context);
     return value === MISSING || this.#values.kind(value) === "function" ? "" : this.#values.text(value, MAX_CHARS);
@@ -170,7 +170,7 @@ const AS_THEY_ARE = "braces that are meant literally belong in a code span or in
 interface CheckedTemplate {
   /** Whether a tag begins with the name of a variable; otherwise there is nothing to fill in. */
   readonly namesVariable: boolean;
-  /** What is wrong with each tag, or null. */
+  /** The text describes the fault of each tag; null if there are none. */
   readonly faults: string | null;
 }
 

@@ -1,4 +1,4 @@
-/** What Request and Response of the realm share: a complete body that can be read once. */
+/** Request and Response of the realm share this complete body, which can be read once. */
 export class RealmBody {
   readonly headers: RealmHeaders;
   readonly #body: RealmBlob | null;
@@ -35,7 +35,7 @@ export class RealmBody {
     return new RealmBlob([await this.bytes()], { type: this.headers.get("content-type") ?? "" });
   }
 
-  /** For a copy or for sending; does not consume the body. */
+  /** Returns the body for a copy or for sending, without consuming it. */
   static peek(of: RealmBody): RealmBlob | null {
     if (of.#used) throw new TypeError("Cannot read a body twice");
     return of.#body;
@@ -58,7 +58,7 @@ function blobOf(body: unknown): RealmBlob {
   return new RealmBlob([String(body)], { type: "text/plain;charset=utf-8" });
 }
 
-/** What the realm's AbortSignal offers. */
+/** The realm's AbortSignal offers these members. */
 export interface RealmSignal {
   readonly aborted: boolean;
   readonly reason: unknown;

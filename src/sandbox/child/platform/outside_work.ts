@@ -14,7 +14,7 @@ interface Work {
 type OutsideWorkOptions = Pick<TimersOptions, "soon" | "afterwards" | "current">;
 
 interface OutsideTask {
-  /** For errors: "read /a/b". */
+  /** Errors show this text: "read /a/b". */
   readonly what: string;
   /** Starts the runtime's operation outside of foreign code. */
   readonly begin: (signal: AbortSignal) => Promise<unknown>;

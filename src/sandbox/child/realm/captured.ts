@@ -1,6 +1,6 @@
-/** What the child itself needs from the runtime, captured before its global is emptied and before foreign code can
- * replace anything. Modules that run after foreign code use these, null-prototype objects and their own classes. They
- * never use methods of shared prototypes, iteration protocols, or globals looked up at the time of use. */
+/** The child needs these parts of the runtime, captured before its global is emptied and before foreign code can
+ * replace anything. Modules that run after foreign code use these, null-prototype objects and their own classes.
+ * They never use methods of shared prototypes, iteration protocols, or globals looked up at the time of use. */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { setImmediate } from "node:timers";
 import { types } from "node:util";
@@ -50,7 +50,7 @@ export const captured = {
   clearTimeout: globalThis.clearTimeout.bind(globalThis),
   setImmediate: immediate,
   runMicrotasks: microtaskDrain(),
-  /** Which run started the current code: follows promises and timers, unlike a variable. */
+  /** The context names the run that started the current code: it follows promises and timers, unlike a variable. */
   context: {
     get: (): unknown => context.getStore(),
     run: (store: unknown, f: () => void): void => context.run(store, f),
@@ -85,7 +85,7 @@ function promiseDetails(): (promise: object) => readonly unknown[] {
 const mapIterator: { next: () => IteratorResult<unknown> } = Object.getPrototypeOf(new Map().entries());
 const setIterator: { next: () => IteratorResult<unknown> } = Object.getPrototypeOf(new Set().values());
 
-/** What inspecting values needs, captured as well. Nothing in it runs code of a value. */
+/** Inspecting values needs these functions. None of them runs code of a value. */
 export const look = {
   ...intrinsics,
   isAnyBuffer: types.isAnyArrayBuffer,

@@ -40,7 +40,7 @@ export class InjectedNames {
     define("vis", this.#vis);
   }
 
-  /** What a variable of this name hides: null if nothing, "ext" if it is in `vis.ext`. */
+  /** Returns the kind of global that a variable of this name hides: null if none, "ext" if it is in `vis.ext`. */
   kindOf(name: string): "own" | "ext" | null {
     if (!look.hasOwn(this.#values, name) || name === "vis") return null;
     return look.hasOwn(this.#ext, name) ? "ext" : "own";

@@ -226,7 +226,7 @@ export class HostCalls {
   }
 }
 
-/** What the main process reports about a failure. */
+/** Returns the facts that the main process reports about a failure. */
 function factsOf(reported: unknown): ErrorFacts {
   const name = own(reported, "name"), message = own(reported, "message"), hint = own(reported, "hint");
   return {
@@ -251,7 +251,7 @@ function reasonOf(cause: unknown): string {
   return typeof message === "string" ? message : "unreadable value";
 }
 
-/** What to pass instead, by the codec's name for what it refuses. */
+/** Each entry advises what to pass instead of a value that the codec refuses by this name. */
 const ADVICE: readonly { readonly start: string; readonly advice: string }[] = [
   { start: "a function", advice: "pass its result or its text, String(f)" },
   { start: "a Proxy", advice: "pass a plain copy" },
@@ -266,7 +266,8 @@ const ADVICE: readonly { readonly start: string; readonly advice: string }[] = [
   { start: "a sparse array", advice: "pass an object or a Map" },
 ];
 
-/** What the codec refused in a list of arguments: "argument 1.a: a Proxy, pass a plain copy" for a Proxy at `[0].a`. */
+/** Describes the value that the codec refused in a list of arguments: "argument 1.a: a Proxy, pass a plain copy"
+ * for a Proxy at `[0].a`. */
 function refusedArgument({ what, path }: { readonly what: string; readonly path: string }): string {
   if (path === "") return look.slice(what, 0, 9) === "more than" ? `${what} in one call, pass them in parts` : what;
   const close = look.indexOf(path, "]");

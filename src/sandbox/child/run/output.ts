@@ -22,8 +22,8 @@ interface OutputOptions {
   readonly afterwards: (task: () => void) => void;
 }
 
-/** What a block prints: kept up to a limit, counted beyond it, sent in few frames. A block in a loop is never idle, so
- * writing also sends what has waited long enough. */
+/** The output of a block is kept up to a limit, counted beyond it, and sent in few frames. A block in a loop is
+ * never idle, so writing also sends output that has waited long enough. */
 export class Output {
   readonly #options: OutputOptions;
   readonly #encoder = new captured.TextEncoder();
@@ -61,7 +61,7 @@ export class Output {
     else this.#flushLater();
   }
 
-  /** What the block has printed. */
+  /** Returns the printed text of the block. */
   get printed(): string {
     return this.#printed;
   }
@@ -122,7 +122,7 @@ export class Notes {
 
   add(text: string): void {
     if (this.#count >= MAX_NOTES) this.#left++;
-    // Not an assignment: a block may have put a setter on the prototype of arrays.
+    // An assignment is not safe: a block may have put a setter on the prototype of arrays.
     else captured.defineProperty(this.#list, this.#count++, { value: text, enumerable: true });
   }
 

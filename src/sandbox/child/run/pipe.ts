@@ -5,7 +5,7 @@ import { captured } from "../realm/captured.ts";
 const READ_BYTES = 256 << 10;
 /** Up to this size, one write of a copy is cheaper than two writes. */
 const COPIED_BYTES = 64 << 10;
-/** So many frames of one turn, and frames as large as this, do not wait for its end. */
+/** The frames of a turn wait for its end, unless there are `GATHERED` of them or one exceeds `SMALL_BYTES`. */
 const GATHERED = 16, SMALL_BYTES = 4096;
 const NOTHING: Bytes = new Uint8Array(0);
 const BytesOf = Uint8Array, Memory = ArrayBuffer, RangeFault = RangeError;

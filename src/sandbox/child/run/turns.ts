@@ -37,7 +37,7 @@ class Tasks {
 }
 
 interface TurnOptions {
-  /** How many milliseconds a turn with tasks of this owner may take. */
+  /** A turn with tasks of this owner may take this many milliseconds. */
   readonly limitMs: (owner: RunContext | null) => number;
   /** Called when such a turn was stopped at its limit. */
   readonly onStopped: (owner: RunContext | null) => void;
@@ -93,8 +93,8 @@ export class TimedTasks {
     if (!this.#inside) this.#schedule();
   }
 
-  /** For changes to the runtime's own lists (timers, immediates, asynchronous operations): a limit that stops a turn in
-   * the middle of such a change would corrupt them. Runs when the turn has ended, or immediately outside of one. */
+  /** Runs changes to the runtime's own lists (timers, immediates, asynchronous operations) when the turn has ended,
+   * or immediately outside of one. A limit that stops a turn in the middle of such a change would corrupt them. */
   afterwards(run: () => void): void {
     if (this.#inside) this.#afterwards.add(run);
     else run();

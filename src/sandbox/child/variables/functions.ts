@@ -19,7 +19,7 @@ interface KnownClass {
 /** Functions and classes that are fully described by their text, because it is at the top level of a block. */
 export class KnownFunctions {
   readonly #functions = new look.WeakMap<object, KnownFunction>();
-  /** By prototype object. */
+  /** The key is the prototype object. */
   readonly #classes = new look.WeakMap<object, KnownClass>();
 
   /** Remembers `value` under `name` if it is what `source` evaluates to. */

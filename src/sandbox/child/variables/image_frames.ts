@@ -31,7 +31,7 @@ export function imageParts(images: readonly VariableImage[]): VariableImage[][] 
   return parts;
 }
 
-/** Not `push`: in the child, a block may have replaced it or put a setter on the prototype of arrays. */
+/** `push` is not safe in the child: a block may have replaced it or put a setter on the prototype of arrays. */
 function add<T>(list: T[], item: T): void {
   defineProperty(list, list.length, { value: item, writable: true, enumerable: true, configurable: true });
 }

@@ -17,7 +17,7 @@ export interface VariableSnapshot {
   readonly source: string;
   readonly requires: readonly string[];
   readonly reason: string;
-  /** What the bytes do not keep: "getter rows.total"; "" for nothing. */
+  /** The bytes do not keep these parts: "getter rows.total"; "" for nothing. */
   readonly losses: string;
   readonly hash: string;
 }
@@ -132,7 +132,8 @@ export function isObject(value: unknown): value is object {
   return value !== null && (typeof value === "object" || typeof value === "function");
 }
 
-/** For a value that is known to differ from the entry's: reading a large text to find out would take a while. */
+/** Returns a new hash for a value that is known to differ from the entry's: reading a large text to find out would
+ * take a while. */
 function changedHash(entry: VariableRecord): string {
   return entry.hash === "data" ? "data again" : "data";
 }
@@ -218,7 +219,7 @@ export interface Group {
   readonly coarse: boolean;
 }
 
-/** What is known about a variable besides its value. */
+/** The record holds the facts about a variable besides its value. */
 export interface VariableRecord {
   readonly name: string;
   /** The keyword with which it was declared. */
@@ -241,7 +242,7 @@ export interface VariableRecord {
   tableAssumed: boolean;
   /** The variable whose function or class this one was saved as; "" for its own. */
   alias: string;
-  /** What the saved bytes do not keep; "" for nothing. */
+  /** The saved bytes do not keep these parts; "" for nothing. */
   losses: string;
   /** The primitive value saved last: if it is unchanged, nothing else needs checking. */
   primitive: unknown;
@@ -273,7 +274,7 @@ export function newEntry(name: string): VariableRecord {
 /** A marker that equals no value. */
 export const UNSAVED: unique symbol = Symbol("unsaved");
 
-/** What a block contains about names: the relevant part of a prepared block. */
+/** A prepared block tells these facts about its names. */
 export interface BlockNames {
   readonly declarations: readonly Declaration[];
   readonly assigned?: readonly Declaration[];
@@ -288,8 +289,8 @@ interface OwnParts {
   readonly lost: (what: string, path: string) => void;
 }
 
-/** What a function or class has besides its code: `f.cache = {}`, the values of static fields. Functions among them are
- * restored with the code or not at all. Null if there is nothing. */
+/** Encodes the own properties of a function or class, such as `f.cache = {}` and values of static fields. Functions
+ * among them are restored with the code or not at all. Null if there are none. */
 function encodeOwn(value: object, { functions, isClass, lost }: OwnParts): Bytes | null {
   const keys = look.ownKeys(value);
   let kept: Record<string, unknown> | null = null;

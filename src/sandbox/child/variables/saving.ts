@@ -129,7 +129,8 @@ export class Saving {
     }
   }
 
-  /** What a closure holds is not visible: it is grouped with what it was created from and together with. */
+  /** The values that a closure holds are not visible, so it joins the group of the names that made it or were made
+   * with it. */
   #joinMakers(groups: Record<string, Group>, name: string): void {
     const { requires, statement, kind } = this.#candidates[name]!;
     for (const other in groups) {
@@ -237,7 +238,7 @@ function sortByName(list: VariableSnapshot[]): void {
   }
 }
 
-/** How far a walk goes: counted, not timed, so that the same values always give the same answer. */
+/** A walk stops at these limits. They are counted, not timed, so that the same values always give the same answer. */
 interface WalkLimits {
   readonly objects: number;
   readonly properties: number;

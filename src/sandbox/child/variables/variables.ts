@@ -26,12 +26,12 @@ function runScript(code: string, name: string): unknown {
 
 /** The user's variables: global properties of the realm, with what is needed to store them. */
 export class RealmVariables {
-  /** Its properties are the variables. */
+  /** The properties of this object are the variables. */
   readonly #global: object = globalThis;
-  /** What the realm has under a name if no variable hides it. */
+  /** Returns the property of the realm that a name has if no variable hides it. */
   readonly #original: (name: string) => PropertyDescriptor | null;
   readonly #entries: Record<string, VariableRecord> = look.create(null);
-  /** What the realm had under a name that a variable took. */
+  /** Variables took the names of these properties of the realm. */
   readonly #shadowed: Record<string, PropertyDescriptor> = look.create(null);
   /** Names that `declare` created and that no finished block has used. */
   readonly #fresh: Record<string, true> = look.create(null);

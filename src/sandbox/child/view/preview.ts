@@ -47,7 +47,7 @@ const CHECK_EVERY = 64;
 const LISTED_ARRAY = 4096;
 const MAX_HOLES = 10_000;
 
-/** For one use. */
+/** A previewer serves one use. */
 export class Previewer {
   readonly #bounds: Bounds;
   readonly #deadline: number;
@@ -322,9 +322,9 @@ const WIDTH = 80;
 const ROW_WIDTH = 200;
 
 interface Bounds {
-  /** How many levels of nested objects are opened. */
+  /** The preview opens this many levels of nested objects. */
   readonly depth: number;
-  /** How many items or keys of one object are shown. */
+  /** The preview shows this many items or keys of one object. */
   readonly items: number;
   /** Limit of the whole text; markers for omitted parts may exceed it slightly. */
   readonly chars: number;
@@ -411,7 +411,7 @@ export function primitiveText(value: unknown): string {
   return look.is(value, -0) ? "-0" : `${value as number | boolean | null | undefined}`;
 }
 
-/** What the words for a cut take. */
+/** The words that mark a cut take this many characters. */
 const MARK = 24;
 
 /** Quoted; longer than `max` characters, its beginning and end, and how much is in between. */
@@ -512,7 +512,7 @@ function hasLines(text: string): boolean {
 const READABLE = 20;
 const FENCE = '"""';
 
-/** What a cut must at least save, and how far from its place a line may end. */
+/** A cut must save at least `LEAST_CUT`, and a line may end up to `LINE` from its place. */
 const LEAST_CUT = 150, LINE = 200;
 
 /** Multi-line text between `"""`, otherwise unchanged; longer than `max` characters, its first and last lines. Null if

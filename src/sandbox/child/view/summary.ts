@@ -152,7 +152,7 @@ function grouped(schema: ValueShape, terse: boolean): string {
   return parts > 1 ? `(${text})` : text;
 }
 
-/** What all fields hold, in short; null if they differ. */
+/** Returns a short description of all fields if they hold the same; otherwise null. */
 function sameValues(keys: readonly string[], fields: ObjectSchema["fields"]): string | null {
   const first = write(fields[keys[0]!]!.schema, true);
   for (let i = 1; i < keys.length; i++) if (write(fields[keys[i]!]!.schema, true) !== first) return null;
@@ -174,7 +174,7 @@ function objectText({ name, keys, fields, count, more }: ObjectSchema, terse: bo
   return `${name ? `${name} ` : ""}{${out}}`;
 }
 
-/** What was found at one place of a value: several kinds if they differ. */
+/** One place of a value can have several kinds if its values differ. */
 interface ValueShape {
   /** "string", "null", "Date", "() => " … in order of appearance. */
   readonly plain: string[];
@@ -197,7 +197,7 @@ interface ObjectSchema {
   readonly name: string;
   readonly keys: string[];
   readonly fields: Record<string, { readonly schema: ValueShape; seen: number }>;
-  /** How many objects were found here. */
+  /** This many objects were found here. */
   count: number;
   /** Keys that are not in `keys`. */
   more: number;
