@@ -243,7 +243,7 @@ export interface FileSnapshot extends NewFile {
   readonly kind: "file";
 }
 
-/** What is at a path; null if nothing is. For a folder, only that it exists. */
+/** The state of a path; null if nothing exists there. A folder has no further state. */
 export type PathSnapshot =
   | FileSnapshot
   | { readonly kind: "link"; readonly target: string }

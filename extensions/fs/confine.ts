@@ -9,7 +9,7 @@ export interface WorkspacePath {
   /** Relative to the workspace, with `/` and without links; "." for the workspace itself. It begins with `..` only
    * outside the workspace. */
   readonly real: string;
-  /** As the caller named it, relative to the workspace with `/`. */
+  /** The path is spelled as the caller named it, relative to the workspace with `/`. */
   readonly path: string;
   /** Null if nothing is there yet. */
   readonly info: Facts | null;
@@ -222,7 +222,7 @@ export function upTo({ below }: Pick<Tree, "below">): string {
   return below === "" ? "" : "../".repeat(below.split("/").length);
 }
 
-/** What git takes for a repository, whatever the contents and kinds of these entries. */
+/** Git recognizes a repository by the names of these entries, whatever their contents and kinds. */
 function isRepository(has: (name: string) => boolean): boolean {
   return has("HEAD") && (has("commondir") || (has("objects") && has("refs")));
 }

@@ -3,7 +3,7 @@ import type { ChangeItem, Checkpoint, Checkpoints } from "./checkpoints.ts";
 import type { FolderGuard } from "./confine.ts";
 import type { Tree } from "./tree/tree.ts";
 
-/** What every function of `fs` works with. */
+/** Every function of `fs` receives this context. */
 export interface FsContext {
   /** Real path of the workspace. */
   readonly root: string;
@@ -15,7 +15,7 @@ export interface FsContext {
   readonly guard: FolderGuard;
   /** Null if there is no folder to store them in. */
   readonly checkpoints: Checkpoints | null;
-  /** What a change belongs to. */
+  /** A change belongs to this conversation, query and iteration. */
   readonly source: Pick<Checkpoint, "conversationId" | "queryId" | "iterationId">;
   /** Tells the model something besides the result. */
   readonly note: (text: string) => void;
@@ -45,7 +45,7 @@ interface Seen {
   readonly ownHash?: Promise<string>;
   /** True if the text has other characters for some of the file's bytes, so that writing it back would lose data. */
   readonly lossy: boolean;
-  /** As which its text was read; null if no text was. */
+  /** The text was read in this encoding; null if no text was read. */
   readonly encoding: string | null;
 }
 

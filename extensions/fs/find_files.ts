@@ -72,7 +72,7 @@ export interface ListFilesOptions {
 }
 
 interface ListedFile extends Pick<WalkEntry, "path" | "type"> {
-  /** In bytes; files only. */
+  /** The size in bytes; only files have one. */
   readonly size?: number;
 }
 

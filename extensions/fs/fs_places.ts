@@ -15,7 +15,7 @@ interface Known {
   /** Reverts what an earlier process left half done, before anything else. */
   readonly ready: Promise<unknown>;
   readonly watch: FileWatch;
-  /** Of all of the repository around the workspace, from its first use on. */
+  /** Watches all of the repository around the workspace; null before its first use. */
   wide: FileWatch | null;
 }
 
@@ -40,7 +40,7 @@ type View = Pick<
 
 const MAX_PLACES = 64;
 
-/** What `fs` keeps while the process runs: workspaces, and what conversations have read. */
+/** Keeps workspaces, and the files that conversations have read, while the process runs. */
 export class FsPlaces {
   readonly #ledger = new ReadLedger();
   readonly #guard = new FolderGuard();

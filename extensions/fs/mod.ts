@@ -356,7 +356,7 @@ async function edit(
   return written;
 }
 
-/** What other tools call the keys of an edit. */
+/** Maps the names that other tools use for the keys of an edit to the names here. */
 const EDIT_KEYS: Readonly<Record<string, string>> = {
   old_string: "old",
   oldString: "old",
@@ -453,17 +453,17 @@ function grepArguments(args: readonly unknown[]): unknown[] {
   ];
 }
 
-/** For people who watch: how many there are. */
+/** Shows people who watch how many results a call found. */
 function counted(one: string, many: string): (found: readonly unknown[]) => string {
   return ({ length }) => `${length} ${length === 1 ? one : many}`;
 }
 
-/** For people who watch: which files a change touched. */
+/** Shows people who watch which files a change touched. */
 function pathsOf(changed: readonly { readonly path: string }[]): string {
   return changed.map(({ path }) => path).join(", ");
 }
 
-/** For people who watch: which files an undo restored, and which it kept. */
+/** Shows people who watch which files an undo restored, and which it kept. */
 function undoneOf(files: readonly { readonly path: string; readonly kept?: string }[]): string {
   const kept = files.filter((one) => one.kept !== undefined);
   const restored = pathsOf(files.filter((one) => one.kept === undefined));

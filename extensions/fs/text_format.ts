@@ -3,7 +3,7 @@ import { ByteBuffer, type DecodedText, type TextFormat } from "@vis/extension";
 export const UTF_8: TextFormat = { encoding: "utf-8", hasMark: false, isGuess: false };
 const MARK = "\uFEFF";
 
-/** How the text of a file is written back. */
+/** The text of a file is written back in this format. */
 export interface FileFormat extends TextFormat {
   /** Bytes that are not UTF-8: in the text, the first of them is U+DC00, the next one U+DC01, and so on. No other text
    * has these alone. */

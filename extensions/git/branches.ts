@@ -12,7 +12,7 @@ import { type GitState, readState, readStatus, refuseDuring } from "./status.ts"
 interface SwitchOptions {
   /** Makes the branch. */
   readonly create?: boolean;
-  /** Where a new branch starts; HEAD by default. */
+  /** A new branch starts at this commit; HEAD by default. */
   readonly from?: string;
 }
 
@@ -70,12 +70,12 @@ async function remoteBranch(git: Git, name: string): Promise<string | null> {
 }
 
 export interface BranchOptions {
-  /** Where a new branch starts; HEAD by default. */
+  /** A new branch starts at this commit; HEAD by default. */
   readonly from?: string;
   /** Switches to the branch; creates it if it does not exist. */
   readonly switch?: boolean;
   readonly delete?: boolean;
-  /** With `delete`: deletes a branch even if it has commits that are nowhere else. */
+  /** Allows `delete` to remove a branch even if it has commits that are nowhere else. */
   readonly force?: boolean;
 }
 
@@ -268,7 +268,7 @@ export interface WorktreeOptions {
   /** The branch or commit where it starts; HEAD by default. */
   readonly from?: string;
   readonly remove?: boolean;
-  /** With `remove`: removes it even if it has uncommitted changes. */
+  /** Allows `remove` even if the worktree has uncommitted changes. */
   readonly force?: boolean;
 }
 

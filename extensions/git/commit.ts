@@ -175,7 +175,7 @@ export async function commit(env: EnvironmentView, message: string, options: Com
   return await lastCommit(git);
 }
 
-/** Of new files, the names under which git knows the same contents, where these are gone: a file that was moved. */
+/** Returns the old names of new files: git knows the same contents under these names, and the files there are gone. */
 async function movedFrom(
   git: Git,
   fresh: readonly string[],
@@ -233,8 +233,8 @@ async function commitError(git: Git, stdout: string, stderr: string): Promise<Er
   return new Error(`Cannot commit: nothing is staged; git.add what changed: ${named(names)}`);
 }
 
-/** Of these files, those that may hold keys and that the last commit does not have, whatever the index says: a command
- * may have added them there, and git would show them without a question. */
+/** Returns the files that may hold keys and that the last commit lacks. The index does not count: a command may have
+ * added them there, and git would show them without a question. */
 export async function newSecrets(
   git: Git,
   paths: readonly string[],
@@ -289,7 +289,7 @@ export interface Commit {
   readonly short: string;
   readonly parents: readonly string[];
   readonly author: Person;
-  /** Only if different from the author. */
+  /** Present only if the committer is not the author. */
   readonly committer?: Person;
   readonly refs?: readonly string[];
   readonly subject: string;
@@ -298,7 +298,7 @@ export interface Commit {
 
 const MAX_BODY = 10_000;
 
-/** For `--format`: one line each, the message last. */
+/** Prints one line per field with `--format`, the message last. */
 export const COMMIT_FORMAT = ["%H", "%h", "%P", "%an", "%ae", "%at", "%cn", "%ce", "%ct", "%D", "%B"].join("%n");
 
 /** Parses a commit printed with `COMMIT_FORMAT`. */

@@ -45,7 +45,7 @@ interface DiffHunk {
 export interface Diff {
   readonly files: readonly FileDiff[];
   readonly total: Readonly<Record<"files" | "added" | "deleted", number>>;
-  /** How many of the `total` files are not in `files`. */
+  /** Counts the `total` files that `files` leaves out. */
   readonly left: number;
 }
 
@@ -267,7 +267,7 @@ const HEADERS: readonly (readonly [
   ['+++ "b/', (file, rest) => file.path = nameOf(`"${rest.replace(/\t$/, "")}`)],
 ];
 
-/** From `a/name b/name`, or both in quotes. If the names differ, other lines contain them. */
+/** Returns the name in `a/name b/name`, or in both quoted. If the names differ, other lines contain them. */
 function sameName(pair: string): string {
   const half = (pair.length - 1) / 2;
   const second = Number.isInteger(half) ? pair.slice(half + 1) : pair;

@@ -31,7 +31,7 @@ const SHOWN_CALL = 2_000;
 
 export interface GitOptions {
   readonly input?: string;
-  /** What git may change; nothing by default, so that whatever else it might be made to run can change nothing
+  /** Git may change only this; nothing by default, so that no program that it is made to run can change anything
    * either. */
   readonly changes?: "repository" | "workspace";
   /** The `.git` of other repositories of the workspace that it may change. */
@@ -238,7 +238,7 @@ function settingOf(record: string): readonly GitSetting[] {
   return key === undefined ? [] : [{ section, subsection: sub ?? null, key, value: value.join("\n") }];
 }
 
-/** Where the wall is not whole: once for a call. Rejects if the user does not allow it. */
+/** Asks the user once per call if the wall is not whole. Rejects if the user does not allow it. */
 export async function askToChange(
   { programWalls, approve }: EnvironmentView,
   change: () => Readonly<Record<"name" | "what", string>>,
@@ -258,7 +258,7 @@ export async function askToChange(
   );
 }
 
-/** As the model would write it: `git.commit("fixed", {"all":true})`. */
+/** Writes the call as the model would: `git.commit("fixed", {"all":true})`. */
 function callText([name, ...args]: Call): string {
   const isGiven = (arg: unknown): boolean =>
     arg !== undefined && (typeof arg !== "object" || arg === null || Object.keys(arg).length > 0);
@@ -340,7 +340,7 @@ export function named(names: readonly string[]): string {
   return `${names.slice(0, SHOWN_NAMES).join(", ")}${more}`;
 }
 
-/** In older versions, names of filters in a repository's settings cannot be overridden. */
+/** Older versions cannot override names of filters in a repository's settings. */
 const MAJOR = 2, MINOR = 31;
 
 /** Whether git is installed and new enough. */

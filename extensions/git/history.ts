@@ -18,7 +18,7 @@ export interface LogOptions {
   readonly grep?: string;
   readonly since?: string | Date;
   readonly until?: string | Date;
-  /** Only commits made on this branch itself. */
+  /** Limits the result to commits made on this branch itself. */
   readonly firstParent?: boolean;
 }
 

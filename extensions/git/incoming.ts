@@ -1,5 +1,5 @@
-/** What a change of the workspace must not bring: files over others that git does not track, files of the folder of
- * Vis, and folders that git takes for a repository. */
+/** Rejects changes that would bring unsafe files: over untracked files, into the folder of Vis, or into a folder that
+ * git takes for a repository. */
 import { existsSync, lstatSync, readdirSync, realpathSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { parseGitConfig, smallTextFile } from "@vis/extension";
@@ -289,8 +289,8 @@ function realPathOf(path: string): string {
   }
 }
 
-/** For each folder in a commit, which parts of a repository it has, and the submodules of the commit; nothing for an
- * unknown one. */
+/** Returns the parts of a repository that each folder of a commit has, and its submodules; nothing for an unknown
+ * commit. */
 async function partsIn(
   git: Git,
   commit: string,

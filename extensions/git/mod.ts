@@ -26,7 +26,7 @@ import { merge, type MergeOptions, pickCommits, type PickOptions, rebase, type R
 import { stateOutcome, status, type StatusOptions, uncommittedWords } from "./status.ts";
 import { reset, type ResetOptions, restore, type RestoreOptions, stash, type StashOptions } from "./uncommitted.ts";
 
-/** Where git is searched: the default folders of PATH, which the wall around processes allows. */
+/** Git is searched in the default folders of PATH, which the wall around processes allows. */
 const PROGRAMS = ["/usr/local/bin/git", "/usr/bin/git", "/bin/git"];
 
 const text = z.string().min(1);
@@ -398,7 +398,7 @@ export function hasGit(programs: readonly string[] = PROGRAMS): boolean {
   return programs.some((path) => existsSync(path)); // Deno.statSync would make an error for a missing one
 }
 
-/** How long a request may wait to learn whether the repository has changes. */
+/** A request waits at most this long to learn whether the repository has changes. */
 const LOOK_MS = 500;
 
 /** ", on branch main with 2 changed files"; "" if the branch is not clear. It is read without git. Of a work tree,

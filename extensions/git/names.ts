@@ -141,7 +141,7 @@ export function inFolder(run: HostFunction, { paths = false } = {}): HostFunctio
   };
 }
 
-/** What has names of files relative to the top: `files` and `conflicts`, by themselves or under `path` and `from`. */
+/** These keys hold names of files relative to the top, by themselves or under `path` and `from`. */
 const WITH_NAMES: readonly string[] = ["files", "conflicts", "origins", "lost"];
 
 function fromTop(result: unknown, place: (path: string) => string): unknown {

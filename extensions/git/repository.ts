@@ -1,4 +1,4 @@
-/** Where the repository of a workspace is. */
+/** Finds the repository of a workspace. */
 import { lstatSync, readdirSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { parseGitConfig, smallTextFile } from "@vis/extension";

@@ -1,4 +1,4 @@
-/** What keeps git from running the programs that a repository names: settings and variables of every call. */
+/** Keeps git from running the programs that a repository names, by settings and variables of every call. */
 
 /** Settings that override those of a repository: it cannot name a program or contact another machine, and outputs have
  * the format that is parsed. */

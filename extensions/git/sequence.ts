@@ -20,7 +20,7 @@ interface Steps {
 
 export interface MergeOptions extends Omit<Steps, "skip"> {
   readonly noFf?: boolean;
-  /** Only fast-forward. */
+  /** Refuses anything but a fast-forward. */
   readonly ffOnly?: boolean;
   /** Takes the changes without a commit. */
   readonly squash?: boolean;
@@ -29,19 +29,19 @@ export interface MergeOptions extends Omit<Steps, "skip"> {
 
 export interface RebaseOptions extends Steps {
   readonly onto?: string;
-  /** Only the commits after this one; those that `onto` lacks by default. */
+  /** Takes only the commits after this one; by default, all that `onto` lacks. */
   readonly from?: string;
 }
 
 export interface PickOptions extends Steps {
   /** Takes the changes without a commit. */
   readonly noCommit?: boolean;
-  /** For a merge commit: the number of the parent to compare with. */
+  /** Selects the parent to compare with, by its number, for a merge commit. */
   readonly mainline?: number;
 }
 
 interface Sequenced extends GitState {
-  /** Where the branch was before all of it: `git.reset({to: was})` goes back. */
+  /** The branch was at this commit before all of it: `git.reset({to: was})` goes back. */
   readonly was: string;
   /** Why it stopped, if not at conflicts. */
   readonly why?: string;
@@ -287,7 +287,7 @@ async function beginning(git: Git, during: During): Promise<string | null> {
   return null;
 }
 
-/** As git names it in the message of a merge. */
+/** Names the ref like git does in the message of a merge. */
 async function describedRef(git: Git, ref: string): Promise<string> {
   const { stdout } = await git.run([
     "rev-parse",

@@ -16,14 +16,14 @@ type Change = "added" | "modified" | "deleted" | "renamed" | "copied" | "type";
 
 export interface FileStatus {
   readonly path: string;
-  /** Its previous name. */
+  /** The file had this name before it was renamed. */
   readonly from?: string;
-  /** In the index, compared with the last commit. */
+  /** The index differs from the last commit in this way. */
   readonly staged?: Change;
-  /** In the workspace, compared with the index. */
+  /** The workspace differs from the index in this way. */
   readonly changed?: Change;
   readonly untracked?: true;
-  /** How the two sides of a merge changed it. */
+  /** The two sides of a merge changed the file in this way. */
   readonly conflict?: string;
   readonly submodule?: true;
 }
@@ -82,7 +82,7 @@ export async function status(env: EnvironmentView, options: StatusOptions = {}):
 export async function readStatus(
   git: Git,
   { paths, all = false, limit = LIMIT, cannot = "Cannot read the status" }: StatusOptions & {
-    /** How the error begins. */
+    /** The error begins with these words. */
     readonly cannot?: string;
   } = {},
 ): Promise<Status> {
@@ -211,7 +211,7 @@ function changeOf(xy: string, fields: readonly string[], path: string): FileStat
   };
 }
 
-/** Where the repository is after a change. */
+/** Describes the repository after a change. */
 export interface GitState {
   /** Null if HEAD is detached. */
   readonly branch: string | null;
@@ -222,11 +222,11 @@ export interface GitState {
   /** An unfinished merge, rebase, cherry-pick or revert. */
   readonly during?: string;
   readonly conflicts?: readonly { readonly path: string; readonly conflict: string }[];
-  /** How to go on. */
+  /** Explains how to go on. */
   readonly next?: string;
 }
 
-/** What ends each unfinished operation: the function, and whether it can skip a commit. */
+/** Names the function that ends each unfinished operation, and whether it can skip a commit. */
 const ENDS: Readonly<Record<string, readonly [name: string, skips: boolean]>> = {
   merge: ["merge", false],
   rebase: ["rebase", true],
@@ -250,7 +250,7 @@ export async function readState(git: Git, next?: string): Promise<GitState> {
   };
 }
 
-/** For people who watch. */
+/** Describes the state for people who watch. */
 export function stateOutcome({ branch, commit, subject, during, conflicts }: GitState): { text: string; ok: boolean } {
   if (conflicts) return { text: `conflicts: ${named(conflicts.map(({ path }) => path))}`, ok: false };
   const at = `${branch ?? "detached"} at ${commit === null ? "no commit" : `${commit.slice(0, 7)} ${subject}`}`;

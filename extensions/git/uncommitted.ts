@@ -11,15 +11,14 @@ import { type FileStatus, type GitState, halfRenames, readState, readStatus, ref
 export interface ResetOptions {
   /** HEAD by default. */
   readonly to?: string;
-  /** What takes the state of that commit: the branch (soft), also the index (mixed, the default), also the files
-   * (hard). */
+  /** Resets the branch (soft), also the index (mixed, the default), also the files (hard). */
   readonly mode?: "soft" | "mixed" | "hard";
   /** Discards uncommitted changes too, which `hard` refuses otherwise. */
   readonly force?: boolean;
 }
 
 interface Reset extends GitState {
-  /** Where the branch was: `git.reset({to: was})` goes back. */
+  /** The branch was at this commit: `git.reset({to: was})` goes back. */
   readonly was: string;
   /** Number of commits that are no longer on the branch. */
   readonly undone: number;

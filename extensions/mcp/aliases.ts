@@ -12,7 +12,7 @@ type CallByAlias = (
   call: { readonly tool: string; readonly args: Readonly<Record<string, unknown>>; readonly settings: unknown },
 ) => Promise<unknown>;
 
-/** One alias per server whose tools are cached; does not start servers. */
+/** Returns one alias per server whose tools are cached; does not start servers. */
 export async function aliases(env: EnvironmentView, callByAlias: CallByAlias): Promise<readonly Extension[]> {
   const cache = new ToolCache(env);
   const found: Extension[] = [];
@@ -72,7 +72,7 @@ function actionOf(server: string, tool: string): NonNullable<FunctionOptions["ac
   return { doing: `calling ${server} ${tool}`, done: `called ${server} ${tool}`, things: "times", named: 0 };
 }
 
-/** One object, validated by the server; its type comes from the server's schema. */
+/** Accepts any object, since the server validates it; its type comes from the server's schema. */
 function argumentsOf(tool: McpTool): z.ZodType {
   const text = argumentText(tool);
   const at = text.indexOf(": ");

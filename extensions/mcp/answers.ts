@@ -173,7 +173,7 @@ function ownData(result: unknown, rest: Fields): unknown {
   return own.length === 0 ? "" : Object.fromEntries(own);
 }
 
-/** What a result says of an error: its text, and its data unless the text is the same as JSON. */
+/** Returns the error in a result: its text, and its data unless the text is the same as JSON. */
 export function resultMessage(result: unknown): string {
   const { content, structuredContent, ...rest } = fields(result);
   const said = textOf(piecesOf(content)).trim();

@@ -120,8 +120,8 @@ function known(
 
 const METHOD_NOT_FOUND = -32601;
 
-/** What a server lists; nothing if it does not offer any, of which the library would print a note to standard output,
- * or if it has no such list: many servers have resources and no templates. */
+/** Returns the items that a server lists. Asks only for lists that the server offers, since the library prints a note
+ * otherwise. A missing list counts as empty: many servers have resources and no templates. */
 export async function listed<T>(
   client: Client,
   { of, list }: { readonly of: "resources" | "prompts"; readonly list: () => Promise<readonly T[]> },

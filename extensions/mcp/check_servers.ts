@@ -10,7 +10,7 @@ import { ServerLink } from "./server_link.ts";
 import { enabledServers, type ServerConfig, ServerError } from "./settings.ts";
 import { leftOutText } from "./tools.ts";
 
-/** For both tries to start a server and to list its tools. */
+/** Limits both tries to start a server and to list its tools. */
 const CHECK_MS = 25_000;
 /** Programs take memory. */
 const MOST_AT_A_TIME = 8;

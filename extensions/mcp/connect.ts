@@ -117,13 +117,13 @@ function stdioTransport(
   return new StdioTransport({ spawn, config, workspace, answers, onStderr });
 }
 
-/** What a wall says, and what programs say that need the network. */
+/** Walls report these errors, and so do programs that need the network. */
 const STOPPED = /EACCES|EPERM|EROFS|permission denied|operation not permitted|read-only file system/i;
 const OFFLINE = /EAI_AGAIN|ENOTFOUND|ENETUNREACH|ECONNREFUSED|getaddrinfo|network is unreachable|resolve host/i;
 
 const NOT_FOUND = /ENOENT|no such file|cannot find module|module not found|no module named/i;
 
-/** Which setting a program probably lacks that did not start; "" if nothing tells. */
+/** Returns the setting that a program which did not start probably lacks; "" if nothing indicates one. */
 export function programHint(
   said: string,
   { network, write, cwd }: Pick<StdioConfig, "network" | "write" | "cwd">,
@@ -137,7 +137,7 @@ export function programHint(
   return `its wall may have stopped it: the settings that allow more are ${missing}`;
 }
 
-/** What an address that answers with this status probably is; "" if nothing tells. */
+/** Returns the probable cause when an address answers with this status; "" if nothing indicates one. */
 export function addressHint(name: string, status: number, { headers }: Pick<HttpConfig, "headers">): string {
   if (status === 401 || status === 403) {
     return isSigned(headers)

@@ -8,7 +8,7 @@ const EVENTS = "text/event-stream";
 /** A login is missing, or the session has ended; any other error in answer to a notification is ignored. */
 const KEPT_STATUSES: readonly number[] = [401, 403, 404, 410];
 
-/** What one answer of the server may contain. */
+/** Limits one answer of the server. */
 interface Reading {
   readonly answers: Answers;
   /** The id of the request that was sent; undefined for a notification and for a stream that the client opened. */

@@ -12,7 +12,7 @@ import { resolve } from "node:path";
 type Spawn = NonNullable<EnvironmentView["spawn"]>;
 
 const MAX_LINE = 16 << 20, MAX_UNASKED = 64 << 20;
-/** How many characters of its error output are kept for messages, and how many go to the log. */
+/** Messages keep this many characters of the error output, and the log receives this many. */
 const KEPT_STDERR = 4_000, LOGGED_STDERR = 64_000;
 /** Messages without a request in between: checking each one takes time. */
 const MOST_UNASKED = 10_000;

@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 /** A tool as its server describes it. */
 export interface McpTool {
   readonly name: string;
-  /** Its name after the dot of the alias. */
+  /** The alias has the tool under this name. */
   readonly symbol: string;
   readonly description: string;
   readonly inputSchema: unknown;
@@ -22,7 +22,7 @@ function toolSignature(call: string, tool: McpTool): string {
   return `${call}(${argumentText(tool)}): Promise<${resultType(tool)}>`;
 }
 
-/** How to call a tool: through its server's alias if this query has it. */
+/** Writes a call of a tool, through its server's alias if this query has it. */
 export function toolUsage(
   tool: McpTool,
   { server, bound }: { readonly server: string; readonly bound: boolean },
@@ -56,7 +56,7 @@ export function requiredKeys(schema: unknown): readonly string[] {
 
 const hasRequired = (schema: unknown): boolean => requiredKeys(schema).length > 0;
 
-/** How data differs from a schema at its top level, "" if it does not. No schema of a server is compiled. */
+/** Compares data with a schema at its top level; "" if it conforms. No schema of a server is compiled. */
 export function differenceOf(schema: unknown, data: unknown): string {
   const { type, properties } = Object(schema);
   if (!fits(type, data)) return `it is not of the type ${type}`;
@@ -81,11 +81,11 @@ const MOST_TOOLS = 10_000, MAX_DESCRIPTION = 4_000, MAX_SCHEMA = 100_000;
 const MOST_PAGES = 64, MOST_NAMED = 20, MAX_NAME = 100;
 
 export interface ListedTools {
-  /** Without duplicate names. */
+  /** The names are unique. */
   readonly tools: readonly McpTool[];
   /** Names of tools that cannot be called, since their descriptions cannot be read. */
   readonly unusable: readonly string[];
-  /** How many tools are left out because the server has too many. */
+  /** The list omits this many tools because the server has too many. */
   readonly leftOut: number;
 }
 
@@ -103,7 +103,8 @@ export async function listTools(client: Client, options: { readonly timeout: num
 }
 
 const Page = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.string().nullish() });
-/** What is needed of a tool. Servers write null for what is absent, and schemas of results that are no objects. */
+/** Requires only the fields that Vis uses. Servers write null for absent fields, and schemas of results that are no
+ * objects. */
 const Readable = z.object({
   name: z.string().min(1),
   description: orAbsent(z.string()),
@@ -118,7 +119,7 @@ function orAbsent<T extends z.ZodType>(schema: T) {
   return schema.nullish().transform((value) => value ?? undefined);
 }
 
-/** For a list that the library refuses as a whole because of one tool. */
+/** Reads a list that the library refuses as a whole because of one tool. */
 async function readableTools(client: Client, options: { readonly timeout: number }): Promise<ListedTools> {
   const tools: z.infer<typeof Readable>[] = [], unusable: string[] = [];
   let params: { cursor: string } | undefined;
@@ -250,7 +251,7 @@ export function toolList(
   return [head, ...lines, ...more, ...wrong, ...left].join("\n");
 }
 
-/** What is said of the tools beyond the limit. */
+/** Reports how many tools the limit left out. */
 export function leftOutText(count: number): string {
   return `${count} tools are left out: the limit is ${MOST_TOOLS}`;
 }

@@ -13,7 +13,7 @@ export const MAX_NOTE_CHARS = 1_000;
 const MAX_NOTES = 200;
 const PREFIX = "note/";
 
-/** What an environment and the context of a command have in common. */
+/** The environment and the context of a command both provide this. */
 export type NotePlace = Pick<EnvironmentView, "home" | "workspace" | "store">;
 
 /** Notes of a scope, oldest first. Rejects if a file of an earlier version cannot be read. */

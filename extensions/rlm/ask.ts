@@ -16,7 +16,7 @@ export async function askOne(env: EnvironmentView, prompt: string, options: AskA
   return await env.ask(prompt, options);
 }
 
-/** One answer per prompt, in order; only a cancelled query fails as a whole. */
+/** Returns one answer per prompt, in order; only a cancelled query fails as a whole. */
 export async function askAll(
   env: EnvironmentView,
   prompts: readonly string[],
@@ -53,7 +53,7 @@ export async function runOne(env: EnvironmentView, task: string, options: ChildR
   throw new Error(`The sub-query ended without an answer (${reason}): ${answer.slice(0, SHOWN_ANSWER)}`);
 }
 
-/** One answer per task, in order. `options` are the defaults of each task. */
+/** Returns one answer per task, in order. `options` are the defaults of each task. */
 export async function runAll(
   env: EnvironmentView,
   tasks: readonly Task[],

@@ -3,7 +3,7 @@ import type { EnvironmentView } from "@vis/extension";
 
 export type MapOptions = AskAllOptions & ChunkOptions;
 
-/** One answer per chunk, in order. */
+/** Returns one answer per chunk, in order. */
 export async function mapChunks(
   env: EnvironmentView,
   text: string | readonly string[],

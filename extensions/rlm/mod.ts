@@ -116,7 +116,7 @@ export default defineExtension({
   ],
 });
 
-/** How many there are, and how many of them failed. */
+/** Describes the results: their number, and how many failed. */
 function settled(things: string): (slots: readonly (string | Failure)[]) => CallOutcome {
   return (slots) => {
     const errors = slots.flatMap((slot) => typeof slot === "string" ? [] : [slot.error]);

@@ -58,7 +58,7 @@ export async function writeJob(
   return await readJob(env, id, { waitMs, ...options });
 }
 
-/** What a started command printed since the last read, with a hint if the wall may have refused something. */
+/** Returns the output since the last read, with a hint if the wall may have refused something. */
 export async function readJob(
   env: EnvironmentView,
   id: string,
@@ -77,7 +77,7 @@ async function changesSoFar({ root, watchFiles }: EnvironmentView): Promise<File
 }
 
 const MOST_RUNNING = 8;
-/** How many ended commands are kept for reading. */
+/** Limits the ended commands that are kept for reading. */
 const MOST_ENDED = 8;
 
 /** The commands of one conversation that keep running between calls. */
@@ -202,7 +202,7 @@ const KEPT_BYTES = 256 << 10;
 const DEFAULT_BYTES = 64 << 10;
 
 export interface ReadOutputOptions {
-  /** How long to wait for new output, or for `until`. */
+  /** Limits the wait for new output, or for `until`. */
   readonly waitMs?: number;
   /** A text to wait for. */
   readonly until?: string;
@@ -361,7 +361,7 @@ export class Job {
 /** Part of an output; positions are bytes since its start. */
 interface OutputPart {
   readonly text: string;
-  /** Its end, where the next part starts. */
+  /** The part ends here, and the next part starts here. */
   readonly to: number;
   /** Bytes before it that are no longer available. */
   readonly missed: number;
@@ -391,8 +391,8 @@ export class OutputRing {
     this.#total += chunk.length;
   }
 
-  /** What is kept from a position on. `whole`: the output is complete, so a character cut at the end is not completed
-   * later. */
+  /** Returns the output kept from a position on. `whole`: the output is complete, so a character cut at the end is
+   * not completed later. */
   from(place: number, { maxBytes, whole }: { readonly maxBytes: number; readonly whole: boolean }): OutputPart {
     const size = this.#bytes.length;
     let begin = Math.max(place, this.#total - size, 0);

@@ -2,7 +2,7 @@ import type { EnvironmentView } from "@vis/extension";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 
-/** How shells and `env` say that there is no program of a name. */
+/** Shells and `env` report a missing program in these words. */
 const MISSING =
   /(?:^|[\s:])([\w.+-]{1,60}): (?:command )?not found\b(?!: \w)|command not found: ([\w.+-]{1,60})|env: [‘'"]?([\w.+-]{1,60})[’'"]?: No such file/m;
 /** Folders of a workspace that hold programs. */
@@ -21,7 +21,7 @@ const OTHERS: Readonly<Record<string, readonly (readonly [program: string, comma
   rg: [["grep", "grep -rn"]],
   docker: [["podman", "podman"]],
 };
-/** What runs the tools of a language, so that one that is not installed there fails again. */
+/** These programs run the tools of a language, so a missing tool would fail again there. */
 const NEEDS_MODULE = new Set(["pytest", "pip", "pip3"]);
 
 /** Says which program the workspace or the system has instead of one that a command did not find; null if the output

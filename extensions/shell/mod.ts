@@ -170,7 +170,7 @@ function largeOutput({ maxBytes = 0 }: ShellRunOptions = {}): number {
 
 const MAX_COMMAND = 80, MAX_FOLDERS = 6;
 
-/** Without a wall, no command can run. */
+/** Returns false without a wall, since no command can run then. */
 async function activate({ programWalls }: EnvironmentView): Promise<boolean> {
   return programWalls === undefined || await programWalls().then(() => true, () => false);
 }
@@ -182,11 +182,11 @@ async function prompt(env: EnvironmentView): Promise<string> {
   return [await wallsText(env), ...(running.length === 0 ? [] : [`Still running: ${running.join(", ")}`])].join(" ");
 }
 
-/** Where the wall is not whole. */
+/** The prompt says this if the wall is not whole. */
 const ASKED =
   "The user is asked for each: prefer functions and code in the block; one plain command per call; $( ), redirections, assignments, sh -c and git are asked every time; a refusal is final.";
 
-/** What commands can reach in this run, and what they get more if the user allows it. */
+/** Describes the resources that commands can reach in this run, and further ones that the user can allow. */
 async function wallsText({ programWalls, isRootOpen }: EnvironmentView): Promise<string> {
   if (!programWalls) return "Commands in cwd.";
   const { network, loopback, unix, leftOut, unwalled } = await programWalls();

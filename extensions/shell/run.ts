@@ -11,7 +11,7 @@ import { existsSync } from "node:fs";
 import { realpath } from "node:fs/promises";
 import ownPath, { relative, resolve } from "node:path";
 
-/** How long a command may run, unless the call says otherwise. */
+/** Limits the run time of a command, unless the call says otherwise. */
 const RUN_MS = 120_000;
 
 export interface ShellRunOptions extends CommandOptions {
@@ -82,7 +82,7 @@ export interface CommandOptions extends Pick<SpawnOptions, "timeoutMs" | "cwd" |
 
 const OF_ONE = "network for this command", LONGEST_SCOPE = 300;
 
-/** What a command reads in a file that is hidden from it; a comment in most formats. */
+/** A command reads this text in a file that is hidden from it; most formats take it as a comment. */
 const INSTEAD = "# Hidden from commands: shell.run(command, {secrets: [path]}) asks the user for it\n";
 
 type Spawn = NonNullable<EnvironmentView["spawn"]>;
@@ -94,8 +94,7 @@ interface Allowed {
   readonly all: boolean;
 }
 
-/** How to run a command. Rejects if a rule refuses it, if commands cannot run, or if the user does not allow what it
- * asks for. */
+/** Returns the way to run a command. Rejects if a rule refuses it, if commands cannot run, or if the user refuses. */
 export async function allowed(
   env: EnvironmentView,
   command: ShellCommand,
@@ -139,7 +138,8 @@ export async function allowed(
   return { spawn: run, all };
 }
 
-/** What the command gets beyond the usual; the user is asked for what the settings do not give. */
+/** Returns the permissions of the command beyond the usual ones; the user is asked for each that the settings do not
+ * give. */
 async function approved(
   env: EnvironmentView,
   { shown, argv, network = false, write = [], secrets = [], cwd, env: variables, stdin }: CommandOptions & {
@@ -314,8 +314,8 @@ interface Tests {
 /** Test runners print their totals last. */
 const TAIL_CHARS = 4_000;
 
-/** How a command turned out, in a few words: "12 passed, 1 failed · exit code 1". "" if there is nothing to say. A test
- * that failed is a failure also if the exit code is that of another command, as in `npm test | tail`. */
+/** Describes the end of a command in a few words: "12 passed, 1 failed · exit code 1". "" if there is nothing to say.
+ * A failed test is a failure even if the exit code is that of another command, as in `npm test | tail`. */
 export function commandOutcome({ code, signal, timedOut, stdout, stderr }: CommandEnd): CallOutcome {
   const inStdout = testsIn(stdout);
   const tests = inStdout.passed === null && inStdout.failed === null ? testsIn(stderr) : inStdout;
@@ -369,14 +369,14 @@ function last(text: string, pattern: RegExp): number | null {
 }
 
 const DENIED = /operation not permitted|permission denied|read-only file system|\bE(?:PERM|ACCES|ROFS)\b/i;
-/** What git and others say of a repository that they cannot change. */
+/** Git and other programs report in these words that they cannot change a repository. */
 const REPOSITORY =
   /(?:\.git\b|\.husky|hooks|could not lock config|unable to create .*index\.lock).*read-only|read-only.*(?:\.git\b|\.husky|hooks)|device or resource busy/i;
 const ABSENT = /no such file or directory|\bENOENT\b/i;
 /** An absolute path outside the folders of the system, which commands can see. */
 const ELSEWHERE = /(?:^|[\s'"`])\/(?!(?:usr|bin|sbin|lib\w*|opt|etc|proc|dev)\/)\w/;
 const UNREACHED = /could not resolve|name resolution|getaddrinfo|network is unreachable/i;
-/** What a program says that asks a name server by UDP, which commands do not have. */
+/** Programs that ask a name server by UDP, which commands cannot reach, report it in these words. */
 const UNRESOLVED = /could not resolve|name resolution|getaddrinfo|EAI_AGAIN|dial udp|queryA+ E|bad address '/i;
 const TCP_ONLY =
   "Names are looked up over TCP, since commands have no UDP: a name that is right fails where the name server takes no TCP, and in programs that only ask by UDP (musl, Go without cgo, dig without +tcp)";

@@ -158,7 +158,7 @@ export async function readProjectFile(
   }
 }
 
-/** Where the links of a path lead, if that is below the folder; else null. */
+/** Returns the path with its links resolved, if it is below the folder; else null. */
 async function realInside(root: string, path: string): Promise<string | null> {
   try {
     const [top, real] = await Promise.all([Deno.realPath(root), Deno.realPath(path)]);

@@ -24,7 +24,7 @@ const FOUND = new WeakMap<EnvironmentView, Promise<Found>>();
 
 /** The folders beside the workspace's own ones whose instructions a conversation knows, with their text. */
 const KNOWN = new BoundedMap<string, Map<string, string>>(64);
-/** Of one conversation. */
+/** Limits the skills that are kept per conversation. */
 const MOST_KNOWN = 20, MOST_KNOWN_CHARS = 24_000;
 
 /** Keyed by the places: queries that start while the files are being read share the result. */
@@ -129,7 +129,7 @@ async function search(env: EnvironmentView): Promise<Found> {
   return { ...found, notes };
 }
 
-/** What other agents have in the home folder of the user is not for the other tenants of a server. */
+/** Skills of other agents in the user's home folder are not for the other tenants of a server. */
 function placesOf(
   { workspace, root, home = null, secrets, tenant }: EnvironmentView,
 ): Parameters<typeof findSkills>[0] {
@@ -179,7 +179,7 @@ async function tellInstructions(env: EnvironmentView, path: string): Promise<voi
   }
 }
 
-/** What the user was told in this process. */
+/** The user has received these warnings in this process; none is repeated. */
 const WARNED = new BoundedMap<string, true>(1_000);
 
 function warnOnce({ warn }: EnvironmentView, text: string): void {

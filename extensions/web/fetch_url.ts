@@ -23,7 +23,7 @@ interface FetchOptions {
 
 export interface Fetched extends Body {
   readonly status: number;
-  /** Where it came from, after redirects. */
+  /** The content came from this address, after redirects. */
   readonly url: URL;
   readonly headers: ReadonlyMap<string, string>;
 }

@@ -114,7 +114,7 @@ function isRefusal(error: unknown): boolean {
   return error instanceof Error && !(error instanceof Deno.errors.InvalidData) && !/certificate/i.test(error.message);
 }
 
-/** Without the brackets of IPv6. */
+/** The name has no brackets, which URLs put around IPv6. */
 const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[(.*)\]$/, "$1");
 const isAddress = (host: string): boolean => /^[\d.]+$/.test(host) || host.includes(":");
 
@@ -153,7 +153,7 @@ function matches(
   return name !== null && (below ? host.endsWith(`.${name}`) : host === name);
 }
 
-/** In the spelling of the URL parser: lower case, punycode, decimal numbers in addresses. */
+/** Spells a name like the URL parser does: lower case, punycode, decimal numbers in addresses. */
 function normal(name: string): string | null {
   const url = `http://${name}`;
   return URL.canParse(url) ? bare(new URL(url).hostname) : null;

@@ -54,7 +54,7 @@ class MarkdownWriter implements PageHandler {
   #base: URL;
   readonly #maxChars: number;
   readonly #stack: Element[] = [];
-  /** How many elements of a name are open, so that the stack is searched only for one that is there. */
+  /** Counts the open elements by name, so that the stack is searched only for a name that it contains. */
   readonly #open = new Map<string, number>();
   readonly #blocks: TextBlock[] = [];
   readonly #links = new Map<string, string>();
@@ -341,7 +341,7 @@ const INLINE: ReadonlySet<string> = new Set(
   ].join(" ").split(" "),
 );
 
-/** Which open elements a tag closes, up to the element that contains both. */
+/** A tag closes these open elements, up to the element that contains both. */
 const ENDS: Readonly<Record<string, { readonly names: readonly string[]; readonly within: readonly string[] }>> = {
   li: { names: ["li"], within: ["ul", "ol"] },
   dt: { names: ["dt", "dd"], within: ["dl"] },
@@ -383,7 +383,7 @@ class InlineText {
   #spaceAtEnd = true;
   #size = 0;
 
-  /** At least the number of characters that were added since `take`, addresses included. */
+  /** The size is at least the number of characters that were added since `take`, addresses included. */
   get size(): number {
     return this.#size;
   }
@@ -466,7 +466,7 @@ class TableText {
   readonly #rows: string[][] = [];
   /** The cells as the page has them, each once. */
   readonly #cells: string[] = [];
-  /** By column, a cell that reaches into the next rows. */
+  /** Maps a column to a cell that reaches into the next rows. */
   readonly #reaching: { readonly text: string; rows: number }[] = [];
   #caption = "";
   #left = 0;

@@ -29,7 +29,7 @@ import type { UnwalledMode } from "../extension/spawned.ts";
 export interface OpenRequest extends ConfigFlags {
   readonly db?: string | undefined;
   readonly cwd?: string | undefined;
-  /** What happens to commands where their wall is not whole, instead of what the settings say. */
+  /** Overrides the setting for commands whose wall is not whole. */
   readonly shell?: UnwalledMode | undefined;
   /** Whether Vis may change all of the repository around the workspace without a question. */
   readonly root?: boolean | undefined;
@@ -82,7 +82,7 @@ export interface ServiceRequest extends OpenRequest {
   readonly writable?: boolean | undefined;
 }
 
-/** Where the HTTP channel listens and how clients authenticate; the rest comes from the configuration. */
+/** Decides where the HTTP channel listens and how clients authenticate; the rest comes from the configuration. */
 export interface ServeRequest extends ServiceRequest {
   readonly host?: string | undefined;
   /** 0 picks a free port. */
@@ -99,7 +99,7 @@ export interface RunningServer {
   readonly url: string;
   /** Null if the server uses a list of tokens. */
   readonly token: string | null;
-  /** Where the token was set: a flag, a variable or a path. */
+  /** The token was set by a flag, a variable or a path. */
   readonly tokenFrom: string;
   readonly provider: string;
   readonly model: string;
@@ -213,7 +213,8 @@ export interface ConfigAdmin {
   keys(): Promise<readonly { readonly key: string; readonly doc: string; readonly choices: readonly unknown[] }[]>;
   /** The key of what clients offer to sessions, such as `mcpServers`; null if no extension takes it. */
   offered(kind: string): string | null;
-  /** With `write: false` it checks the change, and rejects as it would, but leaves the file as it is. */
+  /** Checks the change and stores it. `write: false` only checks: it rejects in the same way, but leaves the file as
+   * it is. */
   set(
     key: string,
     change: { readonly words: readonly string[]; readonly project: boolean; readonly write?: boolean },
@@ -226,7 +227,7 @@ export interface ConfigAdmin {
   distrust(path: string): Promise<boolean>;
 }
 
-/** What `app.ts` provides to a channel. `app.ts` builds the parts; a channel only requests them. */
+/** A channel requests its parts here; only `app.ts` builds them. */
 export interface Services {
   readonly version: VersionFacts;
   /** Rejects with `ConfigError`, `UsageError` (for an invalid folder) or `StoreError`. */

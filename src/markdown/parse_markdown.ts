@@ -8,7 +8,7 @@ import {
 } from "./tree.ts";
 import MarkdownIt, { type Token } from "markdown-it";
 
-/** What follows in a longer text is shown as written. */
+/** The rest of a longer text is shown as written. */
 const MAX_CHARS = 200_000;
 
 interface Reading {
@@ -219,7 +219,8 @@ function isLink(target: string): boolean {
   return LINK.test(target) && URL.canParse(target);
 }
 
-/** What cannot be opened is shown behind the label: a file, an anchor, or an address that would run something. */
+/** Returns the target to show behind the label if it cannot be opened: a file, an anchor, or an address that would
+ * run something. */
 function shownTarget(target: string, label: string): readonly MarkdownInline[] {
   if (target === "" || target === label) return [];
   return [{ kind: "text", text: label === "" ? target : ` (${target})` }];
@@ -274,7 +275,7 @@ function markdownTokens(text: string): readonly Token[] {
   return parser.parse(text, {});
 }
 
-/** What the word after a fence says. */
+/** Returns the language from the word after a fence. */
 function fenceLanguage(info: string): string {
   return parser.utils.unescapeAll(info).trim().split(/\s+/, 1)[0] ?? "";
 }

@@ -25,7 +25,7 @@ export interface MarkdownItem {
 
 export interface MarkdownTable {
   readonly kind: "table";
-  /** One for each column. */
+  /** Each column has one entry. */
   readonly sides: readonly ("left" | "center" | "right" | null)[];
   readonly head: readonly (readonly MarkdownInline[])[];
   /** Each row has as many cells as the head. */

@@ -178,8 +178,8 @@ function missingFolders({ tree }: FsContext, items: readonly ChangeItem[]): Chan
 /** Maximum size that one change may remove or move, so that it can be undone. */
 export const MAX_KEPT = 64 * 1024 * 1024;
 
-/** What is at a path that contains no link. Throws RangeError for more than `MAX_KEPT` bytes, and for anything but a
- * file, a folder or a link. */
+/** Reads the state of a path that contains no link. Throws RangeError for more than `MAX_KEPT` bytes, and for
+ * anything but a file, a folder or a link. */
 export async function takeSnapshot(
   context: Pick<FsContext, "tree" | "signal">,
   path: string,
@@ -209,7 +209,7 @@ interface HalfChanged {
   readonly path: string;
   readonly before: PathSnapshot;
   readonly after: State;
-  /** What it should become, if that is known. */
+  /** The state after the change, if it is known. */
   readonly made?: PathSnapshot | undefined;
   /** The other path from which its file was to be renamed. */
   readonly from?: string | undefined;
@@ -223,7 +223,7 @@ async function putBack(
   const place = { ...context, signal: undefined };
   const changed: ChangeItem[] = [];
   const befores = new Map(items.map(({ path, before }) => [path, before]));
-  /** Where files are that were renamed: by the path at which they were. */
+  /** Maps the old path of each renamed file to its new path. */
   const renamed = new Map<string, string>();
   for (const { path, before, after, made = null, from } of items) {
     const now = await current(place, path);

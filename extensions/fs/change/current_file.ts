@@ -134,7 +134,7 @@ interface Encodings {
   readonly encodingBefore?: string | undefined;
 }
 
-/** What a change does to a file, as a unified diff, which names the file that a link leads to; "" if nothing. */
+/** Returns a change of one file as a unified diff, which names the target of a link; "" if nothing changes. */
 export async function diffOf(
   { path, before, after }: Pick<ChangeItem, "path" | "before" | "after">,
   { encoding, encodingBefore }: Encodings = {},

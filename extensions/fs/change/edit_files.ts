@@ -94,7 +94,7 @@ async function draftOf(context: FsContext, place: WorkspacePath, encoding: strin
 export interface WriteOptions {
   /** Overrides the encoding of the file before, or UTF-8. */
   readonly encoding?: string | undefined;
-  /** What ends lines, instead of what ends those of the file before. */
+  /** Overrides the line ending of the existing file. */
   readonly eol?: "lf" | "crlf" | undefined;
 }
 
@@ -131,7 +131,7 @@ export async function writeFile(
   return result;
 }
 
-/** How the text of the file is written; that of a new one if there is none, or no text in it. */
+/** Returns the format of the file; UTF-8 if there is no file, or if it is not exactly a text. */
 function formatOf(
   before: CurrentFile | null,
   encodingBefore: string | undefined,

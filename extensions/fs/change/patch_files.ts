@@ -146,7 +146,7 @@ async function draftPart(context: FsContext, part: PatchPart, { drafts, isLeft }
   Object.assign(target, { after: made, isMade: to !== null });
 }
 
-/** What a part makes of a file or link. */
+/** Applies one part of a patch to a file or link. */
 async function changedBy(
   context: FsContext,
   { to, hunks, mode, isLink, isWhole }: PatchPart,

@@ -242,9 +242,9 @@ function modeOf(state: State): number | null {
 }
 
 interface Wanted {
-  /** What should be there now. */
+  /** The undo expects this state now. */
   readonly from: State;
-  /** What is to be there again. */
+  /** The undo restores this state. */
   readonly to: State;
   /** The file with several names that is or was there. */
   readonly fromLink: string | undefined;
@@ -302,18 +302,18 @@ function withContent(state: State, content: State | undefined): State {
 }
 
 interface UndoChoice {
-  /** How many of the latest changes; if absent, all of the newest `scope`. */
+  /** Limits the undo to the latest changes; if absent, it covers all of the newest `scope`. */
   readonly steps?: number | undefined;
   readonly scope?: "call" | "step" | "request" | undefined;
   /** These changes, as far as they are not undone yet. */
   readonly changes?: readonly string[] | undefined;
-  /** Only changes of this conversation: its id or a prefix of it. */
+  /** Limits the undo to this conversation: its id or a prefix of it. */
   readonly conversation?: string | undefined;
   /** Queries of which only changes before a time count. */
   readonly cuts?: readonly { readonly queryId: string; readonly at: number }[] | undefined;
   /** Undo the newest undo instead. */
   readonly redo?: boolean | undefined;
-  /** Also what an earlier undo left as it was. */
+  /** Includes paths that an earlier undo left unchanged. */
   readonly force?: boolean | undefined;
 }
 
@@ -346,7 +346,7 @@ interface OpenChange extends Checkpoint {
 
 /** Changes that are not undone, oldest first. Redoing a change makes it available for undo again. */
 export function openChanges(all: readonly Checkpoint[]): OpenChange[] {
-  /** What each undo of a change left of it, the newest last. */
+  /** Maps the id of a change to the items that each of its undos left unchanged, the newest undo last. */
   const left = new Map<string, (readonly string[])[]>();
   const byId = new Map(all.map((one) => [one.id, one]));
   for (const { change, of, kept = [] } of all) {

@@ -34,7 +34,7 @@ export async function applyHunks(
 interface Lines {
   /** Each with its `\r` if it has one; the last one too if it would have one when terminated. */
   readonly lines: string[];
-  /** What new lines end with, before the line feed. */
+  /** New lines get this before their line feed: `\r` or nothing. */
   readonly end: string;
   ended: boolean;
 }
@@ -175,8 +175,8 @@ const MAX_PLACES = 50;
 const MAX_LINE = 160;
 const AROUND = 3;
 
-/** Where most lines of a hunk match, and what is found instead of the first line that does not. For the error when a
- * hunk matches nowhere. */
+/** Finds the place where most lines of a hunk match, and the text in place of the first line that differs. The error
+ * uses it when a hunk matches nowhere. */
 async function nearestHunk(
   lines: readonly string[],
   { old, pace }: { readonly old: readonly string[]; readonly pace: Pace },

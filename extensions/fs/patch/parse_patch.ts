@@ -4,7 +4,7 @@ import { normalize } from "node:path/posix";
 export interface PatchHunk {
   /** 1-based line in the old text, if the patch contains one. */
   readonly line: number | null;
-  /** Without the line feed, but with the carriage return that the patch has before it. */
+  /** The lines have no line feed, but keep the carriage return that the patch has before it. */
   readonly old: readonly string[];
   readonly new: readonly string[];
   /** Whether a line ending follows the last new line, if that is the last of the file; null if the patch does not
@@ -14,7 +14,6 @@ export interface PatchHunk {
   readonly below?: readonly string[];
 }
 
-/** What a patch does to one file. */
 export interface PatchPart {
   /** Null for a new file. */
   readonly from: string | null;
@@ -399,7 +398,7 @@ const PREFIXES = new Set([
   "w/ c/",
   "w/ o/",
 ]);
-/** In the order in which git prints them, with their values. */
+/** The keys are in the order in which git prints them. */
 const EXTENDED = {
   "old mode": /^\d{6}$/,
   "new mode": /^\d{6}$/,
@@ -441,7 +440,7 @@ class FileHead {
     return this.#names !== null;
   }
 
-  /** For an error. */
+  /** Names the file in an error. */
   get shown(): string {
     return this.#names?.to ?? this.#names?.from ?? this.#git?.name ?? this.#values.get("rename to") ?? "";
   }
@@ -464,7 +463,7 @@ class FileHead {
     else this.#names = { from: from && withoutFolder(from), to: to && withoutFolder(to) };
   }
 
-  /** What the patch does to the file. Throws Error if lines are missing for that. */
+  /** Returns the change that the patch makes to the file. Throws Error if it lacks lines that this needs. */
   part(hunks: readonly PatchHunk[]): PatchPart {
     const { from, to, isCopy } = this.#places();
     const mode = this.#mode();

@@ -11,7 +11,7 @@ export interface TextReplacement {
 
 const MAX_SHOWN = 6;
 const MAX_LINE = 120;
-/** What is written has at most 16 MB, and a character has at least one byte. */
+/** A written text has at most 16 MB, and a character has at least one byte. */
 const MAX_TEXT = 16 << 20;
 
 /** The text after one replacement. If `old` is missing or not unique, it rejects with Error that says what to do. In
@@ -94,7 +94,7 @@ const MAX_PRODUCT = 20_000_000;
 const SLICE = 1 << 15;
 const MAX_PLACES = 1_000_000;
 
-/** Where a part occurs in a text, without overlaps. Takes linear time in the two lengths, with pauses. */
+/** Returns the positions of a part in a text, without overlaps. Takes linear time in the two lengths, with pauses. */
 export async function findText(
   text: string,
   part: string,
@@ -214,7 +214,8 @@ async function nearestStart(
   return best === null ? null : { lines, start: best };
 }
 
-/** How many characters two lines have in common at their beginning and end; more than all for equal ones. */
+/** Counts the characters that two lines share at their beginning and end. A line that equals or contains the other
+ * scores higher. */
 function likeness(line: string, other: string): number {
   if (line === other) return other.length + 2;
   if (line.includes(other)) return other.length + 1;

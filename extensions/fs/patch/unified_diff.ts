@@ -41,7 +41,7 @@ function haveManyLines(texts: readonly string[]): boolean {
   return false;
 }
 
-/** How many lines the changed region has, from the first line that differs to the last one. */
+/** Counts the lines of the changed region, from the first line that differs to the last one. */
 function regionCounts(before: string, after: string): string {
   const shorter = Math.min(before.length, after.length);
   let head = 0;

@@ -1,7 +1,6 @@
 import type { FsContext } from "../context.ts";
 import { readFile } from "./read_file.ts";
 
-/** Where a definition stands, and its text. */
 export interface FoundDefinition {
   readonly path: string;
   /** First and last line, 1-based. */
@@ -59,7 +58,7 @@ const TYPES = String.raw`(?:[\w$<>\[\],.&*?:~]+\s+){0,8}[*&]{0,3}`;
 const NO_DEFINITION =
   /^\s*(?:return|throw|await|yield|else|if|for|while|switch|catch|do|new|case|delete|typeof|import|from|using|assert|raise|print|echo|in|not|and|or|elif|elseif|elsif|when|match|unless|until|goto|sizeof)\b/;
 
-/** How a line defines a name, best first. */
+/** Returns the patterns of lines that define a name, best first. */
 function kindsOf(name: string): readonly (readonly [kind: Kind, pattern: RegExp])[] {
   const last = String.raw`${name}(?![\p{L}\p{N}_$])`;
   const of = String.raw`(?:function\s*\*\s*|${KEYWORD}(?:\s*\([^()]{0,200}\)\s*|\s*<[^<>]{0,200}>\s*|\s+))`;
@@ -100,7 +99,7 @@ const MAX_WORK = 20_000_000;
 /** The lines of a file, with what is in strings and comments told apart. */
 class SourceLines {
   readonly #lines: readonly string[];
-  /** Without strings and comments. */
+  /** These lines have no strings and comments. */
   readonly #code: readonly string[];
   /** Whether the line begins in a string or comment. */
   readonly #inside: readonly boolean[];

@@ -4,18 +4,18 @@ import type { FsContext } from "../context.ts";
 import { openFile, textOf } from "./read_place.ts";
 
 export interface ReadLinesOptions {
-  /** Where to begin, in bytes; 0 or the `next` of the previous piece. */
+  /** The piece begins at this byte: 0, or the `next` of the previous piece. */
   readonly at?: number | undefined;
-  /** How many lines at most. */
+  /** Limits the number of lines. */
   readonly count?: number | undefined;
   /** Overrides the encoding that the bytes show. */
   readonly encoding?: string | undefined;
 }
 
 interface LinePiece {
-  /** Without line ends. */
+  /** The lines have no line ends. */
   readonly lines: readonly string[];
-  /** Where the next piece begins; null at the end of the file. */
+  /** The next piece begins at this byte; null at the end of the file. */
   readonly next: number | null;
 }
 
@@ -68,7 +68,7 @@ export async function readLines(
   return { lines: linesOf(text), next: at + end < size ? at + end : null };
 }
 
-/** Where the line ends that begins at a byte; 0 if its end is not there. */
+/** Returns the end of the line that begins at a byte; 0 if the bytes do not contain its end. */
 function endOf(bytes: Uint8Array, from: number, feed: readonly number[]): number {
   const [first = LINE_FEED, second] = feed;
   for (let at = bytes.indexOf(first, from); at >= 0; at = bytes.indexOf(first, at + 1)) {

@@ -82,7 +82,7 @@ export function textOf(
   return decoded;
 }
 
-/** In which encoding this conversation read a file, if it is still the same. */
+/** Returns the encoding in which this conversation read a file, if the file is unchanged. */
 export function knownEncoding(context: FsContext, { real }: Pick<WorkspacePath, "real">): string | undefined {
   return context.ledger.find(context.conversationId, `${context.root}/${real}`)?.encoding ?? undefined;
 }

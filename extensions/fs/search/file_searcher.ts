@@ -5,9 +5,8 @@ import type { SearchOrder, SearchPiece, SearchReply } from "./search_worker.ts";
 import { decodeText, type Pace } from "@vis/extension";
 import { clearTimeout, setTimeout } from "node:timers";
 
-/** What becomes of the hits. */
 export interface HitTaker {
-  /** How many are of use one by one. */
+  /** The taker uses at most this many hits; further ones are only counted. */
   readonly most: number;
   /** True if no more are needed. */
   readonly full: boolean;
@@ -27,7 +26,7 @@ interface FileSearchOptions {
 }
 
 interface Candidate {
-  /** As shown in hits. */
+  /** Hits show this path. */
   readonly path: string;
   readonly real: string;
 }
@@ -41,7 +40,7 @@ export class FileSearcher implements Disposable {
   readonly #matcher: LineMatcher;
   readonly #worker: SearchWorkerLink | null;
   readonly #flying: Promise<void>[] = [];
-  /** For the next message to the worker. */
+  /** These pieces are sent with the next message to the worker. */
   #gathered: SearchPiece[] = [];
   #chars = 0;
   readonly #tree: Tree & Disposable;
@@ -130,8 +129,8 @@ interface ScanOptions {
   readonly take: (text: string, isLast: boolean) => Promise<boolean>;
 }
 
-/** As much as `fs.readFile` reads whole, so that both see the encoding of a file by the same bytes. Pieces of a larger
- * file are decoded one by one, like the lines that are read of it. */
+/** A piece is as large as a file that `fs.readFile` reads whole, so that both detect the encoding from the same
+ * bytes. Pieces of a larger file are decoded one by one, like its lines. */
 const PIECE_BYTES = 1024 * 1024;
 /** Enough to see whether characters have two bytes. */
 const HEAD_BYTES = 64 * 1024;
@@ -185,7 +184,7 @@ function wideEncodingOf(bytes: Uint8Array): string | undefined {
   return encoding.startsWith("utf-16") ? encoding : undefined;
 }
 
-/** Where the last line in some bytes ends. A longer line is cut between two characters. */
+/** Returns the end of the last line in some bytes. A longer line is cut between two characters. */
 function endOfLines(bytes: Uint8Array, wide: string | undefined): number {
   if (wide === undefined) {
     const end = bytes.lastIndexOf(LINE_FEED) + 1;

@@ -27,7 +27,6 @@ const MAX_NAMED = 5;
 /** Most lines before and after each hit. */
 const MAX_CONTEXT = 200;
 
-/** Where `count` searches. */
 export type CountOptions = Omit<GrepOptions, "context" | "limit">;
 
 /** Matching lines: the first ones up to the limit, or all of them. Throws RangeError if no limit was asked for and
@@ -48,7 +47,7 @@ export async function grep(context: FsContext, pattern: string, options: GrepOpt
   return tally.hits();
 }
 
-/** How many lines match. */
+/** Counts the lines that match. */
 export async function count(context: FsContext, pattern: string, options: CountOptions = {}): Promise<number> {
   const pace = new Pace(context.signal);
   let lines = 0;
@@ -99,7 +98,8 @@ interface Candidate {
   readonly named: boolean;
 }
 
-/** What a search left out. A path that cannot be searched is an error if it is the only one, or if none can. */
+/** Collects the paths that a search left out. One of them is an error only if it is the only path, or if every path
+ * failed. */
 class Unsearched {
   readonly #note: FsContext["note"];
   readonly #paths: number;
@@ -205,7 +205,6 @@ function globOf(workspace: Workspace, glob: string | readonly string[]): GlobMat
   );
 }
 
-/** How many hits are listed if no limit is asked for. */
 const DEFAULT_HITS = 500;
 /** Limit of the text of all hits together, in characters. */
 const MAX_CHARS = 16 * 1024 * 1024;
@@ -222,7 +221,7 @@ class HitTally {
     this.#limit = limit;
   }
 
-  /** How many hits are listed at most. */
+  /** The list has at most this many hits. */
   get most(): number {
     return this.#limit ?? DEFAULT_HITS;
   }

@@ -26,7 +26,7 @@ interface ScanOptions {
 
 /** Longer lines are searched in parts, since the time of one search grows with the length. */
 const PART = 16 * 1024;
-/** As much as is checked at once for the absence of hits. */
+/** This much text is checked at once for the absence of hits. */
 const CHECKED = 64 * 1024;
 const MAX_CHARS = 500;
 const LEAD = 120;
@@ -190,7 +190,7 @@ export class LineMatcher {
     return this.#plain !== null ? line.includes(this.#plain) : this.#expression.test(line);
   }
 
-  /** Where the first match in a line starts; 0 if there is none. */
+  /** Returns the position of the first match in a line; 0 if nothing matches. */
   startIn(line: string): number {
     if (this.#plain !== null) return Math.max(0, line.indexOf(this.#plain));
     const matcher = this.#expression.matcher(line);
@@ -218,7 +218,7 @@ function compile(
   throw new RangeError(`Cannot use pattern ${pattern}: its repetitions stand for too many states`);
 }
 
-/** For each alternative of a pattern, a text that every match contains; empty if one has none. */
+/** Returns a text that every match contains, for each alternative of a pattern; empty if an alternative has none. */
 function neededTexts(pattern: string): readonly string[] {
   if (/\(\?(?![:P<])|\\Q/.test(pattern)) return [];
   const found: string[] = [];

@@ -16,7 +16,7 @@ export type SearchOrder =
     readonly pattern: string;
     readonly options: MatchOptions;
     readonly context: number;
-    /** How many hits are returned per file; further ones are counted. */
+    /** Limits the hits that are returned per file; further ones are counted. */
     readonly most: number;
   }
   | { readonly type: "pieces"; readonly pieces: readonly SearchPiece[] };

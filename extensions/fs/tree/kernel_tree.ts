@@ -245,7 +245,7 @@ class KernelFolder extends KernelEntry implements OpenFolder {
     }
   }
 
-  /** What root makes in the folder of another user belongs to that user, as in a container. */
+  /** Files that root creates in the folder of another user belong to that user, as in a container. */
   get #ownerOfNew(): NonNullable<NewFile["owner"]> | null {
     const { uid, gid } = this.facts;
     return IS_ROOT && uid !== 0 ? { uid, gid } : null;

@@ -12,7 +12,7 @@ export interface Facts {
   readonly mode: number;
   readonly uid: number;
   readonly gid: number;
-  /** How many names it has. */
+  /** Counts the names (hard links) of the entry. */
   readonly names: number;
   /** Whether something is mounted there. */
   readonly isMount: boolean;
@@ -42,7 +42,7 @@ export class FolderTooLarge extends RangeError {
 /** A regular file, open for reading. */
 export interface OpenFile extends Disposable {
   readonly facts: Facts;
-  /** How many bytes were read; 0 at the end. */
+  /** Returns the number of bytes read; 0 at the end. */
   read(into: Uint8Array<ArrayBuffer>): number;
   /** Goes on from this byte of the file. */
   seek(to: number): void;
@@ -59,7 +59,7 @@ export interface NewFile {
   readonly mode: number | null;
   /** The owner to set, if permitted. */
   readonly owner: { readonly uid: number; readonly gid: number } | null;
-  /** To set, as far as that is permitted. */
+  /** They are set as far as the system permits it. */
   readonly attributes?: Attributes | undefined;
 }
 
@@ -165,7 +165,7 @@ function escaped(bytes: Uint8Array): string {
   return text;
 }
 
-/** How many bytes a character that begins here has; 0 if none begins. */
+/** Returns the number of bytes of the character that begins here; 0 if no character begins. */
 function lengthAt(bytes: Uint8Array, at: number): number {
   const first = bytes[at] ?? 0;
   const length = first < 0x80 ? 1 : first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc2 ? 2 : 0;
@@ -186,7 +186,7 @@ function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
 
 const SLICE = 1024 * 1024;
 
-/** In slices: a megabyte takes less than a millisecond, and another thread would take longer. */
+/** Hashes in slices: a megabyte takes less than a millisecond, and another thread would take longer. */
 export async function sha256Of(bytes: Uint8Array): Promise<string> {
   const hash = createHash("sha256");
   const pace = new Pace();

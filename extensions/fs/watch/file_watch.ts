@@ -6,7 +6,7 @@ import { GitContents } from "./git_contents.ts";
 import { type Difference, isFolderStamp, isSameStamp, type Stamp, WorkspaceLook } from "./workspace_look.ts";
 import { type EnvironmentView, type FileChanges, isSecretFile, messageOf, Pace, reasonOf } from "@vis/extension";
 
-/** What is kept of one report so that it can be undone: files, their bytes before and after, and bytes of one. */
+/** A report keeps at most this much for its undo: items, their bytes before and after, and the bytes of one file. */
 const MOST_ITEMS = 2_000, MOST_BYTES = 64 << 20, MOST_OF_FILE = 16 << 20;
 /** Contents that git does not have, kept in memory in case a command changes them. */
 const KEPT_FILES = 2_000, KEPT_BYTES = 32 << 20, KEPT_OF_FILE = 1 << 20;
@@ -25,7 +25,7 @@ interface Changed extends Difference {
   /** Undefined if it is not known. */
   readonly old: PathSnapshot | undefined;
   readonly now: PathSnapshot | undefined;
-  /** Where the file was before. */
+  /** The file had this path before it was moved. */
   readonly from?: string;
 }
 
@@ -62,7 +62,7 @@ export class FileWatch {
     this.#running--;
   }
 
-  /** What has changed since the last report, or since the commands began; null if nothing. */
+  /** Returns the changes since the last report, or since the commands began; null if nothing changed. */
   async report(context: FsContext, spawn: EnvironmentView["spawn"]): Promise<FileChanges | null> {
     if (!this.#isOpen) return null;
     const found = await this.#next(context);
@@ -138,7 +138,7 @@ export class FileWatch {
     return isStored ? report : { ...report, notUndoable: report.files };
   }
 
-  /** With what the entries were and are. */
+  /** Returns the differences with the contents before and after. */
   async #contents(
     { tree }: FsContext,
     found: readonly Difference[],
@@ -197,7 +197,7 @@ export class FileWatch {
   }
 }
 
-/** Which file it is, as it was. */
+/** Identifies a file in one state. */
 function fileOf(stamp: Stamp): string {
   return [stamp[AT.inode], stamp[AT.size], stamp[AT.modified]].join();
 }
@@ -210,7 +210,7 @@ function fileSnapshot(stamp: Stamp, bytes: Uint8Array<ArrayBuffer>): NonNullable
   return { kind: "file", bytes, mode: (stamp[AT.mode] ?? 0) & MODE, owner: null };
 }
 
-/** What a look has just seen; undefined if it cannot be read, or is larger. */
+/** Reads the content that a look has just seen; undefined if it cannot be read, or is too large. */
 function snapshotAt(
   tree: Tree,
   path: string,

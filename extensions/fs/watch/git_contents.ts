@@ -147,7 +147,7 @@ function entriesOf(
   return found;
 }
 
-/** What `git cat-file --batch` prints, by hashes. */
+/** Parses the output of `git cat-file --batch` into contents by hash. */
 function objectsIn(output: Uint8Array<ArrayBuffer>): ReadonlyMap<string, Uint8Array<ArrayBuffer>> {
   const found = new Map<string, Uint8Array<ArrayBuffer>>(), decoder = new TextDecoder("latin1");
   for (let at = 0; at < output.length;) {

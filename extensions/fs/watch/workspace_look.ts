@@ -43,7 +43,7 @@ export class WorkspaceLook {
   readonly #tree: Tree;
   readonly #top: IgnoreRules;
   #folders: ReadonlyMap<string, Seen> | null = null;
-  /** What Vis itself has made since the last look. */
+  /** Vis itself has made these entries since the last look. */
   readonly #accepted = new Map<string, Stamp | null>();
   readonly #root: string;
   /** The folder that is looked at first, and that contains all others. */
@@ -98,7 +98,7 @@ export class WorkspaceLook {
     return hasRules ? all.filter(({ path, after }) => after !== null || this.stamp(path) === null) : all;
   }
 
-  /** What is at a path now. */
+  /** Returns the stamp of the entry at a path; null if it does not exist. */
   stamp(path: string): Stamp | null {
     const at = path.lastIndexOf("/"), into = new Float64Array(STAMP);
     this.#tree.stamps(at < 0 ? "." : path.slice(0, at), [nameBytes(`${path.slice(at + 1)}\0`)], into);

@@ -162,7 +162,7 @@ function codeOf(answer: URLSearchParams): { readonly authorizationCode: string; 
 }
 
 interface RedirectListener extends AsyncDisposable {
-  /** Where the browser is sent after the login. */
+  /** The browser is sent to this address after the login. */
   readonly address: string;
   /** The parameters of the first request with the right state. */
   readonly answer: Promise<URLSearchParams>;

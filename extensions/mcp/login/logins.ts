@@ -86,7 +86,7 @@ export class ServerLogin implements AuthProvider {
   }
 }
 
-/** What a login leaves: enough to renew it without asking. */
+/** A login stores enough to renew it without asking. */
 export interface Login {
   /** Address of the server; its tokens go to no other address. */
   readonly url: string;

@@ -250,7 +250,7 @@ async function rootOf(settings: Settings): Promise<CheckResult> {
   }
 }
 
-/** Where a provider's key goes, if a variable of the environment concerns it. */
+/** Returns the address that receives a provider's key, if a variable of the environment concerns it. */
 async function addressOf(name: string, settings: Settings): Promise<string | undefined> {
   const keys = await new AppProviderAdmin(settings).keys();
   return keys.find(({ provider }) => provider === name)?.address;

@@ -22,7 +22,7 @@ const BELOW = /<path>[\\/](?:[^\s"'`,;:()<>]|[^\S\n](?=[^\n"'`,;:()<>]*[\\/]))*/
 
 interface ReportFacts {
   readonly checks: readonly CheckResult[];
-  /** What the probe of Seatbelt saw; null on other systems. */
+  /** The probe of Seatbelt returned this; null on other systems. */
   readonly seatbelt: Pick<SeatbeltWalls, "reason" | "probe"> | null;
 }
 

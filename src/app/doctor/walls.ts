@@ -81,7 +81,7 @@ const TIMEOUT_MS = 10_000, EXTENSION_MS = 120_000;
 interface Options {
   readonly parts: ShippedParts & { readonly env: EnvironmentVariables };
   readonly signal?: AbortSignal | undefined;
-  /** That of the machine, unless a test sets another. */
+  /** A test may replace the state of the machine. */
   readonly state?: () => Promise<WallState>;
 }
 
@@ -197,7 +197,7 @@ async function askExtensions(
   return (await Promise.all(asked)).flat();
 }
 
-/** What decides whether programs get a whole wall on this machine. */
+/** These facts decide whether programs get a whole wall on this machine. */
 export interface MachineFacts {
   readonly os: typeof Deno.build.os;
   /** The executable of Vis, whose programs get the wall. */
@@ -237,7 +237,7 @@ function machineFacts(): MachineFacts {
   };
 }
 
-/** What makes the wall whole, as a sentence with a command; the first that is missing counts. */
+/** Returns the first missing step towards a whole wall, as a sentence with a command. */
 export function wholeWallFix(
   facts: MachineFacts,
   { landlock, mode }: {

@@ -61,7 +61,7 @@ export async function checkExtensions(
   ];
 }
 
-/** What `activate`, `extend`, `prompt` and `nudge` throw. */
+/** Runs `activate`, `extend`, `prompt` and `nudge`, and collects the errors that they throw. */
 async function run(
   own: readonly Extension[],
   { active, view }: { readonly active: ActiveExtensions; readonly view: EnvironmentView },
@@ -269,7 +269,7 @@ async function outcome(what: string, run: () => unknown): Promise<ExtensionCheck
 /** The version whose types an editor loads; `z` of `@vis/extension` is the one in the program. */
 const ZOD = "npm:zod@4.6.7";
 
-/** What an extension imports: the file with its types in a new folder, and its source here. */
+/** Maps the modules that an extension imports to files with their types; `source` is the place of the types here. */
 const TYPE_FILES = {
   "@vis/extension": {
     file: "vis-extension.d.ts",

@@ -175,7 +175,7 @@ export function parentOf(traceparent: string | null): SpanContext | null {
 export type Attribute = string | number | boolean | readonly string[];
 type SpanKind = "internal" | "server" | "client";
 
-/** What a span passes on to its children, and to other processes. */
+/** A span passes this on to its children, and to other processes. */
 export interface SpanContext {
   /** 32 and 16 hexadecimal digits. */
   readonly traceId: string;

@@ -79,7 +79,7 @@ async function routerOf(
   return new Router({ routes, limits, notes: said, patienceMs, log: createLog("provider") });
 }
 
-/** Where requests go, if the environment moves them or tries to. */
+/** Returns a note about the address of requests, if the environment moves it or tries to. */
 function addressNotes({ name, baseUrl, addressFrom, addressNote }: ResolvedProvider): readonly string[] {
   if (addressNote !== "") return [addressNote];
   return addressFrom === "" ? [] : [`${name} is at ${URL.parse(baseUrl)?.host} (${addressFrom})`];

@@ -25,9 +25,9 @@ export interface ChosenProviders {
 
 interface ChooseParts extends ResolveParts {
   readonly settings: ResolveParts["settings"] & Pick<Settings, "apiKey"> & Partial<Pick<Settings, "layers">>;
-  /** Where to look for model servers on this machine; their usual ports if omitted. */
+  /** Model servers on this machine are searched at these addresses; at their usual ports if omitted. */
   readonly addresses?: readonly LocalAddress[] | undefined;
-  /** How long they have to answer. */
+  /** Limits the time that they have to answer. */
   readonly probeMs?: number | undefined;
 }
 
@@ -316,7 +316,7 @@ export interface ResolvedProvider {
   readonly baseUrl: string;
   /** The variable that the address comes from; "" for one of the settings or the preset. */
   readonly addressFrom: string;
-  /** What the user should know about the address; "" if nothing. */
+  /** The user should read this note about the address; "" if there is none. */
   readonly addressNote: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly need: Preset["key"];
@@ -411,7 +411,7 @@ export function isProvider(name: string, { providers }: Settings["config"]): boo
   return Object.hasOwn(PRESETS, name) || providers.some((one) => one.name === name);
 }
 
-/** How to provide a missing key. */
+/** Advises the user how to provide a missing key. */
 export function keyAdvice({ name, keyNames, need }: ResolvedProvider): string {
   const [first] = keyNames;
   const login = `vis auth login ${name}`;

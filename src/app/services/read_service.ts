@@ -39,7 +39,7 @@ function lockedBy(
   return undefined;
 }
 
-/** What a channel that serves others starts with. */
+/** A channel that serves others starts with these parts. */
 interface Service<R extends OpenRequest> {
   /** Includes the requirements of the profile. */
   readonly request: R;

@@ -14,7 +14,7 @@ interface ReadinessParts {
   /** Starts a sandbox with the required walls, and ends it. Rejects if that fails. */
   readonly trySandbox: () => Promise<void>;
   readonly now: () => number;
-  /** What happened to the files of the open database, or why its server stores nothing; "" if all is well. */
+  /** Reports what happened to the files of the open database, or why its server stores nothing; "" if all is well. */
   readonly fileFault: () => string | Promise<string>;
   /** Free bytes where a file is; replaced in tests. */
   readonly freeBytes?: (path: string) => Promise<number>;

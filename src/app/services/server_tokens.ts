@@ -66,7 +66,7 @@ async function withSigned(source: TokenSource, { jwt, quota }: Config["server"])
 
 interface ServerToken {
   readonly token: string;
-  /** Its source: a flag, a variable or a path. */
+  /** The token comes from a flag, a variable or a path. */
   readonly from: string;
   readonly notes: readonly string[];
 }

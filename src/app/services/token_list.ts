@@ -9,11 +9,11 @@ import { sharedFileNotes } from "../../domain/kit/files.ts";
 import { DEFAULT_TENANT, TENANT_NAME, TENANT_RULE } from "../../domain/kit/ids.ts";
 import type { Log } from "../../logging/log.ts";
 
-/** How long a list counts as current. */
+/** A list counts as current for this long. */
 const LOOK_AGAIN_MS = 1_000;
 const MAX_TOKENS = 1_000;
 
-/** In the place of a tenant: all of them. */
+/** This value in place of a tenant means all tenants. */
 const ALL = "*";
 
 const limit = z.number().positive().nullable();
@@ -113,9 +113,9 @@ export class TokenList implements TokenSource {
 interface TokenFault {
   /** Whether the current file was not read. */
   readonly isUnread: boolean;
-  /** For the log. */
+  /** The log gets this reason. */
   readonly why: string;
-  /** For anyone: without the path. */
+  /** Everyone may see this reason, since it omits the path. */
   readonly shown: string;
 }
 

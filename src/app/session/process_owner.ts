@@ -4,7 +4,7 @@ import type { ProcessOwner } from "../../persistence/store.ts";
 import { PROC } from "../../processes/proc_files.ts";
 import { MacProcesses } from "../../processes/seatbelt/process_tree.ts";
 
-/** What a system says of processes. */
+/** Each system provides these facts about processes. */
 interface ProcessFacts {
   /** Names the boot of the machine and the namespace of its process ids: elsewhere an id means another process,
    * whatever the host names are. */
@@ -15,7 +15,7 @@ interface ProcessFacts {
 
 const UNKNOWN = { state: "", started: "" };
 
-/** As /proc has them: start times in clock ticks since the boot. */
+/** /proc gives start times in clock ticks since the boot. */
 const LINUX: ProcessFacts = {
   space: () => `${PROC.read("/proc/sys/kernel/random/boot_id").trim()} ${PROC.link("/proc/self/ns/pid")}`,
   statusOf: (pid) => {
@@ -64,7 +64,7 @@ export class OwnProcess {
     return this.#known ??= { host: hostname(), space: this.#space(), pid, started: this.#started(), session: 0 };
   }
 
-  /** Without the system's data, a name that no other process has, since none can check this one. */
+  /** Without the system's data, this returns a name that no other process has, since none can check this one. */
   #space(): string {
     try {
       return this.#facts.space();

@@ -37,7 +37,7 @@ export function userHooks(parts: HookParts): Around {
 /** The hooks of one query: one command at a time, in the order of events. */
 class QueryHooks {
   readonly #parts: HookParts;
-  /** For the user: failures, and the newest output of each command. */
+  /** The user reads these: failures, and the newest output of each command. */
   readonly #notes = new Map<string, string>();
   readonly #forModel = new Map<string, string>();
   readonly #changed = new Set<string>();

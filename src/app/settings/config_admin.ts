@@ -176,7 +176,7 @@ export class AppConfigAdmin implements ConfigAdmin {
     return [await this.#sections.defaults(), ...layers];
   }
 
-  /** Where a key leads. The extensions that were added are read only if it may be one of theirs. */
+  /** Resolves a key. Reads the added extensions only if the key may belong to one of them. */
   async #place(key: string, action: string): Promise<Place> {
     if (/["'[\]]/.test(key)) return { path: quotedPath(key, action), quoted: true };
     const namespace = (): string | undefined => this.#sections.path(key)[2];
@@ -241,7 +241,7 @@ export class AppConfigAdmin implements ConfigAdmin {
     throw new UsageError(`${asked}: ${unknown}; ${secret ? SAVES_KEYS : this.#hintFor(path, schema)}`);
   }
 
-  /** What may have been meant by a key that leads nowhere: the first wrong segment decides. */
+  /** Suggests the key that was probably meant by an unknown one: the first wrong segment decides. */
   #hintFor(path: readonly string[], schema: object): string {
     const places = settingList(schema).map(({ key }) => this.#sections.path(key.replaceAll("[]", ".0")));
     const depth = path.findIndex((_, at) => settingOf(path.slice(0, at + 1), schema) === null);

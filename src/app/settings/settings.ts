@@ -31,7 +31,6 @@ export interface Settings extends LoadedConfig, ChosenDatabase {
   readonly locked?: OpenRequest["locked"];
 }
 
-/** Where the database is. */
 interface ChosenDatabase {
   /** A file, ":memory:", or the URL of a PostgreSQL database without its password. */
   readonly database: string;

@@ -273,7 +273,7 @@ class VerifyingKey {
     this.#key = createPublicKey({ key: Buffer.concat([SPKI, bytes.subarray(10)]), format: "der", type: "spki" });
   }
 
-  /** What is wrong with the text of a `.minisig` file as a signature of these bytes; null if nothing is. */
+  /** Returns the reason why a `.minisig` text is not a signature of these bytes; null if it is one. */
   fault(bytes: Uint8Array, minisig: string): string | null {
     const [, own = "", comment = "", both = ""] = minisig.split(/\r?\n/);
     const signed = Buffer.from(own, "base64"), global = Buffer.from(both, "base64");
@@ -293,7 +293,7 @@ class VerifyingKey {
   }
 }
 
-/** As minisign prints it: the number is stored with its last byte first. */
+/** Writes the id like minisign: the number is stored with its last byte first. */
 function idOf(bytes: Buffer): string {
   return Buffer.from(bytes.subarray(2, 10)).reverse().toString("hex").toUpperCase();
 }

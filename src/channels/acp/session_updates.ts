@@ -8,14 +8,14 @@ import type { BlockResult, QueryEvent } from "../../domain/query/query_schemas.t
 
 const RESULT_CHARS = 8_000;
 
-/** What a block has done so far. */
+/** The progress of one block. */
 interface Call {
   readonly code: string;
   readonly tally: BlockTally;
   readonly edits: EditedText[];
 }
 
-/** What an editor shows for the events of a query. Blocks appear as calls of a tool that runs code, with the files that
+/** Shows the events of a query in an editor. Blocks appear as calls of a tool that runs code, with the files that
  * they change. */
 export class SessionUpdates {
   /** The folder that paths of changed files are relative to. */

@@ -5,7 +5,7 @@ import type { OpenRequest, Session } from "../channel.ts";
 
 export const UNTITLED = "New session";
 
-/** How long a session without a request can still be loaded after its connection has ended. */
+/** A session without a request can be loaded for this long after its connection has ended. */
 const EMPTY_MS = 7 * 86_400_000;
 const SWEPT = 100;
 
@@ -21,7 +21,7 @@ export interface OpenSession {
   offersMore: boolean;
 }
 
-/** How an editor identifies a session. */
+/** An editor identifies a session by these fields. */
 interface SessionRequest {
   /** Absolute; the working folder of the process if omitted. */
   readonly cwd?: string;

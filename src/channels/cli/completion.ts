@@ -13,7 +13,7 @@ interface Completion {
 
 interface Completions {
   readonly items: readonly Completion[];
-  /** What the shell completes itself. */
+  /** The shell itself completes these paths. */
   readonly paths: "files" | "folders" | "none";
 }
 
@@ -152,7 +152,7 @@ interface Wanted {
   readonly command: string;
   readonly name: string;
   readonly operands: readonly string[];
-  /** What was typed of it. */
+  /** The user has typed these letters of the word. */
   readonly start: string;
   /** The database and folder to read. */
   readonly flags: { readonly db?: string; readonly cwd?: string };

@@ -76,7 +76,7 @@ function quoted(text: string): string {
 }
 
 export interface DescribedRow {
-  /** As written on a command line. */
+  /** The term is spelled as on a command line. */
   readonly term: string;
   readonly about: string;
 }

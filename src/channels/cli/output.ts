@@ -1,4 +1,4 @@
-/** What commands print, and how they end: reports, JSON, interrupts, exit codes. */
+/** Prints the results of commands and ends them: reports, JSON, interrupts, exit codes. */
 import { type FaultKind, faultOf } from "../../domain/errors.ts";
 import { visibleText } from "../../domain/kit/text.ts";
 import type { QueryResult } from "../../domain/query/query_schemas.ts";
@@ -31,8 +31,8 @@ export function interrupt(io: Pick<Io, "onInterrupt">): Disposable & { readonly 
   return { signal: controller.signal, [Symbol.dispose]: stop };
 }
 
-/** What each exit code means, for the manual and the page of the command line. The help of `vis run` has them in
- * short. */
+/** The manual and the page of the command line explain each exit code with these texts. The help of `vis run` has
+ * them in short. */
 export const EXIT_CODES: readonly { readonly term: string; readonly about: string }[] = [
   { term: "0", about: "success: there is an answer, or the command did its work" },
   { term: "1", about: "the request failed or reached a limit; a check found a problem; a search found nothing" },

@@ -84,7 +84,7 @@ function whyNot(error: unknown): string {
 
 /** States in the kernel's own numbers. In the second, the client has closed its end. */
 const ESTABLISHED = "01", CLOSE_WAIT = "08";
-/** How often clients that wait for an answer are looked for, and connections that ask nothing. */
+/** Clients that left are looked for at the first interval, connections that ask nothing at the second. */
 const LEFT_MS = 500, IDLE_MS = 10_000;
 
 /** Calls `gone` when a client disconnects before its answer; the returned function stops watching. */
@@ -101,9 +101,9 @@ export interface OwnConnections {
 }
 
 export interface IdleLimits {
-  /** For the first request of a connection to arrive whole, without its body. */
+  /** The first request of a connection must arrive within this time, without its body. */
   readonly headMs: number;
-  /** For the next one. */
+  /** Each further request must arrive within this time. */
   readonly idleMs: number;
 }
 
@@ -124,10 +124,10 @@ interface Watched {
   readonly gone: () => void;
 }
 
-/** What the runtime's server does not know of its connections, from the system's table: which clients closed their end
- * while they wait for an answer, and on which connections no request has become whole for too long, which it ends.
- * Connections are told apart by the client's port. Two machines may use the same one: what is known of either counts
- * for both. */
+/** Reads facts from the system's table that the runtime's server lacks about its connections. It finds clients that
+ * closed their end while they wait for an answer. It ends connections on which no request has become whole for too
+ * long. The client's port identifies a connection. Two machines may use the same port: a fact about either then
+ * counts for both. */
 export class Connections {
   readonly #port: number;
   readonly #own: OwnConnections | null;

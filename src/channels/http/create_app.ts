@@ -25,7 +25,7 @@ import { Problem, problemOf } from "./problem.ts";
 /** Other methods would let callers choose labels of metrics. */
 const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PATCH", "PUT", "DELETE", "OPTIONS"]);
 
-/** How long a request waits for a lost database. Until that is noticed, some seconds more. */
+/** A request waits this long for a lost database. Some seconds more pass until the loss is noticed. */
 const PATIENCE_MS = 4_000;
 const CONVERSATION = "/api/v1/conversations/:id";
 
@@ -170,7 +170,7 @@ const SECURE_HEADERS: MiddlewareHandler = secureHeaders({
 /** Reads whose responses are streams or downloads. */
 const STREAMED = ["/api/v1/conversations/:id/queries/:queryId/events", "/api/v1/conversations/:id/export"];
 
-/** At once: for small bodies, waiting for Web Crypto takes longer than the digest. */
+/** The digest is synchronous: for small bodies, waiting for Web Crypto takes longer than the digest. */
 const DIGEST = {
   generateDigest: (body: Uint8Array) => new Uint8Array(createHash("sha256").update(body).digest()).buffer,
 };

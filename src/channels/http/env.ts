@@ -28,9 +28,9 @@ export interface HttpParts {
   readonly admin: Pick<ProviderAdmin, "models">;
   /** Lists extensions. */
   readonly extensions: Pick<ExtensionAdmin, "list">;
-  /** What the input of the page completes, in a workspace. */
+  /** Completes the input of the page in a workspace. */
   readonly suggestions: {
-    /** At most 50 paths that contain the letters, best first. */
+    /** Returns at most 50 paths that contain the letters, best first. */
     files(workspace: string, letters: string): Promise<readonly string[]>;
     /** The user's own prompts: `$ARGUMENTS` in a text stands for the words after the name. */
     prompts(
@@ -49,7 +49,7 @@ export interface HttpParts {
     request: Request,
     work: (routed: (route: string) => void) => Promise<Response>,
   ) => Promise<Response>;
-  /** What a query needs besides the database: by name, what is wrong with it, or "" if nothing is. Never rejects. */
+  /** Checks the needs of a query besides the database: maps each name to its fault, or to "". Never rejects. */
   readonly ready?: () => Promise<Readonly<Record<string, string>>>;
   /** Every request that reaches a conversation must carry one of these tokens. */
   readonly tokens: TokenSource;

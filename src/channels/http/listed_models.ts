@@ -4,7 +4,8 @@ import type { ProviderAdmin } from "../channel.ts";
 import { Problem } from "./problem.ts";
 
 const LIST_MS = 20_000;
-/** How long a list counts as current; after a name that it lacks, only for a moment: a model may have been added. */
+/** A list counts as current for this long; after a name that it lacks, only for a moment, since a model may have been
+ * added. */
 const CURRENT_MS = 300_000;
 const MOMENT_MS = 10_000;
 

@@ -24,13 +24,14 @@ export class TenantMetrics {
     for (const metrics of this.of(tenant)) metrics.event(event);
   }
 
-  /** What a caller may see, in the Prometheus text format; `running` is the number of running queries. */
+  /** Returns the numbers that a caller may see, in the Prometheus text format; `running` is the number of running
+   * queries. */
   async text({ tenant, all }: Pick<TokenGrant, "tenant" | "all">, running: number): Promise<string> {
     const [whole, own] = this.of(tenant);
     return await (all ? whole : own).text(running);
   }
 
-  /** Where something of a tenant is counted: those of the server, and those of the tenant. */
+  /** Returns the counters for an event of a tenant: the server's own and the tenant's. */
   of(tenant: string): readonly [Metrics, Metrics] {
     const own = this.#tenants.get(tenant) ?? new Metrics({ ...this.#options, load: null });
     this.#tenants.set(tenant, own);
@@ -44,7 +45,7 @@ const QUERY_BOUNDS = [.1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800];
 interface MetricsOptions {
   readonly version: string;
   readonly now: () => number;
-  /** What the nodes of the database do together, if there can be several. */
+  /** Reports the work of all nodes of the database; null if there can be only one. */
   readonly load: SharedQueries["load"] | null;
 }
 

@@ -8,8 +8,8 @@ import { Problem } from "./problem.ts";
 const KEPT_MS = 24 * 3_600_000;
 const KEPT_KEYS = 10_000;
 
-/** What a request began; null if a running query received the message. The run itself is not stored, since a key is
- * kept for a day. */
+/** A request began this query; null if a running query received the message. The run itself is not stored, since a
+ * key is kept for a day. */
 export type StartedQuery = { readonly queryId: string } | null;
 
 interface Known {

@@ -28,7 +28,7 @@ interface Described {
   readonly headers?: Readonly<Record<string, string>>;
   /** Statuses of errors that a client of this route should expect, besides those of every route. */
   readonly errors?: readonly (keyof typeof ERRORS)[];
-  /** What a successful request is answered with, by status; several if the client chooses. */
+  /** Maps the status of a successful answer to its content; several if the client chooses. */
   readonly [status: number]: Content | readonly Content[];
 }
 
@@ -44,9 +44,9 @@ const ERRORS = {
   422: "The idempotency key was used with another body",
   429: "Too many requests, or the quota of the token is exhausted; Retry-After says when to try again",
 };
-/** From the narrowest. */
+/** The scopes are in order, from the narrowest. */
 const SCOPES: readonly TokenScope[] = ["read", "write", "admin"];
-/** As the media type of an answer. */
+/** Answers with events have this media type. */
 export const EVENT_STREAM = "text/event-stream";
 const EVENTS = {
   $ref: "#/components/schemas/QueryEvent",
@@ -197,7 +197,7 @@ export function validJson<S extends z.ZodType>(schema: S): Valid<"json", S> {
   });
 }
 
-/** Like the validators of Hono; these throw `Problem`, and hono-openapi describes them. */
+/** Validates like the validators of Hono, but throws `Problem`, and hono-openapi describes it. */
 function valid<T extends "json" | "query", S extends z.ZodType>(
   { target, schema }: { readonly target: T; readonly schema: S },
   read: (c: Context<Env>) => unknown,
@@ -234,8 +234,7 @@ function checked(schema: z.ZodType, { value, what }: { readonly value: unknown; 
   });
 }
 
-/** What is wrong with a value that may be of several kinds: of the one that it is meant to be, if only one can be
- * meant. */
+/** Finds the fault in a value that may have several kinds: the fault for the intended kind, if only one is possible. */
 function innermost(issue: z.core.$ZodIssue): Pick<z.core.$ZodIssue, "path" | "message"> {
   const meant = issue.code === "invalid_union" ? issue.errors.filter(([first]) => first && first.path.length > 0) : [];
   const [[fault] = []] = meant;

@@ -41,7 +41,7 @@ export class Runs {
     return [...this.#running.values()].filter((by) => all || by.tenant === tenant).length;
   }
 
-  /** What a token has used today. */
+  /** Returns the amounts that a token has used today. */
   used(caller: Pick<TokenGrant, "name">): TokenUse {
     return this.#quotas.used(caller);
   }
@@ -138,7 +138,7 @@ type Ask = (
   approve: Approve,
 ) => Promise<QueryResult>;
 
-/** What is known about a query from its start. */
+/** These facts about a query are known from its start. */
 export interface Begun {
   readonly queryId: string;
   /** The conversation's first branch; it serves as its id. */

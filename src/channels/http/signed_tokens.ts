@@ -15,7 +15,7 @@ const ALGORITHMS = [
   ...["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"],
   ...["ES256", "ES384", "ES512", "EdDSA", "Ed25519"],
 ];
-/** How far the clocks of issuer and server may differ. */
+/** The clocks of issuer and server may differ by this much. */
 const SKEW_SECONDS = 60;
 /** The widest first. */
 const SCOPES: readonly TokenScope[] = ["admin", "write", "read"];
@@ -88,7 +88,7 @@ function faultOf(error: errors.JOSEError): string {
 
 /** Keys are read again after this. */
 const FRESH_MS = 600_000;
-/** How long the keys that were read last are used if they cannot be read again. */
+/** The keys that were read last are used for this long if they cannot be read again. */
 const HELD_MS = 24 * 3_600_000;
 /** Time between two attempts to read them. */
 const PAUSE_MS = 10_000;
@@ -101,7 +101,7 @@ const Discovery = z.object({ issuer: z.string(), jwks_uri: z.string() });
 
 interface KeySetOptions {
   readonly issuer: string;
-  /** Where the keys are; null if the discovery document of the issuer says it. */
+  /** The keys are at this address; null if the discovery document of the issuer names it. */
   readonly jwks: string | null;
   readonly now: () => number;
   readonly log: Log;

@@ -32,7 +32,7 @@ export interface TokenGrant {
 export interface TokenSource {
   /** Called for every request, so that a list can change while the server runs. Never rejects. */
   grants(): Promise<readonly TokenGrant[]>;
-  /** What is wrong with where the tokens come from, although they are valid; "" if nothing. Never rejects. */
+  /** Reports a fault of the source of the tokens, although they are valid; "" if there is none. Never rejects. */
   fault?(): Promise<string>;
   /** Checks a JSON Web Token; absent if they are not accepted. Throws `Problem`. */
   signed?(token: string): Promise<TokenGrant>;
@@ -89,7 +89,7 @@ export async function checkToken(
 
 const DAY_MS = 24 * 3_600_000;
 
-/** What a token has used today. */
+/** The amounts that a token has used today. */
 export type TokenUse = Readonly<Omit<Use, "day">>;
 
 /** Call once, when the query has ended or if it never began. */

@@ -2,7 +2,7 @@ import { BoundedMap } from "../../domain/kit/bounded_map.ts";
 import type { BotClock } from "./bot_api.ts";
 import type { ChatPlace } from "./read_update.ts";
 
-/** How often strangers receive the same notice, and how many notices all strangers receive per minute; known users
+/** Limits how often a person receives the same notice, and how many notices all receive per minute. Known users
  * receive them sooner. */
 const STRANGERS = { againMs: 600_000, perMinute: 10 }, KNOWN = { againMs: 60_000, perMinute: 30 };
 const KEPT = 1_000;

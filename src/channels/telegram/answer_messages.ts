@@ -22,7 +22,6 @@ interface ReplyOptions {
   readonly messenger: Messenger;
   /** Messages of the answer that already exist. */
   readonly ids: readonly number[];
-  /** As in an entry. */
   readonly progress: PendingMessage["progress"];
   /** Stores them, before anything is written into a new message. */
   readonly save: (change: Pick<PendingMessage, "replies" | "progress">) => Promise<void>;
@@ -173,7 +172,7 @@ function plain(answer: string): RichText {
 
 const SHOWN_CHARS = 3_000;
 
-/** What a chat shows of a running query, the given milliseconds after its message. */
+/** Returns the text that a chat shows of a running query, the given milliseconds after its message. */
 export function progressView(progress: QueryProgress, ms: number): string {
   const { step } = progress;
   const answer = progress.answer || progress.draft;
@@ -188,7 +187,7 @@ export function progressView(progress: QueryProgress, ms: number): string {
   return [head, ...lines.filter((line) => line !== "")].join("\n").toWellFormed();
 }
 
-/** What failed in a block that has ended; "" if nothing did. */
+/** Returns the failure in a block that has ended; "" if nothing failed. */
 function failureOf(block: StepBlock): string {
   const { text, isCode, ok } = blockLine(block);
   if (block.result === null || ok) return "";

@@ -140,7 +140,7 @@ export class TelegramError extends Error {
   override readonly name = "TelegramError";
   readonly code: TelegramErrorCode;
   readonly detail: TelegramErrorDetail;
-  /** How long Telegram asks to wait; 0 if it does not. */
+  /** Telegram asks to wait this long; 0 if it does not ask. */
   readonly retryAfterMs: number;
 
   constructor(
@@ -166,7 +166,7 @@ export function backoff(failures: number, random: () => number): number {
   return Math.round(backoffMs(failures, { ...WAITS, random }));
 }
 
-/** What it takes to wait for Telegram. */
+/** A call that waits for Telegram needs these parts. */
 export interface Waiting {
   readonly clock: BotClock;
   readonly log: Log;
@@ -193,7 +193,7 @@ export async function untilReached<T>(call: () => Promise<T>, { clock, log, note
 
 /** The bot's source of time and randomness. */
 export interface BotClock extends Clock {
-  /** From 0 to 1. */
+  /** Returns a number from 0 to 1. */
   random(): number;
 }
 

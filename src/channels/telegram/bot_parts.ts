@@ -6,7 +6,7 @@ import type { Messenger, Outbox } from "./messenger.ts";
 import type { ChatQuestions } from "./questions.ts";
 import type { ModelSessions } from "./sessions.ts";
 
-/** What the chats of one bot share. */
+/** The chats of one bot share these parts. */
 export interface BotParts {
   readonly api: BotApi;
   readonly inbox: Inbox;

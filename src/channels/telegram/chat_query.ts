@@ -72,7 +72,7 @@ export class ChatQuery {
     this.#cancel.abort();
   }
 
-  /** Like `Conversations.steer`, once the query has begun. */
+  /** Behaves like `Conversations.steer`, once the query has begun. */
   async steer(text: string): Promise<boolean> {
     await this.#begun.promise;
     return this.#running ? await this.#running.session.conversations.steer(this.#running.branch, text) : false;
@@ -251,7 +251,7 @@ function keyOf({ message, attempts = 1 }: PendingMessage): string {
   return `telegram/${message.chat.id}/${message.updateId}/${attempts}`;
 }
 
-/** In a group the model must know who is speaking. */
+/** Adds the speaker to the text in a group, where the model must know who is speaking. */
 function requestOf({ message: { text, files, from, chat } }: PendingMessage): string {
   const names = files.map(({ name }) => name).join(", ");
   const words = text.trim() === "" ? `Here is ${names}, sent without a message.` : text;

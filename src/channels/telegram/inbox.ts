@@ -51,8 +51,8 @@ interface Mark {
   readonly entries: readonly PendingMessage[];
 }
 
-/** What a bot must remember across restarts, in the database: which updates it has accepted, which are not answered
- * yet, and the conversation of each chat. An update is confirmed to Telegram only after it is stored here. */
+/** Stores in the database what a bot must remember across restarts: accepted updates, unanswered updates, and the
+ * conversation of each chat. An update is confirmed to Telegram only after it is stored here. */
 export class Inbox {
   readonly #states: StateStore;
   readonly #place: StatePlace;

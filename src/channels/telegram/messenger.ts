@@ -7,7 +7,7 @@ type SentText = Parameters<BotMethods["sendMessage"]>[0];
 
 export interface MessageButton {
   readonly text: string;
-  /** What Telegram sends back when it is pressed; at most 64 bytes. */
+  /** Telegram sends this text back when the button is pressed; at most 64 bytes. */
   readonly callback_data: string;
 }
 

@@ -34,7 +34,7 @@ import {
 import { ModelSessions } from "./sessions.ts";
 import { pollUpdates, receiveUpdate, setWebhook, type Webhook, webhookSecret } from "./updates.ts";
 
-/** By then the user has probably put the phone away. */
+/** After this time the user has probably put the phone away. */
 const LATE_MS = 10_000;
 
 export interface OpenTelegramOptions extends Pick<BotParts, "clock" | "log" | "quota" | "models"> {
@@ -49,7 +49,7 @@ export interface OpenTelegramOptions extends Pick<BotParts, "clock" | "log" | "q
   /** Opens a session with a model instead of the configured one. */
   readonly open: (model: string | null) => Promise<Session>;
   readonly shutdownMs: number;
-  /** As in `BotParts`; ten seconds if omitted. */
+  /** Overrides `lateMs` of `BotParts`; ten seconds if omitted. */
   readonly lateMs?: number;
   readonly note: (text: string) => void;
   /** Aborts the attempts to reach Telegram at startup. */
@@ -128,7 +128,7 @@ const LAST_WORDS_MS = 5_000;
 interface TelegramBotOptions {
   readonly parts: BotParts;
   readonly me: Me;
-  /** Where Telegram sends updates; with null the bot polls for them. */
+  /** Telegram sends updates to this address; with null the bot polls for them. */
   readonly webhook: Webhook | null;
   readonly note: (text: string) => void;
   /** Time for running queries at shutdown. */

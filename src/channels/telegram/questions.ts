@@ -41,7 +41,7 @@ export class ChatQuestions {
     this.#log = log;
   }
 
-  /** Like `Approve`. Rejects with `TelegramError` as well, if the chat accepts no message. */
+  /** Asks like `Approve`. Rejects with `TelegramError` as well, if the chat accepts no message. */
   async ask(
     question: ApprovalQuestion,
     { place, replyTo, signal }: {

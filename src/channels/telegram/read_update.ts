@@ -23,9 +23,9 @@ export interface Incoming {
   readonly chat: ChatPlace;
   readonly messageId: number;
   readonly from: { readonly id: number; readonly name: string };
-  /** Without the mention of the bot; "" for files without text. */
+  /** The text omits the mention of the bot; "" for files without text. */
   readonly text: string;
-  /** In lower case, without "/"; `text` is then what follows it. */
+  /** The command is in lower case, without "/"; `text` is then the rest. */
   readonly command: string | null;
   readonly files: readonly IncomingFile[];
   /** Messages with the same album id belong together. */
@@ -39,7 +39,7 @@ export function chatKey({ id, thread }: Pick<ChatPlace, "id" | "thread">): strin
   return thread === null ? `${id}` : `${id}:${thread}`;
 }
 
-/** What an update means to the bot. `place`, `messageId` and `userId` identify the recipient of an answer. */
+/** The bot handles an update as one of these. `place`, `messageId` and `userId` identify the recipient of an answer. */
 export type ReadUpdate =
   | { readonly kind: "message"; readonly message: Incoming; readonly reply: BotReply | null }
   | ({ readonly kind: "press" } & Press)

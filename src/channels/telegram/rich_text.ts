@@ -53,7 +53,7 @@ export class RichText {
     return this;
   }
 
-  /** As one message, measured in UTF-16 units like Telegram. */
+  /** Returns all of it as one message, measured in UTF-16 units like Telegram. */
   message(): RichMessage {
     const open = new Map<TextStyle, number>();
     const found: { readonly span: TextStyle; readonly offset: number; readonly length: number }[] = [];
@@ -92,7 +92,7 @@ export function renderMarkdown(markdown: string): RichText {
   return into;
 }
 
-/** Where blocks are added: `gap` separates paragraphs. */
+/** Blocks are added at this place; `gap` separates paragraphs. */
 interface Place {
   readonly into: RichText;
   readonly spans: Spans;
@@ -232,7 +232,7 @@ interface Cut {
   readonly mark: string;
   /** The minimum fill of a part. */
   readonly least: number;
-  /** Where to cut: `apart` outside code; `before` also in front of a block that fits into the next part. */
+  /** Allows a cut here: `apart` outside code; `before` also in front of a block that fits into the next part. */
   readonly place: "apart" | "before" | "anywhere";
 }
 
@@ -246,7 +246,7 @@ const CUTS: readonly Cut[] = [
   { mark: " ", least: 0.25, place: "anywhere" },
 ];
 
-/** From its first unit to the one after its last. */
+/** The block reaches from its first unit to the one after its last. */
 interface Block {
   readonly start: number;
   readonly end: number;

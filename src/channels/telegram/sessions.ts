@@ -44,7 +44,7 @@ export class ModelSessions {
     return await this.#held(model, { slot, work: async (opened) => await work(await opened) });
   }
 
-  /** Like `use`, for a query of a branch: no other session then holds anything of the branch. */
+  /** Behaves like `use`, for a query of a branch: no other session then holds anything of the branch. */
   async run<T>(
     { branchId }: Conversation,
     { model, work }: { readonly model: string | null; readonly work: (session: Session) => Promise<T> },

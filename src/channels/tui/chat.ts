@@ -52,7 +52,7 @@ interface ChatParts {
   readonly giveBack: (outgoing: Outgoing) => void;
 }
 
-/** What the conversation has taken, and facts of its newest iteration. */
+/** Counts the use of the conversation so far, with facts of its newest iteration. */
 export interface SessionSpend {
   readonly usage: Usage;
   /** Null if a price is unknown. */
@@ -79,7 +79,7 @@ export class ChatController {
   #last: RunningTurn | null = null;
   /** The last request on the screen. */
   #asked: TranscriptEntry | null = null;
-  /** What the next requests may take; null for the settings. */
+  /** Limits the next requests; null means the settings. */
   budget: RequestBudget = { steps: null, costUsd: null, reasoning: null };
 
   constructor(parts: ChatParts) {
@@ -107,7 +107,7 @@ export class ChatController {
     return this.#lastAnswer;
   }
 
-  /** For the line above the input. */
+  /** The line above the input shows this status. */
   get status(): { readonly phase: string; readonly ms: number; readonly asks: boolean; readonly title: string } {
     const running = this.#running;
     const ms = running ? Date.now() - running.since : 0;
@@ -115,7 +115,7 @@ export class ChatController {
     return { phase: running?.turn.phase ?? "", ms, asks, title: this.#branch?.title ?? "" };
   }
 
-  /** What the last request of this session changed in files, as unified diffs. */
+  /** Returns the changes of files by the last request of this session, as unified diffs. */
   get changes(): readonly string[] {
     return this.#last?.changes ?? [];
   }
@@ -265,7 +265,7 @@ export class ChatController {
     }, { refused: () => {} });
   }
 
-  /** One query from start to end. `refused`: it did not begin. */
+  /** Runs one query from start to end. `refused`: it did not begin. */
   async #work(
     begin: (options: AskOptions) => Promise<QueryResult>,
     { refused }: { readonly refused: () => void },

@@ -97,7 +97,7 @@ function waitingLine(
 }
 
 interface StatusFacts {
-  /** What is happening; "" for nothing. */
+  /** The line shows this phase; "" if nothing happens. */
   readonly phase: string;
   /** Time of the running query. */
   readonly ms: number;

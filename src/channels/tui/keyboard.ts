@@ -170,7 +170,7 @@ function pressed(data: string, key: string): boolean {
   return key.length === 1 ? data === key : matchesKey(data, key as KeyId);
 }
 
-/** What a key does on the screen itself; all other keys go to the input. */
+/** The screen itself handles these keys; all other keys go to the input. */
 type KeyAction = typeof RULES[number]["action"];
 
 /** `keys`: the user's own key for an action, in place of the usual one. */

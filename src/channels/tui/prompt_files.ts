@@ -16,7 +16,7 @@ export interface PromptFile {
 
 interface PromptFiles {
   readonly prompts: readonly PromptFile[];
-  /** Which folders have more than is read of them. */
+  /** Name the folders that contain more files than Vis reads. */
   readonly notes: readonly string[];
 }
 

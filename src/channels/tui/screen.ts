@@ -55,7 +55,7 @@ export interface ScreenParts {
   readonly clock?: Clock;
 }
 
-/** What the screen shows first. */
+/** The screen shows this first. */
 export interface ScreenStart {
   /** The conversation to continue; null for a new one. */
   readonly branch: Branch | null;

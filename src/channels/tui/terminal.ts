@@ -105,10 +105,10 @@ export function notification(text: string): string {
   return `\x1b]9;Vis: ${plain}\x07\x1b]777;notify;Vis;${plain}\x07`;
 }
 
-/** What the terminal reports when its window gets or loses the focus. */
+/** The terminal reports these codes when its window gets or loses the focus. */
 export const FOCUS = { in: "\x1b[I", out: "\x1b[O" } as const;
 
-/** What is written to the terminal besides its picture. */
+/** The terminal receives these codes besides its picture. */
 export const TERMINAL_CODES = {
   bell: "\x07",
   /** Keeps the title of the shell, and gives it back. */

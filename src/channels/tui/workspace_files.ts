@@ -54,7 +54,8 @@ export class WorkspaceFiles {
   }
 }
 
-/** In the order of their names; the first ones that the system gives; none if the folder cannot be read. */
+/** Returns entries in the order of their names; of a large folder, the first ones that the system gives. Returns none
+ * if the folder cannot be read. */
 async function entriesOf(path: string): Promise<readonly Deno.DirEntry[]> {
   const { entries } = await firstEntries(path, { most: MOST_FILES }).catch(() => ({ entries: [] }));
   return [...entries].sort((one, other) => one.name < other.name ? -1 : 1);

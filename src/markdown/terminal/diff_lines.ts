@@ -8,7 +8,7 @@ export const SHOWN_DIFF_LINES = 40;
 /** Longer lines are cut: nobody reads a bundle. */
 const MAX_LINE = 1_000;
 const TAB = "    ";
-/** Where no more is left for the text, lines have no numbers. */
+/** Lines have no numbers if these would leave less than this width for the text. */
 const LEAST_WIDTH = 10;
 
 interface DiffPlace {

@@ -12,7 +12,7 @@ import { cutRuns, type Run, textColumns, type Wrapping, wrapRuns } from "./wrap.
 
 /** Longer code is shown without colours. */
 const COLOURED_CHARS = 20_000;
-/** Where no more is left, lists and quotes are not indented. */
+/** Lists and quotes are not indented if that would leave less than this width. */
 const LEAST_WIDTH = 10;
 
 interface TerminalPlace {

@@ -2,7 +2,7 @@ import type { CodeSpan } from "../code_spans.ts";
 
 type Paint = (text: string) => string;
 
-/** How a terminal shows the parts of Markdown. */
+/** A terminal shows the parts of Markdown in these styles. */
 export interface TerminalPaint {
   readonly heading: Paint;
   readonly strong: Paint;

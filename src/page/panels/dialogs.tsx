@@ -31,7 +31,7 @@ interface Viewed {
   readonly count: number;
 }
 
-/** What the window over the page shows. */
+/** The window over the page shows this. */
 const viewed = signal<Viewed>({ title: "", busy: false, content: null, fault: "", count: 0 });
 
 /** The window over the page. */
@@ -94,7 +94,7 @@ interface Asked {
   readonly count: number;
 }
 
-/** What the dialog asks. */
+/** The dialog asks this. */
 const asked = signal<Asked>({ question: "", value: null, verb: "", count: 0 });
 
 /** The dialog that prompts for a text or a confirmation. */

@@ -96,7 +96,7 @@ function reply({ response, thinking, blocks }: Iteration): ComponentChildren {
   );
 }
 
-/** What an iteration used, and its context. */
+/** Shows the use of an iteration, and its context. */
 function StepFacts({ iteration }: { readonly iteration: Iteration }): JSX.Element {
   const { traces, blocks, metadata, createdAt, error } = iteration;
   const { extensions = [], notes = [] } = metadata;

@@ -90,7 +90,7 @@ const SIGNS = { added: "+", removed: "−", same: "" } as const;
 /** Lines of a file that are shown at once. */
 const SHOWN_LINES = 40;
 
-/** What a unified diff changes in files: their counts, their lines with numbers, and the words that changed. */
+/** Shows a unified diff by file: counts, lines with numbers, and the changed words. */
 export function DiffView({ text }: { readonly text: string }): JSX.Element {
   const files = useMemo(() => readDiff(text), [text]);
   return <>{files.map((file, at) => <FileChange key={at} file={file} />)}</>;

@@ -195,7 +195,7 @@ function eventOf(part: string, seen: Seen): readonly QueryEvent[] {
   return [event];
 }
 
-/** What the API returns, as far as the page reads it: the schemas of the server and the types behind them. */
+/** The page reads these types of the API, which come from the schemas of the server. */
 export type ApiConversationList = z.infer<typeof schema.ConversationListSchema>;
 
 export type ApiListedConversation = ApiConversationList["items"][number];
@@ -243,7 +243,7 @@ type Ending =
   | "ms"
   | "noAnswer";
 
-/** How a query ended, from its row or from its last event. */
+/** The end of a query comes from its row or from its last event. */
 export interface TurnEnd extends Readonly<Pick<QueryRow, Ending>> {
   readonly usage: Pick<Usage, "input" | "output" | "estimated">;
   readonly notes: readonly string[];

@@ -1,5 +1,5 @@
-/** What the page shows besides the open conversation: the token or the page, the line of status, the facts of the
- * server with the choices for the next requests, and the list of conversations. */
+/** Keeps the state of the page besides the open conversation: token, status line, facts of the server, choices for
+ * the next requests, and list of conversations. */
 import { signal } from "@preact/signals";
 import { createRef } from "preact";
 import {
@@ -38,7 +38,7 @@ export async function guarded<T>(work: () => T | Promise<T>): Promise<T | undefi
 /** The line below the thread. */
 export const saidStatus = signal({ text: "", bad: false });
 
-/** One line about progress or an error. */
+/** Shows one line about progress or an error. */
 export function say(text: string, { bad = false } = {}): void {
   saidStatus.value = { text, bad };
 }
@@ -64,11 +64,10 @@ const LIMITS = ["maxIterations", "maxCostUsd", "timeoutMs"] as const;
 
 export type LimitName = typeof LIMITS[number];
 
-/** What the user chose for the next requests. "" is the server's own choice. */
+/** The next requests use these choices. "" is the server's own choice. */
 export const choices = {
   plan: signal(false),
   model: signal(""),
-  /** How thoroughly the model thinks. */
   reasoning: signal(""),
   workspace: signal(""),
   limits: signal<Readonly<Partial<Record<LimitName, number>>>>({}),

@@ -35,7 +35,7 @@ class Thread {
   readonly running = signal(false);
   /** Scrolls the view of it; set while it is drawn. */
   scroller: { readonly node: HTMLElement; toEnd(): void; keepEnd(): void } | null = null;
-  /** What is shown; aborted when something else is opened. */
+  /** Aborts the reading of the shown conversation when something else is opened. */
   #shown = new AbortController();
   #newest: string | null = null;
   #branch: string | null = null;

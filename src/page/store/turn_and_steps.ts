@@ -19,7 +19,7 @@ interface SentMeanwhile {
   readonly step: number | null;
 }
 
-/** One request and its result: what the events of its query, or its row, say. */
+/** A request and its result, from the events or the row of its query. */
 export class Turn {
   readonly running = signal(false);
   /** Whether its steps are shown. */
@@ -27,11 +27,11 @@ export class Turn {
   /** The number of steps so far. */
   readonly count = signal(0);
   readonly tokens = signal<number | null>(null);
-  /** What it is doing, in a few words. */
+  /** Describes the present activity in a few words. */
   readonly doing = signal("");
   /** Milliseconds since it began, by whole seconds. */
   readonly elapsed = signal(0);
-  /** In the order in which they were sent. */
+  /** The messages are in the order in which they were sent. */
   readonly steered = signal<readonly SentMeanwhile[]>([]);
   readonly question = signal<ApprovalQuestion | null>(null);
   /** The answer as it arrives. */
@@ -55,7 +55,7 @@ export class Turn {
 
   constructor(readonly conversation: string, readonly request: string) {}
 
-  /** For a query that has ended; its steps are fetched when they are opened. */
+  /** Makes the turn of a query that has ended; its steps are fetched when they are opened. */
   static ended(
     conversation: string,
     query: TurnEnd & Pick<ApiQuery, "text" | "queryId" | "steered">,
@@ -74,7 +74,7 @@ export class Turn {
     this.#clock = setInterval(() => this.elapsed.value = Math.max(0, Date.now() - at), 1000);
   }
 
-  /** Its answer, read as Markdown. */
+  /** Draws the answer, read as Markdown. */
   drawAnswer(answerTree: NonNullable<TurnEnd["answerTree"]>): void {
     if (this.end.value !== null) this.end.value = { ...this.end.value, answerTree };
   }
@@ -193,13 +193,13 @@ export interface ShownStep {
     /** False while the model is writing it. */
     readonly whole: boolean;
     readonly result: BlockResult | null;
-    /** What its calls did so far. */
+    /** Sums up its calls so far. */
     readonly tally: BlockTally;
-    /** What it changed in files. */
+    /** The step changed files in this way. */
     readonly diffs: readonly string[];
   }[];
   readonly children: readonly StepChild[];
-  /** What it is doing, or how it ended. */
+  /** Describes the activity of the step, or its end. */
   readonly line: string;
   readonly reason: string | null;
   /** While it runs, only the end of long texts is shown. */

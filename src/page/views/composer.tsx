@@ -15,7 +15,7 @@ import {
   typedRequest,
 } from "./suggestions.tsx";
 
-/** Where requests are written; `children` stand above it. */
+/** The user writes requests here; `children` are above the input. */
 export function Composer({ children }: { readonly children: ComponentChildren }): JSX.Element {
   useLayoutEffect(() => {
     addEventListener("resize", grow); // lines wrap differently then
@@ -246,7 +246,7 @@ function Models(): JSX.Element | null {
 
 const LEVELS = [["", "Thinking"], ["quick", "Quick"], ["balanced", "Balanced"], ["deep", "Deep"]] as const;
 
-/** How thoroughly the model thinks. */
+/** Lets the user choose how thoroughly the model thinks. */
 function Reasoning(): JSX.Element {
   const { reasoning } = choices;
   return (
@@ -256,7 +256,7 @@ function Reasoning(): JSX.Element {
   );
 }
 
-/** Only for a new conversation, of a server with several. */
+/** Appears only for a new conversation, of a server with several workspaces. */
 function Workspaces(): JSX.Element | null {
   const [usual = "", ...others] = serverFacts.about.value?.workspaces ?? [];
   if (others.length === 0 || thread.id.value !== null) return null;

@@ -1,4 +1,4 @@
-/** What the input of a request completes: own prompts after a slash at its beginning, files after an `@`. */
+/** Completes the input of a request: own prompts after a slash at its beginning, files after an `@`. */
 import { signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { requestOfPrompt, reviewRequest } from "../../domain/query/stored_query.ts";
@@ -9,7 +9,7 @@ import { thread } from "../store/thread.ts";
 type Prompt = ApiPromptList["items"][number];
 
 interface Suggested {
-  /** What takes the place of the letters before the cursor. */
+  /** This text replaces the letters before the cursor. */
   readonly text: string;
   readonly detail: string;
 }
@@ -17,7 +17,7 @@ interface Suggested {
 interface Shown {
   readonly items: readonly Suggested[];
   readonly at: number;
-  /** Where the letters begin that a choice replaces. */
+  /** A choice replaces the letters from this position on. */
   readonly from: number;
 }
 
@@ -102,7 +102,7 @@ function choose(at: number): void {
 
 interface TypedRequest {
   readonly text: string;
-  /** What a request that changes nothing is for. */
+  /** If present, the request changes nothing and has this purpose. */
   readonly only?: "plan" | "review";
 }
 

@@ -142,7 +142,7 @@ function isGood({ status, reason, noAnswer }: TurnEnd): boolean {
   return !noAnswer && (status === "done" || reason === "max_iterations" || reason === "error_budget");
 }
 
-/** What an extension asks; `answer` receives the decision and the reason. */
+/** Shows the question of an extension; `answer` receives the decision and the reason. */
 function Question({ question, answer }: {
   readonly question: ApprovalQuestion;
   readonly answer: (given: ApprovalAnswer) => void;
@@ -174,7 +174,7 @@ function Question({ question, answer }: {
 
 const MOST_NAMED = 8;
 
-/** What a query changed in files, with the way to undo it. Only for the query with the latest changes. */
+/** Shows the files that a query changed, with the way to undo it. Appears only for the query with the latest changes. */
 function Changes({ turn }: { readonly turn: Turn }): JSX.Element | null {
   const { value } = changes.latest;
   if (value === null || value.fault !== null || value.files.length === 0) return null;
@@ -207,7 +207,7 @@ async function undo(conversation: string): Promise<void> {
   say([done, keptText(undone)].filter((text) => text !== "").join(". "));
 }
 
-/** With more steps than this, steps can be looked up by number. */
+/** A query with more steps than this has a field to look up a step by number. */
 const MANY_STEPS = 40;
 
 /** Why there is no answer. */
@@ -229,7 +229,7 @@ const WHY: Readonly<Partial<Record<QueryReason, string>>> = {
   forked: "forked here",
 };
 
-/** What a query that has ended took, and what can be done with it. */
+/** Shows the use of a query that has ended, and its actions. */
 function TurnFooter({ turn }: { readonly turn: Turn }): JSX.Element {
   const end = turn.end.value;
   if (end === null) return <footer />;
@@ -387,7 +387,7 @@ function Block({ number, code, whole, result, diffs, tally }: ShownStep["blocks"
 /** Lines of the output of a failed call. */
 const SHOWN_OUTPUT = 8;
 
-/** What the calls of a block did, and the last lines of what the failed ones printed. */
+/** Shows the results of the calls of a block, and the last lines that the failed ones printed. */
 function Calls({ tally: { text, output, failed } }: { readonly tally: BlockTally }): JSX.Element {
   const [whole, show] = useState(false);
   const lines = output === "" ? [] : output.trimEnd().split("\n");

@@ -21,9 +21,9 @@ export interface ProgressOptions {
   readonly verbose: boolean;
   /** Whether to show thinking; true if absent. */
   readonly thinking?: boolean;
-  /** For a terminal. Absent: answers are not shown while the model writes them. */
+  /** Draws the answer while the model writes it, on a terminal. If absent, only the finished answer is shown. */
   readonly draft?: DrawAnswer | undefined;
-  /** For a terminal. Absent: changes of files are not shown. */
+  /** Draws changes of files, on a terminal. If absent, they are not shown. */
   readonly diff?: DrawDiff | undefined;
 }
 
@@ -49,7 +49,7 @@ export class Progress {
   #numbered: number | null = null;
   /** The iteration whose thinking was written last. */
   #thought: number | null = null;
-  /** What happened while a question waited. */
+  /** These events happened while a question waited; they are shown after it. */
   readonly #meanwhile: QueryEvent[] = [];
   /** Why the last iteration failed. Held back until it is clear that the query continues: otherwise the answer says the
    * same. */
@@ -195,7 +195,7 @@ export class Progress {
     return isFirst ? this.#color.dim(at) : " ".repeat(at.length);
   }
 
-  /** One line of what the model thought before it wrote anything else in this iteration. */
+  /** Prints one line of the model's thoughts, before it wrote anything else in this iteration. */
   #think(iteration: number | null): void {
     const { step } = this.#progress;
     if (!this.#thinking || step === null || step.number !== iteration || this.#thought === iteration) return;
@@ -205,7 +205,7 @@ export class Progress {
     this.painted(`${this.#margin(iteration)}${this.#color.dim(oneLine(visibleText(text), this.#width() - 8))}`);
   }
 
-  /** One line for a block: what its calls did, or its code with its result. */
+  /** Prints one line for a block: the results of its calls, or its code with its result. */
   #told({ iteration, block, result }: Extract<QueryEvent, { type: "block_finished" }>): void {
     const shown = this.#progress.step?.blocks[block] ?? newBlock();
     const time = ` ${durationText(result.ms)}`;

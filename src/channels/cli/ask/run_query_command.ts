@@ -91,7 +91,7 @@ async function print(
   if (flags.output === "text" && isAnswer) io.stdout(await printedAnswer(result, io));
 }
 
-/** What a reader of the answer must know: that it is not stored, or that the query was stopped. */
+/** Warns the reader of the answer if it is not stored, or if the query was stopped. */
 function besideAnswer(result: QueryResult): string {
   return result.reason === "unstored" ? result.notes.at(-1) ?? "" : stoppedText(result);
 }

@@ -98,7 +98,7 @@ async function choose({ admin, services, io }: Login): Promise<string | null> {
   return null;
 }
 
-/** What a service says against a key; "" if nothing. */
+/** Asks a service about a key; returns its objection, "" if it has none. */
 type AskService = (key: string) => Promise<string>;
 
 /** A key from stdin. Throws `ConfigError` if the service refuses it. */

@@ -132,7 +132,7 @@ async function makeWorkspace(folder: string): Promise<void> {
   }
 }
 
-/** What the demo did, read from its rows in the database. */
+/** Reads the facts of the demo from its rows in the database. */
 async function demoTable(
   { session, branch, folder }: { readonly session: Session; readonly branch: Conversation; readonly folder: string },
 ): Promise<string> {

@@ -10,7 +10,7 @@ import { jsonText } from "../output.ts";
 import { browse, type StoredCommand } from "../program/command.ts";
 import { branchLines } from "./conversations.ts";
 
-/** How many names of functions or classes are listed. */
+/** The list has at most this many names of functions or classes. */
 const MAX_NAMES = 20;
 const READ_BYTES = 64 * 1024;
 

@@ -20,7 +20,7 @@ export interface NewMcpServer extends McpServersFlags {
   readonly check: boolean;
 }
 
-/** How a server answered: "login" and "secret" are what the user can still give it. */
+/** A server answered in this way; for "login" and "secret" the user can still provide what it lacks. */
 interface Answered {
   readonly name: string;
   readonly state: "ok" | "login" | "secret" | "failed";
@@ -111,7 +111,7 @@ export async function mcpLoginCommand(
   return code;
 }
 
-/** What the extension that uses the servers says of all of them, or of one that no file has yet. */
+/** Asks the extension that uses the servers about all of them, or about one that no file has yet. */
 async function answersOf(
   { services, io }: Pick<Input, "services" | "io">,
   one?: { readonly name: string; readonly candidate: { readonly key: string; readonly value: unknown } },

@@ -25,7 +25,7 @@ export interface RunFlags extends OpenRequest, QueryCommandFlags {
   readonly schema?: string | undefined;
   readonly context?: string | undefined;
   readonly plan?: boolean | undefined;
-  /** What a request that changes nothing is for; `plan` is short for one of them. */
+  /** If present, the request changes nothing and has this purpose; `plan` is short for one of them. */
   readonly only?: AskOptions["only"];
   /** Continues the last request, without a new one. */
   readonly more?: boolean | undefined;
@@ -339,7 +339,7 @@ export async function promptCommand(
   });
 }
 
-/** From the newest query: the requested iteration, by default its last. */
+/** Reads the requested iteration of the newest query, by default its last. */
 async function stored(
   { conversations }: Session,
   { branch, iteration }: { readonly branch: Conversation; readonly iteration: number | undefined },

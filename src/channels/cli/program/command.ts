@@ -22,7 +22,7 @@ export interface Context {
   finish(code: number): void;
 }
 
-/** What a command works with; `flags` are the options of its command line. */
+/** A command receives this; `flags` are the options of its command line. */
 export interface CommandInput<Flags> {
   readonly services: Services;
   readonly io: Io;
@@ -32,7 +32,8 @@ export interface CommandInput<Flags> {
 /** Input of a command about stored data. */
 export type StoredCommand<Flags> = CommandInput<Flags & { readonly db?: string | undefined }>;
 
-/** What a command does: its code is loaded when it is used, and gets the arguments and then the rest of its input. */
+/** Makes the action of a command: its code is loaded when it is used, and gets the arguments and then the rest of its
+ * input. */
 export function action<A extends readonly unknown[], F>(
   { services, io, finish }: Context,
   load: () => Promise<(...given: [...A, CommandInput<F>]) => Promise<number>>,
@@ -48,9 +49,9 @@ export function action<A extends readonly unknown[], F>(
 export const FLAGS = {
   model: ["--model <name>", "model to use, or provider/model (VIS_MODEL)"],
   provider: ["--provider <name>", "use only this provider, such as anthropic, ollama or demo (VIS_PROVIDER)"],
-  /** For commands that call a model. */
+  /** Commands that call a model use this option. */
   db: ["--db <path>", "database file, postgres://… or :memory: (VIS_DB)"],
-  /** For commands about stored data. */
+  /** Commands about stored data use this option. */
   storedDb: ["--db <path>", "database file, or postgres://… (VIS_DB)"],
   root: ["--root", "also change files of the repository around the folder, without a question"],
   shell: ["--shell <mode>", "commands where their wall is not whole: ask, run or off", unwalledMode],
@@ -108,8 +109,8 @@ export function refuseEmpty(command: Command): void {
   });
 }
 
-/** For a command that takes no argument and has commands below it: a word that is none of these is called an unknown
- * command, as in groups that do nothing by themselves, not an argument too many. */
+/** Refuses arguments of a command that has commands below it. An unknown word is called an unknown command, as in
+ * groups that do nothing by themselves. */
 export function refuseWords(command: Command): Command {
   return command.helpCommand(true).allowExcessArguments().hook("preAction", (_, acting) => {
     const [word] = command.args;

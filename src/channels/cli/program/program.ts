@@ -20,7 +20,7 @@ interactive mode on a terminal; its options are -c, --conversation ID, --model,
 --provider, --db and --cwd. vis "…" asks there, in a pipe like vis run; -p means
 vis run everywhere. Also known: login, logout, history, export, resume [ID].`;
 
-/** In the order of the help. */
+/** The help lists the groups in this order. */
 const GROUPS: readonly CommandGroup[] = [ASK, REVIEW, SET_UP, SERVE, HELP];
 
 /** The names of all commands. */

@@ -232,7 +232,7 @@ async function steered(
   );
 }
 
-/** What belongs to a query from its beginning. */
+/** A query takes these fields at its beginning only. */
 const OF_A_QUERY = [
   ...["images", "context", "responseSchema", "plan", "review"] as const,
   ...Object.keys(schema.ChoicesSchema.shape) as (keyof typeof schema.ChoicesSchema.shape)[],

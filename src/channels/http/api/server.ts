@@ -147,7 +147,7 @@ server.get(
   },
 );
 
-/** For Prometheus. It requires a token, since the numbers reveal activity. */
+/** Serves Prometheus. It requires a token, since the numbers reveal activity. */
 export const metricsRoute = new Hono<Env>().get(
   "/metrics",
   describe("metrics", "Get the metrics of the server in the Prometheus text format", { 200: "text/plain" }),
@@ -164,10 +164,10 @@ const ReadySchema = StatusSchema.extend({
 });
 
 const describeOperation = describeIn("operations");
-/** How long the database has for an answer. */
+/** The database must answer within this time. */
 const READ_MS = 5_000;
 
-/** For operators: liveness and readiness. */
+/** Operators ask here for liveness and readiness. */
 export const operations = new Hono<Env>();
 
 operations.get(

@@ -26,7 +26,7 @@ interface OpenAiAsked {
   readonly known: Readonly<Record<string, unknown>>;
   readonly target: AskTarget;
   readonly given: OpenAiRequest;
-  /** What the response repeats of its request. */
+  /** The response repeats these fields of its request. */
   readonly askedAs?: AskOptions["askedAs"];
   /** Server-sent events, for a client that streams. */
   readonly events: (events: AsyncIterable<FollowedEvent>, begun: Begun) => AsyncGenerator<string>;
@@ -195,7 +195,7 @@ export const MessageSchema = z.object({
 
 export type OpenAiMessage = z.infer<typeof MessageSchema>;
 
-/** What a client sends to the agent, of either API. */
+/** A client of either API sends this to the agent. */
 interface OpenAiRequest {
   readonly messages: readonly OpenAiMessage[];
   /** The path of the messages in the body. */
@@ -285,7 +285,7 @@ const ignored = {
   logit_bias: z.record(z.string(), z.number()).nullish(),
 };
 
-/** What clients of both APIs send. */
+/** Clients of both APIs send these fields. */
 export const OpenAiBody = z.looseObject({
   ...ignored,
   stream: z.boolean().nullish(),

@@ -44,7 +44,7 @@ export const ResponseSchema = z.object({
   work: QueryResultSchema.shape.work,
 }).loose();
 
-/** What a response repeats of its request; queries of other APIs have none of it. */
+/** A response repeats these fields of its request; queries of other APIs have none of them. */
 const AskedSchema = z.object({
   model: z.string().catch("vis"),
   instructions: z.string().nullable().catch(null),

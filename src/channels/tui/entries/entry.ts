@@ -15,7 +15,7 @@ export interface TranscriptEntry {
   seen?(from: "above" | "below"): void;
 }
 
-/** How entries are drawn; read on every redraw. */
+/** Every redraw reads these options. */
 export interface DisplayOptions {
   readonly theme: Theme;
   readonly prefs: Prefs;

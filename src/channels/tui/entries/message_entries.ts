@@ -47,7 +47,7 @@ export function requestLines(
   ];
 }
 
-/** As wide as the screen, so that the background is one block. */
+/** Pads a line to the width of the screen, so that the background is one block. */
 function padded(line: string, width: number): string {
   return line + " ".repeat(Math.max(0, width - visibleWidth(line)));
 }
@@ -101,7 +101,7 @@ export class AnswerEntry extends DrawnEntry {
 
 type Facts = Pick<QueryResult, "status" | "iterations" | "ms" | "usage" | "costUsd" | "confidence">;
 
-/** How a query ended, in one line. */
+/** Returns one line about the end of a query. */
 export function endLine({ status, iterations, ms, usage, costUsd, confidence }: Facts): string {
   const seconds = ms / 1_000;
   return [
@@ -118,7 +118,7 @@ const HINTS = [
   "Esc stops a request, Ctrl-D quits; vis -c continues here later.",
 ];
 
-/** What a new conversation shows before its first request. */
+/** A new conversation shows this before its first request. */
 export class Greeting extends DrawnEntry {
   readonly #parts: { readonly session: () => Pick<Session, "provider">; readonly shown: () => DisplayOptions };
 

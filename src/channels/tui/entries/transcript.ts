@@ -108,7 +108,7 @@ export class Transcript {
     return parts.flat().slice(-this.#size.rows);
   }
 
-  /** One row more than is visible, if there is one. */
+  /** Returns the visible rows from a place and one more, if it exists. */
   #rowsFrom({ index, line }: Place): readonly string[] {
     const wanted = this.#size.rows + 1;
     const rows = [...this.#lines(index).slice(line, line + wanted)];

@@ -28,7 +28,7 @@ export class RunningTurn {
   #older: OlderEntry | null = null;
   #answer: AnswerEntry | null = null;
   readonly progress = new QueryProgress();
-  /** What it changed in files so far, as unified diffs. */
+  /** The turn changed these files so far, as unified diffs. */
   readonly changes: string[] = [];
   /** The user has cancelled it. */
   cancelling = false;
@@ -38,7 +38,7 @@ export class RunningTurn {
     this.#parts = parts;
   }
 
-  /** What is happening now, for the line above the input. */
+  /** The line above the input shows this phase. */
   get phase(): string {
     return this.cancelling ? "cancelling" : this.progress.doing;
   }

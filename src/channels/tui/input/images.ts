@@ -74,7 +74,7 @@ export class ImageReader {
 /** `@path` of an image in text. */
 export interface AtWord {
   readonly path: string;
-  /** Its position, including the `@`. */
+  /** The position includes the `@`. */
   readonly start: number;
   readonly end: number;
 }

@@ -5,8 +5,8 @@ const KEPT = 300;
 /** Longer text was pasted, not typed. */
 const MOST_CHARS = 10_000;
 
-/** What was typed in a workspace, one line of JSON per entry, in a file that only its owner can read. Several processes
- * append to it. None of its methods throws: after an error there is just no history. */
+/** Stores the inputs of a workspace, one line of JSON per entry, in a file that only its owner can read. Several
+ * processes append to it. None of its methods throws: after an error the history is empty. */
 export class InputHistory {
   readonly #path: string;
   #writing: Promise<void> = Promise.resolve();

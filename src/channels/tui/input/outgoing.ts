@@ -12,9 +12,9 @@ export interface Outgoing {
   readonly text: string;
   /** Pasted texts too large for the request, by variable name. */
   readonly variables: Readonly<Record<string, string>>;
-  /** By their chips in the text. */
+  /** Maps the chips in the text to their images. */
   readonly images: Readonly<Record<string, AttachedImage>>;
-  /** What a request that changes nothing is for. */
+  /** If present, the request changes nothing and has this purpose. */
   readonly only?: "plan" | "review";
 }
 

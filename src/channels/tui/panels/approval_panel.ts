@@ -28,8 +28,9 @@ interface QuestionsParts {
   readonly ring: (why: string) => void;
 }
 
-/** What extensions ask while a query of this screen runs. At an empty input the letters of a question answer it. Text
- * never does: a letter counts only if the question was there before it, and if no other key follows at once. */
+/** Shows the questions of extensions while a query of this screen runs. At an empty input the letters of a question
+ * answer it. Text never does: a letter counts only if the question was there before it, and if no other key follows
+ * at once. */
 export class Questions {
   readonly #parts: QuestionsParts;
   #panel: ApprovalPanel | null = null;
@@ -151,7 +152,7 @@ export class ApprovalPanel extends BasePanel {
   #more = false;
   /** Moves the window to the selected choice when it is drawn. */
   #follow = false;
-  /** How many rows of the question have been on the screen, and how many it has. */
+  /** `#seen` counts the rows of the question that have been on the screen, and `#asked` counts all of its rows. */
   #seen = 0;
   #asked = Infinity;
   #rows: readonly PanelRow[] = [];

@@ -206,7 +206,7 @@ function itemKey(item: FoundItem): string {
   return "place" in item ? item.conversationId : `branch ${item.branchId}`;
 }
 
-/** What a list of conversations has read so far. */
+/** Keeps the part of a list of conversations that has been read so far. */
 class ConversationSearch {
   readonly #parts: PanelParts;
   #listed: readonly ListedConversation[] = [];
@@ -215,7 +215,7 @@ class ConversationSearch {
   #hits: Hits | null = null;
   /** Branches of the unfolded conversations. */
   readonly #branches = new Map<string, readonly BranchOfConversation[]>();
-  /** By conversation. */
+  /** Maps a conversation to its workspace. */
   readonly #workspaces = new Map<string, string>();
 
   constructor(parts: PanelParts) {
@@ -227,7 +227,7 @@ class ConversationSearch {
     return this.#complete;
   }
 
-  /** With the branches of unfolded conversations. */
+  /** Returns the conversations, with the branches of the unfolded ones. */
   listed(everywhere: boolean): readonly FoundItem[] {
     const listed = everywhere ? this.#listed : this.#listed.filter((one) => this.#isHere(one));
     if (this.#branches.size === 0) return listed;

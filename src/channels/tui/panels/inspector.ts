@@ -7,7 +7,7 @@ import { amounts } from "../text/one_line.ts";
 import { Reader, type TextPart } from "./reader.ts";
 import { type Query, type TurnItem, TurnsPanel } from "./turns.ts";
 
-/** What was sent to a model and the result: the stored messages of every iteration, with tokens, cost, times, walls and
+/** Shows each exchange with a model: the stored messages of every iteration, with tokens, cost, times, walls and
  * grants. */
 export class Inspector extends TurnsPanel {
   protected readonly empty = "  nothing has been sent yet";

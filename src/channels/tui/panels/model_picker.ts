@@ -28,7 +28,7 @@ const DEADLINE_MS = 8_000;
 
 interface Listed {
   readonly name: string;
-  /** What to do before it can be used; "" if it is ready. */
+  /** The user must do this before the model can be used; "" if it is ready. */
   readonly fix: string;
 }
 

@@ -31,7 +31,7 @@ export interface Panel extends Component {
   press?(fromLast: number, clicked: boolean): boolean;
 }
 
-/** What a panel may do to its screen. None of these throws: errors are reported by `tell`. */
+/** A panel acts on its screen through these. None of them throws: `tell` reports errors. */
 export interface PanelActions {
   /** Redraws: a pending result has arrived. */
   redraw(): void;

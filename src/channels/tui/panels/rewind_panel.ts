@@ -30,7 +30,7 @@ export class RewindPicker extends TurnsPanel {
 
 const MOST_STEPS = 1_000;
 
-/** What changed in files since a moment, and the choice: the conversation, the files, or both go back to it. */
+/** Shows the changes of files since a moment, and asks whether the conversation, the files, or both go back to it. */
 class RewindPanel extends BasePanel {
   readonly title: string;
   override readonly rows = 200;

@@ -9,7 +9,7 @@ import { LineInput, List, movement, row } from "./widgets.ts";
 
 type Head = Awaited<ReturnType<StoredView["variables"]>>[number];
 
-/** With at least this many columns, each variable has its comment below it. */
+/** A screen with at least this many columns shows the comment of each variable below it. */
 const DOC_COLUMNS = 90;
 
 /** The variables of the branch on the screen; Enter shows one with its value, its code and its versions' changes. */

@@ -2,10 +2,10 @@ import { Input, type KeyId, matchesKey, visibleWidth } from "@earendil-works/pi-
 import { harmlessText } from "../../../domain/kit/text.ts";
 import { fitted, paint } from "../text/one_line.ts";
 
-/** How the items of a list look and how they are identified. */
+/** Decides how the items of a list look and how they are identified. */
 interface ListLook<T> {
   key(item: T): string;
-  /** At most four lines of at most this many columns. */
+  /** Draws at most four lines, none wider than `width`. */
   draw(item: T, place: { readonly width: number; readonly selected: boolean }): readonly string[];
   /** Cannot be selected. */
   heading?(item: T): boolean;
@@ -212,7 +212,7 @@ const KEYS = ["up", "down", "pageUp", "pageDown", "home", "end"] as const satisf
 
 export type Movement = typeof KEYS[number];
 
-/** Which movement through a list or a text the key means; null for any other key. */
+/** Returns the movement through a list or a text that the key means; null for any other key. */
 export function movement(data: string): Movement | null {
   return KEYS.find((key) => matchesKey(data, key)) ?? null;
 }

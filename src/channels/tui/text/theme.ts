@@ -30,7 +30,7 @@ export interface Theme {
 const COLOURED_CHARS = 20_000;
 const same: Paint = (text) => text;
 
-/** What a theme depends on. It is read whenever something is painted, so that a theme follows every change. */
+/** A theme reads this whenever something is painted, so that it follows every change. */
 interface ThemeLook {
   readonly color: boolean;
   /** Whether the terminal's background is dark; null if unknown. */
