@@ -7,7 +7,7 @@ interface StoredItem {
   readonly path: string;
   readonly before: State;
   readonly after: State;
-  /** The id of a file that had several names (hard links): what is written to one is in all of them. */
+  /** Identifies a file that had several names (hard links): a write to one name appears in all of them. */
   readonly link?: string;
 }
 
@@ -46,10 +46,10 @@ const PRUNE_MS = 3_600_000;
 const STAMP = ".pruned";
 const DAY_MS = 86_400_000;
 
-/** Stores what files were before each change, in one folder per workspace. A change is first stored as unfinished, then
- * made, then stored as finished: after a kill in between, the next process reverts what it had changed. While it is
- * made, its file is locked. The kernel releases the lock with the process, and the lock works across containers that
- * share the folder, where process ids mislead. */
+/** Stores the state of files before each change, in one folder per workspace. A change is first stored as unfinished,
+ * then made, then stored as finished. After a kill in between, the next process reverts it. While it is made, its
+ * file is locked. The kernel releases the lock with the process. The lock works across containers that share the
+ * folder, where process ids mislead. */
 export class Checkpoints {
   readonly #folder: string;
   readonly #all: string;
@@ -134,7 +134,7 @@ export class Checkpoints {
     return found.filter((one) => one !== null);
   }
 
-  /** Removes what is too old or too much, oldest first, here and in workspaces that are no longer used. */
+  /** Removes old and excess changes, oldest first, here and in workspaces that are no longer used. */
   async prune(now = Date.now()): Promise<void> {
     const oldest = now - this.#limits.days * DAY_MS;
     let bytes = 0;

@@ -23,7 +23,7 @@ export interface Workspace {
   readonly isOpen?: boolean;
 }
 
-/** A change of what is outside the workspace and inside the repository around it, which the user may allow. */
+/** The change is outside the workspace and inside the repository around it; the user may allow it. */
 export class OutsideWorkspace extends RangeError {
   override readonly name = "OutsideWorkspace";
 
@@ -198,8 +198,8 @@ export class FolderGuard {
     throw new RangeError("Files below .git/ and .vis/ are protected, whatever the folder is called");
   }
 
-  /** Throws RangeError for a path in a workspace that is a repository's own folder, if git obeys what is there. The
-   * rest, such as worktrees, is as elsewhere. */
+  /** Throws RangeError for a path that git obeys, in a workspace that is a repository's own folder. Other paths
+   * there, such as worktrees, follow the usual rules. */
   checkRoot(tree: Tree, path: string): void {
     const [first = ""] = path.split("/");
     if (!OF_REPOSITORY.has(plainName(first)) || !isRepository((name) => tree.look(name) !== null)) return;

@@ -52,8 +52,8 @@ interface Seen {
 const MAX_CONVERSATIONS = 64;
 const MAX_FILES = 5_000;
 
-/** Remembers for each conversation which state of a file its model knows. Bounded: the oldest entries are dropped, with
- * the only effect that changes to those files are not noticed. */
+/** Remembers the state of each file that the model of a conversation knows. The oldest entries are dropped: then
+ * changes to those files are not noticed. */
 export class ReadLedger {
   readonly #seen = new BoundedMap<string, BoundedMap<string, Seen>>(MAX_CONVERSATIONS);
 

@@ -49,7 +49,7 @@ export async function findFiles(
   return found;
 }
 
-/** Patterns in which one that is the path of a folder matches everything below the folder. */
+/** Adds patterns for everything below a folder if a pattern is the path of that folder. */
 export function withFolders(workspace: Workspace, patterns: readonly string[]): string[] {
   return patterns.map((one) => {
     const [not, path] = one.startsWith("!") ? ["!", one.slice(1)] : ["", one];

@@ -94,7 +94,7 @@ export class FsPlaces {
     const place = this.#place(env), { queue, tree } = place;
     if (all) place.wide ??= new FileWatch(env.workspace, tree, { all });
     const watch = all && place.wide ? place.wide : place.watch;
-    // What a command changed is told even if its call was abandoned.
+    // The report includes the changes of a command whose call was abandoned.
     const context = (): Promise<FsContext> => this.#context(env, undefined);
     return {
       begin: async () => {

@@ -188,7 +188,7 @@ function branchOf(line: string): GitBranch {
 export interface TagOptions {
   /** HEAD by default. */
   readonly at?: string;
-  /** Makes a tag with a message of its own, by whoever commits. */
+  /** Makes a tag with this message; its author is the present committer. */
   readonly message?: string;
   readonly delete?: boolean;
 }

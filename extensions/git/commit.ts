@@ -54,7 +54,7 @@ const MOST = 100_000;
 /** Files that are gone among which the earlier name of a new one is looked for. */
 const MOST_MOVED = 1_000;
 
-/** `git.add`: stages what is new, changed or removed below the paths. */
+/** `git.add`: stages new, changed and removed files below the paths. */
 export async function add(env: EnvironmentView, paths: string | readonly string[]): Promise<Added> {
   const list = typeof paths === "string" ? [paths] : paths;
   const git = await Git.of(env, ["add", paths]);

@@ -107,7 +107,7 @@ async function withoutNewSecrets(git: Git, env: EnvironmentView, diff: Diff): Pr
   return { ...diff, files };
 }
 
-/** Reads a patch line by line. Everything is counted; what is kept is bounded. */
+/** Reads a patch line by line. Counts everything, but keeps a bounded part. */
 export class PatchReader {
   readonly #limits: { readonly files: number; readonly chars: number };
   readonly #files: OpenFile[] = [];
@@ -115,8 +115,8 @@ export class PatchReader {
   #file: OpenFile | null = null;
   #hunk: OpenHunk | null = null;
   #chars = 0;
-  /** Lines that the open hunk still expects, of each older side and of the newer one, so that text that looks like a
-   * header is not taken for one. */
+  /** The open hunk still expects this many lines of each older side and of the newer one. Until then, a text that
+   * looks like a header is no header. */
   #old: number[] = [];
   #new = 0;
 
@@ -132,8 +132,8 @@ export class PatchReader {
     };
   }
 
-  /** Decodes what is not UTF-8, once all lines were read; returns the paths of these files with the encodings that were
-   * guessed. */
+  /** Decodes lines that are not UTF-8, once all lines were read. Returns the paths of these files with the guessed
+   * encodings. */
   decode(): readonly (readonly [path: string, guess: string])[] {
     return this.#files.flatMap(({ path, texts }) => {
       const guess = texts.decode();

@@ -285,7 +285,7 @@ class BlameReport {
     return { origins, left: this.#left };
   }
 
-  /** Decodes what is not UTF-8, once all lines were read; returns the encoding that was guessed. */
+  /** Decodes lines that are not UTF-8, once all lines were read. Returns the guessed encoding. */
   decode(): string | null {
     return this.#texts.decode();
   }

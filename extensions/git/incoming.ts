@@ -25,9 +25,9 @@ export type IncomingNames =
   /** Files that each of these commits changes, or brings back if it is reverted. */
   | { readonly each: readonly string[]; readonly reverted?: boolean };
 
-/** Throws Error before a change that would overwrite files that git does not track, ignored ones too, change the folder
- * of Vis, or bring a folder that git takes for a repository. Returns arguments for a merge: it follows no renames that
- * could lead to files that git or Vis obey, such as a folder of hooks. */
+/** Refuses changes that would overwrite untracked files (ignored ones too), change the folder of Vis, or bring a
+ * repository. Returns arguments for a merge, so that it follows no renames onto files that git or Vis obey, such as
+ * a folder of hooks. Throws Error. */
 export async function refuseIncoming(
   git: Git,
   { incoming, base = "HEAD", cannot }: {

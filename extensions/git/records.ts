@@ -55,7 +55,7 @@ export class RecordReader {
 
 const ZERO = 0x30;
 
-/** More of a line is left out; so many characters have at most so many bytes. */
+/** A longer line is cut after this many characters, which have at most this many bytes. */
 const MOST_CHARS = 1_000, MOST_BYTES = 4_096;
 
 const MOST_NAMED = 3;
@@ -83,7 +83,7 @@ export function wholeCharacters(bytes: Uint8Array): Uint8Array {
 export class FileLines {
   readonly #raw: { readonly bytes: Uint8Array; readonly set: (line: KeptLine) => void; readonly isCut: boolean }[] = [];
 
-  /** Calls `set` with what is kept of the line, and again once its encoding was guessed. */
+  /** Calls `set` with the kept part of the line, and again once its encoding was guessed. */
   add(line: Uint8Array, set: (line: KeptLine) => void): void {
     set(keptLine(new TextDecoder("utf-8", { ignoreBOM: true }).decode(line)));
     if (!isUtf8(line)) this.#raw.push({ bytes: line.slice(0, MOST_BYTES), set, isCut: line.length > MOST_BYTES });

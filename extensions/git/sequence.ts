@@ -45,7 +45,7 @@ interface Sequenced extends GitState {
   readonly was: string;
   /** Why it stopped, if not at conflicts. */
   readonly why?: string;
-  /** A commit that has what was discarded. */
+  /** This commit has the discarded changes. */
   readonly saved?: string;
 }
 

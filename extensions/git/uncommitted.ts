@@ -77,7 +77,7 @@ export async function reset(
 export interface RestoreOptions {
   /** The commit whose files these become; the index by default, or HEAD with `staged`. */
   readonly from?: string;
-  /** Changes what the next commit would take, not the workspace. */
+  /** Changes the index, which the next commit takes, not the workspace. */
   readonly staged?: boolean;
 }
 
@@ -127,7 +127,7 @@ export async function restore(
   };
 }
 
-/** The files of the index as a tree; HEAD while there are conflicts, of which git makes no tree. */
+/** Returns the files of the index as a tree; HEAD while conflicts exist, since git makes no tree of them. */
 async function indexTree(git: Git): Promise<string> {
   const { code, stdout } = await git.run(["write-tree"], { changes: "repository" });
   return code === 0 ? stdout.trim() : "HEAD";
@@ -317,7 +317,7 @@ export async function saveWork(
   };
   const message = "Uncommitted changes, kept before they were discarded";
   if (!files.some(({ conflict }) => conflict)) return await make(["stash", "create", message]) || undefined;
-  // The index has conflicts, of which git makes no stash.
+  // Git makes no stash of an index with conflicts.
   const index = join(git.repository.gitDir, `index.kept-${crypto.randomUUID()}`);
   const kept = { GIT_INDEX_FILE: index };
   try {

@@ -43,7 +43,7 @@ function timeOf(time: string | number | Date | undefined, key: string): number |
   return at;
 }
 
-/** Read access to what is stored. Throws if an environment has no database. */
+/** Returns read access to the database. Throws if the environment has none. */
 export function readerOf({ db }: EnvironmentView): NonNullable<EnvironmentView["db"]> {
   if (db) return db;
   throw new Error("Cannot look into the history: this environment has no database");

@@ -260,7 +260,7 @@ async function askUser(
   );
 }
 
-/** A server that reports progress has so many time limits for one call. */
+/** A server that reports progress gets this many time limits for one call. */
 const MOST_EXTENSIONS = 10;
 const MAX_SHOWN = 3_000;
 const MAX_WHY = 4_000, INVALID_PARAMS = -32602, REQUEST_TIMEOUT = 408;

@@ -17,7 +17,7 @@ const MOST_AT_A_TIME = 8;
 
 interface ServerState {
   readonly name: string;
-  /** "login" and "secret" are what the user can still give it. */
+  /** In the states "login" and "secret" the user can still provide it. */
   readonly state: "ok" | "login" | "secret" | "failed";
   readonly found: string;
 }

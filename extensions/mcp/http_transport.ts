@@ -205,6 +205,6 @@ function withBody({ status, statusText, headers }: Response, body: BodyInit | nu
   const own = new Headers(headers);
   if (type !== undefined) own.set("content-type", type);
   for (const name of ["content-length", "content-encoding"]) own.delete(name);
-  // The library reads no answer in what was only accepted.
+  // The library ignores the body of an answer with 202.
   return new Response(body, { status: status === 202 && type !== undefined ? 200 : status, statusText, headers: own });
 }

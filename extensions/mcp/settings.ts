@@ -86,7 +86,7 @@ export function checkVariables(name: string, config: ServerConfig): void {
 /** A server cannot be used. The message names it and contains no secrets. */
 export class ServerError extends Error {
   override readonly name = "ServerError";
-  /** `wants` is what the user can still give it. */
+  /** The user can still provide `wants`. */
   constructor(server: string, readonly why: string, readonly wants: "login" | "secret" | null = null) {
     super(`Cannot use MCP server ${server}: ${why}`);
   }

@@ -63,7 +63,7 @@ export class StdioTransport implements Transport {
     this.#onStderr = onStderr;
   }
 
-  /** Why it is unusable, or what is unusual about it; "" if nothing is. */
+  /** Explains why the server is unusable or unusual; "" if it is neither. */
   get why(): string {
     const wrong = this.#garbage[0] === undefined
       ? ""

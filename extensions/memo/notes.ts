@@ -89,7 +89,7 @@ interface Place {
   readonly store: OwnStore;
 }
 
-/** Stored once the file of an earlier version is taken over. The file stays as it is. */
+/** This mark is stored once the notes of an earlier version's file are copied. The file stays unchanged. */
 const TAKEN = "taken over";
 
 /** Takes notes over that an earlier version kept in files, once for each scope and database. After a kill it begins

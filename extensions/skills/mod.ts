@@ -51,7 +51,7 @@ export default defineExtension({
     FOUND.delete(env);
     return [...(found.skills.length > 0 ? [listOf(found)] : []), ...notes, ...knownIn(env)].join("\n");
   },
-  /** The instructions of a folder are told once, with the first file that is read in it; later requests have them from the
+  /** The first file that is read in a folder shows its instructions once; later requests have them from the
    * beginning. */
   fileRead: tellInstructions,
   doctor: checkSkills,

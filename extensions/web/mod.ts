@@ -94,7 +94,7 @@ web.readable(url): {status, url, title, text, links: {text, url}[], truncated}  
   ],
 });
 
-/** The status of an answer that is not what was asked for. */
+/** Reports the status of an answer that the call did not ask for. */
 function statusOutcome({ status }: { readonly status: number }): CallOutcome {
   return status < 400 ? { text: "" } : { text: `status ${status}`, ok: false };
 }

@@ -331,7 +331,7 @@ const SKIPPED_ROLES: ReadonlySet<string> = new Set(
   "navigation banner contentinfo search dialog alertdialog menu menubar toolbar tooltip".split(" "),
 );
 
-/** Inline elements, formulas, and what is left out of a paragraph; all others start and end one. */
+/** These elements do not start or end a paragraph: inline elements, formulas, and omitted elements. */
 const INLINE: ReadonlySet<string> = new Set(
   [
     "a abbr acronym b bdi bdo big cite code data del dfn em font i img ins kbd label mark q rp rt ruby s samp small span",
@@ -482,7 +482,7 @@ class TableText {
     this.#fill();
   }
 
-  /** The text of a cell that takes several rows stands in each of them. */
+  /** Repeats the text of a cell that takes several rows in each of them. */
   cell(text: string, attributes: ReadonlyMap<string, string>): void {
     if (this.#rows.length === 0) this.row();
     const row = this.#rows.at(-1);

@@ -164,7 +164,7 @@ function requestHeaders(wanted: Readonly<Record<string, string>> = {}): Readonly
   return headers;
 }
 
-/** A result of a call has room for so many. */
+/** A result of a call has room for this many values and this depth. */
 const LIMITS = { values: 400_000, depth: 500 };
 
 type BodyKind = "text" | "json" | "bytes";

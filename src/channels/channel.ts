@@ -105,7 +105,7 @@ export interface RunningServer {
   readonly model: string;
   /** Notes for the operator. */
   readonly notes: readonly string[];
-  /** Waits for running queries, cancels those that take too long, and closes everything. */
+  /** Waits for running queries, cancels them after a time limit, and closes everything. */
   close(): Promise<void>;
 }
 
@@ -129,7 +129,7 @@ export interface RunningBot {
   readonly notes: readonly string[];
   /** Rejects if the bot cannot continue: with `ConfigError` if the token is refused or another program polls. */
   readonly ended: Promise<void>;
-  /** Waits for running queries, cancels those that take too long, and closes everything. */
+  /** Waits for running queries, cancels them after a time limit, and closes everything. */
   close(): Promise<void>;
 }
 

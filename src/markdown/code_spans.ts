@@ -104,7 +104,8 @@ const PLACE = /^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@/;
 /** Splits a unified diff into its lines for highlighting, each with its line end; joined, they are the same text. */
 export function diffSpans(diff: string): readonly CodeSpan[] {
   const lines = diff.match(/[^\n]*\n|[^\n]+$/g) ?? [];
-  // What the last place announced: only there, "---" and "+++" are changed lines and name no files.
+  // Counts the lines that the last header announced: only among them, "---" and "+++" are changed lines and name no
+  // files.
   let [before, after] = [0, 0];
   return lines.map((text) => {
     const place = PLACE.exec(text);

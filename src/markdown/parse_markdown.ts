@@ -237,7 +237,7 @@ const MAX_LEVEL = 40;
 
 const parser = new MarkdownIt({ html: false, linkify: true });
 
-// Every target: those that are no links are shown as text.
+// Every target is valid here: other targets than links are shown as text.
 parser.validateLink = () => true;
 parser.linkify.add("ftp:", null).add("//", null).add("www.", {
   validate: (text, at, self) => /^[\w-]/.test(text.slice(at, at + 1)) ? hostAndPath(text, at, self) : 0,
@@ -254,7 +254,7 @@ function hostAndPath(text: string, at: number, self: typeof parser.linkify): num
   return found === null ? 0 : found.lastIndex - "http://www.".length;
 }
 
-// The package drops what is nested more deeply than its limit.
+// The package drops elements that are nested more deeply than its limit.
 const tokenize = parser.block.tokenize;
 parser.block.tokenize = function (state, start, end): void {
   if (state.level < MAX_LEVEL) return tokenize.call(this, state, start, end);

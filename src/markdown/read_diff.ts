@@ -7,7 +7,7 @@ export interface DiffFile {
   /** The path before, if the file was moved; else null. */
   readonly movedFrom: string | null;
   readonly state: "changed" | "new" | "deleted";
-  /** Lines, those that the diff leaves out included. */
+  /** Includes lines that the diff leaves out. */
   readonly added: number;
   readonly removed: number;
   readonly lines: readonly DiffLine[];

@@ -38,8 +38,8 @@ async function enter(): Promise<void> {
   await serverFacts.loadModels().catch(() => {}); // then the server's own model serves
 }
 
-/** `#c=<conversation or branch>`, with `q` and `s` for the query and the step to show. `anew`: also reloads what is
- * open. */
+/** Reads `#c=<conversation or branch>`, with `q` and `s` for the query and the step to show. `anew`: also reloads the
+ * open conversation. */
 async function route({ anew = false } = {}): Promise<void> {
   const at = new URLSearchParams(location.hash.slice(1));
   const id = at.get("c");

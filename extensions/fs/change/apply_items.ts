@@ -25,8 +25,8 @@ export interface Move {
 interface Application {
   readonly items: readonly ChangeItem[];
   readonly moves?: readonly Move[];
-  /** Path to the temporary name, in the same folder or the nearest one that there is, under which the new file is
-   * written first. A file without one is written in place. */
+  /** Maps a path to the temporary name under which the new file is written first. The name is in the same folder, or
+   * in the nearest folder that exists. A file without a temporary name is written in place. */
   readonly temporary: ReadonlyMap<string, string>;
   /** Keeps folders that are not empty, instead of failing. */
   readonly keepFull?: boolean;

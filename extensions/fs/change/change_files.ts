@@ -215,7 +215,7 @@ interface HalfChanged {
   readonly from?: string | undefined;
 }
 
-/** Reverts what an unfinished change has changed. What others changed since is kept. */
+/** Reverts the part of an unfinished change that was made. Later changes by others are kept. */
 async function putBack(
   context: Pick<FsContext, "tree" | "guard">,
   items: readonly HalfChanged[],

@@ -56,8 +56,8 @@ export async function currentFile(
 
 const MAX_REPLACED = 10_000;
 
-/** The text of a file about to be changed, with bytes that are not UTF-8 as `textWithStrays` has them. Throws Error for
- * a binary file, and for one that would not be the same if its text was written back. */
+/** Returns the text of a file about to be changed; `textWithStrays` keeps its bytes that are not UTF-8. Throws Error
+ * for a binary file, and for a file that would differ if its text was written back. */
 export function currentText(
   context: FsContext,
   bytes: Uint8Array,
@@ -160,8 +160,8 @@ interface Changed extends Pick<ChangeItem, "before" | "after"> {
   readonly encoding?: string | undefined;
 }
 
-/** Tells the model which changed files do not parse: those that are new or parsed before, and those with another fault
- * than before. What was already so may be a language that the parser does not know. */
+/** Tells the model which changed files do not parse, if they are new, parsed before, or have another fault than
+ * before. A fault that existed before may come from a language that the parser does not know. */
 export async function noteFaults({ note, sourceFault, signal }: FsContext, items: readonly Changed[]): Promise<void> {
   if (!sourceFault) return;
   for (const { named, before, after, encoding } of items.slice(0, MAX_FILES)) {

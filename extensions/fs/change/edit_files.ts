@@ -100,8 +100,8 @@ export interface WriteOptions {
 
 const MARK = "\uFEFF";
 
-/** Creates a file and its folders, or replaces its text. What replaces a text is written as that was: in its encoding,
- * with its byte order mark, and with CRLF if all of its lines end so and none of the new ones do. */
+/** Creates a file and its folders, or replaces its text. A new text keeps the encoding and the byte order mark of the
+ * old one. It gets CRLF if all old lines end so and none of the new ones do. */
 export async function writeFile(
   context: FsContext,
   { path, text, options = {} }: {

@@ -73,7 +73,8 @@ export async function patchFiles(context: FsContext, patch: string): Promise<Wri
   return results;
 }
 
-/** The folders that files take the place of, with those in them. Throws Error if the patch leaves something in one. */
+/** Returns the folders that files replace, and the folders in them. Throws Error if the patch leaves something in
+ * one. */
 async function emptiedFolders(
   context: FsContext,
   drafts: ReadonlyMap<string, Draft>,
@@ -185,7 +186,7 @@ async function changedBy(
   return { kind: "file", bytes, mode: own, owner: kept?.owner ?? null, format: now };
 }
 
-/** Git knows only whether a file can be executed: other permissions are kept, or are those of a new file. */
+/** Keeps the old permissions, or the defaults of a new file: git knows only whether a file can be executed. */
 function modeOf(mode: number | null, old: number | null): number | null {
   if (mode === null) return old;
   const canRun = (mode & 0o111) !== 0;
@@ -193,7 +194,7 @@ function modeOf(mode: number | null, old: number | null): number | null {
   return canRun ? old | (old & 0o444) >> 2 : old & ~0o111;
 }
 
-/** The target of a new link. Throws Error for one that leads out of the workspace or to what is protected. */
+/** Returns the target of a new link. Throws Error if it leads out of the workspace or to a protected path. */
 function innerTarget(
   context: FsContext,
   { place, target }: { readonly place: WorkspacePath; readonly target: string },

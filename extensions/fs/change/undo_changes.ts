@@ -15,14 +15,14 @@ import { diffOf, type Written, written } from "./current_file.ts";
 import { messageOf, Pace } from "@vis/extension";
 
 export interface UndoOptions extends UndoChoice {
-  /** Overwrites what others changed since, also in files that an earlier undo left as they were. */
+  /** Overwrites later changes by others, also in files that an earlier undo left unchanged. */
   readonly force?: boolean | undefined;
   /** Changes nothing; `files` has the changes that would be undone. */
   readonly dryRun?: boolean | undefined;
 }
 
 interface Undone {
-  /** Changes of which at least one file was undone. */
+  /** The undo reverted at least one file of each of these changes. */
   readonly changes: readonly Checkpoint[];
   readonly files: readonly Pick<Written, "path" | "diff">[];
   /** Files of these changes that were left as they are. */
@@ -129,7 +129,7 @@ interface Plan {
 
 /** Renames files back that the changes renamed, so that they stay the same files with all that belongs to them. */
 function withRenames({ items, kept }: Plan, changes: readonly Checkpoint[]): Plan {
-  /** The present names of files by those that they had. */
+  /** Maps the old names of files to their present names. */
   const names = new Map<string, string>();
   for (const { from, to } of changes.flatMap(({ moves = [] }) => moves)) {
     const name = names.get(to) ?? to;
@@ -145,7 +145,7 @@ function withRenames({ items, kept }: Plan, changes: readonly Checkpoint[]): Pla
   return { items: renamed, kept };
 }
 
-/** Keeps a file that cannot become what it was because another one, which can, is the same file by another name. */
+/** Keeps a file if it is a second name of a file that can be restored, but cannot be restored itself. */
 async function apart({ items, kept }: Plan, look: (path: string) => Facts | null): Promise<Plan> {
   const written = new Map<string, { readonly path: string; readonly state: State }>();
   const [own, left]: [ChangeItem[], Kept[]] = [[], []];
@@ -251,8 +251,8 @@ interface Wanted {
   readonly toLink: string | undefined;
 }
 
-/** The combined effect of all changes on each path; `broken` are paths that changed between two of them. What was
- * written to one name of a file counts for all its names. */
+/** Combines all changes of each path; `broken` are paths that changed between two of them. A write to one name of a
+ * file counts for all its names. */
 function composed(changes: readonly Checkpoint[]) {
   const paths = new Map<string, Wanted>();
   const broken = new Set<string>();
@@ -309,7 +309,7 @@ interface UndoChoice {
   readonly changes?: readonly string[] | undefined;
   /** Limits the undo to this conversation: its id or a prefix of it. */
   readonly conversation?: string | undefined;
-  /** Queries of which only changes before a time count. */
+  /** Only changes before the given time count in these queries. */
   readonly cuts?: readonly { readonly queryId: string; readonly at: number }[] | undefined;
   /** Undo the newest undo instead. */
   readonly redo?: boolean | undefined;

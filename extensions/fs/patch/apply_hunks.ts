@@ -193,8 +193,8 @@ async function nearestHunk(
   return `its line ${differs + 1} is ${shown(old[differs] ?? "")}, but ${there}\n${text.join("\n")}`;
 }
 
-/** Every line of the hunk, of at least so many characters, that occurs in the file is a vote for the place where the
- * hunk would start. */
+/** Finds the best place for a hunk. Each of its lines with enough characters votes for the start that its places in
+ * the file imply. */
 async function bestPlace(
   lines: readonly string[],
   { old, pace, least }: { readonly old: readonly string[]; readonly pace: Pace; readonly least: number },

@@ -298,7 +298,7 @@ function named([char, next]: readonly string[]): string {
   return `${isSeen ? `${char} (${code(char)})` : code(char)}${more}`;
 }
 
-/** Normalizes a line, of which only the beginning is compared: characters that look alike are the same. */
+/** Normalizes a line, so that characters that look alike are the same. Only its beginning is compared. */
 function squeezed(line: string): string {
   return line.slice(0, MAX_COMPARED).normalize("NFC").toLowerCase().replace(/[\u2018\u2019\u201a\u00b4]/g, "'")
     .replace(/[\u201c\u201d\u201e]/g, '"').replace(/[\u2010-\u2014\u2212]/g, "-").replace(/\u2026/g, "...")

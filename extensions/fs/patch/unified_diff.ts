@@ -173,7 +173,7 @@ interface Part {
   readonly count: number;
 }
 
-/** Joins what was removed and added at one place. */
+/** Joins the removed and the added lines at one place. */
 function changesOf(parts: readonly Part[], head: number): readonly LineChange[] {
   const found: LineChange[] = [];
   let [x, y, isOpen] = [head, head, false];

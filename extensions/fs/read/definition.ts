@@ -96,7 +96,7 @@ const ENDS = /^\s*(?:end\b(?!\s*[=.([])|fi\b|done\b|esac\b)/;
 /** Signs that the extents of one search may have together. */
 const MAX_WORK = 20_000_000;
 
-/** The lines of a file, with what is in strings and comments told apart. */
+/** Separates the code in the lines of a file from strings and comments. */
 class SourceLines {
   readonly #lines: readonly string[];
   /** These lines have no strings and comments. */
@@ -233,11 +233,11 @@ class SourceLines {
         if (sign === "{" || sign === "[" || sign === "(") depth++;
         else if (sign === "}" || sign === "]" || sign === ")") depth--;
       }
-      // A bracket of what is around the definition.
+      // The bracket belongs to the code around the definition.
       if (depth < 0) return Math.max(first, this.#indent(line) < indent ? line - 1 : line);
       if (depth === 0 && !this.#isIndented && /[;}]\s*,?\s*$/.test(code) && this.#indent(line) <= indent) return line;
     }
-    // Brackets that do not match, such as those of `#if` and `#else`: indentation decides.
+    // Brackets such as the ones of `#if` and `#else` do not match: indentation decides.
     return depth > 0 ? this.#endByIndent(first) : last;
   }
 

@@ -31,7 +31,7 @@ interface Candidate {
   readonly real: string;
 }
 
-/** A message to the worker has about so many characters, and so many messages are in flight. */
+/** A message to the worker has about this many characters, and at most this many messages are in flight. */
 const MESSAGE_CHARS = 256 * 1024, AHEAD = 8;
 
 /** Searches files one after the other: here, if the pattern's time is bounded; otherwise in a worker. */

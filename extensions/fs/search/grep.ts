@@ -226,7 +226,7 @@ class HitTally {
     return this.#limit ?? DEFAULT_HITS;
   }
 
-  /** True if the caller has what was asked for. */
+  /** True if the caller has the result that it asked for. */
   get full(): boolean {
     return this.#limit !== undefined && this.#more > 0;
   }

@@ -160,7 +160,7 @@ export class LineMatcher {
   readonly #expression: RE2JS;
   /** False if the pattern depends on the edges of a line, so that a search of longer text proves nothing. */
   readonly #wholeTextTells: boolean;
-  /** Texts of which every match contains one; empty if there are no such texts. */
+  /** Every match contains one of these texts; empty if no such texts exist. */
   readonly #needed: readonly string[];
 
   /** Throws SyntaxError for syntax that this engine does not support, RangeError for a pattern that is too large. */

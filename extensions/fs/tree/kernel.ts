@@ -153,7 +153,7 @@ export class Kernel {
     return this.#open(AT_FDCWD, path, { flags: OPEN.path | OPEN.folder, resolve: UNLINKED });
   }
 
-  /** Opens what is below a folder by the folder's real path: like `openRoot` and `open`, in one call if possible. */
+  /** Opens a path below a folder by the folder's real path: like `openRoot` and `open`, in one call if possible. */
   openBelow(root: string, path: string, { flags }: { readonly flags: number }): number {
     const whole = path === "." ? root : `${root}/${path}`;
     // Without links, only `..` can lead out of the folder.
@@ -269,7 +269,7 @@ export class Kernel {
     );
   }
 
-  /** Names of a file's extended attributes, of which an access list is one. */
+  /** Returns the names of a file's extended attributes, including an access list. */
   attributes(descriptor: number): readonly string[] {
     const into = new Uint8Array(ATTRIBUTE_BYTES);
     const count = this.#symbols.buffered(this.#calls.flistxattr, descriptor, into, into.length);
@@ -295,7 +295,7 @@ export class Kernel {
     return this.#symbols.mode(this.#calls.faccessat, folder, terminated("."), W_OK_AND_X_OK) === 0;
   }
 
-  /** Makes sure of room on the disk for a file of this size. Throws Error if there is none. */
+  /** Reserves room on the disk for a file of this size. Throws Error if the disk lacks it. */
   reserve(descriptor: number, size: number): void {
     const done = this.#symbols.allocate(this.#calls.fallocate, descriptor, KEEP_SIZE, 0n, BigInt(size));
     const code = done < 0n ? this.#errno() : 0;

@@ -50,7 +50,7 @@ export interface OpenFile extends Disposable {
   attributes(): Attributes | undefined;
 }
 
-/** Extended attributes of a file, of which an access list is one: values in Base64 by name. */
+/** Maps the extended attributes of a file, including an access list, to values in Base64. */
 export type Attributes = Readonly<Record<string, string>>;
 
 export interface NewFile {

@@ -112,7 +112,7 @@ export class FileWatch {
     this.#copied += size;
   }
 
-  /** Stores changes as a checkpoint, as far as it is known what the files were, and tells the query of each. */
+  /** Stores changes as a checkpoint if the earlier contents are known, and tells the query of each. */
   async #record(
     context: FsContext,
     found: readonly Difference[],
@@ -230,7 +230,7 @@ function snapshotAt(
   }
 }
 
-/** A file that was written again as it was, or only got another time, is not changed. */
+/** Returns false for a file that was rewritten with the same contents, or only got another time. */
 function isChanged({ old, now, before, after }: Changed): boolean {
   if (old === undefined || now === undefined || before === null || after === null) return true;
   if (before[AT.mode] !== after[AT.mode]) return true;

@@ -11,8 +11,8 @@ const TIMEOUT_MS = 30_000;
 
 type Spawn = EnvironmentView["spawn"];
 
-/** The contents of files that git tracks and that are as in its index: what a command has changed since can be had from
- * git's objects. */
+/** Keeps track of the files that git tracks and that match its index: git's objects have their contents from before a
+ * change. */
 export class GitContents {
   readonly #workspace: string;
   readonly #all: boolean;
@@ -51,7 +51,7 @@ export class GitContents {
     return entry !== undefined && entry.size === stamp[AT.size] && entry.modified === stamp[AT.modified];
   }
 
-  /** The contents of such files, as far as git has them as they were in the workspace. */
+  /** Reads the earlier contents of such files, as far as git has them. */
   async read(
     files: ReadonlyMap<string, Stamp>,
     spawn: Spawn,
@@ -69,7 +69,7 @@ export class GitContents {
       env: { GIT_NO_LAZY_FETCH: "1", GIT_OPTIONAL_LOCKS: "0", GIT_NO_REPLACE_OBJECTS: "1" },
       write: [],
       network: false,
-      // The call may be over: what it changed can still be undone.
+      // The call may have ended: its changes can still be undone.
       lifetime: "conversation",
       answered: true,
       timeoutMs: TIMEOUT_MS,

@@ -15,7 +15,7 @@ const KIND = 0o170000, FOLDER = 0o040000;
 /** Numbers of an entry, as `Tree.stamps` gives them. */
 export type Stamp = Float64Array;
 
-/** An entry that is not as it was; null where nothing is. */
+/** The entry differs from its earlier state; null if nothing exists. */
 export interface Difference {
   /** Relative to the workspace. */
   readonly path: string;
@@ -105,8 +105,8 @@ export class WorkspaceLook {
     return into[AT.mode] === 0 ? null : into;
   }
 
-  /** Vis itself has changed this path: as it is now, it is no difference. Returns what is there; undefined before the
-   * first look. */
+  /** Accepts the present state of a path that Vis itself has changed, so that it is no difference. Returns the state;
+   * undefined before the first look. */
   accept(path: string): Stamp | null | undefined {
     if (this.#folders === null) return undefined;
     const now = this.stamp(path);

@@ -69,7 +69,7 @@ const PING = { jsonrpc: "2.0", id: 1, method: "ping" };
 const DONE = "The login was received. Go back to the terminal.";
 const PASTE = "Copy the address of this page into the terminal.";
 
-/** Logs in to a server in the browser. Rejects with LoginError, or with what the library throws. */
+/** Logs in to a server in the browser. Rejects with LoginError, or with an error of the library. */
 async function logIn(url: string, { print, ask }: Person): Promise<Login> {
   if (!isSecureUrl(url)) throw new LoginError("Its address has no https, which logins need");
   const fetchFn = loginFetch(url);
@@ -170,7 +170,7 @@ interface RedirectListener extends AsyncDisposable {
 
 const PAGE_HEADERS = { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store" };
 
-/** Listens on a free port of the loopback interface until it is disposed. `page` is what the browser shows. */
+/** Listens on a free port of the loopback interface until it is disposed. The browser shows `page`. */
 function redirectListener(state: string, page: string): RedirectListener {
   const { promise: answer, resolve } = Promise.withResolvers<URLSearchParams>();
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, ({ method, url }) => {

@@ -262,7 +262,7 @@ function fixOf(name: string, { config }: Settings): string {
   return `Start the server, or check ${address} and its key (${ownKey}); then run vis providers --check again`;
 }
 
-/** Fallback providers, and those that could be named. */
+/** Checks fallback providers, and other providers that a request could name. */
 async function othersOf(settings: Settings): Promise<readonly CheckResult[]> {
   const admin = new AppProviderAdmin(settings);
   const { providers } = await admin.providers({ check: true, signal: AbortSignal.timeout(2 * REACH_MS) });

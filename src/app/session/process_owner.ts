@@ -48,7 +48,7 @@ function factsOf(os: typeof Deno.build.os): ProcessFacts {
   return os === "darwin" ? macFacts() : WINDOWS;
 }
 
-/** This process and what it can know of others. */
+/** Identifies this process and checks whether others run. */
 export class OwnProcess {
   readonly #facts: ProcessFacts;
   #known: ProcessOwner | null = null;
@@ -112,8 +112,8 @@ export function thisProcess(): ProcessOwner {
   return SELF.owner;
 }
 
-/** A part of this process that works on its own conversations. Once closed it counts as gone: other processes may take
- * over what it could not end. */
+/** Makes a part of this process that works on its own conversations. Once closed it counts as gone: other processes
+ * may continue the work that it could not end. */
 export function ownSession(): { readonly owner: ProcessOwner; close(): void } {
   return SELF.begin();
 }

@@ -137,7 +137,7 @@ async function removeAbandoned(parent: string): Promise<void> {
   for await (const { name, isDirectory } of Deno.readDir(parent)) {
     if (!isDirectory || !name.startsWith(PREFIX)) continue;
     const path = join(parent, name);
-    // What cannot be inspected or removed belongs to someone else.
+    // A copy that cannot be inspected or removed belongs to another user.
     if (await isAbandoned(path).catch(() => false)) await removeCopy(path).catch(() => {});
   }
 }

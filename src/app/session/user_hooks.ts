@@ -124,7 +124,7 @@ class QueryHooks {
   }
 }
 
-/** The end of an output: that is where programs say what is wrong. */
+/** Returns the end of an output, where programs report errors. */
 function tail(text: string, limit: number): string {
   return text.length <= limit ? text : `… ${text.slice(-limit).toWellFormed()}`;
 }

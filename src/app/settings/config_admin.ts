@@ -41,7 +41,7 @@ const SECTIONS = "extensions.config";
 /** The next segment of a key, as it is or in quotes, where it has a dot: a."b.c".d and a["b.c"].d. */
 const SEGMENT = /(?:^|\.|(?=\[))(?:\["([^"]+)"\]|\['([^']+)'\]|"([^"]+)"|'([^']+)'|([^.[\]"']+))/y;
 
-/** A key as it was given. */
+/** The parts of a key as the user typed it. */
 interface Place {
   readonly path: readonly string[];
   /** Whether quotes say where each segment ends. */
@@ -136,7 +136,7 @@ export class AppConfigAdmin implements ConfigAdmin {
     const file = await readConfigFile(path);
     const values = file === null ? {} : parseJsonc(file);
     const { path: place } = await this.#place(key, "unset");
-    // What is there although no extension has it can be removed as well.
+    // A value that belongs to no extension can be removed as well.
     const at = [place, key.split(".")].find((one) => valueAt(values, one) !== undefined);
     if (at === undefined) await this.#known(key, "unset");
     const before = file?.text ?? "";

@@ -140,7 +140,7 @@ export async function runUserCommand(
   try {
     const output = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
     for (;;) {
-      // What a command left running may hold its output open.
+      // A process that a command left running may hold the output open.
       const read = await abortable(output.read(), signal).catch((error) => {
         if (signal.aborted) return null;
         throw error;

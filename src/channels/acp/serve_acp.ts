@@ -52,7 +52,7 @@ function answeredStream({ readable, writable }: Stream): Stream {
   const outgoing = new WritableStream<AnyMessage>({
     write: async (message) => {
       if (isRequest(message)) asked.add(message.id);
-      // What cannot be written breaks the connection, which then has nothing left to answer.
+      // A failed write breaks the connection, which then has nothing left to answer.
       await output.write(message).catch((error: unknown) => {
         answers.resolve();
         throw error;

@@ -138,7 +138,7 @@ function fenced(content: string, language = ""): string {
   return `${fence}${language}\n${content}\n${fence}`;
 }
 
-/** A place in a file, as it was and as it is. */
+/** A place in a file before and after the edit. */
 interface EditedText {
   readonly path: string;
   /** 1-based; where the place begins now. */

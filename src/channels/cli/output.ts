@@ -4,8 +4,8 @@ import { visibleText } from "../../domain/kit/text.ts";
 import type { QueryResult } from "../../domain/query/query_schemas.ts";
 import type { Io } from "../channel.ts";
 
-/** Writes what a command found to stdout: as JSON if its flags say so, otherwise as lines without control characters.
- * Returns the exit code 0. */
+/** Writes the result of a command to stdout: as JSON if its flags say so, otherwise as lines without control
+ * characters. Returns the exit code 0. */
 export function printReport(
   value: unknown,
   lines: readonly string[],

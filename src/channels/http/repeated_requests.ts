@@ -20,12 +20,12 @@ interface Known {
 export interface OnceOptions {
   /** The conversation that the request names. */
   readonly conversation: Pick<Conversation, "branchId" | "conversationId">;
-  /** Identifies what is requested. */
+  /** Identifies the request. */
   readonly what: string;
   readonly body: string;
-  /** Finds what a key began, in any process. */
+  /** Finds the query that a key began, in any process. */
   readonly stored: (key: string) => Promise<{ readonly queryId: string; readonly fingerprint: string } | null>;
-  /** Stores the key, if there is one, together with what it begins. */
+  /** Begins the query, and stores it together with its key, if it has one. */
   readonly work: (key: RequestKey | undefined) => Promise<StartedQuery>;
   /** Present if what the key began earlier can be continued; resolves with what the key refers to from then on. */
   readonly resume?: ((sent: StartedQuery, key: RequestKey) => Promise<StartedQuery>) | undefined;
@@ -105,7 +105,7 @@ const ABANDONED_CALLS = 1000;
 export class AbandonedCalls {
   readonly #at = new BoundedMap<string, number>(ABANDONED_CALLS);
 
-  /** `call` identifies the caller and what it requests. */
+  /** `call` identifies the caller and the request. */
   add(call: string): void {
     this.#at.set(call, performance.now());
   }

@@ -156,14 +156,14 @@ export const inConversation = createMiddleware<Env>(async (c, next) => {
   await next();
 });
 
-/** Sets `conversation` and `query` to those of the path. */
+/** Sets `conversation` and `query` to the ones that the path names. */
 export const inQuery = createMiddleware<Env>(async (c, next) => {
   c.set("conversation", await findConversation(c.env.parts.conversations, c.req.param("id")));
   c.set("query", await findQuery(c, c.req.param("queryId")));
   await next();
 });
 
-/** Makes `c.req.valid(target)` what the schema reads. */
+/** Gives `c.req.valid(target)` the type that the schema reads. */
 type Valid<T extends "json" | "query", S extends z.ZodType> = MiddlewareHandler<
   Env,
   string,

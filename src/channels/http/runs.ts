@@ -206,7 +206,7 @@ export class LiveRun {
     this.#controller.abort();
   }
 
-  /** Reduces what is kept after the end: there are many such runs. */
+  /** Reduces the events that are kept after the end: many such runs exist. */
   rest(): void {
     if (this.#over) this.#trim(KEPT_AFTER_CHARS);
   }

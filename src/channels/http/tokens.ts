@@ -21,7 +21,7 @@ export interface TokenGrant {
   readonly scope: TokenScope;
   /** The tenant whose conversations the token reaches and creates. */
   readonly tenant: string;
-  /** Whether it reaches those of every tenant. */
+  /** Whether it reaches the conversations of every tenant. */
   readonly all: boolean;
   /** Milliseconds since the epoch; null for a token that does not expire. */
   readonly expiresAt: number | null;
@@ -53,7 +53,7 @@ export function oneToken(token: string, quota: Quota): TokenSource {
   return { grants: () => Promise.resolve(grants) };
 }
 
-/** Three parts in base64url: what a JSON Web Token looks like. */
+/** A JSON Web Token has three parts in base64url. */
 const SIGNED = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 
 interface CheckOptions {

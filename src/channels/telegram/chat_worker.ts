@@ -143,7 +143,7 @@ export class ChatWorker {
       });
       await Promise.all(this.#steers.splice(0));
       if (end === "kept") return;
-      // Its parts are removed first: as long as the message itself exists, none of them is processed again.
+      // The parts are removed first: as long as the message itself exists, none of them is processed again.
       for (const part of this.#steered.splice(0)) await inbox.remove(part);
       await inbox.remove(entry);
     }

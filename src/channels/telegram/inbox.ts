@@ -102,7 +102,8 @@ export class Inbox {
     await this.#states.delete(this.#place, keyOf(entry));
   }
 
-  /** Entries without an answer, oldest first. Includes what a kill left between the two steps of `accept`. */
+  /** Returns entries without an answer, oldest first. Includes entries that a kill left between the two steps of
+   * `accept`. */
   async entries(): Promise<readonly PendingMessage[]> {
     const mark = await this.#get<Mark>("mark");
     if (mark !== null) await this.#spread(mark);

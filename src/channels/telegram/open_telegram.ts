@@ -133,7 +133,7 @@ interface TelegramBotOptions {
   readonly note: (text: string) => void;
   /** Time for running queries at shutdown. */
   readonly shutdownMs: number;
-  /** Aborts `parts.closing`, and what the outbox waits for. */
+  /** Aborts `parts.closing` and the waiting of the outbox. */
   readonly abort: { readonly closing: AbortController; readonly outbox: AbortController };
 }
 

@@ -15,7 +15,7 @@ import type { Messenger } from "./messenger.ts";
 import type { ChatPlace } from "./read_update.ts";
 import { type RichMessage, RichText, splitRichText } from "./rich_text.ts";
 
-/** Leaves room for what was decided, which is added to the message. */
+/** Leaves room for the decision, which is added to the message. */
 const PART_CHARS = 3_000;
 const REASON_CHARS = 1_000;
 const NO_LONGER = "This question no longer waits for an answer";

@@ -154,7 +154,7 @@ function isText({ text, caption }: Message): boolean {
   return text !== undefined || caption !== undefined;
 }
 
-/** The files of the message; if it has none, those of the message that it replies to. */
+/** Returns the files of the message; if it has none, the files of the message that it replies to. */
 function filesOf(message: Message, me: Me): readonly IncomingFile[] {
   const own = filesIn(message);
   const replied = message.reply_to_message;

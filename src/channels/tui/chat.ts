@@ -60,7 +60,7 @@ export interface SessionSpend {
   /** Steps of the requests that have ended. */
   readonly steps: number;
   readonly walls: readonly string[] | null;
-  /** Size of what the model was sent last. */
+  /** Size of the last context that the model received. */
   readonly sentBytes: number | null;
 }
 

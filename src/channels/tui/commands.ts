@@ -278,8 +278,8 @@ function helpTexts(commands: readonly PaletteCommand[]): readonly TextPart[] {
   return [{ head: "Keys", text: rows(KEYS) }, { head: "Commands", text: rows(named) }];
 }
 
-/** Runs what was typed if it is `/name words`, and sends everything else, such as a path. An unknown command returns to
- * the input. */
+/** Runs the text if it is `/name words`, and sends everything else, such as a path. An unknown command returns to the
+ * input. */
 export function submitted(
   outgoing: Outgoing,
   { commands, send, giveBack, tell }: {

@@ -110,7 +110,7 @@ export class Keyboard {
     input.key("\r");
   }
 
-  /** Ctrl-C clears the input or cancels what is running; pressed twice, it quits. */
+  /** Ctrl-C clears the input or cancels the running query; pressed twice, it quits. */
   #interrupt(): void {
     const { chat, input, tell, quit } = this.#parts;
     const now = performance.now();

@@ -63,7 +63,7 @@ export interface ScreenStart {
   readonly notes: readonly string[];
 }
 
-/** A session without one shows what is stored, and runs nothing. */
+/** A session without a model shows stored conversations, and runs nothing. */
 function hasModel({ model }: Session): boolean {
   return model !== "";
 }
@@ -168,7 +168,7 @@ export class Screen implements PanelActions {
   /** Takes over the terminal. Resolves when the conversation is shown; rejects with `StoreError`. */
   async start({ branch, notes }: ScreenStart): Promise<void> {
     this.#tui.setLayoutRoot(this.#frame);
-    // What the focused component gets is drawn at once; other redraws wait for the time between two frames.
+    // Input of the focused component is drawn at once; other redraws wait for the time between two frames.
     const handleInput = (data: string): void => this.#keyboard.key(data);
     this.#tui.setFocus({ handleInput, render: () => [], invalidate: () => {} });
     this.#input.component.focused = true;

@@ -35,7 +35,7 @@ export class UserCommands {
     this.#parts = parts;
   }
 
-  /** Runs what was typed if it is a command; false if it is not. */
+  /** Runs the text if it is a command; returns false if it is not. */
   runs(text: string): boolean {
     const [, command = ""] = /^!\s*(\S[^]*)/.exec(text) ?? [];
     if (command !== "") void this.#run(command);

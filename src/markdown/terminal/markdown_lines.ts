@@ -82,7 +82,7 @@ function code(
   ];
 }
 
-/** Draws what is inside with a mark before each line. */
+/** Draws the inner blocks with a mark before each line. */
 function behind(
   place: TerminalPlace,
   mark: string,

@@ -8,10 +8,10 @@ import { type ApiMessage, inApi, type Iteration, json, type StepMetadata } from 
 import type { Turn } from "../store/turn_and_steps.ts";
 import { view } from "./dialogs.tsx";
 
-/** Goes to the step after or before the one that is shown. */
+/** Goes to the step after or before the shown one. */
 type StepBy = (by: number) => void;
 
-/** Shows everything about one iteration: what was sent, what came back, what it used and its context. */
+/** Shows everything about one iteration: the sent messages, the reply, its use and its context. */
 export async function inspect(turn: Turn, number: number): Promise<void> {
   const query = inApi("conversations", turn.conversation, "queries", turn.queryId ?? "");
   const stepBy: StepBy = (by) => {

@@ -1,4 +1,4 @@
-/** Positions of the nodes of a dependency graph: a node is above those that read it. */
+/** Places the nodes of a dependency graph: a node is above the nodes that read it. */
 
 const WIDTH = 176;
 const HEIGHT = 44;

@@ -82,7 +82,7 @@ async function versions(conversation: string, name: string): Promise<JSX.Element
   return <>{items.toReversed().map((one) => <Version path={path} version={one} />)}</>;
 }
 
-/** One version of a variable; `path` is that of the variable in the API. */
+/** Shows one version of a variable; `path` is the path of the variable in the API. */
 function Version(
   { path, version: given }: { readonly path: string; readonly version: ApiVersion },
 ): JSX.Element {

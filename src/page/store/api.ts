@@ -104,7 +104,7 @@ async function reach(path: string, init: RequestInit): Promise<Response> {
   }
 }
 
-/** The response as data; `T` is what the schema of that route says. */
+/** Returns the response as data; the schema of the route defines `T`. */
 export async function json<T>(path: string, options?: RequestOptions): Promise<T> {
   return await (await request(path, options)).json();
 }

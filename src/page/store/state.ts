@@ -141,7 +141,7 @@ export const elements = {
   viewer: createRef<HTMLDialogElement>(),
 };
 
-/** Resolves when what was changed before is in the document: components are drawn in a microtask. */
+/** Resolves when earlier changes are in the document: components are drawn in a microtask. */
 export async function drawn(): Promise<void> {
   await Promise.resolve();
   await Promise.resolve();

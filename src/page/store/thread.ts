@@ -77,7 +77,7 @@ class Thread {
     if (running) await this.#follow(running.text, running);
   }
 
-  /** Fetches earlier requests; what is read stays where it is. */
+  /** Fetches earlier requests; the visible text keeps its place. */
   async more(): Promise<void> {
     const shown = this.#shown;
     const before = this.earlier.value;
@@ -190,7 +190,7 @@ class Thread {
     void guarded(() => conversationList.load());
   }
 
-  /** Returns what is shown from now on. */
+  /** Empties the page, and returns the controller of the next content. */
   #forget(shows: "nothing" | "loading"): AbortController {
     batch(() => {
       this.turns.value = [];
@@ -300,7 +300,7 @@ class Thread {
     }
   }
 
-  /** Once a query has ended: its answer as a tree, and what it changed in files. */
+  /** Draws the answer of a query that has ended as a tree, and its changes in files. */
   async #drawAnswer(turn: Turn): Promise<void> {
     const shown = this.#shown;
     const { conversation } = turn;
@@ -349,7 +349,7 @@ async function look(conversation: string): Promise<void> {
   await load(conversation).catch(() => latest.value = null);
 }
 
-/** Undoes the changes; resolves with the files that were restored, and those that were kept. */
+/** Undoes the changes; resolves with the restored files, and the kept ones. */
 async function undo(
   conversation: string,
   { changes }: UndoPreview,

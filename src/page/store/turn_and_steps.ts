@@ -108,7 +108,7 @@ export class Turn {
     if (isEnd(event)) this.#finish(event.result);
   }
 
-  /** Shows or hides the steps; those of a query that has ended are on the server. */
+  /** Shows or hides the steps; the server has the steps of a query that has ended. */
   showSteps(open: boolean): void {
     this.open.value = open;
     const { end, boxes } = this;
@@ -226,7 +226,7 @@ function endOf(outcome: string, ms: number): string {
   return outcome === "running" ? outcome : `${outcome} · ${durationText(ms)}`;
 }
 
-/** An iteration of a query that runs: what `QueryProgress` knows about it, and the line about what it is doing. */
+/** An iteration of a running query: the facts that `QueryProgress` has about it, and the line about its activity. */
 export class LiveStep {
   /** Counts changes: the step itself is changed in place. */
   readonly changes = signal(0);

@@ -32,7 +32,7 @@ const SLASH = /^\/([a-z0-9-]*)$/;
 const FILE = /(?:^|[\s(])@([^\s@"]*)$/;
 const ID = "suggestions";
 
-/** Suggests for what stands before the cursor now. */
+/** Suggests completions for the text before the cursor. */
 export async function suggest(): Promise<void> {
   const area = elements.request.current;
   const [start, before] = typedBefore(area);

@@ -113,7 +113,7 @@ class End {
   #isAt = true;
   #asked = false;
   #top = 0;
-  /** Pixels below what was seen when `#top` was measured. */
+  /** Counts the pixels below the visible part when `#top` was measured. */
   #rest = 0;
 
   /** `runs` reports whether more content is expected. */
@@ -149,8 +149,8 @@ class End {
   }
 
   /** Only scrolling up leaves the end: more content may have been added below before the event of a scroll arrives.
-   * What changes the top, but not the distance to the end, is the browser: it keeps a text in place while others above
-   * it change their height. */
+   * The browser may change the top without the distance to the end: it keeps a text in place while others above it
+   * change their height. */
   #measure(): void {
     const top = this.node.scrollTop;
     const below = this.#below;

@@ -137,7 +137,7 @@ function Answer({ turn }: { readonly turn: Turn }): JSX.Element {
   );
 }
 
-/** Whether the answer is one, and not the reason why there is none. */
+/** Returns false if the text is the reason for a missing answer. */
 function isGood({ status, reason, noAnswer }: TurnEnd): boolean {
   return !noAnswer && (status === "done" || reason === "max_iterations" || reason === "error_budget");
 }
@@ -276,8 +276,8 @@ function factsOf({ status, reason, ms, usage, costUsd, confidence }: TurnEnd): s
   return parts.join(" · ");
 }
 
-/** The steps of a query. Only those near the viewport are on the page; the others are empty boxes of their height,
- * filled from the server when they come near. */
+/** Shows the steps of a query. Only steps near the viewport are on the page; the others are empty boxes of their
+ * height, filled from the server when they come near. */
 function Steps({ turn }: { readonly turn: Turn }): JSX.Element {
   const live = useRef<HTMLDivElement>(null);
   const count = turn.live.value.length;

@@ -166,7 +166,7 @@ export class Progress {
     if (this.#io.stderrIsTerminal) this.#live.show(`${at}${text}…`, this.#above);
   }
 
-  /** The draft stays above the line about what is going on until it is accepted or refused. */
+  /** The draft stays above the line of progress until it is accepted or refused. */
   get #above(): readonly string[] {
     return this.#progress.draft === "" ? [] : this.#draft;
   }

@@ -51,7 +51,7 @@ function lines({ at, conversationId, kind, position, title, variable, snippet }:
 
 const ID_CHARS = 13;
 
-/** Words that share so many first letters are forms of one word. */
+/** Words that share this many first letters are forms of one word. */
 const STEM = 3;
 
 /** Search results on a terminal: each conversation once, its places below it, the words that were found in bold. */

@@ -179,7 +179,7 @@ async function resume(
   const query = sent && await conversations.records.query(sent.queryId);
   if (query?.status !== "interrupted") return sent;
   const conversation = await conversations.byId(query.branchId);
-  // Its context is stored with its first iteration.
+  // The context is stored with the first iteration of the query.
   const { context, ...rest } = body;
   return await begin(c, {
     body: query.iterations > 0 ? rest : { ...rest, context },
@@ -200,7 +200,7 @@ async function begin(
   const { conversations } = c.env.parts;
   const { caller } = c.var;
   const given = optionsOf(body, caller);
-  // Before the quota of the token: what is invalid is told as such.
+  // An invalid request is refused as such, before the quota of the token counts.
   await conversations.check({ request: body.request });
   if (body.whenBusy === "steer" && await steered(c, { body, conversation })) return null;
   await c.env.models.check(body.model, conversations);

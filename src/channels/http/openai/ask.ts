@@ -101,7 +101,7 @@ async function begin(
   );
 }
 
-/** Identifies the caller and what it requests. */
+/** Identifies the caller and the request. */
 function callOf(c: Context<Env>): string {
   const { caller, bodyText } = c.var;
   return digestOf([caller.name, c.req.path, bodyText]);

@@ -278,7 +278,7 @@ export class ApprovalPanel extends BasePanel {
 
   #choose(choice: Choice | undefined): void {
     if (choice === undefined || this.#seen === 0) return;
-    // Nobody says yes to what was never on the screen.
+    // A question that was never on the screen cannot be answered with yes.
     if (choice.decision !== undefined && choice.decision !== "no" && this.#seen < this.#asked) {
       return this.#move("pageDown");
     }

@@ -174,7 +174,7 @@ export class LineInput {
   readonly #prompt: string;
   readonly #hidden: boolean;
 
-  /** `hidden`: a secret, of which only the length is shown. */
+  /** Shows only the length of a secret (`hidden`). */
   constructor({ prompt, placeholder = "", value = "", hidden = false }: {
     readonly prompt: string;
     readonly placeholder?: string;
