@@ -19,7 +19,7 @@ export interface Checkpoint {
   /** The function that made it; "undo" and "redo" undo what `of` names. */
   readonly change: string;
   readonly of: readonly string[];
-  /** Paths of those changes that an undo or redo left as they are. */
+  /** The undo or redo left these paths unchanged. */
   readonly kept?: readonly string[];
   readonly conversationId: string;
   /** The user's query, also for a change of a query below it. */

@@ -50,8 +50,8 @@ function characterAt(bytes: Uint8Array, at: number): { readonly length: number; 
   return { length, isWhole: length === wanted };
 }
 
-/** A text that takes the place of another one, in which U+FFFD stands for bytes that are not UTF-8, with these. Throws
- * Error if they could be several. */
+/** Puts the bytes that are not UTF-8 into a text that replaces another one, in place of U+FFFD. Throws Error if a
+ * U+FFFD could mean several of them. */
 export function withStraysOf(old: string, text: string, cannot: string): string {
   if (!text.includes("\uFFFD") || !STRAYS.test(old)) return text;
   const [stray, ...others] = new Set(old.match(/[\udc00-\udfff\ufffd]/gu));
@@ -95,8 +95,7 @@ export function isExact(bytes: Uint8Array, decoded: DecodedText): boolean {
   }
 }
 
-/** The name of an encoding, of which labels such as "latin1" are others. Throws RangeError for one that is not
- * known. */
+/** Returns the name of the encoding for a label such as "latin1". Throws RangeError for an unknown one. */
 export function encodingNamed(label: string, cannot: string): string {
   try {
     return new TextDecoder(label).encoding;

@@ -39,8 +39,8 @@ const PROJECTS:
   ];
 type Has = (name: string) => boolean;
 
-/** Answers the first questions of nearly every request in one line: names at the top, kinds of project with their
- * test commands, and the environment of Python. Returns "" if the folder cannot be read. */
+/** Answers the first questions of nearly every request in one line. It has the names at the top, the kinds of project with
+ * their test commands, and the environment of Python. Returns "" if the folder cannot be read. */
 export async function workspaceFacts(workspace: string): Promise<string> {
   const found = await entriesOf(workspace).catch(() => null);
   if (found === null) return "";

@@ -82,8 +82,8 @@ export async function add(env: EnvironmentView, paths: string | readonly string[
   return { files: changed.slice(0, SHOWN).map(addedFile), left: Math.max(0, changed.length - SHOWN) };
 }
 
-/** Throws Error for files in another repository, of which git would keep the commit it is at instead of its files. A
- * submodule that the last commit has may move to another commit. */
+/** Throws Error for files in another repository: git would store its commit instead of its files. A submodule that
+ * the last commit has may move to another commit. */
 function refuseRepositories(git: Git, files: readonly FileStatus[], list: readonly string[]): void {
   const { workspace } = git.repository;
   const paths = files.filter(({ submodule }) => !submodule).map(({ path }) => path);

@@ -57,7 +57,8 @@ const NO_RENAMES = ["merge.renames=false", "merge.directoryRenames=false", "pull
   one,
 ]);
 
-/** Whether a merge with these changes could put them into other files than they name, and one of those is obeyed. */
+/** Whether a merge with these changes could put them into files with other names, and git or Vis obeys one of these
+ * files. */
 async function mayRenameToObeyed(git: Git, changes: readonly Changes[], base: string): Promise<boolean> {
   const changed = changes.flatMap((one) => one.changed);
   if (changed.length === 0) return false;

@@ -1,7 +1,7 @@
 /** Keeps git from running the programs that a repository names, by settings and variables of every call. */
 
-/** Settings that override those of a repository: it cannot name a program or contact another machine, and outputs have
- * the format that is parsed. */
+/** Overrides the settings of a repository: it cannot name a program or contact another machine, and outputs have the
+ * format that is parsed. */
 const SETTINGS: readonly (readonly [name: string, value: string])[] = [
   ["core.fsmonitor", "false"],
   ["core.hooksPath", "/dev/null"],
@@ -67,7 +67,7 @@ const SETTINGS: readonly (readonly [name: string, value: string])[] = [
   ...["file", "git", "ssh", "http", "https", "ext", "fd"].map((name) => [`protocol.${name}.allow`, "never"] as const),
 ];
 
-/** Arguments that precede those of every call. */
+/** These arguments precede the arguments of every call. */
 export const SAFE_ARGUMENTS: readonly string[] = [
   "--no-pager",
   "--literal-pathspecs",

@@ -51,8 +51,8 @@ export class Answers {
       .filter((one) => one !== null);
   }
 
-  /** The result of a tool call as the server sent it, from the one that the library returned; undefined the second
-   * time. */
+  /** Returns the result of a tool call as the server sent it, for the result that the library returned; undefined the
+   * second time. */
   whole({ structuredContent }: { readonly structuredContent?: unknown }): unknown {
     const key = Number(fieldsOf(structuredContent)[WHOLE]);
     const result = this.#results.get(key);

@@ -14,7 +14,7 @@ export interface McpConnection {
   readonly running: Set<Promise<unknown>>;
   /** Whether a request failed because the server no longer has the session; it did not run that request. */
   hasLost(error: unknown): boolean;
-  /** The result of a tool call as the server sent it, from the one that the client returned. */
+  /** Returns the result of a tool call as the server sent it, for the result that the client returned. */
   readonly wholeResult: Answers["whole"];
   close(): Promise<void>;
 }
@@ -95,8 +95,8 @@ export function httpStatusOf(error: unknown): number | null {
   return error instanceof SdkHttpError ? error.status ?? null : null;
 }
 
-/** The protocol wants 404 for a session that has ended. Many servers answer 400 or 410 instead, with an error that is
- * no answer to the request: those have the number that the library gave the request. */
+/** The protocol wants 404 for a session that has ended. Many servers answer 400 or 410 instead. Their error is no
+ * answer if it lacks the number that the library gave the request. */
 function isSessionFault(error: unknown): boolean {
   const status = httpStatusOf(error);
   if (status === 404 || status === 410) return true;

@@ -52,7 +52,7 @@ export function httpTransport(
   });
 }
 
-/** The signal also ends the body: that of `fetch` no longer does once its Response is garbage-collected. */
+/** The signal also ends the body. The signal of `fetch` no longer does once its Response is garbage-collected. */
 function bounded(answer: Response, signal: AbortSignal | null | undefined): Response {
   if (!answer.body) return answer;
   let length = 0;

@@ -61,7 +61,7 @@ export function enabledServers(config: unknown): ReadonlyMap<string, ServerConfi
   return new Map(Object.entries(servers).filter(([, { disabled }]) => !disabled));
 }
 
-/** Values that must not be shown: those of headers and variables. */
+/** Returns the values of headers and variables, which must not be shown. */
 export function secretsOf(config: ServerConfig): readonly string[] {
   const values = Object.values("url" in config ? config.headers : config.env);
   const words = values.flatMap((value) => [value, ...value.split(/\s+/)]);

@@ -24,8 +24,8 @@ const OTHERS: Readonly<Record<string, readonly (readonly [program: string, comma
 /** These programs run the tools of a language, so a missing tool would fail again there. */
 const NEEDS_MODULE = new Set(["pytest", "pip", "pip3"]);
 
-/** Says which program the workspace or the system has instead of one that a command did not find; null if the output
- * names none, or there is nothing instead. */
+/** Names the program that the workspace or the system has in place of a missing one. Returns null if the output names
+ * none, or if no replacement exists. */
 export async function missingProgramHint(
   { workspace }: Pick<EnvironmentView, "workspace">,
   output: string,

@@ -351,8 +351,8 @@ function testsText({ passed, failed }: Tests): string {
   return [`${passed ?? 0} passed`, ...failed ? [`${failed} failed`] : []].join(", ");
 }
 
-/** The totals of Vitest, Jest, pytest, Deno, Cargo, Mocha and others that print "12 passed" or "12 passing", and of
- * those that print "# pass 12", as Node.js and all others with TAP. */
+/** Reads the totals of test runners. Vitest, Jest, pytest, Deno, Cargo, Mocha and others print "12 passed" or "12
+ * passing". Node.js and all others with TAP print "# pass 12". */
 function testsIn(output: string): Tests {
   const tail = output.slice(-TAIL_CHARS);
   return {

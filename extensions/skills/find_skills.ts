@@ -24,8 +24,8 @@ export interface FoundSkills {
   readonly faults: readonly string[];
 }
 
-/** Skills of the workspace, of the top of its repository, then the user's own ones with other names; sorted by name. The
- * user has some in Vis's folder, and some in those of other agents in the home folder. */
+/** Finds skills of the workspace, of the top of its repository, then the user's own ones with other names; sorted by
+ * name. The user's own ones are in Vis's folder, and in the folders of other agents in the home folder. */
 export async function findSkills(
   { workspace, root = workspace, home = null, userHome = homedir(), secrets }: {
     readonly workspace: string;

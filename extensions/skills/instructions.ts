@@ -1,5 +1,5 @@
-/** The instructions for a workspace: the user's own, then those of each folder from the top of the repository down to
- * it. */
+/** Finds the instructions for a workspace: the user's own, then the files of each folder from the top of the
+ * repository down to it. */
 import { dirname, join, relative, resolve } from "node:path";
 import { readProjectFile } from "./find_skills.ts";
 
@@ -38,8 +38,8 @@ export async function folderInstructions(
     .flatMap((one) => one ? [noteOf(one.file, one.name)] : []);
 }
 
-/** Each with its title. Texts that are there twice, often by a link or an import, are returned once. Where all are too
- * long, those nearest to the workspace are kept. */
+/** Returns each text with its title. A text that appears twice, often by a link or an import, is returned once. If
+ * all are too long, the nearest ones to the workspace are kept. */
 export async function readInstructions({ workspace, root, home, secrets }: Places): Promise<readonly string[]> {
   const folders: string[] = [];
   for (let at = workspace; folders.unshift(at) < MAX_FOLDERS && at !== root; at = dirname(at));

@@ -92,7 +92,7 @@ function quotedField(text: string, from: number): [string, number] {
   return [text.slice(from + 1, end).replaceAll('""', '"'), end + 1];
 }
 
-/** The one that occurs most in the first line. */
+/** Returns the separator that occurs most in the first line. */
 function separatorOf(text: string): string {
   const [first = ""] = text.split(/\r?\n/, 1);
   const outside = first.replace(/"[^"]*"/g, "");

@@ -42,8 +42,8 @@ export function parseUrl(text: string, base?: URL): URL {
   return url;
 }
 
-/** Sends one request and follows redirects, each of which is checked and connected to like the first. Rejects with
- * Error that contains the reason, and with the signal's reason. */
+/** Sends one request and follows redirects; each of them is checked and connected like the first. Rejects with Error
+ * that contains the reason, and with the signal's reason. */
 export async function fetchUrl(first: HttpRequest, options: FetchOptions): Promise<Fetched> {
   const timer = new AbortController();
   const signal = options.signal ? AbortSignal.any([options.signal, timer.signal]) : timer.signal;

@@ -138,7 +138,8 @@ export async function readablePage(
 }
 
 const NAME = /^[\w!#$%&'*+.^`|~-]{1,100}$/;
-/** Headers that the request itself sets, those that would switch the protocol, and cookies, which are not supported. */
+/** A call cannot set these headers: the request itself sets some, others would switch the protocol, and cookies are
+ * not supported. */
 const OWN =
   /^(?:host|connection|content-length|transfer-encoding|accept-encoding|te|trailer|upgrade|expect|keep-alive|cookie2?|proxy-.*|sec-.*|http2-settings)$/;
 const MOST = 50, MAX_VALUE = 8_000;

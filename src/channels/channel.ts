@@ -35,7 +35,7 @@ export interface OpenRequest extends ConfigFlags {
   readonly root?: boolean | undefined;
   /** Overrides the effort that the model chooses for each iteration. */
   readonly reasoning?: "quick" | "balanced" | "deep" | undefined;
-  /** Folders of additional extensions; one that cannot be loaded is an error. */
+  /** Folders of additional extensions; an extension that cannot be loaded is an error. */
   readonly extension?: readonly string[] | undefined;
   /** Requires every wall, and allows no commands, no project settings and only listed extensions. `writable`:
    * extensions may write into the workspace. */
@@ -170,7 +170,7 @@ export interface CheckResult {
 export interface ProviderAdmin {
   /** `check`: requests the list of models from each provider. */
   providers(options: { readonly check: boolean; readonly signal: AbortSignal }): Promise<ProvidersReport>;
-  /** Models of one provider; with null, of those that serve a query. */
+  /** Lists the models of one provider; with null, the models of the providers that serve a query. */
   models(options: { readonly provider: string | null; readonly signal: AbortSignal }): Promise<readonly ModelsReport[]>;
   keys(): Promise<readonly KeyReport[]>;
   /** Providers for which a key can be saved. */
@@ -263,7 +263,7 @@ export interface Services {
   /** Copies a file to an empty PostgreSQL database, or such a database to a new file, and compares every row. After an
    * interruption, the same call continues. Rejects with `UsageError`, `StoreError` and `Cancelled`. */
   copyDatabase(request: DatabaseCopyRequest): Promise<DatabaseCopyReport>;
-  /** Replaces the executable with that of a release; null if there is nothing to do. Rejects with `ConfigError`,
+  /** Replaces the executable with the one of a release; null if it has nothing to do. Rejects with `ConfigError`,
    * `UsageError` and `Cancelled`, and has then changed nothing. */
   update(request: UpdateRequest): Promise<InstalledRelease | null>;
   /** Runs this program again with other arguments in the same terminal; resolves with its exit code. */

@@ -83,7 +83,7 @@ function named(language: RegExp, names: string): readonly (readonly [string, Reg
   return names.split(" ").map((name) => [name, language]);
 }
 
-/** Splits code into spans for highlighting; joined, they are the same text. The language is that of a fence. */
+/** Splits code into spans for highlighting; joined, they are the same text. The language comes from a fence. */
 export function codeSpans(code: string, language: string): readonly CodeSpan[] {
   const name = language.toLowerCase();
   if (name === "diff" || name === "patch") return diffSpans(code);

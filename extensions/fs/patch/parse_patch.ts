@@ -424,7 +424,7 @@ class FileHead {
   readonly #values = new Map<Extended, string>();
   #names: { readonly from: string | null; readonly to: string | null } | null = null;
 
-  /** `line` is that of `diff --git`, in the diff of this number; null in a patch without such lines. */
+  /** `line` is the line of `diff --git`, in the diff of this number; null in a patch without such lines. */
   constructor(at: number, git: { readonly line: string; readonly diff: number } | null) {
     this.#at = at;
     this.#diff = git?.diff ?? null;

@@ -172,7 +172,7 @@ async function nearestPlace(
   return `${first}; line ${start + by + 1} ${kind}${difference(own, found, { isWhole: by > 0 })}`;
 }
 
-/** Whether a line of a text is that of the file, of which the first and last one may be a part. */
+/** Whether a line of a text is a line of the file; the first and last one may be a part of a line. */
 function isIn(
   found: string | undefined,
   line: string,

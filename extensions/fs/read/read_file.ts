@@ -29,7 +29,7 @@ export async function readFile(context: FsContext, path: string, options: ReadFi
   const { encoding } = options;
   const isRanged = options.from !== undefined || options.to !== undefined;
   const range = { place, signal: context.signal, encoding, ...rangeOf(options) };
-  // The encoding of some lines is that of the whole.
+  // All lines of a file have the encoding of the whole file.
   const bytes = await readWhole(file, { size: info.size, most: MAX_READ_BYTES, signal: context.signal });
   if (bytes === null && !isRanged) throw tooLarge(place, info.size);
   const decoded = bytes === null
@@ -195,7 +195,7 @@ const MAX_FILES = 5_000;
 /** Limit of all texts together, in characters. */
 const MAX_TOTAL = 16 * 1024 * 1024;
 
-/** Reads many files in one call; one that cannot be read has the reason instead of its text. */
+/** Reads many files in one call; a file that cannot be read has the reason instead of its text. */
 export async function readFiles(
   context: FsContext,
   wanted: string | readonly string[],

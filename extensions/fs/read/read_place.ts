@@ -58,8 +58,8 @@ interface Text {
   readonly size?: number;
 }
 
-/** The text of a file: in the encoding that the caller says, or else by its bytes. The model is told of a guess, and of
- * bytes that are not in the encoding. Throws Error for a binary file. */
+/** Returns the text of a file in the encoding that the caller gives, or else by its bytes. Tells the model about a
+ * guess, and about bytes that are not in the encoding. Throws Error for a binary file. */
 export function textOf(
   context: FsContext,
   bytes: Uint8Array,

@@ -21,7 +21,7 @@ export type SearchOrder =
   }
   | { readonly type: "pieces"; readonly pieces: readonly SearchPiece[] };
 
-/** The answer to pieces: those of files whose last piece was among them, in order. */
+/** Answers a message with the hits of files whose last piece was in it, in order. */
 export type SearchReply = readonly FileHits[];
 
 interface FileHits {

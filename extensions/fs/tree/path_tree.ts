@@ -15,8 +15,8 @@ import {
 } from "./tree.ts";
 import { join, relative, sep } from "node:path";
 
-/** Opens the files of a workspace in the safest way that the system supports; `root` is its real path, and `top` that of
- * the repository around it. */
+/** Opens the files of a workspace in the safest way that the system supports. `root` is its real path, and
+ * `top` the path of the repository around it. */
 export function treeOf(root: string, top = root): Tree {
   const kernel = Kernel.shared(), below = relative(top, root).replaceAll(sep, "/");
   return kernel ? new KernelTree(kernel, top, { below }) : new PathTree(top, { below });

@@ -120,8 +120,8 @@ const ESCAPED = /\ufffd([89A-F][0-9A-F])/g;
 const encoder = new TextEncoder(), decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** The text of a file's name. Linux permits any bytes in it: one that is not UTF-8 becomes U+FFFD and two hexadecimal
- * digits (`caf\ufffdE9.txt`), from which `nameBytes` makes the same byte again. */
+/** Returns the text of a file's name. Linux permits any bytes in it: a byte that is not UTF-8 becomes U+FFFD and two
+ * hexadecimal digits (`caf\ufffdE9.txt`). `nameBytes` restores the byte. */
 export function nameText(bytes: Uint8Array): string {
   let text: string;
   try {

@@ -81,8 +81,8 @@ export function plainPath({ below }: Pick<Tree, "below">, path: string): string 
   return posix.relative(`/${below}`, posix.join(`/${below}`, path));
 }
 
-/** The rules of all parent folders, from the top of the repository on. None if the folder itself is ignored, since it was
- * then named on purpose; for the workspace, those that apply everywhere. */
+/** Returns the rules of all parent folders, from the top of the repository on. Returns none if the folder itself is
+ * ignored, since it was then named on purpose; for the workspace, the rules that apply everywhere. */
 export function rulesAbove(tree: Tree, start: string): IgnoreRules | null {
   const top = IgnoreRules.of(tree), whole = fromTop(tree, start);
   let rules = top;

@@ -162,7 +162,7 @@ function undefinedTypes(text: string): readonly string[] {
   return [...found].filter((name) => !declared.has(name));
 }
 
-/** Whether the list in `<>` around a token is that of a function, as in `<T>(x: T) => T`. */
+/** Whether the list in `<>` around a token belongs to a function, as in `<T>(x: T) => T`. */
 function declaresTypes(tokens: readonly string[], at: number): boolean {
   let depth = 1;
   while (depth > 0 && at < tokens.length) depth += { "<": 1, ">": -1 }[tokens[++at] ?? ""] ?? 0;

@@ -58,7 +58,7 @@ export class AppExtensionAdmin implements ExtensionAdmin {
     ];
   }
 
-  /** The settings of the extensions that were added; of one that cannot be loaded, any. */
+  /** Returns the settings of the added extensions. An extension that cannot be loaded may have any settings. */
   async settings(): Promise<readonly SettingsSection[]> {
     const { config } = this.#settings;
     // Without their sections, an invalid one leaves none of them out.

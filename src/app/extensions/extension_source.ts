@@ -42,7 +42,7 @@ function homeOf({ home, extensionHome = home }: Wanted): string | null {
   return extensionHome;
 }
 
-/** Loads all requested extensions, with `off` also those that are not switched on, and reports what was left out. */
+/** Loads all requested extensions, with `off` also the ones that are not switched on, and reports which it left out. */
 export async function buildRegistry(
   settings: Wanted,
   { shipped, realm = {} }: ShippedParts,

@@ -14,7 +14,7 @@ type Work = (routed: (route: string) => void) => Promise<Response>;
 /** Traces of this process, sent as OTLP. The caller that opened it closes it, last. */
 export interface Telemetry {
   readonly tracer: Tracer;
-  /** Makes a span for a request to the server, below that of its caller. */
+  /** Makes a span for a request to the server, below the span of its caller. */
   within(request: Request, work: Work): Promise<Response>;
   /** Sends queued spans, for three seconds at most. */
   close(): Promise<void>;

@@ -96,8 +96,8 @@ function routeOf(
   return { provider, model, speed: own?.speed, intelligence: own?.intelligence, firstTokenMs, silenceMs };
 }
 
-/** A server on this machine serves the model it has; for any other provider the model must be named, and the error
- * names the first one that the service offers. */
+/** Returns the model that a server on this machine has. For any other provider the user must name the model, and the
+ * error names the first one that the service offers. */
 async function firstServed(resolved: ResolvedProvider): Promise<string> {
   const { provider, knows } = await makeProvider(resolved, "");
   if (!resolved.local) {

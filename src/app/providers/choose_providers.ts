@@ -316,7 +316,7 @@ export interface ResolvedProvider {
   readonly baseUrl: string;
   /** The variable that the address comes from; "" for one of the settings or the preset. */
   readonly addressFrom: string;
-  /** The user should read this note about the address; "" if there is none. */
+  /** The user should read this note about the address; "" if it needs none. */
   readonly addressNote: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly need: Preset["key"];

@@ -193,7 +193,7 @@ function allowedOf(
   };
 }
 
-/** Names as accepted by `--model`, those of the default provider first. */
+/** Returns names as accepted by `--model`, beginning with the default provider. */
 async function modelNames(settings: Settings): Promise<readonly string[]> {
   const reports = await new AppProviderAdmin(settings).models({ provider: null, signal: AbortSignal.timeout(10_000) });
   return reports.flatMap(({ provider, models }, at) =>

@@ -108,8 +108,8 @@ export async function openSession(request: OpenRequest, { env, telemetry, ...par
   }
 }
 
-/** `openSession` with the given traces, or with those that the environment requests. Queued spans are sent when the
- * session closes, or if it cannot be opened. */
+/** Opens a session like `openSession`, with the given traces or the ones that the environment requests. Queued spans
+ * are sent when the session closes, or if it cannot be opened. */
 export async function openTraced(
   request: OpenRequest,
   { version, ...parts }: SessionParts & { readonly version: string },

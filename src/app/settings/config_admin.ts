@@ -186,7 +186,7 @@ export class AppConfigAdmin implements ConfigAdmin {
     return { path: this.#sections.path(key), quoted: false };
   }
 
-  /** Learns the sections of extensions that were added, and those that a settings file has for others. */
+  /** Learns the sections of added extensions, and the sections that a settings file has for others. */
   async #learn(): Promise<void> {
     this.#isWhole = true;
     const all = [...this.#sections.all, ...await this.#parts.added?.() ?? []];

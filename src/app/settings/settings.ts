@@ -135,8 +135,8 @@ async function passwordIn(path: string | undefined): Promise<string> {
 /** The quota of tokens without their own, so that every token has a limit. */
 const QUOTA = { queriesPerDay: 1_000, costUsdPerDay: 20, concurrent: 4 } as const;
 
-/** The settings of the locked profile: every wall is required, and only listed extensions are loaded, without those
- * that must be switched on. Nobody is asked for more. No setting can undo this. */
+/** Returns the settings of the locked profile: every wall is required, and only listed extensions are loaded.
+ * Extensions that must be switched on are left out. Nobody is asked for more. No setting can undo this. */
 export async function lockSettings<S extends Pick<Settings, "config">>(
   settings: S,
   parts: Pick<ShippedParts, "shipped">,

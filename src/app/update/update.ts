@@ -24,7 +24,7 @@ interface UpdateParts {
   readonly container: boolean;
 }
 
-/** Replaces the executable with that of a release, after its signatures and checksum were verified; null if there is
+/** Replaces the executable with the one of a release, after its signatures and checksum were verified; null if it has
  * nothing to do. Throws `ConfigError`, `UsageError` and `Cancelled`, and has then changed nothing. */
 export async function update(request: UpdateRequest, parts: UpdateParts): Promise<InstalledRelease | null> {
   const { version, program } = parts;
@@ -137,8 +137,8 @@ function installedBy(
 
 const IS_WINDOWS = Deno.build.os === "windows";
 
-/** Replaces an executable at once, after the new one has told its version. The one from before is kept with `.old` at
- * the end of its name. After an error everything is as it was. Throws `UsageError`. */
+/** Replaces an executable at once, after the new one has printed its version. The old one is kept with `.old` at the
+ * end of its name. An error leaves everything unchanged. Throws `UsageError`. */
 async function replaceProgram(
   link: string,
   bytes: Uint8Array,

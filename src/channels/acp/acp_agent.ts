@@ -183,7 +183,7 @@ async function tellTitle(entry: OpenSession, send: Send): Promise<void> {
   await send({ sessionUpdate: "session_info_update", title });
 }
 
-/** Lists the command while the last request is one that stopped at its step limit. */
+/** Lists the command while the last request is one that reached its step limit. */
 async function tellMore(
   entry: OpenSession,
   { isOffered, send }: { readonly isOffered: boolean; readonly send: Send },
@@ -221,8 +221,8 @@ function userChunk(text: string): SessionUpdate {
   return { sessionUpdate: "user_message_chunk", content: { type: "text", text } };
 }
 
-/** The sessions of a folder, or of all, the one that was used last first. A cursor is the place of the last one so
- * far. */
+/** Returns the sessions of a folder, or of all folders, the most recently used first. A cursor is the place of the
+ * last session so far. */
 async function list(sessions: EditorSessions, { cwd, cursor }: ListSessionsRequest): Promise<ListSessionsResponse> {
   if (cursor && !/^\d{1,15}$/.test(cursor)) throw RequestError.invalidParams({ cursor }, "Unknown cursor");
   const { conversations, workspace } = await sessions.folder(cwd ? { cwd } : {});

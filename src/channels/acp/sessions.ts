@@ -30,8 +30,8 @@ interface SessionRequest {
 
 export type Open = (place: Pick<OpenRequest, "cwd" | "mcpServers">) => Promise<Session>;
 
-/** The sessions of one connection. Each folder is opened once for the same servers; `close` closes all of them, and
- * keeps those without a request, which another connection may load. */
+/** Keeps the sessions of one connection. Each folder is opened once for the same servers. `close` closes all of them,
+ * but keeps sessions without a request, which another connection may load. */
 export class EditorSessions {
   readonly #open: Open;
   readonly #now: () => number;

@@ -139,8 +139,8 @@ export function spelled(args: readonly string[], commands: readonly string[]): r
   return ["run", ...args.filter((arg, at) => at >= end || !PRINT.includes(arg))];
 }
 
-/** Whether arguments that begin with no command are a request in plain words: a text with spaces, or several words of
- * which the first is not close to a command. A word alone is rather a command that does not exist. */
+/** Whether arguments that begin with no command are a request in plain words. A text with spaces is one, and so are
+ * several words if the first is not close to a command. A word alone is rather a command that does not exist. */
 function isRequest(args: readonly string[], commands: readonly string[]): boolean {
   const [first = ""] = args;
   if (/\s/.test(first.trim())) return true;

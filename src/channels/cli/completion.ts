@@ -168,8 +168,8 @@ const FOLDERS = ["--cwd", "--extension"];
 const FILES = ["--context", "--image", "--schema", "--db", "--token-file", "--output", "file", "path", "from"];
 const IDS = ["--conversation", "--fork", "id"];
 
-/** Values from this machine: conversations, models, providers, configuration keys, variables, extensions. What cannot
- * be read yields no values. */
+/** Returns values from this machine: conversations, models, providers, configuration keys, variables, extensions. A
+ * source that cannot be read yields no values. */
 async function completionValues(wanted: Wanted, services: Services): Promise<Completions> {
   const { name } = wanted;
   if (FOLDERS.includes(name)) return { items: [], paths: "folders" };

@@ -32,7 +32,7 @@ export interface HttpParts {
   readonly suggestions: {
     /** Returns at most 50 paths that contain the letters, best first. */
     files(workspace: string, letters: string): Promise<readonly string[]>;
-    /** The user's own prompts: `$ARGUMENTS` in a text stands for the words after the name. */
+    /** Lists the user's own prompts: the words after the name replace `$ARGUMENTS` in a text. */
     prompts(
       workspace: string,
     ): Promise<readonly { readonly name: string; readonly detail: string; readonly text: string }[]>;

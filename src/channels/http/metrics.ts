@@ -147,7 +147,7 @@ class Metrics {
     };
   }
 
-  /** A query's usage includes that of its child queries. */
+  /** A query's usage includes the usage of its child queries. */
   #ended({ status, reason, ms, usage, costUsd }: QueryResult): void {
     this.#queries.inc({ status, reason });
     this.#querySeconds.observe(ms / 1000);

@@ -21,8 +21,8 @@ export class Runs {
   readonly #onEvent: OnEvent;
   #closing = false;
 
-  /** `shared` has the queries of all nodes, if there are several; `onEvent` receives every event of every run with its
-   * token, before those who follow it. */
+  /** `shared` has the queries of all nodes, if there are several. `onEvent` receives every event of every run with
+   * its token, before the followers of the run. */
   constructor(
     quotas: Quotas,
     { shared, onEvent }: { readonly shared: SharedQueries | null; readonly onEvent: OnEvent },
@@ -164,7 +164,7 @@ export class LiveRun {
   /** Settles like `Conversations.ask`. */
   readonly ended: Promise<QueryResult>;
 
-  /** `onEvent` receives every event, before those who follow the run. */
+  /** `onEvent` receives every event, before the followers of the run. */
   constructor(ask: Ask, onEvent: Emit = () => {}) {
     const onBranch = (branch: Conversation): void => void (this.#branch = branch);
     const emit: Emit = (event, number = this.#newest + 1) => {

@@ -32,7 +32,7 @@ export interface TokenGrant {
 export interface TokenSource {
   /** Called for every request, so that a list can change while the server runs. Never rejects. */
   grants(): Promise<readonly TokenGrant[]>;
-  /** Reports a fault of the source of the tokens, although they are valid; "" if there is none. Never rejects. */
+  /** Reports a fault of the source of the tokens, although they are valid; "" if it has none. Never rejects. */
   fault?(): Promise<string>;
   /** Checks a JSON Web Token; absent if they are not accepted. Throws `Problem`. */
   signed?(token: string): Promise<TokenGrant>;

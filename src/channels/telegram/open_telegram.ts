@@ -165,7 +165,7 @@ class TelegramBot {
     return this.#ended = ended;
   }
 
-  /** Stops polling, lets running queries end, and interrupts those that take too long; they continue at the next
+  /** Stops polling, lets running queries end, and interrupts them after a time limit; they continue at the next
    * start. */
   async close(): Promise<void> {
     const { parts: { clock }, shutdownMs, abort } = this.#options;

@@ -2,7 +2,8 @@ import type { Conversation } from "../../conversation/conversations.ts";
 import type { Log } from "../../logging/log.ts";
 import type { Session } from "../channel.ts";
 
-/** Sessions kept besides that of the configured model: each has its own database connection and child processes. */
+/** Limits the sessions besides the one of the configured model: each has its own database connection and child
+ * processes. */
 const KEPT = 4;
 
 interface Slot {

@@ -12,8 +12,8 @@ const LEFT_OUT: ReadonlySet<string> = new Set([
   ...["node_modules", "target", "dist", "build", "out", "coverage", "vendor", "venv", "__pycache__"],
 ]);
 
-/** The files of a workspace for completion, nearest to its root first. Hidden folders, those of tools, and links are
- * left out. Reading stops at a limit, and what was read is kept for a few seconds. */
+/** Completes the files of a workspace, nearest to its root first. Omits hidden folders, folders of tools, and links.
+ * Reading stops at a limit, and the names are kept for a few seconds. */
 export class WorkspaceFiles {
   readonly #workspace: string;
   #read: { readonly at: number; readonly files: Promise<readonly string[]> } | null = null;

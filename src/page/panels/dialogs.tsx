@@ -27,7 +27,7 @@ interface Viewed {
   /** Null before there is any. */
   readonly content: ComponentChildren;
   readonly fault: string;
-  /** Counts views, so that one that loads late does not replace a newer one. */
+  /** Counts views, so that a view that loads late does not replace a newer one. */
   readonly count: number;
 }
 

@@ -1,5 +1,5 @@
-/** Keeps the state of the page besides the open conversation: token, status line, facts of the server, choices for
- * the next requests, and list of conversations. */
+/** Keeps the state of the page besides the open conversation: token, status line, facts of the server, choices for the
+ * next requests, and conversations. */
 import { signal } from "@preact/signals";
 import { createRef } from "preact";
 import {

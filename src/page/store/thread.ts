@@ -25,7 +25,7 @@ interface Facts extends ApiConversation {
 /** The open conversation. */
 class Thread {
   readonly id = signal<string | null>(null);
-  /** Null for a new conversation, and for one that could not be fetched. */
+  /** Null for a new conversation, and for a conversation that could not be fetched. */
   readonly facts = signal<Facts | null>(null);
   readonly title = signal("New conversation");
   readonly shows = signal<"nothing" | "loading" | "fault" | "turns">("nothing");

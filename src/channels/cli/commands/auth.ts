@@ -273,8 +273,8 @@ async function modelOf(models: readonly string[], io: Io): Promise<string> {
   throw new UsageError("Cannot add a server without the name of a model");
 }
 
-/** `vis providers`: the configured providers, in the order in which they are used. Resolves with 1 if one that was
- * checked did not answer. */
+/** `vis providers`: lists the configured providers, in the order in which they are used. Resolves with 1 if a checked
+ * provider did not answer. */
 export async function providersCommand(
   { services, io, flags }: CommandInput<{ readonly check: boolean; readonly output: "text" | "json" }>,
 ): Promise<number> {

@@ -35,8 +35,8 @@ const NAME = /^[A-Za-z][\w-]{0,39}$/;
 /** Programs that download what they run. */
 const DOWNLOADS = /(?:^|\/)(?:npx|bunx|uvx|pipx|pnpx)$/;
 
-/** `vis mcp add`: a server in the user's settings. It is started before it is written, unless the user says otherwise,
- * and one that does not answer is not written. Resolves with the exit code. */
+/** `vis mcp add`: adds a server to the user's settings. It is started before it is written, unless the user says
+ * otherwise. A server that does not answer is not written. Resolves with the exit code. */
 export async function addMcpServer(
   { name, command, args }: { readonly name: string; readonly command: string; readonly args: readonly string[] },
   { services, io, flags }: Input<NewMcpServer>,

@@ -75,8 +75,8 @@ function addHelpItself(program: Command, { services, io }: Context): void {
     });
 }
 
-/** Lists the commands of extensions in the help of all commands, except those that a command of Vis runs: `vis mcp
- * login` is `mcp-login`. The help is shown without them if they cannot be read. */
+/** Lists the commands of extensions in the help of all commands, except the ones that a command of Vis runs: `vis mcp
+ * login` is `mcp-login`. The help omits them if they cannot be read. */
 async function addFromExtensions(program: Command, services: Context["services"]): Promise<void> {
   const found = await services.extensionAdmin({}).then((admin) => admin.commands()).catch(() => []);
   const own = program.commands;

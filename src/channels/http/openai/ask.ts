@@ -111,7 +111,7 @@ function digestOf(values: readonly string[]): string {
   return createHash("sha256").update(JSON.stringify(values)).digest("hex");
 }
 
-/** The query that a key began, in any process, or one that begins now. */
+/** Returns the query that a key began, in any process, or begins one now. */
 async function once(
   c: Context<Env>,
   { asking, key }: { readonly asking: Asking; readonly key: string },

@@ -117,7 +117,7 @@ function completion(result: QueryResult, facts: CompletionFacts): object {
   };
 }
 
-/** The field that a completion has besides those of OpenAI. */
+/** Returns the field that a completion has besides the fields of OpenAI. */
 function workOf({ work }: QueryResult): Pick<QueryResult, "work"> {
   return work ? { work } : {};
 }

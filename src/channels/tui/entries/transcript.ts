@@ -8,8 +8,8 @@ interface Place {
   readonly line: number;
 }
 
-/** The whole conversation, of which a few rows are visible. Only these are drawn: the position is an entry and a line
- * in it, never a number of rows from the beginning, so that growth elsewhere does not move it. */
+/** Draws the visible rows of the whole conversation, and nothing else. The position is an entry and a line in it,
+ * not a number of rows from the beginning, so growth elsewhere does not move it. */
 export class Transcript {
   readonly #entries: TranscriptEntry[] = [];
   /** Position of the first visible row; null while following the end. */

@@ -23,7 +23,7 @@ export class RunningTurn {
   readonly #transcript: Transcript;
   readonly #parts: TurnParts;
   #step: StepEntry | null = null;
-  /** The iterations shown in full, and the entry for those before them. */
+  /** The iterations shown in full, and the entry for the earlier ones. */
   #steps: StepEntry[] = [];
   #older: OlderEntry | null = null;
   #answer: AnswerEntry | null = null;

@@ -377,7 +377,7 @@ function sizeOf(chars: number): string {
 class ImageChips {
   readonly #images = new Map<string, AttachedImage>();
 
-  /** Returns its chip, numbered after those of the text that it is inserted into. */
+  /** Returns its chip, numbered after the chips of the text that receives it. */
   add(one: AttachedImage, { text }: { readonly text: string }): string {
     const taken = Object.keys(this.in(text)).map(numberOf);
     const chip = `[image ${1 + Math.max(0, ...taken)}: ${visibleText(one.path).replace(/\s/g, " ")}]`;
