@@ -314,6 +314,11 @@ interface Tests {
 /** Test runners print their totals last. */
 const TAIL_CHARS = 4_000;
 
+/** Lines that repeat the outcome and would hide why a command failed: npm on a script that failed, the totals of TAP, and
+ * the stack inside Node.js. */
+const REPEATS =
+  /^npm (?:error|ERR!) (?:Lifecycle script .*|code (?:ELIFECYCLE|\d+))\n(?:npm (?:error|ERR!).*(?:\n|$))*|^(?:\d+\.\.\d+|[#ℹ] (?:tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) +[\d.]+)(?:\n|$)|^ +(?:at )?(?:async )?(?:.*\()?node:\S+:\d+:\d+\)?(?:\n|$)/gm;
+
 /** Describes the end of a command in a few words: "12 passed, 1 failed · exit code 1". "" if there is nothing to say.
  * A failed test is a failure even if the exit code is that of another command, as in `npm test | tail`. */
 export function commandOutcome({ code, signal, timedOut, stdout, stderr }: CommandEnd): CallOutcome {
@@ -327,8 +332,12 @@ export function commandOutcome({ code, signal, timedOut, stdout, stderr }: Comma
     text: text || "failed",
     ok,
     ...ended,
-    output: `${stdout.slice(-TAIL_CHARS).trimEnd()}\n${stderr.slice(-TAIL_CHARS)}`.trim(),
+    output: reasonIn(`${stdout.slice(-TAIL_CHARS).trimEnd()}\n${stderr.slice(-TAIL_CHARS)}`.trim()),
   };
+}
+
+function reasonIn(output: string): string {
+  return output.replace(REPEATS, "").trim() || output;
 }
 
 /** The same for a command that keeps running; "" while it runs. */
@@ -351,21 +360,23 @@ function testsText({ passed, failed }: Tests): string {
   return [`${passed ?? 0} passed`, ...failed ? [`${failed} failed`] : []].join(", ");
 }
 
-/** Reads the totals of test runners. Vitest, Jest, pytest, Deno, Cargo, Mocha and others print "12 passed" or "12
- * passing". Node.js and all others with TAP print "# pass 12". */
-function testsIn(output: string): Tests {
-  const tail = output.slice(-TAIL_CHARS);
-  return {
-    passed: last(tail, /(\d+) pass(?:ed|ing)\b|^[#ℹ] pass +(\d+)$/gm),
-    failed: last(tail, /(\d+) fail(?:ed|ing|ures?)\b|^[#ℹ] fail +(\d+)$/gm),
-  };
-}
+/** Matches the line with the totals of one run of Vitest, Jest, pytest, Deno, Cargo, Mocha, or Node.js and all others with TAP. */
+const TOTALS =
+  /^(?: *Tests:? +.*\d (?:pass|fail)ed\b.*|=+ .*\d (?:pass|fail)ed\b.*=+|(?:ok|FAILED) \| .*|test result: .*| +\d+ (?:pass|fail)ing\b.*|[#ℹ] (?:pass|fail) +\d+)$/gm;
 
-/** Cargo prints a total for each of its programs; what others print last counts. */
-function last(text: string, pattern: RegExp): number | null {
-  const found = [...text.matchAll(pattern)].map(([, before, after]) => Number(before ?? after));
-  const isSum = text.includes("test result: ");
-  return found.length === 0 ? null : isSum ? found.reduce((sum, one) => sum + one, 0) : found.at(-1) ?? null;
+/** The totals of all runs, since the packages of a repository are tested one after the other. Of a runner that is not
+ * known, the last numbers count. */
+function testsIn(output: string): Tests {
+  const lines = output.match(TOTALS);
+  const text = lines?.join("\n") ?? output.slice(-TAIL_CHARS);
+  const count = (pattern: RegExp): number | null => {
+    const found = [...text.matchAll(pattern)].map(([, before, after]) => Number(before ?? after));
+    return lines === null ? found.at(-1) ?? null : found.length === 0 ? null : found.reduce((sum, one) => sum + one, 0);
+  };
+  return {
+    passed: count(/(\d+) pass(?:ed|ing)\b|^[#ℹ] pass +(\d+)$/gm),
+    failed: count(/(\d+) fail(?:ed|ing|ures?)\b|^[#ℹ] fail +(\d+)$/gm),
+  };
 }
 
 const DENIED = /operation not permitted|permission denied|read-only file system|\bE(?:PERM|ACCES|ROFS)\b/i;

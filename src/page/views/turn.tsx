@@ -131,7 +131,7 @@ function Answer({ turn }: { readonly turn: Turn }): JSX.Element {
           <LongText text={answer} />
         </p>
       )}
-      {work !== undefined && work.text !== "" && <p class="work">{work.text}</p>}
+      {work !== undefined && work.text !== "" && <p class="did">{work.text}</p>}
       {reason === "unstored" && <p class="reason">{notes.at(-1) ?? ""}</p>}
     </div>
   );

@@ -169,7 +169,7 @@ inBrowser("leaves the title its place beside branches on a phone", {
   replies: [final("Hello")],
   context: PHONE,
 }, async ({ page }) => {
-  await ask(page, "What is this, and what is it for?");
+  await ask(page, "What is this, and what is it for, in words that somebody new to the project knows?");
   await page.locator(".done > footer").waitFor();
   const width = async (): Promise<number> => await inPage(page, "document.getElementById('title').offsetWidth");
   const alone = await width();
@@ -177,6 +177,8 @@ inBrowser("leaves the title its place beside branches on a phone", {
   await page.locator("#fork").click();
   await page.locator("#branch").waitFor();
   assert.equal(await width(), alone);
+  const right = await inPage<number>(page, "document.getElementById('branch').getBoundingClientRect().right");
+  assert.ok(right <= PHONE.viewport.width, `the branches end at ${right} pixels`);
 });
 
 inBrowser("offers to try again where a conversation cannot be fetched, and shows no other's title", {

@@ -23,6 +23,41 @@ Deno.test("commandOutcome() finds the totals of test runners", () => {
   assert.equal(outcome("", { stderr: "3 passed" }), "3 passed");
 });
 
+Deno.test("commandOutcome() adds up the totals of the packages of a repository", () => {
+  const far = `${"x".repeat(80)}\n`.repeat(100);
+  const runs: Readonly<Record<string, string>> = {
+    [`# pass 4\n# fail 1\n${far}# pass 0\n# fail 1\n`]: "4 passed, 2 failed",
+    [`      Tests  1 failed | 12 passed (13)\n${far}      Tests  3 passed (3)\n`]: "15 passed, 1 failed",
+    [`Test Suites: 1 failed, 1 total\nTests:       2 failed, 3 passed, 5 total\n${far}Tests:       4 passed, 4 total\n`]:
+      "7 passed, 2 failed",
+    [`FAILED | 3 passed | 1 failed (2ms)\n${far}ok | 7 passed | 0 failed (12ms)\n`]: "10 passed, 1 failed",
+    [`test result: ok. 3 passed; 0 failed; 0 ignored\n${far}test result: ok. 4 passed; 0 failed\n`]: "7 passed",
+  };
+  for (const [output, text] of Object.entries(runs)) assert.equal(outcome(output), text);
+});
+
+Deno.test("commandOutcome() leaves out of the output what repeats the outcome, unless nothing else is there", () => {
+  const stdout = [
+    "not ok 1 - title",
+    "  expected: 'Shop: x'",
+    "  stack: |-",
+    "    TestContext.<anonymous> (file:///shop/page.test.js:4:28)",
+    "    Test.run (node:internal/test_runner/test:796:25)",
+    "    at async node:internal/process/task_queues:140:7",
+    "1..1",
+    "# tests 1",
+    "# pass 0",
+    "# fail 1",
+    "# duration_ms 257.13",
+  ].join("\n");
+  const stderr = "npm error Lifecycle script `test` failed with error:\nnpm error code 1\nnpm error path /shop\n";
+  const { output } = commandOutcome({ ...END, code: 1, stdout, stderr });
+  assert.equal(output, stdout.split("\n").slice(0, 4).join("\n"));
+  assert.equal(commandOutcome({ ...END, code: 1, stderr }).output, stderr.trim());
+  const missing = 'npm error Missing script: "build"';
+  assert.equal(commandOutcome({ ...END, code: 1, stdout: "ready", stderr: missing }).output, `ready\n${missing}`);
+});
+
 Deno.test("commandOutcome() says how a command ended if it printed no totals", () => {
   assert.equal(outcome("done\n"), "");
   assert.equal(outcome("", { code: 2 }), "exit code 2");
@@ -41,7 +76,7 @@ Deno.test("commandOutcome() is a failure unless a command ends by itself with 0,
     { timedOut: true },
     { code: 1, stdout: "12 passed" },
     { stdout: "11 passed, 1 failed" }, // npm test | tail
-    { stdout: "# pass  3\n# fail  2" },
+    { stdout: "1 passed\n2 failing" },
   ];
   for (const more of bad) {
     const { ok, text, output } = commandOutcome({ ...END, stdout: "out", stderr: "err", ...more });
@@ -53,6 +88,7 @@ Deno.test("commandOutcome() is a failure unless a command ends by itself with 0,
   for (const more of [{}, { stdout: "12 passed" }, { stdout: "3 failures were fixed" }]) {
     assert.deepEqual([commandOutcome({ ...END, ...more }).ok ?? true], [true]);
   }
+  assert.equal(commandOutcome({ ...END, stdout: "# pass  3\n# fail  2" }).ok, false);
 });
 
 Deno.test("jobOutcome() is that of its command once it has ended", () => {
