@@ -132,7 +132,7 @@ function compose(
     ...(reason === "provider" && state.temporary ? { temporary: true as const } : {}),
     notes: [
       ...final?.notes ?? [],
-      ...work.text === "" ? [] : [work.files > 0 ? `${work.text} · vis undo` : work.text],
+      ...work.text === "" ? [] : [work.text],
       ...failedPrograms(environment),
       ...failedExtensions(environment),
       ...endedPrograms(environment),

@@ -64,7 +64,7 @@ export async function pictureOf(
           answerType,
           confidence,
           reason,
-          notes: notes.filter((note) => !/ · vis undo$|^wrote /.test(note)),
+          notes: notes.filter((note) => !/^\d+ files? changed |^wrote /.test(note)),
         }
       )),
       spent: {

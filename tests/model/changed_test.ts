@@ -22,7 +22,7 @@ Deno.test("the model sees which files its request changed, and the user is told 
     const { notes } = await engine.ask("Change it");
     assert.match(engine.context(1), /^<changed> a\.ts \+2 −1$/m);
     assert.match(engine.context(2), /^<changed> a\.ts \+3 −2, b\.md \+800 −0$/m);
-    assert.deepEqual(notes, ["2 files changed +803 −2 (a.ts, b.md) · vis undo"]);
+    assert.deepEqual(notes, ["2 files changed +803 −2 (a.ts, b.md)"]);
     assert.doesNotMatch(engine.context(0), /<changed>/);
     assert.deepEqual((await engine.ask("And now?")).notes, []);
     assert.doesNotMatch(engine.context(3), /^<changed>/m);
@@ -71,7 +71,7 @@ Deno.test("what a child query changed counts as changed by its request, and is u
       replyJson('await fs.writeFile("c.md", "c\\n")', { final: "All of them are written." }),
     ], { source: () => registry, workspace });
     const { notes, queryId } = await engine.ask("Write them");
-    assert.deepEqual(notes, ["3 files changed +3 −0 (c.md, b.md, a.md) · vis undo"]);
+    assert.deepEqual(notes, ["3 files changed +3 −0 (c.md, b.md, a.md)"]);
     let told = "";
     const undo = (options: object) => {
       told = "";
@@ -119,7 +119,7 @@ Deno.test("what a later change takes back does not count, and removed and moved 
     assert.match(engine.context(3), /^<changed> f \+1 −0, e\.sql moved from d\.sql, c\.sql removed, a\.sql \+1 −1$/m);
     assert.match(engine.context(4), /^<changed> e\.sql moved from d\.sql, c\.sql removed$/m);
     assert.match(engine.context(5), /^<changed> c\.sql removed$/m);
-    assert.deepEqual(notes, ["1 file changed +0 −0 (c.sql removed) · vis undo"]);
+    assert.deepEqual(notes, ["1 file changed +0 −0 (c.sql removed)"]);
   });
 });
 
@@ -148,7 +148,7 @@ Deno.test("lines count that a diff is too long to show, and a file that two name
     assert.match(engine.context(2), /^<changed> all\.txt \+40000 −0, many\.txt \+2 −1, long\.js \+2 −1$/m);
     assert.match(engine.context(3), /^<changed> real\/f\.txt \+2 −2, all/m);
     assert.deepEqual(notes, [
-      "4 files changed +40005 −3 (real/f.txt, all.txt, many.txt, long.js) · vis undo",
+      "4 files changed +40005 −3 (real/f.txt, all.txt, many.txt, long.js)",
     ]);
   });
 });

@@ -191,7 +191,7 @@ Deno.test("the result says what was changed and run, also when it is read again"
       ...{ files: 1, added: 1, removed: 1, others: [], text },
       commands: [{ command: "npm test", exitCode: 1, outcome: "exit code 1" }],
     });
-    assert.deepEqual(result.notes, [`${text} · vis undo`]);
+    assert.deepEqual(result.notes, [text]);
     assert.deepEqual((await engine.store.query(result.queryId))?.work, result.work);
   });
 });

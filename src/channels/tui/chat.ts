@@ -3,7 +3,7 @@ import type { AskOptions } from "../../conversation/send_options.ts";
 import { messageOf, UsageError } from "../../domain/errors.ts";
 import type { Approve } from "../../domain/query/approval.ts";
 import { addSpend, addUsage, NOTHING_SPENT } from "../../domain/query/model_call.ts";
-import { MORE_TEXT, reasonText, stoppedText, takesMore } from "../../domain/query/outcomes.ts";
+import { MORE_TEXT, notesBelow, reasonText, stoppedText, takesMore } from "../../domain/query/outcomes.ts";
 import { isChild } from "../../domain/query/query_event.ts";
 import type { QueryEvent, QueryResult, Usage } from "../../domain/query/query_schemas.ts";
 import type { StoredQuery } from "../../domain/query/stored_query.ts";
@@ -413,7 +413,7 @@ function endEntries(query: StoredQuery, shown: () => DisplayOptions): readonly T
     answer,
     ...(stopped === "" ? [] : [new LineEntry(stopped, theme.warn)]),
     ...(takesMore(query.reason) ? [new LineEntry(`Alt-M: ${MORE_TEXT}`, theme.accent)] : []),
-    ...query.notes.map((note) => new LineEntry(note, theme.dim)),
+    ...notesBelow(query, "/undo").map((note) => new LineEntry(note, theme.dim)),
     new LineEntry(endLine(query), query.status === "error" ? theme.bad : theme.dim),
   ];
 }

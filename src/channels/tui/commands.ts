@@ -2,8 +2,6 @@ import { messageOf } from "../../domain/errors.ts";
 import { nearestName } from "../../domain/kit/names.ts";
 import { MORE_TEXT } from "../../domain/query/outcomes.ts";
 import { requestOfPrompt, reviewRequest } from "../../domain/query/stored_query.ts";
-import { diffLines } from "../../markdown/terminal/diff_lines.ts";
-import { terminalPaint } from "../../markdown/terminal/paint.ts";
 import type { ChatController } from "./chat.ts";
 import type { Outgoing } from "./input/outgoing.ts";
 import type { PromptFile } from "./prompt_files.ts";
@@ -14,7 +12,7 @@ import { JobsPanel } from "./panels/jobs_panel.ts";
 import { ModelPicker } from "./panels/model_picker.ts";
 import { Palette, type PaletteCommand } from "./panels/palette.ts";
 import type { PanelActions, PanelParts } from "./panels/panel.ts";
-import type { TextPart } from "./panels/reader.ts";
+import { diffPart, type TextPart } from "./panels/reader.ts";
 import { RewindPicker } from "./panels/rewind_panel.ts";
 import { SettingsPanel } from "./panels/settings_panel.ts";
 import { CommandPanel, SideQuestion, TextPanel } from "./panels/text_panel.ts";
@@ -110,6 +108,7 @@ function workCommands(parts: CommandParts): PaletteCommand[] {
     plain(act, "fork", "continue from an earlier step", () => act.open(new ForkPicker(panels))),
     plain(act, "diff", "show the file changes of the last request", () => showChanges(parts)),
     plain(act, "undo", "undo the file changes of the last request", () => act.undo()),
+    plain(act, "redo", "bring back the file changes that were undone last", () => act.undo({ redo: true })),
     item("rename", "give the conversation another title: /rename the parser", (title) => rename(title, parts), {
       needsWords: true,
     }),
@@ -213,12 +212,7 @@ async function rename(title: string, { chat, panels: { act } }: CommandParts): P
 
 function showChanges({ chat: { changes }, panels }: CommandParts): void {
   if (changes.length === 0) return panels.act.tell("The last request changed no files");
-  const paint = terminalPaint({ color: false, weights: false });
-  const texts = changes.map((diff) => {
-    const [head = "", ...lines] = diffLines(diff, { width: Infinity, paint, most: Infinity });
-    return { head, text: lines.join("\n"), look: "change" } as const;
-  });
-  panels.act.open(new TextPanel(panels, { title: "Changes of the last request", texts }));
+  panels.act.open(new TextPanel(panels, { title: "Changes of the last request", texts: changes.map(diffPart) }));
 }
 
 function plan(

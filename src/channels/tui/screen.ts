@@ -298,12 +298,13 @@ export class Screen implements PanelActions {
     this.tell(`Copied ${text.length} characters`);
   }
 
-  async undo(): Promise<void> {
-    await this.#idle("undo", async () => {
+  async undo({ redo } = { redo: false }): Promise<void> {
+    const name = redo ? "redo" : "undo";
+    await this.#idle(name, async () => {
       const { branch } = this.chat;
-      if (branch === null) return this.tell("Nothing to undo");
+      if (branch === null) return this.tell(`Nothing to ${name}`);
       const cuts = await undoCuts(this.#session.conversations, branch);
-      this.tell(await this.#undone({ conversation: branch.conversationId, ...cuts }));
+      this.tell(await this.#undone({ conversation: branch.conversationId, redo, ...cuts }));
     });
   }
 
@@ -332,8 +333,11 @@ export class Screen implements PanelActions {
     if (error !== undefined) throw new UsageError(error);
     const paths = files.map(({ path }) => path).join(", ");
     const kept = keptText(report);
-    const more = kept === "" ? "" : `. ${kept}; vis undo --force undoes it there too`;
-    return `Undid changes in ${paths} (vis undo --redo reapplies them)${more}`;
+    const command = options["redo"] === true ? "vis undo --redo" : "vis undo";
+    const more = kept === "" ? "" : `. ${kept}; ${command} --force overwrites it`;
+    return `${options["redo"] === true ? "Reapplied" : "Undid"} changes in ${paths}${
+      options["redo"] === true ? "" : " (/redo reapplies them)"
+    }${more}`;
   }
 
   async export(name: string): Promise<void> {

@@ -148,6 +148,17 @@ export function shownAnswer(result: Ending & { readonly answer: string; readonly
   return why === "" ? answer : `${answer}\n\n${why}`;
 }
 
+/** Returns the notes below an answer. If files were changed, the note on them names the command that undoes that. */
+export function notesBelow(
+  { notes, work }: {
+    readonly notes: readonly string[];
+    readonly work?: { readonly files: number; readonly text: string } | undefined;
+  },
+  undo: string,
+): readonly string[] {
+  return notes.map((note) => work !== undefined && work.files > 0 && note === work.text ? `${note} · ${undo}` : note);
+}
+
 export const OUTCOMES = ["executed", "empty", "failed", "refused", "final"] as const;
 export type IterationOutcome = typeof OUTCOMES[number];
 

@@ -28,21 +28,27 @@ Deno.test("/diff shows what the last request changed, /undo undoes it, /export w
     };
     await withScreen(replies, options, async ({ screen, engine }) => {
       for (
-        const [command, told] of [["diff", /changed no files/], ["undo", /Nothing to undo/], ["export", /no request/]]
+        const [command, told] of [["diff", /changed no files/], ["undo", /Nothing to undo/], [
+          "redo",
+          /Nothing to redo/,
+        ], ["export", /no request/]]
       ) {
         screen.type(`/${command}${ENTER}`);
         await screen.until(told as RegExp);
       }
       screen.type(`Change it${ENTER}`);
-      await screen.until(/Changed: yes[^]*1 file changed \+1 −1 \(a\.ts\) · vis undo/);
+      await screen.until(/Changed: yes[^]*1 file changed \+1 −1 \(a\.ts\) · \/undo/);
       screen.type(`/diff${ENTER}`);
       await screen.until(/Changes of the last request[^]*│ a\.ts \+1 −1 +│\n│ 1 - one +│\n│ 1 \+ two/);
       screen.type(ESCAPE);
       await screen.until((text) => !text.includes("Changes of the last request"));
       screen.type(`/undo${ENTER}`);
-      await screen.until(/Undid changes in a\.ts/);
+      await screen.until(/Undid changes in a\.ts \(\/redo reapplies them\)/);
+      screen.type(`/redo${ENTER}`);
+      await screen.until(/Reapplied changes in a\.ts/);
       const [branch] = await engine.conversations.list({ limit: 1 });
-      assert.deepEqual(asked, [["undo", `--conversation=${branch?.conversationId}`]]);
+      const whose = `--conversation=${branch?.conversationId}`;
+      assert.deepEqual(asked, [["undo", whose], ["undo", whose, "--redo"]]);
       screen.type(`/export notes.md${ENTER}`);
       await screen.until(/Wrote .*notes\.md/);
       assert.match(await Deno.readTextFile(join(workspace, "notes.md")), /Change it[^]*Changed: yes/);

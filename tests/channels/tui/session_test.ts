@@ -208,7 +208,9 @@ Deno.test("/rewind shows what changed since, and takes back the conversation, th
         screen.type(UP);
         await screen.until(/❯ [▾▸] 2 second/);
         screen.type(ENTER);
-        await screen.until((now) => now.includes("before “second”") && now.includes("+one"));
+        await screen.until((now) =>
+          now.includes("before “second”") && now.includes("1 + one") && now.includes("a.ts +1 −1")
+        );
         screen.type(choice);
         await screen.until(told);
         assert.equal(asked.length, calls);

@@ -12,7 +12,7 @@ import {
   type Approve,
 } from "../../../domain/query/approval.ts";
 import { spentText } from "../../../domain/query/model_call.ts";
-import { hasAnswer, stoppedText } from "../../../domain/query/outcomes.ts";
+import { hasAnswer, notesBelow, stoppedText } from "../../../domain/query/outcomes.ts";
 import { isChild } from "../../../domain/query/query_event.ts";
 import type { QueryEvent, QueryResult } from "../../../domain/query/query_schemas.ts";
 import type { Io } from "../../channel.ts";
@@ -103,8 +103,8 @@ function summary(result: QueryResult): string {
     `${(ms / 1000).toFixed(1)} s`,
     ...spentText(result),
   ];
-  const notes = reason === "unstored" ? result.notes.slice(0, -1) : result.notes;
-  return [parts.join(" · "), ...notes].join("\n");
+  const notes = notesBelow(result, "vis undo");
+  return [parts.join(" · "), ...reason === "unstored" ? notes.slice(0, -1) : notes].join("\n");
 }
 
 /** Asks on the terminal; undefined if there is none, so that nobody is asked. */

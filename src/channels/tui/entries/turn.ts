@@ -1,6 +1,6 @@
 import type { Conversations } from "../../../conversation/conversations.ts";
 import { approvalSaid, approvalTitle } from "../../../domain/query/approval.ts";
-import { MORE_TEXT, stoppedText, takesMore } from "../../../domain/query/outcomes.ts";
+import { MORE_TEXT, notesBelow, stoppedText, takesMore } from "../../../domain/query/outcomes.ts";
 import { isChild, isEnd } from "../../../domain/query/query_event.ts";
 import { QueryProgress, type Step } from "../../../domain/query/query_progress.ts";
 import type { QueryEvent, QueryResult } from "../../../domain/query/query_schemas.ts";
@@ -109,7 +109,7 @@ export class RunningTurn {
     const stopped = stoppedText(result);
     if (stopped !== "") this.#transcript.add(new LineEntry(stopped, theme.warn));
     if (takesMore(result.reason)) this.#transcript.add(new LineEntry(`Alt-M: ${MORE_TEXT}`, theme.accent));
-    for (const note of result.notes) this.#transcript.add(new LineEntry(note, theme.dim));
+    for (const note of notesBelow(result, "/undo")) this.#transcript.add(new LineEntry(note, theme.dim));
     this.#transcript.add(new LineEntry(endLine(result), result.status === "error" ? theme.bad : theme.dim));
   }
 }

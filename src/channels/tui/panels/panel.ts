@@ -50,8 +50,8 @@ export interface PanelActions {
   /** Applies to the following calls, also of a running request, and is saved in the user's configuration. */
   useModel(model: { readonly provider: string; readonly name: string }): Promise<void>;
   copy(text: string): void;
-  /** Undoes the file changes of the last request. */
-  undo(): Promise<void>;
+  /** Undoes the file changes of the last request; `redo` reapplies them. */
+  undo(options?: { readonly redo: boolean }): Promise<void>;
   /** Writes the conversation to a file; "" chooses a name. */
   export(name: string): Promise<void>;
   /** Puts a text into the input, before the present text. */

@@ -1,5 +1,7 @@
 import { matchesKey, wrapTextWithAnsi } from "@earendil-works/pi-tui";
 import { visibleText } from "../../../domain/kit/text.ts";
+import { diffLines } from "../../../markdown/terminal/diff_lines.ts";
+import { terminalPaint } from "../../../markdown/terminal/paint.ts";
 import { paint } from "../text/one_line.ts";
 import type { PanelParts, PanelTheme } from "./panel.ts";
 import { LineInput, type Movement, movement } from "./widgets.ts";
@@ -51,11 +53,11 @@ export class Reader {
     return [...shown, ...this.#asking?.render(width) ?? [paint.dim(this.#line())]];
   }
 
+  /** The number of the top line says nothing where all lines are visible. */
   #line(): string {
     const { line, lines } = this.text.where;
-    return `${this.#told === "" ? "" : `${this.#told} · `}line ${line.toLocaleString("en")} of ${
-      lines.toLocaleString("en")
-    }`;
+    const where = this.text.fits ? [] : [`line ${line.toLocaleString("en")} of ${lines.toLocaleString("en")}`];
+    return [...this.#told === "" ? [] : [this.#told], ...where].join(" · ");
   }
 
   #search(needle: string): void {
@@ -86,6 +88,13 @@ export interface TextPart {
   readonly text: string;
   /** "table": lines that begin with a name in eleven columns; "change": lines of a file after their number and sign. */
   readonly look?: Look;
+}
+
+/** A unified diff of one file, as people read it. */
+export function diffPart(diff: string): TextPart {
+  const paint = terminalPaint({ color: false, weights: false });
+  const [head = "", ...lines] = diffLines(diff, { width: Infinity, paint, most: Infinity });
+  return { head, text: lines.join("\n"), look: "change" };
 }
 
 type Look = "plain" | "dim" | "diff" | "change" | "table";

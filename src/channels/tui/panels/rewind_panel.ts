@@ -1,7 +1,7 @@
 import { type FileChange, runUndo, undoCuts } from "../../../domain/undo.ts";
 import { amounts, flat } from "../text/one_line.ts";
 import { BasePanel, type PanelParts } from "./panel.ts";
-import { Reader } from "./reader.ts";
+import { diffPart, Reader } from "./reader.ts";
 import { type Query, type TurnItem, TurnsPanel } from "./turns.ts";
 
 /** A moment of the branch: before a request (position -1), or after one of its steps. */
@@ -51,7 +51,7 @@ class RewindPanel extends BasePanel {
       then: ({ changes, diffs }) => {
         this.#changes = changes;
         this.#files = diffs.length;
-        this.#reader.text.show(diffs.map((text) => ({ text, look: "diff" })));
+        this.#reader.text.show(diffs.map(diffPart));
       },
     });
   }
