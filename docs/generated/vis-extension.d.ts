@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: d0056df9453241d8c5ff4cc1aaa4ae165c0a7cbaccb07a1cde3f22751af03178
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 18eda32dbcaa152f279c1b9e82a5af0f98a8fc08d2b089acdadd4b69281d6796
 import { z } from 'zod';
 
 /** Any value that JSON can express. */
