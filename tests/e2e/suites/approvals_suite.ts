@@ -11,7 +11,7 @@ const ASKS = replyJson(
 );
 const SAID = final("{{said}}");
 /** The answer on stdout, after the live line. */
-const RAN = /\[2Kran\r\n/;
+const RAN = /\[(?:2K|J)ran\r\n/;
 const NO = /^Cannot allow network for echo ran: /;
 
 const RUNS = replyJson("const said = await shell.run('echo ran').then((r) => r.stdout.trim(), (e) => e.message)");
@@ -150,7 +150,7 @@ export function approvalsSuite(launcher: Launcher): void {
         await pty.until("Answer with a letter");
         Deno.kill(await pty.pid(), "SIGKILL");
         await pty.ended;
-        assert.match(await answer(user, "y", ["run", "-c", "again"]), /\[2Kran 3\r\n/);
+        assert.match(await answer(user, "y", ["run", "-c", "again"]), /\[(?:2K|J)ran 3\r\n/);
         const { queries } = await user.queries();
         assert.deepEqual(queries.map(({ reason }) => reason), ["process_lost", "answered"]);
       }, [replyJson("const kept = 3"), ASKS, ASKS, final("{{said}} {{kept}}")]),
