@@ -156,7 +156,7 @@ class End {
     const below = this.#below;
     if (below < 2) this.#isAt = true;
     else if (top < this.#top && below > this.#rest) this.#isAt = false;
-    else if (top > this.#top && below < this.#rest && below < NEAR) this.#isAt = true;
+    else if (top > this.#top && below < this.#rest - 1 && below < NEAR) this.#isAt = true; // heights have fractions
     this.#top = top;
     this.#rest = below;
     this.away.value = (!this.#isAt || !this.#runs()) && below >= this.node.clientHeight / 2;
