@@ -77,6 +77,10 @@ Deno.test(`what commands print as JSON is what docs/generated/outputs.schema.jso
   await told("replay", `replay ${id} --json`);
   await told("prompt", "prompt --json", ["what would it be?"]);
   await told("search", "search --json what");
+  await told("review", "review --json main");
+  for (const line of (await run("review --output jsonl")).stdout.trimEnd().split("\n")) {
+    check("review jsonl", JSON.parse(line));
+  }
   for (const line of (await run("logs --level trace --json")).stdout.trimEnd().split("\n")) {
     check("logs jsonl", JSON.parse(line));
   }
