@@ -31,9 +31,11 @@ Deno.test("vis hands its flags to the screen", async () => {
   assert.deepEqual((await run(["--provider", "demo"])).asked, [{ provider: "demo" }]);
 });
 
-Deno.test("vis without a provider says what to do, without a terminal where the screen is", async () => {
-  const { out, asked } = await run([], { problem: "No provider is configured" });
-  assert.deepEqual([out, asked], ["No provider is configured\n\nvis help lists all commands.\n", []]);
+Deno.test("vis without a provider opens the screen, and says in a pipe what to do", async () => {
+  const problem = "No provider is configured";
+  assert.deepEqual((await run([], { problem })).asked, [{}]);
+  const { out, asked } = await run([], { problem, terminal: false });
+  assert.deepEqual([out, asked], [`${problem}\n\nvis help lists all commands.\n`, []]);
   const { code, err } = await run(["-c"], { terminal: false });
   assert.equal(code, 2);
   assert.match(err, /^vis: Cannot start interactive mode: stdin and stdout must be a terminal/);
