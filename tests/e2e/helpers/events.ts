@@ -9,6 +9,7 @@ const TYPES: readonly string[] = [
     "steered",
     "thinking",
     "code",
+    "answer_draft",
     "block_started",
     "block_finished",
     "host_call",

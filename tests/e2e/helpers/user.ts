@@ -30,7 +30,8 @@ export function answered(ran: Ran, stdout: string): void {
   assert.deepEqual([ran.code, ran.stdout], [0, stdout], ran.stderr);
 }
 
-const STACK = /^\s+at .*(?::\d+|<anonymous>|native)|file:\/\/\//m;
+/** A test of the workspace may print where it failed. */
+const STACK = /^\s+at .*(?::\d+|<anonymous>|native)|file:\/\/\/(?!\S*\/vis-e2e-)/m;
 
 /** What every run must hold, however it went: no stack, no escape sequence, no key, no word of a defect. */
 export function checkClean({ stdout, stderr }: Pick<Ran, "stdout" | "stderr">): void {
