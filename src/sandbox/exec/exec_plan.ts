@@ -118,9 +118,9 @@ function readNothing(plan: Plan): void {
   plan.close(nothing);
 }
 
-/** Reduces the process to its uid, or that of the owner: no capability that a program of root could regain, no new privileges from set-id
- * files, default signal handling, limits. A limit that is lower already stays: only a privileged process can raise
- * one. */
+/** Reduces the process to its uid, or to that of the owner: a program of root can regain no capability, and set-id files
+ * give no new privileges. Signals get their default handling. A lower limit stays, since only a privileged process can
+ * raise one. */
 function dropPrivileges(
   plan: Plan,
   { limits, owner = null }: Pick<ExecPolicy, "limits" | "owner">,
