@@ -46,7 +46,7 @@ const EXTENSIONS = [{
 }];
 
 const SUGGESTIONS: HttpParts["suggestions"] = {
-  files: (workspace, letters) => Promise.resolve([`${workspace}/${letters}.ts`]),
+  files: (_workspace, letters) => Promise.resolve([`src/${letters}.ts`]),
   prompts: (workspace) => Promise.resolve([{ name: "review", detail: workspace, text: "Review $ARGUMENTS" }]),
 };
 
