@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 18eda32dbcaa152f279c1b9e82a5af0f98a8fc08d2b089acdadd4b69281d6796
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 8213bb5f1e76ea3403a81ecd0d58d927ccb7d8b04b6db61644479d9df4e1200d
 import { z } from 'zod';
 
 /** Any value that JSON can express. */

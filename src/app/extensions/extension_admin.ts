@@ -6,6 +6,7 @@ import { Cancelled, ConfigError, fileFault, messageOf, UsageError } from "../../
 import { inputFault } from "../../domain/input_fault.ts";
 import { readBounded } from "../../domain/kit/bytes.ts";
 import { abortable } from "../../domain/kit/concurrency.ts";
+import { isBelow } from "../../domain/kit/files.ts";
 import { DEFAULT_TENANT, tenantHome } from "../../domain/kit/ids.ts";
 import { readForeignJson } from "../../domain/kit/json.ts";
 import { nearestName } from "../../domain/kit/names.ts";
@@ -35,7 +36,7 @@ import {
   type ShippedParts,
 } from "../settings/settings.ts";
 import { checkExtensions, newExtension, testExtensions } from "./check_extensions.ts";
-import { buildRegistry, folderOptionsOf, isBelow, unknownExtensions } from "./extension_source.ts";
+import { buildRegistry, folderOptionsOf, unknownExtensions } from "./extension_source.ts";
 
 const REQUEST_NAME = /^[a-z][a-z0-9-]*$/;
 const ANY = z.record(z.string(), z.unknown());

@@ -1,5 +1,6 @@
-import { isAbsolute, join, relative, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { ConfigError, messageOf, SettingError, UsageError } from "../../domain/errors.ts";
+import { isBelow } from "../../domain/kit/files.ts";
 import { nearestName } from "../../domain/kit/names.ts";
 import type { ExtensionSource, OffPart } from "../../extension/active.ts";
 import { discoverFolders, type FoundFolder, isWanted } from "../../extension/discover.ts";
@@ -188,10 +189,4 @@ export async function unknownExtensions(
     const near = nearestName(name, known);
     return `${name}: unknown extension; ${near === null ? `there are ${shipped.join(", ")}` : `did you mean ${near}?`}`;
   });
-}
-
-/** Whether a path is inside a folder, on every system; both must be absolute. */
-export function isBelow(path: string, folder: string): boolean {
-  const way = relative(folder, path);
-  return way !== "" && way !== ".." && !/^\.\.[\\/]/.test(way) && !isAbsolute(way);
 }

@@ -1,4 +1,4 @@
-import { isAbsolute, relative } from "node:path";
+import { isAbsolute } from "node:path";
 import type { RunningServer, ServeRequest, Session } from "../../channels/channel.ts";
 import type { OwnConnections } from "../../channels/http/connections.ts";
 import type { HttpParts } from "../../channels/http/env.ts";
@@ -9,6 +9,7 @@ import type { Config } from "../../config/schema.ts";
 import { ConfigError, fileFault } from "../../domain/errors.ts";
 import { isLoopback } from "../../domain/kit/addresses.ts";
 import { BoundedMap } from "../../domain/kit/bounded_map.ts";
+import { isBelow } from "../../domain/kit/files.ts";
 import type { ExtensionFacts, VersionFacts } from "../../domain/reports.ts";
 import { runUndo } from "../../domain/undo.ts";
 import { createLog } from "../../logging/log.ts";
@@ -105,9 +106,8 @@ async function refuseExposed(
 ): Promise<void> {
   if (!isAbsolute(path)) return; // the name of a flag or of a variable
   const real = await Deno.realPath(path).catch(() => path);
-  const holds = (folder: string): boolean => !/^\.\.(?:[\\/]|$)|^[A-Za-z]:|^[\\/]/.test(relative(folder, real));
-  if (home !== null && holds(await Deno.realPath(home).catch(() => home))) return;
-  const folder = folders.find(holds);
+  if (home !== null && isBelow(real, await Deno.realPath(home).catch(() => home))) return;
+  const folder = folders.find((one) => isBelow(real, one));
   if (folder === undefined) return;
   throw new ConfigError(
     `Cannot use the tokens in ${path}: requests can read the files of ${folder}; move the file out of this folder`,

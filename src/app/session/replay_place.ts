@@ -2,10 +2,10 @@ import { statfs } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { Cancelled, fileFault, UsageError } from "../../domain/errors.ts";
+import { isBelow } from "../../domain/kit/files.ts";
 import { PathMap, type ReplayPlace, type ReplayRequest } from "../../domain/records/recording.ts";
 import type { ProcessOwner } from "../../persistence/store.ts";
 import { removeTree } from "../../processes/folders.ts";
-import { isBelow } from "../extensions/extension_source.ts";
 import { realFolder } from "../settings/settings.ts";
 import { isAlive, thisProcess } from "./process_owner.ts";
 

@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { dirname, isAbsolute, join, relative, resolve } from "node:path";
+import { dirname, join, relative, resolve } from "node:path";
 import type { OpenRequest } from "../../channels/channel.ts";
 import { type ConfigFile, type ProjectFile, SettingsSections } from "../../config/layers.ts";
 import { loadConfig, type LoadedConfig } from "../../config/load.ts";
 import { ConfigError, fileFault, messageOf, UsageError } from "../../domain/errors.ts";
 import { isPostgres } from "../../domain/kit/addresses.ts";
-import { ensureFolder, plainTextFile, replaceFile } from "../../domain/kit/files.ts";
+import { ensureFolder, isBelow, plainTextFile, replaceFile } from "../../domain/kit/files.ts";
 import type { SettingsSection } from "../../domain/settings.ts";
 import type { EnvironmentParts } from "../../environment/environment_parts.ts";
 import type { TrustList } from "../../extension/folder.ts";
@@ -62,8 +62,9 @@ export async function readSettings(
 
 /** Patterns of Vis's own keys, tokens and databases, where its folder is in the workspace, such as in a home folder. */
 async function ownSecrets(home: string, workspace: string): Promise<readonly string[]> {
-  const below = relative(workspace, await Deno.realPath(home).catch(() => home)).replaceAll("\\", "/");
-  if (below === "" || below === ".." || below.startsWith("../") || isAbsolute(below)) return [];
+  const real = await Deno.realPath(home).catch(() => home);
+  if (!isBelow(real, workspace)) return [];
+  const below = relative(workspace, real).replaceAll("\\", "/");
   return ["auth.json", "*token*", "*.db*"].map((name) => `${below}/${name}`);
 }
 

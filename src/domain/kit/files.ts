@@ -1,7 +1,7 @@
 import { REAL_CLOCK } from "./concurrency.ts";
 import type { Stats } from "node:fs";
 import { type FileHandle, mkdir, open, rename, rm, stat } from "node:fs/promises";
-import { dirname, resolve } from "node:path";
+import { dirname, isAbsolute, relative, resolve } from "node:path";
 
 /** Replaces a file as a whole: readers see the old or the new text, and after an error the old one. Without `mode` only
  * its owner can read it. The folder must exist. */
@@ -97,6 +97,12 @@ export async function renameOver(
       await sleep(PAUSE_MS);
     }
   }
+}
+
+/** Whether a path is inside a folder, on every system; both must be absolute. */
+export function isBelow(path: string, folder: string): boolean {
+  const way = relative(folder, path);
+  return way !== "" && way !== ".." && !/^\.\.[\\/]/.test(way) && !isAbsolute(way);
 }
 
 const MAX_BYTES = 1 << 20;

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { shipped } from "../../../extensions/index.ts";
 import { realm } from "../../../extensions/realm.ts";
-import { extensionSource, isBelow } from "../../../src/app/extensions/extension_source.ts";
+import { extensionSource } from "../../../src/app/extensions/extension_source.ts";
+import { isBelow } from "../../../src/domain/kit/files.ts";
 import { sample, VIEW } from "../../extension/_sample.ts";
 import { settingsOf } from "../_settings.ts";
 import { withFolder } from "../../helpers/with_folder.ts";
