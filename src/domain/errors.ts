@@ -16,7 +16,7 @@ type ConfigErrorCode = "value" | "untrusted" | "syntax" | "access" | "no_provide
 export class ConfigError extends Error {
   override readonly name: string = "ConfigError";
   readonly code: ConfigErrorCode;
-  /** The user can do this about the problem; "" if the problem makes it clear. */
+  /** Advice for the user; "" if the problem makes it clear. */
   readonly advice: string;
   constructor(
     readonly problem: string,
@@ -32,17 +32,17 @@ export class ConfigError extends Error {
   }
 }
 
-/** A key of a settings file is unusable. */
+/** The value of a key in a settings file cannot be used. */
 export class SettingError extends ConfigError {
   override readonly name = "SettingError";
   readonly key: string;
-  /** The message without the file and the key. */
+  /** The message, without the file and the key. */
   readonly why: string;
   /** Whether the file belongs to a project. */
   readonly project: boolean;
   constructor(
     { source, key, why, project = false, ...facts }: {
-      /** The settings file, or whose settings they are. */
+      /** The settings file, or the owner of the settings. */
       readonly source: string;
       readonly key: string;
       readonly why: string;
@@ -66,7 +66,7 @@ export class ProviderError extends Error {
   readonly code: ProviderErrorCode;
   readonly retryable: boolean;
   readonly status: number | null;
-  /** The server asked to wait this many milliseconds; null if it did not. */
+  /** The server asked for a wait of this many milliseconds; null if it asked for none. */
   readonly retryAfterMs: number | null;
   constructor(
     message: string,
@@ -121,8 +121,8 @@ export class BusyError extends Error {
   override readonly name: string = "BusyError";
 }
 
-/** Another process ended this process's query, because it had not responded for long, and may have continued the
- * conversation. Nothing more of that query is stored. */
+/** Another process ended this process's query because it had not responded for long. That process may have continued
+ * the conversation, so nothing more of this query is stored. */
 export class TakenOverError extends BusyError {
   override readonly name = "TakenOverError";
   constructor(queryId: string) {
@@ -133,7 +133,7 @@ export class TakenOverError extends BusyError {
   }
 }
 
-/** The query is left to another node between two of its iterations. */
+/** The query continues on another node; it was handed over between two iterations. */
 export class HandedOver extends Error {
   override readonly name = "HandedOver";
   constructor(queryId: string) {
@@ -163,7 +163,7 @@ const KINDS = {
 
 export type FaultKind = keyof typeof KINDS;
 
-/** An expected error, worded for the caller. */
+/** An expected error, in words for the caller. */
 interface Fault {
   readonly kind: FaultKind;
   readonly message: string;
@@ -177,31 +177,32 @@ export function faultOf(error: unknown): Fault | null {
   return null;
 }
 
-/** Abort reason for work that is over; nobody sees it. Without a reason, each abort would create an exception with its
+/** Abort reason for finished work; no reader sees it. Without a reason, each abort would create an exception with its
  * stack, which costs more than the rest of the abort. */
 export const ENDED: Cancelled = new Cancelled("Ended");
 
-/** The message of an error; anything else that was thrown, as text. */
+/** Returns the message of an error; anything else that was thrown, as text. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** The same, for use after a colon: starts in lower case unless the first word is a name. */
+/** Returns the message for use after a colon: in lower case, unless the first word is a name. */
 export function reasonOf(error: unknown): string {
   // deno-lint-ignore vis/no-message-parsing -- only its first letter
   return messageOf(error).replace(/^[A-Z](?=[a-z]* )/, (first) => first.toLowerCase());
 }
 
-/** Why a file could not be read or written, as text; for other errors `otherwise`, by default the system's message. */
+/** Returns why a file could not be read or written. For other errors it returns `otherwise`, by default the system's
+ * message. */
 export function fileFault(error: unknown, otherwise = messageOf(error)): string {
   return WORDS[fileCode(error)] ?? otherwise;
 }
 
-/** The system's error code, such as ENOENT; the name of the error if it has none. */
+/** Returns the system's error code, such as ENOENT; the name of the error if it has none. */
 export function fileCode(error: unknown): string {
   if (!(error instanceof Error)) return "";
   if ("code" in error) return String(error.code);
-  // These errors have no code: a file that grows too large, and paths that Deno itself blocks, such as /proc.
+  // These errors have no code: a file that grows too large, and paths that Deno blocks, such as /proc.
   // deno-lint-ignore vis/no-message-parsing -- Deno gives this error no code
   return /^File too large \(/.test(error.message) ? "EFBIG" : error.name;
 }

@@ -7,15 +7,15 @@ export type Image =
   | { readonly kind: "bytes"; readonly mediaType: string; readonly bytes: Uint8Array<ArrayBuffer> }
   | { readonly kind: "url"; readonly url: string };
 
-/** Services refuse larger ones. */
+/** Services refuse larger images. */
 export const MAX_IMAGE_BYTES = 5_000_000;
 
 const DATA_URL = /^data:[\w+./-]*(?:;[\w=.+-]+)*;base64,/i;
 const MAX_URL_CHARS = 4_000;
 
 /** Reads an image from its bytes, or from an http, https or base64 `data:` URL; `name` identifies it in errors. The
- * type is detected from the first bytes; what a file or data URL declares is ignored. Throws `UsageError` for anything
- * else. */
+ * type is detected from the first bytes; the type that a file or data URL declares is ignored. Throws `UsageError` for
+ * anything else. */
 export function readImage(source: Uint8Array<ArrayBuffer> | string, name: string): Image {
   const shown = clip(name, 200);
   if (typeof source === "string" && !DATA_URL.test(source)) return byAddress(source, shown);
@@ -43,7 +43,7 @@ function byAddress(url: string, name: string): Image {
   return { kind: "url", url };
 }
 
-/** Services refuse more in one request. */
+/** Services refuse requests with more images. */
 const MAX_IMAGES = 20;
 
 /** Returns the images with the media type that their bytes show. Throws `UsageError` for images that no request can
@@ -55,8 +55,8 @@ export function checkImages(images: readonly Image[]): readonly Image[] {
   return images.map((image, at) => readImage(image.kind === "url" ? image.url : image.bytes, `${at + 1}`));
 }
 
-/** The media type of an image, detected from its first bytes: PNG, JPEG, GIF or WebP, which all image models accept.
- * Null for anything else. */
+/** Detects the media type of an image by its first bytes: PNG, JPEG, GIF or WebP, which all image models accept.
+ * Returns null for anything else. */
 export function imageMediaType(bytes: Uint8Array): string | null {
   const begins = (text: string, at = 0): boolean =>
     bytes.length >= at + text.length && Array.from(text).every((char, i) => bytes[at + i] === char.charCodeAt(0));

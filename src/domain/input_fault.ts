@@ -21,8 +21,8 @@ const FORMATS: Readonly<Record<string, string>> = {
   email: "an e-mail address",
 };
 
-/** The error map for everything that others write: settings, files, arguments, HTTP bodies. Its messages continue a
- * sentence that begins with the name of the value. */
+/** The error map for all outside input: settings, files, arguments, HTTP bodies. Its messages continue a sentence that
+ * begins with the name of the value. */
 export function inputFault(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case "invalid_type":
@@ -60,7 +60,8 @@ export function inputFault(issue: z.core.$ZodRawIssue): string | undefined {
   }
 }
 
-/** The types of the alternatives; the fault inside an alternative if only one has the type of the value. */
+/** Returns the types of the alternatives. If only one has the type of the value, it returns the fault inside that
+ * one. */
 function unionFault(alternatives: readonly (readonly z.core.$ZodIssue[])[]): string {
   const firsts = alternatives.flatMap(([first]) => first ?? []);
   const inside = firsts.filter(({ path }) => path.length > 0);

@@ -1,7 +1,7 @@
 import type { Frozen } from "./kit/json.ts";
 import { z } from "zod";
 
-/** Providers, keys and models as channels show them. None of these contain a key. */
+/** Providers, keys and models as channels show them. No report contains a key. */
 
 export const KeyReportSchema = z.object({
   provider: z.string(),
@@ -11,7 +11,7 @@ export const KeyReportSchema = z.object({
   from: z.string().describe('A variable, auth.json, or ""'),
   address: z.string().optional().describe("Where the key goes, if a variable moves it there; or why it does not"),
   shown: z.string().describe("The last characters of the key, masked"),
-  /** The user fixes a missing key like this; "" if nothing needs to be done. */
+  /** How the user fixes a missing key; "" if nothing needs to be done. */
   fix: z.string(),
 });
 
@@ -23,11 +23,11 @@ export interface LoginChoice {
   readonly title: string;
   /** "optional" for a local server, which needs no key. */
   readonly need: KeyReport["need"];
-  /** The user starts a local server like this; absent if it runs. */
+  /** How the user starts a local server; absent if it runs. */
   readonly start?: string;
 }
 
-/** A service responds like this to a key before it is saved; "unknown" if it could not be reached. */
+/** How a service responds to a key before it is saved; "unknown" if it could not be reached. */
 export interface KeyTrial {
   readonly state: "works" | "refused" | "unknown";
   readonly found: string;
@@ -42,7 +42,7 @@ export interface NewServer {
 
 export interface ServerTrial {
   readonly models: readonly string[];
-  /** Why there are none; "" if there are. */
+  /** Why there are no models; "" if there are some. */
   readonly problem: string;
   /** Whether it rejected the key. */
   readonly refused: boolean;
@@ -76,9 +76,9 @@ const rates = z.object({
 
 export const ModelsReportSchema = z.object({
   provider: z.string(),
-  /** The list of models comes from here. */
+  /** The origin of the list of models. */
   source: z.enum(["service", "data", "config"]),
-  /** Why the list is not from the service, or where the data is from. */
+  /** Why the list is not from the service, or the origin of the data. */
   detail: z.string(),
   prices: z.string().optional().describe("The day of the bundled prices, if there are any for this provider"),
   models: z.array(z.object({
@@ -89,7 +89,7 @@ export const ModelsReportSchema = z.object({
     }).nullable().describe("US dollars per million tokens"),
     reasoning: z.boolean(),
     images: z.boolean(),
-    /** Whether the bundled data or the configuration describes it; otherwise defaults are assumed. */
+    /** Whether the bundled data or the settings describe it; otherwise defaults are assumed. */
     known: z.boolean(),
     /** Whether this is the default model. */
     root: z.boolean(),
@@ -114,7 +114,7 @@ export const ExtensionSchema = z.object({
   version: z.string(),
   alias: z.string(),
   doc: z.string(),
-  /** "" for a shipped extension. */
+  /** The path of the folder; "" for a shipped extension. */
   path: z.string(),
   reason: z.string().describe('Why it is not loaded; "" if it is'),
   commands: z.array(z.string()),
@@ -130,13 +130,13 @@ export interface ExtensionCommandFacts {
 }
 
 interface CommandFlag {
-  /** The flag is written as typed, including its dashes. */
+  /** The flag as typed, including its dashes. */
   readonly flag: string;
-  /** "boolean" if it takes no value. */
+  /** The kind of value; "boolean" if the flag takes none. */
   readonly kind: string;
 }
 
-/** The user is about to trust an extension with these properties. */
+/** Properties of an extension that the user is about to trust. */
 export const ExtensionTrustSchema = z.object({
   path: z.string(),
   hash: z.string(),
@@ -146,14 +146,14 @@ export const ExtensionTrustSchema = z.object({
     namespace: z.string(),
     version: z.string(),
     requires: z.array(z.string()),
-    /** "net 127.0.0.1:80" */
+    /** The grants, such as "net 127.0.0.1:80". */
     allow: z.array(z.string()),
   })),
 });
 
 export type TrustFacts = Frozen<z.infer<typeof ExtensionTrustSchema>>;
 
-/** One check of `vis extensions check`. */
+/** A check of `vis extensions check`. */
 export const ExtensionCheckSchema = z.object({
   what: z.string(),
   ok: z.boolean(),
@@ -167,9 +167,9 @@ export type ExtensionCheck = Frozen<z.infer<typeof ExtensionCheckSchema>>;
 interface CommandUser {
   readonly print: (text: string) => void;
   readonly ask?: (question: string) => Promise<string>;
-  /** Ends the command and its programs; it then rejects with `Cancelled`. */
+  /** Ends the command and its programs, which then reject with `Cancelled`. */
   readonly signal?: AbortSignal;
-  /** A setting that the command sees although no file has it. */
+  /** A setting that the command sees although it is in no file. */
   readonly candidate?: { readonly key: string; readonly value: unknown };
 }
 
@@ -178,14 +178,14 @@ export interface BackgroundProgram {
   readonly id: string;
   readonly title: string;
   readonly startedAt: number;
-  /** The end of what it has printed. */
+  /** The end of its output. */
   readonly output: string;
   /** Ends it; the model sees it as stopped. */
   stop(): void;
 }
 
-/** Extensions of this workspace. Every method rejects with `UsageError` if what was requested does not exist, and with
- * `ConfigError` if settings or folders cannot be used. */
+/** Administers the extensions of this workspace. Every method rejects with `UsageError` for a request that does not
+ * exist, and with `ConfigError` for unusable settings or folders. */
 export interface ExtensionAdmin {
   list(): Promise<readonly ExtensionFacts[]>;
   /** Returns the text that the model reads about an extension, with all of its functions. */
@@ -194,7 +194,7 @@ export interface ExtensionAdmin {
   check(path: string | null): Promise<readonly ExtensionCheck[]>;
   /** Runs the tests of one folder. */
   test(path: string): Promise<readonly ExtensionCheck[]>;
-  /** Gives the turn each time files below the folder were changed, until the process ends. */
+  /** Yields each time files below the folder were changed, until the process ends. */
   changes(path: string): AsyncIterable<void>;
   /** Writes a working extension; resolves with its folder. */
   create(name: string): Promise<string>;
@@ -204,18 +204,18 @@ export interface ExtensionAdmin {
   /** Deletes one of the user's extensions; resolves with its folder. The last part of a name is enough if it is
    * unique. */
   remove(name: string): Promise<string>;
-  /** The names that no extension has, each with a hint. */
+  /** Returns the names that no extension has, each with a hint. */
   unknown(names: readonly string[]): Promise<readonly string[]>;
-  /** Extension folders of this project, or the named one. None of their code is run. */
+  /** Lists extension folders of this project, or the named one. None of their code is run. */
   trustable(path: string | null): Promise<readonly TrustFacts[]>;
-  /** Rejects if the content of the folder has changed since. */
+  /** Rejects if the content of the folder has changed in the meantime. */
   trust(facts: TrustFacts): Promise<void>;
   distrust(path: string): Promise<boolean>;
-  /** Commands that extensions add to the program, from a cached list if nothing has changed. */
+  /** Lists commands that extensions add to the program, from a cached list if nothing has changed. */
   commands(): Promise<readonly ExtensionCommandFacts[]>;
-  /** Requests that extensions offer by name; those of one that fails are left out. */
+  /** Lists requests that extensions offer by name; an extension that fails is omitted. */
   requests(): Promise<readonly { readonly name: string; readonly doc: string; readonly text: string }[]>;
-  /** Runs a command of an extension, which without `ask` cannot ask the user; null if no extension has it. */
+  /** Runs a command of an extension; null if no extension has it. Without `ask`, the command cannot ask the user. */
   run(args: readonly string[], user: CommandUser): Promise<number | null>;
 }
 
@@ -239,7 +239,7 @@ export type SettingFacts = Frozen<z.infer<typeof SettingFactsSchema>>;
 export const SettingChangeSchema = z.object({
   key: z.string(),
   path: z.string(),
-  /** Null if it was removed. */
+  /** The new value; null if it was removed. */
   value: z.unknown(),
   changed: z.boolean(),
   overruled: z.string().describe('What overrides the setting; "" if nothing does'),
@@ -247,7 +247,7 @@ export const SettingChangeSchema = z.object({
 
 export type SettingChange = Frozen<z.infer<typeof SettingChangeSchema>>;
 
-/** A project's settings file, and which of its settings need trust. */
+/** A project's settings file, and its settings that need trust. */
 export const ConfigTrustSchema = z.object({
   path: z.string(),
   sha256: z.string(),
@@ -269,22 +269,22 @@ export const VersionFactsSchema = z.object({
 export type VersionFacts = Frozen<z.infer<typeof VersionFactsSchema>>;
 
 export interface UpdateRequest {
-  /** Address or folder of a release; the setting `update.from` if undefined. */
+  /** The address or folder of a release; by default the setting `update.from`. */
   readonly from?: string | undefined;
-  /** Public key of minisign; the setting `update.publicKey` if undefined. */
+  /** A minisign public key; by default the setting `update.publicKey`. */
   readonly key?: string | undefined;
-  /** A check only looks and downloads nothing. */
+  /** Whether to look only, without a download. */
   readonly check: boolean;
-  /** Installs the release also if it is older, or the same. */
+  /** Whether to install a release that is older or the same. */
   readonly force: boolean;
-  /** Receives what the release is, before its archive is downloaded. */
+  /** Receives the facts about a release before its archive is downloaded. */
   readonly onFound: (release: FoundRelease) => void;
   readonly signal: AbortSignal;
 }
 
 export interface FoundRelease {
   readonly version: string;
-  /** Compared with this program. */
+  /** The release compared with this program. */
   readonly age: "newer" | "same" | "older";
   /** The part of its CHANGELOG since this version; "" if there is none. */
   readonly changes: string;
@@ -292,6 +292,6 @@ export interface FoundRelease {
 
 export interface InstalledRelease {
   readonly path: string;
-  /** The executable from before is kept here. */
+  /** The path of the previous executable. */
   readonly kept: string;
 }

@@ -1,20 +1,20 @@
 import type { z } from "zod";
 
-/** A setting can have these marks for Vis on its type, set with `.meta({ … })`. */
+/** Marks that `.meta({ … })` sets on the type of a setting. */
 export const SETTING_MARKS = ["project", "programs", "secrets", "offered"] as const;
 
-/** The settings of one shipped extension, as far as the configuration needs to know them. */
+/** The settings of one shipped extension, as far as the program needs to know them. */
 export interface SettingsSection {
   readonly namespace: string;
-  /** The extension's settings have this top-level name; null if they are only in `extensions.config`. */
+  /** The top-level name of the extension's settings; null if they are only in `extensions.config`. */
   readonly name: string | null;
-  /** The workspace's settings file may set these keys. */
+  /** Keys that the workspace's settings file may set. */
   readonly project: readonly string[];
-  /** No workspace's settings file may set these keys, even a trusted one. */
+  /** Keys that no workspace's settings file may set, even a trusted one. */
   readonly own: readonly string[];
-  /** These keys hold for every program of a conversation, grouped by their meaning for programs. */
+  /** Keys that apply to every program of a conversation, grouped by their meaning for programs. */
   readonly programs: Readonly<Partial<Record<"network" | "read" | "unwalled", string>>>;
-  /** These keys take the values that clients offer; each value here names the kind of offer. */
+  /** Keys that take values from clients; each value names the kind of offer. */
   readonly offered: Readonly<Record<string, string>>;
   readonly schema: () => Promise<z.ZodType>;
 }

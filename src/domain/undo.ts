@@ -3,28 +3,28 @@ import type { ExtensionAdmin } from "./reports.ts";
 export interface FileChange {
   readonly id: string;
   readonly at: number;
-  /** The function that made it. */
+  /** The function that made the change. */
   readonly change: string;
   readonly conversationId: string;
   /** Null outside a query. */
   readonly queryId: string | null;
   readonly iterationId?: string | null;
   readonly paths: readonly string[];
-  /** Only a list has this. */
+  /** Whether the change was undone; only lists have it. */
   readonly undone?: boolean;
-  /** Only a list has these files, which the undo of this change left as they were. */
+  /** Files that the undo of this change left as they were; only lists have them. */
   readonly kept?: readonly string[];
 }
 
-/** A dry run reports the changes that would be undone. */
+/** The undone changes; for a dry run, the changes that would be undone. */
 export interface UndoReport {
-  /** Why nothing was. */
+  /** Why nothing was undone. */
   readonly error?: string;
-  /** Others changed all of the files since; `force` overwrites that. */
+  /** All of the files have changed since; `force` overwrites them. */
   readonly code?: "files_changed";
   readonly changes?: readonly FileChange[];
   readonly files?: readonly { readonly path: string; readonly diff: string }[];
-  /** Files of these changes that were left as they are, such as those that others changed since. */
+  /** Files of these changes that the undo left alone, such as files that others changed since. */
   readonly kept?: readonly { readonly path: string; readonly reason: string }[];
   /** Notes report other facts, such as names that are no longer one file. */
   readonly notes?: readonly string[];
@@ -32,7 +32,7 @@ export interface UndoReport {
 
 const MAX_KEPT = 5;
 
-/** The files that an undo kept, in one sentence; "" if there are none. */
+/** Returns the files that an undo kept, in one sentence; "" if there are none. */
 export function keptText({ kept = [] }: Pick<UndoReport, "kept">, verb = "Kept"): string {
   if (kept.length === 0) return "";
   const shown = kept.slice(0, MAX_KEPT).map(({ path, reason }) => `${path} (${reason})`).join(", ");
@@ -46,13 +46,13 @@ interface BranchIds {
 
 interface ShownQueries<B extends BranchIds> {
   branches(conversationId: string): Promise<readonly B[]>;
-  /** Resolves with the queries that the branch shows. */
+  /** Lists the queries that the branch shows. */
   queries(branch: B): Promise<readonly { readonly queryId: string; readonly forkedAt?: number }[]>;
 }
 
-/** Returns the `cuts` with which `runUndo` leaves changes that the branch does not show: changes by queries of
- * other branches, and later changes by a query that a fork shows in part. A run that was retried is in no branch,
- * and its changes can be undone in each. */
+/** Returns the `cuts` with which `runUndo` skips changes that the branch does not show: those of other branches, and
+ * later ones of a query that a fork shows in part. A retried run belongs to no branch, and every branch can undo its
+ * changes. */
 export async function undoCuts<B extends BranchIds>(
   conversations: ShownQueries<B>,
   branch: B,
@@ -67,7 +67,7 @@ export async function undoCuts<B extends BranchIds>(
   return texts.length === 0 ? {} : { cuts: texts.join(",") };
 }
 
-/** Runs the command that undoes file changes. Null if the extension that records them is off. */
+/** Runs the command that undoes file changes. Returns null if the extension that records them is off. */
 export async function runUndo(
   admin: Pick<ExtensionAdmin, "run">,
   options: Readonly<Record<string, string | number | boolean | undefined>>,

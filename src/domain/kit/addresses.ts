@@ -1,12 +1,12 @@
-/** Whether nobody on the network can answer in place of this address: https, or this machine. */
+/** Whether no other machine on the network can answer for this address: it is https, or this machine. */
 export function isSecureUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, hostname } = new URL(text);
   return protocol === "https:" || (protocol === "http:" && isLoopback(hostname));
 }
 
-/** Whether only this machine can reach a server on this host: a name or address without a port, in the form of a flag
- * or of a URL. */
+/** Whether only this machine can reach a server on this host. `host` is a name or an address without a port, written as
+ * in a flag or a URL. */
 export function isLoopback(host: string): boolean {
   return /^(?:localhost|\[::1\]|::1|127(?:\.\d+){1,3})$/.test(host);
 }

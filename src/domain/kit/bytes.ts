@@ -1,6 +1,7 @@
 import { abortable } from "./concurrency.ts";
 
-/** Bytes that arrive in pieces. However small the pieces are, they take little more memory than their bytes. */
+/** A buffer for bytes that arrive in pieces. However small the pieces are, it takes little more memory than their
+ * bytes. */
 export class ByteBuffer {
   #bytes: Uint8Array<ArrayBuffer> = new Uint8Array();
   #length = 0;
@@ -9,12 +10,11 @@ export class ByteBuffer {
     return this.#length;
   }
 
-  /** The bytes are valid until the next change. */
+  /** The returned bytes are valid until the next change. */
   get bytes(): Uint8Array<ArrayBuffer> {
     return this.#bytes.subarray(0, this.#length);
   }
 
-  /** Copies the piece. */
   push(piece: Uint8Array): void {
     const length = this.#length + piece.length;
     if (length > this.#bytes.length) {
@@ -26,7 +26,7 @@ export class ByteBuffer {
     this.#length = length;
   }
 
-  /** Keeps only so many of the newest bytes. */
+  /** Keeps only the newest `count` bytes. */
   keepLast(count: number): void {
     this.#bytes.copyWithin(0, Math.max(0, this.#length - count), this.#length);
     this.#length = Math.min(this.#length, count);
@@ -55,8 +55,8 @@ interface Bounds {
   readonly signal?: AbortSignal;
 }
 
-/** Reads a stream to its end; throws what `tooLarge` returns as soon as it exceeds `maxBytes`, and the reason
- * of the signal once that is aborted. */
+/** Reads a stream to its end. Throws the error of `tooLarge` once the stream exceeds `maxBytes`, and the signal's
+ * reason once it is aborted. */
 export async function readBounded(
   stream: ReadableStream<Uint8Array>,
   { maxBytes, tooLarge, signal }: Bounds,
@@ -77,19 +77,19 @@ export async function readBounded(
   }
 }
 
-/** A text is written as bytes in this format. */
+/** The encoding in which a text is written as bytes. */
 export interface TextFormat {
-  /** The name is the one that `TextDecoder` uses. */
+  /** The name that `TextDecoder` uses. */
   readonly encoding: string;
-  /** Whether the bytes begin with a byte order mark, which the text does not have. */
+  /** Whether the bytes begin with a byte order mark; the text does not contain it. */
   readonly hasMark: boolean;
-  /** Whether nothing in the bytes says that it is this encoding. */
+  /** Whether the encoding was guessed. */
   readonly isGuess: boolean;
 }
 
 export interface DecodedText extends TextFormat {
   readonly text: string;
-  /** This many characters replace bytes that are invalid in the encoding: writing the text back would lose them. */
+  /** The number of characters that replace invalid bytes; writing the text back would lose those bytes. */
   readonly replaced: number;
 }
 
@@ -102,8 +102,8 @@ const MARKS: Readonly<Record<string, readonly number[]>> = {
 const PROBE = 8_000;
 const FEW = 0.9;
 
-/** The text of bytes from outside: in the given encoding, or by their byte order mark, as UTF-8, or by a guess. Null if
- * they are binary. */
+/** Decodes bytes from outside: in the given encoding, or by their byte order mark, as UTF-8, or by a guess. Returns
+ * null if they are binary. */
 export function decodeText(bytes: Uint8Array, encoding?: string): DecodedText | null {
   if (encoding !== undefined) return decodedAs(bytes, { encoding, isGuess: false });
   for (const [name, mark] of Object.entries(MARKS)) {
@@ -118,7 +118,7 @@ export function decodeText(bytes: Uint8Array, encoding?: string): DecodedText | 
   return decodeNarrow(bytes);
 }
 
-/** The same for bytes that are neither UTF-16 nor binary. */
+/** Decodes bytes that are neither UTF-16 nor binary. */
 function decodeNarrow(bytes: Uint8Array): DecodedText {
   const text = decodedAs(bytes, { encoding: "utf-8", isGuess: false });
   if (text.replaced === 0 || text.hasMark || isClearlyUtf8(text)) return text;
@@ -126,8 +126,8 @@ function decodeNarrow(bytes: Uint8Array): DecodedText {
   return isRatherUtf8(text, guess) ? text : decodedAs(bytes, { encoding: guess, isGuess: true });
 }
 
-/** The encoding of 16 bits that bytes without a mark are in, if that is clear: Latin text has a NUL in every second
- * byte, and nothing else there. */
+/** Returns the 16-bit encoding of bytes without a mark, if it is clear. In such an encoding, Latin text has a NUL in
+ * every second byte and nowhere else. */
 function wideEncoding(bytes: Uint8Array): "utf-16le" | "utf-16be" | null {
   const head = bytes.subarray(0, Math.min(bytes.length, PROBE) & ~1);
   if (!head.includes(0)) return null;
@@ -167,21 +167,21 @@ function replacedIn(text: string, bytes: Uint8Array, encoding: string): number {
 
 const STRICT = new Map<string, TextDecoder>();
 
-/** Used again: a new one costs more than a small text. */
+/** The decoder is reused, since a new one costs more than a small text. */
 function strictDecoder(encoding: string): TextDecoder {
   const known = STRICT.get(encoding) ?? new TextDecoder(encoding, { fatal: true });
   STRICT.set(encoding, known);
   return known;
 }
 
-/** A log with some broken bytes is UTF-8 nevertheless, and so is a text that was cut within a character. */
+/** A log with some broken bytes is still UTF-8, and so is a text that was cut within a character. */
 function isClearlyUtf8({ text, replaced }: DecodedText): boolean {
   const whole = wholeAbove(text, replaced);
   return whole > 3 * replaced || whole > 0 && replaced === 1 && text.endsWith("\uFFFD");
 }
 
-/** A text of single bytes is hardly ever valid UTF-8 by chance; the more bytes a character of UTF-8 has, the less
- * likely it is. */
+/** Text in a single-byte encoding is hardly ever valid UTF-8 by chance. The longer its UTF-8 characters are, the less
+ * likely that is. */
 function isRatherUtf8({ text, replaced }: DecodedText, guess: Candidate): boolean {
   const longer = (text.match(/[\u0800-\uffff]/g)?.length ?? 0) - replaced;
   const whole = wholeAbove(text, replaced) + longer;
@@ -198,39 +198,38 @@ function startsWith(bytes: Uint8Array, mark: readonly number[]): boolean {
   return mark.every((byte, at) => bytes[at] === byte);
 }
 
-/** So much of a longer text shows its encoding. */
+/** The encoding of a longer text is detected from this many bytes. */
 const HEAD_BYTES = 1 << 20;
 
 type Bytes = Uint8Array<ArrayBuffer>;
 const NO_BYTES: Bytes = new Uint8Array();
 
-/** Bytes of a text as UTF-8, in whatever encoding they are, which `decodeText` finds by the first of them, or by the
- * first that are not ASCII. Bytes that are not of the encoding become U+FFFD. A byte order mark is left out. */
+/** Converts the bytes of a text to UTF-8. `decodeText` detects the encoding from the first bytes, or from the first
+ * that are not ASCII. Invalid bytes become U+FFFD, and a byte order mark is omitted. */
 export class Utf8Pieces {
-  /** The name is the one that `TextDecoder` uses. */
+  /** The name that `TextDecoder` uses. */
   encoding = "utf-8";
-  /** Whether nothing in the bytes says that it is this encoding. */
+  /** Whether the encoding was guessed. */
   isGuess = false;
-  /** This many characters were replaced so far. */
+  /** The number of characters replaced so far. */
   replaced = 0;
-  /** Whether the bytes are of no text: some were replaced, and there is a NUL among the first ones. */
+  /** Whether the bytes are binary: some were replaced, and there is a NUL near the beginning. */
   isBinary = false;
   readonly #isKnown: boolean;
   #isDecided = false;
   #hasNul = false;
-  /** The decoder reads encodings other than UTF-8. */
   #decoder: TextDecoder | null = null;
   /** Beginning of an incomplete UTF-8 character. */
   #rest: Bytes = NO_BYTES;
-  /** The last byte of a text that was ASCII so far: a guess looks at what is before a character. */
+  /** The last byte of the text so far if all of it was ASCII: a guess looks at the byte before a character. */
   #before: Bytes = NO_BYTES;
 
-  /** `encoding`: of bytes that are known to be in it. */
+  /** `encoding` is set if it is known. */
   constructor({ encoding }: { readonly encoding?: "utf-8" | undefined } = {}) {
     this.#isKnown = encoding !== undefined;
   }
 
-  /** Each piece has whole characters only. */
+  /** Each piece contains only whole characters. */
   async *of(source: AsyncIterable<Uint8Array>): AsyncGenerator<Bytes> {
     const head = new ByteBuffer();
     let isFirst = true;
@@ -250,7 +249,7 @@ export class Utf8Pieces {
     yield this.#decoder === null ? this.#valid(this.#rest) : this.#counted(this.#decoder.decode());
   }
 
-  /** Leaves in `head` what does not show its encoding yet. */
+  /** Leaves in `head` the bytes that do not show their encoding yet. */
   #begun(head: ByteBuffer, isFirst: boolean): Bytes {
     const bytes = head.bytes.slice();
     head.clear();
@@ -299,7 +298,7 @@ export class Utf8Pieces {
     }
   }
 
-  /** `bytes`: those of UTF-8. */
+  /** `bytes` is `text` in UTF-8. */
   #counted(text: string, bytes: Bytes = NO_BYTES): Bytes {
     this.replaced += replacedIn(text, bytes, "utf-8");
     this.isBinary = this.#hasNul && this.replaced > 0;
@@ -325,7 +324,7 @@ function asciiLength(bytes: Uint8Array): number {
   return at;
 }
 
-/** Number of bytes at the end that begin a character without its last one. */
+/** Returns the number of bytes at the end that begin an incomplete character. */
 function openLength(bytes: Uint8Array): number {
   for (let back = 1; back <= 3 && back <= bytes.length; back++) {
     const byte = bytes[bytes.length - back] ?? 0;
@@ -336,7 +335,7 @@ function openLength(bytes: Uint8Array): number {
   return 0;
 }
 
-/** Encodings of old files, in the order in which they win with the same score. */
+/** Encodings of old files; of two with the same score, the first wins. */
 const CANDIDATES = [
   "windows-1252",
   "shift_jis",
@@ -350,12 +349,12 @@ const CANDIDATES = [
   "windows-1250",
 ] as const;
 type Candidate = typeof CANDIDATES[number];
-/** Encodings of which each byte is a character. */
+/** Encodings with one byte per character. */
 const SINGLE: ReadonlySet<Candidate> = new Set(["windows-1252", "windows-1251", "koi8-r", "ibm866", "windows-1250"]);
 
-/** Text with so many bytes above ASCII is enough to know. */
+/** This many bytes above ASCII are enough for a guess. */
 const ENOUGH = 4_000, MOST_OF_LINE = 16_000;
-/** Characters that are a large part of Chinese and Korean texts. */
+/** Characters that are frequent in Chinese and Korean texts. */
 const HAN = new Set(
   "的一是不了在有我他这中大来上国个到说们为子和你地出道也时年得就那要下以生会自着去之过家学对可里后小么心多天而能好都然没日于起还发" +
     "成事只作当想看文无开手十用主行方又如前所本见经头面公同三已老从动两长知件数据设置错误码代返回注释测试函参值配表名类型" +
@@ -366,8 +365,9 @@ const WESTERN = /[àáâãäåæçèéêëìíîïñòóôõöøùúûüýÿßœ
 const CENTRAL = /[ąćčďęěľĺłńňőŕřśšťůűýźżžáéíóöúüçëôäâîĄĆČĎĘĚŁŃŇŐŘŚŠŤŮŰŹŻŽÁÉÍÓÖÚÜÇ]/;
 const SIGN = /[“”„‘’‚–—…€©®™°§«»¿¡£·•§ªº\u00a0]/;
 
-/** The encoding of bytes that are neither UTF-8 nor UTF-16: the one in which they read most like a text. It is a guess,
- * which whoever uses it has to name. Single bytes decode in many encodings; Western European is the last resort. */
+/** Guesses the encoding of bytes that are neither UTF-8 nor UTF-16: the one in which they read most like a text.
+ * Callers must report that it is a guess. Single bytes decode in many encodings; Western European is the last
+ * resort. */
 function guessEncoding(bytes: Uint8Array): Candidate {
   const { sample, isCut } = sampleOf(bytes);
   let [best, most]: [Candidate, number] = ["windows-1252", -Infinity];
@@ -380,8 +380,8 @@ function guessEncoding(bytes: Uint8Array): Candidate {
   return best;
 }
 
-/** The lines with bytes above ASCII, as far as they are needed, from shortly before the first one in a line. A very
- * long line is cut, perhaps within a character. */
+/** Returns lines with bytes above ASCII, as far as they are needed, each from shortly before its first such byte. A
+ * very long line is cut, perhaps within a character. */
 function sampleOf(bytes: Uint8Array): { readonly sample: Uint8Array; readonly isCut: boolean } {
   const sample = new ByteBuffer();
   for (let at = 0; at < bytes.length && sample.length < ENOUGH;) {
@@ -396,7 +396,7 @@ function sampleOf(bytes: Uint8Array): { readonly sample: Uint8Array; readonly is
   return { sample: sample.bytes, isCut: false };
 }
 
-/** Pairs whose second byte is an ASCII letter: in these encodings, only rare characters have it. */
+/** Counts the pairs whose second byte is an ASCII letter. In these encodings only rare characters have one. */
 function lettersInPairs(bytes: Uint8Array): number {
   let count = 0;
   for (let at = 0; at < bytes.length; at++) {
@@ -406,7 +406,7 @@ function lettersInPairs(bytes: Uint8Array): number {
   return count;
 }
 
-/** Sum over the characters above ASCII; one of two bytes counts for two. */
+/** Returns the sum over the characters above ASCII; a character of two bytes counts twice. */
 function scoreOf(text: string, name: Candidate): number {
   let score = 0;
   const chars = [...text];
@@ -437,7 +437,7 @@ function latin(char: string, around: Around, letters: RegExp): number {
   return char < "\xa0" ? -3 : -1;
 }
 
-/** A character of an Eastern language stands beside others, or between blanks and signs. */
+/** A character of an Eastern language usually stands beside others, or between blanks and signs. */
 function isInLatinWord(around: Around): boolean {
   return around.some((one) => /[A-Za-z]/.test(one)) && around.every((one) => one <= "\x7f");
 }

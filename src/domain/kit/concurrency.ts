@@ -7,9 +7,9 @@ interface Waiting {
   readonly go: () => void;
 }
 
-/** Runs tasks while their amounts together are at most `limit`, in the order of their requests. An amount is 1 by
- * default, so that a limit of 1 makes a mutex; it may also be bytes. One above the limit counts as the limit and runs
- * alone. */
+/** Runs tasks in the order of their requests while the sum of their amounts is at most `limit`. An amount is 1 by
+ * default, so that a limit of 1 makes a mutex; it may also be bytes. An amount above the limit counts as the limit and
+ * runs alone. */
 export class Semaphore {
   readonly #limit: number;
   readonly #cancelled: () => Error;
@@ -21,7 +21,7 @@ export class Semaphore {
     this.#cancelled = cancelled;
   }
 
-  /** The amounts that are running, together. */
+  /** The sum of the amounts that are running. */
   get open(): number {
     return this.#open;
   }
@@ -45,7 +45,7 @@ export class Semaphore {
     }
   }
 
-  /** Resolves when the caller has the amount, to be returned with `release`. */
+  /** Resolves when the caller has the amount; `release` returns it. */
   acquire(signal?: AbortSignal, amount = 1): Promise<void> {
     if (signal?.aborted) return Promise.reject(this.#cancelled());
     if (this.#waiting.size > 0 || this.#open + amount > this.#limit) return this.#turn(amount, signal);
@@ -58,7 +58,7 @@ export class Semaphore {
     this.#next();
   }
 
-  /** Begins those that have waited longest, as far as they fit. */
+  /** Starts the tasks that have waited longest, as far as they fit. */
   #next(): void {
     for (const waiting of this.#waiting) {
       if (this.#open + waiting.amount > this.#limit) return;
@@ -74,7 +74,7 @@ export class Semaphore {
     const onAbort = (): void => {
       if (!this.#waiting.delete(waiting)) return;
       reject(this.#cancelled());
-      this.#next(); // it may have stood in the way of a smaller one
+      this.#next(); // the aborted task may have blocked a smaller one
     };
     this.#waiting.add(waiting);
     signal?.addEventListener("abort", onAbort, { once: true });
@@ -82,7 +82,7 @@ export class Semaphore {
   }
 }
 
-/** Settles as the work does, or rejects with the signal's reason if that comes first. The work itself continues. */
+/** Settles like the work, or rejects with the signal's reason if that comes first. The work itself continues. */
 export async function abortable<T>(
   work: Promise<T>,
   signal: AbortSignal | undefined,
@@ -104,8 +104,8 @@ export async function aborted(signal: AbortSignal): Promise<void> {
   await abortable(new Promise<never>(() => {}), signal).catch(() => {});
 }
 
-/** Waits until all of these have ended, also when one failed, and returns their results. Throws the first error in
- * their order. Nothing of them is still going on afterwards, as it may be with `Promise.all`. */
+/** Waits until all of these have ended, even if one failed, and returns their results. Throws the first error in their
+ * order. Unlike with `Promise.all`, no work continues afterwards. */
 export async function together<const T extends readonly unknown[]>(
   works: T,
 ): Promise<{ -readonly [K in keyof T]: Awaited<T[K]> }> {
@@ -115,7 +115,7 @@ export async function together<const T extends readonly unknown[]>(
 
 const SLICE_MS = 6;
 
-/** Keeps long synchronous work from blocking the process: check `due` often, and rest when it is true. */
+/** Keeps long synchronous work from blocking the process: the work checks `due` often and rests when it is true. */
 export class Pace {
   readonly #signal: AbortSignal | undefined;
   #since = performance.now();
@@ -139,7 +139,7 @@ export class Pace {
 
 const LIMIT = new AsyncLocalStorage<number | undefined>();
 
-/** Runs work that waits for a lost server only this long; undefined for as long as others do. */
+/** Runs work that waits this long for a lost server; undefined for the default. */
 export function withPatience<T>(ms: number | undefined, work: () => T): T {
   return LIMIT.run(ms, work);
 }
@@ -174,7 +174,7 @@ export const REAL_CLOCK: Clock = {
   },
 };
 
-/** Whether the work settled, either way, before the time was up. */
+/** Whether the work settled before the time was up. */
 export async function settledWithin(work: Promise<unknown>, ms: number): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const timer = setTimeout(() => resolve(false), ms);
@@ -192,8 +192,7 @@ export function backoffMs(
   return Math.min(mostMs, firstMs * 2 ** (failures - 1)) * (0.5 + random() / 2);
 }
 
-/** Lets the process end before the timer is due. Newer runtimes have objects for timers, and do nothing for a
- * number. */
+/** Lets the process end before the timer is due. Newer runtimes have objects for timers; numbers are left alone. */
 export function unrefTimer(timer: ReturnType<typeof setTimeout>): void {
   if (typeof timer === "object") timer.unref();
   else Deno.unrefTimer(timer);

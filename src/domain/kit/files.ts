@@ -3,8 +3,8 @@ import type { Stats } from "node:fs";
 import { type FileHandle, mkdir, open, rename, rm, stat } from "node:fs/promises";
 import { dirname, isAbsolute, relative, resolve } from "node:path";
 
-/** Replaces a file as a whole: readers see the old or the new text, and after an error the old one. Without `mode` only
- * its owner can read it. The folder must exist. */
+/** Replaces a file as a whole: readers see the old or the new text, and after an error the old one. Without `mode`,
+ * only its owner can read it. The folder must exist. */
 export async function replaceFile(path: string, text: string, { mode = 0o600 } = {}): Promise<void> {
   const fresh = `${path}.${crypto.randomUUID()}`;
   try {
@@ -23,15 +23,15 @@ export async function replaceFile(path: string, text: string, { mode = 0o600 } =
   }
 }
 
-/** Gives a new file the owner and group of the file at `path`, which it is about to replace or is a copy of. Without
- * such a file, one that root creates gets the owner of the folder: a service must be able to use what `sudo vis`
- * creates in its home. Returns whether the file has that group; the system lets only root change the owner. */
+/** Gives a new file the owner and group of the file at `path`, which it replaces or copies. Without such a file, a file
+ * that root creates gets the owner of the folder: a service must be able to use files that `sudo vis` creates in its
+ * home. Returns whether the file has that group; the system lets only root change the owner. */
 export async function inheritOwner(file: FileHandle, path: string): Promise<boolean> {
   const before = await stat(path).catch(() => null);
   return before ? await giveTo(before, file) : await giveToFolder(file, dirname(path));
 }
 
-/** Creates an empty file if there is none, with an owner as in `inheritOwner`. */
+/** Creates an empty file if it is missing, with an owner as in `inheritOwner`. */
 export async function ensureFile(path: string, { mode = 0o600 } = {}): Promise<void> {
   const file = await open(path, "ax", mode).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "EEXIST") return null;
@@ -40,8 +40,7 @@ export async function ensureFile(path: string, { mode = 0o600 } = {}): Promise<v
   if (file) await giveToFolder(file, dirname(path)).finally(() => file.close());
 }
 
-/** Creates a folder, and the folders above it, where they are missing, with owners as in `inheritOwner`. Only their
- * owner can enter them. */
+/** Creates a folder and its missing parents, with owners as in `inheritOwner`. Only their owner can enter them. */
 export async function ensureFolder(path: string, { mode = 0o700 } = {}): Promise<void> {
   const first = await mkdir(path, { recursive: true, mode });
   if (first === undefined || Deno.build.os === "windows") return;
@@ -58,7 +57,7 @@ async function giveToFolder(file: FileHandle, folder: string): Promise<boolean> 
   return await giveTo(await stat(folder), file);
 }
 
-/** Uses the descriptor, because the name of the file may lead to another one by now. */
+/** Uses the descriptor, because the name may already lead to another file. */
 async function giveTo(owner: Pick<Stats, "uid" | "gid">, file: FileHandle): Promise<boolean> {
   const { uid, gid } = await file.stat();
   if (Deno.build.os === "windows" || (owner.uid === uid && owner.gid === gid)) return true;
@@ -66,20 +65,20 @@ async function giveTo(owner: Pick<Stats, "uid" | "gid">, file: FileHandle): Prom
   return await given.then(() => true, () => false);
 }
 
-/** Windows refuses it while another process, such as a virus scanner, has one of the files open. */
+/** Windows refuses to rename a file while another process, such as a virus scanner, has it open. */
 const HELD = ["EACCES", "EBUSY", "EPERM"];
 const TRIES = 10, PAUSE_MS = 50;
 
 interface Options {
-  /** Closes what this process has open of the file that is replaced. Called only where that would be in the way. */
+  /** Closes this process's handles of the file that is replaced. It is called only if they block the rename. */
   readonly release?: () => void;
-  /** The system, and how it renames; tests of another one. */
+  /** The name of the system and its rename function; tests replace them. */
   readonly os?: string;
   readonly attempt?: (from: string, to: string) => Promise<void>;
   readonly sleep?: (ms: number) => Promise<void>;
 }
 
-/** Gives a file the name of another, which it replaces. On Windows it waits up to half a second for those who have one
+/** Renames a file so that it replaces another one. On Windows it waits up to half a second for processes that have one
  * of them open. */
 export async function renameOver(
   from: string,
@@ -107,22 +106,22 @@ export function isBelow(path: string, folder: string): boolean {
 
 const MAX_BYTES = 1 << 20;
 
-/** Why a path is not read; the message completes "Cannot read PATH: ". */
+/** A path is not read for this reason; the message completes "Cannot read PATH: ". */
 class NotPlainFile extends Error {
   override readonly name = "NotPlainFile";
 }
 
 interface ReadOptions {
-  /** Whether a link at the end is followed. */
+  /** Whether a link as the last part of the path is followed. */
   readonly links?: boolean;
   readonly most?: number;
-  /** Whether the text, written again, must give the same bytes: its byte order mark is kept, and a file in another
-   * encoding is refused. */
+  /** Whether the text must give the same bytes when it is written again. If so, its byte order mark is kept, and a file
+   * in another encoding is refused. */
   readonly exact?: boolean;
 }
 
-/** Text of a plain file. A workspace may bring a link to a device, a pipe or a file without an end, which would take
- * the memory of the process or block it: throws `NotPlainFile` for them and for more than `most` bytes, and the
+/** Reads the text of a plain file. A workspace may contain a link to a device, a pipe or an endless file, which would
+ * block the process or exhaust its memory. Throws `NotPlainFile` for these and for more than `most` bytes, and the
  * system's errors. */
 export async function plainTextFile(
   path: string,
@@ -132,7 +131,7 @@ export async function plainTextFile(
   if (!info.isFile) throw new NotPlainFile(`it is ${kindText(info)}, not a file`);
   const tooLarge = () => new NotPlainFile(`it has over ${most} bytes, the limit`);
   if (info.size > most) throw tooLarge();
-  if (info.size === 0) return ""; // also files of /proc, of which some have no end
+  if (info.size === 0) return ""; // files of /proc have size 0 too, and some of them are endless
   using file = await Deno.open(path);
   const bytes = new Uint8Array(info.size + 1);
   let used = 0;
@@ -147,8 +146,8 @@ export async function plainTextFile(
   }
 }
 
-/** Text of a file; null if it is missing, not a regular file, or larger than any configuration. Links are followed only
- * in the user's own files: those of a repository may lead anywhere. */
+/** Reads the text of a file. Returns null if it is missing, not a regular file, or larger than any configuration. Links
+ * are followed only in the user's own files, since links of a repository may lead anywhere. */
 export async function smallTextFile(
   path: string,
   { links = false, most = MAX_BYTES }: ReadOptions = {},
@@ -160,7 +159,7 @@ function kindText({ isDirectory, isFifo, isSymlink, isSocket }: Deno.FileInfo): 
   return isDirectory ? "a folder" : isFifo ? "a pipe" : isSymlink ? "a link" : isSocket ? "a socket" : "a device";
 }
 
-/** Functions of the C library. The disk may be slow, so they run on another thread. */
+/** Functions of the C library. They run on another thread, because the disk may be slow. */
 const SYMBOLS = {
   open: { parameters: ["buffer", "i32"], result: "i32", nonblocking: true },
   getdents64: { parameters: ["i32", "buffer", "usize"], result: "i64", nonblocking: true },
@@ -168,7 +167,7 @@ const SYMBOLS = {
 } as const;
 const O_DIRECTORY = Deno.build.arch === "aarch64" ? 0o40000 : 0o200000, O_CLOEXEC = 0o2000000;
 const PIECE_BYTES = 32_768;
-/** Offsets in an entry: its length, its kind, and where its name begins. */
+/** Offsets in a directory entry: its length, its kind, and the beginning of its name. */
 const LENGTH_AT = 16, KIND_AT = 18, NAME_AT = 19;
 const KINDS: Readonly<Record<number, Omit<Deno.DirEntry, "name">>> = {
   4: { isDirectory: true, isFile: false, isSymlink: false },
@@ -178,14 +177,14 @@ const KINDS: Readonly<Record<number, Omit<Deno.DirEntry, "name">>> = {
 const OTHER = { isDirectory: false, isFile: false, isSymlink: false };
 
 export interface FirstEntries {
-  /** The entries have the order of the system. */
+  /** The entries, in the order of the system. */
   readonly entries: readonly Deno.DirEntry[];
-  /** Whether the folder has more of them. */
+  /** Whether the folder has more entries. */
   readonly hasMore: boolean;
 }
 
-/** The entries of a folder, at most `most` of them. Where the system allows it, no more are read: all of 300,000 would
- * take a tenth of a gigabyte, and stop this process for half a second. Throws the system's errors. */
+/** Lists at most `most` entries of a folder. Where the system allows it, no others are read: 300,000 entries would take
+ * 100 MB of memory and block this process for half a second. Throws the system's errors. */
 export async function firstEntries(
   path: string,
   { most, os = Deno.build.os }: { readonly most: number; readonly os?: string },
@@ -203,7 +202,7 @@ export async function firstEntries(
 class Library {
   #opened: Deno.DynamicLibrary<typeof SYMBOLS> | null | undefined;
 
-  /** Null where the library is another one. */
+  /** Null if the system's C library is another one. */
   get opened(): Deno.DynamicLibrary<typeof SYMBOLS> | null {
     if (this.#opened !== undefined) return this.#opened;
     try {
@@ -254,7 +253,7 @@ function terminated(text: string): Uint8Array<ArrayBuffer> {
   return new TextEncoder().encode(`${text}\0`);
 }
 
-/** A note if others can read a file of tokens. */
+/** Returns a note if other users can read a file of tokens. */
 export async function sharedFileNotes(path: string): Promise<readonly string[]> {
   const { mode } = await Deno.stat(path);
   const isOpen = Deno.build.os !== "windows" && ((mode ?? 0) & 0o077) !== 0;

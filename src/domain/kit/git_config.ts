@@ -4,7 +4,7 @@ import { matchesWildcard } from "./names.ts";
 
 const DEPTH = 10, MOST_INCLUDED = 200;
 
-/** One setting of a git configuration, with section and key in lower case. */
+/** A setting of a git configuration, with section and key in lower case. */
 export interface GitSetting {
   readonly section: string;
   readonly subsection: string | null;
@@ -12,15 +12,15 @@ export interface GitSetting {
   readonly value: string;
 }
 
-/** Between settings: blanks, and comments, which a backslash at the end does not continue. */
+/** The text between settings: blanks and comments. A backslash does not continue a comment. */
 const GAP = /(?:[\s\uFEFF]+|[#;][^\n]*)+/y;
 const HEADER = /\[([\w.-]+)(?:[ \t]+"((?:[^"\\\n]|\\[^\n])*)")?\]/y;
 const KEY = /([A-Za-z][\w-]*)[ \t]*(=[ \t]*)?/y;
 const REST = /[^\n]*/y;
 const ESCAPES: Readonly<Record<string, string>> = { n: "\n", t: "\t", b: "\b" };
 
-/** The settings of a file, in order, as git reads them: headers and keys may share a line. What git does not understand
- * is skipped up to the end of its line. */
+/** Parses the settings of a file as git does, in order: headers and keys may share a line. Syntax that git does not
+ * understand is skipped up to the end of its line. */
 export function parseGitConfig(text: string): readonly GitSetting[] {
   const found: GitSetting[] = [];
   let section = "", subsection: string | null = null, at = 0;
@@ -51,7 +51,7 @@ export function parseGitConfig(text: string): readonly GitSetting[] {
   return found;
 }
 
-/** The value that begins there without quotes, escapes, comments and surrounding blanks, and where it ends. */
+/** Returns the value that begins at `from`, without quotes, escapes, comments and surrounding blanks, and its end. */
 function valueAt(text: string, from: number): [value: string, end: number] {
   let value = "", kept = 0, quoted = false, at = from;
   for (; at < text.length; at++) {
@@ -75,7 +75,7 @@ function valueAt(text: string, from: number): [value: string, end: number] {
   return [value.slice(0, kept), at];
 }
 
-/** The user's own git configuration, with the files that it includes. */
+/** Returns the user's own git configuration, with the files that it includes. */
 export async function userGitSettings(
   { home, gitDir }: { readonly home: string | null; readonly gitDir: string },
 ): Promise<readonly GitSetting[]> {
@@ -85,8 +85,8 @@ export async function userGitSettings(
   return read.flat();
 }
 
-/** Settings of files and of all that they include under some condition, and the paths of what they include, existing or
- * not. Links are followed. */
+/** Returns the settings of files and of all files that they include under any condition. Also returns the paths of the
+ * included files, existing or not. Links are followed. */
 export async function everyGitSetting(
   files: readonly string[],
   home: string,
@@ -97,7 +97,8 @@ export async function everyGitSetting(
   return { settings: read.flat(), included };
 }
 
-/** Settings of a file and the files that it includes, in order; with `included`, whatever their conditions. */
+/** Returns the settings of a file and of the files that it includes, in order. If `included` is given, conditions are
+ * ignored. */
 async function withIncluded(
   path: string,
   facts: { readonly home: string; readonly gitDir: string; readonly depth: number; readonly included?: string[] },
@@ -141,7 +142,7 @@ function fits([first, ...rest]: readonly string[], parts: readonly string[]): bo
   return part !== undefined && matchesWildcard(first, part) && fits(rest, parts.slice(1));
 }
 
-/** A path that may begin with the home folder, or with that of a user of this machine (`~name/`). */
+/** Resolves a path that may begin with the home folder, or with the home of another user of this machine (`~name/`). */
 export function untilde(path: string, home: string): string {
   const [start = "", name] = /^~([^/]*)\//.exec(path) ?? [];
   if (name === undefined) return path;

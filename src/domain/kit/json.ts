@@ -41,7 +41,7 @@ function convert(value: unknown, at: Place): JsonValue {
   return Object.fromEntries(kept.map(([key, item]) => [key, below(item, at, key)]));
 }
 
-/** Own data properties, read without running getters. */
+/** Returns own data properties without running getters. */
 function own(value: object): readonly (readonly [string, unknown])[] {
   return Object.entries(Object.getOwnPropertyDescriptors(value))
     .filter(([, { enumerable }]) => enumerable)
@@ -76,7 +76,7 @@ const JSON_LIMITS: JsonLimits = { values: 1_000_000, depth: 500 };
 
 const QUOTE = 34, COMMA = 44, BACKSLASH = 92, ARRAY = 91, ARRAY_END = 93, OBJECT = 123, OBJECT_END = 125;
 
-/** JSON exceeds a limit; `what` says which. */
+/** JSON exceeds a limit; `what` names it. */
 export class JsonTooLarge extends RangeError {
   override readonly name = "JsonTooLarge";
   constructor(readonly limit: "values" | "depth", readonly what: string) {
@@ -84,7 +84,7 @@ export class JsonTooLarge extends RangeError {
   }
 }
 
-/** Counts the values and levels of JSON that arrives in pieces, before it is parsed. Any text is accepted. */
+/** Counts the values and levels of JSON before it is parsed, while it arrives in pieces. Any text is accepted. */
 export class JsonMeter {
   readonly #limits: JsonLimits;
   #depth = 0;
@@ -96,7 +96,7 @@ export class JsonMeter {
     this.#limits = limits;
   }
 
-  /** Another text begins. */
+  /** Prepares for another text. */
   restart(): void {
     this.#depth = this.#values = 0;
     this.#inText = this.#escaped = false;
@@ -127,17 +127,18 @@ export class JsonMeter {
   }
 }
 
-/** Parses JSON that somebody else wrote. Throws JsonTooLarge before anything is built from it, else as JSON.parse. */
+/** Parses untrusted JSON. Throws JsonTooLarge before anything is built from the text; other errors are those of
+ * JSON.parse. */
 export function readForeignJson(text: string, limits: JsonLimits = JSON_LIMITS): unknown {
-  // Every value but the first follows one of these characters, so that short texts need no count.
+  // Every value but the first follows one of these characters, so short texts need no count.
   if (text.length > Math.min(limits.depth, limits.values)) new JsonMeter(limits).push(text);
   return JSON.parse(text);
 }
 
-/** Integers beyond 2^53 have at least so many digits. */
+/** Integers beyond 2^53 have at least this many digits. */
 const LONG_INTEGER = /\d{16}/;
 
-/** `read`, parsed from the text, with a BigInt for each integer that a number cannot hold. */
+/** Returns `read`, parsed from the text, with a BigInt for each integer that a number cannot hold. */
 export function exactJson(text: string, read: unknown): unknown {
   if (!LONG_INTEGER.test(text)) return read;
   return JSON.parse(text, (_key, value: unknown, { source = "" }: { readonly source?: string } = {}) => {
@@ -157,7 +158,7 @@ export function jsonOrUndefined(text: string): unknown {
 
 const ESCAPE_OR_CONTROL = /\\[\s\S]|"|\p{Cc}/gu;
 
-/** Parses JSON in whose strings control characters may stand as they are, as some servers write it. Throws like
+/** Parses JSON whose strings may contain unescaped control characters, as some servers write them. Throws like
  * `readForeignJson`. */
 export function readLaxJson(text: string): unknown {
   try {
@@ -173,18 +174,18 @@ export function readLaxJson(text: string): unknown {
   }
 }
 
-/** The fields of an external object; none for any other value. */
+/** Returns the fields of an external object; none for any other value. */
 export function asRecord(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null ? value as Readonly<Record<string, unknown>> : {};
 }
 
-/** A value as text for a person: strings unchanged, data as indented JSON, anything else by its closest name. Never
- * throws for a value from the codec. */
+/** Renders a value as text for a person: strings unchanged, data as indented JSON, anything else by its closest name.
+ * Never throws for a value from the codec. */
 export function readable(value: unknown): string {
   return textOf(value, { left: Infinity });
 }
 
-/** The beginning of that text, in time that its length bounds, however large the value is. */
+/** Returns the beginning of the text of `readable`. Its time is bounded by the length, however large the value is. */
 export function readableHead(value: unknown, limit: number): string {
   const room = { left: limit };
   const text = textOf(value, room);
@@ -192,7 +193,7 @@ export function readableHead(value: unknown, limit: number): string {
   return room.left > 0 ? clip(text, limit) : `${text.slice(0, limit - 1).replace(/[\ud800-\udbff]$/, "")}…`;
 }
 
-/** The room limits how many more values are shown. */
+/** The number of values that may still be shown. */
 interface Room {
   left: number;
 }
@@ -206,7 +207,7 @@ function textOf(value: unknown, room: Room): string {
 
 interface Ancestor {
   readonly value: unknown;
-  /** This value replaces the original in the text. */
+  /** The text shows this instead of the original value. */
   readonly shown: unknown;
 }
 
@@ -250,7 +251,7 @@ function keyText(key: unknown): string {
   return typeof key === "object" && key !== null ? readable(key) : String(key);
 }
 
-/** The same type, whose fields and lists nobody changes. */
+/** A deeply read-only version of a type. */
 export type Frozen<T> = T extends readonly (infer Item)[] ? readonly Frozen<Item>[]
   : T extends object ? { readonly [Key in keyof T]: Frozen<T[Key]> }
   : T;

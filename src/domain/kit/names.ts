@@ -5,7 +5,7 @@ export function isVariableName(name: string): boolean {
   return NAME.test(name);
 }
 
-/** Whether a text matches a pattern in which `*` stands for any text. Linear: no pattern can hang it. */
+/** Whether a text matches a pattern in which `*` matches any text. Takes linear time, so that no pattern can hang it. */
 export function matchesWildcard(pattern: string, text: string): boolean {
   const [first = "", ...rest] = pattern.split("*");
   const last = rest.pop();
@@ -20,8 +20,8 @@ export function matchesWildcard(pattern: string, text: string): boolean {
   return text.length - last.length >= at && text.endsWith(last);
 }
 
-/** Files that may hold keys and passwords; the last pattern that matches decides, `!` takes files out again. Names of
- * programs and examples are no secrets: `id_map.py`, `id_rsa.pub`, `.env.example`. */
+/** Files that may hold keys and passwords. The last matching pattern decides; `!` excludes files. Names of programs and
+ * examples are not secret: `id_map.py`, `id_rsa.pub`, `.env.example`. */
 export const SECRET_PATTERNS: readonly string[] = [
   ".env*",
   "!.env.example",
@@ -34,8 +34,8 @@ export const SECRET_PATTERNS: readonly string[] = [
   "*.key",
 ];
 
-/** Whether a path relative to the workspace is that of a secret file, whatever its case. A pattern without `/` is that
- * of a name. */
+/** Whether a path relative to the workspace names a secret file; case is ignored. A pattern without `/` matches the
+ * last part of the path. */
 export function isSecretFile(path: string, patterns: readonly string[]): boolean {
   const whole = path.toLowerCase();
   const name = whole.slice(whole.lastIndexOf("/") + 1);
@@ -46,17 +46,18 @@ export function isSecretFile(path: string, patterns: readonly string[]): boolean
   return found !== undefined && !found.startsWith("!");
 }
 
-/** Longest beginning of a name that is compared. */
+/** Longer names are compared by this many first characters. */
 const MAX_LENGTH = 200;
 
-/** The name that was probably meant: at most a third of the letters differ. Null if none is close. */
+/** Returns the name that was probably meant: at most a third of its letters differ. Returns null if none is close. */
 export function nearestName(asked: string, names: readonly string[]): string | null {
   const limit = Math.max(1, Math.floor(asked.length / 3));
   const [best] = byDistance(asked, names);
   return best && best.distance <= limit ? best.name : null;
 }
 
-/** The three names most similar to an unknown one, nearest first. A name that is part of the other counts as close. */
+/** Returns the three names most similar to an unknown one, nearest first. A name that is part of the other counts as
+ * close. */
 export function nearestNames(asked: string, names: readonly string[]): readonly string[] {
   return byDistance(asked, names).map(({ name, distance }) => {
     const [a, b] = [asked.toLowerCase(), name.toLowerCase()];
@@ -70,7 +71,7 @@ function byDistance(asked: string, names: readonly string[]) {
     .sort((a, b) => a.distance - b.distance);
 }
 
-/** The number of letters to insert, remove, replace or swap with their neighbour (optimal string alignment). */
+/** Returns the number of letters to insert, remove, replace or swap with their neighbour (optimal string alignment). */
 export function editDistance(one: string, other: string): number {
   const [a, b] = [one.slice(0, MAX_LENGTH), other.slice(0, MAX_LENGTH)];
   let before: number[] = [];

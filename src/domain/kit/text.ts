@@ -6,7 +6,7 @@ export function clip(text: string, limit: number): string {
   return `${head}… (+${text.length - head.length} chars)`;
 }
 
-/** The beginning of a text on one line. */
+/** Returns the beginning of a text on one line. */
 export function oneLine(text: string, limit: number): string {
   const flat = text.slice(0, limit * 4).replace(/\s+/g, " ").trim();
   return flat.length <= limit && text.length <= limit * 4
@@ -14,8 +14,8 @@ export function oneLine(text: string, limit: number): string {
     : `${flat.slice(0, limit - 1).replace(/[\ud800-\udbff]$/, "")}…`;
 }
 
-/** Invisible characters that belong to what they stand next to: joiners between two emoji, variants of an emoji, a key
- * or a Han character. */
+/** Invisible characters that belong to their neighbours: joiners between two emoji, and variants of an emoji, a key or
+ * a Han character. */
 const PARTS = [
   String.raw`(?<=[\p{ExtPict}\p{EMod}]\ufe0f?)\u200d(?=\p{ExtPict})`,
   String.raw`(?<=\p{ExtPict})[\ufe0e\ufe0f]`,
@@ -23,20 +23,20 @@ const PARTS = [
   String.raw`(?<=\p{Script=Han})[\ufe00-\ufe02\u{e0100}-\u{e01ef}]`,
 ].join("|");
 
-/** Control characters other than \t and \n, line separators, and everything that is drawn as nothing or turns the
- * direction of text, such as U+200B, U+202E and tags. */
+/** Control characters other than \t and \n, line separators, and characters that are invisible or change the direction
+ * of text, such as U+200B, U+202E and tags. */
 export const HIDDEN_CHARACTERS = new RegExp(
   String.raw`[^\P{Cc}\t\n]|[\u2028\u2029\ufff9-\ufffb]|(?!${PARTS})\p{DI}`,
   "gu",
 );
 
-/** Escapes characters of a model's, a server's or a file's text that control a terminal or that nobody sees. Inside
- * JSON, these escapes still mean the same text. */
+/** Escapes invisible characters and terminal controls in text of a model, a server or a file. Inside JSON, these
+ * escapes still mean the same text. */
 export function visibleText(text: string): string {
   return text.replaceAll("\r\n", "\n").replace(HIDDEN_CHARACTERS, escaped);
 }
 
-/** One escape for each UTF-16 unit. */
+/** Writes one escape for each UTF-16 unit. */
 function escaped(char: string): string {
   return char.length === 1 ? unit(char, 0) : unit(char, 0) + unit(char, 1);
 }
@@ -49,8 +49,8 @@ function unit(char: string, at: number): string {
 // deno-lint-ignore no-control-regex
 const COMMANDS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g;
 
-/** Escapes control characters, so that a text cannot control a terminal. What the user wrote stays as it is otherwise,
- * with the joiners that some scripts need; text of others is shown by `visibleText`. */
+/** Escapes control characters, so that a text of the user cannot control a terminal. Other characters stay, such as the
+ * joiners that some scripts need. For untrusted text use `visibleText`. */
 export function harmlessText(text: string): string {
   return text
     .replaceAll("\r\n", "\n")
@@ -61,13 +61,13 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** A time in the time zone of the process: "2026-11-22 10:30", or to the day, second or millisecond. */
+/** Formats a time in the time zone of the process: "2026-11-22 10:30", or to the day, second or millisecond. */
 export function localTime(at: number, to: "day" | "minute" | "second" | "ms" = "minute"): string {
   const local = new Date(at - new Date(at).getTimezoneOffset() * MINUTE);
   return local.toISOString().replace("T", " ").slice(0, { day: 10, minute: 16, second: 19, ms: 23 }[to]);
 }
 
-/** Elapsed time in few characters; the date if it was more than a month ago. */
+/** Formats elapsed time in few characters; as a date if it is more than a month. */
 export function ago(at: number, now: number): string {
   const passed = now - at;
   if (passed < MINUTE) return "now";
@@ -77,17 +77,17 @@ export function ago(at: number, now: number): string {
   return localTime(at, "day");
 }
 
-/** A duration for a reader: `12 ms`, `3.4 s`. */
+/** Formats a duration for a reader: `12 ms`, `3.4 s`. */
 export function durationText(ms: number): string {
   return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
 }
 
-/** Words as a shell needs them to be written: one text has only one meaning. */
+/** Quotes words for a shell; each result has only one meaning. */
 export function shellText(words: readonly string[]): string {
   return words.map((word) => /^[\w\-./:=,+@%^]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`).join(" ");
 }
 
-/** A command as a question shows it: where it runs, its variables and its input, then every word of it. */
+/** Returns a command as an approval shows it: its folder, its variables and its input, then every word. */
 export function commandText(
   command: string | readonly string[],
   { cwd = "", env = {}, input = "" }: {

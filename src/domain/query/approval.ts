@@ -2,13 +2,13 @@ import { oneLine, visibleText } from "../kit/text.ts";
 import type { Decision } from "./outcomes.ts";
 import type { ApprovalRule, KeptRule } from "./query_schemas.ts";
 
-/** A call asks the user for this because its grant does not cover it. */
+/** A call sends this to ask the user, because its grant does not cover it. */
 export interface ApprovalRequest {
-  /** This phrase follows "Allow Vis to": "run npm ci with network". */
+  /** A phrase after "Allow Vis to": "run npm ci with network". */
   readonly what: string;
-  /** Why it has to be asked; "" if `what` says enough. */
+  /** Why Vis asks; "" if `what` says enough. */
   readonly why: string;
-  /** A lasting answer allows this, as a phrase: "network for commands". */
+  /** A phrase for the effect of a lasting answer: "network for commands". */
   readonly scope: string;
   /** The names of the rules that a lasting answer keeps; `scope` alone if absent. The request is allowed if each has a
    * rule, and the user is asked for the others. */
@@ -26,7 +26,7 @@ export interface ApprovalQuestion extends ApprovalRequest {
 
 export interface ApprovalAnswer {
   readonly decision: Decision;
-  /** Why not, in the user's words; "" if nothing was said. */
+  /** Why the user refused, in the user's words; "" if no reason was given. */
   readonly reason: string;
 }
 
@@ -35,19 +35,19 @@ export type Approve = (question: ApprovalQuestion, signal: AbortSignal) => Promi
 
 export interface Approval {
   readonly allowed: boolean;
-  /** Why not, for the model; "" if it is allowed. */
+  /** Why the call was refused, for the model; "" if it is allowed. */
   readonly reason: string;
 }
 
-/** Administration of lasting answers. */
+/** Lists and removes lasting answers. */
 export interface ApprovalAdmin {
   /** Lists the rules of this workspace, or of all workspaces, oldest first. */
   list(options: { readonly all: boolean }): Promise<readonly KeptRule[]>;
-  /** Removes the approval with this whole id; nothing happens if there is none. */
+  /** Removes the approval with this full id, if there is one. */
   remove(id: string): Promise<void>;
 }
 
-/** Lasting answers of the user. */
+/** The user's lasting answers. */
 export interface ApprovalRules {
   has(rule: ApprovalRule): Promise<boolean>;
   add(rule: ApprovalRule): Promise<void>;
@@ -55,26 +55,26 @@ export interface ApprovalRules {
 
 export interface ApprovalChoice {
   readonly decision: Decision;
-  /** The user presses or types this key to choose the answer. */
+  /** The key that the user presses or types for this answer. */
   readonly key: string;
-  /** A button shows this text. */
+  /** The label of a button. */
   readonly short: string;
   readonly text: string;
 }
 
-/** Longer questions may be out of sight at their beginning when their end is read. */
+/** When the end of a longer question is read, its beginning may be out of sight. */
 const IN_SIGHT = 400;
 const BEGINNING = 200;
-/** Characters that take room and show nothing. */
+/** Characters that take room and are invisible. */
 const LONG_BLANK = /[\p{Zs}\t\u2800]{4,}/gu;
 
-/** The question as every channel shows it: one paragraph. Text of blocks in it cannot move the cursor, hide anything,
- * or stand on a line of its own like another question. */
+/** Returns the question as every channel shows it: one paragraph. Text of blocks in it cannot move the cursor, hide
+ * anything, or imitate another question on its own line. */
 export function approvalTitle({ what }: Pick<ApprovalQuestion, "what">): string {
   return `Allow Vis to ${paragraph(what)}?`;
 }
 
-/** Why it is asked, as one paragraph; "" if nothing was said. */
+/** Returns why Vis asks, as one paragraph; "" if no reason was given. */
 export function approvalWhy({ why }: Pick<ApprovalQuestion, "why">): string {
   return paragraph(why);
 }
@@ -87,7 +87,7 @@ export function approvalBeginning({ what }: Pick<ApprovalQuestion, "what">): str
   return `This question has ${text.length} characters and begins with: ${text.slice(0, BEGINNING)}…`;
 }
 
-/** The answers that the user can give; `scope` is the phrase of a lasting one. */
+/** Returns the possible answers; `scope` is the phrase of a lasting one. */
 export function approvalChoices(
   { scope: given, lasting = true }: Pick<ApprovalQuestion, "scope" | "lasting">,
 ): readonly ApprovalChoice[] {

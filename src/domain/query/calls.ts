@@ -6,39 +6,39 @@ export interface HostCallEvent {
   readonly block: number;
   readonly name: string;
   readonly phase: "start" | "end";
-  /** Words describe the action of the call; absent for functions of Vis itself. */
+  /** The words for the action of the call; absent for functions of Vis itself. */
   readonly action?: CalledAction | undefined;
   readonly ms?: number | undefined;
-  /** False if it threw, or did not do what it was called for: a command that exits with 1. */
+  /** False if the call threw or failed in its purpose, such as a command that exits with 1. */
   readonly ok?: boolean | undefined;
-  /** A few words describe the outcome: "12 passed". */
+  /** The outcome in a few words: "12 passed". */
   readonly outcome?: string | undefined;
-  /** The end of what it printed, if it failed. */
+  /** The end of the output of a failed call. */
   readonly output?: string | undefined;
-  /** The exit code of the command that the call ran, null if it has none; absent for other calls. */
+  /** The exit code of the command that the call ran, null if it has none; absent for calls without a command. */
   readonly exitCode?: number | null | undefined;
-  /** Set if it may have changed something that lasts. */
+  /** Set if the call may have changed something that lasts. */
   readonly changes?: "files" | "other" | undefined;
   /** Files that the call changed, each as a unified diff; bounded. */
   readonly diffs?: readonly string[] | undefined;
 }
 
-/** A call as a `BlockTally` reads it: an event, or what is recorded of a call that ended. */
+/** A call as `BlockTally` reads it: an event, or the record of an ended call. */
 type RecordedHostCall =
   & Pick<HostCallEvent, "name" | "ok" | "action" | "outcome" | "output">
   & { readonly phase?: HostCallEvent["phase"] };
 
-/** The call returned with this outcome. */
+/** The outcome that a call returns with its result. */
 export interface CallOutcome {
-  /** A few words for people who watch: "12 passed", "exit code 1". */
+  /** A few words for readers: "12 passed", "exit code 1". */
   readonly text: string;
-  /** False if it did not do what it was called for; true if absent. */
+  /** False if the call failed in its purpose; true if absent. */
   readonly ok?: boolean;
-  /** People see the end of this output if the call failed. */
+  /** The end of the output, shown if the call failed. */
   readonly output?: string;
-  /** A call that ran a command has its exit code here, null if it has none. */
+  /** The exit code of a command, null if it has none; absent for calls without a command. */
   readonly exitCode?: number | null;
-  /** The subject names the call's object if its arguments do not say it. */
+  /** The object of the call, if its arguments do not name it. */
   readonly subject?: string;
 }
 
@@ -60,21 +60,21 @@ const SUBJECT_CHARS = 120;
 /** A list may have a million items. */
 const SUBJECT_ITEMS = 10;
 
-/** People who watch read calls of a function in these words: "reading src/app.ts", "read 3 files". */
+/** Words that show the calls of a function to people: "reading src/app.ts", "read 3 files". */
 export interface CallAction {
   /** "reading" */
   readonly doing: string;
   /** "read" */
   readonly done: string;
-  /** Calls are counted in this unit: "files". */
+  /** The unit in which calls are counted: "files". */
   readonly things: string;
-  /** This many arguments name the call's object; 1 if absent. */
+  /** The number of arguments that name the call's object; 1 if absent. */
   readonly named?: number;
 }
 
-/** The call joins the words of its function and the object that it is about. */
+/** The words of a function together with the object of one call. */
 interface CalledAction extends Pick<CallAction, "doing" | "done" | "things"> {
-  /** A line of printable text; "" if the words say it all. */
+  /** The object as a line of printable text; "" if the words name it. */
   readonly subject: string;
 }
 
@@ -98,7 +98,7 @@ function wordsIn(given: unknown): readonly string[] {
   });
 }
 
-/** `threw`: a call had no result at all. */
+/** `threw`: the call had no result. */
 type State = "good" | "bad" | "threw";
 
 interface Tally extends CalledAction {
@@ -107,19 +107,19 @@ interface Tally extends CalledAction {
   readonly outcome: string;
 }
 
-/** A subject is not cut to fewer characters. */
+/** A subject is never cut to fewer characters. */
 const LEAST_SUBJECT = 12;
-/** Failed calls whose output is kept, and characters of each. */
+/** The number of failed calls whose output is kept, and the characters kept of each. */
 const MOST_OUTPUTS = 3, OUTPUT_CHARS = 2_000;
 
-/** The tally counts the calls of a block by kind: "read 3 files, ran npm test · 12 passed". */
+/** Counts the calls of a block by kind: "read 3 files, ran npm test · 12 passed". */
 export class BlockTally {
   readonly #kinds = new Map<string, Tally>();
   readonly #words = new Map<string, CalledAction>();
   readonly #outputs: { readonly subject: string; readonly output: string }[] = [];
   #failed = false;
 
-  /** The calls that are recorded with a block's result. */
+  /** Counts the calls that are recorded with a block's result. */
   static of(calls: readonly RecordedHostCall[]): BlockTally {
     const tally = new BlockTally();
     for (const call of calls) tally.take(call);
@@ -128,7 +128,7 @@ export class BlockTally {
 
   take({ phase = "end", name, ok = true, action: own, outcome = "", output = "" }: RecordedHostCall): void {
     if (phase === "start") return;
-    const words = this.#words.get(name); // only the first calls of a block are recorded with their words
+    const words = this.#words.get(name); // words are recorded only for the first calls of a block
     const action = own ?? (words && { ...words, subject: "" });
     if (!action) return;
     this.#words.set(name, action);
@@ -143,12 +143,12 @@ export class BlockTally {
     known.calls++;
   }
 
-  /** The text is one line; "" if no call says what it does. */
+  /** The counts on one line; "" if no call has words. */
   get text(): string {
     return [...this.#kinds.values()].map((tally) => textOf(tally)).join(", ");
   }
 
-  /** The same within a width as far as shorter subjects can do that: how a call turned out stays. */
+  /** Returns `text` cut to a width by shortening the subjects; outcomes are kept. */
   textWithin(width: number): string {
     const over = this.text.length - width;
     if (over <= 0) return this.text;
@@ -159,12 +159,12 @@ export class BlockTally {
     return kinds.map((tally, at) => textOf(tally, shown[at] === longest ? most : Infinity)).join(", ");
   }
 
-  /** Whether a call threw or turned out badly. */
+  /** Whether a call threw or failed in its purpose. */
   get failed(): boolean {
     return this.#failed;
   }
 
-  /** The end of what the failed calls printed; "" if they printed nothing. */
+  /** The end of the output of the failed calls; "" if they printed nothing. */
   get output(): string {
     const several = this.#outputs.length > 1;
     return this.#outputs.map(({ subject, output }) => several && subject !== "" ? `${subject}:\n${output}` : output)
@@ -199,12 +199,12 @@ const BASE: BlockResult = {
   calls: [],
 };
 
-/** A result with every field present; `fields` override the empty defaults. */
+/** Returns a result with every field present; `fields` override the empty defaults. */
 export function blockResult(fields: Partial<BlockResult>): BlockResult {
   return { ...BASE, ...fields };
 }
 
-/** A failed result with a name and a message, for outcomes that the main process creates. */
+/** Returns a failed result with a name and a message, for outcomes that the main process creates. */
 export function failedBlock(
   outcome: Exclude<BlockOutcome, "value" | "none">,
   error: { readonly name: string; readonly message: string },
@@ -223,17 +223,17 @@ export function failedBlock(
 export interface FormerResult {
   /** Codec bytes of the value; null if there was none or it could not be stored. */
   readonly value: Uint8Array<ArrayBuffer> | null;
-  /** This describes the value if it could not be stored; else "". */
+  /** Describes the value if it could not be stored; else "". */
   readonly held: string;
   readonly printed: string;
 }
 
-/** A child that replaces another one gets these values for `results` and `printed`. */
+/** The values of `results` and `printed` for a child that replaces another one. */
 export interface FormerResults {
   /** Rows of the last iteration, by index. */
   readonly shown: readonly FormerResult[];
   /** Rows of the running iteration, by index. */
   readonly running: readonly FormerResult[];
-  /** The running iteration; -1 between two. */
+  /** The running iteration; -1 between two iterations. */
   readonly iteration: number;
 }

@@ -1,18 +1,18 @@
 import type { Usage } from "./query_schemas.ts";
 
-/** One attempt at a model call, failed ones included. */
+/** An attempt at a model call, successful or not. */
 export interface ModelTrace {
   readonly provider: string;
   readonly model: string;
   readonly ok: boolean;
   readonly status: number | null;
   readonly error: string | null;
-  /** Null if the service took nothing, as far as is known. */
+  /** Null if no tokens are known to have been used. */
   readonly usage: Usage | null;
   /** US dollars of `usage`; null if the price is unknown, absent without usage. */
   readonly costUsd?: number | null;
   readonly ms: number;
-  /** The reader of the reply fills in the repairs that it needed. */
+  /** Repairs that the reply needed; filled in by the reader of the reply. */
   readonly repairs: readonly string[];
 }
 
@@ -30,7 +30,7 @@ export interface SubCall {
   readonly ms: number;
 }
 
-/** A message as it was sent to a model. */
+/** A message sent to a model. */
 export interface SentMessage {
   readonly role: "system" | "user";
   readonly text: string;
@@ -73,7 +73,7 @@ export function aboutText({ estimated = 0 }: Pick<Usage, "estimated">): string {
   return estimated > 0 ? "about " : "";
 }
 
-/** Tokens and cost for people. What is unknown is named, and never shown as 0. */
+/** Returns tokens and cost for people. An unknown amount is named as unknown, never shown as 0. */
 export function spentText({ usage, costUsd }: Spend): readonly string[] {
   const { input, output, calls } = usage;
   const isCounted = input + output > 0 || calls === 0;

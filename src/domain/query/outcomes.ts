@@ -1,5 +1,5 @@
-/** The closed lists of words that say how a query, an iteration and a question of the user end, and the sentences that
- * every interface for people shows for them. */
+/** Closed lists of words for how a query, an iteration and an approval end. Every interface for people shows the
+ * sentences that belong to them. */
 
 /** Why a query ended; docs/internals/architecture.md maps each to its status. `forked` is never stored: it is the
  * reason of a query in a fork that shows only its first iterations. */
@@ -63,12 +63,12 @@ const WITHOUT_ANSWER: ReadonlySet<QueryReason> = new Set([
   "forked",
 ]);
 
-/** False if `answer` only says what went wrong. A query that reached its budget or a limit may have its best answer. */
+/** False if `answer` only explains the failure. A query that reached its budget or a limit may have its best answer. */
 export function hasAnswer({ reason, noAnswer }: Ending): boolean {
   return !noAnswer && !WITHOUT_ANSWER.has(reason);
 }
 
-/** The stored status for a reason. */
+/** Returns the stored status for a reason. */
 export function statusOf(reason: QueryReason): QueryStatus {
   return STATUS[reason];
 }
@@ -104,24 +104,24 @@ const ADVICE: Readonly<Partial<Record<QueryReason, string>>> = {
   limit_time: "Raise budget.wallMs (vis run --timeout), or ask for less at once; all variables are kept.",
 };
 
-/** A request that continues one that stopped at its step limit has this many steps. */
+/** A request that continues after a step limit has this many steps. */
 export const MORE_STEPS = 10;
-/** Every interface offers the continuation in these words. */
+/** Every interface offers to continue in these words. */
 export const MORE_TEXT = `${MORE_STEPS} more steps`;
 
-/** Whether more steps would continue a query that ended so. */
+/** Whether more steps would continue a query that ended for this reason. */
 export function takesMore(reason: QueryReason): boolean {
   return reason === "max_iterations" || reason === "answer_schema";
 }
 
 const GO_ON = "Continue this request, which stopped at its step limit; all variables are kept:\n\n";
 
-/** The request that continues another one. */
+/** Returns the request that continues another one. */
 export function moreRequest(text: string): string {
   return text.startsWith(GO_ON) ? text : GO_ON + text;
 }
 
-/** Why a query ended, in a few words, as every interface for people says it. */
+/** Returns why a query ended in a few words; every interface for people uses them. */
 export function reasonText(reason: QueryReason): string {
   return TEXT[reason];
 }
@@ -131,8 +131,8 @@ export function reasonAdvice(reason: QueryReason): string {
   return ADVICE[reason] ?? "";
 }
 
-/** Returns the note for the answer of a query that was stopped before it was done. It is "" if the answer is
- * complete or explains itself why there is none. */
+/** Returns the note for the answer of a query that was stopped before it was done. Returns "" if the answer is complete
+ * or explains why it is missing. */
 export function stoppedText(result: Ending): string {
   const { reason } = result;
   if (reason === "answered" || reason === "unstored" || !hasAnswer(result)) return "";
@@ -140,15 +140,15 @@ export function stoppedText(result: Ending): string {
   return `${text[0]?.toUpperCase()}${text.slice(1)}; this is the best answer so far. ${reasonAdvice(reason)}`.trimEnd();
 }
 
-/** The answer for a reader who sees nothing else of the result. If the query was stopped, or its answer is not stored,
- * it includes the reason. */
+/** Returns the answer for a reader who sees nothing else of the result. If the query was stopped, or its answer is not
+ * stored, it includes the reason. */
 export function shownAnswer(result: Ending & { readonly answer: string; readonly notes: readonly string[] }): string {
   const { reason, answer, notes } = result;
   const why = reason === "unstored" ? notes.at(-1) ?? "" : stoppedText(result);
   return why === "" ? answer : `${answer}\n\n${why}`;
 }
 
-/** Returns the notes below an answer. If files were changed, the note on them names the command that undoes that. */
+/** Returns the notes below an answer. The note about changed files names the command that undoes the changes. */
 export function notesBelow(
   { notes, work }: {
     readonly notes: readonly string[];
@@ -162,12 +162,12 @@ export function notesBelow(
 export const OUTCOMES = ["executed", "empty", "failed", "refused", "final"] as const;
 export type IterationOutcome = typeof OUTCOMES[number];
 
-/** The outcome in the row of an iteration, or null. */
+/** Returns the outcome in the row of an iteration, or null. */
 export function outcomeOf({ outcome }: Readonly<Record<string, unknown>>): IterationOutcome | null {
   return OUTCOMES.find((one) => one === outcome) ?? null;
 }
 
-/** The user answers a request for approval with one of these. "conversation" and "workspace" are kept as rules:
- * requests of the same extension and scope are not asked again. */
+/** The possible answers to a request for approval. "conversation" and "workspace" are kept as rules: requests of the
+ * same extension and scope are not asked again. */
 export const DECISIONS = ["once", "conversation", "workspace", "no"] as const;
 export type Decision = typeof DECISIONS[number];

@@ -1,22 +1,22 @@
 import type { QueryEvent, QueryEventBody, QueryResult } from "./query_schemas.ts";
 
-/** Whether it belongs to a child query, whose events are interleaved with the parent's. */
+/** Whether the event belongs to a sub-query, whose events are interleaved with the parent's. */
 export function isChild({ parentQueryId }: QueryEvent): boolean {
   return parentQueryId !== undefined;
 }
 
-/** Whether its query has ended. */
+/** Whether the event ends its query. */
 export function isEnd(event: QueryEvent): event is Extract<QueryEvent, { readonly result: QueryResult }> {
   return event.type === "final" || event.type === "failed" || event.type === "cancelled";
 }
 
-/** Whether a query has ended that is no child of another. */
+/** Whether the event ends a query that is not a sub-query. */
 export function isOwnEnd(event: QueryEvent): event is Extract<QueryEvent, { readonly result: QueryResult }> {
   return isEnd(event) && !isChild(event);
 }
 
-/** Never throws to the engine; a channel that fails misses only its own events. `number` is the place of an event among
- * those of its query on all nodes; omitted where one process has all of them. */
+/** Passes an event to a channel; a channel that fails misses its own events and never affects the engine. `number` is
+ * the position among the query's events on all nodes; omitted if one process has all of them. */
 export type Emit = (event: QueryEvent, number?: number) => void;
 
 /** Adds the envelope to the events of one query. A channel that throws misses its events; the query continues. */
@@ -35,7 +35,7 @@ export class Emitter {
       readonly queryId: string;
       readonly now: () => number;
       readonly parentQueryId?: string | undefined;
-      /** The number of its last event, if another process sent some. */
+      /** The number of the query's last event, if another process sent some. */
       readonly seq?: number;
     },
   ) {
@@ -58,15 +58,15 @@ export class Emitter {
     try {
       this.#emit(event);
     } catch {
-      // A channel that cannot show an event must not stop the work behind it.
+      // A channel that cannot show an event must not stop the work.
     }
   }
 }
 
 export type Delay = Extract<QueryEventBody, { readonly type: "retrying" | "waiting" }>;
 
-/** The line a user sees while a reply is late: before a retry when, which attempt and why; while the model has not
- * begun, for how long it may take. */
+/** Returns the line that a user sees while a reply is late. Before a retry, it says when, which attempt and why; before
+ * the reply begins, how long that may take. */
 export function delayLine(event: Delay): string {
   if (event.type === "waiting") {
     const { model, waitedMs, limitMs } = event;
@@ -79,11 +79,11 @@ function duration(ms: number): string {
   return ms < 120_000 ? `${Math.round(ms / 1000)} s` : `${Math.round(ms / 60_000)} min`;
 }
 
-/** Numbers of the events of a query that several nodes ran, one after the other: those of each begin at a multiple, so
- * that what a lost node still sends comes before what the next one does. */
+/** Several nodes may run a query one after the other. Each node numbers its events from a multiple of this, so late
+ * events of a lost node sort before its successor's. */
 const EACH = 10_000_000;
 
-/** The number before the first event of an epoch, 1-based. */
+/** Returns the number before the first event of an epoch, which is 1-based. */
 export function beforeEpoch(epoch: number): number {
   return (epoch - 1) * EACH;
 }

@@ -10,13 +10,13 @@ const RESULT_CHARS = 20_000;
 
 export interface StepBlock {
   code: string;
-  /** Words describe the current call: "reading src/app.ts"; "" if there is none. */
+  /** Words for the current call: "reading src/app.ts"; "" if there is none. */
   calling: string;
-  /** The tally counts the calls so far. */
+  /** Counts the calls so far. */
   readonly tally: BlockTally;
   /** File changes as unified diffs. */
   readonly diffs: string[];
-  /** Null until it has ended. */
+  /** Null until the block has ended. */
   result: BlockResult | null;
 }
 
@@ -53,11 +53,11 @@ export function storedChildren({ children }: Readonly<Record<string, unknown>>):
   });
 }
 
-/** One iteration and its results so far. */
+/** An iteration and its results so far. */
 export interface Step {
   /** 1-based. */
   readonly number: number;
-  /** This iteration showed these messages, which the user sent meanwhile, to the model. */
+  /** Messages that the user sent meanwhile and this iteration showed to the model. */
   readonly steered: string[];
   thinking: string;
   readonly blocks: StepBlock[];
@@ -80,7 +80,7 @@ export function newStep(number: number): Step {
   return { number, steered: [], thinking: "", blocks: [], children: [], outcome: null, reason: null, ms: 0 };
 }
 
-/** The part of a result that can be displayed; the database has all of it. */
+/** Returns the part of a result that can be displayed; the database has all of it. */
 export function boundedResult(result: BlockResult): BlockResult {
   const bounded = (text: string): string => clip(text, RESULT_CHARS);
   return {
@@ -103,13 +103,13 @@ export class QueryProgress {
   spent: { readonly used: number; readonly budget: number } | null = null;
   /** The accepted answer so far. */
   answer = "";
-  /** The model has written this of an answer that may still be refused. */
+  /** The part of an answer that the model has written; it may still be refused. */
   draft = "";
-  /** The question that waits for the user's answer, also of a child query. */
+  /** The approval that waits for the user's answer; a sub-query may have asked. */
   question: ApprovalQuestion | null = null;
   /** Running queries started by blocks, by id. */
   readonly children = new Map<string, StepChild>();
-  /** The one with the latest event. */
+  /** The running sub-query with the latest event. */
   child: StepChild | null = null;
   /** The block being written or run, 0-based. */
   block = 0;
@@ -213,17 +213,17 @@ export class QueryProgress {
   }
 }
 
-/** Code before a result. */
+/** Limit for code before a result. */
 const CODE_CHARS = 60;
 
-/** Why a block failed, for people: what a function refused needs no name of a class. */
+/** Returns why a block failed, for people. If a function refused, the class name of the error is omitted. */
 export function blockFailure({ error, outcome }: BlockResult): string {
   if (!error) return outcome;
   return error.name === "HostCallError" ? error.message : `${error.name}: ${error.message}`;
 }
 
-/** A block that has ended, for one line: what its calls did, or its code with the result. `ok`: it ended without an
- * error, and so did all that it called. `width`: what the line should take at most. */
+/** Summarises an ended block on one line: the actions of its calls, or its code with the result. `ok`: it and all of
+ * its calls succeeded. `width`: the preferred limit of the line. */
 export function blockLine(
   { code, tally, result }: Pick<StepBlock, "code" | "tally" | "result">,
   width = Infinity,

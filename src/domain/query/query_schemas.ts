@@ -2,8 +2,8 @@ import { z } from "zod";
 import type { Frozen, JsonValue } from "../kit/json.ts";
 import { DECISIONS, OUTCOMES, QUERY_REASONS, QUERY_STATUSES } from "./outcomes.ts";
 
-/** Queries, their events, results and approvals as they are stored and sent: the types, and the JSON Schemas of the API
- * and of `vis help --schema`, follow from these. Only types are imported from here at the start of the program. */
+/** Queries, events, results and approvals as they are stored and sent. The types, the JSON Schemas of the API and the
+ * output of `vis help --schema` follow from these. At program start, only types are imported from here. */
 
 const count = z.number().int().min(0);
 const whole = z.number().int();
@@ -14,11 +14,11 @@ const UsageSchema = z.object({
   input: count,
   output: count,
   cached: count.describe("Part of input that was read from a prefix cache"),
-  /** If the provider counts and charges it separately. */
+  /** Present if the provider counts and charges it separately. */
   cacheWrite: count.optional().describe("Part of input that was written to a cache"),
   reasoning: count.describe("Part of output that was reasoning"),
   calls: count,
-  /** If there are any. */
+  /** Present if some tokens are estimated. */
   estimated: count.optional().describe(
     "Number of calls whose input or output is estimated from their texts, since the provider did not count it",
   ),
@@ -61,17 +61,17 @@ export const QueryResultSchema = z.object({
 
 /** The result of a query, however it ended. */
 export type QueryResult = Frozen<z.infer<typeof QueryResultSchema>>;
-/** These facts about the end of a query are stored. */
+/** The stored facts about the end of a query. */
 export interface QueryEnd extends Omit<QueryResult, "queryId" | "conversationId" | "value"> {
-  /** Set if neither the query nor one before it in its branch changed or ran anything, or left a text that answers to
-   * later requests may be about. */
+  /** Set if neither the query nor an earlier one in its branch changed or ran anything. Texts that later answers may
+   * refer to also prevent it. */
   readonly idle?: true;
 }
 export type AnswerType = QueryResult["answerType"];
 export type Confidence = QueryResult["confidence"];
 
 const callOk = z.boolean().describe("False if it threw, or failed as a command that exits with 1");
-/** People who watch read these facts about a call. */
+/** Facts about a call that are shown to people. */
 export const toldOfCall = {
   action: z.object({ doing: z.string(), done: z.string(), things: z.string(), subject: z.string() }).optional()
     .describe("What the call does, in words: reading, read, files, src/app.ts"),
@@ -84,11 +84,11 @@ export const toldOfCall = {
 
 export const BlockResultSchema = z.object({
   ok: z.boolean(),
-  /** `none`: it ran, and its last statement has no value. */
+  /** `none`: the block ran, and its last statement has no value. */
   outcome: z.enum(["value", "none", "error", "refused", "timeout", "killed", "memory", "cancelled"]),
   /** "" if there is no value, as in `type`. */
   preview: z.string().describe("The value as text, of bounded length"),
-  /** "string", "Array", "function", a class name … */
+  /** Such as "string", "Array", "function", or the name of a class. */
   type: z.string(),
   /** Characters of a string, items of a collection, keys of an object, bytes of a buffer. */
   size: z.number().nullable(),
@@ -103,7 +103,7 @@ export const BlockResultSchema = z.object({
     column: position,
     /** The line of the block with a caret under the column; "" if the position is unknown. */
     excerpt: z.string(),
-    /** The stack has only frames inside the block. */
+    /** The stack contains only frames inside the block. */
     stack: z.string(),
   }).nullable(),
   defined: z.array(z.string()),
@@ -115,13 +115,13 @@ export const BlockResultSchema = z.object({
   lost: z.array(z.string()),
   ms: z.number(),
   timedOut: z.boolean(),
-  /** The text was repaired in this way before it ran. */
+  /** How the text was repaired before it ran. */
   repaired: z.string().nullable(),
-  /** The first 1,000 that ended with the block; `action`, `outcome` and `output` only of the first 100. */
+  /** The first 1,000 calls that ended with the block. Only the first 100 have `action`, `outcome` and `output`. */
   calls: z.array(z.object({ name: z.string(), ms: z.number(), ok: callOk, ...toldOfCall })),
 }).describe("Result of a block");
 
-/** The outcome of one block. Always the same shape; how it ended is a field. */
+/** The outcome of a block. Its shape is always the same; a field says how it ended. */
 export type BlockResult = Frozen<z.infer<typeof BlockResultSchema>>;
 export type BlockOutcome = BlockResult["outcome"];
 export type BlockError = NonNullable<BlockResult["error"]>;
@@ -153,7 +153,7 @@ export const ApprovalQuestionSchema = z.object({
 export const KeptRuleSchema = z.object({
   id: z.string(),
   tenant: z.string().describe("Whose conversations it concerns"),
-  /** Real path. */
+  /** The real path of the workspace. */
   workspace: z.string(),
   conversationId: z.string().nullable().describe("The conversation to which it is limited"),
   extension: z.string().describe("Namespace"),
@@ -161,14 +161,14 @@ export const KeptRuleSchema = z.object({
   at: z.string().describe("ISO 8601"),
 });
 
-/** A rule with the id that commands use, and when it was made. */
+/** A rule with its id for commands, and the time at which it was made. */
 export type KeptRule = Frozen<z.infer<typeof KeptRuleSchema>>;
 export type ApprovalRule = Omit<KeptRule, "id" | "at">;
 
-/** One event of a query, as the data of a server-sent event and a line of `vis run --output jsonl`. */
+/** An event of a query: the data of a server-sent event and a line of `vis run --output jsonl`. */
 export const QueryEventSchema = z.discriminatedUnion("type", [
   event("started", { conversationId: z.string(), request: z.string(), model: z.string() }),
-  /** Before everything else of an iteration. A stream that is rebuilt from stored iterations has none. */
+  /** The first event of an iteration. A stream that is rebuilt from stored iterations has none. */
   event("iteration_started", {
     used: whole.describe("Iterations that count against the budget, this one included"),
     budget: whole.describe("Iterations the query may use before it must ask for more"),
@@ -195,13 +195,13 @@ export const QueryEventSchema = z.discriminatedUnion("type", [
     reason: z.string().describe("Why not, in the user's words"),
   }),
   event("nudge", { lines: z.array(z.string()) }),
-  /** None of the reply was shown. */
+  /** No part of the failed reply was shown. */
   event("retrying", {
     reason: z.string().describe("Why there was no reply from the model"),
     waitMs: z.number().describe("Time until the next attempt"),
     attempt: z.number().int().describe("Number of the next attempt, 1-based"),
   }),
-  /** Sent after 15 s, and each time when the wait has doubled. */
+  /** Sent after 15 s, and again each time the wait has doubled. */
   event("waiting", {
     model: z.string().describe("The model that has not begun to reply"),
     waitedMs: z.number().describe("How long the call has waited"),
@@ -220,17 +220,16 @@ export const QueryEventSchema = z.discriminatedUnion("type", [
     "A piece of an answer while the model writes it. The draft is withdrawn when its iteration finishes with another " +
       "outcome than final; answer_delta replaces it",
   ),
-  /** Only the answer that counts is sent, never a refused one. */
+  /** Only the accepted answer is sent, never a refused one. */
   event("answer_delta", { delta: z.string() }),
   event("final", { result: QueryResultSchema }),
   event("failed", { result: QueryResultSchema }),
   event("cancelled", { result: QueryResultSchema }),
 ]).describe("Exactly one final, failed or cancelled event ends a query");
 
-/** One event of a query, the same for every channel; `--output jsonl` and SSE carry it unchanged. */
+/** An event of a query, the same for every channel; `--output jsonl` and SSE carry it unchanged. */
 export type QueryEvent = Frozen<z.infer<typeof QueryEventSchema>>;
 
 type WithoutEnvelope<T> = T extends unknown ? Omit<T, "seq" | "at" | "queryId" | "parentQueryId" | "iteration"> : never;
-/** Each event happens in this form, without the envelope that `Emitter` adds. Exactly one of the last three ends a
- * query. */
+/** An event without the envelope that `Emitter` adds. Exactly one of the last three kinds ends a query. */
 export type QueryEventBody = WithoutEnvelope<QueryEvent>;

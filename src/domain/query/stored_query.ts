@@ -7,13 +7,13 @@ interface QueryFacts extends Omit<QueryEnd, "status" | "reason"> {
   readonly branchId: string;
   readonly text: string;
   readonly createdAt: number;
-  /** The user sent these messages while the query ran, oldest first. */
+  /** Messages that the user sent while the query ran, oldest first. */
   readonly steered: readonly SteeredMessage[];
-  /** Set if a fork shows only its first iterations: when the next one began. */
+  /** Set if a fork shows only its first iterations: the time at which the next one began. */
   readonly forkedAt?: number;
 }
 
-/** While it runs, in any process, its answer is "". */
+/** A running query, in any process, has the answer "". */
 interface RunningQuery extends QueryFacts {
   readonly running: true;
   readonly status: "running";
@@ -27,10 +27,10 @@ export interface EndedQuery extends QueryFacts, QueryEnd {
 /** A query of a branch, as stored in the database. */
 export type StoredQuery = RunningQuery | EndedQuery;
 
-/** A message that the user sent while a query ran, as the query's next call showed it to the model. */
+/** A message that the user sent while a query ran, as the query's next call shows it to the model. */
 export interface SteeredMessage {
   readonly text: string;
-  /** The iteration (1-based) whose call showed it. */
+  /** The iteration (1-based) whose call shows the message. */
   readonly iteration: number;
   /** Milliseconds since the epoch. */
   readonly at: number;
@@ -41,20 +41,19 @@ export function steeredInto(messages: readonly SteeredMessage[], iteration: numb
   return messages.filter((one) => one.iteration === iteration);
 }
 
-/** Returns the messages of a call that was cut off before its iteration was stored: the ones after the last stored
- * one. */
+/** Returns the messages of a call that was cut off before its iteration was stored: all after the last stored one. */
 export function steeredAfter(messages: readonly SteeredMessage[], last: number): readonly SteeredMessage[] {
   return messages.filter(({ iteration }) => iteration > last);
 }
 
 /** A range of iterations of a query. */
 export interface IterationRange {
-  /** The position (0-based) before the first one; -1 for the beginning. */
+  /** The position (0-based) before the first iteration of the range; -1 for the beginning. */
   readonly after: number;
   readonly limit: number;
 }
 
-/** The iterations of a query that its branch shows: a fork in the middle of it has the first ones. */
+/** Returns the iterations of a query that its branch shows. A fork within the query shows only the first ones. */
 export function shownRange({ forkedAt, iterations }: StoredQuery): IterationRange {
   return { after: -1, limit: forkedAt === undefined ? Number.MAX_SAFE_INTEGER : iterations };
 }
@@ -69,7 +68,7 @@ export interface RequestKey {
   readonly replaces?: string;
 }
 
-/** A search for a key finds this. */
+/** The result of a search for a key. */
 export interface KeyedRequest {
   readonly requestKey?: RequestKey | undefined;
 }
@@ -77,7 +76,8 @@ export interface KeyedRequest {
 /** The request of a message that has only images. */
 const SEE_IMAGES = "See the attached images.";
 
-/** The request for a review of the uncommitted changes, of a commit, or of all since a branch left another. */
+/** Returns the request for a review of the uncommitted changes, of a commit, or of all changes since a branch left
+ * another. */
 export function reviewRequest(target: string): string {
   if (target === "") return "Review the uncommitted changes of this repository, staged, unstaged and untracked.";
   const isCommit = /^(?:[0-9a-f]{7,40}|HEAD.*|.*[~^].*)$/.test(target);
@@ -86,8 +86,8 @@ export function reviewRequest(target: string): string {
     : `Review all changes since this branch left ${target} (from the merge base), with the uncommitted ones.`;
 }
 
-/** The request of a prompt that the user keeps: the words after its name take the place of `$ARGUMENTS`, each of them that
- * of `$1` to `$9`, or all follow the text. */
+/** Builds the request from a saved prompt. The words after its name replace `$ARGUMENTS` and, one each, `$1` to `$9`;
+ * without placeholders they follow the text. */
 export function requestOfPrompt(text: string, words: string): string {
   const place = /\$(?:ARGUMENTS|([1-9])(?!\d))/g;
   if (!place.test(text)) return `${text}\n\n${words}`.trim();
@@ -95,7 +95,7 @@ export function requestOfPrompt(text: string, words: string): string {
   return text.replace(place, (_, at?: string) => at === undefined ? words : each[Number(at) - 1] ?? "");
 }
 
-/** The text of a message as a request: one with images needs none. */
+/** Returns the text of a message as a request; a message with images needs no text. */
 export function requestOfImages(text: string, images: readonly unknown[]): string {
   return text.trim() === "" && images.length > 0 ? SEE_IMAGES : text;
 }

@@ -1,10 +1,10 @@
 export type VariableKind = "data" | "function" | "class" | "instance" | "pending" | "lost";
 
-/** Facts about a value on one line, bounded, computed in the child and shown in the index. */
+/** One line of bounded facts about a value, computed in the child and shown in the index. */
 export interface VariableSummary {
   /** The keyword with which the model declared it: "const", "let", "var", "function", "class", "enum", "namespace". */
   readonly declaration: string;
-  /** The name of the type is the one in `BlockResult.type`. */
+  /** The type, named as in `BlockResult.type`. */
   readonly type: string;
   readonly size: number | null;
   /** "Array(7) of {path,line,text}", "string(4096)", "parse(line)". Never longer than 200 characters. */
@@ -19,10 +19,10 @@ export interface VariableSummary {
 export interface VariableImage {
   readonly name: string;
   readonly kind: VariableKind;
-  /** Codec bytes of data, of an instance, or of the own data (static fields) of a function or class; else empty. Two
-   * data images with equal bytes share one table. */
+  /** The codec bytes of data, of an instance, or of the static fields of a function or class; else empty. Two data
+   * images with equal bytes share one table. */
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** The key of the value in the table; null if the table's root is the value itself. For a function or class, the
+  /** The key of the value in the table; null if the table's root is the value itself. For a function or class: the
    * variable that has the same one. */
   readonly root: string | null;
   /** Text that evaluates to a function, class or namespace; the class name of an instance; the defining statement of a
@@ -30,22 +30,22 @@ export interface VariableImage {
   readonly source: string;
   /** Names that must exist before `source` is evaluated (or the prototype is set). */
   readonly requires: readonly string[];
-  /** Why a value is lost, or which parts of it `bytes` does not keep: "getter rows.total"; else "". */
+  /** Why a value is lost, or which parts of it are missing in `bytes`: "getter rows.total"; else "". */
   readonly reason: string;
   readonly summary: VariableSummary;
-  /** A text that is too large to pass around has the store's name of its UTF-8 bytes here; `bytes` is then empty. */
+  /** The store's name of the UTF-8 bytes of a text that is too large to pass around; `bytes` is then empty. */
   readonly large?: string;
 }
 
 export const SYSTEM_VARIABLES = ["$query", "$reasoning", "$answer", "$schema"] as const;
 
-/** A variable, and another one that the blocks that defined it have read. */
+/** A variable and one that its defining blocks have read. */
 export interface Dependency {
   readonly name: string;
   readonly reads: string;
 }
 
-/** The block from the line on that declares `name` or assigns to it; "" if there is no such line. */
+/** Returns the block from the line that declares or assigns `name`; "" if there is no such line. */
 export function declaringLine(code: string, name: string): string {
   const lines = code.trim().split("\n");
   const named = lines.map((line) => line.match(NAMES)?.includes(name) ?? false);

@@ -8,12 +8,12 @@ interface Command {
   readonly outcome: string;
 }
 
-/** The work of a query covers its calls and those of its sub-queries. A call may be taken twice. */
+/** The work of a query, including its calls and the calls of its sub-queries. A call may be counted twice. */
 export class QueryWork {
   /** The last run of each command, the newest last. */
   readonly #commands = new Map<string, Command>();
   readonly #others = new Set<string>();
-  /** Whether a call may have changed something or ran a command. */
+  /** Whether a call may have changed something or run a command. */
   acted = false;
 
   take(
@@ -34,7 +34,7 @@ export class QueryWork {
     }
   }
 
-  /** Returns the work with the changed files. `claimed`: the request or its answer is about work, done or not. */
+  /** Returns the work with the changed files. `claimed`: the request or its answer mentions work, done or not. */
   facts(files: ChangedFiles, { claimed }: { readonly claimed: boolean }): Work {
     const commands = [...this.#commands].map(([command, how]) => ({ command, ...how })), others = [...this.#others];
     const ran = commands.slice(-SHOWN_ACTIONS).map(({ command, outcome }) =>
@@ -60,9 +60,9 @@ function shown(texts: readonly string[], all: number): readonly string[] {
 }
 
 const MAX_FILES = 200, NAMED_FILES = 8;
-/** Lines kept of all files together, to tell what later changes take back. */
+/** Lines kept of all files together, to detect changes that later ones undo. */
 const MAX_LINES = 50_000;
-/** Characters of the line at the end of a diff that says what it leaves out. */
+/** Limit for the last line of a diff, which counts the omitted lines. */
 const MAX_NOTE = 200;
 
 /** Lines and how often each occurs. */
@@ -76,20 +76,20 @@ interface Counts {
 interface Changed extends Counts {
   /** Whether the query created the file. */
   readonly made: boolean;
-  /** This names changes other than lines: "removed", "moved from a.ts". */
+  /** Names changes other than lines: "removed", "moved from a.ts". */
   readonly done: string;
   /** The lines behind `added` and `removed`. */
   readonly more: Lines;
   readonly less: Lines;
 }
 
-/** The files that a query changed, with the lines that all its changes together added and removed: a line that a later
- * change takes back does not count, nor does a file that is as before. */
+/** The files that a query changed, with the lines that its changes together added and removed. Lines that a later
+ * change reverts do not count, nor do files that are unchanged in the end. */
 export class ChangedFiles {
   readonly #files = new Map<string, Changed>();
   #room = MAX_LINES;
 
-  /** Counts one change, a unified diff. One without lines removes or moves the file that it names. */
+  /** Counts one change, a unified diff. A diff without lines removes or moves the file that it names. */
   add(diff: string): void {
     const path = changedPath(diff);
     if (path === null) return;
@@ -98,7 +98,7 @@ export class ChangedFiles {
     const known = this.#files.get(source);
     if (!known && this.#files.size >= MAX_FILES) return;
     this.#files.delete(source);
-    this.#files.delete(path); // the last one changed is shown first
+    this.#files.delete(path); // the file that changed last is shown first
     const file = known ?? unchanged(before === null);
     const now = after === null && body.length === 0
       ? { ...unchanged(file.made), done: "removed" }
@@ -152,19 +152,19 @@ export class ChangedFiles {
   }
 }
 
-/** The names of both sides: null for a file that is not there, "" if none is named. */
+/** Returns the names of both sides: null for a missing file, "" for a side that is not named. */
 function sidesOf(diff: string): { readonly before: string | null; readonly after: string | null } {
   const [, before = "", after = ""] = /^--- (.*)\n\+\+\+ (.*)$/m.exec(diff) ?? [];
   return { before: named(before), after: named(after) };
 }
 
-/** The lines of the hunks. */
+/** Returns the lines of the hunks. */
 function bodyOf(diff: string): readonly string[] {
   const hunks = diff.indexOf("\n@@ ");
   return hunks < 0 ? [] : diff.slice(hunks + 1).split("\n");
 }
 
-/** The lines that a diff does not show, as its last line counts them. */
+/** Returns the number of lines that a diff omits, as its last line states it. */
 export function leftOut(diff: string): Counts {
   const [, added = 0, removed = 0] = /^… .*left out, with \+(\d+) −(\d+) lines/m.exec(diff.slice(-MAX_NOTE)) ?? [];
   return { added: Number(added), removed: Number(removed) };
@@ -191,7 +191,7 @@ function unchanged(made: boolean): Changed {
   return { made, done: "", added: 0, removed: 0, more: new Map(), less: new Map() };
 }
 
-/** The lines that are not in `kept`, which loses the others. */
+/** Returns the lines that are not in `kept`, and removes the others from it. */
 function without(lines: readonly string[], kept: Lines): { readonly rest: readonly string[]; readonly taken: number } {
   const rest = lines.filter((line) => {
     const times = kept.get(line) ?? 0;
@@ -201,13 +201,13 @@ function without(lines: readonly string[], kept: Lines): { readonly rest: readon
   return { rest, taken: lines.length - rest.length };
 }
 
-/** The files that a unified diff changes: two if it moves one. */
+/** Returns the files that a unified diff changes: two if it moves one. */
 export function changedPaths(diff: string): readonly string[] {
   const { before } = sidesOf(diff);
   return [...new Set([changedPath(diff) ?? "", before ?? ""])].filter((path) => path !== "");
 }
 
-/** The file that a unified diff changes; null if it names none. */
+/** Returns the file that a unified diff changes; null if it names none. */
 export function changedPath(diff: string): string | null {
   const binary = /^Binary file (.*) (?:removed|replaced)$/m.exec(diff)?.[1];
   const { before, after } = sidesOf(diff);

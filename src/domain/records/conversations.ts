@@ -11,9 +11,9 @@ export interface NewConversation {
   /** The title is a placeholder until the first request provides one. */
   readonly untitled?: boolean;
   readonly channel: string;
-  /** Real path. */
+  /** The real path of the workspace. */
   readonly workspace: string;
-  /** The id of its chat, if its channel has chats. */
+  /** The id of the chat, if the channel has chats. */
   readonly externalId?: string;
 }
 
@@ -21,28 +21,28 @@ export interface NewConversation {
 export interface BranchPoint {
   /** The run of a query (`query_state.id`) in the branch. */
   readonly queryId: string;
-  /** The last iteration (0-based) that is included; null for all of them, -1 for the state before the query. */
+  /** The last included iteration (0-based); null for all of them, -1 for the state before the query. */
   readonly position: number | null;
 }
 
-/** A new branch forks from another one at this point. */
+/** A new branch that forks from another one at this point. */
 export interface NewFork extends BranchPoint {
-  /** The original branch's title if absent. */
+  /** The title; by default the original branch's. */
   readonly title?: string;
 }
 
-/** A branch below a conversation in which one child query runs. */
+/** A branch below a conversation in which one sub-query runs. */
 export interface NewChildBranch {
   /** The parent's branch. */
   readonly branchId: string;
-  /** The iteration of the parent that started it. */
+  /** The parent's iteration that started the sub-query. */
   readonly iterationId: string;
-  /** 1 for a child of a user's query. */
+  /** The depth is 1 for a sub-query of a user's query. */
   readonly depth: number;
   readonly title: string;
   /** Variables that the child starts with. */
   readonly images: readonly VariableImage[];
-  /** Names whose newest stored value it starts with; the values are not read. */
+  /** Names of variables that the sub-query starts with, in their newest stored version; the values are not read. */
   readonly copies: readonly string[];
 }
 
@@ -58,13 +58,13 @@ export interface ImportReport {
   readonly ids: ReadonlyMap<string, string>;
 }
 
-/** Texts and values by their hash, which was compared. */
+/** Texts and values by their hash; the source verifies the hash. */
 export interface ContentSource {
   get(hash: string): Uint8Array<ArrayBuffer> | undefined;
   pieces(hash: string): Iterable<Uint8Array<ArrayBuffer>>;
 }
 
-/** Usage by the queries of one label. */
+/** The usage of all queries with one label. */
 export interface LabelUse {
   readonly label: string;
   readonly queries: number;
@@ -73,21 +73,21 @@ export interface LabelUse {
 
 export interface ConversationFilter {
   readonly limit: number;
-  /** The list has only conversations of this channel. */
+  /** Limits the list to conversations of this channel. */
   readonly channel?: string | undefined;
-  /** The list has only conversations of this workspace. */
+  /** Limits the list to conversations of this workspace. */
   readonly workspace?: string | undefined;
-  /** The list has only conversations after this place. */
+  /** Limits the list to conversations after this place. */
   readonly after?: number | undefined;
 }
 
 export interface ConversationSummary {
   readonly queries: number;
-  /** When its newest query started, or else when it was created. */
+  /** The start of the newest query, or else the time of creation. */
   readonly activeAt: number;
-  /** Whether a query is running in it, in any process. */
+  /** Whether any process is running a query in it. */
   readonly running: boolean;
-  /** The list of all conversations is ordered by this. A conversation moves to the top when it is created or gets a
+  /** The position in the list of all conversations. A conversation moves to the top when it is created or gets a
    * request. */
   readonly place: number;
 }

@@ -10,7 +10,7 @@ export const BackupSchema = z.object({ path: z.string(), bytes: count, schemaVer
 export type BackupReport = Frozen<z.infer<typeof BackupSchema>>;
 
 export const RestoreSchema = BackupSchema.extend({
-  /** Path to which the previous database was moved; null if there was none. */
+  /** The path of the previous database; null if there was none. */
   keptAs: z.string().nullable(),
 });
 
@@ -19,9 +19,9 @@ export type DatabaseRestoreReport = Frozen<z.infer<typeof RestoreSchema>>;
 export const CheckSchema = z.object({
   /** The list is empty if the database is sound. */
   problems: z.array(z.string()),
-  /** The check read this many stored texts and values and compared them with their hashes. */
+  /** The number of stored texts and values that were compared with their hashes. */
   contents: count,
-  /** Stored texts and values that nothing refers to. Not a fault; `prune` removes them. */
+  /** The number of unreferenced texts and values. They are not a fault; `prune` removes them. */
   unused: count,
   schemaVersion: count,
   ms: z.number(),
@@ -51,15 +51,15 @@ export type DatabaseStats = Frozen<z.infer<typeof StatsSchema>>;
 export const PruneSchema = z.object({
   /** True if nothing was changed. */
   dryRun: z.boolean(),
-  /** These conversations had no activity since the given time, oldest first. */
+  /** Conversations without activity since the given time, oldest first. */
   conversations: z.array(
     z.object({ ...conversation, lastActivity: z.number().int().describe("Milliseconds since the epoch") }),
   ),
   logRows: count,
-  /** Texts and values that nothing refers to any more; 0 in a dry run. */
+  /** The number of unreferenced texts and values; 0 in a dry run. */
   contents: count,
   contentBytes: count,
-  /** False while another process has the database open: then only content that is at least a day old is removed. */
+  /** False if another process has the database open; then only content that is at least a day old is removed. */
   everything: z.boolean(),
 });
 
@@ -73,7 +73,7 @@ export type VacuumReport = Frozen<z.infer<typeof VacuumSchema>>;
  * database is then unchanged. */
 export interface DatabaseMaintenance {
   readonly location: string;
-  /** Copies it in its current state, even while others write. The target must not exist. */
+  /** Copies the database in its current state, even while others write. The target must not exist. */
   backup(target: string): Promise<BackupReport>;
   /** Replaces the database with a backup and keeps the old file beside it. Refused while any process uses the
    * database. */
@@ -81,8 +81,8 @@ export interface DatabaseMaintenance {
   /** Checks structure, foreign keys, indices, hashes of all content, and dangling references. */
   check(): Promise<CheckReport>;
   stats(): Promise<DatabaseStats>;
-  /** Deletes conversations without activity since `before`, and content that nothing refers to any more. A conversation
-   * with a running query is kept. */
+  /** Deletes conversations without activity since `before`, and unreferenced content. A conversation with a running
+   * query is kept. */
   prune(options: { readonly before: number; readonly dryRun: boolean }): Promise<PruneReport>;
   /** Returns unused pages to the disk. Refused while any process uses the database. */
   vacuum(): Promise<VacuumReport>;
@@ -91,7 +91,7 @@ export interface DatabaseMaintenance {
 export interface DatabaseCopyRequest {
   /** A file, or the URL of a PostgreSQL database. */
   readonly from: string;
-  /** The other of the two: a new file, or an empty database. */
+  /** A new file, or an empty PostgreSQL database, whichever `from` is not. */
   readonly to: string;
   readonly signal: AbortSignal;
   readonly onProgress: (progress: DatabaseCopyProgress) => void;
@@ -104,10 +104,10 @@ export interface DatabaseCopyProgress {
 }
 
 export interface DatabaseCopyReport {
-  /** The address has no password. */
+  /** The address, without its password. */
   readonly from: string;
   readonly to: string;
-  /** All of them were compared with the source. */
+  /** The number of rows, all compared with the source. */
   readonly rows: number;
   readonly ms: number;
 }

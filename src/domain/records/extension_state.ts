@@ -1,10 +1,10 @@
 import type { JsonValue } from "../kit/json.ts";
 
-/** One version of a state. */
+/** A version of a state. */
 export interface StateVersion {
   /** 1-based; increases with each change, including deletions. */
   readonly version: number;
-  /** Undefined if it was deleted. */
+  /** The value; undefined if it was deleted. */
   readonly value: JsonValue | undefined;
   /** Milliseconds since the epoch. */
   readonly at: number;
@@ -28,7 +28,7 @@ export interface StateQuery {
   readonly prefix?: string | undefined;
   /** Path in the value ("a.b") to the value expected there. */
   readonly where?: Readonly<Record<string, string | number | boolean | null>> | undefined;
-  /** The list has only states that changed at or after this time. */
+  /** Limits the list to states that changed at or after this time. */
   readonly since?: number | undefined;
   readonly limit: number;
 }
@@ -38,35 +38,36 @@ export interface StatePlace {
   readonly namespace: string;
   /** Null for global state. */
   readonly branchId: string | null;
-  /** For a change: the row of the iteration that makes it, or of its query (`query_state.id`) before the first
-   * iteration. If both are absent, the newest point of the branch. Global state does not depend on that point, but a
-   * query that another process has ended as lost cannot change it either. */
+  /** The point of a change: the row of its iteration, or of its query (`query_state.id`) before the first iteration. If
+   * both are absent, it is the newest point of the branch. Global state does not depend on that point, but a query
+   * that another process has ended as lost cannot change it either. */
   readonly iterationId?: string | null;
   readonly queryId?: string | null;
 }
 
-/** State of extensions: JSON under keys, where each change is a version. A branch sees what its ancestors had when it
- * forked. Rejects with `UsageError` if a limit is exceeded or the state changed in the meantime. */
+/** The state of extensions: JSON under keys, where each change makes a version. A branch sees the state of its
+ * ancestors at the time of its fork. Rejects with `UsageError` if a limit is exceeded or the state changed in the
+ * meantime. */
 export interface StateStore {
-  /** Returns the version, or the existing one if the value is the same. With `ifVersion`, it writes only if that is the
-   * newest version; 0 means that there must be none. */
+  /** Returns the new version, or the existing one if the value is the same. With `ifVersion`, it writes only if that is
+   * the newest version; 0 means that none may exist. */
   put(
     place: StatePlace,
     state: { readonly key: string; readonly value: JsonValue; readonly ifVersion?: number | undefined },
   ): Promise<number>;
-  /** The newest version, or the one with this number; null if there is none. */
+  /** Returns the newest version, or the one with this number; null if there is none. */
   get(place: StatePlace, which: { readonly key: string; readonly version?: number | undefined }): Promise<
     StateVersion | null
   >;
-  /** Newest first. */
+  /** Returns all versions, newest first. */
   history(place: StatePlace, which: { readonly key: string; readonly limit: number }): Promise<readonly StateVersion[]>;
-  /** Sorted by key; deleted keys are left out. */
+  /** Returns the states sorted by key; deleted keys are omitted. */
   list(
     place: StatePlace,
     which: { readonly prefix?: string | undefined; readonly limit: number },
   ): Promise<readonly StateEntry[]>;
-  /** The newest version of each key in each branch and globally, most recently changed first. */
+  /** Returns the newest version of each key in each branch and globally, most recently changed first. */
   query(namespace: string, query: StateQuery): Promise<readonly FoundState[]>;
-  /** False if there was none. For a global key, all versions are removed. */
+  /** Returns false if the key had no value. For a global key, all versions are removed. */
   delete(place: StatePlace, key: string): Promise<boolean>;
 }

@@ -50,33 +50,33 @@ export interface PastVersion {
   readonly version: number;
   readonly type: string;
   readonly summary: string;
-  /** The block that made it. */
+  /** The block that made the version. */
   readonly code: string;
   readonly createdAt: number;
 }
 
-/** Read access for extensions to everything stored. A conversation is identified by its id or the first 8 characters of
- * it, a branch of it likewise; methods reject with `UsageError` if there is none. The id of a conversation stands for
- * its newest branch, that of the running conversation for the running branch. */
+/** Read access for extensions to everything stored. Conversations and branches are identified by their id or its first
+ * 8 characters; methods reject with `UsageError` for an unknown one. The id of a conversation also names its newest
+ * branch; for the running conversation, the running branch. */
 export interface HistoryReader {
   search(text: string, filter: SearchFilter): Promise<readonly SearchHit[]>;
-  /** Newest query first. */
+  /** Lists conversations, those with the newest query first. */
   conversations(options: { readonly limit: number }): Promise<readonly PastConversation[]>;
-  /** Oldest first. Reading only the newest ones does not take longer in a long conversation. */
+  /** Lists queries, oldest first. Reading only the newest ones takes no longer in a long conversation. */
   queries(conversationId: string, options?: NewestQueries): Promise<readonly PastQuery[]>;
   iterations(queryId: string): Promise<readonly PastIteration[]>;
-  /** The messages sent for an iteration (1-based); null if there is none. */
+  /** Returns the messages sent for an iteration (1-based); null if there are none. */
   sent(queryId: string, iteration: number): Promise<readonly SentMessage[] | null>;
-  /** Most recently defined first. */
+  /** Lists variables, most recently defined first. */
   variables(conversationId: string): Promise<readonly PastVariable[]>;
-  /** The versions of a variable, oldest first, with the block that made each; empty if there is none. */
+  /** Lists the versions of a variable, oldest first, with the block that made each; empty if there are none. */
   versions(conversationId: string, name: string): Promise<readonly PastVersion[]>;
   /** Returns, for each variable, the variables that were read by the blocks which made it. */
   dependencies(conversationId: string): Promise<readonly Dependency[]>;
-  /** Entries of Vis's log, oldest first: the newest ones up to `limit`. */
+  /** Returns entries of Vis's log, oldest first: the newest ones up to `limit`. */
   logs(filter: LogFilter): Promise<readonly LogRow[]>;
-  /** The value of a version (1-based, by default the newest): data as data, functions and classes as their source,
-   * values that could not be kept as null. Rejects with `UsageError` if there is none. */
+  /** Returns the value of a version (1-based, by default the newest). Data is returned as data, functions and classes
+   * as their source, and values that could not be kept as null. Rejects with `UsageError` if there is none. */
   variable(
     conversationId: string,
     options: { readonly name: string; readonly version?: number | undefined },
@@ -84,7 +84,7 @@ export interface HistoryReader {
 }
 
 export interface NewestQueries {
-  /** The history has this many of the latest requests; all if absent. */
+  /** Limits the history to this many of the latest requests; all if absent. */
   readonly newest?: number | undefined;
 }
 
@@ -93,8 +93,7 @@ export type SearchKind = "request" | "code" | "answer";
 export interface SearchFilter {
   readonly limit: number;
   readonly conversationId?: string | undefined;
-  /** The list has only the queries that this branch shows: its own, and those of the branches that it continues up
-   * to its forks. */
+  /** Limits the list to the queries that this branch shows: its own, and its ancestors' up to the forks. */
   readonly branchId?: string | undefined;
   readonly kind?: SearchKind | undefined;
   /** Milliseconds since the epoch; includes `since`, excludes `until`. */
@@ -102,7 +101,7 @@ export interface SearchFilter {
   readonly until?: number | undefined;
 }
 
-/** A place that contains all the words. */
+/** A place that contains all searched words. */
 export interface SearchHit {
   readonly kind: SearchKind;
   /** The text around the words, which are marked with `[` and `]`. */
@@ -111,47 +110,47 @@ export interface SearchHit {
   readonly branchId: string;
   readonly title: string;
   readonly queryId: string;
-  /** Code has its iteration and its 0-based position there. */
+  /** For code: its iteration and its 0-based position there. */
   readonly iterationId: string | null;
   readonly position: number | null;
-  /** The source of a function or class has its name here. */
+  /** For a function or class: its name. */
   readonly variable: string | null;
   readonly at: number;
-  /** The row that contains the text. */
+  /** The table and row that contain the text. */
   readonly ownerTable: string;
   readonly ownerId: string;
   readonly field: string;
 }
 
 export interface LogFilter {
-  /** The list has at most this many rows: the newest ones or, with `after`, the oldest. */
+  /** The maximum number of rows: the newest ones or, with `after`, the oldest. */
   readonly limit: number;
-  /** This level and more severe ones. */
+  /** Limits the list to this level and more severe ones. */
   readonly level?: LogEntry["level"] | undefined;
   readonly conversationId?: string | undefined;
   readonly queryId?: string | undefined;
   readonly since?: number | undefined;
-  /** The list has only rows that were written after the row with this number. */
+  /** Limits the list to rows written after the row with this number. */
   readonly after?: number | undefined;
 }
 
 export interface LogRow extends LogEntry {
-  /** Increases from row to row. */
+  /** A number that increases from row to row. */
   readonly seq: number;
   readonly at: number;
 }
 
-/** Searches in everything that is stored. */
+/** Searches everything that is stored. */
 export interface Archive {
-  /** Best match first. All words must occur; there is no query syntax. */
+  /** Returns the best match first. All words must occur; there is no query syntax. */
   search(text: string, filter: SearchFilter): Promise<readonly SearchHit[]>;
-  /** Oldest first. */
+  /** Returns log entries, oldest first. */
   logs(filter: LogFilter): Promise<readonly LogRow[]>;
 }
 
 export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal"] as const;
 
-/** One row of the log table. */
+/** A row of the log table. */
 export interface LogEntry {
   readonly level: typeof LOG_LEVELS[number];
   readonly event: string;
@@ -159,13 +158,13 @@ export interface LogEntry {
   readonly conversationId?: string;
   readonly queryId?: string;
   readonly iterationId?: string;
-  /** 0-based within the iteration. The entry does not refer to the block if it is not stored yet. */
+  /** The 0-based block within the iteration. An entry has no reference to a block that is not stored yet. */
   readonly block?: number;
   /** Milliseconds since the epoch; by default, the time at which it is stored. */
   readonly at?: number;
 }
 
-/** The level of this name; null if there is none. `warning` is accepted for `warn`. */
+/** Returns the level of this name; null if there is none. `warning` is accepted for `warn`. */
 export function logLevelOf(text: string): LogEntry["level"] | null {
   const name = text === "warning" ? "warn" : text;
   return LOG_LEVELS.find((level) => level === name) ?? null;

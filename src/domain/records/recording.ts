@@ -5,7 +5,7 @@ import type { QueryReason, QueryStatus } from "../query/outcomes.ts";
 import type { BlockResult } from "../query/query_schemas.ts";
 import type { StoredQuery } from "../query/stored_query.ts";
 
-/** A plain model call made by a block. If there is a reply and an error, the model's length limit cut the reply. */
+/** A plain model call by a block. If it has a reply and an error, the model's length limit cut the reply. */
 type RecordedCall = Pick<SubCall, "prompt" | "reply" | "error">;
 
 /** The input of the variable `context`. Its parts can be read while the store is open. */
@@ -18,7 +18,7 @@ export interface RecordedContext {
 export interface RecordedBlock {
   readonly code: string;
   readonly result: BlockResult;
-  /** These unified diffs show the changed files. */
+  /** The changed files, as unified diffs. */
   readonly diffs: readonly string[];
 }
 
@@ -38,11 +38,11 @@ export interface RecordedIteration {
   readonly ending?: "cut" | "broken";
   readonly error: string | null;
   readonly notes: readonly string[];
-  /** The iteration budget of the query when this one started; null if it was not recorded. */
+  /** The iteration budget at the start of the query; null if it was not recorded. */
   readonly budget: number | null;
   readonly blocks: readonly RecordedBlock[];
   readonly calls: readonly RecordedCall[];
-  /** Child queries that its blocks ran. */
+  /** Sub-queries that its blocks ran. */
   readonly children: readonly RecordedQuery[];
 }
 
@@ -53,7 +53,7 @@ export interface RecordedQuery
   readonly images: readonly Image[];
   /** The JSON Schema that the answer had to satisfy, or null. */
   readonly answerSchema: JsonValue | null;
-  /** Null if there was no input, and for child queries. */
+  /** Null if there was no input, and for sub-queries. */
   readonly context: RecordedContext | null;
   readonly iterations: readonly RecordedIteration[];
 }
@@ -72,12 +72,12 @@ export interface PagedQuery extends Omit<RecordedQuery, "iterations"> {
   iterations(): AsyncIterable<RecordedIteration> | Iterable<RecordedIteration>;
 }
 
-/** A conversation of any size, of which a few iterations are in memory at a time. */
+/** A conversation of any size; few of its iterations are in memory at a time. */
 export interface PagedRecording extends Omit<Recording, "queries"> {
   queries(): AsyncIterable<PagedQuery> | Iterable<PagedQuery>;
 }
 
-/** A recorded model call returned a reply or an error. */
+/** The outcome of a recorded model call: a reply or an error. */
 export type PlayedReply =
   | {
     readonly kind: "reply";
@@ -85,10 +85,10 @@ export type PlayedReply =
     readonly reasoning: string;
     /** The model's length limit cut it. */
     readonly cut?: true;
-    /** The error with which it broke off. */
+    /** The error that broke off the reply. */
     readonly broken?: string;
   }
-  /** `fatal`: it ended the query. */
+  /** `fatal`: the error ended the query. */
   | { readonly kind: "error"; readonly message: string; readonly fatal: boolean };
 
 /** The model sees at least this much of the beginning of a longer request. */
@@ -103,11 +103,11 @@ interface Track {
 export class Playback {
   readonly #recording: Recording;
   readonly #paths: PathMap;
-  /** The track of the current query, then those of its child queries in recorded order. */
+  /** The track of the current query, then the tracks of its sub-queries in recorded order. */
   #tracks: Track[] = [];
   readonly #calls = new Map<string, PlayedReply[]>();
 
-  /** `paths` maps the recorded paths to those that the replies use in the replay. */
+  /** `paths` maps the recorded paths to the paths that the replies use in the replay. */
   constructor(recording: Recording, { paths = new PathMap() }: { readonly paths?: PathMap } = {}) {
     this.#recording = recording;
     this.#paths = paths;
@@ -122,14 +122,14 @@ export class Playback {
     this.#collect(query);
   }
 
-  /** The next reply of the query that shows this text to the model; null if the recording has none. */
+  /** Returns the next reply of the query that shows this text to the model; null if the recording has none. */
   reply(shown: string): PlayedReply | null {
     const recorded = this.#paths.toRecorded(shown);
     const track = this.#tracks.find(({ text, replies }) => replies.length > 0 && shows(recorded, text));
     return track?.replies.shift() ?? null;
   }
 
-  /** The reply to a plain call; null if the recording has none. */
+  /** Returns the reply to a plain call; null if the recording has none. */
   call(prompt: string): PlayedReply | null {
     return this.#calls.get(this.#paths.toRecorded(prompt))?.shift() ?? null;
   }
@@ -176,14 +176,14 @@ function shows(shown: string, text: string): boolean {
 
 /** A place where a replayed query differs from the recording. */
 export interface RecordingDifference {
-  /** "iteration 2, block 1", with the child query's place before it; "" for the query as a whole. */
+  /** A place such as "iteration 2, block 1", after the sub-query's place; "" for the query as a whole. */
   readonly place: string;
   readonly field: string;
   readonly recorded: string;
   readonly replayed: string;
 }
 
-/** Queries that were ended from outside: the point where they ended means nothing. */
+/** Queries that were ended from outside: the point at which they ended has no meaning. */
 const CUT: readonly QueryReason[] = [
   "cancelled",
   "process_lost",
@@ -196,13 +196,14 @@ const CUT: readonly QueryReason[] = [
 ];
 
 interface Run {
-  /** The place of the query above. */
+  /** The place of the parent query. */
   readonly above?: string;
-  /** This maps the recorded paths to those of the run. */
+  /** Maps the recorded paths to the paths of the run. */
   readonly paths?: PathMap;
 }
 
-/** The differences between two runs of one query, in order. Times, ids and the folder in which they ran are ignored. */
+/** Returns the differences between two runs of one query, in order. Times, ids and the folders of the runs are
+ * ignored. */
 export function compareRecordings(
   recorded: RecordedQuery,
   replayed: RecordedQuery,
@@ -250,7 +251,7 @@ function iterationDifferences(
   }
   const children = [...replayed.children];
   for (const child of recorded.children) {
-    // Children that ran in parallel may have started in another order.
+    // Sub-queries that ran in parallel may have started in another order.
     const at = children.findIndex(({ text }) => paths.toRecorded(text) === child.text);
     const [other] = at === -1 ? [] : children.splice(at, 1);
     if (other) found.push(...compareRecordings(child, other, { above: `${place}, sub-query, `, paths }));
@@ -306,7 +307,7 @@ function resultOf(result: BlockResult): Facts {
   };
 }
 
-/** Maps the folders of a recording to the ones used in its replay. */
+/** Maps the folders of a recording to the folders of its replay. */
 export class PathMap {
   readonly #pairs: readonly (readonly [recorded: string, played: string])[];
 
@@ -314,7 +315,7 @@ export class PathMap {
     this.#pairs = pairs.filter(([recorded, played]) => recorded !== played && isFolder(recorded) && isFolder(played));
   }
 
-  /** Replaces recorded paths in a text with those of the replay. */
+  /** Replaces recorded paths in a text with paths of the replay. */
   toPlayed(text: string): string {
     return this.#pairs.reduce((all, [recorded, played]) => moved(all, recorded, played), text);
   }
@@ -330,7 +331,7 @@ function isFolder(path: string): boolean {
   return /[^\\/]/.test(path);
 }
 
-/** A name that is longer in front or at the end belongs to another path. */
+/** A longer name, extended in front or at the end, belongs to another path. */
 function moved(text: string, from: string, to: string): string {
   if (!text.includes(from)) return text;
   const literal = from.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
@@ -340,22 +341,22 @@ function moved(text: string, from: string, to: string): string {
 
 export interface ReplayRequest {
   readonly cwd?: string | undefined;
-  /** The workspace in which the conversation was recorded. */
+  /** The workspace of the recorded conversation. */
   readonly recorded: string;
   /** Whether blocks work in the workspace itself. */
   readonly inPlace: boolean;
   readonly signal: AbortSignal;
 }
 
-/** A replay runs here. The caller closes it after the session. */
+/** The folders of a replay. The caller closes it after the session. */
 export interface ReplayPlace {
   /** Real path of the folder in which blocks work. */
   readonly workspace: string;
   /** Vis's own folder, for extensions. */
   readonly home: string | null;
-  /** Maps the recorded paths to those of the replay. */
+  /** Maps the recorded paths to the paths of the replay. */
   readonly paths: PathMap;
-  /** The copy left out sockets, devices and files that cannot be read (`leftOut`). Null if there is no copy. */
+  /** The copied files, without sockets, devices and unreadable files (`leftOut`). Null if there is no copy. */
   readonly copied: {
     readonly from: string;
     readonly files: number;
