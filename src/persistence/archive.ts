@@ -20,18 +20,18 @@ import {
 } from "./tables.ts";
 
 const PREFIX = "sha256:";
-/** A text or value that is longer is among the contents, wherever the database has it. */
+/** Longer texts and values are among an archive's contents, wherever the database keeps them. */
 const INLINE_CHARS = 1024;
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** The cells of a row that go into an archive. */
+/** Returns the cells of a row that go into an archive. */
 function archived(table: ArchivedTable, row: Row): Row {
   return Object.fromEntries(archivedColumns(table).map((column) => [column, row[column]]));
 }
 
-/** Converts a row of the database to its form in an archive. Its JSON must be loaded into `content`; `refer` receives
- * what its other cells refer to. */
+/** Converts a database row to its form in an archive. Its JSON must be loaded into `content`; `refer` receives the
+ * references of its other cells. */
 function toArchiveRow(
   row: Row,
   { table, content, refer, adopt }: {
@@ -128,14 +128,14 @@ function isReference(cell: unknown): cell is string {
   return typeof cell === "string" && cell.startsWith(PREFIX);
 }
 
-/** The bytes of a cell that is not a reference. */
+/** Returns the bytes of a cell that is not a reference. */
 function bytesOf(cell: unknown): Buffer {
   return cell instanceof Uint8Array ? Buffer.from(cell) : Buffer.from(String(cell));
 }
 
 const ROWS_AT_ONCE = 20;
 
-/** The order of the rows of a table `t`, and the column that identifies one. */
+/** The order of the rows of a table `t`, and the column that identifies a row. */
 interface Order {
   readonly by: string;
   readonly key: string;
@@ -149,15 +149,16 @@ const ORDER: { readonly [T in ArchivedTable]?: Order } = {
   childBranch: { by: "t.rowid", key: "conversation_state_id" },
 };
 
-/** A cell whose text or value an archive has among its contents, though the database has it in its row. */
+/** A cell whose text or value an archive keeps among its contents, though the database keeps it in its row. */
 interface LongCell {
   readonly table: ArchivedTable;
   readonly key: unknown;
   readonly column: string;
 }
 
-/** Gives `take` all rows of a conversation and then what they refer to, of which a few are in memory at a time. Run it
- * in a transaction, so that everything is from one moment. Throws `Damage`, possibly after some parts. */
+/** Gives `take` all rows of a conversation and then the contents that they refer to; few of them are in memory at a
+ * time. The caller runs it in a transaction, so that everything is from one moment. Throws `Damage`, possibly after
+ * some parts. */
 export async function exportConversation(
   db: Database,
   { conversationId, take }: {
@@ -189,7 +190,7 @@ export async function exportConversation(
   }
 }
 
-/** The rows of a table in order, a few at a time, with what converts them loaded. */
+/** Yields the rows of a table in order; their contents are loaded for a few rows at a time. */
 async function* rowsOf(
   db: Database,
   { table, conversationId }: { readonly table: ArchivedTable; readonly conversationId: string },
@@ -225,7 +226,7 @@ async function* longCellBytes(db: Database, { table, key, column }: LongCell): A
   yield cell instanceof Uint8Array ? cell : new TextEncoder().encode(String(cell));
 }
 
-/** Settles rows that were still running, since nothing runs when the file is read. Earlier versions stored the owner
+/** Settles rows that are still running, since nothing runs when the file is read. Earlier versions stored the owner
  * process with a query. */
 function settled(table: ArchivedTable, row: Row): Row {
   if (table !== "queryState" && table !== "iteration") return row;
@@ -242,7 +243,7 @@ function imagesOf(query: Row): readonly string[] {
 
 const PIECE_BYTES = 4 << 20;
 
-/** `Store.importConversation`: one transaction. */
+/** Implements `Store.importConversation` as one transaction. */
 export async function importConversation(
   db: Database,
   { archive, workspace, contents = contentsByHash(archive.contents) }: {
@@ -274,7 +275,7 @@ export async function importConversation(
             large: largeOf(name, given),
           });
           if (soul !== undefined) results.set(soul, cells["result"] as Uint8Array | string | null);
-          // The archive was checked against the columns of the table that each group of rows is named after.
+          // The archive was checked: each group of rows has the columns of the table that it is named after.
           await insertRow(tx, name, { ...cells, ...places.get(String(given["id"])) } as never);
         }
       }
@@ -288,7 +289,7 @@ export async function importConversation(
   return { conversationId: ids.get(soul?.id ?? "") ?? missing("conversation"), ids };
 }
 
-/** The cells of branches and queries that count the rows below them, by the id in the file. */
+/** Returns the counters of branches and queries for the rows below them, by the id in the file. */
 function placesOf(
   { conversationSoul, conversationState, querySoul, queryState }: ConversationArchive["tables"],
   tenant: string,
@@ -327,8 +328,8 @@ function contentsByHash(contents: ConversationArchive["contents"]): ContentSourc
   return { get: (hash) => found.get(hash), pieces: (hash) => [found.get(hash) ?? missing(`text ${hash}`)] };
 }
 
-/** Rows are stored in the order of the file, which is the order in which they were first stored; versions are grouped
- * by variable there. */
+/** Rows are stored in the order of the file, the order in which they were first stored. In a file, versions are grouped
+ * by variable. */
 function ordered(name: ArchivedTable, tables: ConversationArchive["tables"]): readonly Row[] {
   if (name !== "expressionState") return tables[name];
   const places = new Map(tables.iteration.map(({ id }, at) => [id, at]));
@@ -344,7 +345,7 @@ interface Given {
   readonly bytesIn: (hash: string) => Uint8Array;
 }
 
-/** Converts a row to one of this database: with new ids and this workspace, and without the chat that it came from. */
+/** Converts a row to one of this database: with new ids and this workspace, and without its former chat. */
 async function ownRow(table: ArchivedTable, given: Given): Promise<Row> {
   const { row, ids } = given;
   const own = (id: unknown): string => ids.get(String(id)) ?? missing(`row ${id}`);
@@ -424,7 +425,7 @@ async function cellsOf(
   return { ...await fromArchiveRow(rest, how), result };
 }
 
-/** The same bytes in pieces of a size that does not depend on the archive. */
+/** Yields the same bytes in pieces whose size does not depend on the archive. */
 async function* pieces(source: Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const whole = new Uint8Array(PIECE_BYTES);
   let filled = 0;
@@ -446,7 +447,7 @@ function missing(what: string): never {
   throw new UsageError(`Cannot import conversation: ${what} is missing in the file`);
 }
 
-/** The error for rows that violate a rule of the schema. */
+/** Returns the error for rows that violate a rule of the schema. */
 function contradiction(db: Database, error: unknown): UsageError | null {
   if (error instanceof UsageError || !db.dialect.breaksRule(error)) return null;
   return new UsageError(`Cannot import conversation: its rows contradict each other (${error.message})`, {

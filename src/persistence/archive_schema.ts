@@ -126,7 +126,7 @@ const blockError = z.looseObject({
   stack: z.string(),
 }).partial();
 
-/** The cells that an archive has in another form than their column: JSON, and texts that only some values may have. */
+/** Cells whose form in an archive differs from their column: JSON, and texts limited to some values. */
 const CELLS = {
   conversationSoul: { metadata: z.looseObject({ channel: z.string().max(200), workspace: z.string() }) },
   conversationState: {
@@ -181,8 +181,7 @@ const CELLS = {
   subCall: { usage },
 } satisfies { readonly [T in ArchivedTable]: { readonly [C in string]?: z.ZodType } };
 
-/** All other cells are as their column says. A cell that may be NULL may be left out, since columns come with versions
- * of the program. */
+/** All other cells follow their column. A cell that may be NULL may be missing, since newer versions add columns. */
 function cellOf({ kind, nullable, oneOf, atLeast = 0 }: TableColumn): z.ZodType {
   const cell = (): z.ZodType => {
     switch (kind) {
@@ -231,25 +230,24 @@ const tables = z.strictObject(
 
 const content = z.union([
   z.strictObject({ sha256: z.string().regex(HASH), text: z.string() }),
-  /** The bytes in several strings, since the length of one string is limited. */
+  /** The bytes are in several strings, since the length of a string is limited. */
   z.strictObject({ sha256: z.string().regex(HASH), base64: z.array(z.string()) }),
 ]);
 
-/** Everything that is stored about one conversation, as written by `vis conversations export --format json`: the rows
- * of its tables, with JSON instead of text, and references to `contents` instead of long texts and values. */
+/** Everything that is stored about a conversation, as `vis conversations export --format json` writes it: the rows of
+ * its tables. JSON is embedded, and long texts and values are references to `contents`. */
 export const conversationArchive = z.strictObject({
   format: z.literal(ARCHIVE_FORMAT),
   version: z.literal(ARCHIVE_VERSION),
   tables,
   contents: z.array(content),
-  /** Hash of everything else; added when the archive is written. */
+  /** The hash of everything else; added when the archive is written. */
   sha256: z.string().regex(HASH).optional(),
 });
 
 export type ConversationArchive = z.infer<typeof conversationArchive>;
 
-/** A part of an archive that is written piece by piece, in this order: its beginning, each table with its rows, and the
- * contents that they refer to. */
+/** A part of an archive, which is written in this order: its beginning, each table with its rows, and their contents. */
 export type ArchivePart =
   | { readonly format: string; readonly version: number }
   | { readonly table: string }

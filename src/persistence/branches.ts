@@ -8,10 +8,10 @@ import type { DatabaseSchema } from "./tables.ts";
 
 /** The point at which a branch left its parent; `conversation_state.metadata.fork`. */
 export interface ForkPoint {
-  /** The run (`query_state.id`) and the query (`query_soul`) at which the fork was made. */
+  /** The run (`query_state.id`) and the query (`query_soul`) of the fork. */
   readonly queryId: string;
   readonly soulId: string;
-  /** Stored in archives. */
+  /** Used by archives. */
   readonly soulCreatedAt: number;
   /** The last iteration that the branch has (0-based). -1 if it has no iteration of this query, and then not the query
    * either. */
@@ -28,7 +28,7 @@ const parentOf = namedQuery((db, { branchId }: { readonly branchId: string }) =>
   db.selectFrom("conversationState as b").select(["b.parentStateId", "b.metadata"]).where("b.id", "=", branchId)
 );
 
-/** A branch and its ancestors, the branch first. */
+/** Reads a branch and its ancestors, the branch first. */
 export async function readLineage(
   db: Database,
   branchId: string,
@@ -59,9 +59,8 @@ export async function readLineageAt(
 type Condition = Expression<SqlBool>;
 type Joined = DatabaseSchema & { q: DatabaseSchema["querySoul"]; s: DatabaseSchema["queryState"] };
 
-/** Selects the runs that a segment shows: of a retried query the newest run, and of the fork's query the run of the
- * fork. A child query's branch begins with rows of a run in its parent's. `s` and `q` are `query_state` and
- * `query_soul`. */
+/** Selects the runs that a segment shows: the newest run of a retried query, and at the fork the run of the fork. The
+ * branch of a sub-query begins with rows of a run in its parent's. `s` and `q` are `query_state` and `query_soul`. */
 export function isShownRun<D extends Joined>(
   on: ExpressionBuilder<D, "q" | "s">,
   { branchId, until }: BranchSegment,
@@ -91,8 +90,8 @@ export function isShownIteration<D extends Joined & Positioned>(
   return eb.and([shown, eb.or([eb("s.id", "<>", until.queryId), eb("i.position", "<=", until.position)])]);
 }
 
-/** Adds a branch that continues from a point of another one; copies nothing. Returns its id. Throws `UsageError` if the
- * point does not exist or is still running. */
+/** Adds a branch that continues from a point of another one, without copying. Returns its id. Throws `UsageError` if
+ * the point does not exist or is still running. */
 export function createFork(
   db: Database,
   { fork, now }: { readonly fork: NewFork; readonly now: number },
@@ -121,8 +120,8 @@ export function createFork(
 
 type Point = ForkPoint & { readonly parentId: string };
 
-/** Reads the rows of a moment. Throws `UsageError` if it does not exist or is still running; `action` names what is
- * then impossible. */
+/** Reads the rows of a moment. Throws `UsageError` if it does not exist or is still running; `action` names the refused
+ * action. */
 export async function readPoint(
   tx: Database,
   { queryId, position, action }: BranchPoint & { readonly action: "fork at" | "show" },
@@ -156,7 +155,7 @@ const countOfBranch = namedQuery((db, { branchId }: { readonly branchId: string 
   db.selectFrom("conversationState as b").select("b.queries").where("b.id", "=", branchId)
 );
 
-/** The number of queries that a segment shows. */
+/** Counts the queries that a segment shows. */
 export async function queriesIn(db: Database, { branchId, until }: BranchSegment): Promise<number> {
   if (until === null) return (await countOfBranch(db, { branchId }))[0]?.queries ?? 0;
   const [row] = await numberOfQuery(db, { soulId: until.soulId });

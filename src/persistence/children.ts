@@ -9,7 +9,7 @@ import { checkRun } from "./runs.ts";
 import type { Branch } from "./store.ts";
 import { newestVariables, VariableWriter } from "./variables.ts";
 
-/** Stores branches of child queries, and sub-calls of blocks. */
+/** Stores branches of sub-queries, and sub-calls of blocks. */
 export class Children {
   readonly #db: Database;
   readonly #now: () => number;
@@ -32,7 +32,7 @@ export class Children {
       await insertRow(tx, "conversationState", {
         id: branchId,
         conversationSoulId: conversationId,
-        // Not the parent: a branch with a parent is a fork, which sees the variables of the other branch.
+        // The parent stays null: a branch with a parent is a fork, which sees the variables of the other branch.
         parentStateId: null,
         title: await content.putText(title),
         version: (newest?.version ?? 0) + 1,
@@ -49,7 +49,7 @@ export class Children {
     });
   }
 
-  /** The queries that an iteration started, with their depth, oldest first. */
+  /** Returns the queries that an iteration started, with their depth, oldest first. */
   async queries(
     iterationId: string,
     byId: (queryId: string) => Promise<StoredQuery | null>,

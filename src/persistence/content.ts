@@ -14,7 +14,7 @@ const INLINE_BYTES = 1024;
 /** Larger values are not compared with their previous version. */
 const DELTA_BYTES = 1 << 20;
 const READ_AT_ONCE = 200;
-/** Long values are in pieces: no statement is long, and no row. */
+/** Long values are stored in pieces, so that no statement and no row is long. */
 const PIECE_BYTES = 256 * 1024, SENT_AT_ONCE = 16;
 const PUT_LONG = `INSERT INTO long_value AS v (hash) VALUES ($1) ON CONFLICT (hash) DO UPDATE SET hash = v.hash
 RETURNING (xmax = 0) AS is_new`;
@@ -42,8 +42,8 @@ export class Content {
     this.db = db;
   }
 
-  /** The cell for a text: the text itself, or a reference if it is long, looks like one, or has a NUL (at which
-   * `node:sqlite` cuts off a text that it reads). */
+  /** Returns the cell for a text: the text itself, or a reference. It is a reference if the text is long, looks like
+   * one, or has a NUL, at which `node:sqlite` cuts off a text. */
   async putText(text: string): Promise<string> {
     const odd = text.startsWith(PREFIX) || text.includes("\0");
     const { textBytes } = this.db.dialect;
@@ -60,12 +60,12 @@ export class Content {
     return await (hasDifferences ? this.#put(bytes, before) : this.#putLong(bytes));
   }
 
-  /** The same for bytes that are part of a text, which would make it long. */
+  /** Stores bytes that are part of a text and would make it long. */
   async putApart(bytes: Uint8Array, before: Uint8Array | string | null = null): Promise<Uint8Array | string> {
     return bytes.length <= INLINE_BYTES ? bytes : await this.#put(bytes, before);
   }
 
-  /** Preloads what these cells refer to, in few queries; `text` and `bytes` then return it. */
+  /** Preloads the contents that these cells refer to, in few queries; `text` and `bytes` then return them. */
   async load(cells: Iterable<unknown>): Promise<void> {
     const wanted = new Set<string>();
     for (const cell of cells) {
@@ -81,7 +81,7 @@ export class Content {
     }
   }
 
-  /** The bytes as stored, without a check of their hash. */
+  /** Returns the bytes as stored, without checking their hash. */
   async #read(hashes: readonly string[]): Promise<Map<string, Uint8Array<ArrayBuffer>>> {
     const rows = await this.#rows(hashes);
     const deltas = rows.filter(({ encoding }) => encoding === "delta");
@@ -97,7 +97,7 @@ export class Content {
     for (const hash of hashes) {
       if (found.has(hash)) continue;
       const pieces = await this.db.run("SELECT bytes FROM long_value_piece WHERE hash = $1 ORDER BY position", [hash]);
-      // The column has bytes.
+      // Bytes are stored in the column.
       if (pieces.length > 0) found.set(hash, joinBytes(pieces.map(({ bytes }) => bytes as Uint8Array)));
     }
     return found;
@@ -116,26 +116,26 @@ export class Content {
     return found;
   }
 
-  /** The text of a loaded cell. */
+  /** Returns the text of a loaded cell. */
   text(cell: string): string {
     return cell.startsWith(PREFIX) ? decode(this.#loaded(cell)) : cell;
   }
 
-  /** The bytes of a loaded cell; the same object for the same reference. */
+  /** Returns the bytes of a loaded cell; the same object for the same reference. */
   bytes(cell: Uint8Array | string): Uint8Array<ArrayBuffer> {
     if (typeof cell === "string") return this.#loaded(cell);
     if (cell.length <= INLINE_BYTES) return owned(cell);
     return this.#loaded(this.adopt(cell));
   }
 
-  /** Keeps bytes that are in their column as if they were in `content`. Returns the reference. */
+  /** Treats bytes of a column as if they were in `content`. Returns the reference. */
   adopt(bytes: Uint8Array): string {
     const hash = hashOf(bytes);
     if (!this.#known.get(hash)) this.#known.set(hash, owned(bytes));
     return PREFIX + hash;
   }
 
-  /** Whether something is loaded. */
+  /** Whether a content is loaded. */
   has(hash: string): boolean {
     return this.#known.has(hash);
   }
@@ -161,14 +161,14 @@ export class Content {
   }
 
   /** All differences refer to one base, so that reading takes one step. Once they are together as long as the base, a
-   * new base is stored. That keeps the size of n versions near the minimum. */
+   * new base is stored. The size of n versions thus stays near the minimum. */
   async #putDelta(hash: string, bytes: Uint8Array, before: string): Promise<boolean> {
     if (bytes.length > DELTA_BYTES) return false;
     const [row] = await this.#rows([before.slice(PREFIX.length)]);
     if (row === undefined || row.hash === hash) return row !== undefined;
     if (row.encoding === "chunks" && !await this.#isSmall(pieceHashes(row.bytes))) return false;
     const base = row.base ?? row.hash;
-    // A base with another hash would do as well: the result is verified against its own hash.
+    // A base with another hash works too: the result is verified against its own hash.
     const from = (await this.#read([base])).get(base);
     if (from === undefined) return false;
     const delta = deltaOf(from, bytes);
@@ -197,14 +197,14 @@ export class Content {
     await insertContent(this.db, { ...NO_DELTA, hash, encoding: "chunks", bytes: list });
   }
 
-  /** Stores a value in a table of PostgreSQL whose rows go with the last row that refers to them. */
+  /** Stores a value in a PostgreSQL table whose rows are removed with the last row that refers to them. */
   async #putLong(bytes: Uint8Array): Promise<string> {
     const hash = hashOf(bytes);
-    // The row is locked either way, so that no other transaction removes it.
+    // The row is locked in either case, so that no other transaction removes it.
     const [row] = await this.db.run(PUT_LONG, [hash]);
     for (let from = 0, at = 0; row?.["isNew"] && from < bytes.length; from += PIECE_BYTES, at++) {
       const piece = [hash, at, bytes.subarray(from, from + PIECE_BYTES)];
-      // Some are on their way at a time.
+      // A limited number of pieces is under way at a time.
       if (at % SENT_AT_ONCE === 0) await this.db.run(PUT_PIECE, piece);
       else await this.db.store(PUT_PIECE, piece);
     }
@@ -230,7 +230,7 @@ function hashOf(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex");
 }
 
-/** Undefined if damaged JSON or steps cannot be used. */
+/** Returns undefined if damaged JSON or steps cannot be used. */
 function attempt<T>(work: () => T): T | undefined {
   try {
     return work();
@@ -239,7 +239,7 @@ function attempt<T>(work: () => T): T | undefined {
   }
 }
 
-/** Keeps a byte order mark at the start: it belongs to the text. */
+/** Keeps a byte order mark at the start, because it belongs to the text. */
 function decode(bytes: Uint8Array): string {
   return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
 }
@@ -263,16 +263,15 @@ export function checkOf(bytes: Uint8Array): ValueCheck {
   return bytes.length === 0 || bytes.length > INLINE_BYTES ? {} : { crc: crc32(bytes) };
 }
 
-/** Throws `Damage` for a value that is not what was stored. */
+/** Throws `Damage` if a value differs from the stored one. */
 export function compareValue(bytes: Uint8Array, { crc }: ValueCheck, what: string): void {
   if (crc !== undefined && crc32(bytes) !== crc) throw new Damage(`${what} is not what was stored`);
 }
 
 type PieceRow = Pick<DatabaseSchema["content"], "hash" | "encoding" | "bytes">;
 
-/** Stores a text in `content` piece by piece, so that memory holds one piece at a time. Returns the reference of the
- * whole. With `claimedAt`, what is stored is claimed from the same moment on until `releaseClaim`: nothing that is
- * erased meanwhile has it. */
+/** Stores a text in `content`, with one piece in memory at a time. Returns the reference of the whole. With
+ * `claimedAt`, the text is claimed at once until `releaseClaim`, so that no erasure removes it meanwhile. */
 export async function putLarge(
   db: Database,
   pieces: AsyncIterable<Uint8Array>,
@@ -281,7 +280,7 @@ export async function putLarge(
   const whole = createHash("sha256");
   const hashes: string[] = [];
   const put = newId();
-  // The same bytes may be stored in another encoding, but readers of this one support only raw pieces in a list.
+  // The same bytes may be stored in another encoding, but a reader of lists supports only raw pieces.
   const insert = async (row: PieceRow, others: readonly DatabaseSchema["content"]["encoding"][]) => {
     if (claimedAt === undefined) return await insertPiece(db, row, others).execute();
     const claim = { put, reference: PREFIX + row.hash, claimedAt };
@@ -330,18 +329,18 @@ interface Named {
   readonly large: string;
 }
 
-/** Ends one claim on a text, in the transaction that stores a row that refers to it. */
+/** Ends one claim on a text, in the transaction that stores a row with a reference to it. */
 export async function releaseClaim(tx: Database, { name, large }: Named): Promise<void> {
   const hash = large.slice(PREFIX.length);
-  // Claims end by themselves after a day.
+  // Claims expire after a day.
   const stored = await tx.selectFrom("content").select("hash").where("hash", "=", hash).executeTakeFirst();
   if (!stored) throw new BusyError(`Cannot store ${name}: its text was erased meanwhile, send the request again`);
   const oldest = tx.selectFrom("claim").select("put").where("reference", "=", large).orderBy("put").limit(1);
   await tx.deleteFrom("claim").where("reference", "=", large).where("put", "=", oldest).execute();
 }
 
-/** The pieces of such a text in order, each read on demand. Throws `Damage` before it yields a piece whose hash is
- * wrong, and after the last piece if the hash of the whole is wrong. */
+/** Yields the pieces of a large text in order, each read on demand. Throws `Damage` before it yields a piece with a
+ * wrong hash, and after the last piece if the hash of the whole is wrong. */
 export async function* largePieces(db: Database, large: string): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   const expected = large.slice(PREFIX.length);
   const { encoding, bytes } = await read(db, expected);
@@ -377,36 +376,36 @@ export async function encodingOf(db: Database, reference: string): Promise<"raw"
   return row?.encoding ?? null;
 }
 
-/** The bytes of a content, verified, a piece at a time. */
+/** Yields the verified bytes of a content, a piece at a time. */
 export async function* contentPieces(db: Database, reference: string): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   const encoding = await encodingOf(db, reference);
   if (encoding === "delta" || encoding === null) {
-    // A long value of PostgreSQL is elsewhere.
+    // PostgreSQL keeps long values in another table.
     const content = new Content(db);
     await content.load([reference]);
     yield content.bytes(reference);
   } else yield* largePieces(db, reference);
 }
 
-/** One step from a base to a value: `length` bytes of the base starting at `from`, then `literal` bytes. */
+/** A step from a base to a value: `length` bytes of the base starting at `from`, then `literal` bytes. */
 type Step = readonly [from: number, length: number, literal: number];
 
-/** The difference between a value and the value that it was made from. */
+/** The difference between a value and its previous version. */
 interface Delta {
   readonly steps: readonly Step[];
   /** The literals of all steps, concatenated. */
   readonly literals: Uint8Array<ArrayBuffer>;
 }
 
-/** This many equal bytes count as the same place. */
+/** This many equal bytes count as a match. */
 const ANCHOR = 16;
-/** The base is searched at these distances behind a difference: a few changed bytes, a changed entry, a removed
+/** After a difference, the base is searched at these distances: for a few changed bytes, a changed entry, a removed
  * one. */
 const SKIPS = [0, 1, 2, 3, 4, 8, 16, 32, 64, 128, 256];
 const MAX_STEPS = 24;
 
-/** The difference, or null if it is not much smaller than the value. Finds additions and changes in a few places, which
- * is how a value typically changes from block to block. */
+/** Returns the difference, or null if it is not much smaller than the value. It finds additions and changes in a few
+ * places, the typical changes from block to block. */
 export function deltaOf(base: Uint8Array, value: Uint8Array): Delta | null {
   const from = view(base), to = view(value);
   const most = value.length >> 2;
@@ -463,7 +462,7 @@ function same(
   return from.subarray(i, i + step).equals(to.subarray(j, j + step));
 }
 
-/** Finds where base and value continue alike: the nearest place after `i` that also occurs in the value after `j`. */
+/** Finds the next match: the nearest place after `i` whose bytes also occur in the value after `j`. */
 function anchorAfter(
   from: Buffer,
   to: Buffer,
@@ -473,7 +472,7 @@ function anchorAfter(
   for (const skip of SKIPS) {
     const start = i + skip;
     if (start + ANCHOR > from.length) {
-      // If the tail of the base is shorter than an anchor, it counts as one at the very end of the value.
+      // If the tail of the base is shorter than an anchor, it counts as an anchor at the very end of the value.
       const tail = from.subarray(start);
       const at = to.length - tail.length;
       if (tail.length > 0 && at >= j && to.subarray(at).equals(tail)) return { i: start, j: at };
@@ -501,13 +500,13 @@ export function stepsOf(steps: string | null): Delta["steps"] {
 
 const MIN = 4 * 1024;
 const MAX = 64 * 1024;
-/** 14 bits must be zero at a boundary: pieces of about 20 KiB on average. These are the top bits, which depend on the
- * last 32 bytes; the low bits depend on the last few only. */
+/** 14 bits must be zero at a boundary, which gives pieces of about 20 KiB on average. These are the top bits, which
+ * depend on the last 32 bytes; the low bits depend on the last few only. */
 const MASK = 0xfffc0000;
 const GEAR = gearTable();
 
-/** Cuts bytes into pieces at boundaries that depend only on the bytes around them (a gear hash). An insertion or an
- * addition thus changes only the pieces near it. The pieces are views and join to the input. */
+/** Cuts bytes into pieces at boundaries that depend only on the bytes around them (a gear hash). An insertion thus
+ * changes only the pieces near it. The pieces are views, and together they are the input. */
 export function chunks(bytes: Uint8Array): Uint8Array[] {
   const pieces: Uint8Array[] = [];
   let start = 0;
@@ -522,7 +521,7 @@ export function chunks(bytes: Uint8Array): Uint8Array[] {
 function boundary(bytes: Uint8Array, start: number): number {
   const limit = Math.min(start + MAX, bytes.length);
   let hash = 0;
-  // The window holds only the piece's own bytes long before MIN, so the 32 bytes before it suffice.
+  // The window is full of the piece's own bytes long before MIN, so starting 32 bytes before it suffices.
   for (let i = start + MIN - 32; i < limit; i++) {
     hash = ((hash << 1) + (GEAR[bytes[i] ?? 0] ?? 0)) >>> 0;
     if (i >= start + MIN && (hash & MASK) === 0) return i + 1;
@@ -530,7 +529,7 @@ function boundary(bytes: Uint8Array, start: number): number {
   return limit;
 }
 
-/** 256 fixed random words (xorshift32). They must never change, or pieces of old and new values would no longer
+/** Returns 256 fixed random words (xorshift32). They must never change, or pieces of old and new values would no longer
  * match. */
 function gearTable(): Uint32Array {
   const table = new Uint32Array(256);

@@ -54,7 +54,7 @@ export class ConversationRows {
       await tx.lock(`chat ${facts.channel} ${facts.externalId}`);
       return await externalIn(tx, facts) === null ? await this.#insert(tx, facts) : null;
     });
-    return made ?? await this.findExternal(facts) ?? await this.ensure(facts); // it was deleted in the meantime
+    return made ?? await this.findExternal(facts) ?? await this.ensure(facts); // the other one was deleted in the meantime
   }
 
   async findExternal(chat: ExternalChat): Promise<Branch | null> {
@@ -133,7 +133,7 @@ export async function findBranch(db: Database, conversationId: string): Promise<
   const souls = await idsWith(db, { table: "conversationSoul", prefix: from });
   if (souls.length === 1) return (await newestBranchesOf(db, souls))[0] ?? null;
   if (souls.length > 1) return null;
-  // Branches of child queries cannot be found by their ids.
+  // Branches of sub-queries cannot be found by their ids.
   const where = sql<boolean>`${db.dialect.jsonText("t.metadata", "child")} IS NULL`;
   const ids = await idsWith(db, { table: "conversationState", prefix: from, where });
   if (ids.length !== 1) return null;
@@ -155,7 +155,7 @@ export async function branchTree(db: Database, conversationId: string): Promise<
   });
 }
 
-/** The newest branches of these conversations, in the order of `ids`. */
+/** Returns the newest branches of these conversations, in the order of `ids`. */
 async function newestBranchesOf(db: Database, ids: readonly string[]): Promise<readonly Branch[]> {
   const found = await readBranches(db, await newestBranches(db).where("c.id", "in", ids).execute());
   const branches = new Map(found.map((branch) => [branch.conversationId, branch]));
@@ -166,8 +166,8 @@ async function newestBranchesOf(db: Database, ids: readonly string[]): Promise<r
   });
 }
 
-/** These conversations with their newest branch and the status of each branch's newest query, which is the running one
- * if any. */
+/** Returns these conversations with their newest branch, and the status of each branch's newest query. A running query
+ * is always the newest. */
 async function branchesWithQueries(
   db: Database,
   ids: readonly string[],
@@ -194,7 +194,7 @@ async function branchesWithQueries(
   }));
 }
 
-/** Each conversation with its newest branch, without those of child queries. */
+/** Selects each conversation with its newest branch, ignoring branches of sub-queries. */
 function newestBranches(db: Database) {
   return allBranches(db).where((on) =>
     on(
@@ -207,7 +207,7 @@ function newestBranches(db: Database) {
   );
 }
 
-/** Every branch except those of child queries. */
+/** Selects every branch except branches of sub-queries. */
 function allBranches(db: Database) {
   return db.selectFrom("conversationSoul as c")
     .innerJoin("conversationState as b", "b.conversationSoulId", "c.id")
@@ -297,7 +297,7 @@ export function setTitle(db: Database, { branchId, title }: { branchId: string; 
   });
 }
 
-/** The cells of a branch with this metadata that give it the title of its first request; none if it has a title. */
+/** Returns the cells that give a branch the title of its first request; none if it has a title. */
 export async function titleFromRequest(
   content: Content,
   { metadata, text }: { readonly metadata: string | null; readonly text: string },
@@ -348,10 +348,11 @@ async function externalIn(db: Database, { channel, externalId }: ExternalChat): 
   return found?.id ?? null;
 }
 
-/** `ConversationMaintenance.deleteConversation`. What its rows referred to is noted in the same transaction. */
+/** Implements `ConversationMaintenance.deleteConversation`. The contents of its rows are noted for erasure in the same
+ * transaction. */
 export function removeConversation(db: Database, conversationId: string): Promise<void> {
   return db.write(async (tx) => {
-    // No query begins meanwhile.
+    // The lock keeps a query from beginning meanwhile.
     await tx.selectFrom("conversationState").select("id").where("conversationSoulId", "=", conversationId)
       .forNoKeyUpdate().execute();
     if (await runningQuery(tx, conversationId) !== null) {
@@ -399,7 +400,7 @@ export function readTurns(db: Database, branchId: string): Promise<readonly Quer
   });
 }
 
-/** The running query of the user; child queries run within it. */
+/** Returns the running query of the user; sub-queries run within it. */
 export async function runningQuery(db: Database, conversationId: string): Promise<string | null> {
   const found = await db.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
     .innerJoin("conversationState as b", "b.id", "q.conversationStateId")
@@ -409,7 +410,7 @@ export async function runningQuery(db: Database, conversationId: string): Promis
   return found?.id ?? null;
 }
 
-/** The runs that a segment shows, with the number of their shown iterations. */
+/** Returns the runs that a segment shows, with the number of their shown iterations. */
 async function turnsOf(tx: Database, segment: BranchSegment): Promise<readonly QueryIterations[]> {
   return await tx.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
     .leftJoin(

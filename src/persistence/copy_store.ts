@@ -27,7 +27,7 @@ interface Side {
   readonly db: Database;
   readonly location: string;
   readonly toStoreError: (error: unknown, location: string) => unknown;
-  /** Puts a finished copy in its place. */
+  /** Moves a finished copy to its final name. */
   readonly finish?: () => Promise<void>;
 }
 
@@ -89,7 +89,7 @@ async function openSource({ from }: CopyStoreOptions): Promise<Side> {
   });
 }
 
-/** A file appears under its name when it is complete. */
+/** A file gets its name only when it is complete. */
 async function openTarget({ to }: CopyStoreOptions): Promise<Side> {
   if (await stat(to).then(() => true, () => false)) {
     throw new UsageError(`Cannot copy to ${to}: it already exists, choose another path`);
@@ -108,7 +108,7 @@ async function openFile(path: string, location: string): Promise<Side> {
   return { db: new SqliteDatabase(connection, { transactions, tenant: null }), location, toStoreError };
 }
 
-/** Leaves damage to the source, from which everything is read. */
+/** Leaves damage to the source, whose side reads everything. */
 function unlessDamage(toStoreError: Side["toStoreError"]): Side["toStoreError"] {
   return (error, location) => error instanceof Damage ? error : toStoreError(error, location);
 }
@@ -132,7 +132,7 @@ interface CopyWork extends Pick<DatabaseCopyRequest, "signal" | "onProgress"> {
   readonly to: Database;
 }
 
-/** Copies all rows from a mark on, compares every row with its source, and makes the copy usable. Returns the number of
+/** Copies all rows after a mark, compares every row with its source, and makes the copy usable. Returns the number of
  * rows. */
 async function copyRows(start: CopyMark, work: CopyWork): Promise<number> {
   const counts = new Map<UserTable, number>();
@@ -196,13 +196,13 @@ function stopIf({ aborted }: AbortSignal): void {
   if (aborted) throw new Cancelled("Cancelled; the same command continues the copy");
 }
 
-/** Makes what the database computes from all rows. */
+/** Updates everything that the database computes from all rows. */
 async function finish(tx: Database): Promise<void> {
   await tx.dialect.afterCopy(tx);
   await endCopy(tx);
 }
 
-/** Up to where the rows of a table have been copied. */
+/** The position up to which rows have been copied. */
 interface CopyMark {
   /** An index into the tables. */
   readonly table: number;
@@ -238,8 +238,8 @@ async function beginCopy(
   });
 }
 
-/** Records progress together with the rows, in their transaction. Throws `UsageError` if another process did so
- * since. */
+/** Records progress in the transaction of the copied rows. Throws `UsageError` if another process has copied in the
+ * meantime. */
 async function advance(
   tx: Database,
   { before, now }: { readonly before: CopyMark; readonly now: CopyMark },
@@ -249,7 +249,7 @@ async function advance(
   if (numAffectedRows !== 1n) throw new UsageError("Cannot copy: another process copies into the same database");
 }
 
-/** Makes the database one that can be used. */
+/** Marks the database as complete, so that it can be used. */
 async function endCopy(tx: Database): Promise<void> {
   await sql`DROP TABLE copy_progress`.execute(tx);
 }
@@ -261,18 +261,18 @@ async function refuseRows(tx: Database, location: string): Promise<void> {
   }
 }
 
-/** The cells by which a row is found, in the order of its table; empty before the first row. */
+/** The cells that identify a row, in the order of its table; empty before the first row. */
 type Place = readonly (string | number)[];
 type Row = Readonly<Record<string, unknown>>;
 
-/** A row with its texts and values in full, as it is the same in every database. */
+/** A row with its texts and values in full, the same in every database. */
 interface PlainRow {
   readonly cells: Row;
-  /** A text that is too large to be in memory as a whole: its reference. */
+  /** The reference of a text that is too large for memory. */
   readonly large: string | null;
 }
 
-/** A row of a table, whose texts and values in `content` are read on demand. */
+/** A row of a table; its texts and values in `content` are read on demand. */
 interface CopiedRow {
   readonly place: Place;
   plain(): Promise<PlainRow>;
@@ -284,7 +284,7 @@ interface Page {
   readonly most: number;
 }
 
-/** The number of bytes of rows in memory at a time, unless one row is longer. */
+/** The rows in memory at a time have this many bytes, unless one row is longer. */
 const PAGE_BYTES = 8 << 20;
 
 /** Reads the next rows of a table. */
@@ -299,7 +299,7 @@ async function readRows(db: Database, { table, after, most }: Page): Promise<rea
   }));
 }
 
-/** Returns the number of rows to read at once; at least one. */
+/** Returns the number of rows to read at once, at least one. */
 async function rowsAtOnce(db: Database, { table, after, most }: Page): Promise<number> {
   const { columns, from } = pageOf(table, after);
   const long = columnsOfKind(table, "searched", "long", "json", "bytes", "jsonBytes").map(snakeCase);
@@ -358,7 +358,7 @@ function largeOf(metadata: string): string | null {
   return large ?? null;
 }
 
-/** Stores rows that were read from another database, with what they refer to. */
+/** Stores rows that were read from another database, with the contents that they refer to. */
 async function writeRows(
   rows: readonly CopiedRow[],
   { table, from, to }: { readonly table: UserTable; readonly from: Database; readonly to: Database },
@@ -371,7 +371,7 @@ async function writeRows(
       cells["result"] = to.dialect.largeCell(await putLarge(to, largePieces(from, row.large)));
     }
     await copyContents(row, { from, to });
-    // The rows have the columns of the table that they were read from.
+    // The rows have the columns of their own table.
     await insertRow(to, table, cells as never);
   }
 }
@@ -391,7 +391,7 @@ async function storedCells(
   return stored;
 }
 
-/** The cell of the version of a variable before this one, so that only the difference is stored. */
+/** Returns the cell of a variable's previous version, so that only the difference is stored. */
 async function before(db: Database, cells: PlainRow["cells"], column: string): Promise<Uint8Array | string | null> {
   const { version, expressionSoulId } = cells;
   if (!db.dialect.hasDifferences || column !== "result" || typeof version !== "number" || version === 0) return null;
@@ -402,8 +402,8 @@ async function before(db: Database, cells: PlainRow["cells"], column: string): P
 
 const REFERENCE = /sha256:[0-9a-f]{64}/g;
 
-/** Copies what the texts of a row refer to, such as images. A text that only looks like it contains a reference also
- * copies that content. */
+/** Copies the contents that the texts of a row refer to, such as images. A text that only seems to contain a reference
+ * copies that content too. */
 async function copyContents(
   row: PlainRow,
   { from, to }: { readonly from: Database; readonly to: Database },
@@ -411,7 +411,7 @@ async function copyContents(
   for (const reference of referencesOf(row)) await copyContent(reference, { from, to });
 }
 
-/** The contents that the texts of a row refer to, each once; some may not exist. */
+/** Returns the contents that the texts of a row refer to, each once; some may not exist. */
 function referencesOf({ cells }: PlainRow): ReadonlySet<string> {
   const found = new Set<string>();
   for (const cell of Object.values(cells)) {
@@ -428,8 +428,8 @@ async function copyContent(
   await putLarge(to, contentPieces(from, reference));
 }
 
-/** Compares the next rows of a table with those of the other database, with their texts and values, each of which is
- * read and compared with its hash. Returns them. Throws `StoreError` where they differ. */
+/** Compares the next rows of a table with the rows of the other database. Their texts and values are read and compared
+ * with their hashes. Returns the rows. Throws `StoreError` where they differ. */
 async function verifyRows(
   { from, to }: { readonly from: Database; readonly to: Database },
   page: Parameters<typeof readRows>[1],
@@ -446,7 +446,7 @@ async function verifyRows(
     for (const reference of [...referencesOf(row), ...(row.large === null ? [] : [row.large])]) {
       if (await encodingOf(from, reference) === null) continue;
       await ofCopy(async () => {
-        // Reading it compares it with its hash.
+        // Reading a content verifies its hash.
         for await (const _piece of contentPieces(to, reference));
       });
     }
@@ -454,7 +454,7 @@ async function verifyRows(
   return rows;
 }
 
-/** The error for a copy that differs from its source. */
+/** Returns the error for a copy that differs from its source. */
 function unlike(what: string): StoreError {
   return new StoreError(
     `Cannot finish the copy: ${what} is another one in the source, which was changed since the copy began; ` +
@@ -463,7 +463,7 @@ function unlike(what: string): StoreError {
   );
 }
 
-/** Reads the copy. Throws `StoreError` if it is damaged: all other damage is that of the source. */
+/** Reads the copy. Throws `StoreError` if the copy is damaged; all other damage is damage of the source. */
 async function ofCopy<T>(read: () => Promise<T>): Promise<T> {
   try {
     return await read();

@@ -22,17 +22,16 @@ export interface RowChange {
   readonly changes: ResultRow;
 }
 
-/** A run, as it was read. */
+/** The state of a run when it was read. */
 export interface HeldRun {
   readonly id: string;
-  /** `DatabaseDialect.holderOf`. */
+  /** The result of `DatabaseDialect.holderOf`. */
   readonly holder: string | null;
-  /** `DatabaseDialect.versionOf`. */
+  /** The result of `DatabaseDialect.versionOf`. */
   readonly version?: string | null;
 }
 
-/** Queries run on a database or on a transaction in it. Only the code of the two databases knows which database it
- * is. */
+/** A database, or a transaction in it; queries run on both. Only the code of the two databases knows which one it is. */
 export abstract class Database extends Kysely<DatabaseSchema> {
   abstract readonly dialect: DatabaseDialect;
   /** The tenant whose rows are visible; null for all tenants. */
@@ -42,28 +41,28 @@ export abstract class Database extends Kysely<DatabaseSchema> {
     super({ dialect });
   }
 
-  /** The tenant of what is created. */
+  /** The tenant of new rows. */
   get ownTenant(): string {
     return this.tenant ?? DEFAULT_TENANT;
   }
 
-  /** The same database as another tenant sees it. */
+  /** Returns the same database as another tenant sees it. */
   abstract of(tenant: string | null): Database;
   /** Runs SQL that a Kysely builder has compiled and returns its rows. */
   abstract run(sql: string, parameters: readonly unknown[]): readonly ResultRow[] | Promise<readonly ResultRow[]>;
-  /** Runs a statement whose rows nobody needs. A transaction need not wait for it: if it fails, so does what follows it
-   * there, with the same error. */
+  /** Runs a statement without reading its rows. A transaction need not wait for it: if it fails, everything after it in
+   * the transaction fails with the same error. */
   abstract store(sql: string, parameters: readonly unknown[]): void | Promise<void>;
   /** Inserts a row; a transaction need not wait for it either. */
   abstract insert(table: string, cells: ResultRow): void | Promise<void>;
-  /** Changes cells of the row with an id, in the same way. */
+  /** Changes cells of the row with an id; a transaction need not wait for it either. */
   abstract update(table: string, change: RowChange): void | Promise<void>;
-  /** Runs a transaction that writes: all of `work` is stored when this resolves, nothing of it when it rejects. It may
-   * run more than once, so it must not depend on what it did before. */
+  /** Runs a transaction that writes: when this resolves, all of `work` is stored; when it rejects, none of it. `work`
+   * may run more than once, so it must not depend on earlier attempts. */
   abstract write<T>(work: (tx: Database) => Promise<T>): Promise<T>;
 
-  /** The same for what a run of this process stores: the run must be read with `versionOf`. Nothing is stored if it has
-   * changed since, so that its reads need no locks. */
+  /** Runs a transaction that writes for a run of this process; the run must be read with `versionOf`. Nothing is stored
+   * if the run has changed since, so that its reads need no locks. */
   writeRun<T>(work: (tx: Database) => Promise<T>): Promise<T> {
     return this.write(work);
   }
@@ -71,7 +70,7 @@ export abstract class Database extends Kysely<DatabaseSchema> {
   /** Runs reads on one snapshot. */
   abstract read<T>(work: (tx: Database) => Promise<T>): Promise<T>;
 
-  /** The same for reads that take long: on a connection of their own, if this database can have another one. */
+  /** Runs long reads on one snapshot, if possible on their own connection. */
   readBeside<T>(work: (tx: Database) => Promise<T>): Promise<T> {
     return this.read(work);
   }
@@ -79,78 +78,78 @@ export abstract class Database extends Kysely<DatabaseSchema> {
   /** Makes other transactions that lock the same name wait for the end of this one. */
   abstract lock(name: string): Promise<void>;
 
-  /** Throws `TakenOverError` if this process ran it as a node and another node has taken it. With a version, what is
-   * stored from now on depends on it. */
+  /** Throws `TakenOverError` if this process ran it as a node and another node has taken it. With a version, everything
+   * stored from now on depends on that version. */
   checkHolder(_run: HeldRun): void {}
 
-  /** This process has stored the end of a run. */
+  /** Called when this process has stored the end of a run. */
   ended(_queryId: string): void {}
 
   /** Stores pending writes and closes the connection. */
   abstract close(): Promise<void>;
 }
 
-/** Statements differ between the databases only in these parts. There is one object for each. */
+/** The parts of statements that differ between the databases. Each database has one object. */
 export interface DatabaseDialect {
-  /** The longest text, and the longest value, that is in its column and not in `content`. */
+  /** The limit for a text or value that is stored in its column and not in `content`. */
   readonly textBytes: number;
   readonly valueBytes: number;
-  /** The longest content that is not divided into pieces. */
+  /** The limit for content that is not divided into pieces. */
   readonly contentBytes: number;
-  /** Whether a new version of a value is stored as the difference to the one before; otherwise as a long value. */
+  /** Whether a new version of a value is stored as the difference to the previous one; otherwise as a long value. */
   readonly hasDifferences: boolean;
-  /** Whether a row that exists is locked only if it is changed: nobody must remove it before it is used. */
+  /** Whether only a change locks an existing row; a row that is about to be used must then be locked against removal. */
   readonly locksByChange: boolean;
   readonly search: SearchDialect;
   readonly erasure: ErasureDialect;
 
-  /** Whether an expression is this tenant. */
+  /** Whether an expression equals this tenant. */
   isTenant(expression: string, tenant: string): RawBuilder<boolean>;
-  /** The text of a cell, which may be in `content`. */
+  /** Returns the text of a cell, which may be in `content`. */
   wholeText(cell: string): RawBuilder<string | null>;
-  /** The text at a key of the JSON in a cell, which may be in `content`; NULL if there is none. */
+  /** Returns the text at a key of the JSON in a cell, which may be in `content`; NULL if there is none. */
   jsonText(cell: string, key: string): RawBuilder<string | null>;
   /** Whether the JSON in a column has this value at a path; true and 1 differ, and so do null and a missing value. */
   hasJson(column: string, path: readonly string[], value: string | number | boolean | null): RawBuilder<boolean>;
   /** Whether the text of a column is in a JSON list. */
   isListed(column: string, json: string): RawBuilder<SqlBool>;
-  /** The length in bytes of a column, in SQL. */
+  /** Returns SQL for the length in bytes of a column. */
   byteLength(column: string): string;
-  /** Whether a text refers to content, in SQL. */
+  /** Returns SQL for whether a text refers to content. */
   mentionsContent(column: string): string;
-  /** The id of the chat that a conversation has. */
+  /** Returns the id of the chat that a conversation has. */
   externalId(conversation: string): RawBuilder<string | null>;
-  /** The cell of a value for a text that `putLarge` stored. */
+  /** Returns the cell of a value for a text that `putLarge` stored. */
   largeCell(reference: string): string | null;
   /** Selects the row with the highest version of each group of rows `e`, with these columns and `version`. */
   newestVersions(
     rows: { readonly by: string; readonly columns: string; readonly from: RawBuilder<unknown> },
   ): RawBuilder<unknown>;
 
-  /** The node that has a run, and under which epoch, for the statement that reads the run at the beginning of each of
-   * its writes: if it is locked, no node takes it until the transaction ends. `id` is the column with its id. */
+  /** Returns the node that has a run, and its epoch. Each write of a run begins by reading the run with it: if the run
+   * is locked, no node takes it until the transaction ends. `id` is the column with its id. */
   holderOf(id: string, isLocked?: boolean): RawBuilder<string | null>;
-  /** The version of the row of a run, which is read as `run`. */
+  /** Returns the version of the row of a run, which is read as `run`. */
   versionOf(run: string): RawBuilder<string | null>;
-  /** Whether no node has accepted a run, or will continue it. */
+  /** Whether no node has accepted a run or will continue it. */
   hasNoJob(run: string): RawBuilder<boolean>;
-  /** Whether a run of this branch is one that another node will continue if its own is lost. */
+  /** Whether another node will continue a run of this branch if its own node is lost. */
   hasRunningJob(tx: Database, branchId: string): Promise<boolean>;
-  /** Requests with this key that nodes have accepted; their queries may not have begun. */
+  /** Returns requests with this key that nodes have accepted; their queries may not have begun. */
   keyedJobs(
     db: Database,
     key: string,
   ): Promise<readonly Pick<DatabaseSchema["requestKey"], "conversationStateId" | "queryStateId" | "fingerprint">[]>;
 
-  /** The activity number of the next conversation or query. */
+  /** Returns the activity number of the next conversation or query. */
   nextActivity(tx: Database): Promise<number>;
-  /** Gives a conversation with this activity the highest one. Writes nothing if it has that. */
+  /** Gives a conversation with this activity the highest number. Writes nothing if it has that already. */
   moveToFront(tx: Database, conversation: { readonly id: string; readonly activity: number }): Promise<void>;
-  /** Stores one thing, and in the same transaction another one. */
+  /** Stores two things in one transaction. */
   storeBoth(db: Database, first: Storing, second: Storing): Promise<void>;
-  /** Rows of this transaction may refer from now on to rows that it inserts later. */
+  /** From now on, rows of this transaction may refer to rows that it inserts later. */
   deferReferences(tx: Database): Promise<void>;
-  /** Makes what a database computes from all rows, after a copy. */
+  /** After a copy, updates everything that a database computes from all rows. */
   afterCopy(tx: Database): Promise<void>;
   /** Whether rows violate a rule of the schema. */
   breaksRule(error: unknown): error is Error;
@@ -159,45 +158,45 @@ export interface DatabaseDialect {
 type Storing = (db: QueryCreator<DatabaseSchema>) => { execute(): Promise<unknown> };
 
 export interface SearchDialect {
-  /** Whether a text that is found has the words as they are written. */
+  /** Whether a found text contains the words as they are written. */
   readonly isExact: boolean;
-  /** Whether its index has the texts of all tenants together. */
+  /** Whether the index holds the texts of all tenants together. */
   readonly isShared: boolean;
-  /** Returns what reads the terms of the index that have a token in them. */
+  /** Returns a reader of the index terms that contain a token. */
   termReader(db: Database): Promise<(token: string) => Promise<readonly string[]>>;
-  /** The texts `s` with all of these words. */
+  /** Selects the texts `s` with all of these words. */
   match(db: Database, words: SearchWords): SearchMatch;
-  /** The conditions for texts that have this word anywhere, for which all texts are read. */
+  /** Returns the conditions for texts that contain this word anywhere; all texts are read for them. */
   inside(db: Database, word: string): readonly RawBuilder<unknown>[];
-  /** The condition of all texts that may be read. */
+  /** Returns the condition for all texts that may be read. */
   all(db: Database): readonly RawBuilder<unknown>[];
 }
 
-/** The words of a search; `joined` has the terms of the index in which a token of a word is next to characters of
- * scripts that are written without spaces, by token, by word. */
+/** The words of a search. By word and by token, `joined` has index terms in which the token is next to characters of
+ * scripts without spaces. */
 export interface SearchWords {
   readonly words: ReadonlySet<string>;
   readonly joined: ReadonlyMap<string, ReadonlyMap<string, readonly string[]>>;
 }
 
 export interface SearchMatch {
-  /** Conditions and order of `s`, which is `search`. */
+  /** The conditions and the order of `s`, which is `search`. */
   readonly where: RawBuilder<unknown>;
   readonly order: RawBuilder<unknown>;
-  /** Whether the order is that of rank, for which every match is read. */
+  /** Whether matches are ordered by rank, which requires reading every match. */
   readonly isRanked: boolean;
 }
 
 interface ErasureDialect {
-  /** The hashes of the content that the rows of a conversation alone tell of, besides the JSON in their columns. */
+  /** Returns hashes of content that only the rows of a conversation name, outside of the JSON in their columns. */
   referencesOf(tx: Database, conversationId: string): Promise<readonly string[]>;
-  /** Content that no row names and that only runs of a conversation can have used. */
+  /** Returns content that no row names and that only runs of a conversation can have used. */
   orphansOf(tx: Database, conversationId: string): Promise<readonly string[]>;
-  /** Removes what no row refers to of this list. Returns how many entries of it are settled. */
+  /** Removes the unreferenced content of this list. Returns the number of settled entries. */
   erase(db: Database, work: ErasureWork): Promise<number>;
-  /** Removes a conversation, which `remove` does, so that nothing of it can be read any more. */
+  /** Removes a conversation with `remove`, so that nothing of it can be read any more. */
   removing<T>(tx: Database, conversationId: string, remove: () => Promise<T>): Promise<T>;
-  /** Removes a large text and its pieces, which nothing else has. */
+  /** Removes a large text and its own pieces. */
   dropLarge(
     db: Database,
     work: { readonly hash: string; readonly location: string; readonly busyMs: number },
@@ -210,13 +209,13 @@ export interface ErasureWork {
   readonly busyMs: number;
 }
 
-/** Stands for a value by name while its query is compiled. */
+/** Stands for a value by its name while a query is compiled. */
 class Parameter {
   constructor(readonly name: string) {}
 }
 
-/** A query whose values have names. Kysely builds it once for each kind of database, because that takes longer than
- * SQLite takes to run it, so `build` must not depend on the values themselves. */
+/** A query whose values have names. Kysely builds it once for each kind of database, because building takes longer than
+ * running it in SQLite. So `build` must not depend on the values themselves. */
 export function namedQuery<V extends object, R>(
   build: Build<V, R>,
 ): (db: Database, values: V) => Promise<readonly R[]> {
@@ -228,7 +227,7 @@ export function namedQuery<V extends object, R>(
   };
 }
 
-/** The same for a change whose rows nobody needs. */
+/** A change whose values have names and whose rows are not read; built once, like `namedQuery`. */
 export function namedChange<V extends object>(build: Build<V, unknown>): (db: Database, values: V) => Promise<void> {
   const bound = binder(build);
   return async (db, values) => {
@@ -253,7 +252,7 @@ function binder<V extends object>(build: Build<V, unknown>) {
 }
 
 function parametersFor<V extends object>(values: V): V {
-  // `build` only passes them on, and nothing but their names is read.
+  // `build` only passes the values on, so only their names are read.
   return Object.fromEntries(Object.keys(values).map((name) => [name, new Parameter(name)])) as unknown as V;
 }
 
@@ -308,24 +307,24 @@ export async function idsWith(
   return rows.map(({ id }) => id);
 }
 
-/** JSON for the database: lone surrogates and NUL are escaped, so every text in it is preserved exactly. */
+/** Encodes JSON for the database: lone surrogates and NUL are escaped, so that every text is preserved exactly. */
 export function toJson(value: Readonly<Record<string, unknown>> | readonly unknown[]): string {
   return JSON.stringify(value);
 }
 
-/** The object in a metadata cell. This folder is the only writer, so `T` is what it wrote. A field that an older
- * version did not write is missing, hence Partial. */
+/** Returns the object in a metadata cell. Only this folder writes it, so its fields have the types of `T`. A field that
+ * an older version did not write is missing, hence Partial. */
 export function fromJson<T extends object>(cell: string | null): Partial<T> {
   return cell === null ? {} : JSON.parse(cell) as Partial<T>;
 }
 
-/** Text for a column that is searched and never moved to `content`. Lone surrogates and NUL, which such a column cannot
- * return, become U+FFFD; the exact text is then kept in the row's metadata. */
+/** Returns text for a column that is searched and never moved to `content`. Lone surrogates and NUL, which such a
+ * column cannot return, become U+FFFD; the row's metadata then keeps the exact text. */
 export function searchText(text: string): string {
   return text.toWellFormed().replaceAll("\0", "\ufffd");
 }
 
-/** Data that was read differs from what was stored. The store turns it into a `StoreError` of kind corrupt. */
+/** Data differs from the data that was stored. The store turns it into a `StoreError` of kind corrupt. */
 export class Damage extends Error {
   override readonly name = "Damage";
 

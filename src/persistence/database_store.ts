@@ -49,11 +49,11 @@ import type {
 } from "./store.ts";
 import { readDependencies, VariableRows } from "./variables.ts";
 
-/** Stores of tenants that are kept. */
+/** The number of tenants whose stores are kept. */
 const MOST_VIEWS = 1000;
 
 export interface DatabaseStoreOptions {
-  /** The database as people know it. */
+  /** The database as shown to people. */
   readonly location: string;
   readonly now: () => number;
   readonly isAlive: IsAlive;
@@ -61,7 +61,7 @@ export interface DatabaseStoreOptions {
   readonly busyMs: number;
   readonly check: () => Promise<readonly string[]>;
   readonly fileFault: () => string;
-  /** The default checks the files. */
+  /** Finds the reason of a failed write; by default it checks the files. */
   readonly writeFault?: () => Promise<string>;
   readonly asNode?: Store["asNode"];
   /** Converts an error of the database to `StoreError`. */
@@ -75,7 +75,7 @@ interface Parts extends Pick<DatabaseStoreOptions, "location" | "now" | "isAlive
   readonly eraser: Eraser;
 }
 
-/** The store in a database, which it owns. */
+/** Opens the store in a database, which it owns. */
 export function databaseStore(db: Database, options: DatabaseStoreOptions): Store {
   const views = new BoundedMap<string | null, Store>(MOST_VIEWS);
   const all = db.tenant === null ? db : db.of(null);
@@ -89,7 +89,7 @@ export function databaseStore(db: Database, options: DatabaseStoreOptions): Stor
   return of(db.tenant);
 }
 
-/** The store as the tenant of `db` sees it. */
+/** Returns the store as the tenant of `db` sees it. */
 function viewOf(
   db: Database,
   { all, eraser, of, ...options }: DatabaseStoreOptions & Pick<Parts, "all" | "eraser"> & {
@@ -116,7 +116,7 @@ function viewOf(
     ...largeTextStore(parts, converted),
     ...guarded(guard, archive(parts)),
     ...{ check, fileFault, writeFault, asNode },
-    // Logging must not fail a query: what cannot be written is dropped.
+    // Logging must not fail a query: an entry that cannot be written is dropped.
     log: (...entries) => writeLogEntries(all, { entries, now: now() }).catch(() => undefined),
     close: async () => {
       await eraser.end();
@@ -258,7 +258,7 @@ function archive({ db }: Parts): Archive {
 type Converted = (error: unknown) => unknown;
 type Guard = <M extends (...args: never[]) => Promise<unknown>>(name: string, method: M) => M;
 
-/** Makes a method reject with `StoreError` if the database is the reason, and serve the tenant only. */
+/** Makes each method serve one tenant only, and reject with `StoreError` if the database fails. */
 function guardOf(converted: Converted, owners: Owners | null): Guard {
   return (name, method) => {
     const work = owners ? owners.checked(name, method) : method;
@@ -273,7 +273,7 @@ function guardOf(converted: Converted, owners: Owners | null): Guard {
   };
 }
 
-/** These methods, each with the guard under its name. */
+/** Returns these methods, each with the guard under its name. */
 function guarded<T extends { readonly [K in keyof T]: (...args: never[]) => Promise<unknown> }>(
   guard: Guard,
   methods: T,
@@ -292,8 +292,7 @@ type Methods = Omit<
   "location" | "tenant" | "states" | "of" | "asNode" | "check" | "fileFault" | "writeFault" | "log" | "close"
 >;
 type Kind = "conversation" | "branch" | "run" | "iteration";
-/** A rule locates ids of rows in the arguments of a method: the kind of row, the position, and the keys that lead
- * to the id. */
+/** Locates ids of rows in the arguments of a method: the kind of row, the position, and the keys that lead to the id. */
 type Rule = readonly (readonly [Kind, number, ...string[]])[];
 
 const BRANCH: Rule = [["branch", 0]];
@@ -303,8 +302,8 @@ const ITERATION: Rule = [["iteration", 0]];
 const OF_RUN: Rule = [["run", 0, "queryId"]];
 const BRANCH_AT: Rule = [...BRANCH, ["run", 1, "queryId"]];
 const STATE: Rule = [["branch", 0, "branchId"], ["iteration", 0, "iterationId"], ["run", 0, "queryId"]];
-/** These methods name no row to check: they look for rows and see only the tenant's, work for the whole process, or
- * name content by its hash. */
+/** Methods without ids to check: they search among the tenant's rows, work for the whole process, or name content by
+ * its hash. */
 const NONE: Rule = [];
 
 const RULES: Readonly<Record<keyof Methods | `states.${keyof StateStore}`, Rule>> = {
@@ -371,20 +370,20 @@ interface Named {
   readonly id: string;
 }
 
-/** Keeps methods that name rows from rows of other tenants: they get an id that no row has, as if the row did not
- * exist. */
+/** Keeps a tenant from reaching rows of other tenants: methods get an unused id instead, as if the row did not exist. */
 export class Owners {
   readonly #db: Database;
-  /** Whether a row is the tenant's, by its id; rows never change their tenant. */
+  /** Whether a row belongs to the tenant, by its id; rows never change their tenant. */
   readonly #known = new BoundedMap<string, boolean>(MOST_KNOWN);
-  /** The end of the last read of rows that were not known; null while there is none. */
+  /** The end of the last read of unknown rows; null while there is none. */
   #reading: Promise<void> | null = null;
 
   constructor(db: Database) {
     this.#db = db;
   }
 
-  /** The method of this name with its rule. Calls keep their order, also if rows have to be read for one of them. */
+  /** Wraps the method of this name with its rule. Calls keep their order, even if rows have to be read for one of
+   * them. */
   checked<M extends Method>(name: string, method: M): M {
     const rule: Rule | undefined = Reflect.get(RULES, name);
     if (rule === undefined) throw new Error(`Cannot serve ${name} to a tenant: it has no rule`);
@@ -414,13 +413,13 @@ export class Owners {
     await read;
   }
 
-  /** Remembers whose row it is. A row that does not exist may be made later, so nothing is remembered of it. */
+  /** Remembers the owner of a row. A missing row may be made later, so it is not remembered. */
   async #read({ kind, id }: Named): Promise<void> {
     const [row] = await TENANT_OF[kind](this.#db, { id });
     if (row) this.#known.set(id, row.tenant === this.#db.tenant);
   }
 
-  /** Remembers that rows which the tenant made or found are its own. */
+  /** Remembers rows that the tenant made or found as its own. */
   #note(name: string, result: unknown): void {
     if (typeof result === "string" && /^(?:begin|fail)/.test(name)) this.#known.set(result, true);
     if (name !== "createConversation" && name !== "findConversation" && name !== "createChildBranch") return;

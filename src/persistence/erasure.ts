@@ -9,7 +9,7 @@ import { type ConversationTableName, isOfConversation, REFERRING_TABLES, snakeCa
 
 const PREFIX = "sha256:";
 const REFERENCE = /sha256:([0-9a-f]{64})/g;
-/** Rows that are read before other work has its turn. */
+/** After this many rows, other work may run. */
 const ROWS_AT_ONCE = 2_000;
 const HASHES_AT_ONCE = 200;
 /** The pause before the first erasure, so that it does not delay the start of a process. */
@@ -18,7 +18,7 @@ const EVERY_MS = 60_000;
 /** A claim that is older was left by a process that was killed. */
 const CLAIM_MS = 24 * 3_600_000;
 const TRIES = 3;
-/** How many contents of a transaction may be before or after one of them. */
+/** The distance, in contents, at which two contents may be of the same transaction. */
 const NEAR = 50;
 const ORPHAN_BYTES = 1 << 20;
 
@@ -37,12 +37,12 @@ interface EraserOptions {
   readonly now: () => number;
 }
 
-/** Removes content that only deleted conversations used. Deletions note it in the table `erasure`; every process works
+/** Removes content that only deleted conversations used; deletions note it in the table `erasure`. Every process works
  * off that list soon after it opens the database, after its own deletions, each minute, and when it ends. */
 export class Eraser {
   readonly #options: EraserOptions;
   #running: Promise<void> | null = null;
-  /** Whether the list has to be read again. It may have entries of a process that was killed. */
+  /** Whether the list must be read again. At the start, it may have entries of a killed process. */
   #isAsked = true;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #ended = false;
@@ -59,14 +59,14 @@ export class Eraser {
     this.#running ??= this.#work();
   }
 
-  /** Resolves when everything on the list that can be removed has been, or the server is lost. */
+  /** Resolves when every removable entry of the list has been erased, or the server is lost. */
   async end(): Promise<void> {
     this.#ended = true;
     clearTimeout(this.#timer);
     await (this.#running ?? this.#work());
   }
 
-  /** Erases all that is on the list. An entry that fails stays on it. */
+  /** Erases everything on the list. An entry that fails stays on it. */
   async #work(): Promise<void> {
     while (this.#isAsked) {
       this.#isAsked = false;
@@ -83,7 +83,7 @@ export class Eraser {
 
   async #run(): Promise<void> {
     const { db, location, busyMs, now } = this.#options;
-    // Nothing of it is in a file.
+    // A database in memory has no file to erase from.
     if (location === ":memory:") return;
     for (;;) {
       const listed = hashesOf(await db.run("SELECT hash FROM erasure", []));
@@ -110,7 +110,7 @@ function claimsOf(rows: Rows): Set<string> {
   return new Set(rows.map(({ reference }) => String(reference).slice(PREFIX.length)));
 }
 
-/** Notes what the rows of a conversation refer to as to be erased. Run it in the transaction that deletes them. */
+/** Notes the contents of a conversation's rows for erasure. It runs in the transaction that deletes the rows. */
 export async function noteErasable(db: Database, conversationId: string): Promise<void> {
   const { dialect } = db;
   const named = new Set(await dialect.erasure.referencesOf(db, conversationId));
@@ -121,8 +121,8 @@ export async function noteErasable(db: Database, conversationId: string): Promis
     }
   }
   const all = (await withParts(db, named)).union(new Set(await dialect.erasure.orphansOf(db, conversationId)));
-  // In order, so that deletions at the same time wait for each other in the same order. An entry that is being settled
-  // is waited for, and noted again.
+  // Simultaneous deletions wait for each other in this order, which avoids deadlocks. An entry that is being settled is
+  // waited for, and noted again.
   const sorted = [...all].sort();
   for (let at = 0; at < sorted.length; at += HASHES_AT_ONCE) {
     const rows = sorted.slice(at, at + HASHES_AT_ONCE).map((hash) => ({ hash }));
@@ -131,7 +131,7 @@ export async function noteErasable(db: Database, conversationId: string): Promis
   }
 }
 
-/** Distinct cells of the rows of a conversation. */
+/** Returns distinct cells of the rows of a conversation. */
 async function cellsOf(
   db: Database,
   { table, cell, where, from = "", conversationId }: {
@@ -148,7 +148,7 @@ async function cellsOf(
   return rows.map(({ cell }) => String(cell));
 }
 
-/** The content that cells of SQLite refer to, and the references within JSON that is content itself. */
+/** Returns the content that SQLite cells refer to, and the references within JSON that is content itself. */
 export async function referencesInFile(db: Database, conversationId: string): Promise<readonly string[]> {
   const named: string[] = [];
   for (const table of REFERRING_TABLES) {
@@ -170,8 +170,8 @@ export async function referencesInFile(db: Database, conversationId: string): Pr
   return named;
 }
 
-/** Metadata of an iteration or a run is replaced when it ends, and what it was before stays as content that no row
- * names: JSON of those runs, in the order in which content was stored. */
+/** The metadata of an iteration or a run is replaced when it ends, and the former metadata stays as content without a
+ * row. Finds such JSON of those runs, in the order in which content was stored. */
 export async function orphansInFile(db: Database, conversationId: string): Promise<readonly string[]> {
   const ofIterations = isOfConversation("iteration", conversationId);
   const cells = ["llm_user_prompt", "llm_response", "metadata"].map((column): RawBuilder<unknown> => {
@@ -197,12 +197,12 @@ async function textColumnsOf(db: Database, table: ConversationTableName): Promis
   return rows.map(({ name }) => String(name));
 }
 
-/** Whether a cell of SQLite is a reference, in SQL. */
+/** Returns SQL for whether a cell is a reference. */
 function isReference(column: string): string {
   return `length(${column}) = 71 AND typeof(${column}) = 'text' AND substr(${column}, 1, 7) = '${PREFIX}'`;
 }
 
-/** The hashes, and those of pieces of their lists and of bases of their differences. */
+/** Returns the hashes with those of the pieces of their lists and the bases of their differences. */
 async function withParts(db: Database, hashes: ReadonlySet<string>): Promise<Set<string>> {
   const all = new Set<string>();
   const next = [...hashes];
@@ -230,16 +230,16 @@ function partsOf({ encoding, bytes, base }: Parted): readonly string[] {
   return Array.isArray(list) ? list.map(String) : [];
 }
 
-/** Removes content of PostgreSQL that no row refers to, and the entries of the list that are settled. Returns how many
- * they are. */
+/** Removes PostgreSQL content that no row refers to, and the settled entries of the list. Returns the number of settled
+ * entries. */
 export async function eraseOnServer(all: Database, { wanted }: Pick<ErasureWork, "wanted">): Promise<number> {
   return await all.write(async (tx) => {
     const hashes = [...wanted];
-    // A deletion that notes one of them again has ended, so that its rows are gone, or waits.
+    // A deletion that notes one of these again has either ended, so that its rows are gone, or waits.
     await tx.run("SELECT hash FROM erasure WHERE hash = ANY($1) ORDER BY hash FOR UPDATE", [hashes]);
-    // A transaction that stores one of them again has it locked; the next statements see its rows.
+    // A transaction that stores one of these again has it locked; the next statements see its rows.
     await tx.run("SELECT hash FROM content WHERE hash = ANY($1) ORDER BY hash FOR UPDATE", [hashes]);
-    // A claim ends when a row refers to the text: they are read first.
+    // Claims are read first, because a claim ends when a row refers to the text.
     const claimed = await withParts(tx, claimsOf(await tx.run(CLAIMS, [])));
     const texts = NESTED.map(([table, column]) =>
       `SELECT ${column} AS cell FROM ${snakeCase(table)} WHERE ${tx.dialect.mentionsContent(column)}`
@@ -259,7 +259,7 @@ export async function eraseOnServer(all: Database, { wanted }: Pick<ErasureWork,
   });
 }
 
-/** Adds what a list or a difference consists of that stays. */
+/** Adds the kept parts of a list or a difference. */
 function addParts(
   used: Set<string>,
   { wanted, lists }: { readonly wanted: ReadonlySet<string>; readonly lists: Rows },
@@ -273,14 +273,14 @@ function addParts(
   }
 }
 
-/** The same in a file, on a connection without foreign keys: for each deleted row, SQLite would look through all
- * content for a difference to it. */
+/** Does the same in a file, on a connection without foreign keys. With them, SQLite would search all content for
+ * differences to each deleted row. */
 export async function eraseInFile({ location, ...work }: ErasureWork): Promise<number> {
   using db = new DatabaseSync(location, { timeout: 50, enableForeignKeyConstraints: false });
   db.exec("PRAGMA secure_delete = ON");
   const settled = await erased(db, work);
   try {
-    // The log still has the pages as they were.
+    // The log still has the former pages.
     db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
   } catch (error) {
     if (!isBusy(error)) throw error;
@@ -316,8 +316,8 @@ interface Scanned {
   readonly last: { readonly rowid: number; readonly key: unknown } | null;
 }
 
-/** Looks for what rows refer to. They are read without a lock, a few at a time; a short transaction then reads what was
- * stored since: new rows, those of queries that were running, and the few that change later. */
+/** Searches the references of rows. Rows are read without a lock, a few at a time. A short transaction then reads the
+ * rest: new rows, rows of queries that were running, and the few rows that change later. */
 class Scan {
   readonly #db: DatabaseSync;
   readonly #wanted: ReadonlySet<string>;
@@ -360,8 +360,8 @@ class Scan {
     }
   }
 
-  /** Returns how many entries of the list are settled; null if a row that the scan began with is gone: its number may
-   * be that of a new row, or its conversation has been deleted and has noted again what was still used. */
+  /** Returns the number of settled entries. Returns null if a row from the beginning of the scan is gone: a new row may
+   * have its number, or its deletion may have noted content again. */
   erase(): number | null {
     const [newest, count] = this.#conversations;
     if (this.#conversationsUpTo(newest) !== count) return null;
@@ -384,7 +384,7 @@ class Scan {
     const remove = this.#db.prepare("DELETE FROM content WHERE hash = ?");
     const settle = this.#db.prepare("DELETE FROM erasure WHERE hash = ?");
     for (const hash of this.#wanted.difference(this.#used)) remove.run(hash);
-    // A list that was noted meanwhile may be all that uses some of these.
+    // A list that was noted meanwhile may contain all users of some of these.
     const isWhole =
       this.#db.prepare("SELECT 1 FROM erasure WHERE hash NOT IN (SELECT hash FROM wanted) LIMIT 1").get() ===
         undefined;
@@ -422,11 +422,11 @@ class Scan {
     for (const { cell } of texts) for (const [, hash = ""] of String(cell).matchAll(REFERENCE)) this.#use(hash);
   }
 
-  /** The claimed values with their parts. */
+  /** Returns the claimed values with their parts. */
   #claimed(): ReadonlySet<string> {
     const all = claimsOf(this.#db.prepare(CLAIMS).all());
     const read = this.#db.prepare("SELECT encoding, bytes, base FROM content WHERE hash = ? AND encoding <> 'raw'");
-    // A set that grows while it is read has what was added at its end.
+    // A set that grows while it is iterated yields the additions at the end.
     for (const hash of all) {
       const row = read.get(hash);
       if (row) {
@@ -458,7 +458,7 @@ class Scan {
   }
 }
 
-/** `LargeTextStore.dropLarge`. */
+/** Implements `LargeTextStore.dropLarge`. */
 export async function dropLarge(
   db: Database,
   { large, ...where }: { readonly large: string; readonly location: string; readonly busyMs: number },
@@ -466,7 +466,7 @@ export async function dropLarge(
   await db.dialect.erasure.dropLarge(db, { hash: large.slice(PREFIX.length), ...where });
 }
 
-/** Removes a large text by statements. */
+/** Removes a large text with statements. */
 export async function dropLargeRows(db: Database, hash: string): Promise<void> {
   const row = await db.selectFrom("content").select("bytes").where("hash", "=", hash)
     .where("encoding", "=", "chunks").executeTakeFirst();
@@ -475,8 +475,8 @@ export async function dropLargeRows(db: Database, hash: string): Promise<void> {
 
 const PIECES = "SELECT bytes FROM content WHERE hash = ? AND encoding = 'chunks'";
 
-/** The same on a connection without foreign keys: for each deleted row, SQLite would look through all content for a
- * difference to it, and pieces have none. */
+/** Removes a large text on a connection without foreign keys. With them, SQLite would search all content for
+ * differences to each deleted row; pieces have none. */
 export async function dropLargeInFile(
   hash: string,
   { location, busyMs }: { readonly location: string; readonly busyMs: number },

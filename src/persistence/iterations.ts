@@ -15,11 +15,11 @@ type Failed = Parameters<IterationStore["failIteration"]>;
 
 /** `iteration.metadata`, besides what the caller passes. */
 interface IterationMetadata {
-  /** Source texts of the blocks while they run; removed when the blocks have their own rows. */
+  /** Source texts of the running blocks; removed when the blocks have their own rows. */
   readonly pendingBlocks: readonly string[];
 }
 
-/** Writes the rows of `iteration` and everything that depends on them; each method is one transaction. */
+/** Writes the rows of `iteration` and all that depends on them; each method is one transaction. */
 export class Iterations {
   readonly #db: Database;
   readonly #now: () => number;
@@ -84,7 +84,8 @@ export class Iterations {
   }
 }
 
-/** Ends a running iteration in the transaction `tx` of its run. Returns its run; the caller stores the totals there. */
+/** Ends a running iteration in the transaction `tx` of its run. Returns the run, in which the caller stores the
+ * totals. */
 export async function endIteration(
   tx: Database,
   { iterationId, end, now }: { readonly iterationId: string; readonly end: IterationEnd; readonly now: number },
@@ -275,7 +276,7 @@ async function blockCells(content: Content, block: StoredBlock & { readonly inde
   };
 }
 
-/** The block of a row whose cells were loaded into `content`. */
+/** Returns the block of a row whose cells were loaded into `content`. */
 function storedBlock(
   content: Content,
   { row, literal, saved }: {
@@ -352,7 +353,7 @@ function tracesOf(text: string): StoredIteration["traces"] {
   return Array.isArray(traces) ? traces : [];
 }
 
-/** The blocks of iterations, by the id of the iteration. */
+/** Returns the blocks of iterations, by the id of the iteration. */
 async function readBlocks(
   content: Content,
   { queryId, after, until }: { readonly queryId: string; readonly after: number; readonly until: number },
@@ -387,7 +388,7 @@ async function readBlocks(
   return found;
 }
 
-/** The messages that were sent for an iteration; null if there is no iteration at that position. */
+/** Returns the messages that were sent for an iteration; null if there is no iteration at that position. */
 export async function readSentMessages(
   db: Database,
   { queryId, position }: { readonly queryId: string; readonly position: number },

@@ -10,14 +10,14 @@ type Scope = Pick<
   "conversationSoulId" | "conversationStateId" | "querySoulId" | "queryStateId" | "iterationId"
 >;
 
-/** Adds rows to the log in one transaction. A scope that does not exist (any more) is left out of the columns and kept
- * in the data. The scope of an iteration or query also sets its query and conversation. */
+/** Adds rows to the log in one transaction. A missing scope is omitted from the columns and kept in the data. The scope
+ * of an iteration or query also sets its query and conversation. */
 export async function writeLogEntries(
   db: Database,
   { entries, now }: { readonly entries: readonly LogEntry[]; readonly now: number },
 ): Promise<void> {
   await db.write(async (tx) => {
-    // Entries are visible in the order of their numbers, so that whoever follows the log misses none.
+    // Entries become visible in the order of their numbers, so that a follower of the log misses none.
     await tx.lock("log");
     const scopes = new Scopes(tx);
     const content = new Content(tx);
@@ -130,7 +130,7 @@ function lost({ conversationId, queryId, iterationId }: Ids, scope: Scope): Ids 
   };
 }
 
-/** JSON of any data: values that JSON cannot represent become text. */
+/** Encodes any data as JSON; values that JSON cannot represent become text. */
 function printable(data: Readonly<Record<string, unknown>>): string {
   const seen = new WeakSet<object>();
   return JSON.stringify(data, (_key, value: unknown) => {

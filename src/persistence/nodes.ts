@@ -19,7 +19,7 @@ interface NodeStoreOptions extends Omit<JobQueueOptions, "times"> {
   readonly times?: Partial<JobQueueOptions["times"]>;
 }
 
-/** This process as a node of a PostgreSQL database. */
+/** Makes this process a node of a PostgreSQL database. */
 export function openNodeStore(db: PostgresDatabase, { address, times, ...options }: NodeStoreOptions): NodeStore {
   db.held.node = options.node;
   const jobs = new JobQueue(db, { ...options, times: { ...JOB_TIMES, ...times } });
@@ -72,7 +72,7 @@ export function openNodeStore(db: PostgresDatabase, { address, times, ...options
   });
 }
 
-/** The same methods, which report errors of the database as `StoreError`. */
+/** Wraps the methods so that errors of the database become `StoreError`. */
 function converted(location: string, nodes: NodeStore): NodeStore {
   const methods: [string, (...args: never[]) => unknown][] = Object.entries(nodes);
   const guarded = methods.map(([name, method]) => {
@@ -91,9 +91,9 @@ function converted(location: string, nodes: NodeStore): NodeStore {
 export interface JobTimes {
   /** A node that has not reported for this long has lost its jobs. */
   readonly leaseMs: number;
-  /** A request waits this long for the node that ran its branch last. */
+  /** A request waits this long for the last node that ran its branch. */
   readonly graceMs: number;
-  /** A node counts this long as having the sandbox of a branch. */
+  /** This long after a run, a node counts as having the sandbox of the branch. */
   readonly warmMs: number;
 }
 
@@ -107,7 +107,7 @@ interface JobQueueOptions {
 }
 
 const UNIQUE = "23505";
-/** A longer request is read in pieces of this length, when it begins. */
+/** A longer request is read in pieces of this length when it begins. */
 const PIECE_BYTES = 1 << 20;
 
 /** The queue of requests that all nodes of a database share. */
@@ -124,7 +124,7 @@ class JobQueue {
     const { now } = this.#options;
     const { key = null, fingerprint = null, replaces = null } = requestKey ?? {};
     return this.#db.write(async (tx) => {
-      // Others that look for the same wait; what is read then is what they left.
+      // Others that look for the same key wait, and then read the result.
       if (refuseWhenBusy || key !== null) await tx.lock(`job ${branchId}`);
       const [isBusy, known] = await together([
         refuseWhenBusy && this.#isBusy(tx, branchId),
@@ -224,7 +224,7 @@ class JobQueue {
     await this.#rows("DELETE FROM node WHERE id = $1", [this.#options.node]);
   }
 
-  /** Forgets nodes that have not reported for so long, and who ran a branch before that. */
+  /** Forgets nodes that have not reported for this long, and earlier records of the node that ran a branch. */
   async trim(olderMs: number): Promise<void> {
     await this.#rows(
       `WITH gone AS (DELETE FROM node WHERE heartbeat_at < clock_timestamp() - $1 * interval '1 millisecond')
@@ -287,8 +287,8 @@ class JobQueue {
 const ACCEPT = `INSERT INTO job (query_id, conversation_state_id, request, request_key, fingerprint)
 SELECT $1, $2, $3::bytea, $4, $5 FROM pg_notify('vis_job', '')`;
 
-/** A node that could not report itself for a while cannot tell who is lost: the server may have been. If a node was
- * lost while it waited for the user, the time stood still until now. */
+/** A node that could not report for a while cannot tell which nodes are lost: the server itself may have been. If a
+ * node was lost while it waited for the user, that time does not count. */
 const CLAIM = `
 WITH live AS (
   SELECT id, draining, since FROM node WHERE heartbeat_at > clock_timestamp() - $4 * interval '1 millisecond'
@@ -326,7 +326,7 @@ RETURNING job.query_id, job.conversation_state_id AS branch_id, job.epoch,
   ready.node_id IS NOT NULL AS lost, EXISTS (SELECT FROM query_state s WHERE s.id = job.query_id) AS begun,
   greatest(0, extract(epoch FROM clock_timestamp() - job.begun_at) * 1000 - job.held_ms) AS elapsed_ms`;
 
-/** Messages to the nodes that run queries. A node that takes a query over finds those that were not carried out. */
+/** Messages to the nodes that run queries. A node that takes over a query finds the ones that were not carried out. */
 class Commands {
   readonly #db: Database;
 
@@ -380,7 +380,7 @@ class Commands {
   }
 }
 
-/** The newest events of queries on all nodes. Rows of the store tell what is no longer kept. */
+/** The newest events of queries on all nodes. Older events are rebuilt from rows of the store. */
 class EventTable {
   readonly #db: Database;
 
@@ -424,11 +424,11 @@ class EventTable {
 }
 
 const AGAIN_MS = 250;
-/** An idle connection is tried after every `LOOK_MS` and has `ANSWER_MS` to answer. */
+/** An idle connection is checked after every `LOOK_MS` and has `ANSWER_MS` to answer. */
 const LOOK_MS = 10_000, ANSWER_MS = 5_000;
 const END_MS = 500;
 
-/** Vis uses only these methods of a connection of `pg`. */
+/** The methods of a `pg` connection that Vis uses. */
 interface Client {
   readonly connection: { readonly stream: { destroy(): void } };
   connect(): Promise<void>;
@@ -448,7 +448,7 @@ interface PostgresListenerOptions {
   readonly answerMs?: number;
 }
 
-/** Listens to channels, on a connection of its own. A connection that ends, or falls silent, is made again. */
+/** Listens to channels on its own connection. A connection that ends or falls silent is made again. */
 export class PostgresListener {
   readonly #address: Address;
   readonly #options: Required<PostgresListenerOptions>;
@@ -487,7 +487,7 @@ export class PostgresListener {
     if (client && !await settledWithin(client.end(), END_MS)) client.connection.stream.destroy();
   }
 
-  /** Tries the connection from time to time, and makes another one when it ends. */
+  /** Checks the connection from time to time, and makes another one when it ends. */
   async #stay(client: Client, ended: AbortSignal): Promise<void> {
     const over = AbortSignal.any([ended, this.#closed.signal]);
     while (!over.aborted) {

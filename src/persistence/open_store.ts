@@ -18,7 +18,7 @@ export interface OpenStoreOptions {
   /** The password of a PostgreSQL database, if it is not in the URL. */
   readonly password?: string | undefined;
   readonly now?: () => number;
-  /** Whether the process of a lease exists; null if this machine cannot tell (by default for every process). */
+  /** Whether the process of a lease exists; null if this machine cannot tell (by default null for every process). */
   readonly isAlive?: (owner: ProcessOwner) => boolean | null;
   /** A write waits this long for another writing process before it throws `StoreError` of kind busy. */
   readonly busyMs?: number;
@@ -54,7 +54,7 @@ interface StoreOptions extends Pick<DatabaseStoreOptions, "location" | "now" | "
   readonly busyMs: number;
 }
 
-/** The store in one SQLite database. It takes ownership of the database. */
+/** Opens the store in an SQLite database, which it owns. */
 export function sqliteStore(database: DatabaseSync, options: StoreOptions): Store {
   const { location, files = null, now, busyMs, isAlive } = options;
   const connection = new SqliteConnection(database);

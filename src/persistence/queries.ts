@@ -52,7 +52,7 @@ export async function beginQuery(
     holder: found.holder,
     endLeft: (left) => endLeftOf(tx, { ...left, branchId, now }),
   });
-  // The queries that the previous process left running have an end now.
+  // Queries that the previous process left running have an end now.
   const branch = wasHeld ? await readBranch(tx, branchId) : found;
   await moveToFront(tx, branch);
   const content = new Content(tx);
@@ -79,7 +79,7 @@ export async function beginQuery(
   return id;
 }
 
-/** A branch, its conversation, who holds it, and its newest run. */
+/** Selects a branch, its conversation, its holder, and its newest run. */
 const branchToBegin = namedQuery((db, { branchId }: { readonly branchId: string }) =>
   db.selectFrom("conversationState as b")
     .leftJoin("conversationSoul as c", "c.id", "b.conversationSoulId")
@@ -102,7 +102,7 @@ const branchToBegin = namedQuery((db, { branchId }: { readonly branchId: string 
 
 type BranchToBegin = Awaited<ReturnType<typeof readBranch>>;
 
-/** Locks the branch. What another transaction stored while this one waited for it is not seen; then the lease cannot be
+/** Locks the branch. Writes that another transaction stored during the wait are not visible; the lease then cannot be
  * taken, and the transaction runs again. */
 async function readBranch(tx: Database, branchId: string) {
   const [row] = await branchToBegin(tx, { branchId });
@@ -122,7 +122,7 @@ interface RunPlace {
   readonly version: number;
 }
 
-/** Stores a request as the next one of its branch, which counts it. */
+/** Stores a request as the next one of its branch, whose counter increases. */
 async function firstRun(
   content: Content,
   { query, branch, now }: { readonly query: NewQuery; readonly branch: BranchToBegin; readonly now: number },
@@ -147,7 +147,7 @@ async function firstRun(
   return { soulId, version: 0 };
 }
 
-/** Counts another run of the last query: from now on its branch shows the variables as they were before it. */
+/** Counts another run of the last query. From now on, its branch shows the variables as they were before the query. */
 async function anotherRun(
   tx: Database,
   { query: { retryOf = "" }, branch }: { readonly query: NewQuery; readonly branch: BranchToBegin },
@@ -163,8 +163,8 @@ async function anotherRun(
 
 const KEPT_MS = 24 * 3_600_000;
 
-/** Stores the key together with the query that it begins, and deletes keys older than a day. Throws `BusyError` if
- * another process received the key in the meantime or has continued its request. */
+/** Stores the key with the query that it begins, and deletes keys older than a day. Throws `BusyError` if another
+ * process received the key in the meantime or has continued its request. */
 async function keepRequestKey(
   tx: Database,
   { requestKey, queryId, now }: { readonly requestKey: RequestKey; readonly queryId: string; readonly now: number },
@@ -183,7 +183,7 @@ async function keepRequestKey(
   await insertRow(tx, "requestKey", row);
 }
 
-/** The key in any branch of the conversation; null if it does not occur within the last day. */
+/** Finds the key in any branch of the conversation; null if it does not occur within the last day. */
 export async function findRequestKey(
   db: Database,
   { branchId, key, now }: { readonly branchId: string; readonly key: string; readonly now: number },
@@ -247,10 +247,10 @@ const runById = namedQuery((db, { queryId }: { readonly queryId: string }) =>
   queryRows(db).where("s.id", "=", queryId)
 );
 
-/** Queries before another one that its model is told of. */
+/** The model is told of this many earlier queries. */
 const EARLIER = 12;
 
-/** The newest runs of the queries of a branch before the one that a run belongs to, oldest first. */
+/** Selects the newest runs of the branch's earlier queries, oldest first. */
 const runsBefore = namedQuery((db, { queryId }: { readonly queryId: string }) =>
   queryRows(db).select(["q.number", "c.parentStateId"])
     .innerJoin("querySoul as m", (join) =>
@@ -262,13 +262,13 @@ const runsBefore = namedQuery((db, { queryId }: { readonly queryId: string }) =>
     .orderBy("q.number")
 );
 
-/** A run that a branch shows; `until` is set for the query of a fork, which the branch shows in part. */
+/** A run that a branch shows; `until` is set for the query of a fork, of which the branch shows a part. */
 interface ShownRow {
   readonly row: QueryRow;
   readonly until: ForkPoint | null;
 }
 
-/** The newest queries that a lineage shows, oldest first. */
+/** Returns the newest queries that a lineage shows, oldest first. */
 async function shownRows(
   tx: Database,
   { lineage, newest }: { readonly lineage: readonly BranchSegment[]; readonly newest: number },
@@ -286,7 +286,7 @@ async function shownRows(
   return found;
 }
 
-/** The queries of these rows, in their order. */
+/** Returns the queries of these rows, in their order. */
 async function shownQueries(content: Content, shown: readonly ShownRow[]): Promise<readonly StoredQuery[]> {
   await content.load(shown.flatMap(({ row }) => [row.metadata, row.soulMetadata]));
   const queries: StoredQuery[] = [];
@@ -297,7 +297,7 @@ async function shownQueries(content: Content, shown: readonly ShownRow[]): Promi
   return queries;
 }
 
-/** The query of a fork as the fork sees it: without what came later. */
+/** Cuts the query of a fork down to the part that the fork sees. */
 async function cutAt(
   query: StoredQuery,
   { content, until: { position } }: { readonly content: Content; readonly until: ForkPoint },
@@ -309,7 +309,7 @@ async function cutAt(
   const work = await recordedWork(content, { queryId, position });
   return {
     ...{ queryId, conversationId, branchId, text, createdAt, iterations, ...spent },
-    // The end of an iteration is stored while the next one is under way.
+    // The end of an iteration may be stored while the next one runs.
     ms: query.running ? ms : Math.min(ms, query.ms),
     steered: steered.filter(({ iteration }) => iteration <= iterations),
     notes: [`Forked after iteration ${iterations}`, ...work.text === "" ? [] : [work.text]],
@@ -347,7 +347,7 @@ function storedQuery(content: Content, row: QueryRow): StoredQuery {
   return { ...known, running: false, status, reason: facts.reason ?? "process_lost" };
 }
 
-/** `QueryStore.previousTurn`. What was before a query no longer changes, so that no snapshot is needed. */
+/** Implements `QueryStore.previousTurn`. Everything before a query is final, so no snapshot is needed. */
 export async function previousTurn(
   tx: Database,
   { branchId, before }: { readonly branchId: string; readonly before: string },
@@ -390,7 +390,7 @@ const metadataBefore = namedQuery((db, { queryId, until }: { readonly queryId: s
     .where("i.position", "<", until).orderBy("i.position", "desc").limit(WITH_DIFFS)
 );
 
-/** Returns the changes in files of the newest iterations of a run, oldest first. */
+/** Returns the file changes of the newest iterations of a run, oldest first. */
 async function diffsOf(
   content: Content,
   where: { readonly queryId: string; readonly until: number },
@@ -405,8 +405,8 @@ const numberOfRun = namedQuery((db, { queryId }: { readonly queryId: string }) =
     .where("s.id", "=", queryId)
 );
 
-/** The newest runs that a branch and its ancestors show before a query, or all that have ended if the branch has no
- * such query; and how many queries there are before these. */
+/** Returns the newest runs that a branch and its ancestors show before a query, and the number of earlier queries. If
+ * the branch has no such query, it returns all ended runs. */
 async function rowsBefore(
   tx: Database,
   { branchId, before }: { readonly branchId: string; readonly before: string },
@@ -429,8 +429,8 @@ async function rowsBefore(
   return { rows, more: total - rows.length };
 }
 
-/** Source texts of the blocks that were running when a query was interrupted: those of its last iteration, whose end
- * was never stored. */
+/** Returns the blocks that were running when a query was interrupted: the blocks of its last iteration, whose end was
+ * never stored. */
 async function pendingBlocks(db: Database, queryId: string): Promise<readonly string[]> {
   const last = await lastIteration(db, queryId);
   if (last?.status !== "interrupted") return [];
@@ -446,7 +446,7 @@ type StoredImage =
   /** A reference into the table `content`. */
   | { readonly mediaType: string; readonly content: string };
 
-/** `query_soul.metadata` keeps these parts of a request besides its text. */
+/** The parts of a request besides its text, as kept in `query_soul.metadata`. */
 interface ExtrasMetadata {
   readonly images?: readonly StoredImage[];
   readonly answerSchema?: string;
@@ -508,7 +508,7 @@ function imageOf(content: Content, image: StoredImage): Image {
 
 const SUBTITLE_CHARS = 60;
 
-/** A run, once for each of its iterations that have not ended. */
+/** Selects a run, once for each of its iterations that have not ended. */
 const queryToEnd = namedQuery((db, { queryId }: { readonly queryId: string }) =>
   db.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
     .leftJoin("iteration as i", (join) => join.onRef("i.queryStateId", "=", "s.id").on("i.status", "=", "running"))
@@ -517,7 +517,7 @@ const queryToEnd = namedQuery((db, { queryId }: { readonly queryId: string }) =>
     .select(db.dialect.holderOf("s.id").as("holder")).forNoKeyUpdate("s")
 );
 
-/** Ends a running query in the transaction `db`, together with an iteration that was left running; a query that is done
+/** Ends a running query in the transaction `db`, together with an iteration that was left running; a completed query
  * cannot have one. A query that has ended stays as it is. Throws `TakenOverError` if another process ended it. */
 export async function endQuery(
   db: Database,
@@ -550,7 +550,7 @@ async function storeEnd(
   { queryId, branchId, metadata, end: { status, ...facts } }: {
     readonly queryId: string;
     readonly branchId: string;
-    /** The cell as it was read. */
+    /** The cell when it was read. */
     readonly metadata: string | null;
     readonly end: QueryEnd;
   },
@@ -567,7 +567,7 @@ async function storeEnd(
   await dropLease(db, branchId);
 }
 
-/** Iterations of a run that have not ended. */
+/** Selects the iterations of a run that have not ended. */
 const runningIterations = namedQuery((db, { queryId }: { readonly queryId: string }) =>
   db.selectFrom("iteration").select("id").where("queryStateId", "=", queryId).where("status", "=", "running")
 );
@@ -582,7 +582,7 @@ async function interruptIterations(
   }
 }
 
-/** The start of a text on one line, cut between words if possible, with "…" if something is cut off. */
+/** Returns the start of a text on one line, cut between words if possible, with "…" if anything is cut off. */
 function firstWords(text: string, maxChars: number): string {
   // Reads only the part that can be shown, since texts may be very long.
   const line = text.slice(0, maxChars * 4).replace(/\s+/g, " ").trim();
@@ -592,8 +592,8 @@ function firstWords(text: string, maxChars: number): string {
   return `${space > maxChars / 2 ? cut.slice(0, space) : cut}…`.toWellFormed();
 }
 
-/** Returns the spend of an interrupted query: the totals of its last reply, plus the later model calls by blocks of
- * the running iteration. Its child queries have ended. */
+/** Returns the spend of an interrupted query: the totals of its last reply, plus later model calls by blocks of the
+ * running iteration. Its sub-queries have ended. */
 async function spentOf(
   tx: Database,
   { queryId, facts }: { readonly queryId: string; readonly facts: Partial<QueryMetadata> },
@@ -630,7 +630,7 @@ async function spentUntil(
   };
 }
 
-/** Returns the spend of the model calls of these iterations' blocks, and of their child queries. */
+/** Returns the spend of the model calls of these iterations' blocks, and of their sub-queries. */
 async function spentBelow(content: Content, iterationIds: readonly string[]): Promise<readonly Spend[]> {
   if (iterationIds.length === 0) return [];
   const calls = await content.db.selectFrom("subCall").select(["usage", "costUsd"])
@@ -688,12 +688,12 @@ interface LostRun {
   readonly queryId: string;
   readonly branchId: string;
   readonly createdAt: number;
-  /** The process that holds the branch; a running query is lost if nobody holds its branch. */
+  /** The process that holds the branch; without one, a running query is lost. */
   readonly owner: ProcessOwner | null;
   readonly facts: Partial<QueryMetadata>;
 }
 
-/** `Store.sweepLost`. Skips a query that ends in the meantime, and those that another node continues. */
+/** Implements `Store.sweepLost`. Skips queries that end in the meantime and queries that another node continues. */
 export async function sweepLost(
   db: Database,
   { isAlive, now }: { readonly isAlive: IsAlive; readonly now: () => number },
@@ -718,8 +718,8 @@ async function lostOf(
   return lost;
 }
 
-/** Ends what a process left running, in the transaction `tx`: all of it if that process no longer exists, else only
- * what runs on this branch. */
+/** Ends queries that a process left running, in the transaction `tx`. If that process no longer exists, it ends all of
+ * them; otherwise only the queries of this branch. */
 async function endLeftOf(
   tx: Database,
   { owner, gone, branchId, now }: {
@@ -735,8 +735,8 @@ async function endLeftOf(
   }
 }
 
-/** Deeper queries come first: what a child has spent is part of what its parent has spent. Without those that have a
- * job: a node continues them. */
+/** Selects running queries, deeper ones first, because a parent's spend includes its sub-queries'. Queries with a job
+ * are skipped: a node continues them. */
 async function running(db: Database): Promise<LostRun[]> {
   const rows = await db.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
     .leftJoin("childBranch as c", "c.conversationStateId", "q.conversationStateId")
@@ -782,7 +782,7 @@ async function endLost(
       work,
       iterations: kept.count,
       ...await spentOf(tx, { queryId, facts }),
-      // The time of its death is unknown; the end of its last iteration is known.
+      // The time of the process's death is unknown; the end of the last iteration is known.
       ms: Math.max(0, (kept.last ?? createdAt) - createdAt),
     },
   });
@@ -827,8 +827,8 @@ async function runOf(tx: Database, { id, metadata, branchId, createdAt }: Row): 
   return { queryId: id, branchId, createdAt, facts: fromJson<QueryMetadata>(content.text(metadata ?? "{}")) };
 }
 
-/** The running queries that blocks of this one started, deepest first: what one has spent is part of what its parent
- * has. */
+/** Returns the running queries that blocks of this one started, deepest first, because a parent's spend includes its
+ * sub-queries'. */
 async function runsBelow(tx: Database, queryId: string): Promise<readonly Run[]> {
   const rows = await tx.selectFrom("childBranch as c").innerJoin("iteration as i", "i.id", "c.iterationId")
     .innerJoin("querySoul as q", "q.conversationStateId", "c.conversationStateId")
@@ -848,7 +848,7 @@ async function countSubcalls(tx: Database, queryId: string): Promise<number> {
   return row?.count ?? 0;
 }
 
-/** `iteration.metadata` of an iteration whose final was accepted. */
+/** The metadata of an iteration whose final was accepted. */
 interface FinalMetadata {
   readonly outcome: string;
   readonly last: boolean;
@@ -857,8 +857,8 @@ interface FinalMetadata {
   readonly answerNotes: readonly string[];
 }
 
-/** The end of a query that was complete although its process was lost: its last iteration is stored with an accepted
- * final. Null without an accepted final, and for the fallback call, whose reason is unknown. */
+/** Returns the end of a query that was complete although its process was lost: its last iteration is stored with an
+ * accepted final. Returns null without one, and for the fallback call, whose reason is unknown. */
 async function acceptedFinal(
   tx: Database,
   queryId: string,

@@ -21,10 +21,10 @@ import type { DatabaseSchema } from "./tables.ts";
 
 type Row = HeldRun & Pick<DatabaseSchema["queryState"], "status" | "metadata">;
 
-/** A process that takes a branch over ends the branch's run as lost, in the transaction that takes the lease. A run's
- * row thus shows whether its process still holds the branch, and each write of a run checks it in the same transaction.
- * A node that takes a run over continues it; then its job shows who runs it. Throws `TakenOverError` for a run that
- * this process no longer has. */
+/** A process that takes over a branch ends its run as lost, in the transaction that takes the lease. The row of a run
+ * thus shows whether its process still holds the branch; each write of a run checks it in the same transaction. A node
+ * that takes over a run continues it, and its job shows the holder. Throws `TakenOverError` for a run that this
+ * process no longer has. */
 export async function checkFence(db: Database, { status, metadata, ...run }: Row): Promise<void> {
   db.checkHolder(run);
   if (status === "running") return;
@@ -40,7 +40,7 @@ const runToWrite = namedQuery((db, { queryId }: { readonly queryId: string }) =>
     .select([db.dialect.holderOf("s.id", false).as("holder"), db.dialect.versionOf("s").as("version")])
 );
 
-/** The run that an iteration is written for, in `Database.writeRun`. Throws if it has ended. */
+/** Reads the run of an iteration that is written, in `Database.writeRun`. Throws if it has ended. */
 export async function runningRun(
   tx: Database,
   queryId: string,
@@ -52,7 +52,7 @@ export async function runningRun(
   return row;
 }
 
-/** The same check for what a run writes besides its iterations, possibly after its end. */
+/** Checks the run for writes other than its iterations, which may happen after its end. */
 export async function checkRun(
   tx: Database,
   { queryId, iterationId }: { readonly queryId?: string | null; readonly iterationId?: string | null },
@@ -67,7 +67,7 @@ export async function checkRun(
   if (row) await checkFence(tx, row);
 }
 
-/** True, false, or null if this process cannot tell. */
+/** Returns true, false, or null if this process cannot tell. */
 export type IsAlive = (owner: ProcessOwner) => boolean | null;
 
 /** Four heartbeats of a process that cannot be checked from here. */
@@ -76,8 +76,8 @@ const STALE_MS = 120_000;
 const OWNER = ["host", "space", "pid", "started", "session"] as const;
 
 /** Leases a branch to a process, in the transaction that begins a query. Throws `BusyError` while another live process
- * holds it. First calls `endLeft` with the owner of what was left running on the branch: a process that no longer
- * exists, or this one if it could not store the end. Returns whether there was one. */
+ * holds it. First calls `endLeft` with the owner of queries left running on the branch: a dead process, or this one if
+ * it could not store the end. Returns whether there was an owner. */
 export async function takeLease(
   tx: Database,
   { branchId, owner, holder, isAlive, now, endLeft }: {
@@ -105,7 +105,7 @@ export async function takeLease(
   return holder !== null;
 }
 
-/** Leases a branch that nobody holds any more. */
+/** Leases a branch that has no holder. */
 export async function putLease(
   tx: Database,
   { branchId, owner, now }: { readonly branchId: string; readonly owner: ProcessOwner; readonly now: number },
@@ -119,12 +119,12 @@ const deleteLease = namedChange((db, { branchId }: { readonly branchId: string }
   db.deleteFrom("lease").where("conversationStateId", "=", branchId)
 );
 
-/** Nobody holds the branch from now on. */
+/** Releases the branch. */
 export async function dropLease(tx: Database, branchId: string): Promise<void> {
   await deleteLease(tx, { branchId });
 }
 
-/** Reports that a process is alive, for those that cannot check. Returns the branches that it holds. */
+/** Reports that a process is alive to processes that cannot check it. Returns the branches that it holds. */
 export async function renewLeases(
   db: Database,
   { owner, now }: { readonly owner: ProcessOwner; readonly now: number },
@@ -137,8 +137,8 @@ export async function renewLeases(
 }
 
 /** Whether a process that holds leases is alive. A process that cannot be checked from here counts as alive while it
- * reports: its newest heartbeat applies to all of its leases. A heartbeat far in the future does not count either,
- * because the clock was set back after it. */
+ * reports: its newest heartbeat applies to all of its leases. A heartbeat far in the future does not count, because
+ * the clock was set back after it. */
 export async function isAliveNow(
   db: Database,
   { owner, isAlive, now }: { readonly owner: ProcessOwner; readonly isAlive: IsAlive; readonly now: number },
@@ -156,7 +156,7 @@ export function isSame(one: ProcessOwner, other: ProcessOwner): boolean {
   return OWNER.every((key) => one[key] === other[key]);
 }
 
-/** The process that holds a branch. */
+/** Selects the process that holds a branch. */
 export const holderOf = namedQuery((db, { branchId }: { readonly branchId: string }) =>
   db.selectFrom("lease").select(OWNER).where("conversationStateId", "=", branchId)
 );
@@ -173,7 +173,7 @@ export async function changeQueryMetadata(
   db: Database,
   { queryId, change, cell }: {
     readonly queryId: string;
-    /** The metadata as it was read. */
+    /** The metadata when it was read. */
     readonly cell: string | null;
     readonly change: (before: Partial<QueryMetadata>) => Partial<QueryMetadata>;
   },
@@ -199,7 +199,8 @@ export function addTraces(
   return Object.fromEntries(sums);
 }
 
-/** The newest run of a branch's own queries. It always belongs to the last query. Throws `Damage` if it is missing. */
+/** Returns the newest run of a branch's own queries. It always belongs to the last query. Throws `Damage` if it is
+ * missing. */
 export async function newestRun(db: Database, branchId: string): Promise<{ readonly id: string } | null> {
   const number = await queriesIn(db, { branchId, until: null }) - 1;
   if (number < 0) return null;
@@ -221,7 +222,7 @@ const newestOf = namedQuery((db, { queryId }: { readonly queryId: string }) =>
     .where("i.queryStateId", "=", queryId).orderBy("i.position", "desc").limit(1)
 );
 
-/** The newest iteration of a run. */
+/** Returns the newest iteration of a run. */
 export async function lastIteration(db: Database, queryId: string): Promise<Found | null> {
   return (await newestOf(db, { queryId }))[0] ?? null;
 }
@@ -230,7 +231,7 @@ const THINKINGS = 2;
 
 interface Wanted {
   readonly queryId: string;
-  /** The position at which iterations no longer count. */
+  /** The position from which on iterations do not count. */
   readonly until: number;
 }
 
@@ -239,7 +240,7 @@ const thinkingsBefore = namedQuery((db, { queryId, until }: Wanted) =>
     .where("i.position", "<", until).where("i.llmThinking", "<>", "").orderBy("i.position", "desc").limit(THINKINGS)
 );
 
-/** The two newest thinkings of a run, oldest first. */
+/** Returns the two newest thinkings of a run, oldest first. */
 export async function newestThinkings(content: Content, { queryId, until }: Wanted): Promise<string[]> {
   const rows = await thinkingsBefore(content.db, { queryId, until });
   const cells = rows.map(({ llmThinking }) => llmThinking ?? "").reverse();
@@ -247,14 +248,14 @@ export async function newestThinkings(content: Content, { queryId, until }: Want
   return cells.map((cell) => content.text(cell));
 }
 
-/** Moves the conversation of a branch to the front of the list; an imported one has no place in it yet. Not for a child
- * query, which is part of its parent. Writes nothing if the conversation is already at the front. */
+/** Moves the conversation of a branch to the front of the list; an imported one has no place in the list before.
+ * Sub-queries are part of their parent and move nothing. Writes nothing if the conversation is already at the front. */
 export async function moveToFront(
   tx: Database,
   { conversationId: id, activity, metadata }: {
     readonly conversationId: string;
     readonly activity: number;
-    /** That of the branch. */
+    /** The metadata of the branch. */
     readonly metadata: string | null;
   },
 ): Promise<void> {

@@ -15,7 +15,7 @@ import {
 } from "./database.ts";
 import type { QueryMetadata } from "./runs.ts";
 
-/** The most words that are searched for. Longer input is cut, so that the time of a search is bounded. */
+/** Limit for the words of a search. Longer input is cut, so that the time of a search is bounded. */
 const MAX_WORDS = 32;
 const MAX_WORD_CHARS = 200;
 /** Ranking reads every text that contains the words. If there are more, only the newest are ranked. */
@@ -37,7 +37,7 @@ const FIELDS: Readonly<Record<SearchKind, readonly string[]>> = {
   answer: ["answer"],
 };
 
-/** `Archive.search`. Nothing in the text is interpreted as query syntax. */
+/** Implements `Archive.search`. No part of the text is interpreted as query syntax. */
 export async function searchRows(
   db: Database,
   { text, filter }: { readonly text: string; readonly filter: SearchFilter },
@@ -62,7 +62,7 @@ export async function searchRows(
   });
 }
 
-/** Finds the words that the index has within other terms, since spaces alone do not end a word there. */
+/** Finds index terms that contain the words, since in some scripts a word does not end at a space. */
 async function joinedTerms(db: Database, words: readonly string[]): Promise<SearchWords["joined"]> {
   const found = new Map<string, ReadonlyMap<string, readonly string[]>>();
   const termsWith = await db.dialect.search.termReader(db);
@@ -119,8 +119,8 @@ async function found(
   }));
 }
 
-/** Words of scripts that are written without spaces are looked for inside of texts: all texts are read, since the index
- * has only whole runs of such characters. */
+/** Finds words of scripts without spaces inside of texts. All texts are read, since the index holds only whole runs of
+ * such characters. */
 function matchInside(
   db: Database,
   { words, joined, inside }: SearchWords & { readonly inside: readonly string[] },
@@ -202,7 +202,7 @@ interface TextRow {
   readonly metadata: string | null;
 }
 
-/** The rows of queries. */
+/** Selects the rows of queries. */
 const runs = (ids: readonly string[]) =>
   sql`SELECT r.id, r.id AS query_id, NULL AS text, r.metadata FROM query_state r
   JOIN query_soul q ON q.id = r.query_soul_id JOIN conversation_state b ON b.id = q.conversation_state_id
@@ -234,16 +234,16 @@ const SOURCES = {
   },
 } as const;
 
-/** The snippets of hits, made from the texts in the tables, because the copies in the search index are not verified.
- * Throws `Damage` if such a text is missing or does not contain the words of `query`. */
+/** Returns the snippets of hits, made from the texts in the tables, because the copies in the search index are not
+ * verified. Throws `Damage` if such a text is missing or does not contain the words of `query`. */
 async function snippetsOf(
   db: Database,
   { hits, query, inside, isExact }: {
     readonly hits: readonly Found[];
     readonly query: string;
-    /** Words that are anywhere in a text. */
+    /** Words that may be anywhere in a text. */
     readonly inside: readonly string[];
-    /** Whether a text has them as they are written, and not in another form. */
+    /** Whether a text contains the words as they are written, not in another form. */
     readonly isExact: boolean;
   },
 ): Promise<readonly string[]> {
@@ -264,7 +264,7 @@ async function snippetsOf(
   return found.map((text) => markedInside(text, { inside, isExact }));
 }
 
-/** The surroundings of the first of these words, with each of them marked. */
+/** Returns the surroundings of the first of these words, with all of the words marked. */
 function markedInside(
   text: string,
   { inside, isExact }: { readonly inside: readonly string[]; readonly isExact: boolean },
@@ -277,13 +277,13 @@ function markedInside(
   return `${from > 0 ? "…" : ""}${shown}${to < text.length ? "…" : ""}`;
 }
 
-/** The answer of a query, or what the user sent while it ran, from its metadata. */
+/** Returns the answer of a query, or a message that the user sent while it ran, from its metadata. */
 function partOf(metadata: string, field: string): string {
   const { answer = "", steered = [] } = fromJson<Pick<QueryMetadata, "answer" | "steered">>(metadata);
   return field === "answer" ? answer : steered.map(({ text }) => text).join("\n");
 }
 
-/** Marks the words with an index of these texts alone, which matches as the large one does. */
+/** Marks the words with an index of these texts alone, which matches like the large one. */
 function marked(texts: readonly string[], query: string): readonly string[] {
   if (texts.length === 0) return [];
   using db = new DatabaseSync(":memory:");
@@ -301,7 +301,7 @@ function lost(): never {
   throw new Damage("the search index is not of the texts that are stored");
 }
 
-/** The most characters of a text that are searched, and of words that a row of the index can hold. */
+/** The searched characters of a text, and the characters of words that a row of the index can hold. */
 const MAX_CHARS = 1 << 20, MAX_WORDS_CHARS = 500_000, MAX_INDEXED_WORD_CHARS = 500, MAX_POSITION = 16_383;
 
 /** Terms by token, by phrase. */
@@ -313,11 +313,11 @@ interface Index {
   readonly read: StatementSync;
 }
 
-/** Finds the words of texts as the index of SQLite does: the same endings and accents are left out. */
+/** Finds the words of texts like the index of SQLite does: it strips the same endings and accents. */
 class Words {
   #index: Index | null = null;
 
-  /** The words of a text in order, as a `tsvector`. */
+  /** Returns the words of a text in order, as a `tsvector`. */
   vector(text: string): string {
     let chars = 0;
     return this.of(text.slice(0, MAX_CHARS)).flatMap((word, at) => {
@@ -326,8 +326,7 @@ class Words {
     }).join(" ");
   }
 
-  /** A `tsquery` that a text matches which has all these phrases. `others` has terms that count as a token of a
-   * phrase. */
+  /** Returns a `tsquery` for texts with all these phrases. `others` has terms that count as a token of a phrase. */
   query(phrases: readonly string[], others: Others = new Map()): string {
     return phrases.map((phrase) => {
       const terms = (token: string) => [token, ...others.get(phrase)?.get(token) ?? []].map(quoted).join(" | ");
@@ -344,7 +343,7 @@ class Words {
   }
 }
 
-/** Shared by the whole process, since it opens an index in memory. */
+/** The whole process shares one, since each opens an index in memory. */
 export const WORDS: Words = new Words();
 
 function open(): Index {
@@ -368,7 +367,7 @@ interface Texts {
 /** The end of a statement that stores entries. */
 export const PUT_ENTRY = "ON CONFLICT (owner_id, field) DO UPDATE SET words = excluded.words";
 
-/** The rows of `search` for these cells of a row, its id among them. */
+/** Returns the rows of `search` for these cells of a row, its id among them. */
 export function searchEntries(table: string, cells: ResultRow): readonly ResultRow[] {
   return Object.entries(textsOf(table, cells)).filter(([, text]) => text !== "")
     .map(([field, text]) => ({ ownerTable: table, ownerId: cells["id"], field, words: WORDS.vector(text) }));
@@ -394,7 +393,7 @@ function partsOf(metadata: string): Readonly<Record<string, string>> {
   return { answer, steered: steered.map(({ text }) => text).join("\n") };
 }
 
-/** Each word as a phrase: quotes remove any special meaning. */
+/** Quotes each word as a phrase, so that it has no special meaning. */
 export function phrases(words: ReadonlySet<string>): string {
   return [...words].map((word) => `"${word.replaceAll('"', '""')}"`).join(" ");
 }

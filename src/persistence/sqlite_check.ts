@@ -17,8 +17,8 @@ import { markContent } from "./unused_content.ts";
 /** At most this many problems of a kind are listed individually. */
 const TOLD = 10;
 
-/** `DatabaseMaintenance.check`, on one snapshot. Damage to the file is reported as a problem, not thrown as an
- * error. */
+/** Implements `DatabaseMaintenance.check` on one snapshot. Damage to the file is reported as a problem, not thrown as
+ * an error. */
 export async function checkDatabase(path: string): Promise<CheckReport> {
   const start = performance.now();
   const { db, schema } = await openExisting(path, "check");
@@ -147,7 +147,7 @@ function bytes(value: unknown): Uint8Array {
   throw new TypeError("The content is not bytes");
 }
 
-/** References to missing content. */
+/** Finds references to missing content. */
 function references(db: DatabaseSync): string[] {
   markContent(db);
   const rows = db.prepare(
@@ -158,8 +158,7 @@ function references(db: DatabaseSync): string[] {
   );
 }
 
-/** Whether the search index has the texts that the tables hold. Whether its words match its texts is part of the
- * structural check. */
+/** Whether the search index has the texts of the tables. The structural check compares its words with its texts. */
 function searchIndex(db: DatabaseSync): string[] {
   const [row] = db.prepare(
     `WITH texts AS (
@@ -183,8 +182,8 @@ function searchIndex(db: DatabaseSync): string[] {
   return [`The search index does not hold ${String(row?.lost)} of ${String(row?.texts)} texts as they are`];
 }
 
-/** Throws `StoreError` if a database is damaged that another file is about to be made from, since that file would be
- * taken for a sound one. `doing` names the refused action. */
+/** Throws `StoreError` for a damaged database before another file is made from it, since that file would seem sound.
+ * `doing` names the refused action. */
 export function refuseDamaged(
   db: DatabaseSync,
   { doing, ...found }: Parameters<typeof checkAll>[1] & { readonly doing: string },
@@ -202,8 +201,8 @@ const MOST = 3;
 
 type Referring = Exclude<UserTable, "log">;
 
-/** Describes the rows that refer to a content, with where they belong: " (variable x of conversation …)", or "" if
- * there are none. */
+/** Describes the rows that refer to a content, with their places: " (variable x of conversation …)", or "" if there are
+ * none. */
 function contentUsers(db: DatabaseSync, hash: string): string {
   const found = new Set<string>();
   for (const [table, column] of referringColumns(db)) {
@@ -230,7 +229,7 @@ function referringColumns(db: DatabaseSync): readonly (readonly [Referring, stri
   );
 }
 
-/** The branch of a row by table, found from its first column. */
+/** The branch of a row, by table, found from its first column. */
 const BRANCH: Readonly<Record<Referring, string>> = {
   conversationSoul: "SELECT id FROM conversation_state WHERE conversation_soul_id = ?",
   conversationState: "SELECT ?",
@@ -283,7 +282,7 @@ function ofSoul(where: string): string {
   return `SELECT s.conversation_state_id FROM expression_soul s WHERE ${where}`;
 }
 
-/** `Store.check`. */
+/** Implements `Store.check`. */
 export async function quickCheck(db: Database, location: string): Promise<readonly string[]> {
   try {
     const structure = await sql<{ quickCheck: string }>`PRAGMA quick_check`.execute(db);

@@ -21,8 +21,7 @@ import { collectContent, removeUnused } from "./unused_content.ts";
 
 const BUSY_MS = 10_000;
 
-/** Maintains an SQLite database with a separate connection for each action: a store that is open on it keeps
- * working. */
+/** Maintains an SQLite database with a separate connection for each action, so that an open store keeps working. */
 export class SqliteMaintenance implements care.DatabaseMaintenance {
   readonly location: string;
   readonly #now: () => number;
@@ -74,7 +73,7 @@ export class SqliteMaintenance implements care.DatabaseMaintenance {
   }
 }
 
-/** `DatabaseMaintenance.backup`. The target appears only once it is complete. */
+/** Implements `DatabaseMaintenance.backup`. The target appears only once it is complete. */
 async function backupDatabase(path: string, target: string): Promise<BackupReport> {
   const start = performance.now();
   const goal = resolve(target);
@@ -96,14 +95,14 @@ async function backupDatabase(path: string, target: string): Promise<BackupRepor
     await appear(partial, goal);
     return { path: goal, bytes, schemaVersion: schema.version, ms: performance.now() - start };
   } catch (error) {
-    // System errors occur at the place to which the copy is written.
+    // System errors occur where the copy is written.
     throw (error instanceof Error && systemError(error, goal)) || error;
   } finally {
     db.close();
   }
 }
 
-/** A link fails if the name exists. If the disk does not support links, the name was free a moment ago. */
+/** A link fails if the name exists. If the disk does not support links, a check has just found the name unused. */
 async function appear(partial: string, goal: string): Promise<void> {
   try {
     await link(partial, goal);
@@ -125,12 +124,11 @@ async function exists(path: string): Promise<boolean> {
   return await stat(path).then(() => true, () => false);
 }
 
-/** Longer than a new connection waits for a lock on the file that it opened. It then opens the path again and finds the
- * new file. */
+/** Longer than a new connection waits for a lock on its file. It then opens the path again and finds the new file. */
 const NEWCOMER_MS = 120;
 
-/** `DatabaseMaintenance.restore`: the backup is copied and checked next to the database before the database is
- * touched. */
+/** Implements `DatabaseMaintenance.restore`: the backup is copied and checked next to the database before the database
+ * is touched. */
 async function restoreDatabase(
   path: string,
   { source, now }: { readonly source: string; readonly now: () => number },
@@ -143,7 +141,7 @@ async function restoreDatabase(
   }
   const { db, schema } = await openExisting(from, "restore").catch((error) => {
     if (error instanceof UsageError) throw error;
-    // Names the backup, not the database.
+    // The error names the backup, not the database.
     throw isNoDatabase(error)
       ? new UsageError(`Cannot restore ${from}: it is not a database`)
       : toStoreError(error, from);
@@ -207,13 +205,13 @@ async function dropLog(path: string): Promise<void> {
   for (const end of ["-wal", "-shm"]) await rm(`${path}${end}`, { force: true });
 }
 
-/** Local time would be ambiguous once a year. */
+/** Returns UTC, since local time would be ambiguous once a year. */
 function stamp(now: number): string {
   return new Date(now).toISOString().replace(/[-:]/g, "").replace(/\.\d+/, "");
 }
 
-/** `DatabaseMaintenance.vacuum`: writes the content to a new file next to the old one and replaces the old file if the
- * content is the same. */
+/** Implements `DatabaseMaintenance.vacuum`: writes the content to a new file and replaces the old one if the content is
+ * the same. */
 async function vacuumDatabase(path: string): Promise<VacuumReport> {
   const start = performance.now();
   const { db: opened, schema } = await openExisting(path, "vacuum");
@@ -225,7 +223,7 @@ async function vacuumDatabase(path: string): Promise<VacuumReport> {
   try {
     refuseDamaged(db, { doing: `vacuum ${path}`, path, schema });
     db.exec("BEGIN EXCLUSIVE");
-    // Nothing that a killed process left of a deleted conversation is copied.
+    // Remains of a conversation whose deletion was interrupted are not copied.
     removeUnused(db);
     const { size: bytesBefore } = await stat(path);
     await writeFresh(partial, { like: path, mode: await modeOf(path) }, () => rebuild(db, partial));
@@ -238,11 +236,11 @@ async function vacuumDatabase(path: string): Promise<VacuumReport> {
   }
 }
 
-/** `search` consists of its own tables, which the virtual table fills. */
+/** The tables that the virtual table `search` fills. */
 const MADE_BY_SEARCH = "search\\_%";
 
-/** Writes everything in a database to a new file without unused pages, keeping the row numbers. Used instead of
- * `VACUUM`, which attaches a database: the runtime forbids that to a program that lacks any permission. Throws if the
+/** Writes everything in a database to a new file without unused pages, keeping the row numbers. `VACUUM` cannot be
+ * used, because it attaches a database: the runtime forbids that to a program that lacks any permission. Throws if the
  * content of the new file differs. */
 function rebuild(db: DatabaseSync, target: string): void {
   const made = new DatabaseSync(target, { enableForeignKeyConstraints: false });
@@ -261,7 +259,8 @@ function rebuild(db: DatabaseSync, target: string): void {
   }
 }
 
-/** Objects of the schema in the order to create them. Triggers come last, so that copied rows do not fire them. */
+/** Returns objects of the schema in the order of their creation. Triggers come last, so that copied rows do not fire
+ * them. */
 function objects(db: DatabaseSync, which: string): readonly { readonly name: string; readonly sql: string }[] {
   return db.prepare(
     `SELECT name, sql FROM sqlite_master WHERE ${which} AND sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
@@ -306,8 +305,8 @@ interface Options {
   readonly busyMs: number;
 }
 
-/** A running query holds a lease, which its process renews. A lease this old was left by a process that nobody could
- * check. */
+/** A running query holds a lease, which its process renews. A lease this old was left by a process that could not be
+ * checked. */
 const STALE_MS = 120_000;
 
 /** A fresh lease keeps its conversation, whichever process holds it. */
@@ -332,10 +331,10 @@ const ONE = idle("WHERE b.conversation_soul_id = :id");
 
 const LOG_ROWS_AT_ONCE = 2_000;
 
-/** Other writers wait so long for a transaction, and one conversation more. */
+/** Other writers wait this long for a transaction, plus the time of one conversation. */
 const TRANSACTION_MS = 25;
 
-/** Deletes conversations without activity since then, in short transactions. */
+/** Deletes conversations without activity since `before`, in short transactions. */
 async function pruneRows(
   db: DatabaseSync,
   { before, now, dryRun, busyMs }: Options,
@@ -373,7 +372,7 @@ async function pruneRows(
     });
     conversations.push(...gone);
   }
-  // Otherwise the index keeps words of deleted texts until it is merged.
+  // Without this, the index would keep words of deleted texts until a merge.
   if (conversations.length > 0) {
     await transactions.write(() => db.exec("INSERT INTO search (search) VALUES ('optimize')"));
   }
@@ -387,7 +386,7 @@ async function pruneRows(
 
 const LARGEST = 10;
 
-/** `DatabaseMaintenance.stats`, on one snapshot. */
+/** Implements `DatabaseMaintenance.stats` on one snapshot. */
 async function databaseStats(path: string): Promise<DatabaseStats> {
   const { db, schema } = await openExisting(path, "measure");
   try {
@@ -415,7 +414,7 @@ async function sizeOf(path: string): Promise<number> {
   return await stat(path).then(({ size }) => size, () => 0);
 }
 
-/** Bytes of a table and its indexes; the tables of the full-text index count towards `search`. */
+/** Returns the bytes of each table with its indexes; the tables of the full-text index count towards `search`. */
 function tables(db: DatabaseSync): DatabaseStats["tables"] {
   const sizes = db.prepare(
     `SELECT CASE WHEN m.tbl_name GLOB 'search_*' AND m.tbl_name <> 'search_entry' THEN 'search' ELSE m.tbl_name END
@@ -460,7 +459,7 @@ function conversations(db: DatabaseSync): DatabaseStats["conversations"] {
   }));
 }
 
-/** Everything in `content` that the rows of a conversation refer to, each once, with pieces and bases. */
+/** The size of all content that the rows of a conversation refer to, each counted once, with pieces and bases. */
 const BYTES = `WITH steps (id) AS (
   SELECT i.id FROM conversation_state b JOIN query_soul q ON q.conversation_state_id = b.id
   JOIN query_state r ON r.query_soul_id = q.id JOIN iteration i ON i.query_state_id = r.id

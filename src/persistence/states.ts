@@ -16,7 +16,7 @@ import { checkRun } from "./runs.ts";
 import type { DatabaseSchema } from "./tables.ts";
 import { type Moment, newestMoment } from "./variables.ts";
 
-/** Characters of one value as JSON, keys in one place, and versions of a key. */
+/** Limits: characters of one value as JSON, keys in one place, and versions of a key. */
 const MAX_CHARS = 1 << 20, MAX_KEYS = 10_000, MAX_VERSIONS = 1000;
 
 type Joined = DatabaseSchema & {
@@ -102,7 +102,7 @@ export class ExtensionStates implements StateStore {
     });
   }
 
-  /** Newest first. */
+  /** Selects the shown versions, newest first. */
   async #shown(
     tx: Database,
     { place, key, version, limit }: {
@@ -153,7 +153,7 @@ export class ExtensionStates implements StateStore {
     return version;
   }
 
-  /** Runs a change in a place, one at a time. */
+  /** Runs changes in a place one at a time. */
   #change<T>(place: StatePlace, work: (tx: Database) => Promise<T>): Promise<T> {
     return this.#db.write(async (tx) => {
       await tx.lock(`state ${place.namespace} ${place.branchId ?? tx.ownTenant}`);
@@ -169,7 +169,7 @@ export class ExtensionStates implements StateStore {
   }
 }
 
-/** Rows that a segment shows; `i` is `extension_state`. */
+/** Selects rows that a segment shows; `i` is `extension_state`. */
 function stateRows(
   tx: Database,
   { place, segment }: { readonly place: StatePlace; readonly segment: BranchSegment | null },
@@ -178,7 +178,7 @@ function stateRows(
     .leftJoin("querySoul as q", "q.id", "s.querySoulId").where("i.namespace", "=", place.namespace);
   if (segment === null) return rows.where("i.conversationStateId", "is", null).where("i.tenant", "=", tx.ownTenant);
   return rows.where("i.conversationStateId", "=", segment.branchId).where((on) => {
-    // Only the position of `i` is read; if the joined rows are absent, the first condition is true.
+    // Only the position of `i` is read; without joined rows, the first condition is true.
     const joined = on as unknown as ExpressionBuilder<Joined, "q" | "s" | "i">;
     return on.or([on("i.queryStateId", "is", null), isShownIteration(joined, segment)]);
   });
@@ -205,7 +205,7 @@ async function keysIn(tx: Database, { namespace, branchId }: StatePlace): Promis
   return keys;
 }
 
-/** Whether a row is of this branch itself, or of the global state of the tenant. */
+/** Whether a row belongs to this branch itself, or to the global state of the tenant. */
 function isIn(tx: Database, branchId: string | null) {
   return (on: ExpressionBuilder<DatabaseSchema, "extensionState">) =>
     branchId === null
@@ -235,8 +235,8 @@ async function momentOf(tx: Database, { branchId, iterationId, queryId }: StateP
   return queryId ? { queryId, position: -1 } : await newestMoment(tx, branchId);
 }
 
-/** A branch and its ancestors, the branch first, as for its variables. A child query continues from the iteration that
- * started it. */
+/** Returns a branch and its ancestors, the branch first, as for its variables. A sub-query continues from the iteration
+ * that started it. */
 async function readStateLineage(db: Database, branchId: string): Promise<readonly BranchSegment[]> {
   const lineage: BranchSegment[] = [...await readLineage(db, branchId)];
   const met = new Set<string>();
@@ -256,7 +256,7 @@ async function readStateLineage(db: Database, branchId: string): Promise<readonl
 /** A version as stored. */
 type StateRow = Pick<DatabaseSchema["extensionState"], "key" | "version" | "value" | "createdAt">;
 
-/** Rows with their values. */
+/** Returns rows with their values. */
 async function stateVersions(tx: Database, rows: readonly StateRow[]): Promise<readonly StateVersion[]> {
   const content = new Content(tx);
   await content.load(rows.map(({ value }) => value));
@@ -267,7 +267,7 @@ async function stateVersions(tx: Database, rows: readonly StateRow[]): Promise<r
   }));
 }
 
-/** The branches from which a branch reads, itself first; null is the global state. */
+/** Returns the branches from which a branch reads, itself first; null is the global state. */
 async function stateSegments(
   tx: Database,
   { branchId }: StatePlace,
@@ -285,7 +285,7 @@ interface Row {
   readonly at: number;
 }
 
-/** `StateStore.query`. Runs that were replaced by another run of their query are ignored. */
+/** Implements `StateStore.query`. Runs that were replaced by another run of their query are ignored. */
 async function findStates(
   db: Database,
   { namespace, query }: { readonly namespace: string; readonly query: StateQuery },
@@ -309,7 +309,7 @@ async function findStates(
   ));
 }
 
-/** The newest version of each key in each place. */
+/** Returns the newest version of each key in each place. */
 function newestStates(db: Database, { namespace, prefix }: { readonly namespace: string; readonly prefix: string }) {
   const from = sql`extension_state e LEFT JOIN conversation_state b ON b.id = e.conversation_state_id
     LEFT JOIN conversation_soul c ON c.id = b.conversation_soul_id

@@ -1,12 +1,11 @@
 /** The store: everything that Vis remembers. Code outside of this folder takes the interfaces below and opens a store
- * with `open_store.ts`; `sqlite_maintenance.ts` and `copy_store.ts` are behind `vis db`. All other files are private.
+ * with `open_store.ts`; `vis db` uses `sqlite_maintenance.ts` and `copy_store.ts`. All other files are private.
  *
- * How to read the folder: `database_store.ts` names the function behind each method. Each topic is one file, with what
- * is written and what is read: conversations, queries, iterations, variables, children, states, logs, search, nodes.
- * `runs.ts` says which process may write a query; `queries.ts` ends a query whose process is gone. `tables.ts`
- * describes the tables, and `content.ts` stores long texts and values once. `database.ts` is what all statements are
- * built on, and `sqlite/` and `postgres/` are the two databases. `erasure.ts` removes what a deleted conversation
- * leaves. */
+ * How to read the folder: `database_store.ts` names the function behind each method. Each topic has one file that
+ * reads and writes: conversations, queries, iterations, variables, children, states, logs, search, nodes. `runs.ts`
+ * decides which process may write a query; `queries.ts` ends a query whose process is gone. `tables.ts` describes the
+ * tables, and `content.ts` stores long texts and values once. All statements use `database.ts`; `sqlite/` and
+ * `postgres/` implement it. `erasure.ts` removes the contents of a deleted conversation. */
 import type { Image } from "../domain/images.ts";
 import type { ApprovalQuestion } from "../domain/query/approval.ts";
 import type { ModelTrace, SentMessage, SubCall } from "../domain/query/model_call.ts";
@@ -47,21 +46,21 @@ export interface Store
     Archive {
   /** The location of the database: a path or ":memory:". */
   readonly location: string;
-  /** The store shows only the rows of this tenant, or all rows if it is null. New rows belong to the tenant, or
-   * else to the default one. Only the sum of what labels used, leases and the log concern every tenant. */
+  /** The store shows only the rows of this tenant, or all rows if it is null. New rows belong to the tenant, or else to
+   * the default one. Exceptions that concern every tenant are the total use of labels, the leases and the log. */
   readonly tenant: string | null;
-  /** The same store as another tenant sees it. */
+  /** Returns the same store as another tenant sees it. */
   of(tenant: string | null): Store;
   /** The state that extensions keep. */
   readonly states: StateStore;
-  /** Makes this process one of the nodes that share the database; null for a database that one machine has. */
+  /** Makes this process one of the nodes that share the database; null for a database of a single machine. */
   readonly asNode: ((id: string) => Promise<NodeStore>) | null;
-  /** Quick structural check of the file, or of the rights of the role in PostgreSQL. Returns descriptions of the
+  /** Checks the structure of the file quickly, or the rights of the role in PostgreSQL. Returns descriptions of the
    * problems, or an empty list. */
   check(): Promise<readonly string[]>;
   /** Describes any change of the files since they were opened, with advice; "" while writes still reach them. */
   fileFault(): string;
-  /** Why nothing can be stored now; "" if it can. A server is asked to store something, and has some seconds for it. */
+  /** Returns why nothing can be stored now; "" if it can. A server gets some seconds to store a test value. */
   writeFault(): Promise<string>;
   /** Adds entries to the log table in one transaction. Never rejects. */
   log(...entries: readonly LogEntry[]): Promise<void>;
@@ -70,35 +69,35 @@ export interface Store
 
 /** Operations on whole conversations; part of the store. */
 export interface ConversationMaintenance {
-  /** Sets the user's title, which only the user can replace. */
+  /** Sets the user's title; only another title of the user replaces it. */
   setTitle(branchId: string, title: string): Promise<void>;
-  /** Deletes the conversation. Rejects with `BusyError` while a query runs in it. Texts and values that nothing refers
-   * to any more are removed directly afterwards; `close` waits for that. */
+  /** Deletes the conversation. Rejects with `BusyError` while a query runs in it. Unreferenced texts and values are
+   * removed directly afterwards; `close` waits for that. */
   deleteConversation(conversationId: string): Promise<void>;
-  /** The run of a user's query that is running in it, in any process; null if there is none. */
+  /** Returns the run of a user's query that is running in it, in any process; null if there is none. */
   runningQuery(conversationId: string): Promise<string | null>;
-  /** The run of the query whose id starts with this prefix; null if there is none, or more than one. */
+  /** Returns the run of the query whose id starts with this prefix; null if there is none, or more than one. */
   findQuery(prefix: string): Promise<string | null>;
-  /** Usage by queries that have a label and started since then, without child queries. */
+  /** Returns the usage by queries that have a label and started since then, without sub-queries. */
   labelUse(since: number): Promise<readonly LabelUse[]>;
-  /** Like `Store.queries`, but without reading them. */
+  /** Returns the queries of a branch like `Store.queries`, but without reading their texts. */
   turns(branchId: string): Promise<readonly QueryIterations[]>;
   /** Gives `take` everything that is stored about it, as one snapshot. A running query is exported as interrupted.
    * Damage may be found after some parts were given. */
   exportConversation(conversationId: string, take: (part: ArchivePart) => Promise<void>): Promise<void>;
-  /** Stores a whole archive under new ids, or nothing. The file is not trusted about what may be accessed here: its
-   * conversation belongs to this workspace and to no chat. Rejects with `UsageError` if rows contradict each other. */
+  /** Stores a whole archive under new ids, or nothing. The file cannot grant access: its conversation belongs to this
+   * workspace and to no chat. Rejects with `UsageError` if rows contradict each other. */
   importConversation(
     archive: ConversationArchive,
     options: {
       readonly workspace: string;
-      /** The contents, if those of the archive are not in memory. */
+      /** The contents of the archive, if they are not in memory. */
       readonly contents?: ContentSource;
     },
   ): Promise<ImportReport>;
 }
 
-/** One branch of a conversation: a row of `conversation_state`. */
+/** A branch of a conversation: a row of `conversation_state`. */
 export interface Branch {
   readonly conversationId: string;
   readonly branchId: string;
@@ -115,45 +114,46 @@ export interface BranchNode extends Branch {
   readonly parentBranchId: string | null;
   /** Null for the first branch. */
   readonly fork: { readonly queryId: string; readonly position: number } | null;
-  /** Number of its own queries, without those of its ancestors. */
+  /** The number of its own queries, without its ancestors'. */
   readonly queries: number;
 }
 
 /** Conversations and their branches. */
 export interface ConversationStore {
   createConversation(facts: NewConversation): Promise<Branch>;
-  /** The newest branch of the conversation with this id, the branch with this id, or null. A unique prefix of at least
-   * 8 characters is enough. */
+  /** Returns the newest branch of the conversation with this id, the branch with this id, or null. A unique prefix of
+   * at least 8 characters is enough. */
   findConversation(conversationId: string): Promise<Branch | null>;
-  /** The newest branch of a chat's conversation, or null. */
+  /** Returns the newest branch of a chat's conversation, or null. */
   findExternal(chat: ExternalChat): Promise<Branch | null>;
-  /** The same, but creates the conversation if there is none. Concurrent calls get the same one. */
+  /** Returns the newest branch of a chat's conversation, which is created if it is missing. Concurrent calls get the
+   * same one. */
   ensureConversation(facts: NewConversation & ExternalChat): Promise<Branch>;
-  /** The conversation of this workspace that has the newest query, or null. */
+  /** Returns the conversation of this workspace that has the newest query, or null. */
   latestConversation(workspace: string): Promise<Branch | null>;
   listConversations(options: ConversationFilter): Promise<readonly (Branch & ConversationSummary)[]>;
   /** Creates a branch that continues from a point of another one: it sees the queries up to that point and the
    * variables as they were then. Copies nothing; both branches stay readable and are independent. Throws `UsageError`
    * if the point does not exist or is still running. */
   fork(fork: NewFork): Promise<Branch>;
-  /** All branches of a conversation, oldest first, without those of child queries. */
+  /** Returns all branches of a conversation, oldest first, without branches of sub-queries. */
   branches(conversationId: string): Promise<readonly BranchNode[]>;
 }
 
-/** Identifies the process, or its part, that runs a query, so that other processes can tell whether it still exists. */
+/** Identifies the process, or its part, that runs a query, so that other processes can check whether it still exists. */
 export interface ProcessOwner {
   readonly host: string;
-  /** The space in which `pid` is valid: hosts may share a name, and one host may run several containers. */
+  /** The space in which `pid` is valid, since hosts may share a name, and a host may run several containers. */
   readonly space: string;
   readonly pid: number;
-  /** Start time of the process in clock ticks since boot ("" if unknown), because pids are reused. */
+  /** The start of the process in clock ticks since boot ("" if unknown), because pids are reused. */
   readonly started: string;
   /** The part of the process, each with its own environments; 0 for the process itself. */
   readonly session: number;
 }
 
 export interface NewQuery extends KeyedRequest {
-  /** The id under which it was accepted; a new one if omitted. */
+  /** The id under which the query was accepted; a new one if omitted. */
   readonly queryId?: string | undefined;
   readonly branchId: string;
   readonly text: string;
@@ -168,11 +168,11 @@ export interface NewQuery extends KeyedRequest {
   readonly answerSchema?: string | null;
   readonly askedAs?: Asked | null;
   /** The earlier run of the same query that this one replaces. From now on, readers of the branch see the variables as
-   * they were before that run. */
+   * they were before the earlier run. */
   readonly retryOf?: string;
 }
 
-/** The protocol of a client put the request like this: data that is kept to be given back, and has no effect. */
+/** The request as a client's protocol expressed it. It is kept to be returned and has no effect. */
 export type Asked = Readonly<Record<string, unknown>>;
 
 export interface QueryExtras {
@@ -183,35 +183,35 @@ export interface QueryExtras {
   readonly askedAs: Asked | null;
 }
 
-/** A query before another one, as one line of the conversation shows it. */
+/** An earlier query, as one line of the conversation shows it. */
 export interface EarlierTurn {
   readonly text: string;
-  /** The user sent these messages while the query ran. */
+  /** Messages that the user sent while the query ran. */
   readonly steered: readonly string[];
   /** Number of images that came with the request. */
   readonly images: number;
   readonly answer: string;
-  /** The query ended for this reason; null if it has an answer. */
+  /** The reason why the query ended without an answer; null if it has one. */
   readonly unfinished: QueryReason | null;
 }
 
 /** The conversation before a query. */
 export interface EarlierTurns {
-  /** The newest ones, at most twelve, oldest first. */
+  /** The newest queries, at most twelve, oldest first. */
   readonly shown: readonly EarlierTurn[];
-  /** This many earlier ones exist. */
+  /** The number of earlier queries. */
   readonly more: number;
 }
 
-/** The handover: what the previous query left. */
+/** The handover from the previous query. */
 export interface PreviousTurn {
   readonly queryId: string;
   readonly text: string;
-  /** It and the queries before it. */
+  /** The previous query and the ones before it. */
   readonly earlier: EarlierTurns;
   /** `QueryEnd.idle` of the query; false if it was not recorded. */
   readonly idle: boolean;
-  /** The list has at most the last two, oldest first. */
+  /** The last two thinkings at most, oldest first. */
   readonly thinkings: readonly string[];
   readonly answer: string;
   readonly status: QueryStatus;
@@ -221,15 +221,15 @@ export interface PreviousTurn {
   readonly images?: number;
   /** Blocks of an iteration that was interrupted before its end was stored; omitted if there are none. */
   readonly pending?: readonly string[];
-  /** Unified diffs of what it changed in files, oldest first; omitted if there are none. */
+  /** Unified diffs of its file changes, oldest first; omitted if there are none. */
   readonly diffs?: readonly string[];
 }
 
-/** Another process began this query and used up this much. */
+/** The use so far of a query that another process began. */
 export interface LeftQuery {
   readonly usage: Usage;
   readonly costUsd: number | null;
-  /** Child queries and plain model calls of its blocks. */
+  /** The number of sub-queries and plain model calls of its blocks. */
   readonly subcalls: number;
 }
 
@@ -244,10 +244,10 @@ export interface QueryStore {
    * `BusyError` while another live process holds the branch, and `UsageError` for a retry of a query that is not the
    * last of its branch or is still running. */
   beginQuery(query: NewQuery): Promise<string>;
-  /** Adds what the user sent while the query ran, before a call shows it. Throws if the query has ended. */
+  /** Adds a message that the user sent while the query ran, before a call shows it. Throws if the query has ended. */
   addSteered(queryId: string, sent: { readonly iteration: number; readonly texts: readonly string[] }): Promise<void>;
-  /** Ends a query once; a second call changes nothing. `last` is the end of its last iteration, which is stored in the
-   * same transaction. Refuses "done" if an iteration has not ended. */
+  /** Ends a query; a second call changes nothing. `last` is the end of its last iteration, which is stored in the same
+   * transaction. Refuses "done" if an iteration has not ended. */
   endQuery(queryId: string, end: QueryEnd, last?: EndOfIteration): Promise<void>;
   /** Returns the query that a request with this key has started, in the conversation of this branch, whichever
    * branch the request named. Null if there is none within the last day. */
@@ -257,30 +257,30 @@ export interface QueryStore {
   ): Promise<{ readonly queryId: string; readonly fingerprint: string } | null>;
   query(queryId: string): Promise<StoredQuery | null>;
   queryExtras(queryId: string): Promise<QueryExtras>;
-  /** Oldest first; queries of ancestors up to the fork come before the branch's own. A query that was retried appears
-   * once, with its newest run. Each call reads everything that it returns, texts included. */
+  /** Returns queries, oldest first; queries of ancestors up to the fork come before the branch's own. A query that was
+   * retried appears once, with its newest run. Each call reads everything that it returns, texts included. */
   queries(branchId: string, options?: NewestQueries): Promise<readonly StoredQuery[]>;
   previousTurn(branchId: string, beforeQueryId: string): Promise<PreviousTurn | null>;
   /** Ends every running query whose process no longer exists as interrupted (process_lost), with its running
-   * iterations. `alive` decides whether a process exists; the default is the one that the store was opened with.
-   * Returns the number of queries ended. */
+   * iterations. `alive` decides whether a process exists; its default was given when the store was opened. Returns the
+   * number of ended queries. */
   sweepLost(alive?: (owner: ProcessOwner) => boolean | null): Promise<number>;
-  /** Makes this process the one that continues a running query, whoever ran it: ends its last iteration if that was
-   * under way, and the queries below it. Null if the query has ended, now or before: a final that was accepted is its
-   * end. The caller knows that the process before can write nothing more. */
+  /** Makes this process continue a running query of any process: ends its last iteration if that was under way, and its
+   * sub-queries. Returns null if the query has ended, before or by an accepted final. The caller knows that the former
+   * process can write nothing more. */
   takeOver(queryId: string, owner: ProcessOwner): Promise<LeftQuery | null>;
-  /** Reports that a process that runs queries is alive, for processes that cannot check. Called twice a minute. Returns
-   * the branches that the process still holds; the others were taken over. */
+  /** Reports twice a minute that a process that runs queries is alive, for processes that cannot check. Returns the
+   * branches that the process still holds; the others were taken over. */
   renewLeases(owner: ProcessOwner): Promise<readonly string[]>;
 }
 
-/** These facts are known once a reply is complete and before its blocks run. */
+/** The facts that are known once a reply is complete and before its blocks run. */
 export interface NewIteration {
   readonly queryId: string;
   /** 0-based. */
   readonly position: number;
   readonly systemPrompt: string;
-  /** The message list that was sent, as JSON. */
+  /** The sent message list, as JSON. */
   readonly userPrompt: string;
   readonly provider: string;
   readonly model: string;
@@ -291,11 +291,12 @@ export interface NewIteration {
   readonly modelMs: number;
   /** Source texts of the blocks that are about to run. */
   readonly blocks: readonly string[];
-  /** The query has spent this so far, with this reply. */
+  /** The spend of the query so far, including this reply. */
   readonly spent?: Pick<IterationEnd["totals"], "usage" | "costUsd">;
-  /** Versions that no block made: input of the query, as of this iteration. They are stored with its row. */
+  /** Versions without a block: input of the query, as of this iteration. They are stored with its row. */
   readonly given?: readonly VariableImage[];
-  /** Stored with that of `endIteration`, and until then with `pendingBlocks`, the source texts of the blocks. */
+  /** Merged with the metadata of `endIteration`. Until then, `pendingBlocks` is added: the source texts of the
+   * blocks. */
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
@@ -303,7 +304,7 @@ export interface StoredBlock {
   readonly code: string;
   readonly result: BlockResult;
   readonly reads: readonly string[];
-  /** Each variable has the names it was made from, where they are known better than by `reads`. */
+  /** The names from which each variable was made, where they are known better than by `reads`. */
   readonly madeFrom?: ReadonlyMap<string, readonly string[]>;
   readonly literal: boolean;
   /** The value as codec bytes if it is kept, else null. */
@@ -315,15 +316,15 @@ export interface StoredBlock {
 export interface IterationEnd {
   readonly status: "done" | "error" | "interrupted";
   readonly blocks: readonly StoredBlock[];
-  /** User variables that left the scope in this iteration, and those that came back. */
+  /** User variables that left the scope in this iteration, and user variables that returned. */
   readonly scopes?: { readonly forgotten: readonly string[]; readonly live: readonly string[] };
   /** Versions of `$query`, `$reasoning` and `$answer`: name and text. */
   readonly system: readonly { readonly name: string; readonly text: string }[];
   readonly error: string | null;
   readonly empty: boolean;
-  /** Running totals of the query so far, merged into its metadata. */
+  /** Totals of the query so far, merged into its metadata. */
   readonly totals: { readonly iterations: number; readonly usage: Usage; readonly costUsd: number | null };
-  /** Merged into the iteration's metadata: outcome, refusal, attempts line, budget after it … */
+  /** Merged into the iteration's metadata, such as outcome, refusal, attempts line, and budget after it. */
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
@@ -332,9 +333,9 @@ export interface StoredIteration
   readonly iterationId: string;
   readonly status: QueryStatus | "running";
   readonly error: string | null;
-  /** Empty while the iteration runs, and if it was interrupted before its end was stored. */
+  /** The blocks; empty while the iteration runs, and if it was interrupted before its end was stored. */
   readonly blocks: readonly StoredBlock[];
-  /** The call of this iteration showed these messages, which the user sent while the query ran. */
+  /** Messages that the user sent while the query ran and that the call of this iteration showed. */
   readonly steered: readonly string[];
   readonly createdAt: number;
 }
@@ -343,16 +344,16 @@ export interface StoredIteration
 export interface IterationStore {
   /** Stores one row with status running, the reply and the blocks. Returns its id. */
   beginIteration(iteration: NewIteration): Promise<string>;
-  /** Stores blocks, variables, edges, system variables and totals in one transaction. An iteration ends once: a second
+  /** Stores blocks, variables, edges, system variables and totals in one transaction. An iteration ends once; a second
    * call throws. */
   endIteration(iterationId: string, end: IterationEnd): Promise<void>;
-  /** Records a model call that returned no reply: one row with status error, in one transaction. */
+  /** Records a model call without a reply: one row with status error, in one transaction. */
   failIteration(
     iteration: Omit<NewIteration, "response" | "blocks">,
     end: Omit<IterationEnd, "blocks" | "status" | "empty"> & { readonly error: string },
   ): Promise<string>;
   iterations(queryId: string, range?: IterationRange): Promise<readonly StoredIteration[]>;
-  /** The messages that were sent for the iteration in this row (0-based); null if there is none. */
+  /** Returns the messages that were sent for the iteration at this position (0-based); null if there is none. */
   sentMessages(queryId: string, position: number): Promise<readonly SentMessage[] | null>;
 }
 
@@ -360,7 +361,7 @@ export interface IterationStore {
 export interface VariableHead {
   readonly name: string;
   readonly kind: VariableImage["kind"];
-  /** Number of versions. The model sees it as `v3`. */
+  /** The number of versions; the model sees 3 as `v3`. */
   readonly versions: number;
   readonly scope: "live" | "forgotten" | "system";
   readonly summary: VariableSummary;
@@ -373,24 +374,24 @@ export interface VariableHead {
 export interface VariableVersion {
   /** 1-based. */
   readonly version: number;
-  /** The image of a system variable has its text as `source`, and `bytes` is empty. */
+  /** The image; for a system variable, `source` is its text and `bytes` is empty. */
   readonly image: VariableImage;
   readonly code: string;
   readonly createdAt: number;
 }
 
-/** The variables of a branch, and what they were made from. */
+/** The variables of a branch, and the variables from which they were made. */
 export interface VariableStore {
-  /** Every variable of the branch, newest first, system variables included. With `at`, as a fork at that moment would
-   * see them. */
+  /** Returns every variable of the branch, newest first, including system variables. With `at`, returns them as a fork
+   * at that moment would see them. */
   variables(branchId: string, at?: BranchPoint): Promise<readonly VariableHead[]>;
   /** Returns, for each variable, the variables of the branch that were read by the blocks which made it. */
   dependencies(branchId: string): Promise<readonly Dependency[]>;
-  /** Newest versions of the live user variables, in the order in which they must be restored. */
+  /** Returns the newest versions of the live user variables, in the order in which they must be restored. */
   liveImages(branchId: string, at?: BranchPoint): Promise<readonly VariableImage[]>;
-  /** The variables that a run received as input, in that order. */
+  /** Returns the variables that a run received as input, in that order. */
   givenImages(queryId: string): Promise<readonly VariableImage[]>;
-  /** Oldest first: all versions, or the `newest` ones. Empty if no variable has that name. */
+  /** Returns all versions, or the `newest` ones, oldest first. Empty if no variable has that name. */
   variableVersions(
     branchId: string,
     name: string,
@@ -403,37 +404,37 @@ export interface VariableStore {
   ): Promise<void>;
 }
 
-/** The blocks of an iteration start child queries and plain model calls. */
+/** Sub-queries and plain model calls that the blocks of an iteration start. */
 export interface ChildStore {
   /** Creates a branch that is not listed among the conversations. */
   createChildBranch(child: NewChildBranch): Promise<Branch>;
-  /** The child queries that an iteration started, oldest first. */
+  /** Returns the sub-queries that an iteration started, oldest first. */
   childQueries(iterationId: string): Promise<readonly (StoredQuery & { readonly depth: number })[]>;
   recordSubCall(call: SubCall): Promise<void>;
-  /** Oldest first. */
+  /** Returns the plain model calls of an iteration, oldest first. */
   subCalls(iterationId: string): Promise<readonly (SubCall & { readonly createdAt: number })[]>;
 }
 
-/** Texts and other bytes that are too large to be read at once. */
+/** Texts and other bytes that are too large for memory. */
 export interface LargeTextStore {
-  /** Stores bytes piece by piece. Returns the reference that names them from then on. They are kept until the variable
-   * that has them is stored, for a day at most. With `isOwn`, each piece begins with a random number: no other text has
-   * it, and it is kept anyway. */
+  /** Stores bytes piece by piece. Returns the reference that names them from then on. They are kept for a day at most,
+   * unless a variable with them is stored. With `isOwn`, each piece begins with a random number; no other text
+   * contains it, and it is kept. */
   putLarge(pieces: AsyncIterable<Uint8Array>, options?: { readonly isOwn?: boolean }): Promise<string>;
-  /** The same pieces in order, each read on demand. */
+  /** Yields the same pieces in order, each read on demand. */
   largePieces(large: string): AsyncIterable<Uint8Array<ArrayBuffer>>;
-  /** Removes bytes of which no piece is part of anything else, as when each piece begins with a random number. Does
-   * nothing if they are gone. */
+  /** Removes bytes whose pieces are part of no other text, because each begins with a random number. Does nothing if
+   * they are gone. */
   dropLarge(large: string): Promise<void>;
 }
 
-/** A request that is accepted for whichever node takes it. */
+/** An accepted request, which any node may take. */
 export interface NewJob extends KeyedRequest {
-  /** The id that its query will have. */
+  /** The id for its query. */
   readonly queryId: string;
   readonly branchId: string;
   readonly request: Uint8Array;
-  /** Refuse it while anything else runs or waits in its branch. */
+  /** Whether to refuse it while anything else runs or waits in its branch. */
   readonly refuseWhenBusy: boolean;
 }
 
@@ -441,17 +442,17 @@ export interface NewJob extends KeyedRequest {
 export interface ClaimedJob {
   readonly queryId: string;
   readonly branchId: string;
-  /** Null if it is long: `NodeStore.request` reads it. */
+  /** The request; null if it is long, then `NodeStore.request` reads it. */
   readonly request: Uint8Array<ArrayBuffer> | null;
-  /** 1 for the first node that runs it. */
+  /** The number of nodes that have run it, including this one. */
   readonly epoch: number;
   /** Whether its query is stored, so that this node continues it. */
   readonly begun: boolean;
-  /** Whether the node that ran it before was lost. */
+  /** Whether its previous node was lost. */
   readonly lost: boolean;
-  /** This many nodes were lost while they ran it, one after the other in the same iteration. */
+  /** The number of nodes that were lost in succession while they ran its present iteration. */
   readonly losses: number;
-  /** Time since it began, without the time in which it waited for the user. */
+  /** The time since it began, without waits for the user. */
   readonly elapsedMs: number;
 }
 
@@ -459,7 +460,7 @@ export interface ClaimedJob {
 export interface SharedJob {
   readonly queryId: string;
   readonly branchId: string;
-  /** 0 until a node has taken it. */
+  /** The epoch; 0 until a node has taken it. */
   readonly epoch: number;
   readonly questions: readonly ApprovalQuestion[];
 }
@@ -480,68 +481,68 @@ export interface NodeCommand {
   readonly body: string;
 }
 
-/** Nodes send each other this news: a request can be taken (`queryId` is ""), a query has events, a query has a
- * command or its outcome. */
+/** News between nodes: a request can be taken (`queryId` is ""), a query has events, a query has a command or its
+ * outcome. */
 export interface NodeNews {
   readonly about: "job" | "event" | "command";
   readonly queryId: string;
 }
 
-/** The queue that the nodes of a database share, and what they tell each other. One object is one node. */
+/** The queue and the messages of the nodes that share a database. Each object is one node. */
 export interface NodeStore {
-  /** Listens and reports for the first time. `heard` receives null after a time in which something may have been
-   * missed. */
+  /** Starts to listen, and reports for the first time. `heard` receives null after a time in which it may have missed
+   * something. */
   join(heard: (news: NodeNews | null) => void): Promise<void>;
   /** Called when nothing runs here any more. */
   leave(): Promise<void>;
-  /** The request is accepted once this resolves. Throws `BusyError` for a branch that must be free and is not, and for
-   * a key that another request has. */
+  /** Accepts a request, which is stored once this resolves. Throws `BusyError` for a branch that must be free and is
+   * not, and for a key of another request. */
   accept(job: NewJob): Promise<void>;
-  /** Takes requests that wait, and those of nodes that no longer report; those of a branch in their order, one at a
-   * time. `running` are the branches on which this node still works. */
+  /** Takes requests that wait, and requests of nodes that no longer report. Requests of a branch are taken in order,
+   * one at a time. `running` are the branches on which this node still works. */
   claim(most: number, running: readonly string[]): Promise<readonly ClaimedJob[]>;
-  /** A long request that this node has taken. */
+  /** Returns a long request that this node has taken. */
   request(queryId: string): Promise<Uint8Array<ArrayBuffer>>;
   /** Reports that this node is alive. Returns the epochs of the jobs that it holds, by query; all others are lost. */
   beat(): Promise<ReadonlyMap<string, number>>;
   /** Leaves a job to any node, after a pause. Nothing happens if this node no longer holds it. */
   release(job: Pick<ClaimedJob, "queryId" | "epoch">, afterMs?: number): Promise<void>;
-  /** Call it when nothing of a run is under way on this node any more. */
+  /** The caller has no more work of the run under way on this node. */
   settled(queryId: string): void;
-  /** Removes a request that no node has begun. False if there is none. */
+  /** Removes a request that no node has begun. Returns false if there is none. */
   withdraw(queryId: string): Promise<boolean>;
   /** Removes a request of this node that cannot begin. */
   refuse(job: Pick<ClaimedJob, "queryId" | "epoch">): Promise<void>;
-  /** Call it before the node leaves: from then on no request waits for it, and it takes none. */
+  /** Prepares the node for leaving: from then on no request waits for it, and it takes none. */
   drain(): Promise<void>;
-  /** Ends waiting for a lost server: calls that need it reject from now on. */
+  /** Ends the wait for a lost server: calls that need it reject from now on. */
   giveUp(): void;
-  /** The number of requests that wait, and for how long the oldest has. */
+  /** Returns the number of waiting requests, and the age of the oldest. */
   waiting(): Promise<{ readonly depth: number; readonly oldestMs: number }>;
   job(queryId: string): Promise<SharedJob | null>;
-  /** The query that runs in a branch, on any node. */
+  /** Returns the query that runs in a branch, on any node. */
   runningJob(branchId: string): Promise<string | null>;
-  /** The jobs of all branches of a conversation, oldest first. */
+  /** Returns the jobs of all branches of a conversation, oldest first. */
   jobs(conversationId: string): Promise<readonly SharedJob[]>;
-  /** The questions of a run that wait for the user; its time stands still while there are any. */
+  /** Sets the approvals of a run that wait for the user; its time stands still while there are any. */
   setQuestions(
     job: Pick<ClaimedJob, "queryId" | "epoch">,
     questions: readonly ApprovalQuestion[],
   ): Promise<void>;
-  /** Stores events of any queries and tells those who follow them. Repeating it changes nothing. */
+  /** Stores events of any queries and notifies their followers. Repeating it changes nothing. */
   publish(events: readonly SharedEvent[]): Promise<void>;
   /** Returns at most 500 events after a number, in order. */
   eventsAfter(queryId: string, number: number): Promise<readonly SharedEvent[]>;
-  /** The numbers of the oldest and newest event that are kept; null if there is none. */
+  /** Returns the numbers of the oldest and newest kept event; null if there is none. */
   eventRange(queryId: string): Promise<{ readonly oldest: number; readonly newest: number } | null>;
-  /** Removes events and commands that are older, and nodes that have not reported since. */
+  /** Removes older events and commands, and nodes that have not reported since. */
   trim(olderMs: number): Promise<void>;
-  /** False if the query has ended. */
+  /** Sends a command; returns false if the query has ended. */
   send(command: NodeCommand): Promise<boolean>;
-  /** The commands for these queries that were not carried out, oldest first. */
+  /** Returns the commands for these queries that were not carried out, oldest first. */
   commands(queryIds: readonly string[]): Promise<readonly NodeCommand[]>;
-  /** `done` is false for a command that came too late. */
+  /** Settles a command; `done` is false if it came too late. */
   settle(command: Pick<NodeCommand, "id" | "queryId">, done: boolean): Promise<void>;
-  /** Whether a command was carried out; null while it waits, false if the query ended before. */
+  /** Returns whether a command was carried out: null while it waits, false if the query ended before. */
   outcome(id: string): Promise<boolean | null>;
 }

@@ -12,15 +12,15 @@ type Kind =
 export interface TableColumn<T = unknown, K extends Kind = Kind> {
   readonly kind: K;
   readonly nullable?: true;
-  /** Whether the database fills it in a row that leaves it out. */
+  /** Whether the database fills in this column if a row omits it. */
   readonly filled?: true;
-  /** Whether it locates a row in this database: an archive leaves it out, and an import computes it again. */
+  /** Whether it locates a row in this database: an archive omits it, and an import computes it again. */
   readonly local?: true;
   /** The values that the schema allows. */
   readonly oneOf?: readonly string[];
   /** The smallest number that the schema allows. */
   readonly atLeast?: number;
-  /** The type of its cells, for the compiler. */
+  /** The type of its cells; for the compiler only. */
   readonly cell?: T;
 }
 
@@ -59,13 +59,13 @@ function local<T, K extends Kind>(column: TableColumn<T, K>): TableColumn<T, K> 
 
 interface TableDescription {
   readonly columns: Readonly<Record<string, TableColumn>>;
-  /** The table whose rows its rows are part of. */
+  /** The parent table, whose rows contain the rows of this one. */
   readonly within?: string;
   /** The rows of the table `t` that belong to the conversation `$id`; omitted if conversations share the table. */
   readonly rows?: string;
-  /** A table of user data has the columns that order its rows, so that a row comes after the rows it refers to. */
+  /** The columns that order the rows of a table of user data, so that a row follows the rows to which it refers. */
   readonly order?: readonly string[];
-  /** Whether an archive of a conversation has it. */
+  /** Whether an archive of a conversation includes the table. */
   readonly archived?: true;
 }
 
@@ -81,10 +81,9 @@ const OF_QUERY = `t.query_id IN (${RUNS})`;
 const STORED = ["rowid"] as const;
 const STATUS = oneOf("running", "done", "error", "interrupted");
 
-/** The one description of the tables, in an order in which a table comes after those that it refers to. It gives the
- * types of statements, the rows of a conversation, what an archive and a copy have, and how a cell is checked. The
- * migrations make the tables; a test compares both schemas with it. Names are in camel case, in the database in snake
- * case. */
+/** The single description of the tables, each after the tables to which it refers. It defines the types of statements,
+ * the rows of a conversation, the parts of archives and copies, and the checks of cells. The migrations make the
+ * tables; a test compares both schemas with this. Names are in camel case here, in the database in snake case. */
 export const TABLES = {
   conversationSoul: {
     rows: "t.id = $id",
@@ -94,8 +93,8 @@ export const TABLES = {
       id,
       metadata: orNull(json),
       createdAt: time,
-      /** Increases with each conversation and each query of a user: the conversation with the highest number was used
-       * last. */
+      /** A number that increases with each conversation and each query of a user; the most recently used conversation
+       * has the highest. */
       activity: local(integer),
       tenant: local(text),
     },
@@ -103,7 +102,7 @@ export const TABLES = {
   conversationState: {
     within: "conversationSoul",
     rows: "t.conversation_soul_id = $id",
-    // A branch has a higher version than the one that it was forked from.
+    // A branch has a higher version than its parent.
     order: ["version", "id"],
     archived: true,
     columns: {
@@ -257,7 +256,7 @@ export const TABLES = {
       version: atLeast(1),
       value: orNull(long),
       createdAt: time,
-      /** The tenant of global state; state of a branch uses that of its conversation. */
+      /** The tenant of global state; state of a branch uses the tenant of its conversation. */
       tenant: local(filled(orNull(text))),
     },
   },
@@ -339,8 +338,8 @@ export const TABLES = {
   claim: { columns: { put: text, reference: text, claimedAt: time } },
 } as const satisfies Readonly<Record<string, TableDescription>>;
 
-/** Tables of PostgreSQL that only statements of several nodes use, with their rows of a conversation; `stays` if no
- * foreign key removes these. */
+/** Tables of PostgreSQL that only statements of several nodes use, with their rows of a conversation. `stays` means
+ * that no foreign key removes these rows. */
 const NODE_TABLES = {
   job: { rows: OF_BRANCH },
   warm: { rows: OF_BRANCH, stays: true },
@@ -355,16 +354,15 @@ type Tables = typeof TABLES;
 type TableName = keyof Tables;
 
 type CellsOf<C> = { -readonly [N in keyof C]: C[N] extends TableColumn<infer T> ? T : never };
-/** Increases from row to row: the order in which rows were stored, independent of the clock. `selectAll` leaves it
- * out. */
+/** A number that increases from row to row: the order of storage, independent of the clock. `selectAll` omits it. */
 type StoredOf<T> = T extends { readonly order: typeof STORED } ? { readonly rowid: GeneratedAlways<number> } : unknown;
 
-/** The tables for Kysely. */
+/** The tables in the form that Kysely needs. */
 export type DatabaseSchema = { readonly [T in TableName]: CellsOf<Tables[T]["columns"]> & StoredOf<Tables[T]> };
 
-/** A table with what users made, which a copy has. */
+/** A table with user data, which a copy includes. */
 export type UserTable = { [T in TableName]: Tables[T] extends { readonly order: unknown } ? T : never }[TableName];
-/** A table that an archive has. */
+/** A table that an archive includes. */
 export type ArchivedTable = { [T in TableName]: Tables[T] extends { readonly archived: true } ? T : never }[TableName];
 
 const described: Readonly<Record<TableName, TableDescription>> = TABLES;
@@ -375,7 +373,7 @@ type Given<C, Long, Bytes> = C extends TableColumn<infer V, infer K>
   ? K extends "long" ? Replaced<V, Long> : K extends "bytes" ? Replaced<V, Bytes> : V
   : never;
 
-/** A row of an archive, with the forms that a long text and a value have there. */
+/** A row of an archive, with the archive's forms of a long text and a value. */
 export type ArchivedRow<T extends ArchivedTable, Long, Bytes> = {
   -readonly [
     C in keyof Tables[T]["columns"] as Tables[T]["columns"][C] extends
@@ -387,28 +385,28 @@ export type ArchivedRow<T extends ArchivedTable, Long, Bytes> = {
 export const USER_TABLES = names.filter((name): name is UserTable => described[name].order !== undefined);
 export const ARCHIVED_TABLES = names.filter((name): name is ArchivedTable => described[name].archived === true);
 
-/** A table in the order of its rows. */
+/** Returns the columns that order a table. */
 export function orderOf(table: UserTable): readonly string[] {
   return described[table].order ?? [];
 }
 
-/** The columns of a table by name. */
+/** Returns the columns of a table by name. */
 export function columnsOf(table: TableName): Readonly<Record<string, TableColumn>> {
   return described[table].columns;
 }
 
-/** The columns of these kinds. */
+/** Returns the columns of these kinds. */
 export function columnsOfKind(table: TableName, ...kinds: readonly Kind[]): readonly string[] {
   return Object.entries(columnsOf(table)).filter(([, { kind }]) => kinds.includes(kind)).map(([name]) => name);
 }
 
-/** The columns that an archive has of a table. */
+/** Returns the columns of a table that an archive includes. */
 export function archivedColumns(table: ArchivedTable): readonly string[] {
   return Object.entries(columnsOf(table)).filter(([, { kind, local: isLocal }]) => kind !== "place" && !isLocal)
     .map(([name]) => name);
 }
 
-/** There are as many as the schema has. */
+/** The cache is bounded by the names in the schema. */
 const SNAKE_NAMES = new Map<string, string>();
 
 /** Converts the camel-case name of a table or column to its name in the database. */
@@ -421,7 +419,7 @@ export function snakeCase(name: string): string {
   return found;
 }
 
-/** There are as many as the schema and the queries have. */
+/** The cache is bounded by the names in the schema and the queries. */
 const CAMEL_NAMES = new Map<string, string>();
 
 /** Converts the name of a column in the database to camel case. */
@@ -434,7 +432,7 @@ export function columnName(name: string): string {
   return found;
 }
 
-/** The table that the rows of another one are part of, both in the database's names. */
+/** The parent of each table, by the names in the database. */
 export const WITHIN: ReadonlyMap<string, string> = new Map(names.flatMap((name) => {
   const { within } = described[name];
   return within === undefined ? [] : [[snakeCase(name), snakeCase(within)] as const];
@@ -449,14 +447,14 @@ const rowsIn: Readonly<Partial<Record<ConversationTableName, string>>> = Object.
   ),
 );
 
-/** Every table with rows that belong to one conversation. */
+/** Every table with rows of a single conversation. */
 export const CONVERSATION_TABLES = Object.keys(rowsIn) as readonly ConversationTableName[];
 
-/** Tables with rows that stay when their conversation is deleted, since no foreign key leads to it. */
+/** Tables whose rows stay when their conversation is deleted, since no foreign key leads to it. */
 export const STAYING_TABLES = Object.entries(NODE_TABLES).filter(([, table]) => "stays" in table)
   .map(([name]) => name as keyof typeof NODE_TABLES);
 
-/** The tables of a conversation in which a row can refer to content. */
+/** The tables of a conversation whose rows can refer to content. */
 export const REFERRING_TABLES = names.filter((name): name is Owned =>
   described[name].rows !== undefined &&
   columnsOfKind(name, "long", "json", "plainJson", "bytes", "jsonBytes").length > 0

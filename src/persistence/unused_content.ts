@@ -3,7 +3,7 @@ import type { PruneReport } from "../domain/records/database_maintenance.ts";
 import { SqliteConnection, tableRows, Transactions } from "./sqlite/connection.ts";
 import { openAlone } from "./sqlite/open_database.ts";
 
-/** A text is stored before the row that refers to it: another process may be about to use newer content. */
+/** A text is stored before the row that refers to it, so another process may be about to use newer content. */
 const SETTLED_MS = 24 * 3_600_000;
 const TRIES = 3;
 
@@ -14,8 +14,8 @@ interface Options {
 
 type Collected = Pick<PruneReport, "contents" | "contentBytes" | "everything">;
 
-/** Removes content that nothing refers to: all of it if no other process has the database open, else what is at least a
- * day old. */
+/** Removes unreferenced content: all of it if no other process has the database open, else only content that is at
+ * least a day old. */
 export async function collectContent(path: string, options: Options): Promise<Collected> {
   const alone = openAlone(path);
   if (!alone) return await collectBeside(path, options);
@@ -29,10 +29,10 @@ export async function collectContent(path: string, options: Options): Promise<Co
   }
 }
 
-/** Removes all content that nothing refers to, in a transaction on a connection without foreign keys that no other
- * process writes beside. */
+/** Removes all unreferenced content, in a transaction on a connection without foreign keys. No other process may write
+ * meanwhile. */
 export function removeUnused(db: DatabaseSync): Omit<Collected, "everything"> {
-  // Whoever has claimed something has ended.
+  // Every process that claimed something has ended.
   db.exec("DELETE FROM claim");
   markContent(db);
   return sweep(db, Number.MAX_SAFE_INTEGER);
@@ -66,12 +66,13 @@ function marked(db: DatabaseSync): unknown {
   return seen;
 }
 
-/** Changes once another connection has written. */
+/** Returns a value that changes once another connection has written. */
 function dataVersion(db: DatabaseSync): unknown {
   return db.prepare("PRAGMA data_version").get()?.data_version;
 }
 
-/** Rows of `content` are numbered in order of creation, so rows up to one that an old iteration refers to are old. */
+/** Returns the last row of `content` that is surely old. Rows are numbered in order of creation, so rows up to one that
+ * an old iteration refers to are old. */
 function settledRow(db: DatabaseSync, now: number): number {
   const row = db.prepare(
     `SELECT max(c.rowid) AS row FROM (
@@ -83,8 +84,8 @@ function settledRow(db: DatabaseSync, now: number): number {
   return Number(row?.row ?? 0);
 }
 
-/** Foreign keys are off: each deleted row would have to be looked up among all bases, and the marks already respect
- * bases. */
+/** Foreign keys are off: otherwise each deleted row would be looked up among all bases, which the marks already
+ * respect. */
 function sweep(db: DatabaseSync, upTo: number): Omit<Collected, "everything"> {
   const where = "WHERE rowid <= ? AND hash NOT IN (SELECT hash FROM mark)";
   const row = db.prepare(`SELECT count(*) AS n, sum(length(bytes)) AS bytes FROM content ${where}`).get(upTo);
@@ -95,7 +96,7 @@ function sweep(db: DatabaseSync, upTo: number): Omit<Collected, "everything"> {
 const REFERENCE = /sha256:([0-9a-f]{64})/g;
 /** Texts that searches read: never references, even if they look like one. */
 const LITERAL = new Set(["query_soul.query", "expression_state.expr"]);
-/** Columns with JSON that may refer to content. Only such texts are assembled from pieces and searched. */
+/** Columns with JSON that may refer to content. Only their texts are assembled from pieces and searched. */
 const JSON_COLUMNS = new Set(["metadata", "data", "value"]);
 
 interface Column {
@@ -104,15 +105,15 @@ interface Column {
   readonly text: boolean;
 }
 
-/** Marks the rows of `content` that something refers to, in the temporary table `mark` of a connection. References come
- * from any column of any table, from JSON in such a column or in content, from a list of pieces, and from a difference
- * to its base. A text that only looks like it contains a reference also keeps the content. */
+/** Marks the referenced rows of `content` in the temporary table `mark` of a connection. References come from any
+ * column of any table, from JSON in columns or content, from lists of pieces, and from differences to their bases. A
+ * text that only seems to contain a reference also keeps the content. */
 export function markContent(db: DatabaseSync): void {
   db.exec(`CREATE TEMP TABLE IF NOT EXISTS mark (
     hash TEXT PRIMARY KEY, origin TEXT NOT NULL, depth INTEGER NOT NULL, read INTEGER NOT NULL DEFAULT 0
   ) WITHOUT ROWID;
   DELETE FROM mark;`);
-  // Texts first: a text may refer to JSON that has further references.
+  // Texts come first, since a text may refer to JSON with further references.
   const all = columns(db).sort((a, b) => rank(a) - rank(b));
   for (const column of all) markCells(db, column);
   for (const column of all) if (column.text) markNested(db, column);
@@ -153,9 +154,9 @@ function markNested(db: DatabaseSync, { table, column }: Column): void {
   for (const { cell } of tableRows(db, { table, columns: `"${column}" AS cell`, where })) mark(String(cell));
 }
 
-/** Returns what marks everything that a text refers to, and returns how many new marks that made. */
+/** Returns a function that marks everything a text refers to; it returns the number of new marks. */
 function marker(db: DatabaseSync, origin: string): (text: string) => number {
-  // A text may refer to something that never existed.
+  // A text may refer to content that never existed.
   const insert = db.prepare(
     `INSERT OR IGNORE INTO mark (hash, origin, depth, read)
      SELECT hash, ?, 2, 1 FROM content WHERE hash = ?`,
@@ -167,7 +168,7 @@ function marker(db: DatabaseSync, origin: string): (text: string) => number {
   };
 }
 
-/** Follows references by one step: from what is marked to what it consists of or refers to. */
+/** Follows references by one step: from marked content to its parts and references. */
 function markWithin(db: DatabaseSync): number {
   const pieces = db.prepare(
     `INSERT OR IGNORE INTO mark (hash, origin, depth, read) SELECT j.value, m.origin, 3, 1

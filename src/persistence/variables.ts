@@ -16,7 +16,7 @@ import type { DatabaseSchema } from "./tables.ts";
 
 const AT_ONCE = 500;
 
-/** Source texts of blocks by `expression_state.id`. */
+/** Returns source texts of blocks by `expression_state.id`. */
 async function blockCodes(db: Database, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const codes = new Map<string, string>();
   const wanted = [...new Set(ids)].filter((id) => id !== "");
@@ -55,7 +55,7 @@ export class VariableRows {
       const facts = rows.map((row) => fromJson<VariableMetadata>(content.text(row.metadata ?? "{}")));
       const codes = await blockCodes(tx, facts.flatMap(({ block }) => block ?? []));
       return rows.map((row, at) => {
-        // The values are neither needed nor read: an image without them has everything that a head contains.
+        // The values are not read: an image without them has everything that a head contains.
         const { name, kind, summary, reason } = variableImage(content, { ...row, result: null });
         const code = codes.get(facts[at]?.block ?? "") ?? "";
         const { scope, number: versions, createdAt } = row;
@@ -103,7 +103,7 @@ export class VariableRows {
     });
   }
 
-  /** Versions that no block of this run made. Those of its child queries are in other branches. */
+  /** Returns versions without a block of this run. Versions of its sub-queries are in other branches. */
   given(queryId: string): Promise<readonly VariableImage[]> {
     return this.#read(async (tx) => {
       const run = await tx.selectFrom("queryState as r").innerJoin("querySoul as q", "q.id", "r.querySoulId")
@@ -125,7 +125,8 @@ export class VariableRows {
     });
   }
 
-  /** System variables and unknown names are skipped. An inherited variable gets its own soul. */
+  /** Changes the scope of variables. System variables and unknown names are skipped. An inherited variable gets its own
+   * soul. */
   setScope(
     branchId: string,
     { names, scope, queryId }: Parameters<VariableStore["setScope"]>[1],
@@ -144,7 +145,7 @@ export class VariableRows {
   }
 }
 
-/** Names that the blocks that made a variable have read, by the variable's name. */
+/** Returns the names that a variable's defining blocks have read, by the variable's name. */
 async function readsOf(tx: Database, lineage: Lineage): Promise<ReadonlyMap<string, readonly string[]>> {
   const found = new Map<string, string[]>();
   for (const { name, reads } of await readEdges(tx, lineage.map(({ branchId }) => branchId))) {
@@ -157,7 +158,7 @@ async function readsOf(tx: Database, lineage: Lineage): Promise<ReadonlyMap<stri
 
 type Lineage = readonly [BranchSegment, ...BranchSegment[]];
 
-/** The lineage of the branch now, or at a moment of it. */
+/** Returns the lineage of the branch now, or at a moment of it. */
 async function lineageOf(
   tx: Database,
   branchId: string,
@@ -166,7 +167,7 @@ async function lineageOf(
   return at ? await readLineageAt(tx, await readPoint(tx, { ...at, action: "show" })) : await readLineage(tx, branchId);
 }
 
-/** `Store.dependencies`: which variables of a branch were made from which others, each pair once. */
+/** Implements `Store.dependencies`: which variables of a branch were made from which others, each pair once. */
 export async function readDependencies(db: Database, branchId: string): Promise<readonly Dependency[]> {
   return await db.read(async (tx) => {
     const branches = (await readLineage(tx, branchId)).map((segment) => segment.branchId);
@@ -176,7 +177,7 @@ export async function readDependencies(db: Database, branchId: string): Promise<
   });
 }
 
-/** The edges of these branches between variables. */
+/** Returns the edges of these branches between variables. */
 async function readEdges(db: Database, branches: readonly string[]): Promise<readonly Dependency[]> {
   const rows = await db.selectFrom("expressionDependency as d")
     .innerJoin("expressionSoul as down", "down.id", "d.downstreamExpressionSoulId")
@@ -191,15 +192,15 @@ function compare(a: string, b: string): number {
 
 interface Node {
   readonly name: string;
-  /** Must come before it. */
+  /** Names that must come before this node. */
   readonly requires: readonly string[];
-  /** Should come before it. */
+  /** Names that should come before this node. */
   readonly reads: readonly string[];
 }
 
-/** Orders the nodes so that each comes after what it requires and reads (Kahn). A cycle is broken at the earliest node
- * whose requirements are met, else at a node of a cycle of requirements. Every node is in the result once, and the same
- * input gives the same order. Names outside the list are ignored. */
+/** Orders the nodes so that each follows its requirements and reads (Kahn). A cycle is broken at the earliest node
+ * whose requirements are met, else at a node of a cycle of requirements. Every node is in the result once, and the
+ * same input gives the same order. Names outside the list are ignored. */
 export function restoreOrder<T extends Node>(nodes: readonly T[]): T[] {
   const index = new Map(nodes.map((node, at) => [node.name, at]));
   const known = (names: readonly string[], self: number): Set<number> =>
@@ -225,9 +226,8 @@ export function restoreOrder<T extends Node>(nodes: readonly T[]): T[] {
   return ordered.flatMap((at) => nodes[at] ?? []);
 }
 
-/** A Set keeps insertion order, which is the order of the nodes, so the first match is the earliest. If only
- * requirements are left that cannot be met, they are followed to a node on a cycle: a node that merely depends on the
- * cycle comes later. */
+/** A Set keeps the order of the nodes, so the first match is the earliest. If only unmet requirements are left, they
+ * are followed to a node on a cycle: a node that merely depends on the cycle comes later. */
 function breakCycle(left: ReadonlySet<number>, hard: readonly ReadonlySet<number>[]): number {
   let at: number | undefined;
   for (const candidate of left) {
@@ -244,14 +244,14 @@ function breakCycle(left: ReadonlySet<number>, hard: readonly ReadonlySet<number
 
 /** `expression_soul.metadata` of a variable. */
 interface VariableSoulMetadata {
-  /** Set for a system variable only. The scope of other variables follows from versions and `scope_change`. */
+  /** Set only for a system variable. The scope of other variables follows from versions and `scope_change`. */
   readonly scope?: "system";
-  /** The soul in an ancestor that this one continues, and the number of versions that it had. */
+  /** The ancestor's soul that this one continues, with its number of versions at that time. */
   readonly inheritedFrom?: string;
   readonly before?: number;
 }
 
-/** One version of a variable; `number` is 1 for the first one, counting the ancestors' versions. */
+/** A version of a variable; `number` is 1 for the first one, counting the ancestors' versions. */
 interface VersionRow extends Pick<DatabaseSchema["expressionState"], "expr" | "result" | "metadata" | "createdAt"> {
   readonly soulId: string;
   readonly name: string | null;
@@ -263,12 +263,12 @@ interface NewestRow extends VersionRow {
   readonly iterationId: string | null;
 }
 
-/** A place orders events by numbers, such as branch and row, or query, run and iteration. */
+/** Numbers that order events, such as branch and row, or query, run and iteration. */
 type Place = readonly number[];
 type FoundRow = Awaited<ReturnType<typeof newestOf>>[number];
 
-/** The newest version of each variable that a branch with this lineage shows, newest first, with its scope: the
- * branch's own, else that of the nearest ancestor at the fork. Versions are in the order in which they were stored. */
+/** Returns the newest version of each variable that a branch with this lineage shows, newest first, with its scope. It
+ * is the branch's own version, else the nearest ancestor's at the fork. Versions are in the order of storage. */
 export async function newestVariables(
   db: Database,
   { lineage, names }: { readonly lineage: readonly BranchSegment[]; readonly names?: readonly string[] },
@@ -291,8 +291,8 @@ export async function newestVariables(
   return [...found.values()].sort((a, b) => comparePlaces(b.place, a.place));
 }
 
-/** The scope according to this segment: the last version (which makes the variable live) or the last change, whichever
- * is newer. A change is stored with the end of its iteration, after all versions. */
+/** Returns the scope in this segment: the last version makes the variable live, unless the last change of scope is
+ * newer. A change is stored with the end of its iteration, after all versions. */
 function scopeOf(row: FoundRow): VariableHead["scope"] | null {
   const { change, changeQuery, changeRun, changePosition } = row;
   if (change === null) return row.id === null ? null : "live";
@@ -313,7 +313,7 @@ function comparePlaces(a: Place, b: Place): number {
   return 0;
 }
 
-/** Versions of one variable that such a branch shows, newest first, at most `limit`. */
+/** Returns the versions of one variable that such a branch shows, newest first, at most `limit`. */
 async function shownVersions(
   db: Database,
   { lineage, name, limit = Infinity }: {
@@ -340,7 +340,7 @@ async function shownVersions(
   return found;
 }
 
-/** Every variable of one segment, with its newest version and, if the segment shows one, its newest change of scope. */
+/** Returns every variable of one segment, with its newest version and, if shown, its newest change of scope. */
 async function newestOf(
   db: Database,
   { segment, names }: { readonly segment: BranchSegment; readonly names?: readonly string[] | undefined },
@@ -370,7 +370,7 @@ async function newestOf(
   return await (names === undefined ? wanted : wanted.where("v.name", "in", names)).execute();
 }
 
-/** The newest change of scope of variable `v`. */
+/** Selects the newest change of scope of variable `v`. */
 function newestChange(db: Database, segment: BranchSegment) {
   return db.selectFrom("scopeChange as i")
     .leftJoin("queryState as s", "s.id", "i.queryStateId")
@@ -393,15 +393,15 @@ export interface VariableMetadata extends Omit<VariableImage, "name" | "bytes" |
   readonly kind: VariableImage["kind"] | "text";
   /** `expression_state.id` of the block that made this version; null for system variables. */
   readonly block: string | null;
-  /** Position among the versions that the block made. */
+  /** The position among the versions of the block. */
   readonly order: number;
 }
 
 type ExpressionState = DatabaseSchema["expressionState"];
 type Cells = Pick<ExpressionState, "expr" | "result" | "metadata">;
 
-/** The cells of one version. The source of a function or class is searchable, so it is stored in `expr`; other values
- * refer to their block instead of repeating its text. */
+/** Returns the cells of a version. The source of a function or class is searchable, so it is stored in `expr`; other
+ * values refer to their block instead of repeating its text. */
 async function variableCells(
   content: Content,
   { image, block, order, before }: {
@@ -423,7 +423,7 @@ async function variableCells(
   };
 }
 
-/** The cells of one version of a system variable. */
+/** Returns the cells of a version of a system variable. */
 async function systemCells(content: Content, text: string): Promise<Cells> {
   const summary: VariableSummary = {
     declaration: "const",
@@ -445,8 +445,8 @@ async function systemCells(content: Content, text: string): Promise<Cells> {
   };
 }
 
-/** The image from cells that were loaded into `content`. For a system variable, `source` is its text. Throws `Damage`
- * for a value that is not what was stored. */
+/** Returns the image from cells that were loaded into `content`. For a system variable, `source` is its text. Throws
+ * `Damage` for a value that differs from the stored one. */
 export function variableImage(content: Content, row: Cells & { readonly name: string | null }): VariableImage {
   const facts = fromJson<VariableMetadata>(content.text(row.metadata ?? "{}"));
   const bytes = row.result === null || facts.large !== undefined ? new Uint8Array() : content.bytes(row.result);
@@ -465,7 +465,7 @@ export function variableImage(content: Content, row: Cells & { readonly name: st
   };
 }
 
-/** Loads the cells of values to be read, except texts that are too large to pass around. */
+/** Loads the cells of values, except texts that are too large for memory. */
 export async function loadValues(content: Content, rows: readonly Pick<Cells, "result" | "metadata">[]): Promise<void> {
   await content.load(rows.map(({ metadata }) => metadata));
   const small = rows.filter(({ metadata }) =>
@@ -492,12 +492,12 @@ export class VariableWriter {
     this.#souls = new VariableSouls(content.db, facts);
   }
 
-  /** Looks up these names; call it first, with every name that is used. */
+  /** Looks up these names; call it first, with every name that will be used. */
   async prepare(names: readonly string[]): Promise<void> {
     await this.#souls.prepare(names);
   }
 
-  /** Stores the versions that a block made; `block` is the id of its row. */
+  /** Stores the versions of a block; `block` is the id of its row. */
   async versions(saved: StoredBlock["saved"], block: string): Promise<void> {
     for (const [order, image] of saved.entries()) {
       const before = this.#souls.get(image.name)?.result ?? null;
@@ -506,7 +506,7 @@ export class VariableWriter {
     }
   }
 
-  /** Stores versions that no block made. */
+  /** Stores versions without a block. */
   async given(images: readonly VariableImage[]): Promise<void> {
     await this.prepare(images.map(({ name }) => name));
     for (const [order, image] of images.entries()) {
@@ -529,16 +529,15 @@ export class VariableWriter {
     await this.#insert(await this.#souls.own(name), await systemCells(this.#content, text));
   }
 
-  /** Stores changes of scope, after everything that an iteration stored. System variables and unknown names are
-   * skipped. */
+  /** Stores changes of scope, after all else of the iteration. System variables and unknown names are skipped. */
   async scopes({ live, forgotten }: NonNullable<IterationEnd["scopes"]>, at: Moment): Promise<void> {
     const facts = { db: this.#content.db, souls: this.#souls, at, now: this.#facts.now };
     await writeScopes(live, { ...facts, scope: "live" });
     await writeScopes(forgotten, { ...facts, scope: "forgotten" });
   }
 
-  /** Stores an edge from each variable that the block defined or changed to each that it was made from: as far as its
-   * statements say, else all that the block read. */
+  /** Stores an edge from each variable that the block defined or changed to each of its sources. The statements
+   * determine the sources; if they cannot, every variable that the block read is one. */
   async edges(block: StoredBlock): Promise<void> {
     const readsOf = (name: string): readonly string[] => block.madeFrom?.get(name) ?? block.reads;
     const made = new Map(block.saved.map(({ name, requires }) => [name, [...readsOf(name), ...requires]]));
@@ -554,7 +553,8 @@ export class VariableWriter {
     await this.#insertEdges(pairs);
   }
 
-  /** Both ends of an edge are in its branch: an inherited variable gets a soul there. */
+  /** Returns the soul of a name in this branch. Both ends of an edge are in its branch, so an inherited variable gets a
+   * soul. */
   async #soulOf(name: string): Promise<string | undefined> {
     const soul = this.#souls.get(name);
     return soul && (await this.#souls.own(name)).id;
@@ -607,13 +607,13 @@ interface VariableRow {
   version: number;
   /** The result of the newest row, which may be an ancestor's. */
   result: DatabaseSchema["expressionState"]["result"];
-  /** False while the soul is an ancestor's that this branch has not changed. */
+  /** False while the soul belongs to an ancestor and this branch has not changed it. */
   readonly own: boolean;
 }
 
-/** The variables of a branch with these names, a JSON array, and the newest row of each. */
+/** Selects the variables of a branch with these names, a JSON array, and the newest row of each. */
 const ownVariables = namedQuery((db, { branchId, names }: { readonly branchId: string; readonly names: string }) =>
-  // PostgreSQL would use no index for the subquery in a condition, because policies come before it.
+  // With a subquery in a condition, PostgreSQL would use no index, because policies come before it.
   db.with((table) => table("v").materialized(), (named) =>
     named.selectFrom("expressionSoul as o").select(["o.id", "o.name", "o.metadata", "o.conversationStateId"])
       .select((one) =>
@@ -627,12 +627,12 @@ const ownVariables = namedQuery((db, { branchId, names }: { readonly branchId: s
 
 interface BranchMoment {
   readonly branchId: string;
-  /** The branch that this one was forked from. Undefined if that is not known. */
+  /** The branch from which this one was forked; undefined if it is not known. */
   readonly parentId?: string | null | undefined;
   readonly now: number;
 }
 
-/** The variables of a branch by name, as they are found and created while its rows are written, in one transaction. */
+/** The variables of a branch by name, found or created while its rows are written, in one transaction. */
 class VariableSouls {
   readonly #db: Database;
   readonly #at: BranchMoment;
@@ -664,7 +664,7 @@ class VariableSouls {
     return this.#souls.get(name);
   }
 
-  /** The branch's own soul of a name; created if missing. */
+  /** Returns the branch's own soul of a name, which is created if missing. */
   async own(name: string): Promise<VariableRow> {
     const known = this.#souls.get(name);
     if (known?.own) return known;
@@ -688,7 +688,7 @@ class VariableSouls {
     return { id, metadata, version: 0, result: known?.result ?? null, own: true };
   }
 
-  /** Finds what the branch shows of variables that only ancestors have. */
+  /** Finds variables that the branch shows and only ancestors have. */
   async #lookBack(names: readonly string[]): Promise<void> {
     const { branchId, parentId } = this.#at;
     const lineage = parentId === null ? [{ branchId, until: null }] : await readLineage(this.#db, branchId);
@@ -701,14 +701,14 @@ class VariableSouls {
   }
 }
 
-/** The moment after an iteration of a run, or before its first one (-1). Without a run, it is before all queries of the
+/** The moment after an iteration of a run, or before the first one (-1). Without a run, it is before all queries of the
  * branch. */
 export interface Moment {
   readonly queryId: string | null;
   readonly position: number;
 }
 
-/** Records that variables of a branch left the scope or came back. Names unknown to `souls` and names of system
+/** Records that variables of a branch left the scope or returned. Names unknown to `souls` and names of system
  * variables are skipped. An inherited variable gets its own soul. */
 async function writeScopes(
   names: readonly string[],
@@ -734,7 +734,7 @@ async function writeScopes(
   }
 }
 
-/** The newest moment of a branch. */
+/** Returns the newest moment of a branch. */
 export async function newestMoment(db: Database, branchId: string): Promise<Moment> {
   const run = await newestRun(db, branchId);
   if (!run) return { queryId: null, position: -1 };

@@ -18,11 +18,11 @@ interface OpenPostgresOptions {
   readonly now: () => number;
   /** The tenant whose rows are visible; null for all tenants. */
   readonly tenant: string | null;
-  /** The start waits this long for the server. */
+  /** The wait for the server at the start. */
   readonly startMs: number;
-  /** Takes the place of the one in the URL. */
+  /** Replaces the password in the URL. */
   readonly password?: string | undefined;
-  /** Whether a database may be opened that another one is being copied to. */
+  /** Whether the database may be the target of an unfinished copy. */
   readonly unfinished?: boolean;
 }
 
@@ -30,12 +30,12 @@ interface OpenPostgres {
   readonly db: PostgresDatabase;
   readonly server: Server;
   readonly address: Address;
-  /** The URL for people. */
+  /** The URL as shown to people. */
   readonly location: string;
 }
 
-/** Connects to a PostgreSQL database and brings its schema up to date. Throws `StoreError`, and `UsageError` for a URL
- * that cannot be used. */
+/** Connects to a PostgreSQL database and brings its schema up to date. Throws `StoreError`, and `UsageError` for an
+ * unusable URL. */
 export async function openPostgres(url: string, options: OpenPostgresOptions): Promise<OpenPostgres> {
   const address = readAddress(url, options.password);
   const location = address.shown;
@@ -77,10 +77,11 @@ export async function openPostgresStore(
   });
 }
 
-/** A server that takes longer than this for a write counts as one that accepts no writes. */
+/** A server that takes longer than this for a write counts as read-only. */
 const WRITE_MS = 5_000;
 
-/** Stores a mark, as every transaction does, after the writes that wait. Those who ask meanwhile share it. */
+/** Returns a check that stores a mark, as every transaction does, after the waiting writes. Simultaneous callers share
+ * one check. */
 function writeFaultOf(db: Database, server: Server): () => Promise<string> {
   let writing: Promise<string> | null = null;
   return async () => {
@@ -91,7 +92,7 @@ function writeFaultOf(db: Database, server: Server): () => Promise<string> {
   };
 }
 
-/** Whether the policies that keep tenants apart do not bind the role of the connection. */
+/** Whether the policies that separate tenants do not bind the role of the connection. */
 async function mayBypass(db: Database): Promise<readonly string[]> {
   const [role] = await db.run(
     "SELECT rolname AS name FROM pg_roles WHERE rolname = current_user AND (rolsuper OR rolbypassrls)",
@@ -102,8 +103,7 @@ async function mayBypass(db: Database): Promise<readonly string[]> {
 
 /** Any number that no other program is likely to lock. */
 const LOCK = 7_164_011;
-/** One try waits `LOCK_MS` for a lock; tries are repeated for `MIGRATION_PATIENCE_MS` while other nodes use the
- * tables. */
+/** A try waits `LOCK_MS` for a lock; tries are repeated for `MIGRATION_PATIENCE_MS` while other nodes use the tables. */
 const LOCK_MS = 2_000, PAUSE_MS = 200, MIGRATION_PATIENCE_MS = 60_000;
 
 /** Brings a database to the newest schema, each file in a transaction. Throws `StoreError` for a database of a newer
@@ -129,13 +129,13 @@ async function migratePostgres(
   }
 }
 
-/** Tries it once. Nodes that use a table do not wait for long, and no deadlock with them lasts. */
+/** Tries the migration once. Nodes that use a table wait only briefly, and a deadlock with them cannot last. */
 async function migrate(
   connection: Connection,
   { location, now }: { readonly location: string; readonly now: () => number },
 ): Promise<void> {
   await connection.query("BEGIN; SET LOCAL vis.tenant = '*'; SET LOCAL idle_in_transaction_session_timeout = 5000");
-  // Another process may be doing the same.
+  // Another process may be migrating too.
   await connection.query(`SELECT pg_advisory_xact_lock(${LOCK}); SET LOCAL lock_timeout = ${LOCK_MS}`);
   const found = await schemaOf(connection, location);
   for (const { version, name, sql } of migrations.slice(found.former ? 0 : found.version)) {
@@ -161,7 +161,7 @@ async function refuseUnfinished(connection: Connection, location: string): Promi
   );
 }
 
-/** The schema of a database: version 0 for an empty one; `former` for one of before V1. */
+/** Returns the schema of a database: version 0 for an empty one; `former` for a database from before V1. */
 async function schemaOf(
   connection: Connection,
   location: string,
@@ -193,14 +193,13 @@ async function schemaOf(
   );
 }
 
-/** PostgreSQL databases from before V1. The first versions of Vis had migrations V1 to V8, which were folded into one
- * V1. A database of V8 is brought to V1 when it is opened: this is the one step for it, which nothing else needs. An
- * older one is refused. */
+/** Upgrades PostgreSQL databases from before V1. The first versions of Vis had migrations V1 to V8, which were folded
+ * into one V1. A database of V8 is brought to V1 when it is opened; an older one is refused. */
 
 /** The checksum of the first of those migrations, which every such database has recorded. */
 export const FORMER_POSTGRES_FIRST = "e741d4279af442680e07ccc112533022f9574f9b2b293fc42b77936600ef84a7";
 
-/** The version that is brought to V1. */
+/** The former version that is brought to V1. */
 const FORMER_POSTGRES_NEWEST = 8;
 
 /** Rows had checksums and sums of the rows below them, which V8 no longer uses. */

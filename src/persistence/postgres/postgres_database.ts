@@ -35,7 +35,7 @@ import {
 
 type Result = QueryResult<ResultRow>;
 
-/** A conflict with other work repeats the work at most this often. */
+/** The number of attempts when work conflicts with other work. */
 const MOST_TRIES = 8;
 
 interface PostgresDatabaseOptions {
@@ -89,7 +89,7 @@ export class PostgresDatabase extends Database {
     return this.write(async (tx) => await tx.update(table, change));
   }
 
-  /** Writes one transaction after the other, as SQLite does: a single mark says which one was the last. */
+  /** Runs write transactions one after the other, as SQLite does: a single mark names the last one. */
   override write<T>(work: (tx: Database) => Promise<T>): Promise<T> {
     return this.#server.inOrder(() => this.#write(work, false));
   }
@@ -104,7 +104,7 @@ export class PostgresDatabase extends Database {
       const outcome = await this.#attempt(work, ofRun);
       if ("result" in outcome) return outcome.result;
       const { error } = outcome;
-      // After a process has written, another server will take its writes.
+      // After this process has written, a read-only server means that another one will take over.
       if (isReadOnly(error) && this.#server.lastWrite.isKnown) await this.#server.wait(error, { start });
       else if (!isLost(error) && (!isConflict(error) || tries >= MOST_TRIES)) throw error;
     }
@@ -140,7 +140,7 @@ export class PostgresDatabase extends Database {
     this.held.ended(queryId);
   }
 
-  /** Nothing waits for a lost server any more. */
+  /** From now on, nothing waits for a lost server. */
   giveUp(): void {
     this.#server.giveUp();
   }
@@ -148,13 +148,13 @@ export class PostgresDatabase extends Database {
   override async close(): Promise<void> {
     await this.destroy();
     this.giveUp();
-    // Otherwise the next process that ends does it.
+    // If the server is lost, the next process that ends does it.
     if (this.#server.fault === "") await this.#forgetMarks().catch(() => {});
     await this.#server.close();
   }
 
-  /** Runs a transaction once. If the connection is lost while it is committed, the mark that it leaves says later
-   * whether it was: a server that crashed gives the numbers of transactions that it forgot to others. */
+  /** Runs a transaction once. If the connection is lost during the commit, its mark later shows whether it was
+   * committed. A transaction id cannot show that, because a crashed server reuses forgotten ids. */
   async #attempt<T>(
     work: (tx: Database) => Promise<T>,
     ofRun: boolean,
@@ -191,7 +191,7 @@ export class PostgresDatabase extends Database {
     return mark;
   }
 
-  /** A statement outside of a transaction may run twice: what is written there is the same then. */
+  /** Outside of a transaction, a statement may run twice, so its writes must be idempotent. */
   async #query(
     text: string,
     options: { readonly parameters: readonly unknown[]; readonly prepared?: boolean },
@@ -262,7 +262,7 @@ class SnakeCaseCompiler extends PostgresQueryCompiler {
     return snakeCase(super.sanitizeIdentifier(identifier));
   }
 
-  /** SQLite has empty lists, which nothing is in. */
+  /** SQLite allows empty lists, which contain nothing. */
   protected override visitPrimitiveValueList(node: PrimitiveValueListNode): void {
     if (node.values.length === 0) this.append("(NULL)");
     else super.visitPrimitiveValueList(node);
@@ -271,11 +271,11 @@ class SnakeCaseCompiler extends PostgresQueryCompiler {
 
 interface Held {
   readonly epoch: number;
-  /** Whether this process has stored the end, with which the job goes. */
+  /** Whether this process has stored the end of the run, which also removes the job. */
   over: boolean;
 }
 
-/** The runs that this process works on as a node, and under which epoch it took each. */
+/** The runs that this process works on as a node, each with the epoch of its lease. */
 class HeldRuns {
   /** The id of this node; "" if it is not a node. */
   node = "";
@@ -285,13 +285,13 @@ class HeldRuns {
     this.#runs.set(queryId, { epoch, over: false });
   }
 
-  /** Call it when the end of the run is stored. */
+  /** The caller has stored the end of the run. */
   ended(queryId: string): void {
     const held = this.#runs.get(queryId);
     if (held) held.over = true;
   }
 
-  /** Call it when nothing of the run is under way. A lost run is kept, since a part of it may still write. */
+  /** The caller has no more work of the run under way. A lost run is kept, since a part of it may still write. */
   forget(queryId: string): void {
     if (this.#runs.get(queryId)?.over) this.#runs.delete(queryId);
   }
@@ -306,7 +306,7 @@ class HeldRuns {
   }
 }
 
-/** Statements for PostgreSQL differ in these parts. */
+/** The PostgreSQL form of the statements that differ between the databases. */
 const POSTGRES: DatabaseDialect = {
   textBytes: Infinity,
   valueBytes: 1 << 20,
@@ -326,7 +326,7 @@ const POSTGRES: DatabaseDialect = {
       }),
     match: (db, { words, joined }) => {
       const wanted = sql`CAST(${WORDS.query([...words], joined)} AS tsquery)`;
-      // A text that is long for its matches is worth less.
+      // Long texts rank lower for the same matches.
       return {
         where: sql`s.words @@ ${wanted} AND ${isSeen(db, "s.tenant")}`,
         order: sql`ts_rank(s.words, ${wanted}, 1) DESC, s.rowid DESC`,
@@ -344,7 +344,7 @@ const POSTGRES: DatabaseDialect = {
     orphansOf: () => Promise.resolve([]),
     erase: eraseOnServer,
     removing: async (tx, conversationId, remove) => {
-      // No foreign key removes these.
+      // No foreign key removes these rows.
       for (const table of STAYING_TABLES) {
         const rows = sql`${sql.raw(snakeCase(table))} t WHERE ${isOfConversation(table, conversationId)}`;
         await sql`DELETE FROM ${rows}`.execute(tx);
@@ -364,10 +364,10 @@ const POSTGRES: DatabaseDialect = {
   isListed: (column, json) =>
     sql`${sql.ref(column)} = ANY (ARRAY(SELECT jsonb_array_elements_text(CAST(${json} AS jsonb))))`,
   byteLength: (column) => `octet_length(${column})`,
-  // An index has the same words.
+  // An index uses the same expression.
   mentionsContent: (column) => `strpos(${column}, 'sha256:') > 0`,
   externalId: (conversation) => sql.raw(`${conversation}.external_id`),
-  // A column of bytes has no text in it, and the metadata of the variable names it.
+  // A column of bytes cannot hold text; the metadata of the variable names the content.
   largeCell: () => null,
   newestVersions: ({ by, columns, from }) =>
     sql`SELECT DISTINCT ON (${sql.raw(by)}) ${sql.raw(columns)}, e.version FROM ${from}
@@ -404,14 +404,14 @@ const POSTGRES: DatabaseDialect = {
       [id],
     );
   },
-  // One statement, so that other writes need not wait for it.
+  // One statement stores both, so that other writes need not wait.
   storeBoth: async (db, first, second) => {
     await first(db.with("also", (also) => second(also) as never)).execute();
   },
   deferReferences: async (tx) => {
     await sql`SET CONSTRAINTS ALL DEFERRED`.execute(tx);
   },
-  // The next rows come after the copied ones.
+  // The next rows must follow the copied ones.
   afterCopy: async (tx) => {
     for (const table of USER_TABLES) {
       const [first] = orderOf(table);
@@ -422,31 +422,31 @@ const POSTGRES: DatabaseDialect = {
     }
     await sql`SELECT setval('activity', max(activity)) FROM conversation_soul WHERE activity > 0`.execute(tx);
   },
-  // A row that belongs to none breaks a policy before it breaks a constraint.
+  // A row without an owner breaks a policy before it breaks a constraint.
   breaksRule: (error): error is Error =>
     error instanceof Error && /^(?:23|42501$)/.test(sqlState(error)) && !isUnmarked(error),
 };
 
-/** A process that was stopped within a transaction must not keep its locks. One that only reads has none, and may store
- * elsewhere what it read. */
+/** A process that was stopped within a transaction must not keep its locks. A process that only reads has none, and may
+ * be storing its reads elsewhere. */
 const IDLE_MS = 5_000, IDLE_READ_MS = 60_000;
 
 interface TransactionOptions {
-  /** The statement that begins it. */
+  /** The statement that begins the transaction. */
   readonly begin: string;
   /** The value of `vis.tenant`, by which the server chooses rows. */
   readonly seen: string;
-  /** The change that is stored with its first statement, or of a run with its first change; null for a transaction that
+  /** The change that is sent with the first statement, or with the first change of a run; null for a transaction that
    * only reads. */
   readonly mark: ((run: SeenRun | null) => Statement) | null;
-  /** Whether each row names its tenant. Otherwise the server looks it up in rows that an earlier statement stored. */
+  /** Whether each row names its tenant. Otherwise the server looks it up in previously stored rows. */
   readonly hasTenant: boolean;
-  /** Whether it is one of a run, which is as it was read if it is committed. Its reads need no locks. */
+  /** Whether the transaction belongs to a run. Its commit requires an unchanged run, so its reads need no locks. */
   readonly ofRun: boolean;
 }
 
-/** A transaction on a connection. Changes that nobody waits for are sent together, before the next read or at the end,
- * and nothing that is sent is awaited before its result is needed. One statement is a transaction by itself. */
+/** A transaction on a connection. Changes without a reader are sent together, before the next read or at the end, and
+ * each result is awaited only when it is needed. A single statement is its own transaction. */
 class PostgresTransaction {
   readonly #connection: Connection;
   readonly #options: TransactionOptions;
@@ -462,7 +462,7 @@ class PostgresTransaction {
     this.#options = options;
   }
 
-  /** Whether its mark was sent. */
+  /** Whether the transaction has sent its mark. */
   get isMarked(): boolean {
     return this.#isMarked;
   }
@@ -472,7 +472,7 @@ class PostgresTransaction {
     this.#run = run;
   }
 
-  /** Runs a statement after everything before it. If something before it failed, it fails for the same reason. */
+  /** Runs a statement after everything before it. If an earlier statement failed, this one fails for the same reason. */
   async query(text: string, { parameters = [], prepared = false }: QueryOptions): Promise<Result> {
     this.#flush();
     const statement = { text, parameters };
@@ -484,7 +484,7 @@ class PostgresTransaction {
     }
   }
 
-  /** Runs a statement whose rows nobody needs. */
+  /** Runs a statement without reading its rows. */
   store(text: string, parameters: readonly unknown[]): void {
     const statement = { text, parameters };
     if (isChange(text)) return this.#put(() => this.#batch.change(statement));
@@ -504,7 +504,7 @@ class PostgresTransaction {
     this.#index(table, { ...change.changes, id: change.id });
   }
 
-  /** Waits for all of it. Throws the error of the first statement that failed. */
+  /** Waits for all statements. Throws the error of the first one that failed. */
   async commit(): Promise<void> {
     if (this.#isBegun) {
       this.#flush();
@@ -540,7 +540,7 @@ class PostgresTransaction {
     if (statement) this.#add(this.#query(statement, true));
   }
 
-  /** Takes the waiting statements, with the mark if they are the first. */
+  /** Takes the waiting changes as one statement, with the mark if they are the first. */
   #taken(): Statement | null {
     return this.#batch.isEmpty ? null : this.#batch.take(this.#mark());
   }
@@ -565,7 +565,7 @@ class PostgresTransaction {
     ));
   }
 
-  /** Runs a statement that is a transaction by itself. */
+  /** Runs a statement that is its own transaction. */
   async #alone(statement: Statement, prepared: boolean): Promise<Result> {
     const seen = this.#connection.see(this.#options.seen);
     const [result] = await Promise.all([this.#query(statement, prepared), seen]);
@@ -609,15 +609,15 @@ interface Rows {
 const MOST_BYTES = 64 * 1024;
 const CHANGE = /^\s*(?:insert into|update|delete from)\s+"?(\w+)/i;
 
-/** This matches the beginning of a statement with named parts, which others can join. */
+/** Matches the beginning of a statement with common table expressions, to which others can be added. */
 const WITH = /^\s*with\s+(?!recursive\b)/i;
 
-/** Changes of a transaction that nobody waits for. They are sent as one statement, which changes a table once: no
- * change in it sees another one. */
+/** Changes of a transaction that are not awaited. They are sent as one statement with at most one change per table, so
+ * no change sees another one. */
 class WriteBatch {
   readonly #changes = new Map<string, Rows | Statement>();
 
-  /** Adds a row. Returns false, and adds nothing, if it must come after those that wait. */
+  /** Adds a row. Returns false, and adds nothing, if the row must come after the waiting changes. */
   insert({ table, cells, then = "" }: NewRow): boolean {
     const columns = Object.keys(cells).sort();
     const known = this.#changes.get(table);
@@ -633,7 +633,7 @@ class WriteBatch {
     return true;
   }
 
-  /** Adds another change. Returns false, and adds nothing, if it must come after those that wait. */
+  /** Adds another change. Returns false, and adds nothing, if it must come after the waiting changes. */
   change(statement: Statement): boolean {
     const table = changedTable(statement.text);
     if (this.#changes.has(table) || this.#hasNew(WITHIN.get(table))) return false;
@@ -641,7 +641,7 @@ class WriteBatch {
     return true;
   }
 
-  /** Whether rows wait of a table that others are part of. A policy of the server does not see rows of its own
+  /** Whether rows wait for a table on which other rows depend. A policy of the server does not see rows of its own
    * statement. */
   #hasNew(table = ""): boolean {
     return "rows" in (this.#changes.get(table) ?? {});
@@ -651,7 +651,7 @@ class WriteBatch {
     return this.#changes.size === 0;
   }
 
-  /** Everything that waits, with another change if there is one; null if nothing does. */
+  /** Takes all waiting changes, together with another change if given; null if there are none. */
   take(other: Statement | null): Statement | null {
     const all = [...this.#changes].map(([table, change]) => "rows" in change ? inserted(table, change) : change);
     this.#changes.clear();
@@ -659,7 +659,7 @@ class WriteBatch {
   }
 }
 
-/** Whether a statement is a change that a batch can have. */
+/** Whether a statement is a change that a batch can hold. */
 function isChange(text: string): boolean {
   return CHANGE.test(text);
 }
@@ -668,7 +668,7 @@ function isRead(text: string): boolean {
   return /^\s*select\b/i.test(text) || WITH.test(text);
 }
 
-/** Whether a change can be sent with a statement. */
+/** Whether a change can be sent together with a statement. */
 function canCarry(text: string): boolean {
   return isChange(text) || isRead(text);
 }
@@ -684,7 +684,7 @@ function withChange(change: Statement, { text, parameters }: Statement): Stateme
   };
 }
 
-/** The change of cells of the row with an id. */
+/** Returns the statement that changes cells of the row with an id. */
 function updated(
   table: string,
   { id, changes }: { readonly id: string; readonly changes: ResultRow },
@@ -702,7 +702,7 @@ function inserted(table: string, { columns, then, rows }: Rows): Statement {
     const places = names.map((_, at) => `$${at + 1}`).join(", ");
     return { text: `${into} VALUES (${places}) ${then}`, parameters: columns.map((column) => first[column]) };
   }
-  // The same text for any number of rows, since the server keeps each that it was sent.
+  // The text is the same for any number of rows, since the server caches each text.
   const list = rows.map((row) => Object.fromEntries(columns.map((column) => [snakeCase(column), asJson(row[column])])));
   return {
     text: `${into} SELECT ${names.join(", ")} FROM json_populate_recordset(NULL::${table}, $1) ${then}`,
@@ -710,7 +710,7 @@ function inserted(table: string, { columns, then, rows }: Rows): Statement {
   };
 }
 
-/** PostgreSQL has neither NUL nor lone surrogates in a text. */
+/** PostgreSQL texts can contain neither NUL nor lone surrogates. */
 function asJson(cell: unknown): unknown {
   if (typeof cell === "string") return cell.toWellFormed().replaceAll("\0", "\ufffd");
   return cell instanceof Uint8Array ? `\\x${Buffer.from(cell).toString("hex")}` : cell;

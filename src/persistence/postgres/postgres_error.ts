@@ -25,7 +25,7 @@ const TLS: readonly (readonly [RegExp, string])[] = [
 
 const OURS = [StoreError, UsageError, BusyError] as const;
 
-/** The error as `StoreError` with the server and what to do, or unchanged if the database did not cause it. Never
+/** Returns the error as `StoreError` with the server and advice, or unchanged if the database did not cause it. Never
  * repeats the server's own message, which may contain stored data. */
 export function toPostgresError(error: unknown, location: string): unknown {
   if (!(error instanceof Error) || OURS.some((ours) => error instanceof ours)) return error;
@@ -43,7 +43,7 @@ export function toPostgresError(error: unknown, location: string): unknown {
   return rule ? say(rule[1], rule[2]) : say("unavailable", `it refused an operation (${code}), the log has the reason`);
 }
 
-/** The SQLSTATE of an error; "" if the server did not send it. */
+/** Returns the SQLSTATE of an error; "" if the server did not send it. */
 export function sqlState(error: unknown): string {
   const code = codeOf(error);
   return /^[0-9A-Z]{5}$/.test(code) && !/^E[A-Z]+$/.test(code) ? code : "";
@@ -54,8 +54,8 @@ export class ConnectionLost extends Error {
   override readonly name = "ConnectionLost";
 }
 
-/** An error of the driver: everything that the server did not say is a lost connection, whatever the system calls it.
- * Certificates do not change by waiting, and errors of the program are those of their place. */
+/** Converts an error of the driver: unless the server reported it, it is a lost connection, whatever code the system
+ * gives it. Exceptions are certificate errors, which waiting does not fix, and errors of the program itself. */
 export function lostOr(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof ConnectionLost || sqlState(error) !== "") return error;
   if (error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError) return error;
@@ -64,7 +64,7 @@ export function lostOr(error: unknown): unknown {
     : new ConnectionLost(`The connection to the server was lost: ${error.message}`, { cause: error });
 }
 
-/** Whether the connection was lost or cannot be made: the server may be back later. */
+/** Whether the connection was lost or cannot be made; the server may return later. */
 export function isLost(error: unknown): boolean {
   return error instanceof ConnectionLost || /^(08|57P0[1235]|25P0[34])/.test(sqlState(error));
 }
@@ -74,7 +74,7 @@ export function mayReturn(error: unknown): boolean {
   return isLost(error) || sqlState(error).startsWith("53");
 }
 
-/** Whether the server takes no writes, as one does whose place another one has taken. */
+/** Whether the server is read-only, like a former primary after a failover. */
 export function isReadOnly(error: unknown): boolean {
   return sqlState(error) === "25006";
 }
@@ -86,19 +86,19 @@ export function wordsOf(error: unknown): string {
   return RULES.find(([pattern]) => pattern.test(code))?.[2] ?? `it refused an operation (${code})`;
 }
 
-/** Whether the same transaction may succeed when it runs again. A row that another transaction added at the same time
- * is found then. */
+/** Whether the same transaction may succeed when it runs again. It will then find a row that another transaction added
+ * at the same time. */
 export function isConflict(error: unknown): boolean {
   return isAborted(error) || isUnmarked(error) || sqlState(error) === "23505";
 }
 
-/** Whether a transaction could not leave its mark: it came late, or the run that it depends on has changed. */
+/** Whether a transaction could not store its mark: it came too late, or its run has changed. */
 export function isUnmarked(error: unknown): boolean {
   const { table = "" }: { readonly table?: unknown } = Object(error);
   return sqlState(error) === "23502" && table === "last_write";
 }
 
-/** Whether the server undid what was asked, or did not wait longer, because of what others do at the same time. */
+/** Whether the server cancelled a statement because of concurrent work. */
 export function isAborted(error: unknown): boolean {
   return ["40001", "40P01", "55P03"].includes(sqlState(error));
 }

@@ -8,14 +8,14 @@ import { newId } from "../../domain/kit/ids.ts";
 import { columnName } from "../tables.ts";
 import { ConnectionLost, isLost, lostOr, mayReturn, sqlState, wordsOf } from "./postgres_error.ts";
 
-/** Connections of this process. A transaction has one; nothing waits for a second one while it has its own. */
+/** Limit for the connections of this process. A transaction holds one and never waits for a second. */
 const MOST = 10;
 const IDLE_MS = 60_000;
 const PAUSE_MS = 50, LONGEST_PAUSE_MS = 2000;
-/** A connection is waited for at least and at most this long. The driver ends one that takes as long as the latter. */
+/** The shortest and the longest wait for a connection. The driver ends an attempt that takes as long as the latter. */
 const SHORTEST_MS = 2_000, LONGEST_MS = 11_000;
-/** After this time without a byte of an answer, the server is asked what became of it; it has half as long to say
- * so. */
+/** After this time without a byte, the server is asked about the statement on another connection; it has half as long
+ * to answer. */
 const SILENT_MS = 5_000;
 /** A statement with long parameters takes longer to arrive. */
 const SLOWEST_BYTES_PER_MS = 256;
@@ -27,7 +27,7 @@ const NOTHING: Found = { rows: [], fields: [], rowCount: 0 };
 const IS_WORKING = `SELECT pg_backend_pid(), EXISTS (SELECT FROM pg_stat_activity
 WHERE pid = $1 AND state = 'active' AND wait_event IS DISTINCT FROM 'ClientWrite')`;
 
-/** The used part of a result of `pg`, whose own types bring those of another version of Node. */
+/** The used part of a `pg` result, whose own types bring the types of another version of Node. */
 interface Found {
   readonly rows: readonly unknown[][];
   readonly fields: readonly { readonly name: string }[];
@@ -36,7 +36,7 @@ interface Found {
 
 interface Client {
   readonly connection: { readonly stream: { readonly bytesRead?: number; destroy(): void } };
-  /** The process id of the backend; a pooler has numbers of its own. */
+  /** The process id of the backend; a pooler has its own numbers. */
   readonly processID: number;
   connect(): Promise<void>;
   query(query: Readonly<Record<string, unknown>>): Promise<Found | readonly Found[]>;
@@ -55,37 +55,37 @@ interface Pool {
 }
 
 interface State {
-  /** The tenant whose rows it sees; "" if that is not known. */
+  /** The tenant whose rows the connection sees; "" if it is not known. */
   seen: string;
-  /** Statements without an answer, and the bytes of their parameters. */
+  /** The number of statements without an answer, and the bytes of their parameters. */
   owed: number;
   bytes: number;
-  /** When it was heard last, and how many bytes had come by then. */
+  /** When bytes last arrived, and the number of bytes up to then. */
   heardAt: number;
   read: number;
   timer: ReturnType<typeof setTimeout> | undefined;
   isLooking: boolean;
-  /** It was made before another one fell silent. */
+  /** Whether the connection was made before another one fell silent. */
   isSuspect: boolean;
 }
 
-/** A connection that one transaction has to itself. */
+/** A connection reserved for one transaction. */
 export interface Connection {
   query(sql: string, options?: QueryOptions): Promise<QueryResult<Record<string, unknown>>>;
   /** Chooses the tenant whose rows the next statements outside of a transaction see. They need not wait for it, but
-   * what they return counts only once it resolves. */
+   * their results count only once it resolves. */
   see(tenant: string): Promise<void>;
-  /** Gives it back; with `broken`, it is closed. */
+  /** Returns the connection; with `broken`, it is closed. */
   release(broken?: boolean): void;
 }
 
 export interface QueryOptions {
   readonly parameters?: readonly unknown[];
-  /** Whether its text is prepared once on a connection. */
+  /** Whether a connection prepares the text once. */
   readonly prepared?: boolean;
 }
 
-/** A write of this process takes long; the code is that of a lock that is not available. */
+/** A write of this process takes long; the code means that a lock is not available. */
 class WriteQueued extends Error {
   override readonly name = "WriteQueued";
   readonly code = "55P03";
@@ -97,8 +97,8 @@ interface ServerOptions {
   readonly silentMs?: number;
 }
 
-/** The connections to a server. While the server is lost, whoever wants one waits for it. A connection on which no
- * answer comes is lost too, unless the server says that it works on it. */
+/** The connections to a server. While the server is lost, requests for a connection wait. A connection without an
+ * answer counts as lost too, unless the server says that it works on the statement. */
 export class Server {
   readonly lastWrite = new LastWrite();
   readonly #address: Address;
@@ -120,7 +120,7 @@ export class Server {
     this.#pool = new pg.Pool({
       ...clientConfig(address),
       ...{ max: MOST, idleTimeoutMillis: IDLE_MS },
-      // Statements are sent without waiting for the one before.
+      // Statements are sent without waiting for the previous answer.
       pipeline: true,
       types: { getTypeParser: (oid: number) => parserOf(oid) },
     });
@@ -128,8 +128,8 @@ export class Server {
     this.#pool.on("connect", (client) => {
       const state = { seen: "", owed: 0, bytes: 0, heardAt: 0, read: 0, timer: undefined, isLooking: false };
       this.#states.set(client, { ...state, isSuspect: false });
-      // A connection that ends before its first statement is sent too: an error without a listener would end the
-      // process.
+      // A connection that ends before its first statement also reports it here: an error without a listener would end
+      // the process.
       client.on("error", () => {});
     });
     this.#pool.on("remove", (client) => this.#states.delete(client));
@@ -162,7 +162,7 @@ export class Server {
     }
   }
 
-  /** Waits a moment for a server with this error. Throws it if there is no patience left. */
+  /** Waits a moment for a server with this error. Throws the error if no patience is left. */
   async wait(
     error: unknown,
     { start, pause = LONGEST_PAUSE_MS, patienceMs = ownPatience() ?? this.#patienceMs }: {
@@ -186,7 +186,7 @@ export class Server {
     );
   }
 
-  /** Statements no longer wait for a lost server, and wait for an answer only a moment. */
+  /** From now on, statements do not wait for a lost server, and only a moment for an answer. */
   giveUp(): void {
     this.#givenUp.abort();
     for (const [client, state] of this.#states) if (state.owed > 0) this.#watch(client, state);
@@ -223,11 +223,11 @@ export class Server {
   #release(client: PooledClient, broken: boolean): void {
     const isBroken = broken || this.#states.get(client)?.isSuspect === true;
     client.release(isBroken);
-    // Otherwise it would wait for the server to close it too.
+    // Otherwise, the connection would wait for the server to close it too.
     if (isBroken) client.connection.stream.destroy();
   }
 
-  /** Settles as the work does, but at most a moment after nobody waits any more, or after the time. */
+  /** Settles like the work, but not later than the time limit or a moment after `giveUp`. */
   async #inTime<T>(work: Promise<T>, ms = Infinity): Promise<T> {
     const { signal } = this.#givenUp;
     const { promise: late, reject } = Promise.withResolvers<never>();
@@ -284,7 +284,7 @@ export class Server {
     };
   }
 
-  /** The answer to a statement. Whatever fails besides the statement itself is a lost connection. */
+  /** Returns the answer to a statement. Any failure other than an error of the statement is a lost connection. */
   async #answer(
     client: Client,
     query: Readonly<Record<string, unknown>>,
@@ -309,7 +309,7 @@ export class Server {
     }
   }
 
-  /** Looks at a connection that owes answers when they are due. */
+  /** Watches a connection that owes answers. */
   #watch(client: Client, state: State): void {
     if (state.isLooking) return;
     clearTimeout(state.timer);
@@ -334,7 +334,7 @@ export class Server {
     state.isLooking = false;
     if (state.owed === 0) return;
     if (isWorking) state.heardAt = Math.max(state.heardAt, performance.now() - this.#silentMs / 2);
-    // What came meanwhile was on its way.
+    // A byte that arrived meanwhile was already on its way.
     if (isWorking || isHeard()) return this.#watch(client, state);
     for (const [other, found] of this.#states) {
       found.isSuspect = true;
@@ -356,7 +356,7 @@ export class Server {
       // Behind a pooler, only the pooler knows.
       return isWorking === true || own !== beside.processID;
     } catch (error) {
-      // A server without room for another connection does answer.
+      // A server without room for another connection still answers.
       if (sqlState(error).startsWith("53")) return true;
       this.#fault = wordsOf(lostOr(error));
       return false;
@@ -374,19 +374,19 @@ export class Server {
 
 const REFERENCE_START = 0xff, REFERENCE_LENGTH = 72;
 
-/** The bytes of a reference to `content` in a column of bytes. No value begins like this: the codec's begin with its
+/** Encodes a reference to `content` for a column of bytes. No value begins like this: codec values begin with their
  * version, and texts are UTF-8. */
 export function referenceBytes(reference: string): Uint8Array {
   return new Uint8Array([REFERENCE_START, ...new TextEncoder().encode(reference)]);
 }
 
-/** The reference in such a cell, or the cell as it is. */
+/** Returns the reference in such a cell, or the cell unchanged. */
 function referenceOr(cell: unknown): unknown {
   const isReference = cell instanceof Uint8Array && cell[0] === REFERENCE_START && cell.length === REFERENCE_LENGTH;
   return isReference ? new TextDecoder().decode(cell.subarray(1)) : cell;
 }
 
-/** Booleans are numbers, as SQLite has them; JSON stays text. */
+/** Parses booleans as numbers, like SQLite; JSON stays text. */
 function parserOf(oid: number): (text: string) => unknown {
   if (NUMBERS.has(oid)) return Number;
   if (oid === BOOL) return (text) => text === "t" ? 1 : 0;
@@ -400,7 +400,7 @@ function lengthOf(values: readonly unknown[]): number {
   return length;
 }
 
-/** PostgreSQL has no NUL in a text. */
+/** PostgreSQL texts cannot contain NUL. */
 function bindable(value: unknown): unknown {
   if (typeof value === "string") return value.includes("\0") ? value.replaceAll("\0", "\ufffd") : value;
   if (value === null || typeof value === "number" || typeof value === "bigint" || Array.isArray(value)) return value;
@@ -414,20 +414,20 @@ export interface Statement {
   readonly parameters: readonly unknown[];
 }
 
-/** A run as it was read. */
+/** The state of a run when it was read. */
 export interface SeenRun {
   readonly id: string;
   /** The version of its row. */
   readonly version: string;
-  /** The node that has it, and under which epoch; null if none has. */
+  /** The node that holds the run, and its epoch; null if no node does. */
   readonly holder: string | null;
 }
 
 interface Mark {
   readonly mark: string;
-  /** The value that `vis.tenant` must have. */
+  /** The required value of `vis.tenant`. */
   readonly tenant: string;
-  /** The run that must still be as it was read. */
+  /** The run that must be unchanged since it was read. */
   readonly run: SeenRun | null;
 }
 
@@ -435,7 +435,7 @@ const RUN = `(SELECT true FROM query_state s WHERE s.id = $5 AND s.xmin::text = 
   AND (SELECT j.node_id || ' ' || j.epoch FROM job j WHERE j.query_id = s.id FOR SHARE) IS NOT DISTINCT FROM $7
   FOR NO KEY UPDATE)`;
 
-/** The column takes no NULL, so that what must hold and does not undoes the transaction. */
+/** The column is NOT NULL, so a false condition undoes the transaction. */
 const put = (condition: string): string =>
   `INSERT INTO last_write AS w (writer, mark) VALUES ($1, CASE WHEN ${condition} THEN $2 END)
 ON CONFLICT (writer) DO UPDATE SET written_at = excluded.written_at,
@@ -447,8 +447,8 @@ ON CONFLICT (writer) DO UPDATE SET mark = CASE WHEN w.mark = $3 THEN excluded.ma
 /** This also deletes rows of killed processes. */
 const FORGET = `DELETE FROM last_write WHERE writer = $1 OR written_at < clock_timestamp() - interval '1 day'`;
 
-/** The last transaction of a process. It writes one after the other, so that one row is enough for it: each transaction
- * puts its mark in the place of the one before, and fails if it finds another one. */
+/** The last transaction of a process. Writes run one after the other, so one row is enough: each transaction replaces
+ * the mark of the previous one, and fails if it finds another mark. */
 class LastWrite {
   readonly #writer = newId();
   /** The newest mark that is known to be stored. */
@@ -459,19 +459,19 @@ class LastWrite {
     return this.#known !== "";
   }
 
-  /** The statement by which a transaction stores its mark. */
+  /** Returns the statement by which a transaction stores its mark. */
   put({ mark, tenant, run }: Mark): Statement {
     const parameters = [this.#writer, mark, this.#known, tenant];
     if (run === null) return { text: PUT, parameters };
     return { text: PUT_OF_RUN, parameters: [...parameters, run.id, run.version, run.holder] };
   }
 
-  /** The transaction with this mark was committed. */
+  /** The caller has committed the transaction with this mark. */
   stored(mark: string): void {
     this.#known = mark;
   }
 
-  /** Reads the newest mark. One that has not arrived by then finds another mark than the one before it. */
+  /** Reads and replaces the newest mark. A transaction that arrives later finds an unexpected mark and fails. */
   settle(): Statement {
     return { text: SETTLE, parameters: [this.#writer, newId(), this.#known] };
   }
@@ -482,11 +482,10 @@ class LastWrite {
 }
 
 const CONNECT_MS = 10_000;
-/** A connection over which nothing is sent, such as that of a listener, is noticed as lost by the system. */
+/** With keep-alive, the system notices a lost idle connection, such as the connection of a listener. */
 const KEEP_ALIVE_MS = 10_000;
 
-/** Every connection to a server uses this configuration. Poolers refuse settings of a session that they do not
- * know. */
+/** Returns the configuration of every connection. Poolers refuse session settings that they do not know. */
 export function clientConfig(
   { host, port, user, database, password, tls }: Address,
 ): Readonly<Record<string, unknown>> {
@@ -513,7 +512,7 @@ function authorityIn(path: string): string {
   }
 }
 
-/** The URL of a PostgreSQL server contains this address. */
+/** The address in the URL of a PostgreSQL server. */
 export interface Address {
   /** A name, a network address, or the folder of a socket. */
   readonly host: string;
@@ -529,10 +528,10 @@ export interface Address {
 
 const MODES = ["disable", "require", "verify-full"];
 
-/** Reads a `postgres://` URL. TLS is used and verified unless the server is on this machine or `sslmode` says
+/** Parses a `postgres://` URL. TLS is used and verified unless the server is on this machine or `sslmode` says
  * otherwise. Throws `UsageError`. */
 export function readAddress(text: string, password?: string): Address {
-  // A URL needs a host, which a socket has in its query.
+  // A URL needs a host; for a socket, the host is in the query string.
   const url = URL.parse(text.replace(/^(postgres(?:ql)?:\/\/(?:[^@/?]*@)?)(?=\/|\?|$)/, "$1localhost"));
   if (url === null || !/^postgres(ql)?:$/.test(url.protocol)) {
     throw new UsageError("Cannot use the database URL: it is not of the form postgres://user@host:5432/name");

@@ -35,7 +35,7 @@ export class SqliteConnection {
     return { rows: statement.all(...values).map((cells) => rowOf(columns, cells)) };
   }
 
-  /** Another connection to the same file, which only reads; null for a database in memory. */
+  /** Returns another connection to the same file, which only reads; null for a database in memory. */
   beside(): SqliteConnection | null {
     const path = this.#db.location();
     return path ? new SqliteConnection(new DatabaseSync(path, { readOnly: true })) : null;
@@ -80,9 +80,9 @@ function bindable(value: unknown): SQLInputValue {
 interface TransactionsOptions {
   /** A writer waits this long for the database lock while another process holds it. */
   readonly busyMs: number;
-  /** Called when each write has begun; nothing is written if it throws. */
+  /** Called when each write has begun; if it throws, nothing is written. */
   readonly begun?: () => void;
-  /** Called after each commit; its writer receives what it throws. */
+  /** Called after each commit; the writer receives any error that it throws. */
   readonly committed?: () => void;
 }
 
@@ -142,7 +142,7 @@ export class Transactions {
     this.#turns.release();
   }
 
-  /** Resolves when everything that was begun is stored. */
+  /** Resolves when every transaction that has begun is stored. */
   async end(): Promise<void> {
     await this.take();
     this.pass();
@@ -160,7 +160,7 @@ export class Transactions {
     }
   }
 
-  /** A full disk makes SQLite end the transaction itself. */
+  /** On a full disk, SQLite ends the transaction itself. */
   #rollback(): void {
     if (this.#connection.inTransaction) this.#connection.command("rollback");
   }
@@ -168,13 +168,13 @@ export class Transactions {
 
 type TableRow = Readonly<Record<string, SQLOutputValue>>;
 
-/** The rows of a table in the order of their `rowid`, which each has as `place`. One is in memory at a time. It throws
- * where a page cannot be read: `StatementSync.iterate()` would end there as after the last row. */
+/** Yields the rows of a table in the order of their `rowid`, which each has as `place`, one at a time. Throws if a page
+ * cannot be read: `StatementSync.iterate()` would end as after the last row. */
 export function* tableRows(
   db: DatabaseSync,
   { table, columns, where = "true" }: {
     readonly table: string;
-    /** Terms of SQL. */
+    /** SQL expressions for the columns. */
     readonly columns: string;
     readonly where?: string;
   },

@@ -5,8 +5,8 @@ import { inheritOwner } from "../../domain/kit/files.ts";
 
 const PAGES_AT_ONCE = 4096;
 
-/** Copies the current state of a database to a new file, checks the copy and syncs it to disk. The copy has the owner
- * of the file at `like`, and `mode`. Writers of the source continue meanwhile. Returns its size; leaves no file if it
+/** Copies the current state of a database to a new file, checks the copy and syncs it to disk. The copy has `mode` and
+ * the owner of the file at `like`. Writers of the source continue meanwhile. Returns its size; leaves no file if it
  * throws. */
 export async function copyDatabase(
   db: DatabaseSync,
@@ -14,7 +14,7 @@ export async function copyDatabase(
 ): Promise<number> {
   try {
     await writeFresh(target, { like, mode }, async () => {
-      // One snapshot for the whole copy: without it, each write of another process would restart the copy.
+      // One snapshot covers the whole copy; without it, each write of another process would restart the copy.
       db.exec("BEGIN");
       try {
         db.prepare("SELECT count(*) FROM sqlite_master").get();
@@ -31,9 +31,8 @@ export async function copyDatabase(
   }
 }
 
-/** Runs what fills a new file, then gives it its owner and mode and syncs it to disk. Nobody else can read it before
- * that. All of this is done by one descriptor: where others can write to the folder, the name may lead to another file
- * by then. */
+/** Lets `work` fill a new file, then sets its owner and mode and syncs it to disk. Before that, no other user can read
+ * it. All of this uses one descriptor, because other users of the folder may have moved the name to another file. */
 export async function writeFresh(
   path: string,
   { like, mode }: { readonly like: string; readonly mode: number },
@@ -51,7 +50,7 @@ export async function writeFresh(
   }
 }
 
-/** The permissions of a file; those of a new database if there is no file. */
+/** Returns the permissions of a file; for a missing file, the ones of a new database. */
 export async function modeOf(path: string): Promise<number> {
   return await stat(path).then(({ mode }) => mode & 0o777, () => 0o600);
 }

@@ -23,10 +23,10 @@ interface MigrateOptions {
   readonly now: () => number;
 }
 
-/** The version identifies the schema of a database: 0 for an empty one. */
+/** The version of a database's schema: 0 for an empty one. */
 export interface FoundSchema {
   readonly version: number;
-  /** Whether the number is one of before V1. */
+  /** Whether the number is a version from before V1. */
   readonly former: boolean;
 }
 
@@ -36,8 +36,8 @@ interface Known {
 }
 
 /** Brings a database to the newest schema: each file in its own transaction, in order, recorded with its checksum. If a
- * file fails, the database stays at the version before it. Before a database that contains data is changed, a copy is
- * saved next to it as `<path>.before-V<n>`. Throws `StoreError`. */
+ * file fails, the database stays at the version before it. Before a database with data is changed, a copy is saved
+ * next to it as `<path>.before-V<n>`. Throws `StoreError`. */
 export async function migrate(
   db: DatabaseSync,
   files: readonly MigrationFile[],
@@ -49,7 +49,7 @@ export async function migrate(
     if (isDone(foundSchema(db, { files, path }), file)) continue;
     db.exec("BEGIN IMMEDIATE");
     try {
-      // Checked again under the lock: another process may have been faster.
+      // The schema is checked again under the lock: another process may have been faster.
       const found = foundSchema(db, { files, path });
       if (!isDone(found, file)) await apply(db, file, { ...options, found });
       db.exec("COMMIT");
@@ -66,7 +66,7 @@ export async function migrate(
   }
 }
 
-/** Applies a file. The first one makes the schema; a database from before it is brought to the same schema. */
+/** Applies a file. The first one makes the schema; a database from before V1 is upgraded to the same schema. */
 async function apply(
   db: DatabaseSync,
   file: MigrationFile,
@@ -79,7 +79,8 @@ async function apply(
     .run(file.version, file.name, checksumOf(file), now());
 }
 
-/** The schema of the database. Refuses a database that is not from Vis, too old, newer, or made by changed files. */
+/** Returns the schema of the database. Refuses a database that is not from Vis, too old, newer, or made by changed
+ * files. */
 export function foundSchema(db: DatabaseSync, { files, path }: Known): FoundSchema {
   const tables = db.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all().map((row) => row.name);
   if (tables.length === 0) return { version: 0, former: false };
@@ -119,7 +120,7 @@ function refused(path: string, why: string): StoreError {
   return new StoreError(`Cannot use database ${path}: ${why}`, "unavailable");
 }
 
-/** Returns what throws `StoreError` once a newer Vis has migrated the database further while it is open here. */
+/** Returns a check that throws `StoreError` once a newer Vis has migrated the database while it is open here. */
 export function refuseNewer(db: DatabaseSync, { files, path }: Known): () => void {
   const newest = db.prepare("SELECT max(version) AS version FROM schema_migration");
   return () => {
@@ -133,7 +134,8 @@ export function refuseNewer(db: DatabaseSync, { files, path }: Known): () => voi
   };
 }
 
-/** A version that does not match the name, or a checksum with one or two characters changed: nobody wrote that. */
+/** Whether a record looks damaged: its version does not match its name, or one or two characters of the checksum
+ * differ. */
 function isOdd({ version, name, sha256 }: Record<string, unknown>, files: readonly MigrationFile[]): boolean {
   if (!String(name).startsWith(`V${String(version)}__`)) return true;
   const found = String(sha256);
@@ -169,7 +171,7 @@ async function keepCopy(path: string, version: number): Promise<void> {
   await renameOver(partial, target);
 }
 
-/** "" without a file. */
+/** Returns the checksum of a file; "" for no file. */
 function checksumOf(file: MigrationFile | undefined): string {
   return file === undefined ? "" : createHash("sha256").update(file.sql).digest("hex");
 }
@@ -189,14 +191,13 @@ export function schemaProblems(db: DatabaseSync, { version, former }: FoundSchem
   });
 }
 
-/** Databases from before V1. The first versions of Vis had migrations V1 to V12, which were folded into one V1. A
- * database of V10 to V12 is brought to V1 when it is opened: this is the one step for it, which nothing else needs. An
- * older one is refused. */
+/** Upgrades databases from before V1. The first versions of Vis had migrations V1 to V12, which were folded into one
+ * V1. A database of V10 to V12 is brought to V1 when it is opened; an older one is refused. */
 
-/** The checksum of the first of those migrations, which every such database has recorded. */
+/** The checksum of the first former migration, which every such database has recorded. */
 export const FORMER_FIRST = "8e8841d5fd0e39a8ec6fe4e629882c7dbbfff0bfdf59d0e8dd748241183cfa56";
 
-/** `schemaDigest` gives these values for databases of each version that is brought to V1. */
+/** The values of `schemaDigest` for each former version that is brought to V1. */
 const FORMER_SCHEMAS: ReadonlyMap<number, number> = new Map([
   [10, 1615230442],
   [11, -1669871739],
@@ -258,16 +259,16 @@ ALTER TABLE child_branch DROP COLUMN checksum;
 ALTER TABLE sub_call DROP COLUMN checksum;
 `;
 
-/** Makes the schema of V1 in a database of such a version. */
+/** Returns SQL that upgrades a database of this former version to the schema of V1. */
 function upgradeToV1(from: number): string {
   return [...(from < 11 ? [ERASURE] : []), ...(from < 12 ? [PLAIN_ROWS] : []), "DELETE FROM schema_migration;"].join(
     "",
   );
 }
 
-/** The tables, indexes, views and triggers of a database by name, except what SQLite and FTS5 create themselves and the
- * table of applied migrations, which no migration creates. Comments and spaces do not count: a column that is added
- * later stands on no line of its own. */
+/** Returns the tables, indexes, views and triggers of a database by name. Objects that SQLite and FTS5 create
+ * themselves are skipped, and so is the table of applied migrations. Comments and spaces do not count: a column that
+ * is added later is not on its own line. */
 export function schemaObjects(db: DatabaseSync): ReadonlyMap<string, string> {
   const rows = db.prepare(
     `SELECT type, name, tbl_name AS "on", sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
@@ -283,7 +284,7 @@ function plain(sql: string): string {
   return sql.replace(/--.*/g, "").replace(/\s+/g, " ").replace(/ ?([(),]) ?/g, "$1");
 }
 
-/** A number for the whole schema: the 32-bit FNV-1a hash of its objects. */
+/** Returns a number for the whole schema: the 32-bit FNV-1a hash of its objects. */
 export function schemaDigest(db: DatabaseSync): number {
   const text = JSON.stringify([...schemaObjects(db)]);
   let sum = 0x811c9dc5;

@@ -25,12 +25,12 @@ export async function openDatabase(path: string, now: () => number): Promise<Ope
     await prepareDatabaseFile(path);
     await refuseDamagedFile(path);
   }
-  // The last connection that is closed removes the log.
+  // The last connection that closes removes the log.
   const isLeft = path !== ":memory:" && await stat(`${path}-wal`).then(({ size }) => size > 0, () => false);
   const files = path === ":memory:" ? null : new OpenFiles(path);
   const db = new DatabaseSync(path, { timeout: BUSY_MS });
   try {
-    // Nothing is changed, neither mode nor journal, before the file is known to be an undamaged Vis database.
+    // Until the file is known to be an undamaged Vis database, neither its mode nor its journal is changed.
     refuseOther(db, path);
     if (path !== ":memory:") {
       await protectDatabaseFile(path);
@@ -138,14 +138,14 @@ async function prepareDatabaseFile(path: string): Promise<void> {
 }
 
 /** Removes the permissions of other users once the file is known to be a Vis database. A file of another owner keeps
- * its mode: whether it can be written shows on the first write. */
+ * its mode; the first write shows whether it can be written. */
 async function protectDatabaseFile(path: string): Promise<void> {
   const { mode } = await stat(path);
   if ((mode & 0o077) !== 0) await chmod(path, MODE).catch(() => undefined);
 }
 
-/** Throws `StoreError` for a Vis database whose first bytes are wrong or whose log has a gap, before SQLite reads them.
- * This process must not have a connection to it yet: closing a file releases its locks. */
+/** Throws `StoreError` for a Vis database with wrong first bytes or a gap in its log, before SQLite reads them. This
+ * process must have no connection to it yet, because closing a file releases its locks. */
 async function refuseDamagedFile(path: string): Promise<void> {
   const what = await headerDamage(path) ?? await logDamage(path);
   if (what !== null) throw damaged(path, { what });
@@ -175,13 +175,13 @@ export function openAlone(path: string): DatabaseSync | null {
   }
 }
 
-/** The error for an action that needs exclusive access and cannot get it now. */
+/** Returns the error for an action that needs exclusive access and cannot get it now. */
 export function notAlone(action: string, path: string): StoreError {
   return new StoreError(`Cannot ${action} ${path}: another process is using it, end that and try again`, "busy");
 }
 
-/** A function that closes a database the first time it is called: before its file is replaced where the system asks for
- * that, and afterwards elsewhere. */
+/** Returns a function that closes a database the first time it is called. Where the system requires it, that is before
+ * the file is replaced, and elsewhere afterwards. */
 export function closeOnce(db: DatabaseSync): () => void {
   const open = new Set([db]);
   return () => {
@@ -191,20 +191,20 @@ export function closeOnce(db: DatabaseSync): () => void {
 
 const LOGS = ["-wal", "-shm"] as const;
 
-/** The files of an open database: whether those at its path are still the ones that are open. SQLite keeps writing to
- * files that were removed or renamed, and whoever opens the path afterwards does not find what it wrote. */
+/** Watches whether the files at the path of an open database are still the open ones. SQLite keeps writing to files
+ * that were removed or renamed, and later readers of the path do not see those writes. */
 export class OpenFiles {
   readonly #path: string;
   readonly #database: string;
   #logs: readonly (readonly [path: string, identity: string])[] = [];
 
-  /** The file that is about to be opened: a replacement during opening is detected too. */
+  /** Identifies the file before it is opened, to detect a replacement during opening too. */
   constructor(path: string) {
     this.#path = path;
     this.#database = identityOf(path);
   }
 
-  /** Call it once the log files exist. They are next to the file that a link leads to. */
+  /** The log files exist when this is called. They are next to the file that a link leads to. */
   opened(): void {
     const real = Deno.realPathSync(this.#path);
     this.#logs = LOGS.map((suffix) => [`${real}${suffix}`, identityOf(`${real}${suffix}`)]);
@@ -233,7 +233,7 @@ export class OpenFiles {
   }
 }
 
-/** "" if nothing exists at a path. */
+/** Returns "" if nothing exists at a path. */
 function identityOf(path: string): string {
   try {
     const { dev, ino } = Deno.statSync(path);
@@ -244,7 +244,7 @@ function identityOf(path: string): string {
 }
 
 const HEADER_BYTES = 100;
-/** This much of a file is searched for a name that only a Vis database contains. */
+/** This much of a file is searched for a name that only Vis databases contain. */
 const BEGIN_BYTES = 64 * 1024;
 const MAGIC = "SQLite format 3\0";
 
@@ -254,9 +254,8 @@ interface Begin {
   readonly header: Buffer;
 }
 
-/** Describes damage in the first bytes of a Vis database that would make SQLite take it for something else: a file of
- * another program, one that cannot be written, or one in another encoding. Null if there is no such damage, and for
- * other files. */
+/** Describes damage in the first bytes that would make SQLite misread a Vis database: as a foreign file, as read-only,
+ * or in another encoding. Returns null without such damage, and for other files. */
 export async function headerDamage(path: string): Promise<string | null> {
   const file = await open(path, "r");
   try {
@@ -324,10 +323,9 @@ interface Header {
 
 type Checksum = readonly [number, number];
 
-/** Returns the position of damage in the write-ahead log next to a database; null if it has none or does not exist.
- * SQLite takes a frame with a wrong checksum for the end of the log, so it would silently drop everything stored
- * after it. A last transaction whose last frame is damaged is ignored, since a write cut off by a power failure
- * looks the same. */
+/** Returns the position of damage in the write-ahead log next to a database; null if the log is sound or missing.
+ * SQLite takes a frame with a wrong checksum for the end of the log, so it would silently drop all later data. Damage
+ * in the last frame of the last transaction is ignored, since a write cut off by a power failure looks the same. */
 async function logDamage(path: string): Promise<string | null> {
   const file = await open(`${path}-wal`, "r").catch(() => null);
   if (file === null) return null;
@@ -369,7 +367,7 @@ function isWhole({ bytes, bigEndian, pageBytes }: Header): boolean {
   return one === bytes.readUInt32BE(24) && two === bytes.readUInt32BE(28) && pageBytes >= 512 && pageBytes <= 65536;
 }
 
-/** The frame with a wrong checksum that is followed by the end of a transaction of the same log. */
+/** Finds the frame with a wrong checksum that is followed by the end of a transaction of the same log. */
 async function firstGap(file: FileHandle, { bytes: header, bigEndian, pageBytes }: Header): Promise<Gap | null> {
   const size = FRAME_BYTES + pageBytes;
   const salts = header.subarray(16, 24);
@@ -411,7 +409,7 @@ function checksum(
   return [one >>> 0, two >>> 0];
 }
 
-/** These bytes of a file; fewer at its end. */
+/** Reads these bytes of a file; fewer at its end. */
 async function readBytes(
   file: FileHandle,
   { from, length }: { readonly from: number; readonly length: number },

@@ -96,7 +96,7 @@ export class SqliteDatabase extends Database {
     this.#connection.close();
   }
 
-  /** There is one writer at a time. */
+  /** SQLite allows one writer at a time, so a lock is not needed. */
   override lock(): Promise<void> {
     return Promise.resolve();
   }
@@ -107,7 +107,7 @@ export class SqliteDatabase extends Database {
   }
 }
 
-/** Kysely's SQLite dialect on our own driver. Queries use camel case for tables and columns, the database snake
+/** Builds Kysely's SQLite dialect on our own driver. Queries use camel case for tables and columns, the database snake
  * case. */
 function sqliteDialect(driver: Driver): Dialect {
   return {
@@ -126,10 +126,10 @@ class OwnAdapter extends SqliteAdapter {
 }
 
 class SnakeCaseCompiler extends SqliteQueryCompiler {
-  /** A row needs no lock: there is one writer at a time. */
+  /** A row needs no lock, since SQLite allows one writer at a time. */
   protected override visitSelectModifier(): void {}
 
-  /** Writes the number into the text. SQLite would compile the statement again each time that a limit is bound. */
+  /** Writes the number into the text. With a bound limit, SQLite would compile the statement again each time. */
   protected override visitLimit({ limit }: LimitNode): void {
     this.append("limit ");
     const isNumber = ValueNode.is(limit) && typeof limit.value === "number";
@@ -144,7 +144,7 @@ class SnakeCaseCompiler extends SqliteQueryCompiler {
 /** Texts of statements, by action, table and columns. */
 const TEXTS = new Map<string, string>();
 
-/** Inserts a row with these columns. */
+/** Returns the statement that inserts a row with these columns. */
 function insertText(table: string, columns: readonly string[]): string {
   return known(`insert ${table} ${columns.join(" ")}`, () => {
     const places = columns.map(() => "?").join(", ");
@@ -152,7 +152,7 @@ function insertText(table: string, columns: readonly string[]): string {
   });
 }
 
-/** Changes these columns of a row, given their values and its id. */
+/** Returns the statement that changes these columns of a row, given their values and its id. */
 function updateText(table: string, columns: readonly string[]): string {
   return known(`update ${table} ${columns.join(" ")}`, () => {
     const set = columns.map((column) => `${snakeCase(column)} = ?`).join(", ");
@@ -171,7 +171,7 @@ type TableRow = Readonly<Record<string, SQLOutputValue>>;
 const none = <T>() => sql<T | null>`NULL`;
 const isTrue = sql<boolean>`true`;
 
-/** Statements for SQLite differ in these parts. */
+/** The SQLite form of the statements that differ between the databases. */
 const SQLITE: DatabaseDialect = {
   textBytes: 1024,
   valueBytes: 1024,
@@ -189,7 +189,7 @@ const SQLITE: DatabaseDialect = {
     },
   },
 
-  // No equality: SQLite would find all rows of the tenant and sort them, where an index has them in order.
+  // Equality would make SQLite find and sort all rows of the tenant, although an index has them in order.
   isTenant: (expression, tenant) => sql<boolean>`(${sql.raw(expression)} = ${tenant}) IS TRUE`,
   wholeText,
   jsonText: (cell, key) => sql<string | null>`json_extract(${wholeText(cell)}, ${`$.${key}`})`,
@@ -249,8 +249,8 @@ async function nextActivity(tx: Database): Promise<number> {
   return (newest ?? 0) + 1;
 }
 
-/** SQLite would leave the bytes of deleted rows in its pages, and their words in the search index until that is
- * merged. */
+/** Overwrites deleted data. By default, SQLite leaves the bytes of deleted rows in its pages, and their words in the
+ * search index until a merge. */
 async function leavingNothing<T>(tx: Database, work: () => Promise<T>): Promise<T> {
   const set = (on: 0 | 1) => tx.run(`INSERT INTO search (search, rank) VALUES ('secure-delete', ${on})`, []);
   await tx.run("PRAGMA secure_delete = ON", []);
@@ -264,8 +264,7 @@ async function leavingNothing<T>(tx: Database, work: () => Promise<T>): Promise<
   }
 }
 
-/** The lowest and the highest code point of characters of scripts that are written without spaces, and of a few
- * others. */
+/** The lowest and the highest code point of the scripts without spaces, and of a few others. */
 const FIRST_UNSPACED = "\u0e00", LAST = "\u{10ffff}";
 
 function searchOfFile(): SearchDialect {
@@ -279,7 +278,7 @@ function searchOfFile(): SearchDialect {
   };
 }
 
-/** Reads all terms if one begins with a character of such a script, else those that begin with the token. */
+/** Reads all terms if any token begins with a character of such a script, else the terms that begin with the token. */
 async function termReader(db: Database): Promise<(token: string) => Promise<readonly string[]>> {
   await db.run("CREATE VIRTUAL TABLE IF NOT EXISTS temp.search_term USING fts5vocab(main, search, instance)", []);
   await db.run("CREATE VIRTUAL TABLE IF NOT EXISTS temp.search_word USING fts5vocab(main, search, row)", []);
@@ -291,7 +290,7 @@ async function termReader(db: Database): Promise<(token: string) => Promise<read
   };
 }
 
-/** Words that are next to others without a space are found by the texts that have them, newest first. */
+/** Selects texts by terms that contain the words without a space, newest first. */
 function matchInFile({ words, joined }: SearchWords): SearchMatch {
   const plain = phrases(words.difference(joined));
   const also = [...joined].map(([word, terms]) => {

@@ -4,7 +4,7 @@ import { Damage } from "../database.ts";
 
 type Rule = readonly [pattern: RegExp, kind: StoreErrorCode, words: string];
 
-/** System errors and what to do about them, by code or by SQLite's message. */
+/** System errors with advice, by code or by SQLite's message. */
 const SYSTEM: readonly Rule[] = [
   [
     /disk is full|ENOSPC|EDQUOT|no space left/i,
@@ -64,15 +64,15 @@ const RULES: readonly Rule[] = [
   [/not open|already been destroyed/, "unavailable", "it was closed"],
 ];
 
-/** Errors of SQLite, of JSON in a metadata cell, of Kysely for a row that must exist, of a number outside the range
- * that Vis writes, and of a table or column that is missing: a mismatch is a foreign key to such a table. */
+/** Damage reported by SQLite, by JSON in a metadata cell, or by Kysely for a row that must exist. A number outside the
+ * written range and a missing table or column count too; a mismatch is a foreign key to such a table. */
 const DAMAGED =
   /malformed|corrupt|fts5: |SyntaxError|NoResultError|ERR_OUT_OF_RANGE|no such (table|column|index|function)|foreign key mismatch/;
 
 /** Errors of Vis itself, whose messages may repeat user input. */
 const OURS = [StoreError, UsageError, BusyError] as const;
 
-/** The error as `StoreError` with the path and what to do, or unchanged if the database did not cause it. */
+/** Returns the error as `StoreError` with the path and advice, or unchanged if the database did not cause it. */
 export function toStoreError(error: unknown, location: string): unknown {
   if (!(error instanceof Error) || OURS.some((ours) => error instanceof ours)) return error;
   const say = sayer(error, location);
@@ -93,13 +93,13 @@ export function toStoreError(error: unknown, location: string): unknown {
   return /^E[A-Z]+$/.test(code) ? say("unavailable", "it cannot be opened, give another file with --db") : error;
 }
 
-/** SQLite's own code, extended ones included: a virtual table reports damage in other words. */
+/** Checks SQLite's own codes, including extended ones: a virtual table reports damage in other words. */
 function isCorrupt(error: Error): boolean {
   const CORRUPT = 11;
   return "errcode" in error && typeof error.errcode === "number" && (error.errcode & 0xff) === CORRUPT;
 }
 
-/** The error for a database with data that differs from what was stored; `what` describes it. */
+/** Returns the error for a database whose data differs from the stored data; `what` describes it. */
 export function damaged(
   location: string,
   { what, cause }: { readonly what: string; readonly cause?: unknown },
@@ -108,7 +108,8 @@ export function damaged(
   return new StoreError(`Cannot use database ${location}: it is damaged (${what}); ${advice}`, "corrupt", { cause });
 }
 
-/** The error as `StoreError` if the system is the cause: a disk, a limit, permissions. Null for everything else. */
+/** Returns the error as `StoreError` if the system is the cause: a disk, a limit, permissions. Returns null for
+ * everything else. */
 export function systemError(error: Error, location: string): StoreError | null {
   const text = textOf(error);
   const vague = find(VAGUE, text);
@@ -145,7 +146,7 @@ export function isDamaged(error: unknown): boolean {
   return says(error, /not a database|malformed|corrupt|disk I\/O/);
 }
 
-/** Whether the file is something else. */
+/** Whether the file is not a database. */
 export function isNoDatabase(error: unknown): boolean {
   return says(error, /is not a database/);
 }
@@ -155,22 +156,22 @@ export function breaksRule(error: unknown): error is Error {
   return says(error, /constraint failed|^expression_(state|dependency|soul):/);
 }
 
-/** Matches the message: `node:sqlite` has an error number for statements only, not for `exec` and opening. */
+/** Matches the message, because `node:sqlite` has an error number only for statements, not for `exec` and opening. */
 function says(error: unknown, words: RegExp): boolean {
   // deno-lint-ignore vis/no-message-parsing -- SQLite gives exec and opening no number
   return error instanceof Error && words.test(error.message);
 }
 
-/** The space that SQLite may need at once in addition to what exists: for the file, its log, and the log's index. */
+/** The space that SQLite may need at once in addition: for the file, its log, and the log's index. */
 const WRITTEN_BYTES = 256 * 1024;
-/** The number of files that it keeps open. */
+/** The number of files that SQLite keeps open. */
 const OPEN_FILES = 4;
 /** Some disks do not support sparse files: there, writing at a later offset fills everything before it. */
 const FURTHEST_BYTES = 64 * 1024 * 1024;
 
-/** The system's message for what prevents writing next to a database, "" if nothing does. SQLite reports only that it
- * could not open, read or write, so the same operations are tried on another file: closing a second descriptor of the
- * database itself would release the locks that the process holds on it. */
+/** Returns the system's message for the fault that prevents writing next to a database; "" if there is none. SQLite
+ * reports only that it could not open, read or write, so the same operations are tried on another file. Closing a
+ * second descriptor of the database itself would release the process's locks. */
 export function systemFault(path: string): string {
   const probe = `${path}.probe-${crypto.randomUUID().slice(0, 8)}`;
   const open: number[] = [];
