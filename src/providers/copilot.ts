@@ -21,7 +21,7 @@ export class CopilotProvider implements Provider {
   readonly defaultModel: string;
   readonly #options: CopilotOptions;
   readonly #tokens: CopilotTokens;
-  /** The key joins the protocol, the host and whether images are sent. */
+  /** The providers by protocol, host, and whether images are sent. */
   readonly #inner = new Map<string, Promise<Provider>>();
 
   constructor(options: CopilotOptions) {
@@ -57,7 +57,7 @@ export class CopilotProvider implements Provider {
         return;
       } catch (error) {
         if (emitted || attempt > 1 || !(error instanceof ProviderError) || error.status !== 401) throw error;
-        // The token was revoked early: try once more with a fresh one.
+        // The token was revoked early, so a fresh one is tried once.
         this.#tokens.drop(token.token);
       }
     }
@@ -110,11 +110,11 @@ interface Kept extends CopilotToken {
   readonly renewAt: number;
 }
 
-/** Renewed this long before it expires. */
+/** A token is renewed this long before it expires. */
 const EARLY_MS = 120_000;
 const SHORTEST_LIFE_MS = 30_000;
 
-/** Exchanges the token of a login for short-lived ones, one exchange at a time regardless of the number of callers. */
+/** Exchanges the token of a login for short-lived ones, one exchange at a time for all callers. */
 export class CopilotTokens {
   readonly #endpoints: Pick<CopilotEndpoints, "exchange" | "api">;
   readonly #githubToken: string;
@@ -131,18 +131,18 @@ export class CopilotTokens {
     this.#clock = options.clock ?? REAL_CLOCK;
   }
 
-  /** A token that stays valid for a while. Throws `ProviderError`, and `Cancelled` once `signal` is aborted. */
+  /** Returns a token that stays valid for a while. Throws `ProviderError`, and `Cancelled` once `signal` is aborted. */
   async get(signal: AbortSignal): Promise<CopilotToken> {
     if (this.#kept !== null && this.#clock.now() < this.#kept.renewAt) return this.#kept;
     if (signal.aborted) throw new Cancelled("Cancelled");
-    // The exchange is shared by all callers that wait: one that leaves does not end it.
+    // All waiting callers share the exchange, so a caller that leaves does not end it.
     this.#running ??= this.#exchange().finally(() => this.#running = null);
     return await abortable(this.#running, signal).catch((error: unknown) => {
       throw signal.aborted ? new Cancelled("Cancelled") : error;
     });
   }
 
-  /** Call it when the service refused this token, even if it has not expired. */
+  /** The caller's token was refused by the service, even if it has not expired. */
   drop(token: string): void {
     if (this.#kept?.token === token) this.#kept = null;
   }
@@ -214,15 +214,16 @@ const CLIENT_ID = "Iv1.b507a08c87ecfe98";
 const SCOPE = "read:user";
 const GRANT = "urn:ietf:params:oauth:grant-type:device_code";
 
-/** The user types this code at the address. */
+/** The code that the user types at the address. */
 export interface DeviceCode {
   readonly userCode: string;
   readonly verificationUri: string;
   readonly expiresInMs: number;
 }
 
-/** GitHub's device flow (RFC 8628): shows a code, waits until the user has entered it, and resolves with a token that
- * is valid until it is revoked. Throws `ProviderError` of kind auth if it is declined or expires, and `Cancelled`. */
+/** Runs GitHub's device flow (RFC 8628): shows a code, waits until the user has entered it, and resolves with a token
+ * that is valid until it is revoked. Throws `ProviderError` of kind auth if it is declined or expires, and
+ * `Cancelled`. */
 export async function copilotDeviceLogin(
   endpoints: Pick<CopilotEndpoints, "deviceCode" | "accessToken">,
   options: {
@@ -251,7 +252,7 @@ export async function copilotDeviceLogin(
   }
 }
 
-/** The pause before the next poll. Throws for a response that ends the flow. */
+/** Returns the pause before the next poll. Throws for a response that ends the flow. */
 function nextPause(answer: Readonly<Record<string, unknown>>, pauseMs: number): number {
   switch (answer.error) {
     case "authorization_pending":
@@ -297,7 +298,7 @@ function refused(why: string, status: number | null = null): ProviderError {
   return new ProviderError(`Cannot log in to GitHub Copilot: ${why}`, { code: "auth", retryable: false, status });
 }
 
-/** GitHub's error text only; the whole response may contain a token. */
+/** Returns GitHub's error text only; the whole response may contain a token. */
 function said({ error, error_description: text }: Readonly<Record<string, unknown>>): string {
   const words = typeof text === "string" ? text : error;
   return typeof words === "string" ? `: ${words.slice(0, 200)}` : "";
@@ -311,7 +312,7 @@ function seconds(value: unknown, otherwise: number): number {
   return (typeof value === "number" && value > 0 ? value : otherwise) * 1000;
 }
 
-/** Headers that the service expects from a client with every request. */
+/** Headers that the service expects with every request. */
 const COPILOT_HEADERS: Readonly<Record<string, string>> = {
   "user-agent": "GitHubCopilotChat/0.35.0",
   "editor-version": "vscode/1.107.0",
@@ -328,7 +329,7 @@ export interface CopilotEndpoints {
   readonly api: string;
 }
 
-/** Endpoints of github.com, or of an enterprise's own domain. Throws `ConfigError` for an invalid domain. */
+/** Returns the endpoints of github.com, or of an enterprise's own domain. Throws `ConfigError` for an invalid domain. */
 export function copilotEndpoints(domain: string): CopilotEndpoints {
   if (!/^[a-z0-9-]+(\.[a-z0-9-]+)+$/i.test(domain)) {
     throw new ConfigError(`Cannot use the GitHub domain "${domain}": it must look like github.com or company.ghe.com`);

@@ -7,7 +7,7 @@ export type Credential =
   | {
     readonly type: "key";
     readonly key: string;
-    /** The only address that it may be sent to; the one of the provider's preset if omitted. */
+    /** The only address that may receive it; by default the address of the provider's preset. */
     readonly baseUrl?: string;
   }
   | {
@@ -26,7 +26,7 @@ export class Credentials {
   readonly #path: string | null;
   #read: Promise<Stored> | null = null;
 
-  /** Null if the machine has no home folder: then nothing is stored. */
+  /** `path` is null if the machine has no home folder; nothing is stored then. */
   constructor(path: string | null) {
     this.#path = path;
   }
@@ -35,13 +35,14 @@ export class Credentials {
     return this.#path;
   }
 
-  /** Throws `ConfigError` if others can read the file or its content is invalid. */
+  /** Returns the credential of a provider. Throws `ConfigError` if others can read the file or its content is
+   * invalid. */
   async get(provider: string): Promise<Credential | null> {
     const stored = await this.all();
     return Object.hasOwn(stored, provider) ? stored[provider] ?? null : null;
   }
 
-  /** All credentials by name of the provider. */
+  /** Returns all credentials by the name of the provider. */
   all(): Promise<Stored> {
     return this.#read ??= this.#load();
   }

@@ -5,7 +5,7 @@ interface DemoReply {
   readonly thinking: string;
   readonly code?: readonly string[];
   readonly final?: string;
-  /** This reply may follow a failed block; other replies to it say what failed. */
+  /** Whether this reply may follow a failed block; in the place of other replies, the failure is explained. */
   readonly afterFailure?: boolean;
 }
 
@@ -20,7 +20,7 @@ const SUM = /\d[\d\s.]*(?:[-+*/×÷x][\s(]*\d[\d\s.)]*)+/;
 const FILE = /(?:^|[\s"'`])((?:[\w.-]+\/)*[\w-]+\.\w+)\b/;
 const EDIT = /\bin ([\w./-]+\.\w+)\b.*\bmust be ([\d.]+) instead of ([\d.]*\d)/i;
 
-/** Everything that the demo can do; the first scene that takes a request plays it. */
+/** Everything that the demo can do; the first scene that accepts a request plays it. */
 const SCENES: readonly Scene[] = [
   {
     example: "What is the mean of the amounts in data/sales.csv?",
@@ -213,7 +213,7 @@ defines`],
 
 const WHAT = "This is the demo: it plays scripted replies and is not a model.";
 const ADD_ONE = "To work with a model: vis auth login.";
-/** Messages of an iteration: system, request, reply format, context. */
+/** The messages of an iteration: system, request, reply format, context. */
 const OF_AN_ITERATION = 4;
 const FAILED = / → ((?:ERROR|REFUSED|TIMEOUT|KILLED|OUT OF MEMORY|CANCELLED) [^]*)/;
 
@@ -223,7 +223,7 @@ export function demoProvider(): Provider {
   return playedProvider({ name: "demo", model: "scripted", images: false, reply });
 }
 
-/** The reply to the texts of one call's messages. It depends on the request, the number of the iteration, and on
+/** Returns the reply to the texts of one call's messages. It depends on the request, the number of the iteration, and
  * whether the last block failed. */
 export function demoReply(texts: readonly string[]): string {
   if (texts.length < OF_AN_ITERATION) return `${WHAT} ${ADD_ONE}`;

@@ -7,8 +7,8 @@ import { type Capabilities, type ModelEvent, type ModelRequest, type Provider, U
 const POLL_MS = 100;
 const PRICE = { input: 0, output: 0, cached: 0 };
 
-/** A provider without a model: each request becomes a file in `folder`, and the reply is read from another file, so
- * that a person or a program can be the model. Creates the folder if it is missing. */
+/** Makes a provider without a model: each request becomes a file in `folder`, and the reply is read from another file.
+ * A person or a program can thus be the model. Creates the folder if it is missing. */
 export async function filesProvider(folder: string): Promise<Provider> {
   try {
     await Deno.mkdir(folder, { recursive: true });
@@ -40,7 +40,7 @@ async function* exchange(folder: string, { messages, model, signal }: ModelReque
   yield { type: "end", usage: { ...NO_USAGE, calls: 1 }, model, finish: "stop" };
 }
 
-/** Every message under a line with its role; what a request repeats from the one before comes first. */
+/** Returns every message under a line with its role; messages repeated from the previous request come first. */
 function requestText(messages: ModelRequest["messages"]): string {
   return messages.map(({ role, text, images = [] }, at) => {
     const pictures = images.map((_, index) => `[image ${index + 1}]\n`).join("");
@@ -56,7 +56,7 @@ async function writeRequest(folder: string, text: string): Promise<string> {
     for (let number = await largestNumber(folder) + 1;; number++) {
       const name = String(number).padStart(3, "0");
       try {
-        // A link, unlike a rename, fails if another request took the number, and the file is complete from the start.
+        // A link fails if another request took the number, unlike a rename, and the file is complete from the start.
         await Deno.link(draft, join(folder, `${name}.request.txt`));
         return name;
       } catch (error) {
@@ -76,7 +76,7 @@ async function largestNumber(folder: string): Promise<number> {
   return largest;
 }
 
-/** Waits until the file exists, holds text, and has the same content at two looks in a row. */
+/** Waits until the file exists, holds text, and has the same content at two consecutive looks. */
 async function completeReply(path: string, signal: AbortSignal): Promise<string> {
   for (let before = "";;) {
     const text = await Deno.readTextFile(path).catch((error: unknown) => {

@@ -2,12 +2,12 @@ import { Buffer } from "node:buffer";
 import type { Image } from "../domain/images.ts";
 import type { Usage } from "../domain/query/query_schemas.ts";
 
-/** One message in the form that every provider accepts. `cache` marks the end of the stable prefix. */
+/** A message in the form that every provider accepts. `cache` marks the end of the stable prefix. */
 export interface ModelMessage {
   readonly role: "system" | "user";
   readonly text: string;
   readonly cache?: boolean;
-  /** Come before the text. Only for models whose capabilities include images; calls to other models are refused. */
+  /** Images, which come before the text. Calls with images to a model whose capabilities exclude them are refused. */
   readonly images?: readonly Image[];
 }
 
@@ -16,13 +16,14 @@ export type ReasoningLevel = "quick" | "balanced" | "deep";
 export interface ModelRequest {
   readonly messages: readonly ModelMessage[];
   readonly model: string;
-  /** Ignored by models without native reasoning. */
+  /** The reasoning level; models without native reasoning ignore it. */
   readonly reasoning: ReasoningLevel;
   readonly signal: AbortSignal;
-  /** Called whenever bytes of the reply arrive, also if they are no part of its text: the service is alive. */
+  /** Called whenever bytes of the reply arrive, even if they are not text: they show that the service is alive. */
   readonly onBytes?: () => void;
-  /** Called with what the call takes so far: once it is sent, and whenever the service counts or more of the reply
-   * arrives. It counts if the stream fails or is cancelled. Null if nothing does: the service refused the request. */
+  /** Called with the usage of the call so far: once it is sent, and whenever the service counts or more of the reply
+   * arrives. It counts even if the stream fails or is cancelled. Null means that nothing was used, since the service
+   * refused the request. */
   readonly onUsage?: (usage: Usage | null) => void;
 }
 
@@ -35,8 +36,7 @@ export type ModelEvent =
     readonly model: string;
     /** "stop"; "length" if the reply was cut off at the model's maximum; otherwise the service's own value. */
     readonly finish: string;
-    /** A call of a tool that the reply has, although no tools were offered: its name and the beginning of its
-     * arguments. */
+    /** A tool call in the reply, although no tools were offered: its name and the beginning of its arguments. */
     readonly toolCall?: string;
     /** Impossible counts from the service, for which `usage` has estimates; for the log. */
     readonly oddities?: readonly string[];
@@ -70,12 +70,12 @@ export interface Capabilities {
   readonly price: Price | null;
 }
 
-/** A source of model replies. `stream` yields text and reasoning as they arrive and exactly one `end`, last. It throws
- * `ProviderError` for any failure of the service or the network, and `Cancelled` once `signal` is aborted (before,
- * during and after the first token; the connection is then closed). It does not retry, except that it immediately
- * repeats a request without an optional field that the service rejected. */
+/** A source of model replies. `stream` yields text and reasoning as they arrive, and finally one `end`. It throws
+ * `ProviderError` for any failure of the service or the network. Once `signal` is aborted, at any time, it throws
+ * `Cancelled` and closes the connection. It does not retry, except that it repeats a request at once without an
+ * optional field that the service rejected. */
 export interface Provider {
-  /** Shown with every answer: "openai-compatible", "demo", … */
+  /** The name shown with every answer, such as "openai-compatible" or "demo". */
   readonly name: string;
   /** The model used if none is requested. */
   readonly defaultModel: string;
@@ -93,16 +93,16 @@ export const UNKNOWN_MODEL: Capabilities = {
   price: null,
 };
 
-/** UTF-8 bytes of code and JSON per token, roughly. */
+/** Rough number of UTF-8 bytes per token of code and JSON. */
 const BYTES_PER_TOKEN = 3.5;
 const IMAGE_TOKENS = 1_600;
 
-/** A rough estimate of the tokens of so many bytes of text. */
+/** Estimates roughly the tokens of this many bytes of text. */
 export function tokensInBytes(bytes: number): number {
   return Math.ceil(bytes / BYTES_PER_TOKEN);
 }
 
-/** A rough estimate of the tokens of a request. */
+/** Estimates roughly the tokens of a request. */
 export function estimateTokens(messages: readonly ModelMessage[]): number {
   return messages.reduce(
     (sum, { text, images }) => sum + tokensInBytes(Buffer.byteLength(text)) + (images?.length ?? 0) * IMAGE_TOKENS,
@@ -110,13 +110,13 @@ export function estimateTokens(messages: readonly ModelMessage[]): number {
   );
 }
 
-/** The rates of a call with so much input: long ones may cost more per token. */
+/** Returns the rates of a call with this much input: long calls may cost more per token. */
 export function ratesFor(price: Price, inputTokens: number): Pick<Price, "input" | "output" | "cached" | "cacheWrite"> {
   return price.above && inputTokens > price.above.tokens ? price.above : price;
 }
 
-/** US dollars of one call, with separate prices for input that was read from the cache or written to it; null if the
- * price is unknown. */
+/** Returns the US dollars of one call, with separate prices for input that was read from the cache or written to it;
+ * null if the price is unknown. */
 export function costOf(usage: Usage, price: Capabilities["price"]): number | null {
   if (price === null) return null;
   const rates = ratesFor(price, usage.input);

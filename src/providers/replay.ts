@@ -10,11 +10,11 @@ interface PlayedParts {
   readonly name: string;
   readonly model: string;
   readonly images: boolean;
-  /** The reply to the texts of a request; may throw `ProviderError`. */
+  /** Returns the reply to the texts of a request; may throw `ProviderError`. */
   readonly reply: (texts: readonly string[]) => Omit<Extract<PlayedReply, { readonly kind: "reply" }>, "kind">;
 }
 
-/** A provider without a model: it streams prepared replies, needs no network and counts no tokens. */
+/** Makes a provider without a model: it streams prepared replies, needs no network and counts no tokens. */
 export function playedProvider({ name, model, images, reply }: PlayedParts): Provider {
   return {
     name,
@@ -34,7 +34,7 @@ async function* play(
   for (const event of [...pieces("reasoning", reasoning), ...pieces("text", text)]) {
     if (signal.aborted) throw new Cancelled("Cancelled");
     yield event;
-    // Lets the reading loop do other work between two pieces, as with a real stream.
+    // The wait lets the reading loop do other work between two pieces, as with a real stream.
     await Promise.resolve();
   }
   if (signal.aborted) throw new Cancelled("Cancelled");
@@ -46,7 +46,7 @@ function* pieces(type: "text" | "reasoning", text: string): Generator<ModelEvent
   for (let at = 0; at < text.length; at += PIECE) yield { type, delta: text.slice(at, at + PIECE) };
 }
 
-/** System, request, reply format, context: what a query sends and a plain call does not. */
+/** A query sends system, request, reply format and context; a plain call has fewer messages. */
 const MESSAGES_OF_A_QUERY = 4;
 
 /** Plays the replies of a recorded conversation, whatever the request. A call without a recorded reply is refused. */

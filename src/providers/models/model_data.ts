@@ -2,12 +2,12 @@ import { type Capabilities, type Price, UNKNOWN_MODEL } from "../provider.ts";
 
 export type ModelDataSet = keyof typeof FILES;
 
-/** The data package contains these facts about a model. */
+/** The facts about a model in the data package. */
 interface ModelFacts extends Capabilities {
   readonly name: string;
   /** Maximum reply length in tokens. */
   readonly replyTokens: number | null;
-  /** Uses OpenAI's Responses API if a service has several. */
+  /** Whether to use OpenAI's Responses API if a service has several APIs. */
   readonly responses: boolean;
 }
 
@@ -15,15 +15,15 @@ interface ModelFacts extends Capabilities {
 export interface ModelData {
   /** Package, version, licence and date. */
   readonly source: string;
-  /** The day of its prices: 2026-11-20. */
+  /** The date of its prices, such as 2026-11-20. */
   readonly date: string;
   readonly models: readonly ModelFacts[];
   /** Finds a model by its name, or by its name without a date at the end; null if unknown. */
   find(name: string): ModelFacts | null;
 }
 
-/** [context, longest reply, input, output, cached, written, flags, and for long calls: above, input, output, cached,
- * written]; see scripts/generate/model_data.ts. */
+/** A row is [context, longest reply, input, output, cached, written, flags, and for long calls: above, input, output,
+ * cached, written]; see scripts/generate/model_data.ts. */
 type Row = readonly (number | string | null)[];
 
 interface DataFile {

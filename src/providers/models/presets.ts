@@ -11,29 +11,29 @@ export interface Preset {
   readonly protocol: WireProtocol;
   /** Includes the version path. */
   readonly baseUrl: string;
-  /** The variables with another address, as the service's own clients read them; the first one that is set applies. */
+  /** Variables for another address, as the service's own clients read them; the first set one applies. */
   readonly baseUrlNames?: readonly string[];
-  /** These clients append this path to that address. */
+  /** The path that these clients append to that address. */
   readonly versionPath?: string;
-  /** Variables that usually hold the key; the first one that is set applies. */
+  /** Variables that usually hold the key; the first set one applies. */
   readonly keyNames: readonly string[];
-  /** The variable whose value is sent as a bearer token instead. */
+  /** The variable whose value is sent as a bearer token instead of a key. */
   readonly bearerName?: string;
   readonly key: "required" | "optional" | "device-login";
   /** Whether a key variable alone selects this provider if nothing is configured. */
   readonly byKey: boolean;
-  /** Used if no model is requested; null if the user must choose one. */
+  /** The model if none is requested; null if the user must choose one. */
   readonly defaultModel: string | null;
   /** Model names contain slashes themselves, such as openai/gpt-4.1. */
   readonly slashes?: true;
   readonly data: ModelDataSet | null;
-  /** Sent with every request. */
+  /** Headers of every request. */
   readonly headers?: Readonly<Record<string, string>>;
   /** A path that needs a valid key, for services that list their models without one. */
   readonly keyPath?: string;
-  /** The service hands out keys on this page. */
+  /** The page on which the service issues keys. */
   readonly keyPage?: string;
-  /** The user starts a local server like this. */
+  /** How the user starts a local server. */
   readonly start?: string;
   /** Default port of the server on this machine. */
   readonly localPort?: number;
@@ -128,7 +128,7 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
     title: "GitHub Models",
     baseUrl: "https://models.github.ai/inference",
     keyPage: "https://github.com/settings/tokens",
-    // This variable often serves other purposes, so it applies only if the provider is named.
+    // These variables often serve other purposes, so they apply only if the provider is named.
     keyNames: ["GITHUB_MODELS_TOKEN", "GITHUB_TOKEN"],
     byKey: false,
     defaultModel: "openai/gpt-4.1",
@@ -171,8 +171,8 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
   },
 };
 
-/** The address of a preset that the environment gives, with the version path; null if it gives none. Throws
- * `ConfigError` for one that cannot be used. */
+/** Returns the address that the environment gives for a preset, with the version path; null if it gives none. Throws
+ * `ConfigError` for an unusable one. */
 export function environmentAddress(
   { baseUrlNames = [], versionPath = "" }: Preset,
   variable: (name: string) => string | null,
@@ -191,7 +191,7 @@ export function environmentAddress(
   return { baseUrl: url.href.replace(/\/$/, ""), from };
 }
 
-/** The host under which a server is reached that listens on every address. */
+/** The host for a server that listens on every address. */
 const REACHED: Readonly<Record<string, string>> = { "0.0.0.0": "127.0.0.1", "[::]": "[::1]" };
 
 /** `OLLAMA_HOST` may lack its scheme, its host or its port. */
@@ -239,8 +239,8 @@ export function usualAddresses(variable: (name: string) => string | null): reado
   );
 }
 
-/** Requests the models from all addresses at once and waits at most `probeMs`. Whatever does not answer like a model
- * server is left out; the results are in the order of the addresses. Never throws. */
+/** Requests the models from all addresses at once and waits at most `probeMs`. Addresses that do not answer like a
+ * model server are omitted; the results are in the order of the addresses. Never throws. */
 export async function discoverLocal(
   addresses: readonly LocalAddress[],
   { probeMs = PROBE_MS }: { readonly probeMs?: number | undefined } = {},

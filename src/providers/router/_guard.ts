@@ -7,8 +7,7 @@ export class ProviderGuard {
   readonly #name: string;
   readonly #breaker: Breaker;
   readonly #window: RateWindow;
-  /** False until the service has answered anything. Until then its address may be wrong, and waiting would be
-   * useless. */
+  /** False until the service has given any answer. Until then its address may be wrong, and waiting would be useless. */
   reached = false;
 
   constructor(
@@ -65,7 +64,7 @@ export class ProviderGuard {
     this.#breaker.succeeded();
   }
 
-  /** The error if no call was made. */
+  /** Returns the error if no call was made. */
   refusal(): ProviderError {
     const seconds = Math.max(1, Math.ceil(this.#breaker.waitMs / 1000));
     return new ProviderError(
@@ -74,7 +73,7 @@ export class ProviderGuard {
     );
   }
 
-  /** The error if no call was made because the rate window stays full for too long. */
+  /** Returns the error if no call was made because the rate window stays full for too long. */
   full(waitMs: number): ProviderError {
     return new ProviderError(
       `Cannot ask ${this.#name}: the configured rate limit leaves no room for ${Math.ceil(waitMs / 1000)} s`,
@@ -83,20 +82,20 @@ export class ProviderGuard {
   }
 }
 
-/** Whether the service itself fails; one that refuses a key or a request is working. */
+/** Whether the service itself fails; a service that refuses a key or a request works. */
 function isFailure({ code, retryable }: ProviderError): boolean {
   return retryable && (code === "network" || code === "server" || code === "stall" || code === "rate");
 }
 
 interface BreakerLimits {
-  /** Consecutive failures that open it. */
+  /** The number of consecutive failures that opens the breaker. */
   readonly failures: number;
-  /** The guard stays open this long before one call may probe the service. */
+  /** The breaker stays open this long before one call may probe the service. */
   readonly openMs: number;
 }
 
-/** Keeps calls away from a failing service: open after several consecutive failures, then half open for one call, whose
- * success closes it. Every `enter` must be followed by one of `succeeded`, `failed` and `left`. */
+/** Keeps calls away from a failing service. After several consecutive failures it opens, then half opens for one call,
+ * whose success closes it. Every `enter` must be followed by `succeeded`, `failed` or `left`. */
 export class Breaker {
   readonly #clock: Clock;
   readonly #limits: BreakerLimits;
@@ -115,7 +114,7 @@ export class Breaker {
     return !this.#probing && this.#clock.now() >= this.#openUntil;
   }
 
-  /** Milliseconds until the next call may probe; 0 if one may be sent now or one is probing. */
+  /** Milliseconds until the next call may probe; 0 if one may be sent now or is probing. */
   get waitMs(): number {
     return this.#openUntil === null ? 0 : Math.max(0, this.#openUntil - this.#clock.now());
   }
@@ -146,10 +145,10 @@ export class Breaker {
   }
 }
 
-/** A service may be called this often. */
+/** The permitted frequency of calls to a service. */
 export interface RateLimit {
   readonly requests?: number | undefined;
-  /** Input and output together. */
+  /** The limit for tokens, input and output together. */
   readonly tokens?: number | undefined;
   readonly perMs: number;
 }
@@ -188,7 +187,7 @@ export class RateWindow {
     return 0;
   }
 
-  /** Counts a call that is sent now. */
+  /** Counts a call that is being sent. */
   take(tokens: number): Ticket {
     const ticket = { at: this.#clock.now(), tokens };
     if (this.#limit !== null) this.#tickets.push(ticket);

@@ -16,12 +16,12 @@ export interface Patience {
 }
 
 const FIRST_NOTICE_MS = 15_000;
-/** A person who takes the place of the model may take days, and knows it. */
+/** A person in the role of the model may take days and does not need a limit. */
 const UNLIMITED_MS = 86_400_000;
 
-/** One stream of a provider that ends as soon as the caller cancels (`Cancelled`), the service is silent for too long
- * (`ProviderError`, stall) or its reply does not end (`ProviderError`, reply), even if the provider does not react to
- * its signal. */
+/** Streams from a provider and ends in time, even if the provider ignores its signal. It throws `Cancelled` when the
+ * caller cancels, and `ProviderError` if the service is silent for too long (stall) or the reply does not end
+ * (reply). */
 export async function* watchedStream(
   provider: Provider,
   request: ModelRequest,
@@ -50,12 +50,12 @@ class Watch {
   readonly #caller: AbortSignal;
   readonly #model: string;
   readonly #patience: Patience;
-  /** Aborted with the reason why the stream ends early. */
+  /** Aborted with the reason for an early end of the stream. */
   readonly #abort = new AbortController();
   readonly #begun: number;
   #since: number;
   #started = false;
-  /** When the caller is told next that the reply has not begun. */
+  /** The time of the next notice to the caller that the reply has not begun. */
   #noticeMs = FIRST_NOTICE_MS;
 
   constructor(provider: string, { signal: caller, model }: ModelRequest, patience: Patience) {
@@ -69,7 +69,7 @@ class Watch {
     else void this.#guard();
   }
 
-  /** The signal for the provider. */
+  /** The signal that the provider receives. */
   get signal(): AbortSignal {
     return this.#abort.signal;
   }
@@ -86,7 +86,7 @@ class Watch {
     return abortable(own, this.signal);
   }
 
-  /** Something came: a pause of the model is no silence of its service. */
+  /** Something arrived: a pause of the model is not a silence of its service. */
   alive(): void {
     this.#since = this.#patience.clock.now();
   }
@@ -103,8 +103,7 @@ class Watch {
 
   #cancel = () => this.#end(new Cancelled("Cancelled"));
 
-  /** One timer at a time, regardless of the number of events: it never sleeps longer than the limit that the first of
-   * them sets. */
+  /** One timer runs at a time, regardless of the number of events: it never sleeps longer than the first limit. */
   async #guard(): Promise<void> {
     const { clock, replyMs, silenceMs } = this.#patience;
     while (!this.signal.aborted) {
@@ -119,7 +118,7 @@ class Watch {
     }
   }
 
-  /** Tells the caller if it is time; returns how long until the next time. */
+  /** Notifies the caller if it is time; returns the time until the next notice. */
   #untilNotice(): number {
     const { clock, firstTokenMs, replyMs, onWait } = this.#patience;
     if (this.#started || !onWait || firstTokenMs >= UNLIMITED_MS) return Infinity;
@@ -142,7 +141,7 @@ class Watch {
       ? `nothing came for ${seconds} s; try again, choose another model, or raise silenceMs of its entry in ` +
         `providers (config.jsonc)`
       : `no first word came for ${seconds} s; firstTokenMs of its entry in providers (config.jsonc) changes this limit`;
-    // Asked again, a slow server would begin the same work once more.
+    // If it were asked again, a slow server would begin the same work once more.
     return new ProviderError(`Cannot get a reply from ${this.#provider}: ${advice}`, {
       code: "stall",
       retryable: this.#started,

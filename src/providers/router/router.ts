@@ -19,22 +19,22 @@ export interface RouterOptions {
   /** The list has at least one route. The first is the root model; the others serve when it fails or when they are
    * requested. */
   readonly routes: readonly ModelRoute[];
-  /** The key is the name of the provider. */
+  /** Limits by the name of the provider. */
   readonly limits?: Readonly<Record<string, RateLimit>>;
-  /** The notes tell the user how the routes were chosen. */
+  /** Notes for the user on how the routes were chosen. */
   readonly notes?: readonly string[];
   readonly clock?: Clock;
   readonly log?: Pick<Log, "warn">;
-  /** 0 up to 1, for jitter. */
+  /** A random number from 0 up to 1, for jitter. */
   readonly random?: () => number;
-  /** Calls of one route before the next one is tried (default 3). */
+  /** The number of calls of a route before the next one is tried (default 3). */
   readonly attempts?: number;
   /** A request is retried this long after all routes failed with temporary errors (default 5 min). */
   readonly patienceMs?: number;
-  /** A service may send no byte for this long before the first text or reasoning; routes can have a limit of their
-   * own (default 120 s). */
+  /** A service may send no byte for this long before the first text or reasoning (default 120 s). A route may have its
+   * own limit. */
   readonly firstTokenMs?: number;
-  /** A service may send no byte for this long after that; routes can have a limit of their own (default 60 s). */
+  /** A service may send no byte for this long after the beginning (default 60 s). A route may have its own limit. */
   readonly silenceMs?: number;
   /** A whole reply may take this long (default 60 min). */
   readonly replyMs?: number;
@@ -45,31 +45,31 @@ export interface RouterRequest {
   readonly reasoning: ReasoningLevel;
   /** A different order of the routes, for this call only. */
   readonly prefer?: ModelPreference | null;
-  /** Only this model may serve: "model" or "provider/model", also one that no route has. */
+  /** The only model that may serve: "model" or "provider/model", even one without a route. */
   readonly model?: string | null;
-  /** Only models with a known price may serve. */
+  /** Whether only models with a known price may serve. */
   readonly priced?: boolean;
 }
 
 export interface RouterCallOptions {
   readonly signal: AbortSignal;
-  /** Text and reasoning as they arrive. Returns true if part of it was shown to a user: the reply is then not requested
-   * again if it breaks off, since shown text cannot be retracted. */
+  /** Receives text and reasoning as they arrive. Returns true if a part was shown to a user: a reply that breaks off is
+   * then not requested again, since shown text cannot be retracted. */
   readonly onEvent?: (event: Exclude<ModelEvent, { type: "end" }>) => boolean;
   /** Called after each attempt. */
   readonly onAttempt?: (trace: ModelTrace) => void;
-  /** Asked before another attempt: if it returns false, the last error ends the call. */
+  /** Called before another attempt; if it returns false, the last error ends the call. */
   readonly mayRetry?: () => boolean;
   /** Called before each pause. */
   readonly onPause?: (pause: Pause) => void;
-  /** Called while the first word of a reply is late: after 15 s, and each time when the wait has doubled. */
+  /** Called while the first word of a reply is late: after 15 s, and each time the wait has doubled. */
   readonly onWait?: (wait: Wait) => void;
 }
 
-/** A reply that has not begun. */
+/** A wait for a reply that has not begun. */
 type Wait = Readonly<{ model: string; waitedMs: number; limitMs: number }>;
 
-/** Why the next attempt is delayed. */
+/** The delay of the next attempt, with its reason. */
 export interface Pause {
   readonly reason: string;
   readonly waitMs: number;
@@ -87,20 +87,20 @@ export interface RouterReply {
   readonly model: string;
   readonly provider: string;
   readonly finish: string;
-  /** The tool that the model called, although there are none, with the beginning of its arguments; null for none. */
+  /** The tool that the model called although none was offered, with the beginning of its arguments; null for none. */
   readonly toolCall: string | null;
-  /** Oldest first; the last one succeeded. */
+  /** The attempts, oldest first; the last one succeeded. */
   readonly attempts: readonly ModelTrace[];
 }
 
-/** A route and the ticket of its gate. */
+/** A route and the ticket of its guard. */
 interface Way {
   readonly route: ModelRoute;
   readonly gate: ProviderGuard;
   readonly ticket: Ticket;
 }
 
-/** One request in progress. */
+/** A request in progress. */
 interface Asking {
   readonly request: RouterRequest;
   readonly options: RouterCallOptions;
@@ -153,7 +153,7 @@ export class Router {
     }
   }
 
-  /** Serves as another router does, from the next call on, also within a running query. */
+  /** From the next call on, serves like another router, even within a running query. */
   become(other: Router): void {
     this.#routes = other.#routes;
     this.#patience = other.#patience;
@@ -162,12 +162,12 @@ export class Router {
     for (const [name, gate] of other.#gates) this.#gates.set(name, gate);
   }
 
-  /** All models that may serve, the root first. */
+  /** All models that may serve, the root model first. */
   get routes(): readonly ModelRoute[] {
     return this.#routes;
   }
 
-  /** Returns the notes about the routes without "" entries, for the line that starts a query. */
+  /** The notes about the routes without "" entries, for the line that starts a query. */
   get notes(): readonly string[] {
     return this.#notes;
   }
@@ -178,9 +178,9 @@ export class Router {
     return { provider, model, capabilities: provider.capabilities(model) };
   }
 
-  /** Requests one reply. A call that fails before any of it was shown is retried, then the next route is called. If all
-   * have failed with temporary errors, all are retried after growing pauses, as long as patience lasts. Throws the last
-   * `ProviderError`, or `Cancelled`. */
+  /** Requests a reply. A call that fails before part of the reply was shown is retried, then the next route is called.
+   * If all have failed with temporary errors, all are retried after growing pauses, as long as patience lasts. Throws
+   * the last `ProviderError`, or `Cancelled`. */
   async ask(request: RouterRequest, options: RouterCallOptions): Promise<RouterReply> {
     const attempts: ModelTrace[] = [];
     const onAttempt = (trace: ModelTrace): void => {
@@ -250,8 +250,8 @@ export class Router {
     return gate;
   }
 
-  /** Takes a place at the first route with room; if every rate window is full, at the one that has room first, after
-   * the wait. Nothing is awaited between finding a place and taking it, because many callers do so at once. */
+  /** Takes a place at the first route with room; if every rate window is full, at the first one to have room, after the
+   * wait. No code awaits between finding a place and taking it, because many callers do so at once. */
   async #enter(left: readonly ModelRoute[], asking: Asking): Promise<Way | ProviderError> {
     const { tokens } = asking;
     for (;;) {
@@ -307,13 +307,13 @@ interface CallPatience extends Patience {
   readonly log: Pick<Log, "warn">;
 }
 
-/** The attempts at one request with one route. */
+/** The attempts at a request with one route. */
 class ModelCall {
-  /** True once part of a reply was received. */
+  /** Whether part of a reply was received. */
   heard = false;
-  /** True once the caller has shown part of a reply. */
+  /** Whether the caller has shown part of a reply. */
   shown = false;
-  /** The attempt used this so far; null for nothing. */
+  /** The usage of the attempt so far; null for none. */
   #usage: Usage | null = null;
   readonly #request: RouterRequest;
   readonly #route: ModelRoute;
@@ -325,7 +325,7 @@ class ModelCall {
     this.#options = options;
   }
 
-  /** Throws `Cancelled` and defects. */
+  /** Throws `ProviderError` after the last attempt, `Cancelled`, and defects. */
   async run(patience: CallPatience): Promise<Omit<RouterReply, "attempts"> | ProviderError> {
     const { clock } = patience;
     const start = clock.now();
@@ -385,8 +385,8 @@ const QUICK = { firstMs: 500, mostMs: 30_000 };
 const LONGEST_QUICK_MS = 60_000;
 const PATIENT = { firstMs: 2_000, mostMs: 30_000 };
 
-/** The pauses of one request: short ones between attempts at one route, and longer ones after all routes have failed
- * with temporary errors, as long as patience lasts. */
+/** The pauses of a request: short ones between attempts at one route, and longer ones after all routes have failed with
+ * temporary errors, as long as patience lasts. */
 class Retries {
   readonly #clock: Clock;
   readonly #random: () => number;
@@ -400,14 +400,14 @@ class Retries {
     this.#patienceMs = facts.patienceMs;
   }
 
-  /** Milliseconds until the same route is called again after its `attempt`; null if it should not be. */
+  /** Returns milliseconds until the same route is called again after its `attempt`; null if it should not be. */
   quickMs(error: ProviderError, attempt: number): number | null {
     if (!error.retryable || (error.retryAfterMs ?? 0) > LONGEST_QUICK_MS) return null;
     return waitMs(error, backoffMs(attempt, { ...QUICK, random: this.#random }));
   }
 
-  /** Milliseconds until the routes that failed with these errors are called again; null if there are none or patience
-   * has run out. */
+  /** Returns milliseconds until the routes that failed with these errors are called again. Null if there are none or
+   * patience has run out. */
   patientMs(failures: readonly ProviderError[]): number | null {
     if (failures.length === 0) return null;
     const now = this.#clock.now();
@@ -418,8 +418,8 @@ class Retries {
   }
 }
 
-/** The wait that the service asks for, else our own. Many clients receive the same time, so random jitter is added to
- * it. */
+/** Returns the wait that the service asks for, else our own. Many clients receive the same time, so random jitter is
+ * added to it. */
 function waitMs({ retryAfterMs }: ProviderError, own: number): number {
   return retryAfterMs ? retryAfterMs + own * 0.2 : own;
 }

@@ -15,8 +15,8 @@ export interface ModelRoute {
   readonly silenceMs?: number | undefined;
 }
 
-/** The routes of a model named "model" or "provider/model". One that no route has is requested from the provider that
- * its name begins with, or else from the first. */
+/** Returns the routes of a model named "model" or "provider/model". A model without a route is requested from the
+ * provider in its name, or else from the first. */
 export function namedRoutes(routes: readonly [ModelRoute, ...ModelRoute[]], name: string): readonly ModelRoute[] {
   const named = routes.filter(({ provider, model }) => name === model || name === `${provider.name}/${model}`);
   if (named.length > 0) return named;
@@ -25,8 +25,8 @@ export function namedRoutes(routes: readonly [ModelRoute, ...ModelRoute[]], name
   return [{ provider, model: owner ? name.slice(provider.name.length + 1) : name, firstTokenMs, silenceMs }];
 }
 
-/** The first model that a request would be sent to, if its price is unknown; null if it is known. With a preference,
- * models with an unknown price are left out, so that only the lack of any other is a fault. */
+/** Returns the first model that would serve a request, if its price is unknown; null if it is known. With a preference,
+ * models with an unknown price are skipped, and only the lack of any other is a fault. */
 export function unpriced(
   routes: readonly ModelRoute[],
   { prefer }: { readonly prefer: ModelPreference | null },
@@ -39,18 +39,18 @@ function isPriced(route: ModelRoute | null): boolean {
   return route !== null && route.provider.capabilities(route.model).price !== null;
 }
 
-/** The cause and the advice of an error: a limit of the cost would not limit a model with an unknown price. */
+/** Returns the cause and the advice of an error: a cost limit cannot bound a model with an unknown price. */
 export function unpricedText({ provider, model }: ModelRoute): string {
   return `its price is unknown, so that its cost cannot be limited; set price of ${model} in providers[].models of ` +
     `config.jsonc (provider ${provider.name}), or choose a model with a known price (vis models)`;
 }
 
-/** Reserved for the reply. */
+/** The number of tokens reserved for the reply. */
 const REPLY_TOKENS = 4_096;
 
-/** The routes that can serve a request, best first: in the given order, or in that of a preference. Throws
- * `ProviderError` if a request contains images and no model accepts them, and if it needs a known price and the model
- * that would serve has none. */
+/** Returns the routes that can serve a request, best first: in the given order, or in the order of a preference. Throws
+ * `ProviderError` if no model accepts the request's images, or if it needs a known price and the model that would
+ * serve has none. */
 export function fittingRoutes(
   routes: readonly ModelRoute[],
   request: {
@@ -102,7 +102,7 @@ function capabilitiesOf({ provider, model }: ModelRoute) {
   return provider.capabilities(model);
 }
 
-/** A mix of four parts input and one part output, as in a typical agent call. */
+/** Returns the price of a mix of four parts input and one part output, as in a typical agent call. */
 function priceOf(route: ModelRoute): number | undefined {
   const { price } = capabilitiesOf(route);
   return price === null ? undefined : price.input * 0.8 + price.output * 0.2;

@@ -14,7 +14,7 @@ interface EndpointOptions {
   readonly advice: Advice;
 }
 
-/** The address of requests, in two forms: one to send, and one that may be shown. */
+/** The address of requests, in two forms: one to send, and one to show. */
 export class Endpoint {
   /** The address has no credentials, query, trailing slash or pasted API path. */
   readonly base: string;
@@ -44,13 +44,13 @@ export class Endpoint {
     ]);
   }
 
-  /** The address of a path under the base, including the base's own query. */
+  /** Returns the address of a path under the base, including the base's own query. */
   url(path: string, query: Readonly<Record<string, string>> = {}): string {
     const all = new URLSearchParams({ ...this.#query, ...query }).toString();
     return `${this.base}${path}${all === "" ? "" : `?${all}`}`;
   }
 
-  /** True if the path contains the version of the API, as most servers require. */
+  /** Whether the path contains the version of the API, as most servers require. */
   get hasVersion(): boolean {
     return /\/v\d+\w*(\/|$)/.test(this.base);
   }
@@ -101,7 +101,7 @@ function lowerCased(headers: Readonly<Record<string, string>>): Record<string, s
 /** Shorter secrets are not hidden: replacing them would garble ordinary words. */
 const SHORTEST_SECRET = 6;
 
-/** Replaces keys and passwords in texts that are shown or logged, also where they are encoded for a URL. */
+/** Replaces keys and passwords in texts that are shown or logged, including URL-encoded ones. */
 function secretsHider(secrets: readonly string[]): (text: string) => string {
   const patterns = secrets
     .flatMap((secret) => [secret, encodeURIComponent(secret)])

@@ -11,15 +11,15 @@ const MAX_JSON_BYTES = 16 * 1024 * 1024;
 /** A stream has a few hundred bytes per token, and services add pings. */
 const MAX_STREAM_BYTES = 128 * 1024 * 1024;
 const MAX_REDIRECTS = 3;
-/** Characters of `head`. */
+/** The limit for the characters of `head`. */
 const MAX_HEAD = 400;
 const WEB_PAGE = /^\s*(<!doctype|<html)/i;
-/** The first byte of what is compressed, with which no text begins. */
+/** The first byte of gzip data; no text begins with it. */
 const GZIP = 0x1f;
 const JSON_TYPE = /\bapplication\/(\w+\+)?json\b/i;
 
 export interface Quirks {
-  /** It names a compression of what is not compressed, which the runtime cannot read. */
+  /** Whether the service names a compression for uncompressed bodies, which the runtime cannot read. */
   namesCompression: boolean;
 }
 
@@ -27,7 +27,7 @@ export interface ExchangeFacts {
   readonly endpoint: Endpoint;
   readonly failures: Failures;
   readonly signal: AbortSignal;
-  /** Earlier calls found these properties of the service. */
+  /** Properties of the service that earlier calls found. */
   readonly quirks: Quirks;
   /** Called whenever bytes of the reply arrive. */
   readonly onBytes?: (() => void) | undefined;
@@ -38,11 +38,11 @@ interface HttpCall {
   readonly call: Pick<WireCall, "path" | "query" | "headers"> & { readonly body?: JsonFields };
 }
 
-/** One HTTP call to a service: sends it and converts every failure at the HTTP level to a `ProviderError`. */
+/** An HTTP call to a service: sends it and converts every failure at the HTTP level to a `ProviderError`. */
 export class HttpExchange {
-  /** The service answered with this error instead of a reply. */
+  /** The service's error, sent instead of a reply. */
   refusal: ServiceError | null = null;
-  /** Bytes of the reply read so far. */
+  /** The number of bytes of the reply read so far. */
   bytes = 0;
   /** The first bytes of the reply as text, for messages. */
   head = "";
@@ -56,19 +56,19 @@ export class HttpExchange {
     this.#asked = asked;
   }
 
-  /** Resolves once the headers of a reply are here. Yields its events as they arrive, several at a time, as JSON or
-   * parsed; throws `RangeError` like `sse`. */
+  /** Resolves once the headers of a reply have arrived. Yields its events as they arrive, several at a time, as JSON or
+   * parsed. Throws `RangeError` like `sse`. */
   async open(wire: ProviderApi): Promise<AsyncGenerator<readonly unknown[]>> {
     return this.#events(wire, await this.#send());
   }
 
-  /** The JSON of a reply. */
+  /** Returns the JSON of a reply. */
   async json(): Promise<unknown> {
     const response = await this.#send();
     return await this.#json(this.#read(response), response.status);
   }
 
-  /** The error for one that came within a reply. */
+  /** Returns the error for a refusal that arrived within a reply. */
   refused(body: unknown): Error {
     return this.#refused({ ...said(body), headers: new Headers() });
   }
@@ -80,7 +80,7 @@ export class HttpExchange {
       method: isPost ? "POST" : "GET",
       headers: {
         ...(isPost ? { "content-type": "application/json" } : {}),
-        // Compression delays the events of a stream, and some gateways name one that they have undone.
+        // Compression delays the events of a stream, and some gateways name a compression that they have undone.
         "accept-encoding": "identity",
         ...headers,
         ...this.#facts.endpoint.headers,
@@ -101,8 +101,8 @@ export class HttpExchange {
     return response;
   }
 
-  /** Follows redirects within the service only. Another service would receive the key, which the runtime removes from
-   * `authorization` alone. */
+  /** Follows redirects within the service only. Another service would receive the key, which the runtime removes only
+   * from `authorization`. */
   async #fetch(url: string, init: RequestInit): Promise<Response> {
     let at = url;
     for (let hops = 0;; hops++) {
@@ -141,7 +141,7 @@ export class HttpExchange {
     }
   }
 
-  /** A body up to about `maxBytes`; if the call was aborted, what has arrived so far. */
+  /** Returns a body up to about `maxBytes`; if the call was aborted, the part that has arrived. */
   async #start(bytes: AsyncIterable<Uint8Array>, maxBytes: number): Promise<string> {
     const decoder = new TextDecoder();
     let text = "";
@@ -152,8 +152,8 @@ export class HttpExchange {
     return text + decoder.decode();
   }
 
-  /** Proxies and small servers send streams as JSON, and JSON as text, as a stream or as a web page, so the first
-   * character of a reply decides. No JSON begins like a line of a stream. */
+  /** The first character of a reply decides, because proxies and small servers may send a stream as JSON, or JSON as
+   * text, a stream or a web page. No JSON begins like a line of a stream. */
   async *#events(wire: ProviderApi, response: Response): AsyncGenerator<readonly unknown[]> {
     const chunks = this.#read(response);
     const begin: Uint8Array[] = [];
@@ -176,7 +176,7 @@ export class HttpExchange {
     else yield* this.#whole(wire, await this.#start(bytes, MAX_JSON_BYTES), response.status);
   }
 
-  /** A reply that came as JSON: one value, or one on each line. */
+  /** Reads a reply that came as JSON: one value, or one on each line. */
   async *#whole(wire: ProviderApi, text: string, status: number): AsyncGenerator<readonly unknown[]> {
     const lines = text.split(/\r\n|\r|\n/).filter((line) => line.trim() !== "");
     const areEvents = lines.length > 1 &&
@@ -225,8 +225,8 @@ export class HttpExchange {
     }
   }
 
-  /** The runtime of the executable undoes any compression that a service names, and fails where there is none: the
-   * request is sent again, for the bytes as they are. Throws if that is not what went wrong. */
+  /** The runtime of the executable undoes any compression that a service names, and fails on uncompressed bodies. The
+   * request is then sent again for the raw bytes. Throws any other error. */
   async #begunAgain(error: unknown): Promise<ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>>> {
     const { signal, failures, quirks } = this.#facts;
     const isUnpacking = /gzip|brotli|zlib|deflate|zstd/i.test(String(error));
@@ -239,7 +239,7 @@ export class HttpExchange {
     return body.getReader();
   }
 
-  /** Sends the request so that the bytes of its reply stay as they are. Only on this machine, since it takes no
+  /** Sends the request so that the bytes of its reply stay unchanged. Works only on this machine, since it uses no
    * proxy. */
   async #asSent(): Promise<Response> {
     const { url, init } = this.#sent;
@@ -264,7 +264,7 @@ function moreThan(bytes: number): string {
   return `it is larger than ${bytes / 1024 / 1024} MiB`;
 }
 
-/** A body that is compressed although that was not accepted, and whether it is named so or not. */
+/** Decompresses a body that is compressed although that was not accepted, even if it is not named as compressed. */
 function unpacked(
   begin: Uint8Array<ArrayBuffer>,
   reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>>,
@@ -292,11 +292,11 @@ const MAX_EVENT = 8_000_000;
 /** Names that begin a line of an event; "" begins a comment. */
 const FIELDS = new Set(["", "data", "event", "id", "retry", "error"]);
 
-/** The `data` of server-sent events (WHATWG HTML, 9.2.6), as text, or as an object with `error` if the event says that
- * it is one. Events that arrived together are in one list, wherever the bytes and line ends (LF, CR LF, CR) are split.
- * Comments and ids are skipped. Also reads what some servers send instead: events that no empty line separates, and
- * JSON on lines of its own, and line ends inside its strings. Throws `RangeError` for an event or a line that is larger
- * than any model's. */
+/** Yields the `data` of server-sent events (WHATWG HTML, 9.2.6) as text, or as an object with `error` for an event that
+ * is one. Events that arrived together are in one list; bytes and line ends (LF, CR LF, CR) may be split anywhere.
+ * Comments and ids are skipped. Tolerates servers that omit the empty line between events, write JSON on its own
+ * lines, or break lines inside its strings. Throws `RangeError` for an event or a line that is larger than any
+ * model's. */
 export async function* sse(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<readonly unknown[]> {
   const decoder = new TextDecoder();
   const lines = new Lines();
@@ -311,12 +311,12 @@ export async function* sse(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<rea
   if (events.length > 0) yield events;
 }
 
-/** The event whose lines arrive. */
+/** The event whose lines are arriving. */
 class OpenEvent {
   #data: string[] = [];
   #name = "";
   #length = 0;
-  /** The data so far is JSON that ends inside a string: a server wrote a line end of it as it is. */
+  /** Whether the data so far is JSON that ends inside a string: a server wrote its line end unescaped. */
   #isInString = false;
 
   /** Returns the events that this line ends. */
@@ -335,7 +335,7 @@ class OpenEvent {
     return ended;
   }
 
-  /** The data so far is all of an event, though no empty line follows: nothing goes on after complete JSON. */
+  /** Whether the data so far is a whole event without its empty line: nothing follows complete JSON. */
   get #isWhole(): boolean {
     const [text = ""] = this.#data;
     if (this.#data.length !== 1) return false;
@@ -353,7 +353,7 @@ class OpenEvent {
     const last = this.#data.length > 1 ? eventJson(this.#data.at(-1) ?? "") : undefined;
     const events = this.#data.length === 0
       ? []
-      // A gateway may write its error into an event that it did not finish.
+      // A gateway may write its error into an unfinished event.
       : isError(last) && eventJson(text) === undefined
       ? [last]
       : [this.#name === "error" ? errorIn(text) : text];
@@ -365,7 +365,7 @@ class OpenEvent {
   }
 }
 
-/** The JSON of an event; undefined, which JSON cannot express, if it is none. */
+/** Returns the JSON of an event; undefined, which JSON cannot express, if it is not JSON. */
 export function eventJson(text: string): unknown {
   try {
     return readLaxJson(text);

@@ -19,7 +19,7 @@ interface FailureFacts {
 
 const CONTEXT =
   /context[_ ]?(length|window|size)|maximum context|too many tokens|(prompt|input|request) is too (long|large)|exceeds? .{0,40}context|exceeds? max length|token count .{0,60}exceeds|range of input length|reduce the length/i;
-/** Texts about a rate limit link to billing pages, so only a code may say that word. */
+/** Texts about a rate limit link to billing pages, so only codes are matched. */
 const OUT_OF_MONEY = /insufficient_quota|billing/i;
 const NO_CREDIT = /credit balance is too low/i;
 const NO_FUNDS = /insufficient[_ ](quota|funds|balance|credits)|payment required/i;
@@ -28,7 +28,7 @@ const BAD_KEY = /API_KEY_INVALID|API key not valid/;
 const FILTERED =
   /content_filter|content_policy|content management policy|data_?inspection|requires moderation|was flagged/i;
 
-/** Converts failures of services and networks to `ProviderError`s that say what to do. */
+/** Converts failures of services and networks to `ProviderError`s with advice. */
 export class Failures {
   readonly #facts: FailureFacts;
 
@@ -36,11 +36,11 @@ export class Failures {
     this.#facts = facts;
   }
 
-  /** An HTTP error status, or an error object within a stream (status from its code, else 500). */
+  /** Converts an HTTP error status, or an error object within a stream (status from its code, else 500). */
   refused(refusal: ServiceError, asked: { readonly model: string | null; readonly path: string }): ProviderError {
     const { status, code, text } = refusal;
     const at = this.#facts.endpoint.base;
-    // Some local servers report a full context as a failure of their own, or without a status.
+    // Some local servers report a full context as their own failure, or without a status.
     if (status === 413 || (status <= 500 && status !== 429 && CONTEXT.test(`${code} ${text}`))) {
       const message = `Cannot fit the request into the model's context (${status} from ${at})${this.#said(text)}; ` +
         `choose a model with a larger context or ask about less at once`;
@@ -62,7 +62,7 @@ export class Failures {
     return this.#unserved(refusal);
   }
 
-  /** Caused neither by the caller's key nor by their model: try later, or never. */
+  /** Converts a failure for which neither the caller's key nor the model is the cause: try later, or never. */
   #unserved(refusal: ServiceError): ProviderError {
     const { status, text } = refusal;
     const wait = waitMs(refusal, this.#facts.now());
@@ -87,7 +87,7 @@ export class Failures {
     });
   }
 
-  /** The connection failed, or ended before any byte of a reply. */
+  /** Returns the error for a connection that failed, or ended before any byte of a reply. */
   unreachable(error: unknown): ProviderError {
     const { endpoint: { base }, advice } = this.#facts;
     if (/proxy auth/i.test(chainText(error))) return this.#byProxy();
@@ -95,7 +95,7 @@ export class Failures {
     return new ProviderError(message, { code: "network", retryable: true });
   }
 
-  /** A proxy before the service, not the service itself, refused the connection. */
+  /** Returns the error for a connection that a proxy refused, not the service itself. */
   #byProxy(): ProviderError {
     const { base } = this.#facts.endpoint;
     const variable = base.startsWith("https:") ? "HTTPS_PROXY" : "HTTP_PROXY";
@@ -104,7 +104,7 @@ export class Failures {
     return new ProviderError(message, { code: "auth", retryable: false, status: 407 });
   }
 
-  /** The reply stopped before its end. */
+  /** Returns the error for a reply that stopped before its end. */
   cut(): ProviderError {
     return new ProviderError(
       `Cannot read the whole reply of ${this.#facts.endpoint.base}: the connection ended in the middle; try again`,
@@ -112,7 +112,7 @@ export class Failures {
     );
   }
 
-  /** The reply is larger than any usable one; `why` names the excess. */
+  /** Returns the error for a reply that is larger than any usable one; `why` names the excess. */
   tooLong(why: string): ProviderError {
     const message = `Cannot use the reply of ${this.#facts.endpoint.base}: ${why}, so it was ended there; ` +
       `ask for a shorter reply or choose another model`;
@@ -151,14 +151,14 @@ export class Failures {
     );
   }
 
-  /** The service redirected the call. */
+  /** Returns the error for a service that redirected the call. */
   redirected(status: number, to: string): ProviderError {
     const message = `Cannot get a reply from ${this.#facts.endpoint.base} (${status}): it redirects to ` +
       `${this.#facts.endpoint.clean(to)}; check ${this.#facts.advice.baseUrl}`;
     return new ProviderError(message, { code: "server", retryable: false, status });
   }
 
-  /** The model or a filter declined to answer. */
+  /** Returns the error for a model or a filter that declined to answer. */
   declined(text: string, status: number | null = null): ProviderError {
     return new ProviderError(
       `Cannot get an answer: the model refused the request${this.#said(text)}; put it another way`,
@@ -189,7 +189,7 @@ export class Failures {
 
 function networkReason(error: unknown, { base, baseUrl }: { readonly base: string; readonly baseUrl: string }): string {
   const text = chainText(error);
-  // A connection to the proxy fails in the same words as one to the service.
+  // A failed connection to the proxy has the same error as one to the service.
   const proxy = isLoopback(URL.parse(base)?.hostname ?? "")
     ? ""
     : ", and the proxy if HTTPS_PROXY or HTTP_PROXY is set";
@@ -223,19 +223,19 @@ function chainText(error: unknown): string {
   return text;
 }
 
-/** Error bodies and errors within a stream contain these facts, in the shapes that services use. */
+/** The facts in error bodies and errors within a stream, whatever their shape. */
 interface Said {
-  /** The text is not yet cleaned; "" if there is none. */
+  /** The text before cleaning; "" if there is none. */
   readonly text: string;
   /** The service's code and type; "" if there are none. */
   readonly code: string;
-  /** Names of the fields of the request that it is about, with their paths. */
+  /** The fields of the request that the error is about, with their paths. */
   readonly fields: readonly string[];
-  /** The model wrote this text, which the service refused as a call of a tool that was not offered. */
+  /** The model's text, which the service refused as a call of a tool that was not offered. */
   readonly toolCall: string | null;
   /** The HTTP status that matches the code, for errors that came with a success status. */
   readonly status: number;
-  /** When to ask again, as its fields say it: durations, times and dates. */
+  /** Waits that its fields ask for: durations, times and dates. */
   readonly waits: readonly string[];
 }
 
@@ -295,7 +295,7 @@ export function said(body: unknown): Said {
   };
 }
 
-/** One fault that FastAPI found in a request. */
+/** Returns the text of a fault that FastAPI found in a request. */
 function faultText(fault: Readonly<Record<string, unknown>>): string {
   const { msg } = fault;
   const path = pathOf(fault);
@@ -306,7 +306,8 @@ function pathOf({ loc }: Readonly<Record<string, unknown>>): string {
   return Array.isArray(loc) ? loc.filter((part) => part !== "body").join(".") : "";
 }
 
-/** Google's RetryInfo and ErrorInfo, fields of an error, and headers of the service behind a gateway. */
+/** Returns the waits in Google's RetryInfo and ErrorInfo, in fields of an error, and in headers of the service behind a
+ * gateway. */
 function waitsIn(error: JsonFields, details: readonly JsonFields[]): readonly string[] {
   const metadata = asRecord(error.metadata);
   const fields = [
@@ -341,8 +342,8 @@ function statusIn(code: string): number {
   return STATUS.find(([words]) => words.test(code))?.[1] ?? 500;
 }
 
-/** Milliseconds that a response asks to wait: the longest that its headers, its fields and its text state. Null if they
- * state nothing readable, 0 for a time in the past. For a 429 without these, the time when the used-up limit is reset
+/** Returns the milliseconds that a response asks to wait: the longest in its headers, its fields and its text. Null if
+ * none is readable, 0 for a time in the past. For a 429 without these, it is the time until the used-up limit is reset
  * (`x-ratelimit-reset…`, `anthropic-ratelimit-…-reset`). */
 function waitMs({ headers, waits, text, status }: ServiceError, now: number): number | null {
   const stated = [headerMs(headers, now), ...waits.map((one) => momentIn(one, now)), textMs(text, now)];
@@ -351,7 +352,7 @@ function waitMs({ headers, waits, text, status }: ServiceError, now: number): nu
   return status === 429 ? resetMs(headers, now) : null;
 }
 
-/** `retry-after-ms`, then `retry-after` as seconds or as a date (RFC 9110, 10.2.3). */
+/** Reads `retry-after-ms`, then `retry-after` as seconds or as a date (RFC 9110, 10.2.3). */
 function headerMs(headers: Headers, now: number): number | null {
   const exact = numberIn(headers.get("retry-after-ms"));
   if (exact !== null) return Math.ceil(exact);
@@ -371,12 +372,12 @@ const DURATION = String.raw`${PART}(?:[\s,]*(?:and\s+)?${PART})*`.replace(/\((?!
 const ASKS = String
   .raw`(?:\b(?:re-?try(?:ing)?|again|resets?|renew(?:s|ed)?|refresh(?:es|ed)?|available|restored)\b[^.;:\d]{0,24}?\b(?:in|after|within)|` +
   String.raw`\bwait(?:\s+for)?|\b(?:retry|reset|wait)[ _-]?(?:after|time|delay)?\s*[:=])`;
-/** A text that asks to wait for a time: "try again in 3h", "your quota will reset after 12h30m". */
+/** Matches a text that asks to wait for a time: "try again in 3h", "your quota will reset after 12h30m". */
 const WAIT_TEXT = new RegExp(
   String.raw`${ASKS}[:\s]*(?:about|around|approximately|at least|another|~)?\s*(${DURATION})`,
   "i",
 );
-/** The same with a date that names its time zone. */
+/** Matches a text that asks to wait until a date, which names its time zone. */
 const DATE_TEXT =
   /\b(?:resets?|again|re-?try|until|available|renews?)\b[^.;]{0,40}?(\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?\s*(?:Z|UTC|GMT|[+-]\d\d:?\d\d))/i;
 
@@ -386,7 +387,7 @@ function textMs(text: string, now: number): number | null {
   return said === undefined ? null : momentIn(said, now);
 }
 
-/** The longest wait of all limits that are used up or do not state what remains. */
+/** Returns the longest wait of all limits that are used up or do not state what remains. */
 function resetMs(headers: Headers, now: number): number | null {
   const waits: number[] = [];
   for (const [name, value] of headers) {
@@ -427,7 +428,7 @@ function unitMs(unit: string): number {
   return /^m(?:s|illi)/i.test(unit) ? 1 : UNIT_MS[unit.charAt(0).toLowerCase()] ?? 0;
 }
 
-/** A wait for a reader: `90 s`, `12 h 30 min`, `3 d 4 h`. */
+/** Formats a wait for a reader: `90 s`, `12 h 30 min`, `3 d 4 h`. */
 function waitText(ms: number): string {
   if (ms <= 120_000) return `${Math.ceil(ms / 1000)} s`;
   const minutes = Math.ceil(ms / 60_000);

@@ -58,8 +58,8 @@ function replyTokens(model: string, capabilities: Capabilities): number {
   return Math.min(known, REPLY_TOKENS);
 }
 
-/** From 4.6 on, models decide themselves how long they think and accept an effort; earlier ones accept a budget. If a
- * model refuses one form, the other is used. */
+/** From 4.6 on, models decide how long they think and accept an effort; earlier models accept a budget. If a model
+ * refuses one form, the other is used. */
 function thinking(
   model: string,
   facts: { readonly reasoning: ReasoningLevel; readonly without: ReadonlySet<string> },
@@ -76,7 +76,7 @@ function thinking(
   return hasNone ? {} : { thinking: { type: "enabled", budget_tokens: Math.min(BUDGET[reasoning], limit) } };
 }
 
-/** 4.6 for claude-opus-4-6-20260101, 3.7 for claude-3-7-sonnet-latest; null for a name without a version. */
+/** Returns 4.6 for claude-opus-4-6-20260101, 3.7 for claude-3-7-sonnet-latest; null for a name without a version. */
 function versionOf(model: string): number | null {
   const found = /claude-(?:[a-z]+-)?(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)/.exec(model);
   return found ? Number(`${found[1]}.${found[2] ?? 0}`) : null;
@@ -109,7 +109,7 @@ function read(event: JsonFields, reply: ReplyBuilder): boolean {
 
 function readCall({ type, name, input }: JsonFields, reply: ReplyBuilder): void {
   if (typeof type !== "string" || !type.endsWith("tool_use")) return;
-  // Pieces follow if the input is empty.
+  // If the input is empty, pieces of it follow.
   reply.call({ name, input: Object.keys(asRecord(input)).length > 0 ? input : undefined });
 }
 
@@ -121,12 +121,12 @@ function readStop(delta: JsonFields, reply: ReplyBuilder): void {
   else if (typeof reason === "string") reply.finish = reason;
 }
 
-/** Counts are cumulative. Input counts do not include what was read from the cache or written to it. */
+/** Counts are cumulative. Input counts exclude tokens that were read from the cache or written to it. */
 function readUsage(usage: unknown, reply: ReplyBuilder): void {
   const counts = asRecord(usage);
   const { input_tokens: plain, cache_read_input_tokens: read, cache_creation_input_tokens: written } = counts;
   reply.count({
-    // The event at the end may contain the output count only.
+    // The event at the end may contain only the output count.
     input: plain === undefined || plain === null ? undefined : [plain, read, written],
     output: counts.output_tokens,
     cached: read,

@@ -4,7 +4,7 @@ import type { ModelMessage, ModelRequest, ReasoningLevel } from "../provider.ts"
 import type { ReplyBuilder } from "./reply.ts";
 import { type CallFacts, EFFORT, type JsonFields, type ProviderApi, type WireCall } from "./wire.ts";
 
-/** OpenAI's chat completions, as implemented by OpenAI and many others
+/** Implements OpenAI's chat completions, as served by OpenAI and many others
  * (https://platform.openai.com/docs/api-reference/chat). */
 export function openAiChat(baseUrl: string): ProviderApi {
   const dialect = chatDialect(baseUrl);
@@ -54,12 +54,12 @@ function messagesOf(messages: readonly ModelMessage[], facts: MessageFacts): rea
     }));
   }
   const images = messages.flatMap(({ images = [] }) => images);
-  // All texts as one, for templates that expect a single user message.
+  // All texts are joined, for templates that expect a single user message.
   const text = messages.map((message) => message.text).join("\n\n");
   return [{ role: "user", content: contentOf(text, { images, isBreakpoint: false }) }];
 }
 
-/** A plain string if that is enough: old servers support nothing else. */
+/** Returns a plain string if that is enough: old servers support nothing else. */
 function contentOf(
   text: string,
   { images, isBreakpoint }: { readonly images: readonly Image[]; readonly isBreakpoint: boolean },
@@ -103,7 +103,7 @@ function readCalls({ tool_calls: calls, function_call: call }: JsonFields, reply
   reply.call({ name, input });
 }
 
-/** A string, or parts if a service uses them to separate text and thinking. */
+/** Reads a string, or parts if a service uses them to separate text and thinking. */
 function readContent(
   content: unknown,
   { reply, isMessage }: { readonly reply: ReplyBuilder; readonly isMessage: boolean },
@@ -120,9 +120,9 @@ function readContent(
   }
 }
 
-/** Services with OpenAI's API report with these values that the reply reached its maximum length. */
+/** Values that mean that the reply reached its maximum length. */
 const LENGTH = new Set(["length", "max_tokens", "model_length", "model_context_window_exceeded"]);
-/** The service reports with these values that it ended the reply before the model did. */
+/** Values that mean that the service ended the reply before the model did. */
 const BROKEN = new Set(["error", "network_error", "insufficient_system_resource", "abort"]);
 
 function readFinish(finish: string, reply: ReplyBuilder): void {
@@ -155,8 +155,7 @@ function unstreamed(body: unknown): readonly JsonFields[] | null {
   return [{ model, usage, choices: [{ delta: choice.message, finish_reason: choice.finish_reason ?? "stop" }] }];
 }
 
-/** Old servers do not support `stream_options`, models without reasoning no effort, and some templates no system
- * role. */
+/** Old servers do not support `stream_options`, some models no effort, and some templates no system role. */
 function refused(text: string): string | null {
   if (/stream_options|include_usage/i.test(text)) return "stream_options";
   if (/cache_control/i.test(text)) return "cache";
@@ -167,11 +166,11 @@ function refused(text: string): string | null {
 
 /** Differences between the requests of services that implement OpenAI's API. */
 interface ChatDialect {
-  /** Fields of the request for a reasoning level. */
+  /** Returns the fields of the request for a reasoning level. */
   reasoning(level: ReasoningLevel): JsonFields;
   headers(request: ModelRequest): Readonly<Record<string, string>>;
   readonly modelsPath: string;
-  /** The service passes cache breakpoints on for this model. */
+  /** Whether the service passes cache breakpoints on for this model. */
   hasBreakpoints(model: string): boolean;
 }
 
@@ -182,25 +181,26 @@ const OPENAI: ChatDialect = {
   hasBreakpoints: () => false,
 };
 
-/** Chosen by the service's address, since users may choose any name for it. */
+/** The dialect is chosen by the service's address, since users may choose any name for it. */
 const DIALECTS: readonly (readonly [RegExp, Partial<ChatDialect>])[] = [
-  // https://openrouter.ai/docs/use-cases/reasoning-tokens and https://openrouter.ai/docs/features/prompt-caching
+  // Documented at https://openrouter.ai/docs/use-cases/reasoning-tokens and
+  // https://openrouter.ai/docs/features/prompt-caching.
   [/^https:\/\/openrouter\.ai\//, {
     reasoning: (level) => ({ reasoning: { effort: EFFORT[level] } }),
     hasBreakpoints: (model) => model.startsWith("anthropic/"),
   }],
-  // https://docs.z.ai/guides/capabilities/thinking-mode
+  // Documented at https://docs.z.ai/guides/capabilities/thinking-mode.
   [/\/api(\/coding)?\/paas\/v\d/, {
     reasoning: (level) => ({ thinking: { type: level === "quick" ? "disabled" : "enabled" } }),
   }],
-  // https://help.aliyun.com/en/model-studio/deep-thinking
+  // Documented at https://help.aliyun.com/en/model-studio/deep-thinking.
   [/\/compatible-mode\/v\d/, { reasoning: (level) => ({ enable_thinking: level !== "quick" }) }],
   // Copilot reads images only if this header is set.
   [/^https:\/\/api\.([\w-]+\.)?githubcopilot\.com/, {
     headers: ({ messages }) =>
       messages.some(({ images }) => images?.length) ? { "copilot-vision-request": "true" } : {},
   }],
-  // https://docs.github.com/en/rest/models/catalog: the list is next to the inference path, not below it.
+  // According to https://docs.github.com/en/rest/models/catalog, the list is next to the inference path, not below it.
   [/^https:\/\/models\.github\.ai\/inference/, { modelsPath: "/../catalog/models" }],
 ];
 
@@ -209,12 +209,13 @@ export function chatDialect(baseUrl: string): ChatDialect {
   return { ...OPENAI, ...found?.[1] };
 }
 
-/** An address from which a service can read the image: its own, or a data URL. */
+/** Returns an address from which a service can read the image: its own, or a data URL. */
 export function imageUrl(image: Image): string {
   return image.kind === "url" ? image.url : `data:${image.mediaType};base64,${image.bytes.toBase64()}`;
 }
 
-/** The names in a list of models, in the shapes that services use; null if it is not a list. `next` is always null. */
+/** Returns the names in a list of models, in the shapes that services use; null if it is not a list. `next` is always
+ * null. */
 export function namesIn(body: unknown): { readonly ids: readonly string[]; readonly next: null } | null {
   const { data, models } = asRecord(body);
   const list = [body, data, models].find(Array.isArray);

@@ -4,7 +4,7 @@ import { chatDialect, imageUrl, namesIn } from "./openai_chat.ts";
 import type { ReplyBuilder } from "./reply.ts";
 import { type CallFacts, EFFORT, type JsonFields, type ProviderApi } from "./wire.ts";
 
-/** OpenAI's Responses API, as implemented by OpenAI and Copilot
+/** Implements OpenAI's Responses API, as served by OpenAI and Copilot
  * (https://platform.openai.com/docs/api-reference/responses-streaming). */
 export function openAiResponses(baseUrl: string): ProviderApi {
   const { headers } = chatDialect(baseUrl);
@@ -30,7 +30,7 @@ function bodyOf({ model, messages, reasoning }: ModelRequest, { capabilities, wi
       ? [{ role: "user", content: messages.flatMap(partsOf) }]
       : messages.map((message) => ({ role: message.role, content: partsOf(message) })),
     ...(without.has("stream") ? {} : { stream: true }),
-    // The service must not store anything of a conversation: each request contains all that it needs.
+    // The service must not store any part of a conversation: each request contains all that it needs.
     ...(without.has("store") ? {} : { store: false }),
     ...(reasons ? { reasoning: { effort: EFFORT[reasoning], ...summary } } : {}),
   };
@@ -82,7 +82,7 @@ function readCall({ type, name, arguments: input, input: text }: JsonFields, rep
   if (typeof type === "string" && type.endsWith("_call")) reply.call({ name: name ?? type, input: input || text });
 }
 
-/** The whole output, for a reply of which nothing came in pieces. */
+/** Reads the whole output of a reply that did not arrive in pieces. */
 function readOutput(output: unknown, reply: ReplyBuilder): void {
   const items = partsIn(output);
   if (items.some(({ content }) => partsIn(content).length > 0)) reply.forgetWhole();
@@ -97,7 +97,7 @@ function readOutput(output: unknown, reply: ReplyBuilder): void {
   }
 }
 
-/** The last event of a stream has all that came before it. */
+/** The last event of a stream repeats all earlier ones. */
 function unstreamed(body: unknown): readonly JsonFields[] | null {
   const response = asRecord(body);
   if (!Array.isArray(response.output)) return null;
@@ -109,7 +109,7 @@ function partsIn(parts: unknown): readonly JsonFields[] {
   return Array.isArray(parts) ? parts.map(asRecord) : [];
 }
 
-/** Summaries require a verified organisation, efforts a model that reasons. */
+/** Summaries require a verified organisation, and efforts a model that reasons. */
 function refused(text: string): string | null {
   if (/summar/i.test(text)) return "summary";
   if (/\bstore\b/i.test(text)) return "store";

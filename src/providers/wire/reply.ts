@@ -3,50 +3,50 @@ import { jsonOrUndefined } from "../../domain/kit/json.ts";
 import type { Usage } from "../../domain/query/query_schemas.ts";
 import { type ModelEvent, tokensInBytes } from "../provider.ts";
 
-/** Tokens of one call; no model reads or writes this many. */
+/** Limit for the tokens of one call; no model reads or writes this many. */
 const MAX_TOKENS = 100_000_000;
 const MAX_WHOLE = 2_000_000;
-/** Characters of a tool call that are kept. */
+/** Limit for the kept characters of a tool call. */
 const MAX_CALL = 300;
-/** A piece that begins with the whole reply before it repeats it, if that is so long. */
+/** A piece that begins with the whole reply so far repeats it, if the reply is at least this long. */
 const SURELY_REPEATED = 16;
 
-/** The reply so far, independent of the service's format. A wire writes it, the provider reads it. */
+/** The reply so far, independent of the service's format. A wire writes it; the provider reads it. */
 export class ReplyBuilder {
   /** The model that served the request. */
   model: string;
   /** Why the reply ended; null until it has. */
   finish: string | null = null;
-  /** The stream signalled its end. */
+  /** Whether the stream signalled its end. */
   isWhole = false;
-  /** The model or a filter declined to answer. */
+  /** Whether the model or a filter declined to answer. */
   isDeclined = false;
   /** The error that the stream reported, as received; null for none. */
   failure: unknown = null;
   /** The end of the text, for messages. */
   tail = "";
-  /** Number of events in the stream that belonged to this API. */
+  /** The number of events in the stream that belonged to this API. */
   understood = 0;
   #pending: ModelEvent[] = [];
   #hasText = false;
   #hasReasoning = false;
-  /** Text that came whole, in order. */
+  /** Texts that arrived whole, in order. */
   #whole: { readonly kind: "text" | "reasoning"; readonly text: string }[] = [];
   #call: { readonly name: string; input: string; isOver: boolean } | null = null;
-  /** More arrived after a finish reason: this service sends one too early. */
+  /** Whether more arrived after a finish reason: this service sends one too early. */
   #wentOn = false;
   readonly #size = new ReplySize();
   readonly #sentTokens: number;
-  /** The service reported these counts last. */
+  /** The latest counts from the service. */
   #counts: { readonly [K in Count]?: number } = {};
-  /** Bytes of all that the model said, and of what it had said when the service last counted the output. */
+  /** Bytes of the whole reply, and of the part before the service last counted the output. */
   #bytes = 0;
   #countedBytes = 0;
-  /** The key is the name of the count. */
+  /** Texts about impossible counts, by the name of the count. */
   readonly #oddities = new Map<string, string>();
-  /** The first half of a character whose second half comes with the next piece. */
+  /** The first half of a character whose second half follows in the next piece. */
   readonly #half = { text: "", reasoning: "" };
-  /** All that was said, to recognize services that repeat it in each piece. */
+  /** The whole text so far, to recognise services that repeat it in each piece. */
   readonly #said = { text: "", reasoning: "" };
 
   /** `sentTokens`: an estimate of the tokens of the request. */
@@ -55,8 +55,8 @@ export class ReplyBuilder {
     this.#sentTokens = sentTokens;
   }
 
-  /** Tokens so far: the counts of the service, and estimates where it has counted nothing. Output that it counted
-   * before more arrived is at least that of what arrived. */
+  /** The tokens so far: counts of the service, and estimates for missing ones. If more output arrived after a count,
+   * the total is at least the estimate of all output. */
   get usage(): Usage {
     const { input = 0, output = 0, cached = 0, reasoning = 0, cacheWrite } = this.#counts;
     const heard = tokensInBytes(this.#bytes);
@@ -72,13 +72,13 @@ export class ReplyBuilder {
     };
   }
 
-  /** A finish reason was received after text, and none followed: only counts may still come, or nothing. Some services
-   * send a finish reason at the beginning, so that one before any text is no end. */
+  /** Whether a finish reason was received after text, with none following: only counts may still arrive. Some services
+   * send a finish reason at the beginning, so one before any text is not an end. */
   get isOver(): boolean {
     return this.finish !== null && this.#hasText && !this.#wentOn;
   }
 
-  /** The text is one whole JSON object, so that nothing of it is missing though no end was signalled. */
+  /** Whether the text is one whole JSON object, so that it is complete even without a signalled end. */
   get isWholeJson(): boolean {
     const { text } = this.#said;
     return /^\s*\{/.test(text) && jsonOrUndefined(text) !== undefined;
@@ -91,24 +91,24 @@ export class ReplyBuilder {
     return (input === "" ? name : `${name}(${input})`).slice(0, MAX_CALL).toWellFormed();
   }
 
-  /** Why no more of it is read; null if it may go on. */
+  /** Why reading must stop; null if it may continue. */
   get tooLong(): string | null {
     return this.#size.fault;
   }
 
-  /** Impossible counts, which were left out. */
+  /** Impossible counts, which were ignored. */
   get oddities(): readonly string[] {
     return [...this.#oddities].map(([name, value]) => `${name}: ${value}`);
   }
 
-  /** Events that were not taken yet. */
+  /** Returns the events that were not taken yet. */
   take(): readonly ModelEvent[] {
     const events = this.#pending;
     this.#pending = [];
     return events;
   }
 
-  /** Nothing more arrives; called once. */
+  /** Ends the reply; called once. */
   close(): void {
     this.#size.close();
   }
@@ -133,12 +133,12 @@ export class ReplyBuilder {
     this.#pending.push({ type: "reasoning", delta: whole });
   }
 
-  /** A part that came whole, after its pieces or instead of them. `takeWhole` adds it if no text came in pieces. */
+  /** Adds a part that came whole, after its pieces or instead of them. `takeWhole` uses it if no text came in pieces. */
   whole(kind: "text" | "reasoning", text: unknown): void {
     if (typeof text !== "string" || text === "" || this.#hasText) return;
     const last = this.#whole.at(-1);
-    if (last?.kind === kind && text.startsWith(last.text)) this.#whole.pop(); // it was said before its end
-    // A part that is too long is found when it is taken.
+    if (last?.kind === kind && text.startsWith(last.text)) this.#whole.pop(); // the part was already there before its end
+    // A part that is too long is detected when it is taken.
     if (this.#whole.reduce((sum, part) => sum + part.text.length, 0) < MAX_WHOLE) this.#whole.push({ kind, text });
   }
 
@@ -157,7 +157,7 @@ export class ReplyBuilder {
     }
   }
 
-  /** A call of a tool: its name, or a piece of its arguments. */
+  /** Adds a tool call: its name, or a piece of its arguments. */
   call({ name, input }: { readonly name?: unknown; readonly input?: unknown }): void {
     if (typeof name === "string" && name !== "") {
       if (this.#call !== null && name !== this.#call.name) this.#call.isOver = true;
@@ -171,7 +171,7 @@ export class ReplyBuilder {
     if (!call.isOver && call.input.length <= MAX_CALL) call.input += piece.slice(0, MAX_CALL);
   }
 
-  /** The model's text for its refusal. */
+  /** Adds the model's text for its refusal. */
   refusal(delta: unknown): void {
     if (typeof delta !== "string" || delta === "") return;
     this.tail = (this.tail + delta).slice(-500);
@@ -185,9 +185,8 @@ export class ReplyBuilder {
     this.finish ??= "content-filter";
   }
 
-  /** Counts replace earlier ones, and a list of them is summed up; a count that a service does not report is null or
-   * undefined. An impossible count changes nothing. Call it after what else an event has: the output was counted up to
-   * there. */
+  /** Replaces earlier counts; a list of counts is summed up, and a missing count is null or undefined. An impossible
+   * count changes nothing. Call it after all else in an event, since the output is counted up to there. */
   count(counts: { readonly [K in Count]?: unknown }): void {
     const read = Object.entries(counts).map(([name, value]) => [name, this.#tokens(name, value)] as const);
     const known = Object.fromEntries(read.filter(([, count]) => count !== null));
@@ -195,7 +194,7 @@ export class ReplyBuilder {
     if ("output" in known) this.#countedBytes = this.#bytes;
   }
 
-  /** Null if nothing was reported or the count is impossible. */
+  /** Returns null if nothing was reported or the count is impossible. */
   #tokens(name: string, value: unknown): number | null {
     const said = (Array.isArray(value) ? value : [value]).filter((count) => count !== undefined && count !== null);
     if (said.length === 0) return null;
@@ -227,19 +226,19 @@ export class ReplyBuilder {
 
 type Count = Exclude<keyof Usage, "calls" | "estimated">;
 
-/** A count that may be written as a string or a fraction. Null for other texts, negative and absurd numbers, which come
- * from broken services: adding them up would make limits and costs wrong. */
+/** Reads a count that may be a string or a fraction. Returns null for other texts and for negative and absurd numbers
+ * of broken services, which would make limits and costs wrong. */
 function countIn(value: unknown): number | null {
   const count = typeof value === "string" && /^\s*\d+(\.\d+)?\s*$/.test(value) ? Number(value) : value;
   return typeof count === "number" && count >= 0 && count <= MAX_TOKENS ? Math.ceil(count) : null;
 }
 
-/** Characters of text and reasoning of one reply; the longest of models have half as many. */
+/** Limit for the characters of text and reasoning of one reply; the longest replies of models have half as many. */
 const MOST = 1_000_000;
-/** Characters of all replies that arrive at the same time. */
+/** Limit for the characters of all simultaneous replies. */
 const MOST_OF_ALL = 8_000_000;
 
-/** All replies that this process receives, whatever their provider. */
+/** The size of all replies that this process receives, from any provider. */
 const ALL = { replies: 0, chars: 0 };
 
 /** Keeps one reply within its limit, and with all others within the memory of the process. */
@@ -256,7 +255,7 @@ export class ReplySize {
   }
 
   /** Describes the fault if the reply is too large; otherwise null. If several replies are too large together, the
-   * largest have to end. */
+   * largest must end. */
   get fault(): string | null {
     if (this.#chars > MOST) return "it has more than 1 million characters";
     const share = MOST_OF_ALL / ALL.replies;
@@ -264,7 +263,7 @@ export class ReplySize {
     return `it has more than ${Math.floor(share)} characters while ${ALL.replies - 1} other replies arrive`;
   }
 
-  /** It arrived or broke off; called once. */
+  /** Ends the count when the reply arrived or broke off; called once. */
   close(): void {
     ALL.replies--;
     ALL.chars -= this.#chars;

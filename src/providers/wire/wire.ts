@@ -6,9 +6,9 @@ export const EFFORT: Readonly<Record<ReasoningLevel, string>> = { quick: "low", 
 
 export type JsonFields = Readonly<Record<string, unknown>>;
 
-/** One request in a service's format. */
+/** A request in a service's format. */
 export interface WireCall {
-  /** Relative to the base URL. */
+  /** The path, relative to the base URL. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
@@ -22,25 +22,25 @@ export interface CallFacts {
   readonly without: ReadonlySet<string>;
 }
 
-/** One API formats requests and replies in this way. It has no state: the state of a reply is in the
- * `ReplyBuilder`. */
+/** The format of requests and replies in one API. It has no state: the state of a reply is in the `ReplyBuilder`. */
 export interface ProviderApi {
-  /** Shown in errors, such as "the chat completions API". */
+  /** The name in errors, such as "the chat completions API". */
   readonly api: string;
-  /** Headers that contain a key. */
+  /** Returns the headers that contain a key. */
   authorize(token: string): Readonly<Record<string, string>>;
   request(request: ModelRequest, facts: CallFacts): WireCall;
   /** Reads one event of a stream; false if it does not belong to this API. Events with an `error` are not passed to
    * it. */
   read(event: JsonFields, reply: ReplyBuilder): boolean;
-  /** The equivalent events for a reply that came whole although a stream was requested; null if it is not a reply. */
+  /** Returns the equivalent events for a reply that came whole although a stream was requested; null if it is not a
+   * reply. */
   unstreamed(body: unknown): readonly JsonFields[] | null;
-  /** The name of what to leave out of the request after the service refused it with this text; null if nothing.
-   * "stream" is found for all of them. */
+  /** Returns the name of the field to omit after the service refused the request with this text; null if none. "stream"
+   * is detected for all of them. */
   refused(text: string): string | null;
   /** Returns the call that lists models; `page` is the `next` that `modelsIn` returned. */
   modelsAt(page: string | null): Pick<WireCall, "path" | "query">;
-  /** Null if it is not a list of models. */
+  /** Returns null if it is not a list of models. */
   modelsIn(body: unknown): { readonly ids: readonly string[]; readonly next: string | null } | null;
 }
 
@@ -49,27 +49,27 @@ export type WireProtocol = "openai-chat" | "openai-responses" | "anthropic" | "g
 
 /** Options of every provider, whatever its wire format. */
 export interface ProviderOptions {
-  /** Shown with every answer. */
+  /** The name shown with every answer. */
   readonly name: string;
-  /** Includes the version path, for example https://api.openai.com/v1. */
+  /** The address, including the version path, for example https://api.openai.com/v1. */
   readonly baseUrl: string;
-  /** The key, "" if the service needs none; or called before each request, so that short-lived tokens can be renewed:
-   * null if the service needs none. May throw `ProviderError` of kind auth. */
+  /** The key, "" if the service needs none. A function is called before each request, so that short-lived tokens can be
+   * renewed; it returns null if the service needs no key. It may throw `ProviderError` of kind auth. */
   readonly token: string | ((signal: AbortSignal) => Promise<string | null>);
-  /** These headers are sent in addition to those of the protocol. */
+  /** Headers in addition to the protocol's own. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly defaultModel: string;
-  /** Capabilities of a model; defaults to `UNKNOWN_MODEL`. */
+  /** The capabilities of a model; by default `UNKNOWN_MODEL`. */
   readonly capabilities?: (model: string) => Capabilities;
-  /** Defaults to words made from `name`. */
+  /** By default, words made from `name`. */
   readonly advice?: Advice;
   /** A connection may stay open this long after the reply has stated why it ends, for late counts; default 30 s. */
   readonly graceMs?: number;
-  /** The clock reads dates in `retry-after`; it defaults to the real time. */
+  /** The clock for dates in `retry-after`; by default the real time. */
   readonly now?: () => number;
 }
 
-/** Errors tell the user to check or set these, as parts of a sentence: a variable, or words like "the key of x". */
+/** Parts of a sentence that tell the user what to check or set: a variable, or words like "the key of x". */
 export interface Advice {
   readonly key: string;
   readonly baseUrl: string;

@@ -16,7 +16,7 @@ import { ReplyBuilder } from "./reply.ts";
 import type { Advice, ProviderApi, ProviderOptions, WireCall, WireProtocol } from "./wire.ts";
 
 /** Creates a provider for any service; only the requested wire format is loaded. Rejects with `ConfigError` for an
- * address or headers that cannot be used. No request is made. */
+ * unusable address or headers. Sends no request. */
 export async function createProvider(protocol: WireProtocol, options: ProviderOptions): Promise<Provider> {
   return new WireProvider(await WIRES[protocol](options.baseUrl), options);
 }
@@ -32,24 +32,24 @@ const WIRES: Readonly<Record<WireProtocol, (baseUrl: string) => Promise<Provider
  * next call. */
 const LAST_BYTES_MS = 50;
 const GRACE_MS = 5_000;
-/** A service that answers whole, or to which streaming means something else. */
+/** Matches a service that answers whole, or for which streaming means something else. */
 const NO_STREAMING =
   /\bstream(ing)?\b['"`]?.{0,60}\b(not |un|dis)(supported|allowed|enabled|available|implemented|abled)|\b(not |un)support\w*\b.{0,40}\bstream(ing)?\b|\bstream['"`]? (does not|must be|should be).{0,20}(true|false)|\bstream(ing)? (is|was) (off|disabled)/i;
-/** Most pages and models of a list. */
+/** Limits for the pages and models of a list. */
 const MAX_PAGES = 20, MAX_MODELS = 10_000;
 
-/** A provider for any service, with the given wire format. Throws `ConfigError` for an address, headers or a known key
- * that cannot be used. */
+/** A provider for any service, with the given wire format. Throws `ConfigError` for an unusable address, key or
+ * headers. */
 export class WireProvider implements Provider {
   readonly name: string;
   readonly defaultModel: string;
   readonly #wire: ProviderApi;
   readonly #options: ProviderOptions;
   readonly #advice: Advice;
-  /** Each model, by its name, has the set of parameters that it refused. */
+  /** The parameters that each model refused, by its name. */
   readonly #without = new Map<string, Set<string>>();
   readonly #quirks: Quirks = { namesCompression: false };
-  /** Created once per key: creating it builds patterns for secrets in all its parts. */
+  /** The wire is created once per key, because creating it builds patterns for secrets in all its parts. */
   #last: { readonly token: string | null; readonly endpoint: Endpoint } | null = null;
 
   constructor(wire: ProviderApi, options: ProviderOptions) {
@@ -121,7 +121,8 @@ export class WireProvider implements Provider {
     }
   }
 
-  /** Sends the request, and repeats it without what the service rejected, with an error status or in its stream. */
+  /** Sends the request, and repeats it without a rejected field, whether the service rejects it with an error status or
+   * in its stream. */
   async *#reply(request: ModelRequest, facts: ExchangeFacts): AsyncGenerator<ModelEvent> {
     const { model, onUsage = () => {} } = request;
     const sentTokens = estimateTokens(request.messages);
@@ -156,7 +157,7 @@ export class WireProvider implements Provider {
         if (refused === null) throw error;
         without.add(refused);
         const next = this.#request(request, without);
-        // Another call may have noted the same in the meantime: what matters is that the new request differs.
+        // Another call may have noted the same in the meantime, so the test is whether the new request differs.
         if (JSON.stringify(next) === JSON.stringify(call)) throw error;
         call = next;
       } finally {
@@ -192,7 +193,7 @@ export class WireProvider implements Provider {
             if (reply.isWhole) break;
           }
         } finally {
-          // The caller gets what came before a failure.
+          // The caller gets the usage before a failure.
           onUsage(reply.usage);
           yield* reply.take();
         }
@@ -230,12 +231,12 @@ export class WireProvider implements Provider {
     const { reply, exchange, failures } = at;
     if (typeof raw === "string" && raw.trim() === "[DONE]") return void (reply.isWhole = true);
     const value = typeof raw === "string" ? eventJson(raw) : raw;
-    // Some gateways write this where they have nothing to send.
+    // Some gateways write null if they have nothing to send.
     if (value === null) return;
     if (typeof value !== "object") throw failures.unreadable(String(raw));
     const event = asRecord(Array.isArray(value) ? value[0] : value);
     if (isError(event)) throw exchange.refused(event);
-    // Gateways send their own pings and notes between the events: unknown events are skipped.
+    // Gateways send their own pings and notes between the events, so unknown events are skipped.
     if (this.#wire.read(event, reply)) reply.understood++;
     if (reply.failure !== null) throw exchange.refused(reply.failure);
     if (reply.tooLong !== null) throw failures.tooLong(reply.tooLong);
@@ -290,8 +291,8 @@ export class WireProvider implements Provider {
 
 type Events = AsyncGenerator<readonly unknown[]>;
 
-/** The next events, or the end of the stream: a connection that breaks does not affect a reply that is over or whole,
- * nor does one that stays silent affect a reply that is over. */
+/** Returns the next events, or the end of the stream. A broken connection does not affect a reply that is over or
+ * whole; a silent one does not affect a reply that is over. */
 async function nextOf(
   events: Events,
   { reply, grace }: { readonly reply: ReplyBuilder; readonly grace: AbortSignal | null },
@@ -306,7 +307,7 @@ async function nextOf(
 }
 
 async function drained(events: Events): Promise<void> {
-  while (!(await events.next()).done) { /* what follows the end is nothing of the reply */ }
+  while (!(await events.next()).done) { /* anything after the end is not part of the reply */ }
 }
 
 function throwIfAborted(signal: AbortSignal): void {
