@@ -11,14 +11,14 @@ export const CHILD_ARGUMENT = "__sandbox_child";
 export interface ChildProgram {
   readonly path: string;
   readonly args: readonly string[];
-  /** Added to the child's own environment; tests of other programs. */
+  /** Variables added to the child's own environment, for tests of other programs. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
 const ENVIRONMENT = { NO_COLOR: "1", DENO_NO_UPDATE_CHECK: "1", TZ: "UTC" };
 
-/** Contains nothing from this process: no path, no key, no locale. A folder below a device cannot be created, which
- * prevents a Deno cache. Sockets and random numbers of Windows need its folder. */
+/** Returns an environment without any value of this process: no path, no key, no locale. A folder below a device cannot
+ * be created, which prevents a Deno cache. Sockets and random numbers of Windows need its folder. */
 export function childEnvironment(os: typeof Deno.build.os): Readonly<Record<string, string>> {
   return os === "windows"
     ? { ...ENVIRONMENT, DENO_DIR: "\\\\.\\NUL\\deno", SystemRoot: "C:\\Windows" }
@@ -45,7 +45,8 @@ export interface FirstChild {
 }
 
 export const FOLDER_PREFIX = "vis-sandbox-";
-/** The entry of the executable and the program have a copy of this file each. */
+/** The entry of the executable and the program each have a copy of this file, so the child is kept under a global
+ * symbol. */
 const PLACE = Symbol.for("vis.firstChild");
 
 /** Keeps the child that was started before the program, for the first sandbox. */
@@ -53,45 +54,45 @@ export function keepFirstChild(child: FirstChild): void {
   Reflect.set(globalThis, PLACE, child);
 }
 
-/** The first child, once; null if there is none. */
+/** Returns the first child, once; null if there is none. */
 export function takeFirstChild(): FirstChild | null {
   const child: FirstChild | undefined = Reflect.get(globalThis, PLACE);
   Reflect.deleteProperty(globalThis, PLACE);
   return child ?? null;
 }
 
-/** Ends the first child if nobody has taken it. */
+/** Ends the first child if it is still unused. */
 export function endFirstChild(): void {
   const child = takeFirstChild();
   if (child === null) return;
   try {
     child.process.kill("SIGKILL");
     Deno.removeSync(child.folder);
-  } catch { /* it has ended, or a later start sweeps the folder */ }
+  } catch { /* it has ended, or a later start removes the folder */ }
 }
 
-/** No compilation cache: it would hold every block forever and never match, as each has its own file name. A young heap
- * of 2 MB, as in the main process. */
+/** There is no compilation cache: it would hold every block forever and never match, as each has its own file name. The
+ * young heap is 2 MB, as in the main process. */
 export const CHILD_V8_FLAGS: readonly string[] = [
   "--disallow-code-generation-from-strings",
   "--no-compilation-cache",
   "--max-semi-space-size=2",
 ];
-/** The garbage collector gives up well below the memory limit: near the limit it would thrash for seconds first. */
+/** The garbage collector gives up well below the memory limit: near the limit it would first thrash for seconds. */
 const HEAP_SHARE = 0.75;
 const MIB = 1 << 20;
-/** build/sandbox/, relative to src/sandbox/ and to a bundle of the program in build/compile/. */
+/** The places of build/sandbox/, relative to src/sandbox/ and to a bundle of the program in build/compile/. */
 const FOLDERS = ["../../build/sandbox/", "../sandbox/"];
 
 interface ChildProgramOptions {
   readonly memoryBytes: number;
-  /** Only tests of other walls set this: the child keeps all Deno permissions. */
+  /** Whether the child keeps all Deno permissions; only tests of other walls set this. */
   readonly allPermissions: boolean;
-  /** The child needs every permission that it passes to a worker. */
+  /** The access of the child, which needs every permission that it passes to a worker. */
   readonly access?: ChildAccess;
 }
 
-/** The same child behind a launcher that passes stdio through; the child itself if there is no launcher. */
+/** Returns the same child behind a launcher that passes stdio through; the child itself if there is no launcher. */
 export function launched(program: ChildProgram, [path, ...args]: readonly string[]): ChildProgram {
   return path === undefined ? program : { ...program, path, args: [...args, program.path, ...program.args] };
 }
@@ -108,7 +109,7 @@ export function childProgram({ memoryBytes, allPermissions, access }: ChildProgr
     args: [
       "run",
       "--quiet",
-      // Without these three, an import() of npm or http ignores all permissions and contacts the registry.
+      // Without these three flags, an import() of npm or http ignores all permissions and contacts the registry.
       "--no-npm",
       "--no-remote",
       "--cached-only",
@@ -152,19 +153,19 @@ function isFile(path: string): boolean {
   }
 }
 
-/** An empty folder for one child, readable only by its owner. It is locked while this process runs. */
+/** An empty folder for one child, readable only by its owner and locked while this process runs. */
 export class WorkFolder {
   readonly path: string;
   readonly #lock: Deno.FsFile | null;
 
-  /** `root` is the temporary folder except in tests; `made` is a folder that exists already. Throws `ConfigError` if no
-   * folder can be created. */
+  /** `root` is the temporary folder except in tests; `made` is an existing folder. Throws `ConfigError` if no folder
+   * can be created. */
   constructor({ root, made = newFolder(root) }: { readonly root?: string | undefined; readonly made?: string } = {}) {
     this.path = made;
     this.#lock = lockFolder(this.path);
   }
 
-  /** Removes folders of processes that were killed before they could do so. */
+  /** Removes folders of processes that were killed before they could remove them. */
   static async sweep(root: string = temporaryFolder()): Promise<void> {
     for await (const path of leftFolders(root, FOLDER_PREFIX)) remove(path);
   }
@@ -186,7 +187,7 @@ function newFolder(root: string = temporaryFolder()): string {
   }
 }
 
-/** A relative TMPDIR is relative to the current directory of the program. */
+/** Resolves a relative TMPDIR against the current directory of the program. */
 function temporaryFolder(): string {
   return resolve(tmpdir());
 }
@@ -195,14 +196,14 @@ function temporaryFolder(): string {
 function remove(path: string): void {
   try {
     Deno.removeSync(path, { recursive: true });
-  } catch { /* nothing depends on it; the next start sweeps it */ }
+  } catch { /* nothing depends on it; the next start removes it */ }
 }
 
-/** A folder that was just created is not locked yet. */
+/** A folder may not be locked yet when it is this new. */
 const LEFTOVER_MS = 60_000;
-/** A temporary folder is shared, and has any number of names. */
+/** The limit for the names that are read: a temporary folder is shared and has any number of names. */
 const MOST_NAMES = 10_000;
-/** The C library, and its functions for locks of folders, which Windows does not have. */
+/** The C library, with its functions for locks of folders, which Windows does not have. */
 const LIBRARY: Partial<Record<typeof Deno.build.os, string>> = {
   linux: "libc.so.6",
   darwin: "/usr/lib/libSystem.B.dylib",
@@ -215,8 +216,8 @@ const LOCKS = {
 const O_RDONLY = 0, LOCK_EX_NB = 0b110, O_CLOEXEC = Deno.build.os === "darwin" ? 0x1000000 : 0o2000000;
 
 /** Locks a folder while this process runs, until the file is closed. The kernel releases the lock with the process, and
- * the lock works across containers that share the folder, where process ids mislead. Null if the system has no such
- * locks: leftovers there stay. */
+ * the lock works across containers that share the folder, where process ids mislead. Returns null if the system has no
+ * such locks; leftovers then stay. */
 export function lockFolder(path: string): Deno.FsFile | null {
   try {
     const folder = Deno.openSync(path);
@@ -227,8 +228,8 @@ export function lockFolder(path: string): Deno.FsFile | null {
   }
 }
 
-/** Paths of folders in `root` that were locked by a process which was killed before it could remove them: those that
- * begin with `prefix`, among the first names of `root`. Each is locked until the next one is asked for. */
+/** Yields folders in `root` of processes that were killed before they could remove them: names that begin with
+ * `prefix`, among the first names of `root`. Each is locked until the next one is requested. */
 export async function* leftFolders(root: string, prefix: string): AsyncGenerator<string> {
   const { entries } = await firstEntries(root, { most: MOST_NAMES }).catch(() => ({ entries: [] }));
   for (const { name, isDirectory } of entries) {
@@ -243,7 +244,7 @@ export async function* leftFolders(root: string, prefix: string): AsyncGenerator
   }
 }
 
-/** Whether a folder is this user's, and old enough to be locked. */
+/** Whether a folder belongs to this user and is old enough to be locked. */
 function isOld(path: string): boolean {
   try {
     const { mtime, uid } = Deno.lstatSync(path);

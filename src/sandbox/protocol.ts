@@ -11,13 +11,13 @@ import { intrinsics, uncurry } from "./codec/intrinsics.ts";
 export const PROTOCOL_VERSION = 1;
 export const MAX_HEADER_BYTES = 1 << 20;
 export const MAX_PAYLOAD_BYTES = 64 << 20;
-/** Maximum number of open host calls of a child, and of the bytes of their arguments together. */
+/** The limit for open host calls of a child, and for the bytes of their arguments together. */
 export const MAX_CALLS = 64;
 export const MAX_CALL_BYTES = 128 << 20;
-/** Maximum number of values, keys included, in the arguments of a call and in its result. */
+/** The limit for values, keys included, in the arguments of a call and in its result. */
 export const MAX_CALL_VALUES = 200_000;
 export const MAX_RESULT_VALUES = 1_000_000;
-/** Size of one output frame, and how many of them a child may send per second while a block runs. */
+/** The size of an output frame, and the number that a child may send per second while a block runs. */
 export const MAX_OUTPUT_BYTES = 64 << 10;
 export const OUTPUT_FRAMES_PER_SECOND = 20;
 
@@ -67,12 +67,12 @@ class Random {
 
 const random = new Random();
 
-/** A new id for the wire: 16 random bytes as hexadecimal text, so that it cannot be guessed. */
+/** Returns a new id for the wire: 16 random bytes as hexadecimal text, so that it cannot be guessed. */
 export function wireId(): string {
   return random.id();
 }
 
-/** The head of a frame; the payload follows it on the wire without a copy. Throws RangeError over a limit. */
+/** Returns the head of a frame; the payload follows it on the wire without a copy. Throws RangeError over a limit. */
 export function frameHead({ header, payloadBytes }: { readonly header: Header; readonly payloadBytes: number }): Bytes {
   const json = encode(encoder, intrinsics.stringify(header));
   const jsonBytes = viewLength(json);
@@ -88,12 +88,12 @@ export function frameHead({ header, payloadBytes }: { readonly header: Header; r
 /** Push parser: takes chunks of any size, passes on complete frames, throws ProtocolError on anything else. */
 export class FrameReader {
   readonly #fixed = new BytesOf(FIXED_BYTES);
-  /** Header and payload of the frame whose fixed part has been read. */
+  /** The header and payload of the frame whose fixed part has been read. */
   #body: Bytes | null = null;
   #headerBytes = 0;
   #filled = 0;
 
-  /** True inside a frame: if the input ends here, the frame was cut off. */
+  /** Whether the reader is inside a frame: if the input ends here, the frame was cut off. */
   get inFrame(): boolean {
     return this.#filled > 0 || this.#body !== null;
   }
@@ -105,7 +105,7 @@ export class FrameReader {
     }
   }
 
-  /** Reads what is missing of the frame's current part. Returns the number of bytes used. */
+  /** Reads the missing bytes of the frame's current part. Returns the number of bytes used. */
   #readPart(chunk: Bytes, at: number, onFrame: (frame: Frame) => void): number {
     const body = this.#body, target = body ?? this.#fixed;
     const missing = viewLength(target) - this.#filled, given = viewLength(chunk) - at;
@@ -140,7 +140,7 @@ export class FrameReader {
   }
 }
 
-/** Blocking read of the first frame of a child, before foreign code. */
+/** Reads the first frame of a child in a blocking way, before foreign code. */
 export function readFrameSync(read: (into: Uint8Array) => number | null): Frame {
   const exactly = (length: number): Bytes => {
     const out = new Uint8Array(length);
@@ -156,7 +156,7 @@ export function readFrameSync(read: (into: Uint8Array) => number | null): Frame 
   return { header, payload: exactly(payloadBytes) };
 }
 
-/** The bytes from `from` to `to`, without a copy. */
+/** Returns the bytes from `from` to `to`, without a copy. */
 function part(bytes: Bytes, from: number, to: number): Bytes {
   return new BytesOf(viewBuffer(bytes) as ArrayBuffer, viewOffset(bytes) + from, to - from);
 }
@@ -219,7 +219,7 @@ export class FrameFields {
     return isId(it) ? it : this.#refuse(name);
   }
 
-  /** A finite, non-negative number. */
+  /** Returns a finite, non-negative number. */
   amount(name: string): number {
     const it = this.value[name];
     return typeof it === "number" && it >= 0 && isFinite(it) ? it : this.#refuse(name);
@@ -255,7 +255,7 @@ export class FrameFields {
     return isPlain ? part(it as Bytes, 0, viewLength(it)) : this.#refuse(name);
   }
 
-  /** The field as read by `read`, or null if it is null. */
+  /** Returns the field read by `read`, or null if it is null. */
   nullable<T>(name: string, read: (name: string) => T): T | null {
     return this.value[name] === null ? null : read(name);
   }
@@ -265,7 +265,7 @@ export class FrameFields {
   }
 }
 
-/** 32 hexadecimal digits in lower case. */
+/** Whether a text is 32 hexadecimal digits in lower case. */
 function isId(text: string): boolean {
   if (text.length !== ID_CHARS) return false;
   for (let i = 0; i < ID_CHARS; i++) {

@@ -2,44 +2,44 @@ import type { FormerResults } from "../domain/query/calls.ts";
 import type { BlockCall, BlockResult } from "../domain/query/query_schemas.ts";
 import type { VariableImage } from "../domain/query/variable.ts";
 
-/** The child itself checks which walls are in place after setting them. */
+/** The walls that are in place; the child checks them after setting them. */
 export interface Walls {
   readonly realm: boolean;
   readonly permissions: boolean;
   readonly process: boolean;
   /** Landlock's ABI (0: absent), and whether the system call filter is installed. */
   readonly kernel: { readonly landlock: number; readonly seccomp: boolean };
-  /** Plain words name each limit that could not be set. */
+  /** Limits that could not be set, in plain words. */
   readonly failed: readonly string[];
 }
 
 export interface SandboxLimits {
-  /** Heap and buffers in bytes, on top of what the idle child maps. */
+  /** The limit for heap and buffers in bytes, on top of the idle child's mappings. */
   readonly memoryBytes: number;
-  /** Limit for stdout + stderr of one block, in bytes; the rest is only counted. */
+  /** The limit for stdout + stderr of one block, in bytes; the rest is only counted. */
   readonly outputBytes: number;
-  /** Time after a block's deadline before the child is killed. */
+  /** The time after a block's deadline before the child is killed. */
   readonly graceMs: number;
-  /** Limits of one value's preview, in characters. */
+  /** The limit of one value's preview, in characters. */
   readonly previewChars: number;
 }
 
 /** A function call from the sandbox. `signal` aborts when the block's deadline passes or the query ends. */
 export interface HostCall {
-  /** "search.find", or a bare name for a built-in function. */
+  /** The name, as "search.find" or a bare name of a built-in function. */
   readonly name: string;
   readonly args: readonly unknown[];
-  /** 0-based index of the block that started it. */
+  /** The 0-based index of the block that started it. */
   readonly block: number;
   readonly signal: AbortSignal;
-  /** Gets what the block's result records of the call besides its name and time. */
+  /** Receives the facts that the block's result records of the call, besides its name and time. */
   readonly told?: (facts: Omit<BlockCall, "name" | "ms">) => void;
 }
 
 export interface SandboxOptions {
-  /** Names in the realm: "alias.name" or a bare name. */
+  /** Names in the realm, as "alias.name" or a bare name. */
   readonly functions: readonly string[];
-  /** "alias.name" to a constant that the codec supports. */
+  /** Constants that the codec supports, by "alias.name". */
   readonly constants: Readonly<Record<string, unknown>>;
   /** May throw: the model sees the error's name, message and `hint`, never its stack. */
   readonly onCall: (call: HostCall) => Promise<unknown>;
@@ -50,9 +50,9 @@ export interface SandboxOptions {
   readonly globals?: readonly string[];
   /** Scripts of modules by their bare names in the realm, in order of evaluation. */
   readonly modules?: Readonly<Record<string, string>>;
-  /** Called when a module threw or was stopped, so that its name is missing; `ended`: it ended the child. */
+  /** Called when a module threw or was stopped, so that its name is missing; `ended` means that it ended the child. */
   readonly onModuleFailed?: (module: FailedModule) => void;
-  /** Base of relative paths in grants; if absent, they are refused. */
+  /** The base of relative paths in grants; if absent, they are refused. */
   readonly workspace?: string;
   /** Values of the variables that `grants.env` may name. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
@@ -61,8 +61,8 @@ export interface SandboxOptions {
   readonly launcher?: readonly string[];
   /** Functions whose time does not count against a block's deadline while the block waits for nothing else. */
   readonly untimed?: readonly string[];
-  /** Results of a function lack these names, which similar tools have; each has the name to use instead. Asking an
-   * object of a result for one throws. "commits.sha" is a name of the objects in `commits`. */
+  /** Names of similar tools that the results of a function lack, each with the name to use instead. Reading one from an
+   * object of a result throws. "commits.sha" belongs to the objects in `commits`. */
   readonly misnamed?: Readonly<Record<string, Readonly<Record<string, string>>>>;
   readonly signal?: AbortSignal;
 }
@@ -75,7 +75,7 @@ export interface FailedModule {
 
 export interface BlockRun {
   readonly code: string;
-  /** 1-based iteration and 0-based index of the block, for `results[i]` and for positions in errors. */
+  /** The 1-based iteration and 0-based index of the block, for `results[i]` and for positions in errors. */
   readonly iteration: number;
   readonly index: number;
   readonly deadlineMs: number;
@@ -89,17 +89,17 @@ export interface RunReport {
   readonly saved: readonly VariableImage[];
   /** Names that the block refers to but does not define. */
   readonly reads: readonly string[];
-  /** Each variable has the names that its defining and assigning statements refer to. Not all variables are in it. */
+  /** For each variable, the names to which its defining and assigning statements refer. Some variables are missing. */
   readonly madeFrom: ReadonlyMap<string, readonly string[]>;
   /** Codec bytes of the block's value if they are at most 1 MiB, else null. */
   readonly value: Uint8Array<ArrayBuffer> | null;
-  /** True if the block is nothing but a data literal. */
+  /** Whether the block is only a data literal. */
   readonly literal: boolean;
   /** Stray errors and rejections since the last report, bounded. */
   readonly notes: readonly string[];
 }
 
-/** The text of a final answer was resolved in this way (docs/internals/protocol.md, "Finals", step 2). */
+/** The resolved text of a final answer (docs/internals/protocol.md, "Finals", step 2). */
 export type RenderReport =
   | { readonly ok: true; readonly from: "variable" | "template" | "literal"; readonly text: string }
   | { readonly ok: false; readonly reason: string };
@@ -116,12 +116,13 @@ interface BindOptions {
 }
 type BindPart = "whole" | "more" | "last";
 
-/** One confined child. Methods other than `close` reject with `SandboxEnded` once the child has ended; `run` never
- * rejects, but reports the outcome "killed" or "memory" instead. One call of `run` or `render` at a time. */
+/** A confined child. Methods other than `close` reject with `SandboxEnded` once the child has ended; `run` never
+ * rejects, but reports the outcome "killed" or "memory" instead. Only one call of `run` or `render` is allowed at a
+ * time. */
 export interface Sandbox {
   readonly pid: number;
   readonly walls: Walls;
-  /** True once the child has ended or was killed. */
+  /** Whether the child has ended or was killed. */
   readonly ended: boolean;
   /** Settles when the child has been reaped, however it ended. */
   readonly gone: Promise<unknown>;
@@ -129,24 +130,23 @@ export interface Sandbox {
   render(template: string, options: { readonly deadlineMs: number }): Promise<RenderReport>;
   /** Binds data and evaluates sources in the order of `requires`, with host calls disabled. */
   restore(images: readonly VariableImage[]): Promise<readonly VariableRestoreReport[]>;
-  /** Sets `results` and `printed` to those of the child that this one replaces. */
+  /** Sets `results` and `printed` to the values of the child that this one replaces. */
   restoreResults(results: FormerResults): Promise<void>;
   /** Sets a system variable (`$query`) or a user variable; the value goes through the codec. A system variable may be
    * sent with the next request, which sees it. Text in parts ("more", … "last") is joined in the child. The caller
-   * stores it, so no block saves it while it is unchanged. */
+   * stores it, so blocks do not save it while it is unchanged. */
   bind(name: string, value: unknown, options?: BindOptions): Promise<void>;
-  /** The value of a variable, through the codec; rejects with RangeError above `maxBytes`. */
+  /** Returns the value of a variable, through the codec; rejects with RangeError above `maxBytes`. */
   read(name: string, options: { readonly maxBytes: number }): Promise<unknown>;
   /** Removes user variables from the scope; unknown names are ignored. */
   forget(names: readonly string[]): Promise<void>;
-  /** Cancels timers and pending host calls; called when a query ends. If the child reported that there are none, the
-   * message is sent with the next request. */
+  /** Removes user variables from the scope; unknown names are ignored. */
   endQuery(): Promise<void>;
   /** Kills the child, waits for its end and removes its working folder. Idempotent. */
   close(): Promise<void>;
 }
 
-/** Active extensions grant these permissions to the sandbox itself. The empty value grants nothing. */
+/** Permissions that active extensions grant to the sandbox itself. The empty value grants nothing. */
 export interface Grants {
   readonly net: readonly string[];
   readonly read: readonly string[];
@@ -168,7 +168,7 @@ function holds(walls: Walls, name: WallName): boolean {
   return walls[name];
 }
 
-/** The report of a block that has no value and changed no variable. */
+/** Returns the report of a block that has no value and changed no variable. */
 export function bareReport(result: BlockResult): RunReport {
   return { result, saved: [], reads: [], madeFrom: new Map(), value: null, literal: false, notes: [] };
 }

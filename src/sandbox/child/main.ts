@@ -18,17 +18,17 @@ import { readSetup, workerPermissions } from "./setup.ts";
 
 const PERMISSIONS = ["run", "read", "write", "net", "env", "sys", "ffi", "import"] as const;
 
-/** The child reads its files with `read`, and calls `close` once it has read them. */
+/** `read` reads a file of the child; `close` releases them all after the last read. */
 interface ChildFiles {
   readonly read: (name: string) => Uint8Array<ArrayBuffer>;
   readonly close: () => void;
 }
 
-/** Files beside this one, however it was started: in build/sandbox/ or inside the executable. */
+/** Files next to this one: in build/sandbox/ or inside the executable. */
 const beside = (name: string): URL => new URL(`./${name}`, import.meta.url);
 const BESIDE: ChildFiles = { read: (name) => Deno.readFileSync(beside(name)), close: () => {} };
 
-/** A bundle that is evaluated as a script, with the code cache that is beside it. */
+/** Returns a bundle that is evaluated as a script, with the code cache next to it. */
 function scriptOf(name: string, files: ChildFiles): ScriptSource {
   return { text: new TextDecoder().decode(files.read(`${name}.js`)), cache: cacheOf(name, files) };
 }
@@ -50,7 +50,7 @@ export function childMain(files: ChildFiles = BESIDE): void {
   }
 }
 
-/** Reads its files and the setup, which may come later; confines, serves until stdin ends. */
+/** Reads its files and the setup, which may come later; confines itself and serves until stdin ends. */
 function confinedChild(files: ChildFiles): void {
   const scripts: ChildScripts = {
     blocks: scriptOf("blocks", files),
@@ -77,15 +77,16 @@ function confinedChild(files: ChildFiles): void {
   begin(finish());
 }
 
-/** From source, the worker's file cannot be read once Landlock is in place, so its text is read earlier and started as
- * a blob. Inside an executable, blob workers do not load, but the embedded file does. Both need it in one file. */
+/** Returns the URL of the worker's code. From source, Landlock would block its file, so its text is read earlier and
+ * started as a blob. In an executable, blob workers do not load, but the embedded file does. Both require a single
+ * file. */
 function workerUrl(): string {
   if (Deno.build.standalone) return beside("worker.js").href;
   const text = Deno.readTextFileSync(beside("worker.js"));
   return URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
 }
 
-/** A grant moves the same code to a worker: its permissions can be narrowed to paths and addresses, and Landlock
+/** Runs the same code in a worker, because a worker's permissions can be narrowed to paths and addresses. Landlock
  * covers all threads that read and write files for it. The worker has the pipe; this thread waits for its end. */
 function inWorker(
   start: WorkerStart,
@@ -118,7 +119,7 @@ const { exit } = Deno, writeSync = Deno.stderr.writeSync.bind(Deno.stderr);
 const DISPATCHED = Symbol.for("Deno.isUnloadDispatched");
 const { viewBuffer, defineProperty, encodeInto, slice } = intrinsics;
 
-/** Ends the process; the reason of a fault reaches the main process through stderr. */
+/** Ends the process; the main process reads the reason of a fault on stderr. */
 export function endProcess(why: string | null): never {
   try {
     if (why !== null) writeFault(why);

@@ -10,25 +10,25 @@ export interface ChildScripts {
   readonly sucrase: ScriptSource;
 }
 
-/** The part beside foreign code receives these values. */
+/** The values for the part beside foreign code. */
 export interface ChildStart {
   readonly setup: Setup;
-  /** Codec bytes of "alias.name" to constant. */
+  /** Codec bytes of the constants by "alias.name". */
   readonly constants: Bytes;
   readonly scripts: ChildScripts;
   /** Ends the child, with a reason if it is a fault. */
   readonly end: (why: string | null) => void;
-  /** A script cannot import by itself. Only tests of attacks without the realm's wall use this. */
+  /** Imports a module, which a script cannot do. Only tests of attacks without the realm's wall use it. */
   readonly import: (specifier: string, options?: ImportCallOptions) => Promise<unknown>;
 }
 
-/** A worker with grants receives these values as plain data. */
+/** The values for a worker with grants, as plain data. */
 export type WorkerStart = Pick<ChildStart, "setup" | "constants" | "scripts">;
 
 /** Begins to serve, behind the walls that are in place. */
 type Begin = (held: ConfinedWalls) => void;
 
-/** Evaluates the script of the blocks. `url` is that of a module of Deno. */
+/** Evaluates the script of the blocks. `url` is the URL of a Deno module. */
 export function loadBlocks(start: ChildStart, url: string): Begin {
   const found = scriptValue(start.scripts.blocks, { name: "sandbox.blocks", filename: url });
   if (!isMaker(found)) throw new TypeError("Cannot run blocks: the bundle is not one");
@@ -49,12 +49,13 @@ export interface ScriptSource {
 interface ScriptName {
   /** The bundle stores its result under `Symbol.for(name)`. */
   readonly name: string;
-  /** A URL if the globals of a Deno module are needed: to scripts without one, a compiled runtime shows Node's. */
+  /** The file name of the script. It is a URL if the script needs the globals of a Deno module: a compiled runtime
+   * shows Node's globals to other scripts. */
   readonly filename?: string;
 }
 
-/** Evaluates a bundle and returns its result. It is a script instead of a module because its text is read before
- * Landlock blocks files, it runs only when needed, and only scripts can have their own code cache. */
+/** Evaluates a bundle and returns its result. It is not a module, because its text is read before Landlock blocks files
+ * and only scripts can have their own code cache. */
 export function scriptValue({ text, cache }: ScriptSource, { name, filename = name }: ScriptName): unknown {
   const vm = process.getBuiltinModule("node:vm");
   const script = new vm.Script(text, { filename, ...cache && { cachedData: cache } });

@@ -1,7 +1,7 @@
 import type { GrantedPath, KernelAccess } from "../confine/access.ts";
 import { type Bytes, type Frame, FrameFields, PROTOCOL_VERSION, ProtocolError } from "../protocol.ts";
 
-/** All walls are set, except in tests that show what each one blocks alone. */
+/** The walls to set: all of them, except in tests that show the effect of each one alone. */
 export interface WallSwitches {
   readonly realm: boolean;
   readonly permissions: boolean;
@@ -18,15 +18,15 @@ export const ALL_WALLS: WallSwitches = {
   seccomp: true,
 };
 
-/** Results of a function lack these names; each has the name to use instead. "commits.sha" is one of the objects in
- * `commits`. */
+/** Names that the results of a function lack, each with the name to use instead. "commits.sha" belongs to the objects
+ * in `commits`. */
 export type Misnamed = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
 /** The first frame of a connection. */
 export interface Setup {
   readonly version: typeof PROTOCOL_VERSION;
   readonly walls: WallSwitches;
-  /** The main process: the child ends with it. 0 behind a launcher; the child then ends when its input does. */
+  /** The main process, whose end also ends the child. 0 behind a launcher; the child then ends when its input does. */
   readonly parentPid: number;
   readonly memoryBytes: number;
   readonly outputBytes: number;
@@ -74,11 +74,11 @@ function readMisnamed(value: unknown): Misnamed {
   return byFunction as Misnamed;
 }
 
-/** The grants of a child as all walls receive them: resolved by the main process (launch/program.ts). */
+/** The grants of a child in the form for all walls; the main process resolves them (launch/program.ts). */
 export interface ChildAccess extends KernelAccess {
-  /** "127.0.0.1:8080" or "[::1]:8080". */
+  /** Addresses such as "127.0.0.1:8080" or "[::1]:8080". */
   readonly net: readonly string[];
-  /** Values that the realm may read; null if a variable is not set. They are never in the child's environment. */
+  /** Variables that the realm may read, with null for an unset one. They are never in the child's environment. */
   readonly env: readonly { readonly name: string; readonly value: string | null }[];
   readonly globals: readonly string[];
   /** Base of relative paths. */
@@ -109,8 +109,8 @@ function readAccess(value: unknown): ChildAccess {
   };
 }
 
-/** The Deno permissions of a worker that opens what is granted; null if nothing is to be opened. Values of the
- * environment need none. */
+/** Returns the Deno permissions of a worker that opens the granted paths and addresses; null if there are none. Values
+ * of the environment need no permission. */
 export function workerPermissions({ net, read, write }: ChildAccess): Deno.PermissionOptionsObject | null {
   if (net.length + read.length + write.length === 0) return null;
   const some = (names: readonly string[]): string[] | false => names.length > 0 ? [...names] : false;

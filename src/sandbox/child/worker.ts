@@ -1,9 +1,9 @@
-/** Entry point of the worker that runs blocks with grants. Its messages: what it starts with, from it that it has
- * loaded, then the walls that are in place, and from it why the child ends. */
+/** Entry point of the worker that runs blocks with grants. It receives its start values and reports that it has loaded;
+ * then it receives the walls in place, and finally reports why the child ends. */
 import type { ConfinedWalls } from "../confine/confinement.ts";
 import { loadBlocks, type WorkerStart } from "./scripts.ts";
 
-// The global of a worker; the types are those of a page.
+// The global of a worker, for which the available types describe a page.
 const scope = globalThis as unknown as Worker;
 const postMessage = scope.postMessage.bind(scope);
 

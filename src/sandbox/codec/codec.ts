@@ -1,56 +1,57 @@
 import { bareList, flagsOf, intrinsics, intrinsics as own } from "./intrinsics.ts";
 
-/** Values as bytes, the same for host calls, variables, snapshots and export (`FORMAT`).
- * Covers primitives, arrays with holes, plain and null-prototype objects, Map, Set, Date, RegExp, Error, ArrayBuffer
- * and its views, URL, cycles and shared references. Reads only own data properties and runs no code of the value: no
- * getter, trap, iterator or `toJSON`. Drops accessors, symbol keys and hidden properties, unless `lost` asks for an
- * exact copy; everything else is refused. */
+/** Encodes values as bytes for host calls, variables, snapshots and export (`FORMAT`). Supports primitives, arrays with
+ * holes, plain and null-prototype objects, Map, Set, Date, RegExp, Error, ArrayBuffer and its views, URL, cycles and
+ * shared references. Reads only own data properties and runs no code of the value: no getter, trap, iterator or
+ * `toJSON`. Drops accessors, symbol keys and hidden properties, unless `lost` asks for an exact copy; everything else
+ * is refused. */
 
-/** Throws `CodecError` with the path of what cannot be encoded, at a depth over 1000, and over 5 million objects. */
+/** Throws `CodecError` with the path of a value that cannot be encoded, at a depth over 1000, and over 5 million
+ * objects. */
 export function encode(value: unknown, options: EncodeOptions = {}): Uint8Array<ArrayBuffer> {
   return new Encoder(options).encode(value);
 }
 
-/** Throws `CodecError` for bytes that `encode` does not produce. Safe on hostile bytes: memory stays proportional to
- * their size, and properties are defined, so no setter runs. */
+/** Throws `CodecError` for bytes that `encode` does not produce. It is safe on hostile bytes: memory stays proportional
+ * to their size, and properties are defined, so no setter runs. */
 export function decode(bytes: Uint8Array<ArrayBuffer>, options: DecodeOptions = {}): unknown {
   return new Decoder(bytes, options).decode();
 }
 
-/** The length of the table, as the bytes state it: a bound of how many values they have. */
+/** Returns the length of the table, as the bytes state it; it bounds the number of values. */
 export function tableBytes(bytes: Uint8Array<ArrayBuffer>): number {
   return bytes.length < 4 ? 0 : new DataView(bytes.buffer, bytes.byteOffset).getUint32(bytes.length - 4, true);
 }
 
 interface EncodeOptions {
-  /** Limit of the result. If it is exceeded, the error's `tooLarge` is true. Unlimited if absent. */
+  /** The limit of the result; unlimited if absent. If it is exceeded, the error's `tooLarge` is true. */
   readonly maxBytes?: number;
-  /** Limit of the slots of the table. If it is exceeded, the error's `tooLarge` is true. */
+  /** The limit for the slots of the table. If it is exceeded, the error's `tooLarge` is true. */
   readonly maxSlots?: number;
   /** Names the class of an object whose prototype is neither plain nor built in, or returns why it cannot be kept. If
    * absent, such objects become plain data. Must not run code of the value. */
   readonly instanceOf?: (value: object) => { readonly name: string } | { readonly reason: string };
-  /** Makes the bytes keep what objects have besides plain properties: hidden and read-only ones, and whether they are
-   * frozen. Called with each part that the bytes cannot keep, such as "getter" and ".total". */
+  /** Makes the bytes keep more than plain properties: hidden and read-only ones, and whether objects are frozen. Called
+   * with each part that the bytes cannot keep, such as "getter" and ".total". */
   readonly lost?: (what: string, path: string) => void;
 }
 
 interface DecodeOptions {
-  /** Limit of the slots of the table, counted before anything is built from it. */
+  /** The limit for the slots of the table, checked before anything is built from it. */
   readonly maxSlots?: number;
-  /** The prototype for instances of a class named by `instanceOf`; null refuses the bytes. If absent, instances are
-   * decoded as plain data. */
+  /** Returns the prototype for instances of a class named by `instanceOf`; null refuses the bytes. If absent, instances
+   * are decoded as plain data. */
   readonly prototypeOf?: (name: string) => object | null;
 }
 
 /** A value cannot be encoded, or bytes were not produced by `encode`. */
 export class CodecError extends TypeError {
   override readonly name = "CodecError";
-  /** The message names the fault without the action that failed. */
+  /** The fault, without the action that failed. */
   readonly what: string;
-  /** Path in the value, such as `.a[3].b`; "" for the value itself; null while decoding. */
+  /** The path in the value, such as `.a[3].b`; "" for the value itself; null while decoding. */
   readonly path: string | null;
-  /** True if only the size is the problem. */
+  /** Whether only the size is the problem. */
   readonly tooLarge: boolean;
   constructor(
     { what, path, tooLarge = false }: {
@@ -115,13 +116,14 @@ interface Shape {
 
 const RECENT_SHAPES = 8;
 const WRITABLE = 1, ENUMERABLE = 2, CONFIGURABLE = 4;
-/** Attributes of an ordinary property, by what its object is: 0 extensible, 1 not extensible, 2 sealed, 3 frozen. */
+/** Attributes of an ordinary property, by the state of its object: 0 extensible, 1 not extensible, 2 sealed, 3
+ * frozen. */
 const USUAL = [7, 7, WRITABLE | ENUMERABLE, ENUMERABLE] as const;
-/** Own keys of longer arrays are not listed, which would cost more than everything else: properties besides the items
+/** Own keys of longer arrays are not listed, which would cost more than all other work: properties besides the items
  * are dropped. */
 const LISTED_ITEMS = 4096;
 
-/** Encodes one value. It goes breadth first with a queue, so that neither depth nor cycles use the stack. */
+/** Encodes one value, breadth first with a queue, so that neither depth nor cycles use the stack. */
 class Encoder {
   readonly #options: EncodeOptions;
   readonly #limit: number;
@@ -134,7 +136,7 @@ class Encoder {
   readonly #scratch = bareList<unknown>();
   readonly segments: SegmentWriter;
   readonly #unusual = bareList<Unusual>();
-  /** Index in USUAL of the current object. */
+  /** The index in USUAL of the current object. */
   #level: 0 | 1 | 2 | 3 = 0;
   #current = -1;
   #textSize = 0;
@@ -228,7 +230,7 @@ class Encoder {
     return at === queued ? "~" : "~@" + at;
   }
 
-  /** The number of an object; a new object is queued. */
+  /** Returns the number of an object; a new object is queued. */
   index(value: object, name: string | number): number {
     const known = own.mapGet(this.#seen, value) as number | undefined;
     if (known !== undefined) return known;
@@ -282,7 +284,8 @@ class Encoder {
     return this.#options.lost ? own.ownKeys(value) : own.keys(value);
   }
 
-  /** Whether it is a property that the record takes as it is. Others are put aside, or reported as lost. */
+  /** Whether the record stores the property without attributes. Other properties are kept for later, or reported as
+   * lost. */
   #isUsual(key: PropertyKey, descriptor: PropertyDescriptor | undefined): key is string {
     if (typeof key === "symbol") this.lose("symbol key", key);
     else if (!hasValue(descriptor)) this.lose("getter", key);
@@ -348,7 +351,7 @@ class Encoder {
     if (prototype !== own.array) this.instance(value);
   }
 
-  /** Own properties that the record does not contain yet. */
+  /** Adds own properties that the record does not contain yet. */
   extras(value: object, skipItems: boolean): void {
     const keys = this.#keys(value), last = keys[keys.length - 1];
     if (last === undefined || (skipItems && (last === "length" || isItem(last)))) return;
@@ -403,7 +406,7 @@ function isItem(key: PropertyKey): boolean {
   return typeof key === "string" && isIndex(key);
 }
 
-/** A property that the language or the runtime gives every object of its kind. */
+/** Whether the language or the runtime gives this property to every object of its kind. */
 function isBuiltIn(value: object, key: PropertyKey): boolean {
   if (key === "length") return own.isArray(value);
   if (key === "lastIndex") return own.isRegExp(value);
@@ -477,8 +480,8 @@ function writeUrl(encoder: Encoder, value: object): object {
   return own.url;
 }
 
-/** Name, message, cause and own data properties with their enumerability. Never the stack, which contains our file
- * names. */
+/** Writes name, message, cause and own data properties with their enumerability. It never writes the stack, which
+ * contains our file names. */
 function writeError(encoder: Encoder, value: object): void {
   const prototype = own.prototypeOf(value);
   const base = errorBase(prototype);
@@ -508,7 +511,7 @@ function writeError(encoder: Encoder, value: object): void {
   if (prototype !== own.errorPrototypes[base]) encoder.instance(value);
 }
 
-/** Decoded as an Error of that name: its class cannot be set on an existing object. */
+/** A DOMException is decoded as an Error of its name, because the class of an existing object cannot be set. */
 function writeDomException(encoder: Encoder, value: object): void {
   encoder.lose("class DOMException");
   encoder.put("X");
@@ -565,8 +568,8 @@ function isUrl(value: object): boolean {
   return false;
 }
 
-/** The kind of a built-in object that cannot be kept, or null for an instance of a user's class. Prototypes of the
- * language and of the host carry their name as a data property under Symbol.toStringTag. */
+/** Returns the kind of a built-in object that cannot be kept, or null for an instance of a user's class. Prototypes of
+ * the language and of the host carry their name as a data property under Symbol.toStringTag. */
 function builtIn(value: object): string | null {
   if (own.isBoxed(value)) return "a boxed primitive";
   if (own.isPromise(value)) return "a promise";
@@ -580,7 +583,7 @@ function builtIn(value: object): string | null {
   return null;
 }
 
-/** Room for a small table, so that a long text is not copied again to append it. */
+/** Room for a small table, so that a long text need not be copied again to append it. */
 const SLACK = 1024;
 const FIRST = 512;
 
@@ -588,7 +591,7 @@ const FIRST = 512;
  * in place, so 100 MB of it are copied once. */
 class SegmentWriter {
   #bytes = new own.Uint8Array(FIRST);
-  /** Length of `#bytes`; its own `length` is a getter that foreign code may replace. */
+  /** The length of `#bytes`; its own `length` is a getter that foreign code may replace. */
   #room = FIRST;
   #used = 1;
   readonly #check: (size: number) => void;
@@ -603,7 +606,7 @@ class SegmentWriter {
     return this.#used;
   }
 
-  /** The slot for a text of any length. */
+  /** Returns the slot for a text of any length. */
   text(value: string): string {
     this.#check(this.#used + value.length);
     const at = this.#used;
@@ -687,7 +690,7 @@ function specialNumber(value: number): string {
   return value > 0 ? "~i" : "~j";
 }
 
-/** Whether it is a data property; accessors are not. */
+/** Whether a descriptor is a data property, not an accessor. */
 function hasValue(descriptor: PropertyDescriptor | undefined): descriptor is PropertyDescriptor {
   return descriptor !== undefined && own.hasOwn(descriptor, "value");
 }
@@ -707,8 +710,8 @@ function isSparse(value: readonly unknown[]): boolean {
   return holes > 16;
 }
 
-/** Foreign code may have given a built-in object a plain prototype; encoded as plain data, its content would be
- * lost. */
+/** Whether an object is plain. Foreign code may have given a built-in object a plain prototype; encoded as plain data,
+ * its content would be lost. */
 function isPlain(value: object): boolean {
   return !(own.isMap(value) || own.isSet(value) || own.isNativeError(value) || own.isDate(value) ||
     own.isRegExp(value) || own.isArrayBuffer(value) || own.isView(value) || own.isBoxed(value) || own.isPromise(value));
@@ -745,7 +748,7 @@ class Decoder {
   readonly #options: DecodeOptions;
   readonly #table: TableReader;
   readonly #made = bareList<object>();
-  /** False if an index was defined on Array.prototype: items are then defined one by one. */
+  /** False if an index was defined on Array.prototype; items are then defined one by one. */
   readonly #plainItems: boolean;
   readonly #views = bareList<View>();
   #next = 0;
@@ -901,7 +904,7 @@ class Decoder {
     return value === HOLE ? badBytes("a hole outside an array") : value;
   }
 
-  /** Second pass: reads one record again, in the order of writing. */
+  /** Fills an object on the second pass, which reads records in the order of writing. */
   #fill(tag: unknown, node: number): void {
     const table = this.#table, target = this.#made[node]!;
     switch (tag) {
@@ -945,7 +948,7 @@ class Decoder {
     const { keys, safe } = shape;
     for (let i = 0; i < keys.length; i++) {
       const value = this.#value();
-      // no prototype has a property of this name, so this has the effect of `defineProperty`, ten times faster
+      // No prototype has a property of this name, so assignment has the effect of `defineProperty`, ten times faster.
       if (safe[i]) (target as Record<string, unknown>)[keys[i]!] = value;
       else define(target, keys[i]!, { value, enumerable: true });
     }
@@ -968,7 +971,7 @@ class Decoder {
     }
   }
 
-  /** The name of a property besides the items: no array becomes longer than its record says. */
+  /** Returns the name of a property besides the items, so that no array becomes longer than its record says. */
   #key(target: object): string {
     const key = this.#table.string();
     return own.isArray(target) && (key === "length" || isIndex(key)) ? badBytes("an item outside its array") : key;
@@ -1039,7 +1042,7 @@ function errorName(prototype: object | null): string {
 
 function define(target: object, key: string, what: { readonly value: unknown; readonly enumerable: boolean }): void {
   const { value, enumerable } = what;
-  // without a prototype: a `get` on Object.prototype would count as part of the descriptor
+  // Without a prototype, a `get` on Object.prototype cannot count as part of the descriptor.
   const descriptor: PropertyDescriptor & { __proto__: null } = {
     __proto__: null,
     value,
@@ -1054,7 +1057,7 @@ const QUOTE = 34, BACKSLASH = 92, OPEN = 91, COMMA = 44, BRACE = 123;
 
 interface ReadShape {
   readonly keys: readonly string[];
-  /** Whether the key can be stored by assignment: Object.prototype has no property of that name. */
+  /** Whether each key can be stored by assignment, because Object.prototype has no property of that name. */
   readonly safe: readonly boolean[];
   readonly bare: boolean;
 }
@@ -1063,7 +1066,7 @@ function badBytes(what: string): never {
   throw new CodecError({ what, path: null });
 }
 
-/** A cursor over the table and the segments of an encoding; every bound is checked. */
+/** A cursor over the table and the segments of an encoding that checks every bound. */
 class TableReader {
   readonly #bytes: Uint8Array<ArrayBuffer>;
   readonly #slots: readonly unknown[];
@@ -1097,7 +1100,7 @@ class TableReader {
     return this.at >= this.#slots.length;
   }
 
-  /** The next slot, unchanged. */
+  /** Returns the next slot, unchanged. */
   raw(): unknown {
     return this.at < this.#slots.length ? this.#slots[this.at++] : badBytes("the table ends early");
   }
@@ -1112,7 +1115,7 @@ class TableReader {
     return typeof n === "number" && n >>> 0 === n ? n : badBytes("a wrong number");
   }
 
-  /** A count that fits into the rest of the table, with `width` slots each. */
+  /** Reads a count that fits into the rest of the table, with `width` slots each. */
   count(width: number): number {
     const n = this.int();
     return n * width <= this.#slots.length - this.at ? n : badBytes("a wrong count");
@@ -1123,7 +1126,7 @@ class TableReader {
     this.at += slots;
   }
 
-  /** A new shape on the first pass, the same one on the second. */
+  /** Returns a new shape on the first pass, and the same one on the second. */
   newShape(bare: boolean): ReadShape {
     const keys = bareList<string>(), safe = bareList<boolean>();
     for (let n = this.count(1), i = 0; i < n; i++) {
@@ -1143,7 +1146,7 @@ class TableReader {
     this.#shapes.length = 0;
   }
 
-  /** The value of a slot that does not refer to an object. */
+  /** Returns the value of a slot that does not refer to an object. */
   primitive(slot: unknown): unknown {
     if (typeof slot !== "string") {
       return slot === null || typeof slot !== "object" ? slot : badBytes("a nested list");
@@ -1172,7 +1175,7 @@ class TableReader {
     }
   }
 
-  /** A copy of part of the segments. */
+  /** Returns a copy of part of the segments. */
   copy(from: number, size: number): Uint8Array<ArrayBuffer> {
     this.#spend(size);
     const copy = new own.Uint8Array(size);
@@ -1188,7 +1191,7 @@ class TableReader {
     return slot[1] === "s" ? own.utf8(part) : utf16(part, size);
   }
 
-  /** Limits the sum of all parts: overlapping parts would expand to more than the bytes contain. */
+  /** Limits the sum of all parts, since overlapping parts would expand to more than the bytes contain. */
   #spend(size: number): void {
     this.#budget -= size;
     if (!(this.#budget >= 0)) badBytes("parts that overlap");
@@ -1208,8 +1211,8 @@ function bigInt(hex: string): bigint {
   return negative ? -value : value;
 }
 
-/** Counts the slots of the table before anything is built from it. It allows one flat list only: "[[[[" or "{},{},"
- * would cost the reader many times the size of the bytes. */
+/** Counts the slots of the table before anything is built from it. It allows one flat list only: nesting such as "[[[["
+ * or "{},{}," would take many times the memory of the bytes. */
 function slotsIn(table: Uint8Array<ArrayBuffer>, length: number): number {
   let inText = false, slots = 1;
   for (let i = 1; i < length; i++) {
@@ -1223,7 +1226,7 @@ function slotsIn(table: Uint8Array<ArrayBuffer>, length: number): number {
   return slots;
 }
 
-/** A TextDecoder would replace the lone surrogates that this form preserves. */
+/** Decodes UTF-16. A TextDecoder would replace the lone surrogates that this form preserves. */
 function utf16(bytes: Uint8Array<ArrayBuffer>, size: number): string {
   let text = "";
   for (let at = 0; at < size;) {

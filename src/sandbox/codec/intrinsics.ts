@@ -1,4 +1,4 @@
-/** Intrinsics as they are when this module loads. The codec runs in a realm whose prototypes foreign code may replace
+/** Intrinsics, captured when this module loads. The codec runs in a realm whose prototypes foreign code may replace
  * later, so it calls none of them by name. */
 import { types } from "node:util";
 
@@ -10,14 +10,14 @@ export function uncurry<T, A extends unknown[], R>(f: (this: T, ...args: A) => R
   return Function.prototype.call.bind(f) as (self: T, ...args: A) => R;
 }
 
-/** The getter of an accessor property that exists in this runtime. */
+/** Returns the getter of an accessor property that exists in this runtime. */
 export function getterOf<R>(owner: object, key: PropertyKey): (self: object) => R {
   const get = Object.getOwnPropertyDescriptor(owner, key)?.get;
   if (!get) throw new TypeError(`Cannot find the getter ${String(key)}`);
   return uncurry(get) as (self: object) => R;
 }
 
-/** An array without a prototype: appending to it runs no setter that foreign code put on Array.prototype. */
+/** Returns an array without a prototype, so that appending runs no setter that foreign code put on Array.prototype. */
 export function bareList<T>(): T[] {
   return setPrototypeOf([], null);
 }
@@ -27,15 +27,14 @@ const resultNames = new WeakMap<object, string>();
 const resultPrototypes: Record<string, object> = Object.create(null);
 const nameOfResult = uncurry(resultNames.get).bind(null, resultNames) as (prototype: object) => string | undefined;
 
-/** Makes a prototype of objects that count as plain ones. The codec stores the name with such an object, where it keeps
- * classes, and gives a decoded one the prototype of that name. The prototype is a Proxy, and its name begins with
- * ":". */
+/** Registers a prototype for objects that count as plain. The codec stores the name with such an object, like a class,
+ * and gives the decoded object the prototype. The prototype is a Proxy, and its name begins with ":". */
 export function addResultPrototype(name: string, prototype: object): void {
   resultNames.set(prototype, name);
   resultPrototypes[name] = prototype;
 }
 
-/** The prototype, and Object.prototype for that of a result. */
+/** Returns the prototype of an object; for the prototype of a result, Object.prototype. */
 function prototypeOf(value: object): object | null {
   const found: object | null = getPrototypeOf(value);
   if (found === objectPrototype || found === null || !isProxy(found)) return found;
@@ -135,7 +134,7 @@ export const intrinsics = {
   descriptorOf: Object.getOwnPropertyDescriptor,
   defineProperty: Object.defineProperty,
   prototypeOf,
-  /** The name of the prototype of a result; undefined for any other object. */
+  /** Returns the name of a result's prototype; undefined for any other object. */
   resultName: (value: object): string | undefined => {
     const found: object | null = getPrototypeOf(value);
     return found === objectPrototype || found === null ? undefined : nameOfResult(found);
@@ -189,7 +188,7 @@ const callEncode = uncurry(encodeInto) as (
 ) => TextEncoderEncodeIntoResult;
 const callDecode = uncurry(decodeText) as (self: TextDecoder, bytes: Uint8Array<ArrayBuffer>) => string;
 
-/** The flags of a regular expression, from its internal slots. */
+/** Returns the flags of a regular expression, from its internal slots. */
 export function flagsOf(value: object): string {
   let flags = "";
   for (let i = 0; i < intrinsics.flags.length; i++) {

@@ -1,10 +1,10 @@
 export interface GrantedPath {
-  /** Absolute and real: it contains no link. */
+  /** An absolute, real path, without links. */
   readonly path: string;
   readonly folder: boolean;
 }
 
-/** The kernel wall allows this access for the grants of a child. */
+/** The access that the kernel wall allows for the grants of a child. */
 export interface KernelAccess {
   readonly read: readonly GrantedPath[];
   readonly write: readonly GrantedPath[];

@@ -5,11 +5,11 @@ import { seccomp } from "./seccomp.ts";
 
 interface ConfinementOptions {
   readonly parentPid: number;
-  /** The child may use this memory on top of the memory that it has mapped while idle. */
+  /** The memory that the child may use on top of its idle mappings. */
   readonly memoryBytes: number;
-  /** The grants of the child allow this access. */
+  /** The access that the child's grants allow. */
   readonly access: KernelAccess;
-  /** Only tests turn walls off one by one. */
+  /** The walls to set; only tests turn some off. */
   readonly limits: boolean;
   readonly landlock: boolean;
   readonly seccomp: boolean;
@@ -22,9 +22,9 @@ export interface ConfinedWalls {
   readonly failed: readonly string[];
 }
 
-/** Drops, permanently for this process, everything that a block never needs. Order: `begin` runs as
- * early as possible, because Landlock is inherited by new threads but not applied to existing ones; `finish` runs when
- * everything has been loaded, which needs calls that seccomp refuses. Seccomp applies to every thread. */
+/** Drops, permanently for this process, everything that a block never needs. `begin` runs as early as possible, because
+ * Landlock is inherited by new threads but not applied to existing ones. `finish` runs when everything has been
+ * loaded, because seccomp refuses calls that loading needs; it applies to every thread. */
 export class Confinement {
   readonly #options: ConfinementOptions;
   readonly #libc: Libc | null;
@@ -40,7 +40,7 @@ export class Confinement {
     this.#limits = this.#libc && options.limits ? new ProcessLimits(this.#libc) : null;
   }
 
-  /** Throws Error if an access cannot be restricted to what it names. */
+  /** Throws Error if a granted access cannot be restricted exactly. */
   begin(): void {
     const { access } = this.#options;
     if (opens(access) && !this.#libc) {
@@ -102,16 +102,16 @@ function openLibc(failed: string[]): Libc | null {
 const RLIMIT_DATA = 2, RLIMIT_CORE = 4, RLIMIT_NOFILE = 7;
 const PR_SET_PDEATHSIG = 1, PR_SET_DUMPABLE = 4, PR_SET_NO_NEW_PRIVS = 38;
 const SIGKILL = 9n;
-// No RLIMIT_NPROC: it counts all processes of the user, and does not apply to root. The system call filter allows no
-// new ones.
+// RLIMIT_NPROC is not used: it counts all processes of the user, and does not apply to root. The system call filter
+// allows no new processes.
 /** Deno needs about twenty; the protocol needs three. */
 const OPEN_FILES = 64;
-/** It has sizes in kB. `statm` counts pages, whose size differs between kernels. */
-/** The groups of the user, which may be thousands, come first. */
+/** This file has sizes in kB; `statm` counts pages, whose size differs between kernels. */
+/** The groups of the user, which may be thousands, come first in the file. */
 const STATUS_BYTES = 1 << 20;
 const STATUS = "/proc/self/status", MAPPED = /^VmData:\s+(\d+) kB$/m;
 
-/** Binds the process to its parent and drops what no block needs. Returns what could not be set. */
+/** Binds the process to its parent and drops everything that blocks never need. Returns descriptions of failures. */
 export class ProcessLimits {
   readonly #libc: Libc;
   #usage = -1;
@@ -120,25 +120,26 @@ export class ProcessLimits {
     this.#libc = libc;
   }
 
-  /** Call before Landlock, which would block the file that shows how much memory is mapped. */
+  /** Runs before Landlock, which would block the file with the mapped memory. */
   set(parentPid: number): string[] {
     const failed = [
       ...this.#prctl("parent death signal", PR_SET_PDEATHSIG, SIGKILL),
-      // No core file, and no process of the same user can attach or read /proc/<pid>/mem.
+      // Prevents core files, and other processes of the same user from attaching or reading /proc/<pid>/mem.
       ...this.#prctl("dumpable", PR_SET_DUMPABLE, 0n),
       ...this.#prctl("no_new_privs", PR_SET_NO_NEW_PRIVS, 1n),
       ...this.#limit("core files", RLIMIT_CORE, 0),
       ...this.#limit("open files", RLIMIT_NOFILE, OPEN_FILES),
       ...closeInherited(this.#libc),
     ];
-    // The parent died before the signal was set. Behind a launcher (0), the end of stdin shows that a moment later.
+    // The parent died before the signal was set. Behind a launcher (0), stdin ends a moment later.
     if (parentPid !== 0 && Deno.ppid !== parentPid) Deno.exit(1);
     this.#usage = this.#libc.open(STATUS);
     return failed;
   }
 
-  /** Call when everything has been loaded. V8 maps 512 MiB of writable code range per isolate, which the limit counts
-   * although no page of it is used. The limit is therefore what the idle child has mapped plus `budget` bytes. */
+  /** Runs when everything has been loaded. V8 maps 512 MiB of writable code range per isolate, which the limit counts
+   * although none of its pages is used. The limit is therefore the mapped memory of the idle child plus `budget`
+   * bytes. */
   setMemory(budget: number): string[] {
     const mapped = Number(MAPPED.exec(this.#libc.readStart(this.#usage, STATUS_BYTES))?.[1]);
     this.#libc.closeDescriptor(this.#usage);
@@ -162,8 +163,8 @@ const BATCH_BYTES = 32 << 10;
 // Offsets in struct linux_dirent64.
 const LENGTH = 16, NAME = 19;
 
-/** Closes inherited descriptors except the protocol's three. exec leaves open only what is not marked close-on-exec,
- * and the runtime marks everything that it opens itself. Returns what failed. */
+/** Closes inherited descriptors except the protocol's three. An exec leaves open only descriptors without
+ * close-on-exec, which the runtime sets on everything that it opens. Returns descriptions of failures. */
 function closeInherited(libc: Libc): string[] {
   const folder = libc.open(FOLDER);
   if (folder < 0) return [`inherited descriptors: ${FOLDER} cannot be read`];
@@ -188,7 +189,7 @@ function isInherited(libc: Libc, descriptor: number): boolean {
   return flags >= 0 && (flags & FD_CLOEXEC) === 0;
 }
 
-/** Descriptors named by the entries, without "." and "..". */
+/** Returns the descriptors named by the entries, without "." and "..". */
 function entries(batch: Uint8Array): number[] {
   const view = new DataView(batch.buffer, batch.byteOffset, batch.byteLength);
   const found: number[] = [];

@@ -9,27 +9,27 @@ export const SET_MODE_FILTER = 1n;
 const TSYNC = 1n;
 // Offsets in struct seccomp_data.
 const NUMBER = 0, ARCHITECTURE = 4;
-/** AUDIT_ARCH_X86_64 and AUDIT_ARCH_AARCH64. */
+/** The values of AUDIT_ARCH_X86_64 and AUDIT_ARCH_AARCH64. */
 const AUDIT_ARCHITECTURES: Readonly<Record<Architecture, number>> = { x86_64: 0xc000003e, aarch64: 0xc00000b7 };
 const X32_BIT = 0x40000000;
 const ENOSYS = 38;
 
 export const verdict = (value: number): Operation => [BPF.return, 0, 0, value];
 export const denyWith = (errno: number): Operation => verdict(0x00050000 | errno);
-/** Offset of the low 32 bits of an argument; the high ones are 4 bytes later. */
+/** Returns the offset of the low 32 bits of an argument; the high ones are 4 bytes later. */
 export const argument = (index: number): number => 16 + 8 * index;
 
 /** Runs before every other check: loads the number of a 64-bit call and refuses any other kind of entry. */
 export const entryCheck = (architecture: Architecture): readonly Operation[] => [
   [BPF.load, 0, 0, ARCHITECTURE],
   [BPF.equal, 1, 0, AUDIT_ARCHITECTURES[architecture]],
-  verdict(VERDICT.kill), // 32-bit entry: other numbers for the same calls
+  verdict(VERDICT.kill), // a 32-bit entry has other numbers for the same calls
   [BPF.load, 0, 0, NUMBER],
   [BPF.atLeast, 0, 1, X32_BIT],
-  denyWith(ENOSYS), // the x32 numbers of x86-64, likewise
+  denyWith(ENOSYS), // the x32 numbers of x86-64 differ too
 ];
 
-/** The operations as the kernel reads them. */
+/** Returns the operations in the kernel's format. */
 export function filterBytes(operations: readonly Operation[]): Uint8Array<ArrayBuffer> {
   const code = new Uint8Array(operations.length * 8);
   const view = new DataView(code.buffer);
@@ -42,8 +42,8 @@ export function filterBytes(operations: readonly Operation[]): Uint8Array<ArrayB
   return code;
 }
 
-/** Installs a system call filter on all threads of this process at once. Needs no_new_privs. Returns what could not be
- * set. */
+/** Installs a system call filter on all threads of this process at once. Needs no_new_privs. Returns descriptions of
+ * failures. */
 export function installFilter(libc: Libc, operations: readonly Operation[]): string[] {
   const code = filterBytes(operations);
   const head = new Uint8Array(16);

@@ -11,9 +11,9 @@ interface Landlock {
 }
 
 /** Denies this thread, and every thread and process that it starts from now on, all paths and TCP ports that `access`
- * does not name, abstract sockets, and signals to others. Existing threads are never covered, so call it before
- * any is started. It does not cover stat, readlink, chmod, unix path sockets, UDP, io_uring and memfd; the system
- * call filter does. Throws Error for an access that this kernel cannot restrict to what it names. */
+ * does not name. Also denies abstract sockets and signals to other processes. Existing threads are never covered, so
+ * it runs before any is started. It does not cover stat, readlink, chmod, unix path sockets, UDP, io_uring and memfd;
+ * the system call filter does. Throws Error for an access that this kernel cannot restrict exactly. */
 export function landlock(libc: Libc, access: KernelAccess): Landlock {
   const abi = landlockAbi(libc);
   const rules = rulesFor(abi, access);
@@ -60,11 +60,12 @@ function words(...values: readonly bigint[]): Uint8Array<ArrayBuffer> {
   return new Uint8Array(new BigUint64Array(values).buffer);
 }
 
-/** Access rights and scopes with the kernel's numbers: include/uapi/linux/landlock.h. The ABI that introduced each is
- * listed in https://docs.kernel.org/userspace-api/landlock.html ("Compatibility" and "Previous limitations"). */
+/** Returns an access right or scope by the kernel's number (include/uapi/linux/landlock.h).
+ * https://docs.kernel.org/userspace-api/landlock.html lists the ABI that introduced each ("Compatibility" and
+ * "Previous limitations"). */
 const bit = (at: number): bigint => 1n << BigInt(at);
 const WRITE_FILE = bit(1), READ_FILE = bit(2), READ_DIR = bit(3), MAKE_REG = bit(8), TRUNCATE = bit(14);
-/** Number of rights per ABI: EXECUTE to MAKE_SYM (ABI 1), REFER (2), TRUNCATE (3), IOCTL_DEV (5). */
+/** The number of rights per ABI: EXECUTE to MAKE_SYM (ABI 1), REFER (2), TRUNCATE (3), IOCTL_DEV (5). */
 const FILE_RIGHTS = [0, 13, 14, 15, 15, 16];
 const CONNECT_TCP = bit(1);
 const NET_RIGHTS = bit(0) | CONNECT_TCP; // BIND_TCP too, ABI 4
@@ -77,21 +78,21 @@ export interface PathRule {
 }
 
 export interface LandlockRules {
-  /** struct landlock_ruleset_attr; an older kernel accepts only the first fields. */
+  /** The fields of struct landlock_ruleset_attr; an older kernel accepts only the first ones. */
   readonly handledFiles: bigint;
   readonly handledNet: bigint;
   readonly scoped: bigint;
   readonly attributeBytes: number;
   readonly paths: readonly PathRule[];
   readonly ports: readonly { readonly port: number; readonly rights: bigint }[];
-  /** Plain words name each restriction that this kernel lacks. */
+  /** Restrictions that this kernel lacks, in plain words. */
   readonly missing: readonly string[];
-  /** Grants that this kernel cannot restrict to what they name; they must be refused. */
+  /** Grants that this kernel cannot restrict exactly; they must be refused. */
   readonly unsafe: readonly string[];
 }
 
-/** The rules for a kernel with this ABI: everything it knows is denied, except the grants. ABI 7 only adds logging
- * options, which keep the kernel's defaults; a newer ABI is used as 7. An unknown right would be EINVAL. */
+/** Returns the rules for a kernel with this ABI: all known rights are denied, except the grants. ABI 7 only adds
+ * logging options, which keep the kernel's defaults; a newer ABI is used as 7. An unknown right would cause EINVAL. */
 export function rulesFor(abi: number, { read, write, ports }: KernelAccess): LandlockRules {
   const handledFiles = bit(FILE_RIGHTS[Math.min(abi, FILE_RIGHTS.length - 1)] ?? 0) - 1n;
   return {
@@ -113,7 +114,7 @@ export function rulesFor(abi: number, { read, write, ports }: KernelAccess): Lan
   };
 }
 
-/** A file takes no folder rights: the kernel would refuse the rule. */
+/** A rule for a file has no folder rights, which the kernel would refuse. */
 function pathRule(
   { path, folder }: GrantedPath,
   rights: { readonly file: bigint; readonly folder: bigint },
@@ -133,13 +134,13 @@ function missing(abi: number): string[] {
 const AT_FDCWD = BigInt.asUintN(64, -100n), O_PATH_CLOEXEC = 0o12000000n, RESOLVE_NO_SYMLINKS = 4n;
 const O_NOFOLLOW = Deno.build.arch === "aarch64" ? 0o100000n : 0o400000n;
 
-/** struct open_how for openat2, in words. No link is followed; with `link`, the end may be one. */
+/** Encodes struct open_how for openat2. No link is followed; with `link`, the last part may be one. */
 export function howReal({ link }: { readonly link: boolean }): readonly bigint[] {
   return [O_PATH_CLOEXEC | (link ? O_NOFOLLOW : 0n), 0n, RESOLVE_NO_SYMLINKS];
 }
 
-/** A descriptor that stands for a path. The path had no link in it when it was resolved; a link created since is
- * refused, not followed. Throws Error if it cannot be opened. */
+/** Returns a descriptor for a path. The path had no link when it was resolved; a link created since is refused, not
+ * followed. Throws Error if it cannot be opened. */
 function openReal(libc: Libc, path: string): number {
   const name = new TextEncoder().encode(`${path}\0`);
   const how = new Uint8Array(new BigUint64Array(howReal({ link: false })).buffer);

@@ -1,7 +1,7 @@
-/** The list has only two functions: the runtime compiles code for each one at every start, and `syscall` can
- * replace the others that confinement needs. */
+/** The only two functions: the runtime compiles code for each one at every start, and `syscall` can replace the others
+ * that confinement needs. */
 const SYMBOLS = {
-  // Five arguments: prctl requires unused ones to be zero.
+  // There are five arguments, since prctl requires unused ones to be zero.
   syscall: { parameters: ["i64", "u64", "u64", "u64", "u64", "u64"], result: "i64" },
   __errno_location: { parameters: [], result: "pointer" },
 } as const;
@@ -11,11 +11,11 @@ const O_CLOEXEC = 0o2000000n;
 
 type Address = bigint;
 
-/** Access to the kernel through libc. Opened once and closed before the first foreign byte is read. */
+/** Access to the kernel through libc. It is opened once and closed before the first foreign byte is read. */
 export class Libc {
   readonly #library: Deno.DynamicLibrary<typeof SYMBOLS>;
 
-  /** Throws if there is no glibc: other systems have no wall that could be built with it. */
+  /** Throws without glibc: other systems have no wall that could be built with it. */
   constructor() {
     this.#library = Deno.dlopen("libc.so.6", SYMBOLS);
   }
@@ -30,17 +30,17 @@ export class Libc {
     return this.call("prlimit64", [0n, BigInt(resource), limit]);
   }
 
-  /** Returns the value up to which a limit of this process may be raised. Throws Error if the system does not
-   * report it. */
+  /** Returns the value up to which a limit of this process may be raised. Throws Error if the system does not report
+   * it. */
   hardLimit(resource: number): number {
-    const found = new BigUint64Array(2); // what applies now, and how far it may be raised
+    const found = new BigUint64Array(2); // the current limit, and the value up to which it may be raised
     if (this.call("prlimit64", [0n, BigInt(resource), 0n, this.address(new Uint8Array(found.buffer))]) < 0) {
       throw new Error(`Cannot read a limit of this process: errno ${this.errno()}`);
     }
     return Number(found[1]);
   }
 
-  /** Makes a system call; returns what it returns, or -1 on failure. */
+  /** Makes a system call; returns its result, or -1 on failure. */
   call(name: CommonCall, args: readonly [bigint?, bigint?, bigint?, bigint?, bigint?]): number {
     const [a = 0n, b = 0n, c = 0n, d = 0n, e = 0n] = args;
     return Number(this.#library.symbols.syscall(BigInt(numberOf(name)), a, b, c, d, e));
@@ -52,7 +52,7 @@ export class Libc {
     return this.call("openat", [AT_FDCWD, this.address(name), O_CLOEXEC]);
   }
 
-  /** The commands must take no argument. */
+  /** Runs a command without an argument. */
   fcntl(descriptor: number, command: number): number {
     return this.call("fcntl", [BigInt(descriptor), BigInt(command)]);
   }
@@ -61,7 +61,7 @@ export class Libc {
     return new TextDecoder().decode(this.readAt(descriptor, { maxBytes, offset: 0 }));
   }
 
-  /** The bytes that one read returns at this offset; empty at the end. */
+  /** Returns the bytes that one read finds at this offset; none at the end. */
   readAt(
     descriptor: number,
     { maxBytes, offset }: { readonly maxBytes: number; readonly offset: number },
@@ -80,8 +80,8 @@ export class Libc {
     this.call("close", [BigInt.asUintN(64, BigInt(descriptor))]);
   }
 
-  /** For messages alone: the runtime may have made calls of its own since, as it does where its threads wait for each
-   * other. What to do next is decided by what a call returns. */
+  /** Returns the error number, for messages alone: the runtime may have made its own calls since, as when its threads
+   * wait for each other. Code decides by the result of the call. */
   errno(): number {
     const at = this.#library.symbols.__errno_location();
     return at ? new Deno.UnsafePointerView(at).getInt32() : 0;
@@ -97,8 +97,8 @@ export class Libc {
   }
 }
 
-/** Numbers of Linux system calls, as the kernel's headers have them: on x86-64 (`asm/unistd_64.h`) and on arm64
- * (`asm-generic/unistd.h`). Null where the architecture never had the call. */
+/** Numbers of Linux system calls from the kernel's headers: on x86-64 (`asm/unistd_64.h`) and on arm64
+ * (`asm-generic/unistd.h`). Null if the architecture never had the call. */
 export const SYSTEM_CALLS = {
   read: [0, 63],
   write: [1, 64],
@@ -307,7 +307,7 @@ export function numberOf(name: CallName, architecture: Architecture = Deno.build
   return number;
 }
 
-/** Numbers of those calls that the architecture has. */
+/** Returns the numbers of the given calls that the architecture has. */
 export function numbersOf(names: readonly CallName[], architecture: Architecture = Deno.build.arch): readonly number[] {
   return names.flatMap((name) => SYSTEM_CALLS[name][COLUMNS[architecture]] ?? []);
 }

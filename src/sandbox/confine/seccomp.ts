@@ -57,17 +57,17 @@ function guarded({ checks, answer }: GuardedCall): Operation[] {
   return [...tests, verdict(VERDICT.allow)];
 }
 
-/** Installs the system call filter on all threads of the process at once (TSYNC). Call it when everything
- * has been loaded, which needs calls that are refused afterwards. Needs no_new_privs. Returns what could not be set. */
+/** Installs the system call filter on all threads of the process at once (TSYNC). It runs when everything has been
+ * loaded, which needs calls that are refused afterwards. Needs no_new_privs. Returns a description of a failure. */
 export function seccomp(libc: Libc, access: KernelAccess): string[] {
   return installFilter(libc, allowedCalls({ pid: Deno.pid, access }));
 }
 
-/** Calls that a child may still make: those that Deno 2.6 to 2.9, V8 and tokio were observed to make after their start
- * on x86-64 (strace -f), and a few that other kernels and libcs use instead. None of them reaches a file, a socket or a
- * process by name. A new Deno version needs a new trace. */
+/** Calls that a child may still make. Deno 2.6 to 2.9, V8 and tokio make them after their start on x86-64 (strace -f);
+ * other kernels and libcs use a few more. None of them reaches a file, a socket or a process by name. A new Deno
+ * version needs a new trace. */
 export const ALLOWED: readonly CallName[] = [
-  // Existing descriptors: the protocol's pipes and the event loop's own.
+  // Calls on existing descriptors: the protocol's pipes and the event loop's own.
   "read",
   "write",
   "readv",
@@ -77,7 +77,7 @@ export const ALLOWED: readonly CallName[] = [
   "fstat",
   "lseek",
   "recvfrom",
-  // Memory. mmap can map executable pages: code in them can only do what this list allows.
+  // Memory: mmap can map executable pages, but code in them can make only the calls in this list.
   "mmap",
   "munmap",
   "mprotect",
@@ -103,7 +103,7 @@ export const ALLOWED: readonly CallName[] = [
   "getpid",
   "exit",
   "exit_group",
-  // Waiting.
+  // Calls that wait for events.
   "epoll_wait",
   "epoll_pwait",
   "epoll_ctl",
@@ -133,15 +133,16 @@ export const ALLOWED: readonly CallName[] = [
   "uname",
 ];
 
-/** Allowed if every check holds. Only the low 32 bits of a number count, as in the kernel for arguments of type int. */
+/** A call that is allowed if every check holds. Only the low 32 bits of a number count, as in the kernel for arguments
+ * of type int. */
 interface GuardedCall {
   readonly name: CallName;
   readonly checks: readonly {
     readonly index: number;
     readonly oneOf?: readonly number[];
-    /** None of these bits is set. */
+    /** Bits of which none may be set. */
     readonly none?: number;
-    /** At least one of these bits is set. If there is neither of the three: the pointer is null. */
+    /** Bits of which at least one must be set. Without any of the three fields, the pointer must be null. */
     readonly some?: number;
   }[];
   /** The call is not executed and returns this error. */
@@ -152,33 +153,33 @@ const AF_UNIX = 1, AF_INET = 2, AF_INET6 = 10, SOL_SOCKET = 1, IPPROTO_TCP = 6, 
 /** SOCK_STREAM, optionally with SOCK_NONBLOCK and SOCK_CLOEXEC. */
 const STREAM = [0x1, 0x801, 0x80001, 0x80801];
 const MSG_FASTOPEN = 0x20000000;
-/** TCP_NODELAY, TCP_KEEPIDLE, TCP_KEEPINTVL, TCP_KEEPCNT; neither TCP_ULP nor fast open. */
+/** TCP_NODELAY, TCP_KEEPIDLE, TCP_KEEPINTVL and TCP_KEEPCNT, but neither TCP_ULP nor fast open. */
 const TCP_OPTIONS = [1, 4, 5, 6];
 const O_PATH = 0x200000, O_TMPFILE_BIT = 0x400000, AT_EMPTY_PATH = 0x1000;
 const SET_ID_AND_STICKY = 0o7000;
 const CLONE_THREAD = 0x10000;
 const EINVAL = 22;
 
-/** Whatever is granted; `pid` is the child's own. */
+/** Calls that are allowed with any grants; `pid` is the child's own. */
 const always = (pid: number): readonly GuardedCall[] => [
   { name: "clone", checks: [{ index: 0, some: CLONE_THREAD }] }, // threads, never processes
   { name: "tgkill", checks: [{ index: 0, oneOf: [pid] }] }, // this process: abort()
-  // FIONBIO, FIOCLEX, FIONCLEX: no terminal (TIOCSTI), no device.
+  // FIONBIO, FIOCLEX and FIONCLEX are allowed, but no terminal (TIOCSTI) and no device.
   { name: "ioctl", checks: [{ index: 1, oneOf: [0x5421, 0x5451, 0x5450] }] },
-  // prctl may set names of threads and of mappings, but not dumpable or the parent death signal.
+  // With prctl, threads and mappings may be named, but neither dumpable nor the parent death signal changed.
   { name: "prctl", checks: [{ index: 0, oneOf: [15, 16, 0x53564d41] }] },
-  { name: "prlimit64", checks: [{ index: 2 }] }, // no new value: reading
-  // GETFD, SETFD, GETFL, SETFL, DUPFD_CLOEXEC.
+  { name: "prlimit64", checks: [{ index: 2 }] }, // no new value, only reading
+  // GETFD, SETFD, GETFL, SETFL and DUPFD_CLOEXEC are allowed.
   { name: "fcntl", checks: [{ index: 1, oneOf: [1, 2, 3, 4, 1030] }] },
-  // tokio creates its signal pipe with it at the first deadline. A datagram pair could send to any unix socket that has
-  // a path.
+  // With it, tokio creates its signal pipe at the first deadline. A datagram pair could send to any unix socket that
+  // has a path.
   { name: "socketpair", checks: [{ index: 0, oneOf: [AF_UNIX] }, { index: 1, oneOf: STREAM }] },
   // The address must be null: sending to one would connect a TCP socket past Landlock (fast open).
   { name: "sendto", checks: [{ index: 3, none: MSG_FASTOPEN }, { index: 4 }] },
 ];
 
 const NET: readonly GuardedCall[] = [
-  // TCP only. Another stream protocol (MPTCP, SCTP) would bypass Landlock's ports.
+  // Only TCP is allowed. Another stream protocol (MPTCP, SCTP) would bypass Landlock's ports.
   {
     name: "socket",
     checks: [
@@ -196,23 +197,23 @@ const NET: readonly GuardedCall[] = [
 ];
 
 const PATHS: readonly GuardedCall[] = [
-  // Landlock checks the paths. No O_PATH, which Landlock does not see, and no files with set-id bits.
+  // Landlock checks the paths. O_PATH, which Landlock does not see, and files with set-id bits are refused.
   { name: "openat", checks: [{ index: 2, none: O_PATH | O_TMPFILE_BIT }, { index: 3, none: SET_ID_AND_STICKY }] },
-  // "Not a link" for everything, so that paths are used as they are and reveal nothing.
+  // The answer is "not a link" for every path, so that paths are used as they are and reveal nothing.
   { name: "readlink", checks: [], answer: EINVAL },
   { name: "readlinkat", checks: [], answer: EINVAL },
 ];
 
 const READ: readonly GuardedCall[] = [
   { name: "getdents64", checks: [] },
-  // Meant for open files. A path next to the flag is looked up too, which the filter cannot see: native code in a child
-  // with a read grant learns sizes and times of any file, but not its content.
+  // The call is meant for open files. A path next to the flag is looked up too, which the filter cannot see: native
+  // code in a child with a read grant learns sizes and times of any file, but not its content.
   { name: "newfstatat", checks: [{ index: 3, oneOf: [AT_EMPTY_PATH] }] },
   { name: "statx", checks: [{ index: 2, oneOf: [AT_EMPTY_PATH] }] },
 ];
 
-/** Calls that depend on their arguments, or on the grants. None of them allows bind, listen, UDP, unlink, rename, link
- * or chmod. */
+/** Returns calls that depend on their arguments or on the grants. None of them allows bind, listen, UDP, unlink,
+ * rename, link or chmod. */
 function accessCalls(pid: number, { read, write, ports }: KernelAccess): readonly GuardedCall[] {
   return [
     ...always(pid),

@@ -14,7 +14,7 @@ import { INIT } from "./init.ts";
 import { Plan } from "./plan.ts";
 import { type ProgramNetwork, refusedCalls } from "./refused_calls.ts";
 
-/** Words behind the token on stderr: why nothing ran, with a reason, and what the first process says. */
+/** The words after the token on stderr: why nothing ran, with a reason, and the report of the first process. */
 export const SAID = {
   failed: "failed",
   noNamespaces: "no-namespaces",
@@ -24,53 +24,53 @@ export const SAID = {
   left: "left",
 } as const;
 
-/** Part of the file system that differs from the folder around it. */
+/** A part of the file system that differs from the folder around it. */
 export interface Layer extends GrantedPath {
-  /** A link itself, not what it leads to. */
+  /** Whether it is a link itself, not its target. */
   readonly link: boolean;
   readonly writable: boolean;
 }
 
 /** Namespaces that the program is in. */
 export interface OwnNamespaces {
-  /** Name of the machine's own network, which the program must not be in; null if it uses that one. */
+  /** The name of the machine's own network, which the program must not be in; null if it uses that network. */
   readonly outside: string | null;
-  /** A process whose network it joins; null if no other program began one. */
+  /** A process whose network the program joins; null if no other program began one. */
   readonly other: number | null;
-  /** Ids of an ordinary user, who needs a namespace of users; null for root. */
+  /** The ids of an ordinary user, who needs a user namespace; null for root. */
   readonly user: { readonly uid: number; readonly gid: number } | null;
   /** Links of the machine that lead to the program's files. */
   readonly links: readonly (readonly [path: string, to: string])[];
-  /** Parts of the folders that the program may change: outer ones come first. Each stays where it is. */
+  /** Parts of the folders that the program may change, outer ones first. Each stays at its path. */
   readonly layers: readonly Layer[];
-  /** Files that the program sees as another one. */
+  /** Files that the program sees as another file. */
   readonly hidden: { readonly paths: readonly string[]; readonly as: string };
 }
 
-/** A confined program may use these paths and resources. */
+/** Paths and resources that a confined program may use. */
 export interface ExecPolicy {
-  /** The folder that it starts in, absolute and real. */
+  /** The folder in which it starts, absolute and real. */
   readonly cwd: string;
-  /** Whether there is input behind the plan. */
+  /** Whether input follows the plan. */
   readonly input: boolean;
-  /** Absolute and real. May be read and executed. */
+  /** Absolute, real paths that it may read and execute. */
   readonly read: readonly GrantedPath[];
   /** Folders whose entries can be listed by name, recursively, but not read. */
   readonly list: readonly string[];
-  /** May also be changed. */
+  /** Paths that it may also change. */
   readonly write: readonly GrantedPath[];
-  /** Nodes in /dev that may be read and written. */
+  /** Nodes in /dev that it may read and write. */
   readonly devices: readonly string[];
   readonly network: ProgramNetwork;
-  /** Null where the system gives none. */
+  /** The namespaces; null if the system provides none. */
   readonly namespaces: OwnNamespaces | null;
-  /** The ids that a program of root takes: those of the user whose files it changes. */
+  /** The ids for a program of root: the ids of the user whose files it changes. */
   readonly owner?: { readonly uid: number; readonly gid: number } | null;
   readonly limits: {
     readonly openFiles: number;
     readonly fileBytes: number;
     readonly cpuSeconds: number;
-    /** Counted per user and namespace, not per program; does not apply to root. */
+    /** The limit is counted per user and namespace, not per program; it does not apply to root. */
     readonly processes: number;
   };
 }
@@ -81,12 +81,12 @@ const PR_CAPBSET_DROP = 24, PR_SET_NO_NEW_PRIVS = 38, PR_CAP_AMBIENT = 47, CLEAR
 const LAST_CAPABILITY = 63;
 const CAPABILITY_VERSION_3 = 0x20080522;
 const SIGNAL_BYTES = 8, UNCATCHABLE = [9, 19], LAST_SIGNAL = 64;
-/** struct sigaction: the default, no flags, no mask. */
+/** A struct sigaction with the default handler, no flags and no mask. */
 const NOTHING = new Uint8Array(32);
 
 const fault = (what: string): string => `${SAID.failed} Cannot confine a program: ${what}`;
 
-/** The plan depends on these facts of the machine besides the policy. */
+/** Facts about the machine on which the plan depends, besides the policy. */
 interface ExecMachine {
   /** The version of Landlock that the kernel has. */
   readonly abi: number;
@@ -94,7 +94,8 @@ interface ExecMachine {
   hardLimit(resource: number): number;
 }
 
-/** The way from a new process to a confined one, in which the program then starts. Throws Error without Landlock. */
+/** Plans the way from a new process to a confined one, in which the program then starts. Throws Error without
+ * Landlock. */
 export function execPlan(policy: ExecPolicy, machine: ExecMachine): Plan {
   const { network, namespaces, input } = policy;
   const { abi } = machine;
@@ -118,22 +119,23 @@ function readNothing(plan: Plan): void {
   plan.close(nothing);
 }
 
-/** Reduces the process to its uid, or to that of the owner: a program of root can regain no capability, and set-id files
- * give no new privileges. Signals get their default handling. A lower limit stays, since only a privileged process can
+/** Reduces the process to its uid, or to the owner's: a program of root can regain no capability, and set-id files give
+ * no new privileges. Signals get their default handling. A lower limit stays, since only a privileged process can
  * raise one. */
 function dropPrivileges(
   plan: Plan,
   { limits, owner = null }: Pick<ExecPolicy, "limits" | "owner">,
   { hardLimit }: ExecMachine,
 ): void {
-  // Fails for a user without privileges, who has none to drop.
+  // This fails for a user without privileges, who has none to drop.
   for (let one = 0; one <= LAST_CAPABILITY; one++) plan.may("prctl", [PR_CAPBSET_DROP, one]);
   if (owner !== null) {
-    // Each fails where root itself has no right to it; the program then keeps the ids of root, without its privileges.
+    // Each step fails where root itself has no right to it; the program then keeps the ids of root, without its
+    // privileges.
     plan.may("setgroups", [0, 0]);
     plan.may("setresgid", [owner.gid, owner.gid, owner.gid]);
     plan.may("setresuid", [owner.uid, owner.uid, owner.uid]);
-    endWithParent(plan); // other ids clear it
+    endWithParent(plan); // other ids clear the setting
   }
   plan.may("prctl", [PR_CAP_AMBIENT, CLEAR_ALL]);
   plan.must(fault("no_new_privs"), "prctl", [PR_SET_NO_NEW_PRIVS, 1]);
@@ -150,7 +152,7 @@ function dropPrivileges(
     plan.must(fault(`limit of ${what}`), "prlimit64", [0, resource, [limit, limit], 0]);
   }
   plan.must(fault("capabilities"), "capset", [[CAPABILITY_VERSION_3], [0, 0, 0]]);
-  // Signals that this process ignores (SIGPIPE) would stay so in the program.
+  // Signals that this process ignores (SIGPIPE) would stay ignored in the program.
   for (let signal = 1; signal <= LAST_SIGNAL; signal++) {
     if (!UNCATCHABLE.includes(signal)) plan.may("rt_sigaction", [signal, NOTHING, 0, SIGNAL_BYTES]);
   }
@@ -179,14 +181,14 @@ const PR_SET_PDEATHSIG = 1, SIGKILL = 9;
 const O_WRONLY_CLOEXEC = 0o2000001;
 const AF_INET = 2, SOCK_DGRAM_CLOEXEC = 0o2000002;
 const SIOCSIFFLAGS = 0x8914, IFF_UP = 1, IFF_RUNNING = 0x40;
-/** struct ifreq: the name of an interface, and its flags behind it. */
+/** A struct ifreq: the name of an interface, followed by its flags. */
 const IFREQ_BYTES = 40, FLAGS_AT = 16;
 
 const noNamespaces = (what: string): string => `${SAID.noNamespaces} ${what}`;
 const USERS = noNamespaces("Cannot make a namespace of users"), NETWORK = noNamespaces("Cannot make a private network");
 
-/** Puts the program into namespaces of its own. The process that makes the one of processes stays between Vis and the
- * first process in it: each ends with the one before, and a namespace of users clears what arranges that. */
+/** Puts the program into its own namespaces. The process that makes the process namespace stays between Vis and its
+ * first process: each ends with the one before. A user namespace clears the signals that arrange that. */
 function enterNamespaces(plan: Plan, policy: ExecPolicy, own: OwnNamespaces): void {
   if (own.other !== null) joinNetwork(plan, own.other, own);
   else {
@@ -215,7 +217,7 @@ function enterUsers(plan: Plan, { uid, gid }: NonNullable<OwnNamespaces["user"]>
   }
 }
 
-/** An ordinary user has rights in a network by the namespace of users that it was made in. */
+/** An ordinary user has rights in a network through the user namespace in which it was made. */
 function joinNetwork(plan: Plan, other: number, { user }: OwnNamespaces): void {
   const cannot = noNamespaces("Cannot join the private network");
   const kinds = [...user === null ? [] : [["user", CLONE_NEWUSER] as const], ["net", CLONE_NEWNET] as const];
@@ -229,7 +231,7 @@ function joinNetwork(plan: Plan, other: number, { user }: OwnNamespaces): void {
   }
 }
 
-/** The other process may have ended, and its id may be that of one in the machine's network. */
+/** The other process may have ended, and a process in the machine's network may have its id. */
 function checkNetwork(plan: Plan, outside: string): void {
   const own = new TextEncoder().encode(outside);
   plan.may("readlinkat", [AT_FDCWD, "/proc/thread-self/ns/net", own, own.length]);
@@ -260,11 +262,11 @@ const HOW_BYTES = 24, ATTRIBUTE_BYTES = 32;
 const EEXIST = 17;
 /** The largest share of memory that an empty file system takes. */
 const EMPTY_OPTIONS = "mode=755,size=25%";
-/** Covered while the new tree is built on it; any folder that every machine has. */
+/** The new tree is built here and covers the folder meanwhile; every machine has it. */
 const BASE = "/usr";
 const PROCESSES = "/proc";
 const DEVICE_LINKS = [["fd", "/proc/self/fd"], ["stdin", "fd/0"], ["stdout", "fd/1"], ["stderr", "fd/2"]] as const;
-/** Programs share memory here by name. */
+/** The folder in which programs share memory by name. */
 const SHARED_MEMORY = "/dev/shm";
 
 const noMounts = (what: string): string => noNamespaces(`Cannot make a private file system: ${what}`);
@@ -277,7 +279,7 @@ interface Tree {
   readonly writable: boolean;
 }
 
-/** Gives the process a file system that has only what the program may use, and queues and shared memory of its own. */
+/** Gives the process a file system with only the program's files, and its own queues and shared memory. */
 function privateMounts(
   plan: Plan,
   policy: Paths & Pick<ExecPolicy, "cwd">,
@@ -309,13 +311,13 @@ function privateMounts(
   enter(plan, policy.cwd);
 }
 
-/** Opens what is at a path, which is a link only where that is wanted. */
+/** Opens a path, whose last part may be a link only with `link`. */
 function openGranted(plan: Plan, path: string, { link } = { link: false }): number {
   const cannot = `${SAID.failed} Cannot grant ${path} to the sandbox: it cannot be opened`;
   return plan.open(cannot, "openat2", [AT_FDCWD, path, howReal({ link }), HOW_BYTES]);
 }
 
-/** Returns the fewest folders and files that cover all paths that may be changed or read. Outer ones come first. */
+/** Returns the fewest folders and files that cover all paths that may be changed or read, outer ones first. */
 function outermostTrees({ read, list, write, devices }: Paths): readonly Tree[] {
   const trees = new Map<string, Tree>();
   const add = (tree: Tree): void => {
@@ -325,7 +327,7 @@ function outermostTrees({ read, list, write, devices }: Paths): readonly Tree[] 
   for (const one of read) add({ ...one, writable: false });
   for (const path of list) add({ path, folder: true, writable: false });
   for (const path of devices) add({ path, folder: false, writable: false });
-  // A folder that may be changed is needed in one that may only be read.
+  // A writable folder inside a read-only one needs its own tree.
   const isNeeded = ({ path, writable }: Tree): boolean => {
     for (let end = path.lastIndexOf("/"); end > 0; end = path.lastIndexOf("/", end - 1)) {
       const outer = trees.get(path.slice(0, end));
@@ -347,18 +349,18 @@ function copyOf(plan: Plan, path: string, { link } = { link: false }): number {
   return copy;
 }
 
-/** An empty file system in memory. */
+/** Mounts an empty file system in memory. */
 function mountEmpty(plan: Plan, at: string): void {
   plan.must(noMounts("an empty one"), "mount", ["tmpfs", at, "tmpfs", MS_NOSUID | MS_NODEV, EMPTY_OPTIONS]);
 }
 
-/** The processes of the program. */
+/** Mounts the processes of the program. */
 function mountProcesses(plan: Plan, at: string): void {
   const flags = MS_NOSUID | MS_NODEV | MS_NOEXEC;
   plan.must(noMounts("mount its processes"), "mount", ["proc", at, "proc", flags, "hidepid=ptraceable"]);
 }
 
-/** A folder or file that something can be placed on. */
+/** Creates a folder or file as a mount point. */
 function makePlace(plan: Plan, path: string, folder: boolean): void {
   const made = (at: string, call: "mkdirat" | "mknodat", mode: number): void =>
     plan.must(noMounts(`make ${at}`), call, [AT_FDCWD, at, mode, 0], { or: -EEXIST });
@@ -381,7 +383,7 @@ function place(
   plan.close(copy);
 }
 
-/** Places a file over another one. If that has gone, it may be elsewhere, so that nothing may run. */
+/** Covers a file with another one. If the file is gone, it may be elsewhere, so nothing may run. */
 function cover(plan: Plan, at: string, copy: number): void {
   setAttributes(plan, copy, { attributes: ATTR_NOSUID | ATTR_RDONLY, flags: 0 });
   plan.must(noMounts(`hide ${at}`), "move_mount", [copy, "", AT_FDCWD, at, FROM_DESCRIPTOR]);
@@ -393,7 +395,7 @@ function makeLink(plan: Plan, path: string, to: string): void {
   plan.must(noMounts(`link ${path}`), "symlinkat", [to, AT_FDCWD, path], { or: -EEXIST });
 }
 
-/** Makes the new tree the root of all files, keeps it as it is, and gives up everything else. */
+/** Makes the new tree the root of all files, unchangeable, and gives up all others. */
 function enter(plan: Plan, folder: string): void {
   const root = openGranted(plan, BASE);
   setAttributes(plan, root, { attributes: ATTR_RDONLY, flags: 0 });
@@ -416,12 +418,12 @@ function setAttributes(
 const bit = (at: number): bigint => 1n << BigInt(at);
 const EXECUTE = bit(0), WRITE_FILE = bit(1), READ_FILE = bit(2), READ_DIR = bit(3);
 const MAKE_CHAR = bit(6), MAKE_BLOCK = bit(11), TRUNCATE = bit(14), IOCTL_DEV = bit(15);
-/** Rights that a rule about a file may contain; the others are for folders. */
+/** Rights that a rule about a file may contain; other rights are for folders. */
 const OF_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV;
 const READ = EXECUTE | READ_FILE | READ_DIR;
 const DEVICE = READ_FILE | WRITE_FILE | TRUNCATE | IOCTL_DEV;
 
-/** The Landlock rules for a program on a kernel with this ABI. Everything the kernel knows is denied, except these. */
+/** Returns the Landlock rules for a program on a kernel with this ABI. All known rights are denied, except these. */
 export function execRules(
   abi: number,
   { read, list, write, devices, network, namespaces }: Pick<
@@ -451,9 +453,9 @@ export function execRules(
 const MFD_CLOEXEC = 1n, MFD_ALLOW_SEALING = 2n, MFD_EXEC = 16n;
 const F_ADD_SEALS = 1033n, F_GET_SEALS = 1034, EVERY_SEAL = 15n, SEAL_EXEC = 32;
 
-/** The program that carries out plans (init.c), in memory, and what plans depend on. */
+/** The program that carries out plans (init.c), in memory, and the facts on which plans depend. */
 export class ExecProgram implements ExecMachine {
-  /** Names a descriptor of this process that its children have until they become the program. */
+  /** The path of a descriptor that children of this process keep until they become the program. */
   readonly path: string;
   readonly abi: number;
   readonly #libc = new Libc();
@@ -466,7 +468,7 @@ export class ExecProgram implements ExecMachine {
     this.path = `/proc/self/fd/${descriptor}`;
   }
 
-  /** The one of this process. Where the system runs nothing from memory, it is a file without a name on the disk of
+  /** Returns the program of this process. If the system runs nothing from memory, it is an unnamed file on the disk of
    * `folder`. Throws Error if it cannot be made. */
   static of(folder: string): ExecProgram {
     return ExecProgram.#own ??= new ExecProgram(folder);
@@ -474,7 +476,7 @@ export class ExecProgram implements ExecMachine {
 
   readonly hardLimit = (resource: number): number => this.#libc.hardLimit(resource);
 
-  /** Null where the system does not let it run. */
+  /** Returns null if the system does not let it run. */
   #inMemory(code: Uint8Array<ArrayBuffer>): number | null {
     const name = new TextEncoder().encode("vis-exec\0");
     const made = (flags: bigint): number => this.#libc.call("memfd_create", [this.#libc.address(name), flags]);

@@ -1,31 +1,30 @@
 import { Pace } from "../../domain/kit/concurrency.ts";
 import { type CommonCall, numberOf } from "../confine/libc.ts";
 
-/** A number, or where a pointer leads: to a text, bytes, or further words. */
+/** A number, or the target of a pointer: a text, bytes, or further words. */
 export type Word = number | bigint | string | Uint8Array | readonly Word[];
 
-/** A system call, or a comparison of bytes at two places, which gives 0 if they differ. */
+/** A system call, or a comparison of bytes at two places, which returns 0 if they are equal. */
 export interface PlanStep {
   readonly call: CommonCall | "differ";
   readonly args: readonly Word[];
-  /** Results that let the plan go on. */
+  /** Results with which the plan continues. */
   readonly wanted: readonly [result: number, other: number];
-  /** Said with the errno if it fails; null if its result does not matter. */
+  /** Reported with the errno on failure; null if its result does not matter. */
   readonly fault: string | null;
 }
 
-/** The first descriptor that is not a standard one. */
+/** The first descriptor after the standard ones. */
 const FIRST = 3;
 const CLOSE_RANGE_LAST = 0xffff_ffff;
-/** struct plan and struct step of init.c. */
+/** The sizes of struct plan and struct step in init.c. */
 const PLAN_BYTES = 48, STEP_BYTES = 64, WORD_BYTES = 8;
 const DIFFER = -1;
-/** IMAGE_BYTES of init.c, which is more than the arguments and variables of a program may have. */
+/** IMAGE_BYTES of init.c, more than the arguments and variables of a program may have. */
 const MOST_BYTES = 8 << 20;
 const ENCODER = new TextEncoder();
 
-/** System calls that a process without a runtime makes (init.c) before it becomes the first process around a
- * program. */
+/** System calls that a process without a runtime (init.c) makes before it becomes the first process around a program. */
 export class Plan {
   readonly steps: PlanStep[] = [];
   readonly #open = new Set<number>();
@@ -34,7 +33,7 @@ export class Plan {
     this.must(fault, "close_range", [FIRST, CLOSE_RANGE_LAST, 0]);
   }
 
-  /** If it fails, nothing runs. */
+  /** Adds a call whose failure ends the plan before the program runs. */
   must(
     fault: string,
     call: PlanStep["call"],
@@ -48,7 +47,7 @@ export class Plan {
     this.steps.push({ call, args, wanted: [0, 0], fault: null });
   }
 
-  /** A call that opens a descriptor. Returns its number: the kernel gives the lowest that is free. */
+  /** Adds a call that opens a descriptor. Returns its number, since the kernel gives the lowest free one. */
   open(fault: string, call: PlanStep["call"], args: PlanStep["args"]): number {
     let descriptor = FIRST;
     while (this.#open.has(descriptor)) descriptor++;
@@ -62,7 +61,7 @@ export class Plan {
     this.may("close", [descriptor]);
   }
 
-  /** The bytes that init.c reads, behind their length; null if the plan is too long. */
+  /** Returns the bytes for init.c, after their length; null if the plan is too long. */
   async encode(
     { token, argv, env }: Readonly<Record<"argv" | "env", readonly string[]>> & { readonly token: string },
   ): Promise<Uint8Array<ArrayBuffer> | null> {
@@ -85,13 +84,13 @@ export class Plan {
   }
 }
 
-/** Bytes in which pointers are offsets; what they lead to stands at the end. */
+/** Bytes in which pointers are offsets to data at the end. */
 class Image {
   #bytes = new Uint8Array(64 << 10);
   #view = new DataView(this.#bytes.buffer);
   #end = 0;
   readonly #pointers: number[] = [];
-  /** Places of texts and bytes; the same bytes get one place. */
+  /** Places of texts and bytes; equal bytes share one place. */
   readonly #placed = new Map<string | Uint8Array, number>();
 
   constructor(length: number) {

@@ -1,7 +1,7 @@
 import { argument, BPF, denyWith, entryCheck, type Operation, VERDICT, verdict } from "../confine/install_filter.ts";
 import { type Architecture, type CallName, numbersOf } from "../confine/libc.ts";
 
-/** TCP to any address, a network that has only a loopback, or no sockets at all. */
+/** TCP to any address, a network with only a loopback, or no sockets at all. */
 export type ProgramNetwork = "tcp" | "private" | "none";
 
 const EPERM = 1, ENOSYS = 38;
@@ -58,7 +58,7 @@ const REFUSED: Readonly<Record<string, readonly CallName[]>> = {
     "clock_adjtime",
   ],
 };
-/** Memory and queues shared by number or name; refused where they are the machine's. */
+/** Calls for memory and queues shared by number or name; refused if they are the machine's. */
 const SHARED: readonly CallName[] = [
   "shmget",
   "shmat",
@@ -74,8 +74,7 @@ const SHARED: readonly CallName[] = [
   "mq_open",
   "mq_unlink",
 ];
-/** A namespace of processes confines signals, and so does Landlock from ABI 6 on. Elsewhere, all of them are
- * refused. */
+/** Signals are confined by a process namespace, and by Landlock from ABI 6 on. Without both, all of them are refused. */
 const SIGNALS: readonly CallName[] = [
   "kill",
   "tkill",
@@ -85,19 +84,19 @@ const SIGNALS: readonly CallName[] = [
   "pidfd_send_signal",
 ];
 const SIGNALS_ABI = 6;
-/** Reported as missing: their arguments are behind a pointer, and libraries have a fallback. */
+/** Calls reported as missing: their arguments are behind a pointer, and libraries have a fallback. */
 const ABSENT: readonly CallName[] = ["clone3", "openat2"];
 
 interface Check {
   readonly index: number;
-  /** True if the value is one of these, none of these, shares a bit with them, or shares none. */
+  /** Holds if the value is one of these, none of these, shares a bit with them, or shares none. */
   readonly test: "is" | "noneOf" | "bits" | "noBits";
   readonly values: readonly number[];
 }
 
 interface RefusedWhen {
   readonly name: CallName;
-  /** Refused if all checks in any one of these lists hold. */
+  /** The call is refused if all checks in any one of these lists hold. */
   readonly when: readonly (readonly Check[])[];
 }
 
@@ -106,25 +105,25 @@ const refused = (name: CallName, ...when: readonly (readonly Check[])[]): Refuse
 
 const F_SETLEASE = 1024, F_NOTIFY = 1026;
 const NEW_NAMESPACES = 0x7e020000, TIOCSTI = 0x5412, TIOCLINUX = 0x541c;
-/** O_CREAT, and the bit that distinguishes O_TMPFILE from O_DIRECTORY: only with one of these does a mode follow the
+/** O_CREAT, and the bit that distinguishes O_TMPFILE from O_DIRECTORY: only with one of these, a mode follows the
  * flags. */
 const CREATES = 0o100 | 0o20000000;
 const SET_ID = 0o6000;
 const O_WRONLY = 1, O_RDWR = 2, O_TRUNC = 0o1000;
-/** Landlock covers emptying a file from ABI 3 on. Below that, only those files may be emptied that it lets a program
- * open for writing. */
+/** Landlock covers emptying a file from ABI 3 on. Below, a program may empty only files that Landlock lets it open for
+ * writing. */
 const TRUNCATE_ABI = 3;
 const AF_UNIX = 1, AF_INET = 2, AF_INET6 = 10, AF_NETLINK = 16, IPPROTO_TCP = 6, NETLINK_ROUTE = 0;
 /** SOCK_STREAM, optionally with SOCK_NONBLOCK and SOCK_CLOEXEC. */
 const STREAM = [0x1, 0x801, 0x80001, 0x80801];
 const NOT_ITSELF = check(0, "noneOf", 0);
-/** PRIO_USER and IOPRIO_WHO_USER: everything that the user runs, even with 0 for oneself. */
+/** PRIO_USER and IOPRIO_WHO_USER select all processes of the user, even with 0 for oneself. */
 const PRIO_USER = 2, IOPRIO_WHO_USER = 3;
 
 const BY_ARGUMENT: readonly RefusedWhen[] = [
   refused("clone", [check(0, "bits", NEW_NAMESPACES)]),
   refused("ioctl", [check(1, "is", TIOCSTI, TIOCLINUX)]), // keystrokes into a terminal
-  refused("fcntl", [check(1, "is", F_SETLEASE, F_NOTIFY)]), // whoever opens the file later waits
+  refused("fcntl", [check(1, "is", F_SETLEASE, F_NOTIFY)]), // later openers of the file would wait
   refused("prlimit64", [NOT_ITSELF]),
   // A process may schedule itself and its group, but no other process.
   refused("setpriority", [check(1, "noneOf", 0)], [check(0, "is", PRIO_USER)]),
@@ -133,7 +132,7 @@ const BY_ARGUMENT: readonly RefusedWhen[] = [
   refused("sched_setscheduler", [NOT_ITSELF]),
   refused("sched_setaffinity", [NOT_ITSELF]),
   refused("sched_setattr", [NOT_ITSELF]),
-  // A file that runs with its owner's rights, for other users of this machine.
+  // Files that run with their owner's rights would affect other users of this machine.
   refused("chmod", [check(1, "bits", SET_ID)]),
   refused("fchmod", [check(1, "bits", SET_ID)]),
   refused("fchmodat", [check(2, "bits", SET_ID)]),
@@ -151,15 +150,16 @@ function opening({ emptying }: { readonly emptying: boolean }): readonly Refused
       [check(flags + 1, "bits", CREATES), check(flags + 2, "bits", SET_ID)],
       ...(emptying ? [] : [
         [empties, check(flags + 1, "noBits", O_WRONLY | O_RDWR)],
-        // Both bits: a descriptor for neither reading nor writing, of which Landlock asks nothing.
+        // Both bits together give a descriptor for neither reading nor writing, for which Landlock checks nothing.
         [empties, check(flags + 1, "bits", O_WRONLY), check(flags + 1, "bits", O_RDWR)],
       ]),
     );
   });
 }
 
-/** Unix sockets lead to services of this machine, except in a private network, whose programs see only files of their
- * own. In a private network, netlink only tells about that network: libraries list its addresses so. */
+/** Unix sockets lead to services of this machine, except in a private network, whose programs see only their own files.
+ * Netlink is allowed in a private network, because it only describes that network and libraries list addresses with
+ * it. */
 function socket(network: ProgramNetwork): RefusedWhen {
   switch (network) {
     case "none":
@@ -182,17 +182,17 @@ function socket(network: ProgramNetwork): RefusedWhen {
   }
 }
 
-/** The filter for programs. They need most calls, so it lists those that are refused. */
+/** Returns the filter for programs. They need most calls, so it lists the refused ones. */
 export function refusedCalls(
   { network, own, abi, architecture = Deno.build.arch }: {
     readonly network: ProgramNetwork;
-    /** Whether the program is in namespaces of its own. */
+    /** Whether the program is in its own namespaces. */
     readonly own: boolean;
     readonly abi: number;
     readonly architecture?: Architecture;
   },
 ): Operation[] {
-  // In namespaces, what may only be read is mounted read-only.
+  // In namespaces, read-only paths are mounted read-only.
   const emptying = own || abi >= TRUNCATE_ABI;
   const signals = own || abi >= SIGNALS_ABI;
   const whole: readonly CallName[] = [

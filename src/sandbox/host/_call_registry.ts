@@ -39,23 +39,23 @@ export class ByteGate {
     for (const go of waiting) go();
   }
 
-  /** Waits for room; null if there is room now. */
+  /** Waits for room; returns null if there is room now. */
   room(): Promise<void> | null {
     return this.#held < this.#limit ? null : new Promise((resolve) => this.#waiting.push(resolve));
   }
 }
 
-/** Calls of a block that its result records, and how many of them with their words and outcomes. */
+/** The number of a block's calls that its result records, and the number recorded with words and outcomes. */
 const MAX_RECORDED = 1000, MAX_TOLD = 100;
-/** Blocks whose background work may still make calls; more than a query ever has. */
+/** The limit for blocks whose background work may still make calls, which no query reaches. */
 const MAX_RUNS = 10_000;
 const MAX_REMEMBERED_IDS = 100_000;
-/** Arguments of all children together that the host has accepted and not yet answered. */
+/** The argument bytes of all children together that the host has accepted and not yet answered. */
 const ALL_CHILDREN = new ByteGate(512 << 20);
-/** Decoded arguments of one child, and of all children, may take this much of the main process's heap, estimated. */
+/** Limits for the main process's heap that decoded arguments of one child, and of all children, may take, estimated. */
 const CHILD_HEAP = 96 << 20, ALL_HEAP = new Semaphore(192 << 20);
 const BYTES_PER_VALUE = 100;
-/** Calls that take less never wait for others. */
+/** Smaller calls never wait for others. */
 const SMALL_HEAP = 64 << 10;
 
 interface Run {
@@ -71,7 +71,7 @@ interface Call {
 
 interface CallRegistryOptions {
   readonly functions: readonly string[];
-  /** Names of functions with their own deadlines. */
+  /** Functions with their own deadlines. */
   readonly untimed?: readonly string[];
   readonly onCall: SandboxOptions["onCall"];
   readonly send: (header: Header, payload: Bytes) => void;
@@ -87,7 +87,7 @@ export class CallRegistry {
   readonly #gate = new ByteGate(MAX_CALL_BYTES);
   readonly #heap = new Semaphore(CHILD_HEAP);
   readonly #untimed: ReadonlySet<string>;
-  /** This counts the open untimed calls, and keeps their start and the total time of earlier ones. */
+  /** The number of open untimed calls, their start, and the total time of earlier ones. */
   readonly #patience = { open: 0, since: 0, before: 0 };
   #bytes = 0;
   #closed = false;
@@ -98,12 +98,12 @@ export class CallRegistry {
     this.#untimed = new Set(options.untimed);
   }
 
-  /** Allows calls for this run from now on. */
+  /** From now on, allows calls for this run. */
   beginRun(id: string, block: number): void {
     this.#runs.set(id, { block, calls: [], ended: false });
   }
 
-  /** The answered calls of the run so far. */
+  /** Returns the answered calls of the run so far. */
   callsOf(id: string): readonly BlockCall[] {
     return this.#runs.get(id)?.calls.slice() ?? [];
   }
@@ -139,22 +139,23 @@ export class CallRegistry {
     void this.#serve({ id, run: known, name, payload, signal: abort.signal });
   }
 
-  /** Handles a `cancel` frame: the caller gave up. If the answer crossed it on the way, the frame is late but valid. */
+  /** Handles a `cancel` frame, by which the caller gave up. If the answer crossed it on the way, the frame is late but
+   * valid. */
   cancel({ header }: Frame): void {
     const id = new FrameFields(header, "cancel").id();
     if (!this.#used.has(id)) throw new ProtocolError("Cannot cancel a call that was not made");
     this.#calls.get(id)?.abort.abort();
   }
 
-  /** Aborts what the run started and lets it start nothing more. */
+  /** Aborts all work of the run and lets it start nothing more. */
   abortRun(id: string): void {
     const run = this.#runs.get(id);
     if (run) run.ended = true;
     for (const call of this.#calls.values()) if (call.run === id) call.abort.abort();
   }
 
-  /** Aborts everything. Call the returned function when the child reports that no more frames of the query can come: it
-   * drops everything except calls that are not answered yet. */
+  /** Aborts everything. The returned function is for the child's report that no more frames of the query can come: it
+   * forgets all calls except unanswered ones. */
   endQuery(): () => void {
     this.#abortAll();
     const runs = [...this.#runs.keys()], ids = [...this.#used];
@@ -198,7 +199,7 @@ export class CallRegistry {
     ALL_CHILDREN.remove(bytes);
   }
 
-  /** Runs the work when the heap has room for what the payload becomes. */
+  /** Runs the work when the heap has room for the decoded payload. */
   #admitted(payload: Bytes, signal: AbortSignal, work: () => Promise<Bytes>): Promise<Bytes> {
     const heap = heapOf(payload);
     if (heap <= SMALL_HEAP) return work();
@@ -222,8 +223,8 @@ export class CallRegistry {
     const told = (facts: typeof said): void => void (said = facts);
     try {
       answer = await this.#admitted(payload, signal, async () => {
-        // Waiting for room counts as the block's time: a call that holds room may wait for a child query whose calls
-        // need some, and must not do so without end.
+        // Waiting for room counts as the block's time. A call that holds room may wait for a sub-query whose calls need
+        // some, and must not do so without end.
         isAdmitted = true;
         if (untimed && this.#patience.open++ === 0) this.#patience.since = performance.now();
         const args = decode(payload, { maxSlots: MAX_CALL_VALUES });
@@ -238,7 +239,8 @@ export class CallRegistry {
     if (untimed && isAdmitted && --this.#patience.open === 0) {
       this.#patience.before += performance.now() - this.#patience.since;
     }
-    // Freed before the answer is written: a child that waits for the main process to read could not receive it.
+    // The room is freed before the answer is written: a child that waits for the main process to read could not receive
+    // it.
     this.#release(payload.length);
     if (run.calls.length < MAX_RECORDED) {
       const { exitCode, changes } = said;
@@ -266,7 +268,7 @@ function encodeResult(name: string, value: unknown): Bytes {
   }
 }
 
-/** The part of a failure that the model may see; never a stack. */
+/** Returns the part of a failure that the model may see, which never includes a stack. */
 function errorFacts(error: unknown): { name: string; message: string; hint?: string } {
   if (!(error instanceof Error)) return { name: "Error", message: String(error) };
   const { name, message } = error;

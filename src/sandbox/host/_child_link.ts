@@ -28,7 +28,7 @@ const NOTHING: Bytes = new Uint8Array(0);
 
 interface ChildLinkOptions {
   readonly process: Deno.ChildProcess;
-  /** May throw: the child is then killed for what it sent. */
+  /** Receives each frame; may throw, and the child is then killed for its message. */
   readonly onFrame: (frame: Frame) => void;
   /** Called before each chunk is read, so that the main process can stop reading while too much is undelivered. */
   readonly mayRead: () => Promise<void> | null;
@@ -36,7 +36,7 @@ interface ChildLinkOptions {
   readonly onEnd: (exit: ChildExit) => void;
 }
 
-/** One child process and the frames to and from it. What it sends is not trusted. */
+/** A child process and the frames to and from it. Its frames are not trusted. */
 export class ChildLink {
   readonly #process: Deno.ChildProcess;
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
@@ -65,14 +65,14 @@ export class ChildLink {
     return this.#ended;
   }
 
-  /** Never rejects: whoever waits for an answer learns about the end through `onEnd`. Throws RangeError if a limit of
-   * frames is exceeded. */
+  /** Sends a frame. Never rejects: a caller that waits for an answer learns about the end through `onEnd`. Throws
+   * RangeError if a limit of frames is exceeded. */
   send(header: Header, payload: Bytes = NOTHING): void {
     this.sendLater(header, payload);
     if (!this.#writing) void this.#write();
   }
 
-  /** Sends it with the next frame: alone, it is not worth waking the child. */
+  /** Sends a frame with the next one, since alone it is not worth waking the child. */
   sendLater(header: Header, payload: Bytes = NOTHING): void {
     const head = frameHead({ header, payloadBytes: payload.length });
     this.#waiting.push(head);
@@ -81,7 +81,7 @@ export class ChildLink {
 
   async #write(): Promise<void> {
     this.#writing = true;
-    await null; // everything sent in the same turn becomes one write
+    await null; // all frames of the same turn become one write
     try {
       while (this.#waiting.length > 0) {
         const parts = this.#waiting;
@@ -92,7 +92,7 @@ export class ChildLink {
     this.#writing = false;
   }
 
-  /** SIGKILL, which no loop can delay. The first reason counts. */
+  /** Sends SIGKILL, which no loop can delay. The first reason counts. */
   kill(why: string): void {
     this.#killedFor ??= why;
     try {
@@ -156,10 +156,9 @@ function joinSmall(parts: readonly Bytes[]): readonly Bytes[] {
   return joined;
 }
 
-/** A request takes at most this long; a rendering may take this long beyond its own limit. Large values take
- * seconds on a busy machine. */
+/** The limit of a request, and of a rendering beyond its own limit. Large values take seconds on a busy machine. */
 export const REQUEST_MS = 15_000;
-/** Limit of one answer over all its frames: no valid answer exceeds a child's memory. */
+/** The limit of one answer over all its frames: no valid answer exceeds a child's memory. */
 const MAX_ANSWER_BYTES = 2 ** 30;
 
 interface Request {
@@ -204,7 +203,7 @@ export class Requests {
     return await this.within(answer, ms);
   }
 
-  /** Sends a message without an answer with the next frame. Throws SandboxEnded if the child has ended. */
+  /** Sends a message that needs no answer with the next frame. Throws SandboxEnded if the child has ended. */
   tell(header: Header, payload?: Bytes): void {
     if (this.#gone) throw this.#gone;
     this.#link.sendLater({ ...header, id: null }, payload);
@@ -248,7 +247,7 @@ interface HeartbeatOptions {
   /** Whether no request to the child is open: a block may keep it busy until its deadline. */
   readonly isIdle: () => boolean;
   readonly onDead: () => void;
-  /** Tests set other times. */
+  /** The interval in milliseconds; tests change it. */
   readonly everyMs?: number;
   readonly deadAfterMs?: number;
 }
@@ -306,7 +305,7 @@ export class Heartbeat {
 
 /** Signals with which V8 and the allocator end a process that is out of memory. */
 const MEMORY_SIGNALS: ReadonlySet<string> = new Set(["SIGTRAP", "SIGABRT", "SIGSEGV", "SIGILL", "SIGBUS"]);
-/** The last one: a thread for the next deadline, whose stack no longer fits into the limit. */
+/** The last text means that a thread for the next deadline has a stack that no longer fits into the limit. */
 const MEMORY_TEXT =
   /out of memory|memory allocation of|Failed to reserve virtual memory|Cannot allocate memory|unable to create worker threads/i;
 /** A shell in between reports 128 plus the signal's number. */
@@ -322,7 +321,7 @@ const PANIC_TEXT = /has panicked|panicked at/;
 
 interface ChildExitFacts {
   readonly status: Deno.CommandStatus;
-  /** Clean text. */
+  /** The cleaned text of stderr. */
   readonly stderr: string;
   /** Why Vis killed it; null if it did not. */
   readonly killedFor: string | null;
@@ -335,8 +334,8 @@ export class ChildExit {
     this.#facts = facts;
   }
 
-  /** Whether it ran out of memory. V8 aborts with a trap, the allocator with SIGABRT, and usually one of them reports
-   * it on stderr. Near the limit there may be no memory left for the report, so such a signal without the text of a
+  /** Whether it ran out of memory. V8 aborts with a trap and the allocator with SIGABRT, and one of them usually
+   * reports it on stderr. Near the limit there may be no memory for the report, so such a signal without the text of a
    * panic counts too. */
   get outOfMemory(): boolean {
     const { stderr, killedFor } = this.#facts;
@@ -352,7 +351,7 @@ export class ChildExit {
     return signal ?? SIGNALS_OF_CODES[code] ?? null;
   }
 
-  /** Fit for the model. */
+  /** The reason, in words for the model. */
   get why(): string {
     const { status: { code }, killedFor, stderr } = this.#facts;
     if (killedFor !== null) return killedFor;
@@ -367,7 +366,7 @@ const NAMES = { items: 100_000, length: 1000 } as const;
 const MAX_TEXT = 1 << 20, MAX_VALUE_BYTES = 1 << 20;
 const OUTCOMES = ["value", "none", "error", "refused", "timeout", "cancelled"] as const;
 
-/** The main process itself observed these facts about the run. */
+/** Facts about the run that the main process itself observed. */
 export interface Observed {
   readonly stdout: string;
   readonly stderr: string;
@@ -417,7 +416,7 @@ export function readRunReport({ payloads, header }: AnswerFrames, observed: Obse
   };
 }
 
-/** Puts the note on one line, because a list of notes shows each line as one. */
+/** Puts the note on one line, because lists show each note as a line. */
 function cleanNote(text: string): string {
   return cleanText(text).replace(/\s*[\n\u2028\u2029]\s*/g, " ");
 }
@@ -443,7 +442,7 @@ function checkedName(name: string): string {
   return name;
 }
 
-/** The source stays unchanged, since it is evaluated again; everything that is shown is cleaned. */
+/** The source stays unchanged, since it is evaluated again; all shown fields are cleaned. */
 function checkedImage(image: VariableImage): VariableImage {
   const { summary } = image;
   return {
@@ -475,7 +474,7 @@ function blockError(value: unknown): BlockError {
 
 const MAX_REPORTS = 100_000, MAX_ANSWER_TEXT = 4000;
 
-/** The body of an answer to anything but a run. Throws the error that the child reports, or ProtocolError. */
+/** Returns the body of an answer to anything but a run. Throws the child's error, or ProtocolError. */
 function body({ payloads }: AnswerFrames): unknown {
   const [only, ...more] = payloads;
   if (!only || more.length > 0) throw new ProtocolError("Cannot read an answer in several parts");
@@ -486,7 +485,7 @@ function body({ payloads }: AnswerFrames): unknown {
   throw error.flag("tooLarge") ? new RangeError(message) : new Error(message);
 }
 
-/** The requested value; undefined for a request without one. */
+/** Returns the requested value; undefined for a request without one. */
 export function readValue(answer: AnswerFrames): unknown {
   const value = body(answer);
   if (value === null) return undefined;
@@ -504,7 +503,7 @@ export function readRestoreReports(answer: AnswerFrames): VariableRestoreReport[
   });
 }
 
-/** The text is an answer and stays unchanged, including the line endings of files: a channel cleans what it shows. */
+/** The text is an answer and stays unchanged, including the line endings of files; channels clean it for display. */
 export function readRenderReport(answer: AnswerFrames): RenderReport {
   const fields = new FrameFields(body(answer), "rendering");
   if (!fields.flag("ok")) return { ok: false, reason: cleanText(fields.text("reason", MAX_ANSWER_TEXT)) };
@@ -522,7 +521,7 @@ interface AnswerFrames {
   readonly header: Header;
 }
 
-/** The walls that a child reports. Throws ProtocolError. */
+/** Returns the walls that a child reports. Throws ProtocolError. */
 export function readReady(header: Header): Walls {
   const fields = new FrameFields(header, "ready");
   fields.oneOf("version", [PROTOCOL_VERSION]);
@@ -541,7 +540,7 @@ export function readReady(header: Header): Walls {
 // deno-lint-ignore no-control-regex
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
 
-/** Text from a child with terminal control characters shown as escapes, so that none is dropped. */
+/** Returns text from a child with terminal control characters shown as escapes, so that none is lost. */
 export function cleanText(text: string): string {
   return text.replace(CONTROL, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
@@ -549,7 +548,7 @@ export function cleanText(text: string): string {
 /** The preparation of a block refuses longer ones. */
 const MAX_CHARS = 256 << 10;
 const NAME = String.raw`[\p{ID_Start}$_][\p{ID_Continue}$\u200c\u200d]*`;
-/** Comments, texts, marks of structure, and the keywords that declare. */
+/** Matches comments, texts, structure, and the keywords of declarations. */
 const TOKEN = new RegExp(
   String.raw`//[^\n]*|/\*[^]*?(?:\*/|$)|"(?:[^"\\\n]|\\[^])*"?|'(?:[^'\\\n]|\\[^])*'?|` +
     "`(?:[^`\\\\]|\\\\[^])*`?|" +
@@ -559,8 +558,8 @@ const TOKEN = new RegExp(
 const NEXT_NAME = new RegExp(String.raw`\s*(${NAME})`, "uy");
 const NAME_IN_PATTERN = new RegExp(String.raw`(?<=[{[,:]\s*|\.\.\.)${NAME}(?=\s*[,}\]=])`, "gu");
 
-/** Names that a block declares at its top level, for a block whose child died before it could report them. They are
- * found by their keywords: parsing could take the main process too long. Patterns may give a name too many. */
+/** Returns names that a block declares at its top level, for a block whose child died before reporting them. They are
+ * found by their keywords, since parsing could take the main process too long. Patterns may add a name too many. */
 export function declaredNames(code: string): string[] {
   const names = new Set<string>();
   if (code.length > MAX_CHARS) return [];

@@ -67,18 +67,18 @@ import {
   Requests,
 } from "./_child_link.ts";
 
-/** Only for tests and the probe of `vis doctor`, which show what each wall blocks alone. */
+/** Options for tests and for the probe of `vis doctor`, which show the effect of each wall alone. */
 export interface SandboxTestOptions {
   readonly walls?: Partial<WallSwitches>;
   /** The child's working folder is created here; by default in the temporary folder. */
   readonly folderRoot?: string;
-  /** A program to run instead of the child, for example one that lies. */
+  /** A program to run instead of the child, for example one that sends false frames. */
   readonly program?: ChildProgram;
-  /** A child may take this long to start; emulated machines need more. */
+  /** The time limit for the child's start; emulated machines need more. */
   readonly startMs?: number;
 }
 
-/** Starting a child keeps a processor busy: starting more at once than there are cores only delays all of them. */
+/** Starting a child keeps a processor busy, so starting more than one per core would only delay all of them. */
 const slots = new Semaphore(navigator.hardwareConcurrency, () => new SandboxEnded("the caller gave it up"));
 
 /** Starts one confined child and waits until its walls are in place. The caller owns it and must `close` it. Rejects
@@ -131,20 +131,20 @@ function started(program: ChildProgram, root: string | undefined): Started {
   try {
     return { process: startChild(program, folder.path), folder };
   } catch (error) {
-    folder.remove(); // a missing program throws immediately, while the folder has no owner yet
+    folder.remove(); // a missing program throws here, while the folder has no owner yet
     throw error;
   }
 }
 
 type GrantOptions = Pick<SandboxOptions, "grants" | "globals" | "workspace" | "environment">;
 
-/** These show other processes and the machine itself. */
+/** Folders that show other processes and the machine itself. */
 const MACHINE = ["/proc", "/sys", "/dev"];
 const KINDS = new Set(Object.values<string>(REALM_GLOBALS));
 const VARIABLE = /^[A-Za-z_]\w*$/;
 
-/** Grants in the form that every wall takes: addresses parsed, paths absolute and real. Throws for a grant that is not
- * possible exactly as requested; it is never widened. */
+/** Resolves grants to the form that every wall takes: addresses parsed, paths absolute and real. Throws for a grant
+ * that is not possible exactly as requested; it is never widened. */
 function resolveGrants({ grants, globals = [], workspace = "", environment = {} }: GrantOptions): ChildAccess {
   for (const [kind, names] of Object.entries(grants)) {
     if (!KINDS.has(kind) && names.length > 0) {
@@ -201,15 +201,15 @@ const QUIET_BYTES = 16 << 10;
 interface ConfinedSandboxOptions {
   readonly sandbox: SandboxOptions;
   readonly setup: Setup;
-  /** A child that waits for its setup. */
+  /** A child process that waits for its setup. */
   readonly process: Deno.ChildProcess;
-  /** The folder is empty; this object owns both from now on. */
+  /** Its empty folder; this object owns both from now on. */
   readonly folder: WorkFolder;
-  /** The child may take this long to start. */
+  /** The time limit for the child's start. */
   readonly startMs?: number;
 }
 
-/** One child and all requests of the main process to it. */
+/** A child and all requests of the main process to it. */
 class ConfinedSandbox implements Sandbox {
   readonly #options: SandboxOptions;
   readonly #setup: Setup;
@@ -223,7 +223,7 @@ class ConfinedSandbox implements Sandbox {
   #heartbeat: Heartbeat | null = null;
   #walls: Walls | null = null;
   #active: ActiveRun | null = null;
-  /** Whether the last block left nothing running; only the child knows. */
+  /** Whether the last block left nothing running, according to the child. */
   #rests = true;
   #exit: ChildExit | null = null;
 
@@ -254,14 +254,14 @@ class ConfinedSandbox implements Sandbox {
   }
 
   get walls(): Walls {
-    return this.#walls!; // set before anyone else has this object
+    return this.#walls!; // it is set before anyone else has this object
   }
 
   get ended(): boolean {
     return this.#exit !== null;
   }
 
-  /** Call once, before anything else. If the child does not start, it cleans up and rejects with SandboxEnded. */
+  /** Starts the child; called once, first. If the child does not start, it cleans up and rejects with SandboxEnded. */
   async start(): Promise<void> {
     const late = `it was not ready within ${this.#startMs / 1000} s`;
     const timer = setTimeout(() => this.#link.kill(late), this.#startMs);
@@ -314,7 +314,7 @@ class ConfinedSandbox implements Sandbox {
       this.#rests = answered.header["rests"] === true;
       return this.#read(() => readRunReport(answered, active.observed));
     } catch {
-      // It has ended, or was killed for what it sent. Wait for the end, so that later callers see it.
+      // The child has ended, or was killed for its messages. Waiting for the end lets later callers see it.
       return active.failed(await this.#link.ended, declaredNames(block.code));
     } finally {
       active.end();
@@ -395,7 +395,7 @@ class ConfinedSandbox implements Sandbox {
     return this.#active;
   }
 
-  /** Reads what the child sent; the child is killed if that is unreadable. */
+  /** Reads a message of the child; the child is killed if it is unreadable. */
   #read<T>(read: () => T): T {
     try {
       return read();
@@ -446,7 +446,7 @@ class ConfinedSandbox implements Sandbox {
   #onReady(header: Header): void {
     if (this.#walls) throw new ProtocolError("Cannot become ready twice");
     this.#walls = readReady(header);
-    // If the start was abandoned, a child behind a killed launcher still comes up, and ends when its input ends.
+    // If the start was abandoned, a child behind a killed launcher still starts, and ends when its input ends.
     if (!this.#options.signal?.aborted) this.#ready.resolve();
   }
 
@@ -466,7 +466,7 @@ function refusedRun(message: string): RunReport {
   return bareReport(failedBlock("refused", { name: "Error", message }));
 }
 
-/** Loads modules into a child, in order. Rejects with SandboxEnded if one of them ended it; any other that fails is
+/** Loads modules into a child, in order. Rejects with SandboxEnded if one of them ended it; any other failed module is
  * reported and skipped. */
 async function loadModules(
   { modules = {}, onModuleFailed }: Pick<SandboxOptions, "modules" | "onModuleFailed">,
@@ -484,8 +484,8 @@ async function loadModules(
   }
 }
 
-/** For a child that a busy machine has delayed, and frames that are not read yet; for a large result on its way;
- * between two checks of the time. */
+/** Waits: for a child that a busy machine has delayed, with frames that are not read yet; for a large result on its
+ * way; between two checks of the time. */
 const DELAYED_MS = 300, ON_ITS_WAY_MS = 5000, LOOK_AGAIN_MS = 50;
 
 interface ActiveRunOptions {
@@ -494,16 +494,15 @@ interface ActiveRunOptions {
   readonly graceMs: number;
   readonly output: BlockOutput;
   readonly calls: CallRegistry;
-  /** Tells the child that the block's time is up, which it does not see while it waits for an answer. */
+  /** Tells the child that the block's time is up, which it does not notice while it waits for an answer. */
   readonly due: () => void;
   /** Tells the child to end the block. */
   readonly cancel: () => void;
   readonly kill: (why: string) => void;
 }
 
-/** One running block, as seen from the main process: its deadline, its cancellation, and how it ended if it failed. The
- * worker ends its blocks itself; one that has not ended `graceMs` after its deadline cannot be stopped, and the child
- * is killed. */
+/** A running block as the main process sees it: its deadline, its cancellation, and its failure. The worker ends its
+ * blocks itself. A block that has not ended `graceMs` after its deadline cannot be stopped, so the child is killed. */
 export class ActiveRun {
   readonly #options: ActiveRunOptions;
   readonly #begun = performance.now();
@@ -512,9 +511,10 @@ export class ActiveRun {
   readonly #untimedBefore: number;
   #cancelled = false;
   #settled = false;
-  /** The child waits since this time only for calls with their own deadlines; earlier waits took `before` in total. */
+  /** Since this time, the child has waited only for calls with their own deadlines; `before` is the total of earlier
+   * waits. */
   #waiting: { readonly since: number | null; readonly before: number } = { since: null, before: 0 };
-  /** Killed because of its deadline. */
+  /** Whether the child was killed because of the deadline. */
   #overdue = false;
 
   constructor(options: ActiveRunOptions) {
@@ -544,13 +544,12 @@ export class ActiveRun {
     return id === this.#options.id;
   }
 
-  /** The child reports for how long it has waited only for calls with their own deadlines, and whether it still
-   * does. */
+  /** The child reports how long it has waited only for calls with their own deadlines, and whether it still does. */
   waited(ms: number, { goesOn }: { readonly goesOn: boolean }): void {
     this.#waiting = { since: goesOn ? performance.now() : null, before: ms };
   }
 
-  /** The child reports that the run's foreign code has ended. Only its report is left, which may take longer. */
+  /** The run's foreign code has ended, as the child reports. Only its result is left, which may take longer. */
   settled(): void {
     this.#settled = true;
   }
@@ -570,14 +569,15 @@ export class ActiveRun {
     this.#after(ON_ITS_WAY_MS, () => this.#kill());
   }
 
-  /** Only the end of the child can stop the block. */
+  /** Kills the child, which is the only way left to stop the block. */
   #kill(): void {
     const { block, kill } = this.#options;
     this.#overdue = !this.#cancelled;
     kill(`${this.#overdue ? timedOut(block.deadlineMs) : "the block was cancelled"} and could not be stopped`);
   }
 
-  /** The child ended during the block, or sent something unreadable. `names`: what the block was going to define. */
+  /** Returns the result for a child that ended during the block, or sent something unreadable. `names` are the names
+   * that the block was going to define. */
   failed(exit: Pick<ChildExit, "why" | "outOfMemory">, names: readonly string[]): RunReport {
     const lost = "; the sandbox was killed, and what this block had changed is lost";
     const observed = { ...this.observed, lost: names };
@@ -596,7 +596,7 @@ export class ActiveRun {
     return bareReport(result);
   }
 
-  /** Always called, however the run ended. */
+  /** Called in every case, however the run ended. */
   end(): void {
     for (const timer of this.#timers) clearTimeout(timer);
     this.#options.block.signal?.removeEventListener("abort", this.#onAbort);
@@ -611,7 +611,7 @@ export class ActiveRun {
   }
 
   /** Calls `f` when the run has taken `ms`, without the time during which it only waited for calls with their own
-   * deadlines. The child says how long, and is believed for as long as such a call was open. */
+   * deadlines. The child reports that time, and is believed only while such a call was open. */
   #afterOwnTime(ms: number, f: () => void): void {
     const untimed = Math.min(this.#waitedMs, this.#options.calls.untimedMs - this.#untimedBefore);
     const left = ms - (performance.now() - this.#begun - untimed);
@@ -628,7 +628,7 @@ export class ActiveRun {
   }
 }
 
-/** Frames at the end of a block may arrive at once. */
+/** The number of frames at the end of a block that may arrive at once. */
 const BURST = 40;
 const SMALLEST_FULL_FRAME = 16 << 10;
 

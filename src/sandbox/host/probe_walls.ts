@@ -11,9 +11,9 @@ export interface WallProbe {
 
 interface Probe {
   readonly wall: WallName;
-  /** These walls are in place during the test. */
+  /** The walls in place during the test. */
   readonly walls: NonNullable<Parameters<typeof openSandbox>[1]>["walls"];
-  /** Evaluates to a list of the attempts that succeeded. */
+  /** Code that evaluates to a list of the attempts that succeeded. */
   readonly code: (secret: string, options: { readonly carried: boolean; readonly targets: ProbeTargets }) => string;
   readonly text: (sandbox: Sandbox) => string;
   readonly fix: string;
@@ -21,13 +21,13 @@ interface Probe {
 
 const OFF = { realm: false, permissions: false, limits: false, landlock: false, seccomp: false };
 
-/** Each attempt is a name and an expression that throws or is false if the wall blocks it. */
+/** Builds the code of attempts: each is a name and an expression that throws or is false if the wall blocks it. */
 const attempts = (list: Readonly<Record<string, string>>): string =>
   `const through = [];\n${
     Object.entries(list).map(([name, code]) => `try { if (${code}) through.push("${name}") } catch {}`).join("\n")
   }\nthrough`;
 
-/** An attempt on something that does not exist would count as blocked. */
+/** Existing targets of the attempts: an attempt on a missing one would count as blocked. */
 interface ProbeTargets {
   readonly file: string;
   readonly folder: string;
@@ -48,7 +48,7 @@ export function probeTargets(os: typeof Deno.build.os, exists: (path: string) =>
   return { file: first("/etc/passwd"), folder: "/tmp", program: first("/bin/true", "/usr/bin/true") };
 }
 
-/** A launcher may run the child where the secret does not exist: a file that every system has replaces it there. */
+/** A launcher may run the child where the secret does not exist; a file that every system has replaces it there. */
 const FILES = (secret: string, { file, folder }: ProbeTargets): Readonly<Record<string, string>> => ({
   "read a file": `Deno.readTextFileSync(${JSON.stringify(secret)})`,
   "read a file of the system": `Deno.readTextFileSync(${JSON.stringify(file)})`,
@@ -86,7 +86,7 @@ const PROBES: readonly Probe[] = [
   {
     wall: "process",
     walls: { ...OFF, limits: true },
-    // A launcher sets its own variables and folder: only ours must not get through.
+    // A launcher sets its own variables and folder, so only ours must not get through.
     code: (_secret, { carried }) =>
       attempts({
         "see the environment": `Object.keys(Deno.env.toObject()).some((key) => ${
@@ -121,11 +121,11 @@ interface ProbeOptions {
   readonly launcher?: readonly string[];
   /** Ends the children; the probe then rejects with its reason, after everything is cleaned up. */
   readonly signal?: AbortSignal | undefined;
-  /** The probe tries these targets instead of the ones of this system. */
+  /** The targets to try instead of this system's. */
   readonly targets?: ProbeTargets;
-  /** The secret is written here; by default in the temporary folder. */
+  /** The folder for the secret; by default the temporary folder. */
   readonly folderRoot?: string;
-  /** Each child may take this long to start, if not as long as others. */
+  /** The time limit for the start of each child; by default the usual one. */
   readonly startMs?: number;
 }
 
@@ -141,7 +141,7 @@ export async function probeWalls(options: ProbeOptions = {}): Promise<readonly W
   try {
     const secret = `${folder}/secret`;
     await Deno.writeTextFile(secret, "secret");
-    // Wait for all of them, since each has a child and a folder to remove.
+    // All of them are awaited, since each has a child and a folder to remove.
     const tried = await Promise.allSettled(PROBES.map((probe) => tryWall(probe, secret, options)));
     signal?.throwIfAborted();
     return tried.map((one) => {
@@ -190,17 +190,18 @@ async function tryWall(
   }
 }
 
-/** A launcher may have its own files, which cannot be seen from here. */
+/** A launcher may have its own files, which are not visible here. */
 function known(launcher: readonly string[]): ProbeTargets {
   return probeTargets(Deno.build.os, launcher.length > 0 ? () => true : existsSync);
 }
 
-/** "" if all of them exist. */
+/** Returns the first missing target; "" if all of them exist. */
 function missingTarget({ file, folder, program }: ProbeTargets): string {
   return [file, folder, program].find((path) => !existsSync(path)) ?? "";
 }
 
-/** The successful attempts, as text; "" if there were none. A child that died in the attempt let nothing through. */
+/** Returns the successful attempts as text; "" if there were none. A child that died in the attempt let nothing
+ * through. */
 function throughOf({ result }: RunReport): string {
   if (result.outcome === "killed" || result.outcome === "memory") return "";
   if (result.outcome !== "value") return result.error?.message ?? result.outcome;

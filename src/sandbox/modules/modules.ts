@@ -20,11 +20,11 @@ export function moduleReader(): (source: string, path: string) => ModuleSource {
   };
 }
 
-/** Limit per module. */
+/** The limit for the characters of a module. */
 const MAX_MODULE_CHARS = 1 << 20;
 
-/** Turns a self-contained module into a script for `SandboxOptions.modules`. The returned function throws Error with
- * the reason if that is impossible. */
+/** Returns a function that turns a self-contained module into a script for `SandboxOptions.modules`. The function
+ * throws Error with the reason if that is impossible. */
 export function realmModuleReader(): (source: string, path: string) => string {
   const stripTypes = typeStripper();
   return (source, path) => {
@@ -35,7 +35,8 @@ export function realmModuleReader(): (source: string, path: string) => string {
   };
 }
 
-/** Turns the source of a module into plain JavaScript: an executable does not strip types when it imports one. */
+/** Returns a function that turns the source of a module into plain JavaScript, because an executable does not strip
+ * types when it imports one. */
 function typeStripper(): (source: string, path: string) => string {
   const sucrase = sucraseLoader({ text: sucraseText() });
   return (source, path) => {
@@ -48,23 +49,23 @@ function typeStripper(): (source: string, path: string) => string {
   };
 }
 
-/** Sucrase names the file before its message and the place after it. */
+/** Sucrase names the file before its message and the position after it. */
 function atLine(error: unknown, path: string): unknown {
   // deno-lint-ignore vis/no-message-parsing -- there is no other text of the fault
   const [, what, line] = /^Error transforming .*?: (.*?)\s*\((\d+):\d+\)$/s.exec(messageOf(error)) ?? [];
   return what === undefined ? error : new SyntaxError(`${what} (${path}:${line})`);
 }
 
-/** Beside this file in an executable; otherwise the built file, relative to this folder or to a bundle of the
- * program. */
+/** The script is next to this file in an executable. Otherwise it is the built file, relative to this folder or to a
+ * bundle of the program. */
 const SUCRASE = ["./sucrase.js", "../../../build/sandbox/sucrase.js", "../sandbox/sucrase.js"];
 
-/** The built script that strips types. */
+/** Returns the built script that strips types. */
 export function sucraseText(): string {
   for (const path of SUCRASE) {
     try {
       return Deno.readTextFileSync(new URL(path, import.meta.url));
-    } catch { /* not there: the next */ }
+    } catch { /* it is not there, so the next place is tried */ }
   }
   throw new Error("Cannot strip types: sucrase.js is missing");
 }
@@ -94,7 +95,8 @@ interface ModuleImport {
   readonly end: number;
 }
 
-/** The literal imports of a plain JavaScript module, in order. Throws SyntaxError if the text is not a module. */
+/** Returns the literal imports of a plain JavaScript module, in order. Throws SyntaxError if the text is not a
+ * module. */
 function moduleImports(code: string): readonly ModuleImport[] {
   const program = parse(code, { ecmaVersion: "latest", sourceType: "module", allowHashBang: true });
   return importsIn(program).toSorted((a, b) => a.start - b.start);
@@ -145,7 +147,7 @@ function nestedFault(node: AnyNode): string | null {
 
 class Exports {
   readonly edits: SourceEdit[] = [];
-  /** Exported name to the expression that returns it. */
+  /** The expression for each exported name. */
   readonly #names = new Map<string, string>();
   /** Names that the module may reassign later. */
   readonly #live = new Set<string>();
@@ -163,7 +165,7 @@ class Exports {
     return isMixed ? "it exports a default beside others; export one or the other" : null;
   }
 
-  /** An expression for what the module exports. */
+  /** An expression for the module's exports. */
   get value(): string {
     const fields = [...this.#names].map(([name, local]) => {
       const key = JSON.stringify(name);
@@ -202,8 +204,8 @@ function nameOf(node: ExportNamedDeclaration["specifiers"][number]["local"]): st
   return node.type === "Identifier" ? node.name : String(node.value);
 }
 
-/** Names that a plain JavaScript module uses, and that neither it nor the platform defines. A name that is only an
- * operand of `typeof` counts as asked for. */
+/** Returns names that a plain JavaScript module uses, and that neither it nor the platform defines. A name that is only
+ * an operand of `typeof` is skipped. */
 export function undefinedNames(code: string): readonly { readonly name: string; readonly line: number }[] {
   const program = parse(code, { ecmaVersion: "latest", sourceType: "module", allowHashBang: true, locations: true });
   const imported = new Set(
@@ -260,23 +262,23 @@ interface Fault {
   readonly message: string;
 }
 
-/** A file may be a module, or a script of Node or of a page. */
+/** The kinds of files: a module, or a script of Node or of a page. */
 const KINDS = ["module", "commonjs", "script"] as const;
-/** After the colon of a name of JSX, the stripper reads no dash: `<a:b-c d:e-f={1}/>`. */
+/** Matches JSX names with a dash after the colon, which the stripper does not read: `<a:b-c d:e-f={1}/>`. */
 const DASHED = /([\w$]:[\w$]+)((?:-+[\w$]+)+)/g;
-/** A letter for the parsers, which looks like a dash and is in no code. */
+/** A letter for the parsers that looks like a dash and does not occur in code. */
 const DASH = "\ua7f7";
 
-/** The first fault of a file of JavaScript or TypeScript; null if one of the parsers that know its kind reads it. None
- * of them knows every version of the language, so that only what all refuse is a fault. */
+/** Returns the first fault of a JavaScript or TypeScript file; null if a parser for its kind reads it. No parser knows
+ * every version of the language, so only faults that all report count. */
 export function moduleTextFault(path: string, text: string, loadSucrase: () => SucraseTransform): Fault | null {
   const isTyped = /\.[cm]?tsx?$/i.test(path);
   const plain = isTyped ? null : scriptFault(text);
-  // Newer than the parsers, and like another import in all else.
+  // Import attributes of this form are newer than the parsers, and otherwise like any import.
   text = text.replace(DASHED, (_, name: string, rest: string) => name + rest.replaceAll("-", DASH));
   text = text.replace(/^(\s*import\s+)(?:defer|source)(?=\s+[*\w{])(?!\s+from\b)/gm, "$1");
   if (!isTyped && plain === null) return null;
-  // A file of JSX may be right although it is no JavaScript.
+  // A file of JSX may be right although it is not JavaScript.
   const faults: Fault[] = plain === null || /x$/i.test(path) ? [] : [plain];
   const all = isTyped ? [/x$/i.test(path) ? ["typescript", "jsx"] as const : ["typescript"] as const] : [
     ["jsx"] as const,
@@ -295,8 +297,8 @@ export function moduleTextFault(path: string, text: string, loadSucrase: () => S
   return faults.reduce<Fault | null>((last, one) => one.line > (last?.line ?? 0) ? one : last, null);
 }
 
-/** The stripper does not know which names are declared. Its code may be newer than the other parser, which therefore
- * has no other say. */
+/** Finds names that are declared twice, which the stripper does not detect. Its code may be newer than the other
+ * parser, whose other errors are ignored. */
 function declaredTwice(code: string): Fault | null {
   const faults = scriptFaults(code);
   const isTwice = faults.every((one) => /^Identifier '.*' has already been declared$/.test(one?.message ?? ""));
@@ -307,7 +309,7 @@ function scriptFault(text: string): Fault | null {
   return scriptFaults(text).find((one) => one !== null) ?? null;
 }
 
-/** A fault for each kind of file; none if it can be of one of them. */
+/** Returns a fault for each kind of file; none if one kind fits. */
 function scriptFaults(text: string): readonly (Fault | null)[] {
   const faults: (Fault | null)[] = [];
   for (const sourceType of KINDS) {
@@ -315,7 +317,7 @@ function scriptFaults(text: string): readonly (Fault | null)[] {
       parse(text, { ecmaVersion: "latest", sourceType, allowHashBang: true });
       return [];
     } catch (error) {
-      if (!(error instanceof SyntaxError)) return []; // nested too deeply to be read
+      if (!(error instanceof SyntaxError)) return []; // it is nested too deeply to be read
       faults.push(textFaultOf(error));
     }
   }
@@ -332,7 +334,7 @@ function strippedFault(text: string, run: () => unknown): Fault | null {
   }
 }
 
-/** Both parsers have the place in their message only. */
+/** Both parsers give the position only in their message. */
 function textFaultOf({ message }: Error): Fault | null {
   // deno-lint-ignore vis/no-message-parsing -- there is no other text of the fault
   const [, what, line] = /^(?:Error transforming .*?: )?(.*?)\s*\((\d+):\d+\)$/s.exec(message) ?? [];

@@ -30,9 +30,9 @@ interface RunRequest {
 interface Ending {
   readonly outcome: Exclude<BlockOutcome, "refused" | "killed" | "memory">;
   readonly value: unknown;
-  /** The block threw this. */
+  /** The error that the block threw. */
   readonly error?: ThrownError;
-  /** The value is that of the block's last declaration, which nothing asked to see. */
+  /** Whether the value is the variable of the block's last declaration, which the block did not ask to show. */
   readonly isDeclared?: boolean;
 }
 
@@ -40,20 +40,20 @@ interface Active {
   readonly run: RunRequest;
   readonly context: RunContext;
   readonly begun: number;
-  /** Later by each pause. */
+  /** The deadline, which each pause postpones. */
   deadline: number;
-  /** When its time was paused; null while it counts. */
+  /** The time at which its clock was paused; null while it runs. */
   pausedAt: number | null;
-  /** The run may soon be out of time: only the event loop ends it then. */
+  /** Whether the run may soon be out of time: then only the event loop ends it. */
   isDue: boolean;
   ending: Ending | null;
-  /** A promise that a block without await has as its value. */
+  /** The value of a block without await that returned a promise. */
   returned: unknown;
   /** Names of the realm that the block declares as variables for the first time. */
   hides: readonly string[];
 }
 
-/** Limits for turns of background work, while no block runs and while another block does, and of a block's own handlers
+/** Limits for turns of background work: while no block runs, while another block does, and for a block's own handlers
  * after its end. */
 const BACKGROUND_MS = 1000, BESIDE_MS = 400, AFTER_END_MS = 100;
 const NO_VALUE = undefined;
@@ -61,25 +61,24 @@ const NO_VALUE = undefined;
 /** Runs blocks, one at a time, and reports each once: its value, its error, its deadline or its cancellation. */
 export class Blocks {
   readonly #parts: BlockParts;
-  /** For the deadline of the block that was known when it was set; null if there is none, or if it passed in a
-   * pause. */
+  /** The timer for the deadline that was known when it was set; null if there is none, or if it passed in a pause. */
   #timer: ReturnType<typeof captured.setTimeout> | null = null;
   #active: Active | null = null;
   #lastId = "";
-  /** Contexts of this query's blocks, whose background work may still be running. */
+  /** The runs of this query, whose background work may still be active. */
   #contexts = new look.Set<RunContext>();
 
   constructor(parts: BlockParts) {
     this.#parts = parts;
   }
 
-  /** Id of the block that is running or ran last. */
+  /** The id of the block that is running or ran last. */
   get currentId(): string {
     return this.#lastId;
   }
 
-  /** Returns the time that a turn of this owner may take. It also ends a block that is out of time: turns that
-   * follow each other without a pause may delay its timer. */
+  /** Returns the time that a turn of this owner may take. The limit also ends a block that is out of time: turns
+   * without a pause between them may delay its timer. */
   limitMs(owner: RunContext | null): number {
     const active = this.#active;
     if (!active) return BACKGROUND_MS;
@@ -95,7 +94,7 @@ export class Blocks {
     const active = this.#active;
     const { calls, timers, isQuiet } = this.#parts;
     if (active?.returned && !active.ending && isQuiet()) {
-      // Nothing is left that could settle it.
+      // Nothing is left that could settle the promise.
       return this.#end(active, { outcome: "value", value: active.returned });
     }
     if (!active || active.ending || active.pausedAt !== null || !calls.onlyUntimed || timers.running > 0) return;
@@ -108,11 +107,11 @@ export class Blocks {
     const outcome = active?.ending?.outcome;
     if (active && !outcome) return this.#end(active, { outcome: "timeout", value: NO_VALUE });
     if (active && outcome !== "timeout" && outcome !== "cancelled") {
-      // It returned a value and left a loop of microtasks behind: its report is still pending.
+      // The block returned a value and left a loop of microtasks behind, so its report is still pending.
       active.ending = { outcome: "timeout", value: NO_VALUE };
       return this.#abandon(active, "timeout");
     }
-    this.#stopWork(owner, "its block's background work did not pause"); // it would stop the next turns as well
+    this.#stopWork(owner, "its block's background work did not pause"); // it would stop the next turns too
     this.#parts.notes.add("Background work was stopped: it did not pause for too long");
   }
 
@@ -141,7 +140,7 @@ export class Blocks {
     turns.soon(() => captured.context.run(context, () => this.#start(active)), context);
   }
 
-  /** Whether nothing can happen before the main process answers a host call, or says that the block's time is up. */
+  /** Whether nothing can happen before the main process answers a host call or ends the block's time. */
   get onlyWaits(): boolean {
     const active = this.#active;
     if (!active || active.ending || active.pausedAt !== null || active.isDue) return false;
@@ -149,7 +148,7 @@ export class Blocks {
     return !calls.areNone && timers.running + outside.running === 0 && !turns.areWaiting;
   }
 
-  /** The main process says that the block's time is up, pauses not counted. */
+  /** The main process has found that the block's time is up, not counting pauses. */
   due(id: string): void {
     const active = this.#active;
     if (active?.run.id === id) active.isDue = true;
@@ -173,15 +172,15 @@ export class Blocks {
     this.#parts.outside.abort(null, why);
   }
 
-  /** Checks the block at this time; null for never. */
+  /** Checks the block at this time; null means never. */
   #watch(deadline: number | null): void {
     if (this.#timer !== null) captured.clearTimeout(this.#timer);
     const left = deadline === null ? 0 : deadline - captured.now();
     this.#timer = deadline === null ? null : captured.setTimeout(() => this.#onDue(), left > 0 ? left : 0);
   }
 
-  /** The main process learns of pauses only now, since it does not act before: two reports of each call would cost more
-   * than some calls. */
+  /** The main process learns of pauses only now, since it acts only at a deadline: two reports for each call would cost
+   * more than some calls. */
   #onDue(): void {
     this.#timer = null;
     const active = this.#active;
@@ -202,7 +201,7 @@ export class Blocks {
     this.#watch(active.deadline);
   }
 
-  /** `deadline`: it is this now, or would be if the pause ended now. */
+  /** Reports pauses; `deadline` is the deadline now, or would be if the pause ended now. */
   #reportWaits({ run, begun, pausedAt }: Active, deadline: number): void {
     this.#parts.pipe.send({
       t: "waited",
@@ -222,7 +221,8 @@ export class Blocks {
       const { declarations } = run.block;
       const made = (value: object, name: string): void => variables.functions.made(value, { name, declarations });
       const script = new captured.Script(run.block.code, { filename: run.block.file });
-      // A function, called from here: the runtime's script would write a stack into whatever the block throws.
+      // A function that is called from here: the runtime's script would write a stack into any value that the block
+      // throws.
       const value: unknown = captured.apply(script.runInThisContext(), undefined, [made]);
       if (!captured.isPromise(value)) return this.#finish(active, value);
       if (!run.block.awaits) active.returned = value;
@@ -245,7 +245,7 @@ export class Blocks {
     return hidden;
   }
 
-  /** Says once where the original of a hidden name is. */
+  /** Notes once where the original of a hidden name is. */
   #noteHidden(hides: readonly string[]): void {
     const { names, notes, variables } = this.#parts;
     for (let i = 0; i < hides.length; i++) {
@@ -262,13 +262,13 @@ export class Blocks {
     this.#end(active, { outcome: isNothing ? "none" : "value", value, isDeclared });
   }
 
-  /** Described in this turn, since that may run a getter of the block. */
+  /** The error is described in this turn, since that may run a getter of the block. */
   #fail(active: Active, thrown: unknown): void {
     if (active.ending) return;
     this.#end(active, { outcome: "error", value: NO_VALUE, error: thrownError(thrown, this.#parts.preview) });
   }
 
-  /** Whether a value is looked at even if it is `undefined`; a call that prints may give nothing. */
+  /** Whether a value is shown even if it is `undefined`; a call that prints may return nothing. */
   #isAsked(asks: "call" | "value" | null): boolean {
     return asks === "value" || (asks === "call" && this.#parts.output.printed === "");
   }
@@ -295,13 +295,13 @@ export class Blocks {
     this.#watch(null);
     const { outcome } = ending;
     if (outcome === "timeout" || outcome === "cancelled") this.#abandon(active, outcome);
-    // This runs in another turn of the event loop: a loop of microtasks that the block left behind is still under its
+    // The next turn of the event loop is awaited: a loop of microtasks that the block left behind is still under its
     // limit.
     captured.setImmediate(() => {
       try {
         this.#report(active, active.ending ?? ending);
       } catch (error) {
-        // Whoever waits for the report must learn that none will come.
+        // Callers that wait for the report must learn that none will come.
         this.#parts.end(`a block broke the realm: ${this.#parts.preview(error)}`);
       }
     });
@@ -311,7 +311,7 @@ export class Blocks {
     this.#stopWork(active.context, outcome === "timeout" ? timedOut(active.run.deadlineMs) : "Cancelled");
   }
 
-  /** Ends what a block started, or what none did, and lets it start nothing more. */
+  /** Ends the work that a block started, or that has no block, and lets it start nothing more. */
   #stopWork(owner: RunContext | null, why: string): void {
     this.#parts.timers.stop(owner);
     if (owner === null) return;
@@ -363,7 +363,7 @@ const MAX_VALUE_BYTES = 1 << 20;
 interface Finished {
   readonly run: RunRequest;
   readonly ending: Ending;
-  /** Text of the value; "" if there is none. */
+  /** The text of the value; "" if there is none. */
   readonly preview: string;
   readonly error: ThrownError | null;
   readonly ms: number;
@@ -407,7 +407,7 @@ function sendReport(parts: BlockParts, { run, ending, preview, error, ms, noteVa
   pipe.send({ t: "done", id, more: false, error: described, rests: isQuiet() }, payload);
 }
 
-/** The encoded value; null if it is too large or the codec does not support it. */
+/** Returns the encoded value; null if it is too large or the codec does not support it. */
 function valueBytes(value: unknown): Bytes | null {
   try {
     return encode(value, { maxBytes: MAX_VALUE_BYTES });
@@ -416,13 +416,13 @@ function valueBytes(value: unknown): Bytes | null {
   }
 }
 
-/** The parts beside foreign code share these. They are created once, in script.ts. */
+/** Shared by the parts beside foreign code. They are created once, in script.ts. */
 export interface BlockParts {
   readonly pipe: Pipe;
   readonly compiler: Compiler;
   /** Ends the child, with a reason if it is a fault. */
   readonly end: (why: string | null) => void;
-  /** Whether nothing that a block started is still running. */
+  /** Whether no work that a block started is still running. */
   readonly isQuiet: () => boolean;
   readonly turns: TimedTasks;
   readonly output: Output;
@@ -433,7 +433,7 @@ export interface BlockParts {
   readonly notes: Notes;
   readonly results: ShownResults;
   readonly variables: RealmVariables;
-  /** Bounded text of any value; runs no code of it. `chars` is a lower limit than that of the settings, and `more`
-   * follows a text that leaves something out. */
+  /** Returns bounded text of any value without running its code. `chars` can only lower the limit of the settings, and
+   * `more` is appended to a text that omits something. */
   readonly preview: (value: unknown, bounds?: { readonly chars?: number; readonly more?: string }) => string;
 }

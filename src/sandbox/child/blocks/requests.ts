@@ -15,7 +15,7 @@ type VariableRequest =
     readonly t: "restore";
     readonly id: string;
     readonly more: boolean;
-    /** Whether there is code among all parts. */
+    /** Whether any part contains code. */
     readonly code: boolean;
     readonly payload: Bytes;
   }
@@ -24,7 +24,7 @@ type VariableRequest =
     readonly id: string | null;
     readonly name: string;
     readonly user: boolean;
-    /** A text can arrive in parts. */
+    /** A text can arrive in several parts. */
     readonly part: "whole" | "more" | "last";
     readonly payload: Bytes;
   }
@@ -51,7 +51,7 @@ export class VariableRequests {
     this.#parts = parts;
   }
 
-  /** Answers after everything that was started earlier has had a turn of the event loop. */
+  /** Answers after all earlier work has had a turn of the event loop. */
   acknowledge(id: string | null): void {
     if (id === null) return;
     captured.setImmediate(() => this.#answer(id, null));
@@ -102,7 +102,7 @@ export class VariableRequests {
     this.#answer(id, null);
   }
 
-  /** Joined by the engine itself: a block may have replaced the methods of strings. */
+  /** The engine itself joins the parts, because a block may have replaced the methods of strings. */
   #bindPart(
     { id, name, text, part }: {
       readonly id: string | null;
@@ -120,7 +120,7 @@ export class VariableRequests {
     this.#answer(id, null);
   }
 
-  /** Sources are evaluated with host calls disabled: resuming never repeats a side effect. */
+  /** Sources are evaluated with host calls disabled, so resuming never repeats a side effect. */
   #restore({ id, code, more, payload }: Extract<VariableRequest, { t: "restore" }>): void {
     const images = this.#images;
     const given = decode(payload) as readonly VariableImage[]; // from the main process, which the child trusts
@@ -190,7 +190,7 @@ const MODULE_MS = 2000;
 
 interface RealmModuleRequest {
   readonly name: string;
-  /** A script whose value is what the module exports. */
+  /** A script whose value is the module's exports. */
   readonly script: string;
 }
 
@@ -222,7 +222,7 @@ function loadModule(
   });
 }
 
-/** The script's object of named exports, as opposed to a class or an object of the module. */
+/** Whether a value is the script's object of named exports, not a class or an object of the module. */
 function isBare(value: unknown): value is object {
   return typeof value === "object" && value !== null && !captured.isProxy(value) &&
     captured.getPrototypeOf(value) === null;

@@ -1,5 +1,5 @@
-/** The part of the child that runs beside foreign code: empties the global, then does what the main process asks. Its
- * bundle is a script (scripts.ts). */
+/** The part of the child that runs beside foreign code: empties the global, then serves the main process. Its bundle is
+ * a script (scripts.ts). */
 import { decode, encode } from "../../codec/codec.ts";
 import type { ConfinedWalls } from "../../confine/confinement.ts";
 import { type Bytes, type Frame, FrameFields, PROTOCOL_VERSION, ProtocolError } from "../../protocol.ts";
@@ -28,7 +28,7 @@ import { VariableRequests } from "./requests.ts";
 const MAX_NAME = 1000;
 const NAMES = { items: 100_000, length: MAX_NAME } as const;
 
-/** The platform globals that active extensions requested; none without a grant. */
+/** Returns the platform globals that active extensions requested; none without a grant. */
 function grantedGlobals(work: OutsideWork, access: ChildAccess): Record<string, unknown> {
   return {
     ...(access.globals.includes("fetch") ? realmFetch(work) : {}),
@@ -47,7 +47,7 @@ function isRun(value: unknown): value is RunContext {
   return typeof value === "object" && value !== null && "id" in value && "ended" in value;
 }
 
-/** An error that nothing caught. It is attributed to no block, as any block of the query may have caused it. */
+/** Describes an uncaught error. It is attributed to no block, as any block of the query may have caused it. */
 function strayText(error: unknown): string {
   return `Nothing caught this in background work: ${preview(error, { chars: NOTE_CHARS })}`;
 }
@@ -169,7 +169,7 @@ class Child {
 
   #emptyRealm(): string[] {
     // The runtime reports stray exceptions and rejections through this global; without it they end the child. It also
-    // dispatches what happens to the page that a child is not: an ending one would go on if that were prevented.
+    // dispatches page events that a child must ignore: preventing an ending one would let the child run on.
     const dispatchEvent = captured.freeze((event: ErrorEvent & PromiseRejectionEvent) => {
       if (event.type !== "error" && event.type !== "unhandledrejection") return true;
       event.preventDefault();

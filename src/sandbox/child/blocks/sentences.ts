@@ -1,12 +1,12 @@
-/* A model reads these sentences about its blocks besides their results and output. The main process says them
- * where the child no longer can. */
+/* Sentences for the model about its blocks, besides their results and output. The main process uses them where the
+ * child no longer can. */
 
-/** The block's time was up. */
+/** Returns the sentence for a block whose time was up. */
 export function timedOut(deadlineMs: number): string {
   return `Timeout (${deadlineMs / 1000}s)`;
 }
 
-/** Follows `timedOut` where the child is still there. */
+/** Follows `timedOut` if the child still exists. */
 export const AFTER_TIMEOUT = 'a larger "timeMs" of the block raises this limit; what it changed is kept';
 
 export const CANCELLED = "The block was cancelled";

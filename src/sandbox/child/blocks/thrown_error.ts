@@ -2,11 +2,11 @@ import { captured, look, nameSet } from "../realm/captured.ts";
 import { errorText, inheritedText } from "../view/kinds.ts";
 
 const MAX_FACTS = 10;
-/** Shown on their own, or not at all. */
+/** Keys that are shown separately, or not at all. */
 const KNOWN_KEYS = nameSet(["name", "message", "stack", "cause", "errors", "error", "suppressed", "hint"]);
 const MAX_NAME = 200, MAX_MESSAGE = 4000, MAX_FRAMES = 10, MAX_LINES = 200, MAX_CAUSE = 500;
 /** V8 makes `stack` an accessor of the object or of the prototype, depending on the version; a block cannot replace
- * this one. */
+ * this getter. */
 const stackGetter: unknown = Object.getOwnPropertyDescriptor(withoutFrames(), "stack")?.get ??
   Object.getOwnPropertyDescriptor(Error.prototype, "stack")?.get;
 const FRAME = /^\s+at (?:async )?(?:(.{1,200}?) \()?((?:block|kept)[^\s():]{0,200}):(\d+):(\d+)\)?$/;
@@ -15,8 +15,8 @@ const split = String.prototype.split;
 const match = RegExp.prototype.exec;
 const errorPrototype = Error.prototype;
 
-/** Makes an error without frames: to find the position of a frame, V8 would read the text of its function again,
- * which here is the whole bundle. */
+/** Makes an error without frames. To find the position of a frame, V8 would read the text of its function again, which
+ * is the whole bundle here. */
 function withoutFrames(): Error {
   const limit = Error.stackTraceLimit;
   Error.stackTraceLimit = 0;
@@ -27,22 +27,22 @@ function withoutFrames(): Error {
 
 /** A frame inside the code of a block, with positions in that code. */
 export interface ThrownFrame {
-  /** Name of the function, "" at the top level. */
+  /** The name of the function, "" at the top level. */
   readonly where: string;
   readonly file: string;
   readonly line: number;
   readonly column: number;
 }
 
-/** A block threw this error, as text. The compiler maps positions, since it knows the model's text. */
+/** A thrown error, as text. The compiler maps positions, since it knows the model's text. */
 export interface ThrownError {
   readonly name: string;
   readonly message: string;
   readonly frames: readonly ThrownFrame[];
 }
 
-/** Describes anything that was thrown. Call it within the turn: V8 makes a stack when it is first read, from the name
- * and message of the error, which may be getters. No other getter or trap runs. */
+/** Describes any thrown value. The caller is in the block's turn: V8 makes a stack when it is first read, from name and
+ * message, which may be getters. No other getter or trap runs. */
 export function thrownError(thrown: unknown, preview: (value: unknown) => string): ThrownError {
   if (!isError(thrown)) return { name: "Error", message: cut(`thrown: ${preview(thrown)}`, MAX_MESSAGE), frames: [] };
   const { name, message } = errorText(thrown), hint = inheritedText(thrown, "hint");
@@ -54,7 +54,7 @@ export function thrownError(thrown: unknown, preview: (value: unknown) => string
   };
 }
 
-/** Own data properties that the thrower added, such as `code`, shortened. */
+/** Returns own data properties that the thrower added, such as `code`, shortened. */
 function factsOf(thrown: object, preview: (value: unknown) => string): string {
   const keys = captured.ownKeys(thrown), facts = look.create(null) as Record<string, unknown>;
   let count = 0;
@@ -71,7 +71,7 @@ function factsOf(thrown: object, preview: (value: unknown) => string): string {
   return ` ${text.length > MAX_CAUSE ? `${cut(text, MAX_CAUSE)}…` : text}`;
 }
 
-/** The chain of the error's causes, shortened. */
+/** Returns the chain of the error's causes, shortened. */
 function causesOf(thrown: object, preview: (value: unknown) => string): string {
   const cause: unknown = captured.getOwnPropertyDescriptor(thrown, "cause")?.value;
   const errors: unknown = captured.getOwnPropertyDescriptor(thrown, "errors")?.value;

@@ -11,11 +11,11 @@ import type {
 
 type Scope = { readonly names: Set<string>; readonly outer: Scope | null };
 
-/** The list of children is kept in the node: a tree is traversed about fifteen times, and listing the fields of each
+/** The list of children is kept in the node. A tree is traversed about fifteen times, and listing the fields of each
  * node would take most of that time. */
 const CHILDREN = Symbol("children");
 
-/** The direct children of this node, in the order of the text. */
+/** Returns the direct children of this node, in the order of the text. */
 export function childNodes(node: AnyNode & { [CHILDREN]?: readonly AnyNode[] }): readonly AnyNode[] {
   if (node.type === "Identifier" || node.type === "Literal") return NO_CHILDREN; // half of all nodes
   return node[CHILDREN] ??= listChildren(node);
@@ -37,7 +37,7 @@ const NO_CHILDREN: readonly AnyNode[] = [];
 /** A walk calls itself for each level of a tree, and the tree of `a.b.c` has one level for each name. */
 const MAX_DEPTH = 1_000;
 
-/** Counts the nodes of a tree and finds its longest name. Null if walking it could exhaust the stack. */
+/** Counts the nodes of a tree and finds its longest name. Returns null if walking it could exhaust the stack. */
 export function sizeOf(tree: AnyNode): { readonly nodes: number; readonly longest: Identifier | null } | null {
   let level: AnyNode[] = [tree], nodes = 0;
   let longest: Identifier | null = null;
@@ -59,7 +59,7 @@ function isNode(value: unknown): value is AnyNode {
     "start" in value;
 }
 
-/** Names that a declaration's pattern binds, in order. */
+/** Returns the names that a declaration's pattern binds, in order. */
 export function boundNames(pattern: Pattern): string[] {
   return boundIdentifiers(pattern).map(({ name }) => name);
 }
@@ -83,11 +83,11 @@ export function boundIdentifiers(pattern: Pattern): Identifier[] {
   }
 }
 
-/** Kept, as a statement is asked for alone and with its program. */
+/** The names are kept in the statement, which is analysed alone and with its program. */
 const FREE = Symbol("free names");
 
-/** Names that part of a program refers to and does not bind itself, in order of appearance. What it declares at its own
- * top level counts as bound. Names inside functions that are never called are included. */
+/** Returns names that part of a program refers to and does not bind itself, in order of appearance. Declarations at its
+ * own top level count as bound. Names inside functions that are never called are included. */
 export function freeNames(part: AnyNode & { [FREE]?: readonly string[] }): readonly string[] {
   return part[FREE] ??= listFreeNames(part);
 }
@@ -104,7 +104,7 @@ function listFreeNames(part: AnyNode): readonly string[] {
   return [...names];
 }
 
-/** Returns the places where part of a program refers to these names. */
+/** Returns the places where part of a program refers to its free names. */
 export function freeIdentifiers(part: AnyNode): Identifier[] {
   const walk = new FreeNames();
   walk.visit(part, part.type === "Program" ? programScope(part) : { names: ownNames(part), outer: null });
@@ -125,20 +125,20 @@ function ownNames(part: AnyNode): Set<string> {
   return names;
 }
 
-/** `var` is function-scoped: found in nested blocks and loops, not in functions. */
+/** A `var` is function-scoped: it is found in nested blocks and loops, not in functions. */
 function varNames(node: AnyNode, names: Set<string>): void {
   for (const { declarations } of nestedVars(node)) {
     for (const one of declarations) for (const name of boundNames(one.id)) names.add(name);
   }
 }
 
-/** These nodes may contain statements of the same function. */
+/** Nodes that may contain statements of the same function. */
 const HOLDERS: ReadonlySet<string> = new Set(
   `Program BlockStatement IfStatement ForStatement ForInStatement ForOfStatement WhileStatement DoWhileStatement
   LabeledStatement SwitchStatement SwitchCase TryStatement CatchClause`.split(/\s+/),
 );
 
-/** `var` declarations inside a statement, without those in functions and classes. */
+/** Returns `var` declarations inside a statement, except in functions and classes. */
 export function nestedVars(node: AnyNode): readonly VariableDeclaration[] {
   if (node.type === "VariableDeclaration") return node.kind === "var" ? [node] : NO_VARS;
   if (!HOLDERS.has(node.type)) return NO_VARS;
@@ -166,7 +166,7 @@ function lexicalNames(body: readonly (Statement | AnyNode)[], names: Set<string>
   }
 }
 
-/** Whether it contains an `await` outside of nested functions. */
+/** Whether the node contains an `await` outside of nested functions. */
 export function awaits(node: AnyNode): boolean {
   if (node.type === "AwaitExpression" || (node.type === "ForOfStatement" && node.await)) return true;
   if (node.type === "VariableDeclaration" && node.kind === "await using") return true;
@@ -275,7 +275,7 @@ class FreeNames {
     this.#pattern(pattern, scope);
   }
 
-  /** The parts of a binding pattern that are evaluated: default values and computed keys. */
+  /** Visits the evaluated parts of a binding pattern: default values and computed keys. */
   #pattern(pattern: Pattern, scope: Scope): void {
     switch (pattern.type) {
       case "Identifier":

@@ -15,13 +15,13 @@ type Make = (
 interface CompilerOptions {
   readonly compiler: ScriptSource;
   readonly sucrase: ScriptSource;
-  /** "alias.name" or a bare name. */
+  /** The name, as "alias.name" or a bare name. */
   readonly functions: readonly string[];
   readonly values: TemplateValues;
 }
 
 /** The compiler in its own context. Only primitive values cross: an object of that context would lead a block to the
- * prototypes that the parser uses. Nothing here is called by a block, so that no error of that context reaches one. */
+ * prototypes of the parser. Blocks never call it, so no error of that context reaches a block. */
 export class Compiler {
   readonly #ask: Ask;
 
@@ -41,12 +41,12 @@ export class Compiler {
     return this.#answer("prepare", block);
   }
 
-  /** An error of the block that was prepared last, with positions in the model's text. */
+  /** Describes an error of the block that was prepared last, with positions in the model's text. */
   describe(thrown: CompilerQuestions["describe"]): CompilerAnswers["describe"] {
     return this.#answer("describe", thrown);
   }
 
-  /** Replaces code that must not be evaluated by a variable that is lost, with the reason. */
+  /** Replaces code that must not be evaluated by a lost variable with the reason. */
   checked(images: readonly VariableImage[]): readonly VariableImage[] {
     const sources = bareList<SourceImage>(), checked = bareList<VariableImage>();
     for (let i = 0; i < images.length; i++) {

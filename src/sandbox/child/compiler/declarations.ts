@@ -5,13 +5,13 @@ import { awaits, boundNames, freeNames, isClass, isFunction, LANGUAGE_NAMES, nes
 export interface Declaration {
   readonly name: string;
   readonly declaration: "const" | "let" | "var" | "function" | "class" | "enum";
-  /** First line of the comment right before the statement, at most 80 characters. */
+  /** The first line of the comment right before the statement, at most 80 characters. */
   readonly doc: string;
-  /** JavaScript that evaluates to it if it is a function or class written here, else "". */
+  /** JavaScript that evaluates to the function or class that is written here, else "". */
   readonly source: string;
   /** The statement, at most 500 characters. */
   readonly statement: string;
-  /** Names that the function, class or initial value refers to, without those of the language. */
+  /** Names that the function, class or initial value refers to, without names of the language. */
   readonly requires: readonly string[];
 }
 
@@ -40,7 +40,8 @@ export function topLevelDeclarations(text: ParsedText): Declaration[] {
   return [...found.values()];
 }
 
-/** The enum that a statement declares. The stripper writes `var A; (function (A) {…})(A || (A = {}));` for it. */
+/** Returns the enum that a statement declares. The stripper writes `var A; (function (A) {…})(A || (A = {}));` for an
+ * enum. */
 export function enumOf(node: AnyNode, next: AnyNode | undefined): string | null {
   if (node.type !== "VariableDeclaration" || node.kind !== "var" || next?.type !== "ExpressionStatement") return null;
   const [only] = node.declarations, call = next.expression;
@@ -53,7 +54,7 @@ export function enumOf(node: AnyNode, next: AnyNode | undefined): string | null 
     : null;
 }
 
-/** Assignments to names at the top level, declared here or not: `f = () => 1`. */
+/** Returns assignments to names at the top level, declared here or not: `f = () => 1`. */
 export function topLevelAssignments(text: ParsedText): Declaration[] {
   return text.program.body.flatMap((node) => {
     if (node.type !== "ExpressionStatement" || node.expression.type !== "AssignmentExpression") return [];
@@ -63,7 +64,7 @@ export function topLevelAssignments(text: ParsedText): Declaration[] {
   });
 }
 
-/** The variable that the last statement sets; null if it does something else. */
+/** Returns the variable that the last statement sets; null if it does something else. */
 export function declaredLast(program: Program): string | null {
   const last = program.body.findLast((node) => node.type !== "EmptyStatement");
   if (last?.type !== "VariableDeclaration" || !["const", "let", "var"].includes(last.kind)) return null;
@@ -71,7 +72,7 @@ export function declaredLast(program: Program): string | null {
   return init && id?.type === "Identifier" ? id.name : null;
 }
 
-/** Whether the last statement is an expression whose value is looked at, and whether that is what a call returns. */
+/** Whether the last statement is an expression whose value is shown, and whether a call returns it. */
 export function askedLast(program: Program): "call" | "value" | null {
   const last = program.body.findLast((node) => node.type !== "EmptyStatement");
   if (last?.type !== "ExpressionStatement") return null;
@@ -117,14 +118,14 @@ function made(name: string, { value, node, declaration }: Making, text: ParsedTe
 }
 
 function sourceOf(value: AnyNode | Expression | Statement, js: string): string {
-  // a class whose heritage or keys await something cannot be evaluated separately
+  // A class whose heritage or keys await something cannot be evaluated separately.
   return isFunction(value) || (isClass(value) && !awaits(value)) ? js.slice(value.start, value.end) : "";
 }
 
-/** Kept in the statement, which may declare many names. */
+/** The comment is kept in the statement, which may declare many names. */
 const DOC = Symbol("doc");
 
-/** The comment must be on its own lines directly above the statement; uses its first line with text. */
+/** Returns the first line with text of the comment on its own lines directly above the statement. */
 function docBefore(node: AnyNode & { [DOC]?: string }, { js, comments }: ParsedText): string {
   if (node[DOC] !== undefined) return node[DOC];
   let end = node.start, first: Comment | null = null;
@@ -146,7 +147,7 @@ function beginsLine(js: string, offset: number): boolean {
   return at < 0 || js[at] === "\n";
 }
 
-/** The index of the last comment that ends before an offset; -1 if there is none. */
+/** Returns the index of the last comment that ends before an offset; -1 if there is none. */
 function lastBefore(comments: readonly Comment[], offset: number): number {
   let low = 0, high = comments.length;
   while (low < high) {
@@ -157,14 +158,14 @@ function lastBefore(comments: readonly Comment[], offset: number): number {
   return low - 1;
 }
 
-/** Statements that define or change a variable refer to these names; the key is the variable. */
+/** For each variable, the names to which its defining or changing statements refer. */
 export type MadeFrom = Readonly<Record<string, readonly string[]>>;
 
-/** A block with more is not worth the report: then all that it reads counts for each of its variables. */
+/** A block with more names is not worth the report: all names that it reads then count for each of its variables. */
 const MOST_NAMES = 10_000;
 
-/** Returns the names for each variable that a block defines or assigns. Other statements count where they may
- * change it: `list.push(x)`, and all that a loop or branch names. */
+/** Returns the names for each variable that a block defines or assigns. Other statements count if they may change it:
+ * `list.push(x)`, and all names in a loop or branch. */
 export function madeFrom(
   program: Program,
   { declarations, assigned }: {
@@ -195,7 +196,7 @@ function addTo(found: Map<string, Set<string>>, name: string, reads: readonly st
   found.set(name, known);
 }
 
-/** Names that an expression assigns, or of which it calls a method. */
+/** Returns names that an expression assigns, or of which it calls a method. */
 function changedBy(expression: Expression): readonly string[] {
   switch (expression.type) {
     case "AwaitExpression":
@@ -213,7 +214,7 @@ function changedBy(expression: Expression): readonly string[] {
   }
 }
 
-/** The variable of `a.b[c].d`. */
+/** Returns the variable of `a.b[c].d`. */
 function rootOf(node: AnyNode): readonly string[] {
   if (node.type === "Identifier") return [node.name];
   if (node.type === "CallExpression") return rootOf(node.callee);

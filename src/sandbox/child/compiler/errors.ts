@@ -6,7 +6,7 @@ import { fileOfRestored } from "./shared.ts";
 
 const MAX_STACK = 2000;
 
-/** Describes what was thrown, with positions in the model's text. Runs in the compiler's context, where no block has
+/** Describes a thrown error with positions in the model's text. Runs in the compiler's context, where no block has
  * replaced anything. Line and column refer to the block that ran. If the error comes from a function of an earlier
  * block, the excerpt shows that place too. */
 export function blockError(
@@ -59,17 +59,17 @@ function stackLine({ frame, ran }: Found, block: RanBlock): string {
   return `at ${frame.where ? `${frame.where} ` : ""}(${place})`;
 }
 
-/** The hint depends on these facts about the code that threw. */
+/** Facts about the code that threw, for the hint. */
 interface HintFacts {
   /** The text of the block. */
   readonly whole: string;
-  /** The same from the line that threw. */
+  /** The text of the block from the line that threw. */
   readonly source: string;
   /** Names that a block can use: functions with their alias, and variables. */
   readonly names: readonly string[];
-  /** Names that the block itself declares. */
+  /** Names that the block declares. */
   readonly own: readonly string[];
-  /** Whether a call of this path gives a promise. */
+  /** Whether a call of this path returns a promise. */
   readonly isAsync: (path: string) => boolean;
 }
 
@@ -145,7 +145,7 @@ function undefinedName(name: string, { source, names, own }: HintFacts): string 
   return near ? `did you mean ${near}?` : "";
 }
 
-/** Other runtimes have the names in `ABSENT`, and ask the user with the ones in `ASKING`. */
+/** `ABSENT` matches names of other runtimes, and `ASKING` their functions that ask the user. */
 const ABSENT =
   /^(?:require|fetch|process|Deno|Bun|Buffer|module|exports|__dirname|__filename|os|path|https?|axios|requests|child_process|execSync|window|document|navigator)$/;
 const ASKING = /^(?:prompt|ask|askUser|input|confirm|alert|readline)$/;
@@ -157,14 +157,14 @@ function absentHint(name: string, names: readonly string[]): string {
   return `there is no ${name}: what a block may use is in scope already${scope}`;
 }
 
-/** A name of another runtime, which is `undefined`, whose key is read or set. */
+/** Finds a name of another runtime, which is `undefined`, whose key is read or set. */
 function absentOwner(key: string, { source, names }: Pick<HintFacts, "source" | "names">): string {
   const [line = ""] = source.split("\n", 1);
   const found = new RegExp(String.raw`(?<![\p{ID_Continue}$.])(${NAME})\.${key.replace(/\W/g, "\\$&")}`, "gu");
   return [...line.matchAll(found)].map(([, owner = ""]) => absentHint(owner, names)).find((hint) => hint !== "") ?? "";
 }
 
-/** The functions of a namespace, if something is called that it does not have. */
+/** Lists the functions of a namespace after a call of one that it lacks. */
 function membersOf(root: string, names: readonly string[]): string {
   if (names.includes(root)) return "";
   const members = names.filter((name) => name.startsWith(`${root}.`)).map((name) => name.slice(root.length + 1));
@@ -177,14 +177,14 @@ function prototypeHint(key: string, source: string): string {
   return owner ? `${owner}.prototype cannot be extended in the sandbox: declare a function, such as ${key}(value)` : "";
 }
 
-/** A variable that a statement of the block gave what a call returned, without await. */
+/** Finds a variable that holds the promise of a call without await. */
 function promiseHint(name: string, { whole, isAsync }: HintFacts): string {
   const given = new RegExp(String.raw`(?<![\p{ID_Continue}$.])${name.replace(/\$/g, "\\$")}\s*=\s*(${PATH})\(`, "u");
   const path = given.exec(whole)?.[1];
   return path && isAsync(path) ? `${name} is a promise: ${name} = await ${path}(…)` : "";
 }
 
-/** A call in the line that threw whose promise was used as if it were the result. */
+/** Finds a call in the failed line whose promise was used as if it were the result. */
 function forgottenAwait({ source, isAsync }: HintFacts): string {
   const [line = ""] = source.split("\n", 1);
   if (/\bPromise\./.test(line)) return "";
@@ -202,15 +202,15 @@ function continuedLine(whole: string): string {
     : "";
 }
 
-/** Text that was run. It is looked up by the file name in the frames of a stack. */
+/** Text that was run, found by the file name in the frames of a stack. */
 export interface RanBlock {
-  /** File name under which its code was compiled. */
+  /** The file name under which its code was compiled. */
   readonly file: string;
   readonly code: string;
   readonly map: PositionMap;
-  /** The text that the model wrote. */
+  /** The text of the model. */
   readonly source: string;
-  /** The model sees this label: "block 2 of iteration 5". */
+  /** The label for the model: "block 2 of iteration 5". */
   readonly label: string;
 }
 
@@ -219,7 +219,7 @@ const MAX_SIZE = 1 << 20;
 const BLOCK_SIZE = 1024;
 const ALWAYS = -1;
 
-/** The latest blocks of this child and sources that it restored: errors may come from functions of any of them. */
+/** The latest blocks of this child and its restored sources: errors may come from functions of any of them. */
 export class RanBlocks {
   readonly #blocks = new Map<string, RanBlock & { readonly query: number }>();
   #size = 0;
@@ -235,8 +235,8 @@ export class RanBlocks {
     return this.#keep({ ...block, file: `block${++this.#count}`, label, query: this.#query });
   }
 
-  /** Adds the source of a restored function or class: evaluated under `fileOfRestored(name)`, starting on its second
-   * line. */
+  /** Adds the source of a restored function or class, which is evaluated under `fileOfRestored(name)` and starts on its
+   * second line. */
   addRestored(name: string, source: string): void {
     const map = [0, 0, 0, 1, 0, source.length + 1];
     this.#keep({ file: fileOfRestored(name), code: `\n${source}`, source, map, label: "its source", query: ALWAYS });
@@ -272,7 +272,7 @@ function sizeOf(block: RanBlock | undefined): number {
 
 const MAX_LINE = 200;
 
-/** An error at an offset in the text that the model wrote. */
+/** Returns an error at an offset in the model's text. */
 export function positionError(
   { name, message }: { readonly name: string; readonly message: string },
   { source, offset }: { readonly source: string; readonly offset: number },
@@ -281,7 +281,7 @@ export function positionError(
   return { name, message, line, column, excerpt: excerptOf(source, { line, column }), stack: "" };
 }
 
-/** The line with a caret under the column; of a long line, only the part around it. */
+/** Returns the line with a caret under the column; of a long line, only the part around it. */
 function excerptOf(source: string, { line, column }: { readonly line: number; readonly column: number }): string {
   const text = source.split("\n", line)[line - 1]?.replace(/\r$/, "") ?? "";
   const start = Math.max(0, Math.min(column - MAX_LINE / 2, text.length - MAX_LINE));
@@ -290,7 +290,7 @@ function excerptOf(source: string, { line, column }: { readonly line: number; re
   return `${shown}\n${indent}^`;
 }
 
-/** Maps a position in the code of a prepared block (a stack frame) to the text that the model wrote. */
+/** Maps a position in the code of a prepared block (a stack frame) to the model's text. */
 export function sourcePosition(
   position: Position,
   block: { readonly code: string; readonly map: PositionMap; readonly source: string },

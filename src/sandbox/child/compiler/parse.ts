@@ -23,7 +23,7 @@ import {
   type SourceEdit,
 } from "./positions.ts";
 
-/** The names of a scope. The parser looks each new one up among all others. */
+/** The names of a scope. The parser looks up each new name among all others, so a set replaces the search. */
 class ScopeNames extends Array<string> {
   #all: Set<string> | null = null;
 
@@ -38,8 +38,8 @@ class ScopeNames extends Array<string> {
   }
 }
 
-/** Acorn, with a time that grows with the text alone: its own scopes look each name up in a list. The overridden
- * methods are those that acorn's plugins use; its types do not have them. */
+/** Acorn with a time that is linear in the text: its own scopes look up each name in a list. The overridden methods are
+ * used by acorn's plugins; its types do not have them. */
 export class CodeParser extends Parser {
   declare readonly scopeStack: unknown[];
 
@@ -48,7 +48,7 @@ export class CodeParser extends Parser {
   }
 }
 
-/** Reads strings over the ends of lines. */
+/** Reads strings across line ends. */
 class WideStrings extends CodeParser {
   declare pos: number;
   declare readonly getToken: () => Token;
@@ -75,7 +75,7 @@ class WideStrings extends CodeParser {
 
 const BACKSLASH = 92, LINE_FEED = 10;
 
-/** The offsets of the line feeds inside strings. Null if the text cannot be divided into tokens. */
+/** Returns the offsets of the line feeds inside strings. Returns null if the text cannot be divided into tokens. */
 export function feedsInStrings(text: string): readonly number[] | null {
   try {
     return WideStrings.feeds(text);
@@ -87,11 +87,11 @@ export function feedsInStrings(text: string): readonly number[] | null {
 export interface Unparsed {
   readonly ok: false;
   readonly message: string;
-  /** The offset in the text that was parsed. */
+  /** The offset in the parsed text. */
   readonly offset: number;
 }
 
-/** Strips types; sucrase's `transform`. */
+/** Strips types, like sucrase's `transform`. */
 export type StripTypes = (
   code: string,
   options: {
@@ -104,12 +104,12 @@ export type StripTypes = (
 
 export interface Parsed extends ParsedText {
   readonly ok: true;
-  /** Maps positions in `js` to the text that was parsed. */
+  /** Maps positions in `js` to the parsed text. */
   readonly map: PositionMap;
-  /** This counts the nodes of the program; `longest` is its longest name. */
+  /** The number of nodes of the program; `longest` is its longest name. */
   readonly nodes: number;
   readonly longest: Identifier | null;
-  /** Whether types were stripped: then it is fine if nothing is left to run. */
+  /** Whether types were stripped: then the program may be empty. */
   readonly stripped: boolean;
 }
 
@@ -122,7 +122,7 @@ const OPTIONS: Options = {
 /** Bits of a scope in acorn. */
 const TOP = 1, FUNCTION = 2;
 
-/** The top level may declare a function twice, as in a script; everything else is as in a module. */
+/** The top level may declare a function twice, as in a script; all other rules are a module's. */
 class BlockParser extends CodeParser {
   /** Overrides a method that acorn's types do not have. */
   treatFunctionsAsVarInScope({ flags }: { readonly flags: number }): boolean {
@@ -130,7 +130,7 @@ class BlockParser extends CodeParser {
   }
 }
 
-/** TypeScript syntax that the stripper silently drops or turns into something that a block cannot run. */
+/** TypeScript syntax that the stripper silently drops or turns into code that a block cannot run. */
 const UNAVAILABLE = /(?<![\w$.])(?:import\s+[A-Za-z_$][\w$]*\s*=\s*require\b|export\s*=|export\s+as\s+namespace\b)/;
 /** Any other error is more precise. */
 const NOT_PARSED: Unparsed = { ok: false, message: "", offset: 0 };
@@ -140,10 +140,10 @@ const TOO_DEEP: Unparsed = {
   offset: 0,
 };
 
-/** Parses as JavaScript. Only if that fails, or is not what was meant, it strips the types first: plain JavaScript
+/** Parses JavaScript. Only if that fails, or would misread TypeScript, it strips the types first: plain JavaScript
  * never reaches the stripper. */
 export function parseText(given: string, loadSucrase: () => StripTypes): Parsed | Unparsed {
-  const text = given.startsWith("#!") ? `//${given.slice(2)}` : given; // a script compiled separately lacks it
+  const text = given.startsWith("#!") ? `//${given.slice(2)}` : given; // a script compiled separately lacks the shebang
   const plain = parseScript(text);
   if (plain === TOO_DEEP) return plain;
   if (!plain.ok) return stripped(text, { plain, loadSucrase });
@@ -203,14 +203,14 @@ function stripped(text: string, { plain, loadSucrase }: Stripping): Parsed | Unp
 }
 
 const PATH = String.raw`[\p{ID_Start}$_][\p{ID_Continue}$]*(?:\s*\.\s*[\p{ID_Start}$_][\p{ID_Continue}$]*)*`;
-/** A `declare` with braces, or a namespace with its name. */
+/** Matches a `declare` with braces, or a namespace with its name. */
 const NAMESPACE = new RegExp(
   String.raw`(?<![\p{ID_Continue}$.#])(?:declare\s+(?:global|(?:namespace|module)(?:[^\S\n]+${PATH})?)|` +
     String.raw`(?:namespace|module)[^\S\n]+(${PATH}))\s*\{`,
   "gu",
 );
 
-/** The first namespace that is more than a type. The stripper drops them all. */
+/** Finds the first namespace that contains more than types. The stripper drops them all. */
 function namespaceIn(text: string, js: string): Unparsed | null {
   const code = codeOnly(text);
   let from = 0;
@@ -239,7 +239,7 @@ function closedAt(code: string, offset: number): number {
 }
 
 /** Blanks out strings, templates and comments; all other characters keep their positions. Regular expressions are not
- * recognized, which is enough where a false positive does no harm. */
+ * recognised, which is enough where a false positive does no harm. */
 function codeOnly(text: string): string {
   return text.replace(
     /\/\/[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|"(?:[^"\\\n]|\\[\s\S])*"?|'(?:[^'\\\n]|\\[\s\S])*'?|`(?:[^`\\]|\\[\s\S])*`?/g,
@@ -247,10 +247,11 @@ function codeOnly(text: string): string {
   );
 }
 
-/** A member of an enum whose value is text has no reverse mapping. The stripper knows that only of single literals:
- * these edits turn the other ones, `E[E["A"] = …] = "A"`, into `  E["A"] = …`. The length stays the same. */
+/** Removes the reverse mapping of enum members with a text value, which must have none. The stripper does so only for
+ * single literals: these edits turn other members, `E[E["A"] = …] = "A"`, into ` E["A"] = …`. The length stays the
+ * same. */
 function textMembers(program: Program): SourceEdit[] {
-  /** Values of members and of the constants that the stripper makes of them, by name. */
+  /** Text values of members, and of the constants that the stripper makes of them, by name. */
   const texts = new Set<string>(), edits: SourceEdit[] = [];
   const isText = (node: AnyNode, owner: string): boolean => {
     switch (node.type) {
@@ -290,7 +291,7 @@ function textMembers(program: Program): SourceEdit[] {
   return edits;
 }
 
-/** `E["A"]` and `E.A`, as "E.A". */
+/** Returns `E["A"]` and `E.A` as "E.A". */
 function memberOf(node: AnyNode): string | null {
   if (node.type !== "MemberExpression" || node.object.type !== "Identifier") return null;
   const { object, property, computed } = node;
@@ -302,7 +303,7 @@ function blank(start: number, end: number): SourceEdit {
   return { start, end, text: " ".repeat(end - start) };
 }
 
-/** The parser that got further reports the real error; the other one failed at syntax that it does not know. */
+/** Returns the error of the parser that got further; the other one failed at syntax that it does not know. */
 function later(a: Unparsed, b: Unparsed): Unparsed {
   return b.offset >= a.offset ? b : a;
 }
@@ -324,8 +325,8 @@ function parseScript(js: string): Parsed | Unparsed {
   }
 }
 
-/** `a <!--b` is three operators in a module and a comment in a script. A space preserves the parser's reading. Null if
- * there is none. */
+/** Separates `a <!--b`, which is three operators in a module and a comment in a script: a space preserves the parser's
+ * reading. Returns null if there is none. */
 function spacedComments(
   js: string,
   options: Options,
@@ -339,7 +340,7 @@ function spacedComments(
   return edits.length > 0 ? applyEdits(js, edits) : null;
 }
 
-/** `{ a: 1 }` alone is meant as an object, but the language reads it as a block with a label. */
+/** Parses `{ a: 1 }` alone as an object; the language would read it as a block with a label. */
 function parseObject(js: string): Program | null {
   if (!/^\s*\{/.test(js)) return null;
   const start = js.search(/\{/);

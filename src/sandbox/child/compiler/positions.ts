@@ -3,7 +3,7 @@ export type PositionMap = readonly number[];
 
 export const IDENTITY: PositionMap = [0, 0, Number.MAX_SAFE_INTEGER];
 
-/** The index of the last part that begins at an offset or before it; 0 if there is no such part. */
+/** Returns the index of the last part that begins at an offset or before it; 0 if there is no such part. */
 function partAt(map: PositionMap, offset: number): number {
   let low = 0, high = map.length / 3 - 1;
   while (low < high) {
@@ -14,20 +14,20 @@ function partAt(map: PositionMap, offset: number): number {
   return low * 3;
 }
 
-/** The original position of an offset: exact inside a kept part, otherwise the end of the previous part. */
+/** Returns the original position of an offset: exact inside a kept part, otherwise the end of the previous part. */
 export function mapOffset(map: PositionMap, offset: number): number {
   const part = partAt(map, offset);
   const [from = 0, to = 0, length = 0] = [map[part], map[part + 1], map[part + 2]];
   return to + Math.max(0, Math.min(offset - from, length));
 }
 
-/** `first` leads from a text to a middle one, `second` from there to the last. */
+/** Composes two maps: `first` leads from a text to a middle one, `second` from the middle to the last. */
 export function composeMaps(first: PositionMap, second: PositionMap): PositionMap {
   if (second === IDENTITY) return first;
   const out: number[] = [];
   for (let i = 0; i + 2 < first.length; i += 3) {
     const from = first[i] ?? 0, middle = first[i + 1] ?? 0, end = middle + (first[i + 2] ?? 0);
-    if (end === middle) out.push(from, mapOffset(second, middle), 0); // inserted text that belongs somewhere
+    if (end === middle) out.push(from, mapOffset(second, middle), 0); // inserted text with its own position
     for (let j = partAt(second, middle); j + 2 < second.length; j += 3) {
       const start = second[j] ?? 0, length = second[j + 2] ?? 0;
       if (start >= end) break;
@@ -38,7 +38,7 @@ export function composeMaps(first: PositionMap, second: PositionMap): PositionMa
   return out;
 }
 
-/** 1-based, columns in UTF-16 units. */
+/** A position: 1-based, columns in UTF-16 units. */
 export interface Position {
   readonly line: number;
   readonly column: number;
@@ -66,7 +66,7 @@ export interface SourceEdit {
   readonly start: number;
   readonly end: number;
   readonly text: string;
-  /** Errors in the inserted text belong to this position; `start` if absent. */
+  /** The position of errors in the inserted text; by default `start`. */
   readonly at?: number;
 }
 

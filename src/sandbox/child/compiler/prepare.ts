@@ -18,26 +18,26 @@ import { rewriteTopLevel } from "./rewrite.ts";
 /** A block that is ready to run, as plain data. */
 export interface RunnableBlock {
   readonly ok: true;
-  /** A script whose value is a function that returns the block's value or a promise of it. Its declarations must exist
-   * as global properties before that is called. */
+  /** A script whose value is a function that returns the block's value or a promise of it. The declarations must exist
+   * as global properties before the call. */
   readonly code: string;
-  /** Whether its own code awaits something; otherwise a promise that it returns is its value. */
+  /** Whether its own code awaits something; otherwise, a promise that it returns is its value. */
   readonly awaits: boolean;
-  /** The list is in order of definition, with one entry per name. */
+  /** The declarations in order of definition, one per name. */
   readonly declarations: readonly Declaration[];
   /** The last assignment to each name at its top level; `declaration` has no meaning here. */
   readonly assigned: readonly Declaration[];
-  /** Names that the block refers to but does not declare, without those of the language. */
+  /** Names that the block refers to but does not declare, without names of the language. */
   readonly reads: readonly string[];
   readonly madeFrom: MadeFrom;
   /** The variable that provides the block's value if the last statement declares one: `const n = 6` shows 6. */
   readonly shows: string | null;
-  /** The last statement is an expression of this kind; null if it is another statement. */
+  /** The kind of expression in the last statement; null if it is another statement. */
   readonly asks: "call" | "value" | null;
-  /** True if the block is nothing but a data literal. */
+  /** Whether the block is only a data literal. */
   readonly literal: boolean;
   readonly repaired: string | null;
-  /** Maps positions in `code` to the text that the model wrote; for `sourcePosition`. */
+  /** Maps positions in `code` to the model's text, for `sourcePosition`. */
   readonly map: PositionMap;
 }
 
@@ -55,19 +55,20 @@ interface PrepareOptions {
   readonly loadSucrase: () => StripTypes;
 }
 
-/** Preparing takes up to 2 µs for each node of the syntax tree, and nothing else runs in the child meanwhile. */
+/** Limits for preparing a block: it takes up to 2 µs per node of the syntax tree, and nothing else runs in the child
+ * meanwhile. */
 const MAX_CHARS = 256 << 10, MAX_NODES = 150_000;
-/** Each of several repairs parses the text again: longer text is repaired once at most. */
+/** Each of several repairs parses the text again, so longer text is repaired once at most. */
 const REPAIRED_CHARS = 64 << 10;
 
 interface Attempt {
   readonly parsed: Parsed | Unparsed;
-  /** Maps positions in the text that was parsed to the model's text. */
+  /** Maps positions in the parsed text to the model's text. */
   readonly map: PositionMap;
   readonly note: string | null;
 }
 
-/** Strips types, checks for what cannot run, and rewrites the rest so that its declarations persist. Never throws. */
+/** Strips types, refuses code that cannot run, and rewrites the rest so that its declarations persist. Never throws. */
 export function prepareBlock(source: string, options: PrepareOptions): PreparedBlock {
   if (source.length > MAX_CHARS) return tooLong(source, `${source.length} characters, ${MAX_CHARS} at most`);
   const { parsed, map, note } = read(source, options.loadSucrase);
@@ -114,7 +115,7 @@ function tooLong(source: string, size: string): RefusedBlock {
   return { ok: false, outcome: "refused", error, repaired: null };
 }
 
-/** The text as it is; if it cannot be parsed, with one or two repairs that make it parse. */
+/** Parses the text as it is; if that fails, with one or two repairs that make it parse. */
 function read(source: string, loadSucrase: () => StripTypes): Attempt {
   const fenced = repairFence(source, { leading: true });
   const whole = fenced
@@ -139,7 +140,7 @@ function attempt(repaired: Repaired, loadSucrase: () => StripTypes): Attempt {
   return { parsed: parseText(text, loadSucrase), map, note };
 }
 
-/** `a &lt; b;` parses as `a & lt; b`. */
+/** Whether HTML escapes were parsed as code: `a &lt; b;` parses as `a & lt; b`. */
 function looksEscaped({ program }: Parsed, text: string): boolean {
   if (!/&(lt|gt|amp);/.test(text)) return false;
   return freeNames(program).some((name) => name === "lt" || name === "gt" || name === "amp");
@@ -183,8 +184,8 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "&apos;": "'",
 };
 
-/** Removes a fence at the beginning before anything is parsed, since the language would read it as a (useless) tagged
- * template. Null if there is none. */
+/** Removes a fence at the beginning before anything is parsed, since the language would read it as a useless tagged
+ * template. Returns null if there is none. */
 function repairFence(text: string, { leading }: { readonly leading: boolean }): Repaired | null {
   if (leading && !/^\s*(```|~~~)/.test(text)) return null;
   const found = FENCE.exec(text);
@@ -209,7 +210,7 @@ function repairEntities(text: string): Repaired | null {
   return { text: out + text.slice(at), map, note: "replaced HTML entities by their operators" };
 }
 
-/** Escapes the line feeds inside strings, each of which another line closes. Null if there are none. */
+/** Escapes the line feeds inside strings that end on another line. Returns null if there are none. */
 function repairLineFeeds(text: string): Repaired | null {
   const feeds = feedsInStrings(text);
   if (!feeds || feeds.length === 0) return null;

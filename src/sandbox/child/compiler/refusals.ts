@@ -12,7 +12,7 @@ interface BlockRefusal {
 const IN_SCOPE = "what a block may use is in scope already";
 const NO_IMPORT = `import is not available, as a block is not a module: ${IN_SCOPE}`;
 const NO_EXPORT = "A block is not a module: leave out export, what a block declares stays anyway";
-/** Constants of the language, what the runtime itself calls, and what Vis sets before every call. */
+/** Constants of the language, names that the runtime itself calls, and names that Vis sets before every call. */
 const FIXED_NAMES: ReadonlySet<string> = new Set([
   ...["undefined", "NaN", "Infinity", "globalThis", "dispatchEvent"],
   ...SYSTEM_NAMES,
@@ -21,15 +21,15 @@ const FIXED_NAMES: ReadonlySet<string> = new Set([
 const MAX_NAMES = 1_000, MAX_NAME = 1_000;
 interface Refusing {
   readonly longest: Identifier | null;
-  /** Types were removed from the program. */
+  /** Whether types were removed from the program. */
   readonly stripped: boolean;
   /** The text to which the program's offsets refer. */
   readonly js: string;
-  /** The line and column of an offset, as the model counts them. */
+  /** Returns the line and column of an offset, as the model counts them. */
   readonly place: (offset: number) => string;
 }
 
-/** Why a program that parses is refused, or null. */
+/** Returns why a program that parses is refused, or null. */
 export function refusalOf(program: Program, { longest, stripped, js, place }: Refusing): BlockRefusal | null {
   const body = program.body.filter((node) => node.type !== "EmptyStatement");
   const [first] = body;
@@ -42,12 +42,12 @@ export function refusalOf(program: Program, { longest, stripped, js, place }: Re
     useRefusalOf(program, { js, place });
 }
 
-/** Whether no block may declare the name. */
+/** Whether blocks must not declare the name. */
 function isFixedName(name: string): boolean {
   return FIXED_NAMES.has(name);
 }
 
-/** Why a program may not run, wherever it came from, or null. */
+/** Returns why a program of any origin must not run, or null. */
 function useRefusalOf(program: Program, how: Pick<Refusing, "js" | "place">): BlockRefusal | null {
   const { js } = how; // looking at each node takes as long as parsing
   return unknownName(program, how) ?? (/import|export|\\u/.test(js) ? moduleSyntax(program) : null) ??
@@ -59,7 +59,7 @@ function isBareText(node: Expression): boolean {
   return node.type === "Literal" && typeof node.value === "string";
 }
 
-/** Every name is a variable that is saved, stored and listed. */
+/** Refuses too many names, since every name is a variable that is saved, stored and listed. */
 function tooManyNames(program: Program): BlockRefusal | null {
   const { length } = program.body.flatMap(declaredIdentifiers);
   if (length <= MAX_NAMES) return null;
@@ -94,7 +94,7 @@ function fixedNames(program: Program, place: Refusing["place"]): BlockRefusal | 
   return { message: `Cannot declare ${list}: choose another name, such as ${other}`, offset: first.start };
 }
 
-/** The parser knows a newer Unicode than the engine. */
+/** Refuses names that only the parser knows, whose Unicode is newer than the engine's. */
 function unknownName(program: Program, { js, place }: Pick<Refusing, "js" | "place">): BlockRefusal | null {
   const found = /[^\0-\x7f]|\\u/.test(js) ? findName(program, ({ name }) => !isVariableName(name)) : null;
   if (!found) return null;
@@ -111,7 +111,7 @@ function declaredIdentifiers(node: Program["body"][number]): Identifier[] {
   return lists.flatMap(({ declarations }) => declarations.flatMap(({ id }) => boundIdentifiers(id)));
 }
 
-/** `arguments` does not exist outside of functions, but no parser reports it. */
+/** Refuses `arguments` outside of functions: it does not exist there, but no parser reports it. */
 function topLevelArguments(program: Program): BlockRefusal | null {
   if (!freeNames(program).includes("arguments")) return null;
   const message = "arguments exists only inside a function: the block itself is called with none";
@@ -128,7 +128,7 @@ function outsideFunctions(node: AnyNode, name: string): AnyNode | null {
   return null;
 }
 
-/** Recognizes the rest of `import { type A } from "x"` after its types are stripped. */
+/** Recognises the rest of `import { type A } from "x"` after its types are stripped. */
 function isEmptyImport(node: AnyNode): boolean {
   return node.type === "ImportDeclaration" && node.specifiers.length === 0 && node.source.start - node.start >= 12;
 }
@@ -176,9 +176,9 @@ function isData(node: AnyNode): boolean {
 const UNSAFE = "This block may be correct, but it could not be rewritten safely: write its declarations on lines of " +
   "their own, without comments inside them, and nest it less deeply";
 
-/** The rewriter changes text, where a mistake could let code out of the function that a block runs as. What the engine
- * gets is therefore parsed again, as a script: it must be one function and nothing beside it, and contain nothing that
- * a block may not use. Null if that is so, else the reason for the model. */
+/** Checks the rewritten code once more, because a mistake of the rewriter could let code out of its function. The code
+ * is parsed as a script: it must be a single function without forbidden syntax. Returns null, or the reason for the
+ * model. */
 export function scriptFault(code: string): string | null {
   let program: Program;
   try {
@@ -199,9 +199,9 @@ function onlyFunction({ body }: Program): FunctionExpression | null {
   return block.expression;
 }
 
-/** Why the source of a stored variable must not be evaluated, or null: it may come from a file of somebody else. What
- * the engine would get is parsed, and must give the variable one function or class as a block declares it, with nothing
- * in it that a block may not use. A class may still run code when it is evaluated. */
+/** Returns why the source of a stored variable must not be evaluated, or null; it may come from an untrusted file. The
+ * code for the engine is parsed: it must give the variable one function or class, as a block declares it, without
+ * forbidden syntax. A class may still run code when it is evaluated. */
 export function restoredFault(image: RestoredSource): string | null {
   if (isFixedName(image.name)) return "no block may declare its name";
   const js = restoredScript(image);
@@ -219,7 +219,7 @@ export function restoredFault(image: RestoredSource): string | null {
 
 const NOT_ONE = "its code is not one function or class";
 
-/** The value of `"use strict"; name = value`. */
+/** Returns the value of `"use strict"; name = value`. */
 function assigned({ body }: Program, name: string): AnyNode | null {
   const [strict, node, ...more] = body;
   if (strict?.type !== "ExpressionStatement" || strict.directive !== "use strict" || more.length > 0) return null;

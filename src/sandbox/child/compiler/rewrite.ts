@@ -7,13 +7,13 @@ interface Rewritten {
   readonly code: string;
   /** Whether the block's own code awaits something. */
   readonly awaits: boolean;
-  /** Maps positions in `code` to the text from which the program was parsed. */
+  /** Maps positions in `code` to the parsed text. */
   readonly map: PositionMap;
 }
 
-/** Turns a program into a script whose value is a function that runs the block: top-level declarations become
- * assignments to existing global properties, and the last expression is returned. `js`: the text from which the program
- * was parsed. Lines do not change, nor do columns if the language allows it: `const x` becomes `      x`. */
+/** Turns a program into a script whose value is a function that runs the block. Top-level declarations become
+ * assignments to existing global properties, and the last expression is returned. `js` is the parsed text. Lines do
+ * not change, nor do columns if the language allows it: `const x` becomes ` x`. */
 export function rewriteTopLevel(program: Program, js: string): Rewritten {
   const isAsync = js.includes("await") && program.body.some(awaits);
   const writer = new Rewriter(program, js);
@@ -39,7 +39,7 @@ class Rewriter {
     this.#suffix = freeSuffix(js);
   }
 
-  /** Name of the parameter of the block's function: it is called with each declared function and its name. */
+  /** The name of the parameter of the block's function, which is called with each declared function and its name. */
   get parameter(): string {
     return this.header === "" ? "" : `made${this.#suffix}`;
   }
@@ -82,7 +82,7 @@ class Rewriter {
     this.#edits.push({ start, end, text: this.#js.slice(start, end).replace(/[^\n]/g, " ") });
   }
 
-  /** `inList`: in a list of statements, where a statement that starts with "(" needs a separator. */
+  /** `inList` means a list of statements, where a statement that starts with "(" needs a separator. */
   #variables(node: VariableDeclaration, { inList }: { readonly inList: boolean }): void {
     const { kind, start } = node;
     if (kind !== "const" && kind !== "let" && kind !== "var") return;
@@ -99,8 +99,8 @@ class Rewriter {
     if (inList && this.#js[node.end - 1] !== ";") this.#insert(node.end, ";");
   }
 
-  /** Functions exist from the beginning. Each is declared under another name: its own name is that of the variable,
-   * which a later block may give another value. */
+  /** Declares a function at the beginning under another name: its own name is the variable's, which a later block may
+   * give another value. */
   #function({ id: { name, end } }: FunctionDeclaration): void {
     this.#insert(end, this.#suffix);
     this.header += `${name}=${name}${this.#suffix};made${this.#suffix}(${name},"${name}");`;
@@ -121,7 +121,8 @@ class Rewriter {
     this.#blank({ start: operator, end: operator + 2 });
   }
 
-  /** The last expression. `return (` is put on the previous line if there is room, so that columns do not change. */
+  /** Returns the last expression. `return (` is put on the previous line if there is room, so that columns do not
+   * change. */
   #value(node: AnyNode, previousEnd: number): void {
     const gap = this.#js.slice(previousEnd, node.start);
     const before = gap.includes("\n") && !gap.includes("/");
@@ -131,7 +132,7 @@ class Rewriter {
     this.#insert(closed ? node.end - 1 : node.end, closed ? ")" : ");");
   }
 
-  /** `var` inside a statement is a variable of the block too. */
+  /** A `var` inside a statement is a variable of the block too. */
   #nested(node: AnyNode): void {
     const vars = new Set<AnyNode>(nestedVars(node));
     if (vars.size > 0) this.#nestedIn(node, vars);
@@ -154,7 +155,7 @@ class Rewriter {
 
 const JOINER = "\u200d";
 
-/** A suffix that ends no name in the text, however the name is written: `x\u200d` with an escape is a name too. */
+/** Returns a suffix that ends no name in the text, in any spelling: `x\u200d` with an escape is a name too. */
 function freeSuffix(text: string): string {
   const plain = text.includes("\\u") ? text.replace(/\\u(?:200d|\{0*200d\})/gi, JOINER) : text;
   let longest = 0;

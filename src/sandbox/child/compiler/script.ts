@@ -19,11 +19,11 @@ import { render, type Rendered } from "./template.ts";
 
 export type SourceImage = Pick<VariableImage, "name" | "kind" | "source" | "requires" | "summary">;
 
-/** A block that can be run. The compiler keeps the position map. */
+/** A block that can run. The compiler keeps the position map. */
 export interface CompiledBlock extends Omit<RunnableBlock, "map"> {
   /** Names that the block declares. */
   readonly defined: readonly string[];
-  /** File name under which the code is compiled. */
+  /** The file name under which the code is compiled. */
   readonly file: string;
 }
 
@@ -31,7 +31,7 @@ export interface CompilerAnswers {
   readonly prepare: CompiledBlock | RefusedBlock;
   /** Describes an error of the block that was prepared last. */
   readonly describe: BlockError | null;
-  /** Why each source must not be evaluated; null if it may. */
+  /** For each source, why it must not be evaluated; null if it may. */
   readonly restore: readonly (string | null)[];
   readonly render: Rendered;
   readonly endQuery: null;
@@ -46,7 +46,7 @@ export interface CompilerQuestions {
   readonly endQuery: null;
 }
 
-/** The context of the blocks gives these to the compiler. */
+/** Values and functions that the context of the blocks gives the compiler. */
 interface BlocksContext {
   readonly loadSucrase: () => StripTypes;
   readonly values: TemplateValues;

@@ -1,42 +1,41 @@
-/* The compiler shares these with the context of the blocks. Both load this file, and the compiler's context has
- * only the language: it imports nothing. */
+/* Shared by the compiler and the context of the blocks. Both load this file, and the compiler's context has only the
+ * language, so this file imports nothing. */
 import type { SYSTEM_VARIABLES, VariableImage } from "../../../domain/query/variable.ts";
 
-/** There is nothing of that name. */
+/** The result for an unknown name. */
 export const MISSING = -1;
 
-/** The values that a template may show, in the context of the blocks. A number stands for each of them, since only
- * primitive values cross between the contexts. */
+/** The values that a template may show, in the context of the blocks. Each value has a number, since only primitive
+ * values cross between the contexts. */
 export interface TemplateValues {
-  /** JSON list of the variables. */
+  /** Returns the variables as a JSON list. */
   names(): string;
   variable(name: string): number;
-  /** An own data property or a length of a value; nothing is inherited or run. */
+  /** Returns an own data property or a length of a value; inherited properties and getters are never read. */
   member(of: number, key: string): number;
   kind(of: number): "undefined" | "null" | "function" | "promise" | "other";
   text(of: number, chars: number): string;
-  /** What can be asked of a value. */
+  /** Returns the facts about a value. */
   holds(of: number): string;
-  /** Adds what a section iterates over: nothing for an empty or false value, the items of a list, else the value. */
+  /** Adds the items of a section: nothing for an empty or false value, the items of a list, else the value. */
   addItems(of: number, max: number): void;
-  /** The number that the next value gets. */
+  /** Returns the number for the next value. */
   next(): number;
   /** Forgets the values from a number on. */
   forget(from: number): void;
 }
 
-/** These facts of a variable decide how its source is evaluated. */
+/** The facts of a variable that decide how its source is evaluated. */
 export type RestoredSource = Pick<VariableImage, "name" | "kind" | "source" | "summary">;
 
-/** The script that gives a variable the function or class that its source describes. The source begins on
- * the second line. Nothing here depends on what a block may have replaced, so the compiler and the blocks make the same
- * text. */
+/** Returns the script that gives a variable the function or class of its source. The source begins on the second line.
+ * No step depends on values that a block may have replaced, so the compiler and the blocks make the same text. */
 export function restoredScript({ name, source, summary }: RestoredSource): string {
   const value = summary.declaration === "function" ? withoutName(source, name) : source;
   return `"use strict";${name}=\n${value}\n`;
 }
 
-/** A function declaration binds its name in the shared scope, not inside itself: `fib` calls the current `fib`. A name
+/** Removes the name, because a function declaration binds it in the shared scope: `fib` calls the current `fib`. A name
  * beside a comment stays. */
 function withoutName(source: string, name: string): string {
   const open = text.indexOf(source, "(");
@@ -51,12 +50,12 @@ function withoutName(source: string, name: string): string {
 
 const RESTORED = "kept.";
 
-/** The file name under which a restored source is evaluated. */
+/** Returns the file name under which a restored source is evaluated. */
 export function fileOfRestored(name: string): string {
   return RESTORED + name;
 }
 
-/** Variables that Vis sets before every call; no block may declare them. */
+/** Variables that Vis sets before every call; blocks must not declare them. */
 export const SYSTEM_NAMES: readonly (typeof SYSTEM_VARIABLES)[number][] = [
   "$query",
   "$reasoning",
@@ -64,7 +63,7 @@ export const SYSTEM_NAMES: readonly (typeof SYSTEM_VARIABLES)[number][] = [
   "$schema",
 ];
 
-/** Methods of strings as they are when this module loads. It imports nothing: the compiler loads it too, in a context
+/** Methods of strings, captured when this module loads. It imports nothing, because the compiler loads it in a context
  * that has only the language. */
 const { call } = Function.prototype;
 const { indexOf, repeat, slice } = String.prototype;

@@ -1,5 +1,5 @@
 /** Entry point of the third bundle: the type stripper, as a script without exports. The child's main thread reads its
- * text before Landlock blocks files and evaluates it when a block first needs it, so that it does not slow the
+ * text before Landlock blocks files. It is evaluated when a block first needs it, so that it does not slow the
  * start. */
 import { transform } from "sucrase";
 // @ts-types="sucrase/dist/types/parser/index.d.ts"
@@ -7,13 +7,14 @@ import { parse } from "sucrase/dist/esm/parser/index.js";
 // @ts-types="sucrase/dist/types/parser/tokenizer/types.d.ts"
 import { TokenType } from "sucrase/dist/esm/parser/tokenizer/types.js";
 
-/** The parser of sucrase takes any closing tag for that of the element that is open. Throws SyntaxError in its form. */
+/** Checks closing tags, since sucrase accepts any closing tag for the open element. Throws SyntaxError in the form of
+ * sucrase. */
 function checkTags(text: string, { isTyped, isFlow }: Readonly<Record<"isTyped" | "isFlow", boolean>>): void {
   const { tokens } = parse(text, true, isTyped, isFlow);
   const typeAt = (at: number): TokenType | undefined => tokens[at]?.type;
   const open: string[] = [];
   for (const [at, { type, start }] of tokens.entries()) {
-    // `/>`, and not the end of `</>`.
+    // The slash of `/>`, not the end of `</>`.
     const isSlash = typeAt(at - 1) === TokenType.slash && typeAt(at - 2) !== TokenType.jsxTagStart;
     if (type === TokenType.jsxTagEnd && isSlash) open.pop();
     if (type !== TokenType.jsxTagStart) continue;

@@ -2,12 +2,12 @@ import Mustache from "mustache";
 import { nearestName } from "../../../domain/kit/names.ts";
 import { MISSING, type TemplateValues } from "./shared.ts";
 
-/** The text was resolved in this way; the sandbox's `RenderReport` is the same. */
+/** The result of a template, the same as the sandbox's `RenderReport`. */
 export type Rendered =
   | { readonly ok: true; readonly from: "variable" | "template" | "literal"; readonly text: string }
   | { readonly ok: false; readonly reason: string };
 
-/** One part of a template: text, a tag with its name, or a section with its content. */
+/** A part of a template: text, a tag with its name, or a section with its content. */
 interface TemplateToken {
   readonly type: "text" | "name" | "&" | "#" | "^" | ">" | "!" | "=";
   readonly value: string;
@@ -19,10 +19,10 @@ const TYPES: readonly string[] = ["text", "name", "&", "#", "^", ">", "!", "="];
 const MAX_CHARS = 1 << 20, MAX_STEPS = 1_000_000;
 
 /** Resolves the text of a final answer: the name of a variable, a Mustache template over variables, or plain text. Runs
- * in the context of the compiler: a block that replaces String.prototype.substring would rewrite the answer. Nothing is
- * escaped, no function or getter is called, and there are no partials. Never throws. */
+ * in the compiler's context, where no block can replace String.prototype.substring and rewrite the answer. Does not
+ * escape, calls no function or getter, and has no partials. Never throws. */
 export function render(template: string, values: TemplateValues): Rendered {
-  values.forget(0); // of a rendering that was stopped
+  values.forget(0); // values of a rendering that was stopped
   const names: unknown = JSON.parse(values.names());
   const known = new Set<string>(Array.isArray(names) ? names : []);
   const single = template.trim();
@@ -116,7 +116,8 @@ class Renderer {
     }
   }
 
-  /** Returns the text of a tag. A section's missing tag is empty; outside of sections every tag was checked before. */
+  /** Returns the text of a tag. In a section, a missing tag is empty; outside of sections every tag was checked
+   * before. */
   #textOf(tag: string, context: Context | null): string {
     const value = this.#resolve(tag, context);
     return value === MISSING || this.#values.kind(value) === "function" ? "" : this.#values.text(value, MAX_CHARS);
@@ -161,16 +162,16 @@ interface TemplateScope {
 }
 
 const HELPER = /^(?:each|if|unless|with|for|elif|else|end\w*|range)\b/u;
-/** `{{ color: 'red' }}` is an object, `{{ .Values.x }}` a tag of another language. */
+/** Matches an expression: `{{ color: 'red' }}` is an object, `{{ .Values.x }}` a tag of another language. */
 const EXPRESSION = /^[\p{ID_Start}$_(!](?!\w*\s*:)/u;
 const ROOT = /^[\p{ID_Start}$_][\p{ID_Continue}$]*/u;
 const MAX_TAG = 500, MAX_FAULTS = 8;
 const AS_THEY_ARE = "braces that are meant literally belong in a code span or in answer(text)";
 
 interface CheckedTemplate {
-  /** Whether a tag begins with the name of a variable; otherwise there is nothing to fill in. */
+  /** Whether any tag begins with the name of a variable; otherwise nothing is filled in. */
   readonly namesVariable: boolean;
-  /** The text describes the fault of each tag; null if there are none. */
+  /** Describes the fault of each tag; null if there are none. */
   readonly faults: string | null;
 }
 
@@ -203,11 +204,11 @@ function faultsOf(tags: readonly Tag[], scope: TemplateScope): string | null {
 interface Tag {
   readonly sigil: string;
   readonly name: string;
-  /** It follows a `$`. */
+  /** Whether it follows a `$`. */
   readonly literal: boolean;
 }
 
-/** Tags of ordinary length, in one pass. */
+/** Returns tags of ordinary length, in one pass. */
 function tagsOf(text: string): Tag[] {
   const tags: Tag[] = [];
   for (let open = text.indexOf("{{"); open !== -1;) {
@@ -226,7 +227,7 @@ function tagsOf(text: string): Tag[] {
   return tags;
 }
 
-/** The text without fenced blocks and code spans. */
+/** Returns the text without fenced blocks and code spans. */
 function withoutCode(text: string): string {
   let fence = "";
   return text.split("\n").map((line) => {
@@ -289,12 +290,12 @@ function faultOf(
   return null;
 }
 
-/** `a.b.c` as a list of names; null for other tags (`x | upper`, `.Values.x`, `if a`). */
+/** Returns `a.b.c` as a list of names; null for other tags (`x | upper`, `.Values.x`, `if a`). */
 function pathOf(tag: string): string[] | null {
   return /^[\p{ID_Start}$_][\p{ID_Continue}$]*(\.[\p{ID_Continue}$]+)*$/u.test(tag) ? tag.split(".") : null;
 }
 
-/** The value at `a.b.length` within a value, or MISSING. */
+/** Returns the value at `a.b.length` within a value, or MISSING. */
 function follow(values: TemplateValues, { from, path }: { from: number; path: readonly string[] }): number {
   let at = from;
   for (const key of path) if (at !== MISSING) at = values.member(at, key);

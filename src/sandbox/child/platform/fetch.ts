@@ -16,9 +16,9 @@ const MAX_REDIRECTS = 20;
 type Plain = Record<string, unknown>;
 type Send = (request: RealmRequest) => Promise<Received>;
 
-/** `fetch` and its classes for the realm. The classes are ordinary code with their own data and have no more rights
- * than a block; Deno's would run a block's code outside its time limit. Only `exchange` uses the runtime. The other
- * walls decide which addresses can be reached. */
+/** `fetch` and its classes for the realm. The classes are ordinary code with their own data and have only the rights of
+ * a block; Deno's would run a block's code outside its time limit. Only `exchange` uses the runtime. The other walls
+ * decide which addresses can be reached. */
 export function realmFetch(work: OutsideWork): Plain {
   const exchange = makeExchange();
   const send = async (request: RealmRequest): Promise<Received> => {
@@ -85,7 +85,7 @@ function redirected(
 
 function plain(request: RealmRequest): SentRequest {
   const url = new URL(request.url);
-  // The grant is for the address: names cannot be resolved here.
+  // The grant names the address, since names cannot be resolved here.
   if (url.hostname === "localhost") url.hostname = "127.0.0.1";
   const body = RealmBody.peek(request);
   let headers: HeaderNode | null = null;
@@ -123,12 +123,12 @@ interface Received {
 
 type FetchExchange = (sent: SentRequest, signal: AbortSignal) => Promise<Received>;
 
-/** One request with the runtime's own fetch, and its whole response; redirects are not followed. Created before foreign
- * code runs, since it first checks how this runtime looks up its Request. */
+/** Returns a function that makes one request with the runtime's own fetch and reads its whole response; redirects are
+ * not followed. It is created before foreign code runs, since it first checks how this runtime looks up its Request. */
 function makeExchange(): FetchExchange {
   const call = looksUpRequest() ? fetchWithRequest : nativeFetch;
   return async ({ url, method, headers, body }, signal) => {
-    // A plain record: a list would be traversed by an iterator that a block may have replaced.
+    // A plain record is used, since an iterator for lists may have been replaced by a block.
     const record: Record<string, string> = Object.create(null);
     for (let node = headers; node; node = node.next) record[node.name] = node.value;
     const init: RequestInit = Object.assign(Object.create(null), {
@@ -146,7 +146,7 @@ function makeExchange(): FetchExchange {
   };
 }
 
-/** Deno 2.7 looks up Request in the global at each call. */
+/** Whether the runtime looks up Request in the global at each call, as Deno 2.7 does. */
 function looksUpRequest(): boolean {
   let looked = false;
   const restore = replaceRequest(() => looked = true);
@@ -156,8 +156,8 @@ function looksUpRequest(): boolean {
   return looked;
 }
 
-/** In such a runtime, a block's own Request would receive the runtime's signal. Therefore only the first lookup in the
- * global finds the runtime's class; no foreign code runs between the start of the call and that lookup. */
+/** In such a runtime, a block's own Request would receive the runtime's signal. So only the first lookup in the global
+ * finds the runtime's class; no foreign code runs between the start of the call and that lookup. */
 function fetchWithRequest(url: string, init: RequestInit): Promise<Response> {
   const restore = replaceRequest(() => {});
   try {

@@ -8,7 +8,7 @@ const clone = globalThis.structuredClone.bind(globalThis);
 const NativeDate = Date;
 type Plain = Record<string, unknown>;
 
-/** The granted functions of Deno, by their names below it. The other walls decide about access. */
+/** Returns the granted functions of Deno, by their names below it. The other walls decide about access. */
 export function realmFiles(work: OutsideWork, { globals, workspace, env }: ChildAccess): Plain {
   const full = (path: unknown): string => {
     if (typeof path !== "string") throw new captured.TypeError("Cannot open a file: its path must be a string");
@@ -69,7 +69,7 @@ function writeOptions(options: unknown): Deno.WriteFileOptions {
   return { append: flag("append"), createNew: flag("createNew") };
 }
 
-/** Uses a descriptor: the system call filter allows no stat by path. */
+/** Uses a descriptor, because the system call filter allows no stat by path. */
 async function look(path: string): Promise<Plain> {
   const file = await open(path, { read: true });
   try {
@@ -88,10 +88,10 @@ interface Entry {
   readonly next: Entry | null;
 }
 
-/** Newest first, as a linked list: a block may have replaced the methods of Array. */
+/** Lists entries, newest first, as a linked list, since a block may have replaced the methods of Array. */
 async function list(path: string): Promise<Entry | null> {
   const entries = readDir(path)[Symbol.asyncIterator]();
-  // A generator or an object with its own function, depending on the version of the runtime.
+  // This is a generator or an object with its own function, depending on the version of the runtime.
   const nextEntry = captured.getOwnPropertyDescriptor(entries, "next")?.value ?? NEXT;
   let first: Entry | null = null;
   for (;;) {
@@ -107,7 +107,7 @@ const NEXT: ((this: unknown) => Promise<IteratorResult<Deno.DirEntry>>) | undefi
   async function* () {}.prototype,
 )?.next;
 
-/** The result of Deno.readDir: to be traversed with `for await`. */
+/** Returns the result of Deno.readDir, for traversal with `for await`. */
 function listing(entries: Promise<unknown>): Plain {
   async function* walk(): AsyncGenerator<unknown> {
     const names = await entries as Entry | null;

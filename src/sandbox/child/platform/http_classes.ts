@@ -1,10 +1,10 @@
-/** Request and Response of the realm share this complete body, which can be read once. */
+/** The complete body of a Request or Response of the realm, which can be read once. */
 export class RealmBody {
   readonly headers: RealmHeaders;
   readonly #body: RealmBlob | null;
   #used = false;
 
-  /** Sets the content type in `headers`, if it is known and they have none. */
+  /** Sets the content type in `headers` if it is known and they have none. */
   constructor(body: unknown, headers: RealmHeaders) {
     this.headers = headers;
     this.#body = body === undefined || body === null ? null : blobOf(body);
@@ -58,7 +58,7 @@ function blobOf(body: unknown): RealmBlob {
   return new RealmBlob([String(body)], { type: "text/plain;charset=utf-8" });
 }
 
-/** The realm's AbortSignal offers these members. */
+/** The used members of the realm's AbortSignal. */
 export interface RealmSignal {
   readonly aborted: boolean;
   readonly reason: unknown;
@@ -69,7 +69,7 @@ export interface RequestInput {
   readonly method?: string;
   readonly headers?: HeadersInput;
   readonly body?: unknown;
-  /** "follow", "error" or "manual". */
+  /** The mode: "follow", "error" or "manual". */
   readonly redirect?: string;
   readonly signal?: RealmSignal;
 }

@@ -3,7 +3,7 @@ import type { TimersOptions } from "../run/timers.ts";
 import type { RunContext } from "../run/turns.ts";
 
 const MAX_WORK = 64;
-/** Deno's own; a block never gets one, so its methods are the original ones. */
+/** Deno's own class; no block ever gets one, so its methods are the original ones. */
 const NativeController = globalThis.AbortController;
 
 interface Work {
@@ -14,7 +14,7 @@ interface Work {
 type OutsideWorkOptions = Pick<TimersOptions, "soon" | "afterwards" | "current">;
 
 interface OutsideTask {
-  /** Errors show this text: "read /a/b". */
+  /** The work in words for errors: "read /a/b". */
   readonly what: string;
   /** Starts the runtime's operation outside of foreign code. */
   readonly begin: (signal: AbortSignal) => Promise<unknown>;
@@ -34,7 +34,7 @@ export class OutsideWork {
     return look.setSize(this.#work);
   }
 
-  /** `stop` abandons it; the promise then rejects. */
+  /** Starts the work; `stop` abandons it, and the promise then rejects. */
   start({ what, begin }: OutsideTask): { readonly done: Promise<unknown>; readonly stop: (why: string) => void } {
     let stop = (_why: string): void => {};
     const done = new captured.Promise((resolve, reject) => {
@@ -69,7 +69,7 @@ export class OutsideWork {
     return { done, stop };
   }
 
-  /** Abandons what the run started, or everything. */
+  /** Abandons the work of a run, or all work. */
   abort(run: RunContext | null, why: string): void {
     look.setEach(this.#work, (work) => {
       if (run === null || work.run === run) work.stop(why);

@@ -1,6 +1,6 @@
-/** The child needs these parts of the runtime, captured before its global is emptied and before foreign code can
- * replace anything. Modules that run after foreign code use these, null-prototype objects and their own classes.
- * They never use methods of shared prototypes, iteration protocols, or globals looked up at the time of use. */
+/** The parts of the runtime that the child needs, captured before its global is emptied and before foreign code can
+ * replace anything. Modules that run after foreign code use these, null-prototype objects and their own classes. They
+ * never use methods of shared prototypes, iteration protocols, or globals looked up at the time of use. */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { setImmediate } from "node:timers";
 import { types } from "node:util";
@@ -9,7 +9,8 @@ import { getterOf, intrinsics, uncurry } from "../../codec/intrinsics.ts";
 
 const { apply, get } = Reflect;
 
-/** Drains the microtask queue immediately. It does nothing inside a microtask: call it from a timer or an immediate. */
+/** Returns a function that drains the microtask queue immediately. It does nothing inside a microtask, so it is called
+ * from a timer or an immediate. */
 function microtaskDrain(): () => void {
   const core: unknown = Reflect.get(Deno, Reflect.get(Deno, "internal"))?.core;
   const drain: unknown = typeof core === "object" && core !== null ? Reflect.get(core, "runMicrotasks") : undefined;
@@ -50,7 +51,7 @@ export const captured = {
   clearTimeout: globalThis.clearTimeout.bind(globalThis),
   setImmediate: immediate,
   runMicrotasks: microtaskDrain(),
-  /** The context names the run that started the current code: it follows promises and timers, unlike a variable. */
+  /** Names the run that started the current code; unlike a variable, it follows promises and timers. */
   context: {
     get: (): unknown => context.getStore(),
     run: (store: unknown, f: () => void): void => context.run(store, f),
@@ -60,7 +61,7 @@ export const captured = {
 
 type TextOf = (self: object) => string;
 
-/** `toString` of the Temporal classes, if the runtime has them. */
+/** Returns `toString` of the Temporal classes, if the runtime has them. */
 function temporalTexts(): Readonly<Record<string, TextOf>> {
   const table: Record<string, TextOf> = Object.create(null);
   const temporal: unknown = Reflect.get(globalThis, "Temporal");
@@ -73,8 +74,8 @@ function temporalTexts(): Readonly<Record<string, TextOf>> {
   return table;
 }
 
-/** State (0 pending, 1 fulfilled, 2 rejected) and result of a promise, read by the runtime without running any of its
- * code. */
+/** Returns a function for the state (0 pending, 1 fulfilled, 2 rejected) and result of a promise. The runtime reads
+ * them without running code of the promise. */
 function promiseDetails(): (promise: object) => readonly unknown[] {
   const core: unknown = Reflect.get(Deno, Reflect.get(Deno, "internal"))?.core;
   const details: unknown = typeof core === "object" && core !== null ? Reflect.get(core, "getPromiseDetails") : null;
@@ -85,7 +86,7 @@ function promiseDetails(): (promise: object) => readonly unknown[] {
 const mapIterator: { next: () => IteratorResult<unknown> } = Object.getPrototypeOf(new Map().entries());
 const setIterator: { next: () => IteratorResult<unknown> } = Object.getPrototypeOf(new Set().values());
 
-/** Inspecting values needs these functions. None of them runs code of a value. */
+/** Functions to inspect values. None of them runs code of a value. */
 export const look = {
   ...intrinsics,
   isAnyBuffer: types.isAnyArrayBuffer,
@@ -128,7 +129,7 @@ export const look = {
   internalKeys: Reflect.ownKeys(new URLSearchParams()).filter((key) => key.toString() !== "Symbol(list)"),
 } as const;
 
-/** A set of names that code of a block cannot change: `set[name] === true`. */
+/** Returns a set of names that code of a block cannot change: `set[name] === true`. */
 export function nameSet(names: readonly string[]): Readonly<Record<string, true>> {
   return Object.freeze(Object.assign(Object.create(null), Object.fromEntries(names.map((name) => [name, true]))));
 }
@@ -139,7 +140,7 @@ export interface ErrorFacts {
   readonly hint?: string;
 }
 
-/** Gives an error its facts, as properties that are not listed. */
+/** Adds facts to an error as properties that are not enumerable. */
 export function setErrorFacts(error: Error, { name, message, hint }: ErrorFacts): Error {
   const set = (key: string, value: string): void => {
     captured.defineProperty(error, key, { value, writable: true, configurable: true, enumerable: false });

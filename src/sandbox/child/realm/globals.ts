@@ -7,7 +7,7 @@ import { captured, look, setErrorFacts } from "./captured.ts";
 
 type Plain = Record<string, unknown>;
 
-/** A frozen object without a prototype of ours; its functions are frozen too. */
+/** Returns a frozen object without a prototype of ours; its functions are frozen too. */
 function bare(members: Plain): Plain {
   for (const key of Object.keys(members)) captured.freeze(members[key]);
   return captured.freeze(Object.assign(Object.create(null), members));
@@ -18,11 +18,11 @@ interface RealmTurns {
   soon(task: () => void, owner: RunContext | null): void;
   /** Leaves foreign code first. */
   afterwards(task: () => void): void;
-  /** An operation of the runtime has started or ended: `soon` follows without anything else. */
+  /** Counts operations of the runtime that start or end; when one ends, `soon` follows without another event. */
   operations(change: 1 | -1): void;
 }
 
-/** Replaces Deno's objects: the runtime's `performance`, `crypto` and FinalizationRegistry lead to objects that a block
+/** Replaces Deno's objects. The runtime's `performance`, `crypto` and FinalizationRegistry lead to objects that a block
  * must not reach, or run a block's code outside its time limit. */
 export function realmGlobals(turns: RealmTurns, current: () => RunContext | null): Plain {
   const { subtle } = crypto;
@@ -33,7 +33,7 @@ export function realmGlobals(turns: RealmTurns, current: () => RunContext | null
   const NativeRegistry = FinalizationRegistry;
   const { register, unregister } = NativeRegistry.prototype;
 
-  /** The operation starts after this turn, so it is given text and the current bytes: reading an object may run
+  /** The operation starts after this turn, so it receives text and a copy of the bytes: reading an object may run
    * code. */
   const digestLater = (algorithm: unknown, data: BufferSource): Promise<unknown> =>
     new captured.Promise((resolve, reject) => {
@@ -56,7 +56,7 @@ export function realmGlobals(turns: RealmTurns, current: () => RunContext | null
       });
     });
 
-  /** Has no class above it: the native one would be its prototype, and calls back outside of a turn. */
+  /** This class extends no other: the native one would be its prototype, and calls back outside of a turn. */
   class Registry {
     readonly #native: FinalizationRegistry<unknown>;
 
@@ -92,16 +92,16 @@ export function realmGlobals(turns: RealmTurns, current: () => RunContext | null
 }
 
 interface RealmFunctionsOptions {
-  /** "alias.name" or a bare name. */
+  /** The name, as "alias.name" or a bare name. */
   readonly functions: readonly string[];
-  /** Codec bytes of "alias.name" to constant. */
+  /** Codec bytes of the constants by "alias.name". */
   readonly constants: Bytes;
   readonly calls: HostCalls;
-  /** The module that a value belongs to; null if none does. */
+  /** Returns the module that a value belongs to; null if none does. */
   readonly moduleOf: (value: unknown) => string | null;
 }
 
-/** The host's functions and constants under their names, and the two helpers that run in the realm itself. */
+/** Returns the host's functions and constants under their names, and the two helpers that run in the realm itself. */
 export function realmFunctions({ functions, constants, calls, moduleOf }: RealmFunctionsOptions): Plain {
   const roots: Plain = Object.create(null);
   const byName: Record<string, unknown> = Object.create(null);
@@ -128,7 +128,7 @@ interface Known extends Pick<RealmFunctionsOptions, "moduleOf"> {
   readonly byName: Plain;
 }
 
-/** Accepts a function, namespace or module of the realm, or its name; anything else is passed on for the host to
+/** Accepts a function, namespace or module of the realm, or its name; other values are passed on for the host to
  * refuse. A function of a module is described with the module. */
 function nameOf(of: unknown, { roots, byName, moduleOf }: Known): unknown {
   if (typeof of !== "function" && (typeof of !== "object" || of === null)) return of;
@@ -137,7 +137,7 @@ function nameOf(of: unknown, { roots, byName, moduleOf }: Known): unknown {
   const module = moduleOf(of);
   if (module !== null) return module;
   if (typeof of === "object") return of;
-  // Such as print, which is made elsewhere: the host knows it by its name.
+  // Functions such as print are made elsewhere; the host knows them by their names.
   const own = captured.getOwnPropertyDescriptor(of, "name")?.value;
   if (typeof own === "string" && own !== "") return own;
   throw new captured.TypeError("Cannot describe this function: it is not one of the sandbox's");
@@ -164,7 +164,7 @@ function deepFreeze(value: unknown): unknown {
 
 type Listener = ((event: object) => unknown) | { handleEvent(event: object): unknown };
 
-/** Only this module creates and aborts signals. */
+/** The key that only this module has: no other code creates and aborts signals. */
 const KEY = {};
 const internals = { abort: (_signal: RealmAbortSignal, _reason: unknown): void => {} };
 
@@ -172,8 +172,8 @@ function namedError(name: string, message: string): Error {
   return setErrorFacts(new captured.Error(), { name, message });
 }
 
-/** AbortSignal for the realm: the symbols of Deno's lead to lists of timers and listeners. Covers what programs use:
- * reason, onabort, listeners, throwIfAborted, abort, timeout, any. */
+/** AbortSignal for the realm: the symbols of Deno's class lead to lists of timers and listeners. It supports reason,
+ * onabort, listeners, throwIfAborted, abort, timeout and any. */
 class RealmAbortSignal {
   #aborted = false;
   #reason: unknown = undefined;
@@ -258,7 +258,7 @@ class RealmAbortController {
   }
 }
 
-/** The two classes under their usual names. `setTimeout` is the realm's own. Call once per worker. */
+/** Returns the two classes under their usual names; called once per worker. `setTimeout` is the realm's own. */
 export function abortClasses(setTimeout: (f: () => void, ms: number) => unknown): Record<string, unknown> {
   const timeout = (ms: number): RealmAbortSignal => {
     const signal = new RealmAbortSignal(KEY);

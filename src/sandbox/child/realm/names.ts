@@ -6,8 +6,8 @@ import { captured, look, nameSet } from "./captured.ts";
 
 type Plain = Record<string, unknown>;
 
-/** Names that Vis adds to the realm. What a block does to them without declaring them is undone when it ends. A
- * variable of the same name hides the original, which stays reachable as `vis.NAME`, a module or namespace also as
+/** Names that Vis adds to the realm. When a block ends, its changes to them are undone unless it declared them. A
+ * variable of the same name hides the original, which stays reachable as `vis.NAME`; a module or namespace also as
  * `vis.ext.NAME`. */
 export class InjectedNames {
   readonly #values: Plain = look.create(null);
@@ -28,7 +28,7 @@ export class InjectedNames {
     if (!this.#isVariable(name)) define(name, value);
   }
 
-  /** The same for the module or namespace of an extension. */
+  /** Adds the module or namespace of an extension, or sets its value. */
   setExtension(name: string, value: unknown): void {
     if (!look.hasOwn(this.#ext, name)) this.#list(name, this.#ext);
     this.set(name, value);
@@ -46,7 +46,7 @@ export class InjectedNames {
     return look.hasOwn(this.#ext, name) ? "ext" : "own";
   }
 
-  /** The module or namespace that a value is, or is an own property of; null if it belongs to none. */
+  /** Returns the module or namespace that equals a value or has it as an own property; null if there is none. */
   extensionOf(value: unknown): string | null {
     for (const name in this.#ext) {
       const own = this.#values[name];
@@ -60,12 +60,13 @@ export class InjectedNames {
     return null;
   }
 
-  /** The original, for when no variable hides it any more. */
+  /** Returns the original, for when no variable hides it any more. */
   descriptorOf(name: string): PropertyDescriptor | null {
     return look.hasOwn(this.#values, name) ? descriptor(this.#values[name]) : null;
   }
 
-  /** Restores what was overwritten or deleted. Reports what it restored, and once what a block made permanent. */
+  /** Restores names that were overwritten or deleted. Reports the restored names, and once the names that a block made
+   * permanent. */
   restore(
     on: { readonly restored: (name: string) => void; readonly fixed: (name: string) => void },
   ): void {
@@ -82,7 +83,7 @@ export class InjectedNames {
     }
   }
 
-  /** Read when it is used, since some values are replaced. */
+  /** Names are read when they are used, since some values are replaced. */
   #list(name: string, list: Plain): void {
     if (name === "ext" || SYSTEM[name]) return;
     const get = (): unknown => this.#values[name];
@@ -116,8 +117,8 @@ interface Row {
 
 type Rows = Row[];
 
-/** `results` and `printed`: what the blocks of the last iteration that ran any had as values and printed. The blocks of
- * one iteration all see those of the one before, which is what the model was shown. */
+/** The names `results` and `printed`: the values and output of the blocks in the latest iteration that ran any. All
+ * blocks of an iteration see those of the previous one, as shown to the model. */
 export class ShownResults {
   readonly #names: InjectedNames;
   #iteration = -1;
@@ -180,7 +181,7 @@ function rowsOf(list: readonly FormerResult[]): Rows {
   return rows;
 }
 
-/** Reading it says what is gone: `undefined` would look like a result. */
+/** Makes a getter that names the loss: `undefined` would look like a result. */
 function lost(index: number, held: string): PropertyDescriptor {
   const read = (): never => {
     throw new captured.Error(`results[${index}] was lost when the sandbox was restarted: it held ${held}`);

@@ -10,13 +10,13 @@ const ECMASCRIPT = new Set(
   encodeURIComponent escape unescape isFinite isNaN parseFloat parseInt undefined globalThis queueMicrotask`
     .split(/\s+/),
 );
-/** Safe parts of Deno: checked by traversing values, getters, prototypes and symbols. Not Event, EventTarget and
- * AbortSignal, whose symbols lead to listeners and to Node's list of timers. */
+/** Safe parts of Deno, checked by traversing values, getters, prototypes and symbols. Event, EventTarget and
+ * AbortSignal are excluded, because their symbols lead to listeners and to Node's list of timers. */
 const WEB = ["structuredClone", "TextEncoder", "TextDecoder", "URL", "URLSearchParams", "atob", "btoa"];
-/** Half of the default ten are our frames below a block's, and awaiting code comes last. */
+/** Half of the default ten are our frames below a block's, and awaiting code comes last, so more are kept. */
 const STACK_FRAMES = 24;
-/** Defined as `undefined`, and cannot be deleted: runtimes keep a second set of some of them that only scripts see. A
- * block may declare them. */
+/** Names that are defined as `undefined` and cannot be deleted, because runtimes keep a second set of some of them that
+ * only scripts see. A block may declare them. */
 const ABSENT = [
   "process",
   "Buffer",
@@ -37,8 +37,9 @@ const ABSENT = [
   "close",
 ];
 
-/** Runs as a block does. A compiled runtime has two sets of the names that Node and Deno share (process, Buffer,
- * timers) and shows the other set to a script that is not a Deno module: definitions in a module would miss it. */
+/** Runs as a script, like a block. A compiled runtime has two sets of the names that Node and Deno share (process,
+ * Buffer, timers). It shows the other set to a script that is not a Deno module, so definitions in a module would miss
+ * it. */
 const DEFINE = `(absent, added, fixed) => {
   const define = (key, value, writable, configurable) => {
     delete globalThis[key];
@@ -60,7 +61,7 @@ interface RealmNames {
 export function emptyRealm({ added, fixed }: RealmNames): string[] {
   lock();
   const kept: Record<string, unknown> = {};
-  // Some are getters that load on first use, when loading is no longer possible: replace them with values now.
+  // Some are getters that load on first use, when loading is no longer possible, so values replace them now.
   for (const name of WEB) kept[name] = Reflect.get(globalThis, name);
   for (const name of ["createObjectURL", "revokeObjectURL"]) Reflect.deleteProperty(URL, name);
   const left: string[] = [];
@@ -79,7 +80,7 @@ export function emptyRealm({ added, fixed }: RealmNames): string[] {
   return left;
 }
 
-/** Prevents a block from replacing what evaluation relies on. Never the prototypes that ordinary code assigns to. */
+/** Locks the names on which evaluation relies, but never the prototypes to which ordinary code assigns. */
 function lock(): void {
   resetStackLimit();
   for (const name of ["prepareStackTrace", "captureStackTrace"]) {
@@ -90,14 +91,14 @@ function lock(): void {
   captured.defineProperty(globalThis, "globalThis", { value: globalThis, writable: false, configurable: false });
   Object.freeze(Promise);
   Object.freeze(Promise.prototype);
-  // The runtime calls its own operations through these: replaced ones would be handed its objects.
+  // The runtime calls its own operations through these: replacements would receive its objects.
   for (const name of ["apply", "bind", "call"] as const) {
     const value = Function.prototype[name];
     captured.defineProperty(Function.prototype, name, { value, writable: false, configurable: false });
   }
-  // A new getter or setter would run outside of a block's turn, or receive internal objects: when the runtime reads an
-  // absent option, appends to a list, or resolves a promise with an object (which reads "then"), and when `instanceof`
-  // asks a class. Existing methods stay assignable; measured, arrays are as fast as before.
+  // A new getter or setter would run outside of a block's turn, or receive internal objects. That happens when the
+  // runtime reads an absent option, appends to a list, or resolves a promise with an object (which reads "then"), and
+  // when `instanceof` asks a class. Existing methods stay assignable; measured, arrays are as fast as before.
   for (const one of languageClasses()) {
     Object.preventExtensions(one);
     Object.preventExtensions(Reflect.get(one, "prototype") ?? one);
@@ -110,7 +111,7 @@ function lock(): void {
   }
 }
 
-/** Classes of the language, and the prototypes that have no name in the global. */
+/** Returns classes of the language, and the prototypes that have no name in the global. */
 function languageClasses(): readonly object[] {
   const named = [...ECMASCRIPT].map((name): unknown => Reflect.get(globalThis, name)).filter((one) =>
     typeof one === "function"
@@ -122,7 +123,7 @@ function languageClasses(): readonly object[] {
     .filter((one) => typeof one === "object" || typeof one === "function").filter((one) => one !== null);
 }
 
-/** A block may change how many frames an error names, for itself. */
+/** A block may change the number of frames that an error names, for itself only. */
 export function resetStackLimit(): void {
   const own: PropertyDescriptor & { __proto__: null } = {
     __proto__: null,
@@ -138,7 +139,8 @@ export function resetStackLimit(): void {
 
 const SUFFIX = 0x200d;
 
-/** The name that `compiler/rewrite.ts` gives to a function which is called before its declaration. */
+/** Removes the suffix that `compiler/rewrite.ts` adds to the name of a function that is called before its
+ * declaration. */
 function withoutSuffix(text: string): string {
   const end = look.indexOf(text, "(");
   let start = end;
@@ -148,7 +150,8 @@ function withoutSuffix(text: string): string {
 
 const NATIVE = "function toString() { [native code] }";
 
-/** Declared functions run without their name, or under another one: as text they are what the model wrote. */
+/** Makes `toString` return the model's text for declared functions, which run without their name or under another
+ * one. */
 export function replaceFunctionText(sourceOf: (value: object) => string | null): void {
   const { toString } = {
     toString(this: object): string {

@@ -23,7 +23,7 @@ interface Call {
   readonly id: string;
   readonly name: string;
   readonly run: RunContext;
-  /** Created where the function was called, so that its stack names the line of the block. */
+  /** Created at the call of the function, so that its stack names the line of the block. */
   readonly error: Error;
   readonly resolve: (value: unknown) => void;
   readonly reject: (reason: unknown) => void;
@@ -37,21 +37,21 @@ interface Call {
 
 interface HostCallsOptions {
   readonly pipe: Pipe;
-  /** Names of functions with their own deadlines. */
+  /** Functions with their own deadlines. */
   readonly untimed: readonly string[];
   readonly results: Results;
   /** Enters foreign code: settling a promise runs the code that awaits it. */
   readonly soon: (task: () => void, owner: RunContext) => void;
   /** Whether foreign code is running: `turnEnded` follows, however it ends. */
   readonly inTurn: () => boolean;
-  /** The run of the current code; null if no block started it. */
+  /** Returns the run of the current code; null if no block started it. */
   readonly current: () => RunContext | null;
 }
 
-/** Calls of host functions: each is a promise that the main process settles. Calls above the limits wait here. */
+/** Calls of host functions, each a promise that the main process settles. Calls above the limits wait here. */
 export class HostCalls {
   readonly #options: HostCallsOptions;
-  // Plain dictionary and linked list: foreign code may have replaced the methods of Map and Array.
+  // A plain dictionary and a linked list are used, since foreign code may have replaced the methods of Map and Array.
   readonly #pending: Record<string, Call> = Object.create(null);
   #first: Call | null = null;
   #last: Call | null = null;
@@ -79,7 +79,7 @@ export class HostCalls {
     return this.#open === 0 && this.#outstanding === 0;
   }
 
-  /** Disabled while variables are restored: a source that is evaluated again must not repeat a side effect. */
+  /** Calls are disabled while variables are restored: a source that is evaluated again must not repeat a side effect. */
   enable(on: boolean): void {
     this.#enabled = on;
   }
@@ -117,7 +117,7 @@ export class HostCalls {
     });
   }
 
-  /** Handles an answer of the main process. Throws ProtocolError if nothing waits for it. */
+  /** Handles an answer of the main process. Throws ProtocolError for an answer without a call. */
   answer({ id, ok, payload }: CallAnswer): void {
     const call = this.#pending[id];
     if (!call) throw new ProtocolError("Cannot take an answer that nobody asked for");
@@ -194,7 +194,7 @@ export class HostCalls {
     }
   }
 
-  /** Call when foreign code has been left. */
+  /** Called when foreign code has been left. */
   turnEnded(): void {
     const { pipe } = this.#options;
     this.#sendNext();
@@ -206,8 +206,9 @@ export class HostCalls {
     return this.#outstanding === 0 || this.#outstandingBytes + call.bytes <= MAX_CALL_BYTES;
   }
 
-  /** A block may be stopped, or out of stack, at any call: what makes the call answerable and sends it is in one piece,
-   * without a call. The first of a turn is written immediately, later ones together when the turn ends. */
+  /** Sends a call. A block may be stopped, or run out of stack, at any call, so the code that makes the call answerable
+   * and sends it contains none. The first call of a turn is written immediately, later ones together when the turn
+   * ends. */
   #send(call: Call, payload: Bytes): void {
     const { pipe, inTurn } = this.#options;
     const { id, name, run, bytes } = call;
@@ -226,7 +227,7 @@ export class HostCalls {
   }
 }
 
-/** Returns the facts that the main process reports about a failure. */
+/** Returns the main process's facts about a failure. */
 function factsOf(reported: unknown): ErrorFacts {
   const name = own(reported, "name"), message = own(reported, "message"), hint = own(reported, "hint");
   return {
@@ -251,7 +252,7 @@ function reasonOf(cause: unknown): string {
   return typeof message === "string" ? message : "unreadable value";
 }
 
-/** Each entry advises what to pass instead of a value that the codec refuses by this name. */
+/** Advice on a replacement for each kind of value that the codec refuses. */
 const ADVICE: readonly { readonly start: string; readonly advice: string }[] = [
   { start: "a function", advice: "pass its result or its text, String(f)" },
   { start: "a Proxy", advice: "pass a plain copy" },
@@ -266,8 +267,8 @@ const ADVICE: readonly { readonly start: string; readonly advice: string }[] = [
   { start: "a sparse array", advice: "pass an object or a Map" },
 ];
 
-/** Describes the value that the codec refused in a list of arguments: "argument 1.a: a Proxy, pass a plain copy"
- * for a Proxy at `[0].a`. */
+/** Describes the refused value in a list of arguments: "argument 1.a: a Proxy, pass a plain copy" for a Proxy at
+ * `[0].a`. */
 function refusedArgument({ what, path }: { readonly what: string; readonly path: string }): string {
   if (path === "") return look.slice(what, 0, 9) === "more than" ? `${what} in one call, pass them in parts` : what;
   const close = look.indexOf(path, "]");

@@ -3,7 +3,7 @@ import { type Bytes, MAX_OUTPUT_BYTES, OUTPUT_FRAMES_PER_SECOND } from "../../pr
 import { captured, look, nameSet } from "../realm/captured.ts";
 
 const FLUSH_EVERY_MS = 1000 / OUTPUT_FRAMES_PER_SECOND;
-/** A UTF-16 unit is at most three bytes of UTF-8. */
+/** A UTF-16 unit takes at most three bytes of UTF-8. */
 const MAX_UNITS = Math.floor(MAX_OUTPUT_BYTES / 3);
 const encodeText = TextEncoder.prototype.encode;
 const sliceText = String.prototype.slice;
@@ -15,7 +15,7 @@ interface OutputChunk {
 }
 
 interface OutputOptions {
-  /** Limit for one block, in characters. */
+  /** The limit for one block, in characters. */
   readonly cap: number;
   readonly send: (chunk: OutputChunk) => void;
   /** Leaves foreign code first. */
@@ -28,13 +28,13 @@ export class Output {
   readonly #options: OutputOptions;
   readonly #encoder = new captured.TextEncoder();
   readonly #waiting = { 1: "", 2: "" };
-  /** Text of both streams, in order. */
+  /** The text of both streams, in order. */
   #printed = "";
   #kept = 0;
   #dropped = 0;
   #sentAt = 0;
   #open = false;
-  /** Sends what a waiting block has printed. */
+  /** The timer that sends the output of a waiting block. */
   #timer: ReturnType<typeof captured.setTimeout> | null = null;
   #asked = false;
 
@@ -42,7 +42,7 @@ export class Output {
     this.#options = options;
   }
 
-  /** Starts a block; includes what background work printed before it. */
+  /** Starts a block; includes earlier output of background work. */
   begin(): void {
     this.#open = true;
     this.#sentAt = captured.now();
@@ -105,7 +105,7 @@ export class Output {
   }
 }
 
-/** A slice that does not split a surrogate pair. */
+/** Returns a slice that does not split a surrogate pair. */
 function piece(text: string, from: number, to: number): string {
   const last = to < text.length ? captured.apply(codeAt, text, [to - 1]) : 0;
   const end = last >= 0xd800 && last <= 0xdbff && to - 1 > from ? to - 1 : to;
@@ -150,7 +150,7 @@ function lineOf(values: unknown[], preview: Preview): string {
   return `${text}\n`;
 }
 
-/** `%s is %d`, as consoles do it; the values that no mark takes follow. */
+/** Formats `%s is %d` like a console; values without a mark follow. */
 function formatted(values: unknown[], preview: Preview): string {
   const first = values[0];
   if (values.length < 2 || typeof first !== "string" || look.indexOf(first, "%") < 0) return lineOf(values, preview);

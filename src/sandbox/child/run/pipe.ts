@@ -13,7 +13,7 @@ const read = Deno.stdin.read.bind(Deno.stdin), readSync = Deno.stdin.readSync.bi
 const writeSync = Deno.stdout.writeSync.bind(Deno.stdout);
 const { bytesSet, viewBuffer, viewLength, viewOffset } = intrinsics;
 
-/** A frame as it is written: a small payload is part of the head. */
+/** A frame in its written form: a small payload is part of the head. */
 interface WaitingFrame {
   readonly head: Bytes;
   readonly rest: Bytes | null;
@@ -21,7 +21,7 @@ interface WaitingFrame {
 
 interface Reading {
   readonly onFrame: (frame: Frame) => void;
-  /** Called after the frames that arrived together. */
+  /** Called after frames that arrived together. */
   readonly onRead: () => void;
   /** Whether a turn follows, and `readOn` after it. */
   readonly isTurnDue: () => boolean;
@@ -39,15 +39,15 @@ export function frameOf(header: Header, payload: Bytes = NOTHING): WaitingFrame 
   return { head: whole, rest: null };
 }
 
-/** The child's end of the pipe to the main process. Frames are also sent by code that a block called, which may be
- * stopped or run out of stack at any call: each step leaves behind what the next one continues. Writes block, so that a
+/** The child's end of the pipe to the main process. Code that a block called also sends frames; it may be stopped or
+ * run out of stack at any call, so each step leaves a state from which the next one continues. Writes block, so that a
  * block cannot send faster than the main process reads. */
 export class Pipe {
-  /** Frames in order, not yet written. Whoever must know that a frame will be sent appends it here. */
+  /** Frames in order, not yet written. Code that must be sure of a frame appends it here. */
   waiting: Bytes[] = bareList();
-  /** More is about to follow, and `flush` as well. */
+  /** Whether more frames are about to follow, and `flush` as well. */
   gathers = false;
-  /** The first that is not in `#bytes`, which are being written from `#at` on. */
+  /** The first frame that is not in `#bytes`, which are being written from `#at` on. */
   #next = 0;
   #bytes: Bytes = NOTHING;
   #at = 0;
@@ -56,7 +56,7 @@ export class Pipe {
   readonly #memory = new Memory(READ_BYTES);
   readonly #buffer = new BytesOf(this.#memory);
   #reading: Reading | null = null;
-  /** Set while reading pauses for a turn. */
+  /** Continues reading after a pause for a turn; null if reading is not paused. */
   #resume: (() => void) | null = null;
 
   /** `end` ends the child. */
@@ -71,12 +71,12 @@ export class Pipe {
     if (!this.gathers) this.flush();
   }
 
-  /** Writes what waits, unless it is little and more is about to follow. */
+  /** Writes the waiting frames, unless they are few and more are about to follow. */
   flushUnlessLittle(latestBytes: number): void {
     if (!this.gathers || latestBytes > SMALL_BYTES || this.waiting.length >= GATHERED) this.flush();
   }
 
-  /** Writes what waits. */
+  /** Writes the waiting frames. */
   flush(): void {
     try {
       while (this.#at < viewLength(this.#bytes) || this.#join()) {
@@ -88,7 +88,7 @@ export class Pipe {
     }
   }
 
-  /** Joins small frames that follow each other into what is written next. Returns false if nothing waits. */
+  /** Joins small consecutive frames into the next bytes to write. Returns false if nothing waits. */
   #join(): boolean {
     const { waiting } = this;
     const start = this.#next;
@@ -121,7 +121,7 @@ export class Pipe {
   /** Passes on frames from the main process until its input ends, then ends the child. */
   async serve(reading: Reading): Promise<void> {
     this.#reading = reading;
-    // The runtime asks for it by a getter that a block may have replaced, which would be handed the buffer.
+    // The runtime reads the length by a getter that a block may have replaced, which would receive the buffer.
     captured.defineProperty(this.#buffer, "length", { value: READ_BYTES });
     try {
       while (this.#take(await read(this.#buffer))) {
@@ -132,8 +132,8 @@ export class Pipe {
     }
   }
 
-  /** Call after a turn. While nothing can happen before a frame arrives, this thread itself waits for it: the runtime
-   * reads on another one, and switching to that and back costs as much as the rest of a host call. */
+  /** Called after a turn. While nothing can happen before a frame arrives, this thread itself waits for it. The runtime
+   * reads on another thread, and switching there and back costs as much as the rest of a host call. */
   readOn(): void {
     const reading = this.#reading, resume = this.#resume;
     if (resume === null || reading === null) return;
@@ -147,7 +147,7 @@ export class Pipe {
     resume();
   }
 
-  /** Passes on what was read. Returns false at the end of the input. */
+  /** Passes on the bytes that were read. Returns false at the end of the input. */
   #take(got: number | null): boolean {
     const reading = this.#reading;
     if (got === null || reading === null) {

@@ -3,14 +3,14 @@ import { captured, look } from "../realm/captured.ts";
 import type { Misnamed } from "../setup.ts";
 import { ownData } from "../view/kinds.ts";
 
-/** The objects of a result in one place: the result itself or its items, or those under one of their keys. */
+/** The objects at one place of a result: the result itself, its items, or the values of one of their keys. */
 interface Part {
   readonly prototype: object;
   readonly inner: Readonly<Record<string, Part>>;
 }
 
-/** Results whose objects throw when they are asked for a name that only similar tools have. In everything else they are
- * plain objects: the prototype is asked only for names that an object lacks, and has none itself. */
+/** Makes the objects of results throw for names that only similar tools have. Otherwise they behave as plain objects:
+ * the prototype is asked only for names that an object lacks, and has no names itself. */
 export class Results {
   readonly #parts: Record<string, Part> = look.create(null);
 
@@ -18,7 +18,7 @@ export class Results {
     for (const name in misnamed) this.#parts[name] = partOf(name, misnamed[name]!);
   }
 
-  /** Gives the objects of a decoded result of a function their prototypes. */
+  /** Gives the objects of a function's decoded result their prototypes. */
   mark(name: string, value: unknown): void {
     const part = this.#parts[name];
     if (part) markAll(part, value);
@@ -53,7 +53,7 @@ function partOf(of: string, misnamed: Readonly<Record<string, string>>): Part {
   return { prototype, inner };
 }
 
-/** An empty object that refuses these names. A trap is a property of the handler: it must not inherit any. */
+/** Returns an empty object that refuses these names. A trap is a property of the handler, which must not inherit any. */
 function refusing(of: string, names: Readonly<Record<string, string>>): object {
   const handler: ProxyHandler<object> = look.create(null);
   handler.get = (target, key, receiver): unknown => {

@@ -16,7 +16,7 @@ export interface TimersOptions {
   /** Leaves foreign code first. */
   readonly afterwards: (task: () => void) => void;
   readonly current: () => RunContext | null;
-  /** A callback threw. */
+  /** Called with the error that a callback threw. */
   readonly onError: (error: unknown) => void;
 }
 
@@ -33,7 +33,6 @@ export class Timers {
     this.#options = options;
   }
 
-  /** Functions for the realm. */
   readonly functions: Readonly<Record<string, unknown>> = {
     setTimeout: (f: unknown, ms?: unknown, ...args: unknown[]) => this.#start({ f, ms, args, repeat: false }),
     setInterval: (f: unknown, ms?: unknown, ...args: unknown[]) => this.#start({ f, ms, args, repeat: true }),
@@ -49,7 +48,7 @@ export class Timers {
     return this.#start({ f, ms, args: [], repeat: false });
   }
 
-  /** Stops the timers that the run started (null: those that no block started), or all of them. */
+  /** Stops the timers of a run, of no run (null), or all of them. */
   stop(run: RunContext | null | "all"): void {
     for (const id in this.#live) {
       if (run === "all" || this.#live[id]?.run === run) this.#stop(this.#live[id]?.id);

@@ -3,11 +3,11 @@ import { captured } from "../realm/captured.ts";
 
 interface Task {
   readonly run: () => void;
-  /** The block that started it; null if none did. */
+  /** The block that started the work; null if there is none. */
   readonly owner: RunContext | null;
 }
 
-/** A plain queue: foreign code may have replaced the methods of Array. */
+/** A plain queue, because foreign code may have replaced the methods of Array. */
 class Tasks {
   #tasks = bareList<Task>();
   #next = 0;
@@ -16,7 +16,7 @@ class Tasks {
     return this.#next < this.#tasks.length;
   }
 
-  /** The run that the next task belongs to. */
+  /** The run of the next task. */
   get owner(): RunContext | null {
     return this.#tasks[this.#next]?.owner ?? null;
   }
@@ -25,7 +25,7 @@ class Tasks {
     this.#tasks[this.#tasks.length] = { run, owner };
   }
 
-  /** Runs tasks up to the first one of another owner. Takes each out before it runs, so that a stopped turn does not
+  /** Runs tasks up to the first one of another owner. Each is removed before it runs, so that a stopped turn does not
    * run it again. */
   runAll(): void {
     const { owner } = this;
@@ -37,9 +37,9 @@ class Tasks {
 }
 
 interface TurnOptions {
-  /** A turn with tasks of this owner may take this many milliseconds. */
+  /** Returns the limit of a turn with tasks of this owner, in milliseconds. */
   readonly limitMs: (owner: RunContext | null) => number;
-  /** Called when such a turn was stopped at its limit. */
+  /** Called when a turn of this owner was stopped at its limit. */
   readonly onStopped: (owner: RunContext | null) => void;
   /** Called when foreign code has been left, however a turn ended. */
   readonly onLeft: () => void;
@@ -47,20 +47,19 @@ interface TurnOptions {
   readonly onIdle: () => void;
 }
 
-/** If a limit expires just when the turn ends, its termination hits whatever runs next, and nothing can catch that.
- * Therefore no limit is so short that an ordinary turn comes close to it; a block that is out of time is told before
- * the turn. */
+/** A limit that expires just when the turn ends would terminate unrelated code, and nothing can catch that. So each
+ * limit is far above an ordinary turn; a block that is out of time is stopped before its turn. */
 const SHORTEST_MS = 50;
 
-/** Tasks that enter foreign code, each turn under a time limit. Messages arrive inside a microtask, where nothing can
- * be drained, so a task runs in the next immediate. Tasks of one owner that wait together share one entry. */
+/** Tasks that enter foreign code, each turn under a time limit. Messages arrive inside a microtask, where microtasks
+ * cannot be drained, so a task runs in the next immediate. Waiting tasks of one owner share one entry. */
 export class TimedTasks {
   readonly #entry = new TimedEntry();
   readonly #options: TurnOptions;
   readonly #tasks = new Tasks();
   readonly #afterwards = new Tasks();
   #scheduled = false;
-  /** Inside `onIdle`: a turn that is scheduled there follows without the event loop. */
+  /** Whether `onIdle` is running: a turn that is scheduled there follows without the event loop. */
   #idle = false;
   #inside = false;
   #operations = 0;
@@ -141,19 +140,19 @@ export class TimedTasks {
   }
 }
 
-/** Foreign code may call it without effect: the task is taken out before it runs. */
+/** Foreign code may call it without effect, because the task is removed before it runs. */
 const TRAMPOLINE = "$sandboxTurn";
 
 /** The only entry point into foreign code. The timeout of a script stops loops and regular expressions and keeps all
- * variables, but does not cover code after an `await`. Therefore a script of ours runs the task and then drains the
- * microtasks inside the same limit, so that loops after an await and loops of microtasks are stopped too. V8 drops what
- * a stopped drain leaves in the microtask queue. */
+ * variables, but does not cover code after an `await`. Therefore our script runs the task and then drains the
+ * microtasks within the same limit, which also stops loops after an await and loops of microtasks. V8 drops the rest
+ * of the microtask queue when a drain is stopped. */
 class TimedEntry {
   readonly #script: InstanceType<typeof captured.Script>;
   #task: (() => void) | null = null;
   #finished = true;
 
-  /** Once per realm, before foreign code runs. */
+  /** Created once per realm, before foreign code runs. */
   constructor() {
     const slot = `${TRAMPOLINE}Slot`;
     const trampoline = (): void => {
@@ -170,7 +169,7 @@ class TimedEntry {
     this.#script = new captured.Script(`${TRAMPOLINE}()`, { filename: "sandbox" });
   }
 
-  /** Call from a timer or an immediate. `task` must not throw. Returns false if the limit stopped the turn. */
+  /** Runs a task from a timer or an immediate; the task must not throw. Returns false if the limit stopped the turn. */
   run(limitMs: number, task: () => void): boolean {
     this.#task = task;
     this.#finished = false;
@@ -186,8 +185,8 @@ class TimedEntry {
 
 /** The block that started the current code; background work of earlier blocks keeps its own. */
 export interface RunContext {
-  /** The wire's id of the run. */
+  /** The run's id on the wire. */
   readonly id: string;
-  /** Why it must start nothing more: its deadline passed, it was cancelled, or its query ended. "" while it may. */
+  /** Why it must start nothing more: its deadline passed, it was cancelled, or its query ended; else "". */
   ended: string;
 }

@@ -16,13 +16,13 @@ interface KnownClass {
   readonly hidden: boolean;
 }
 
-/** Functions and classes that are fully described by their text, because it is at the top level of a block. */
+/** Functions and classes that their text fully describes, because it is at the top level of a block. */
 export class KnownFunctions {
   readonly #functions = new look.WeakMap<object, KnownFunction>();
-  /** The key is the prototype object. */
+  /** Classes by their prototype object. */
   readonly #classes = new look.WeakMap<object, KnownClass>();
 
-  /** Remembers `value` under `name` if it is what `source` evaluates to. */
+  /** Remembers `value` under `name` if `source` evaluates to it. */
   learn(value: object, made: Named): void {
     const { name, source, requires } = made;
     if (source === "" || look.weakGet(this.#functions, value)) return;
@@ -31,7 +31,7 @@ export class KnownFunctions {
     this.add(value, { name, source, requires });
   }
 
-  /** The same for a value that was just evaluated from the source. */
+  /** Remembers a value that was just evaluated from the source. */
   add(value: object, { name, source, requires }: Named): void {
     const kind = isClassText(look.functionText(value)) ? "class" : "function";
     look.weakSet(this.#functions, value, { kind, source, requires });
@@ -41,7 +41,7 @@ export class KnownFunctions {
     }
   }
 
-  /** Remembers a function that the running block has just declared, under the name and source that the model wrote. */
+  /** Remembers a function that the running block has just declared, under the model's name and source. */
   made(
     value: object,
     { name, declarations }: { readonly name: string; readonly declarations: readonly Declaration[] },
@@ -54,7 +54,7 @@ export class KnownFunctions {
     }
   }
 
-  /** The text of a function as the model wrote it; null for one that runs as it was written. */
+  /** Returns the model's text of a function; null for one that runs unchanged. */
   sourceOf(value: object): string | null {
     const known = this.find(value);
     return known?.kind === "function" ? known.source : null;
@@ -64,7 +64,7 @@ export class KnownFunctions {
     return look.weakGet(this.#functions, value) as KnownFunction | undefined;
   }
 
-  /** The class of an instance, or why its instances cannot be kept. */
+  /** Returns the class of an instance, or why its instances cannot be kept. */
   classOf(value: object): { readonly name: string } | { readonly reason: string } {
     let name = "", at = look.prototypeOf(value);
     for (let i = 0; at !== null && i < 50 && !look.isProxy(at); i++) {
@@ -79,7 +79,7 @@ export class KnownFunctions {
   }
 }
 
-/** A declaration runs without its name (`f=function(a) {…}`), so texts are compared starting at the parameters. */
+/** Compares texts from the parameters on, since a declaration runs without its name (`f=function(a) {…}`). */
 function sameFunction(text: string, source: string): boolean {
   if (text === source) return true;
   const head = look.slice(source, 0, 5);
@@ -94,7 +94,7 @@ function isKeyword(text: string, end: number): boolean {
   return at >= 0 && at < end;
 }
 
-/** `#name` outside strings, templates and comments. */
+/** Whether the text contains `#name` outside of strings, templates and comments. */
 function hasPrivateNames(source: string): boolean {
   let quote = 0;
   for (let i = 0; i < source.length; i++) {

@@ -3,11 +3,11 @@ import { FrameFields, MAX_PAYLOAD_BYTES } from "../../protocol.ts";
 import { look } from "../realm/captured.ts";
 
 const { defineProperty } = Object;
-/** The rest is for names, sources and summaries beside the values of a part. */
+/** The rest of a frame is for names, sources and summaries beside the values. */
 const PART_BYTES = MAX_PAYLOAD_BYTES / 2;
 const OVERHEAD_BYTES = 500;
 
-/** Splits variables into parts that fit one frame each. Those that share a table stay together, since it is sent
+/** Splits variables into parts that fit one frame each. Variables that share a table stay together, since it is sent
  * once. */
 export function imageParts(images: readonly VariableImage[]): VariableImage[][] {
   const parts: VariableImage[][] = [];
@@ -31,7 +31,7 @@ export function imageParts(images: readonly VariableImage[]): VariableImage[][] 
   return parts;
 }
 
-/** `push` is not safe in the child: a block may have replaced it or put a setter on the prototype of arrays. */
+/** Appends without `push`, because a block may have replaced it or put a setter on the prototype of arrays. */
 function add<T>(list: T[], item: T): void {
   defineProperty(list, list.length, { value: item, writable: true, enumerable: true, configurable: true });
 }

@@ -15,7 +15,7 @@ import {
   type VariableRecord,
 } from "./save.ts";
 
-/** The result for one variable; the sandbox's `VariableRestoreReport`. */
+/** The result for one variable, the same as the sandbox's `VariableRestoreReport`. */
 export interface RestoredVariable {
   readonly name: string;
   readonly how: "data" | "eval" | "skipped" | "lost";
@@ -31,12 +31,13 @@ interface RestoreParts extends SaveParts {
   readonly remove: (name: string) => void;
 }
 
-/** A variable whose code must not be evaluated. */
+/** Returns the report for a variable whose code must not be evaluated. */
 export function refusedImage(image: VariableImage, fault: string): VariableImage {
   return { ...image, kind: "lost", reason: `${fault}, so it was not evaluated` };
 }
 
-/** Restores variables: binds values and evaluates sources, each after its requirements. Never throws. For one use. */
+/** Restores variables: binds values and evaluates sources, each after its requirements. Each object is used once and
+ * never throws. */
 export class Restoring {
   readonly #parts: RestoreParts;
   readonly #images: Record<string, VariableImage> = look.create(null);
@@ -53,7 +54,7 @@ export class Restoring {
     for (let i = 0; i < images.length; i++) this.#images[images[i]!.name] = images[i]!;
   }
 
-  /** Functions first, since evaluating them runs nothing; classes are needed by what comes after them. */
+  /** Functions come first, since evaluating them runs nothing; later variables need the classes. */
   run(images: readonly VariableImage[]): RestoredVariable[] {
     for (let i = 0; i < images.length; i++) if (images[i]!.kind === "function") this.#visit(images[i]!.name);
     const reports = bareList<RestoredVariable>();
@@ -101,7 +102,8 @@ export class Restoring {
     this.#parts.functions.add(value, { name, source, requires });
   }
 
-  /** The function or class of the variable with which it shared it; null if that one has another now, or none. */
+  /** Returns the function or class of the variable with which this one shared it; null if that variable now has another
+   * or none. */
   #alias({ root, source, kind }: VariableImage): unknown {
     const other = root === null ? undefined : this.#images[root];
     if (!other || other.kind !== kind || other.source !== source || other.root !== null) return null;
@@ -137,7 +139,7 @@ export class Restoring {
     entry.hash = snapshot(entry, value, this.#parts)?.hash ?? "";
   }
 
-  /** Evaluating a class runs its static fields and blocks: data that they changed is restored again. */
+  /** Restores data again that a class changed when its static fields and blocks ran. */
   #undo(images: readonly VariableImage[]): void {
     const reached: Record<string, true> = look.create(null);
     for (let i = 0; i < images.length; i++) {
@@ -178,7 +180,7 @@ export class Restoring {
       const isThere = typeof value === "function" || (typeof value === "object" && value !== null);
       if (isThere && typeof own === "object" && own !== null) bindOwn(value, own);
     } catch {
-      return; // it contains instances of a lost class: it keeps what its code gives it
+      return; // it contains instances of a lost class, so it keeps the value from its code
     }
   }
 
@@ -186,7 +188,7 @@ export class Restoring {
     return decode(bytes, { prototypeOf: (name) => this.#prototypeOf(name) });
   }
 
-  /** Values of several variables. A missing class drops the values that need it, not the others. */
+  /** Restores the values of several variables. A missing class drops only the values that need it. */
   #table(hash: string, bytes: VariableImage["bytes"]): unknown {
     if (hash in this.#tables) return this.#tables[hash];
     for (const name in this.#images) {

@@ -17,7 +17,7 @@ export interface VariableSnapshot {
   readonly source: string;
   readonly requires: readonly string[];
   readonly reason: string;
-  /** The bytes do not keep these parts: "getter rows.total"; "" for nothing. */
+  /** Parts that the bytes do not keep: "getter rows.total"; "" for none. */
   readonly losses: string;
   readonly hash: string;
 }
@@ -32,7 +32,7 @@ export interface SaveParts {
   readonly get: (name: string) => unknown;
 }
 
-/** Collects what an encoding does not keep. */
+/** Collects the parts that an encoding does not keep. */
 class Losses {
   readonly #name: string;
   readonly #found = bareList<string>();
@@ -54,7 +54,7 @@ class Losses {
   }
 }
 
-/** Inspects one variable. Null if it is certainly unchanged since it was saved. */
+/** Inspects one variable. Returns null if it is certainly unchanged since it was saved. */
 export function snapshot(entry: VariableRecord, value: unknown, parts: SaveParts): VariableSnapshot | null {
   if (!isObject(value)) {
     if (typeof value === "symbol") return lost(entry, value, "a symbol is not kept");
@@ -132,13 +132,12 @@ export function isObject(value: unknown): value is object {
   return value !== null && (typeof value === "object" || typeof value === "function");
 }
 
-/** Returns a new hash for a value that is known to differ from the entry's: reading a large text to find out would
- * take a while. */
+/** Returns a new hash for a value that is known to have changed, since hashing a large text would take a while. */
 function changedHash(entry: VariableRecord): string {
   return entry.hash === "data" ? "data again" : "data";
 }
 
-/** The codec's reason for refusing it, phrased for a variable. */
+/** Returns the codec's reason for refusing a value, worded for a variable. */
 function reasonOf(error: unknown): string {
   if (typeof error !== "object" || error === null) return "it cannot be kept";
   if (look.descriptorOf(error, "tooLarge")?.value === true) return "it is larger than 64 MiB";
@@ -153,7 +152,7 @@ export function addOnce(list: string[], name: string): void {
   list[list.length] = name;
 }
 
-/** Values that share objects in one table, each under its name. Null if they are too large together. */
+/** Encodes values that share objects in one table, each under its name. Returns null if they are too large together. */
 export function encodeTogether(snapshots: readonly VariableSnapshot[], { functions }: SaveParts): Bytes | null {
   const table: Record<string, unknown> = look.create(null);
   for (let i = 0; i < snapshots.length; i++) table[snapshots[i]!.entry.name] = snapshots[i]!.value;
@@ -166,13 +165,13 @@ export function encodeTogether(snapshots: readonly VariableSnapshot[], { functio
 
 interface Saved {
   readonly table: { readonly bytes: Bytes; readonly hash: string } | null;
-  /** Whether the table is that of a coarse group. */
+  /** Whether the table belongs to a coarse group. */
   readonly assumed: boolean;
-  /** Another variable with the same function or class; "" for none. */
+  /** Another variable with the same function or class; "" if there is none. */
   readonly alias: string;
 }
 
-/** Records in the entry what is saved now, and creates its image. */
+/** Records the saved state in the entry and creates its image. */
 export function imageOf(shot: VariableSnapshot, { table, assumed, alias }: Saved, parts: SaveParts): VariableImage {
   const { entry, value, kind, source, requires, reason, losses } = shot;
   entry.kind = kind;
@@ -196,7 +195,7 @@ export function imageOf(shot: VariableSnapshot, { table, assumed, alias }: Saved
   };
 }
 
-/** The value as it will be after a restart: the index shows nothing that is gone then. */
+/** Returns the value as it will be after a restart, since the index must not show lost parts. */
 function keptValue({ value, kind, losses, bytes }: VariableSnapshot, { get }: SaveParts): unknown {
   if (losses === "" || (kind !== "data" && kind !== "instance")) return value;
   try {
@@ -206,7 +205,7 @@ function keptValue({ value, kind, losses, bytes }: VariableSnapshot, { get }: Sa
   }
 }
 
-/** The prototype that a class gives its instances; null for any other value. */
+/** Returns the prototype that a class gives its instances; null for any other value. */
 export function prototypeOf(made: unknown): object | null {
   const prototype = typeof made === "function" ? ownData(made, "prototype") : null;
   return typeof prototype === "object" ? prototype : null;
@@ -215,36 +214,36 @@ export function prototypeOf(made: unknown): object | null {
 /** Variables that may share objects: sharing was found, or could not be excluded. */
 export interface Group {
   readonly members: string[];
-  /** True if the search reached its limit: sharing is assumed, not found. */
+  /** Whether the search reached its limit: sharing is then assumed, not found. */
   readonly coarse: boolean;
 }
 
-/** The record holds the facts about a variable besides its value. */
+/** The facts about a variable besides its value. */
 export interface VariableRecord {
   readonly name: string;
-  /** The keyword with which it was declared. */
+  /** The keyword of its declaration. */
   declaration: string;
   doc: string;
   /** The statement that defined it, shortened. */
   statement: string;
-  /** Source of the function or class that the statement contains, else "". */
+  /** The source of the function or class in the statement, else "". */
   source: string;
   /** Names that its function, class or initial value refers to. */
   requires: readonly string[];
   kind: VariableKind;
-  /** Classes of the instances in its value: their methods can be called through it. */
+  /** Classes of the instances in its value, since their methods can be called through it. */
   classes: readonly string[];
-  /** Hash of what was saved last; "" if nothing was. */
+  /** The hash of the saved value; "" if none was saved. */
   hash: string;
-  /** Hash of the shared table that was saved last; "" if the variable was saved alone. */
+  /** The hash of the shared table that was saved last; "" if the variable was saved alone. */
   tableHash: string;
   /** Whether that table was made for a coarse group. */
   tableAssumed: boolean;
-  /** The variable whose function or class this one was saved as; "" for its own. */
+  /** The variable under whose function or class this one was saved; "" for its own. */
   alias: string;
-  /** The saved bytes do not keep these parts; "" for nothing. */
+  /** Parts that the saved bytes do not keep; "" for none. */
   losses: string;
-  /** The primitive value saved last: if it is unchanged, nothing else needs checking. */
+  /** The primitive value that was saved last: if it is unchanged, nothing else needs checking. */
   primitive: unknown;
   size: number;
   group: Group | null;
@@ -274,7 +273,7 @@ export function newEntry(name: string): VariableRecord {
 /** A marker that equals no value. */
 export const UNSAVED: unique symbol = Symbol("unsaved");
 
-/** A prepared block tells these facts about its names. */
+/** The facts about a prepared block's names. */
 export interface BlockNames {
   readonly declarations: readonly Declaration[];
   readonly assigned?: readonly Declaration[];
@@ -285,12 +284,12 @@ interface OwnParts {
   readonly functions: KnownFunctions;
   /** Whether functions among its own properties may come from its source: `static f = () => 1`. */
   readonly isClass: boolean;
-  /** Called with what the bytes cannot keep. */
+  /** Called with each part that the bytes cannot keep. */
   readonly lost: (what: string, path: string) => void;
 }
 
 /** Encodes the own properties of a function or class, such as `f.cache = {}` and values of static fields. Functions
- * among them are restored with the code or not at all. Null if there are none. */
+ * among them are restored with the code or not at all. Returns null if there are none. */
 function encodeOwn(value: object, { functions, isClass, lost }: OwnParts): Bytes | null {
   const keys = look.ownKeys(value);
   let kept: Record<string, unknown> | null = null;
@@ -343,7 +342,7 @@ export function bindOwn(value: object, own: object): void {
   }
 }
 
-/** 64 bits and the length: enough to detect a change, not a protection against deliberate collisions. */
+/** Returns 64 bits and the length: enough to detect a change, not a protection against deliberate collisions. */
 export function changeHash(bytes: Uint8Array<ArrayBuffer>): string {
   const length = look.viewLength(bytes), byteOffset = look.viewOffset(bytes);
   let a = 0x9e3779b9 ^ length, b = 0x85ebca6b, at = 0;

@@ -24,11 +24,11 @@ interface SavingParts extends SaveParts {
 
 const WALK = { objects: 50_000, properties: 100_000 };
 const LARGE = 64 << 10;
-/** Code that names one of these can reach every variable. */
+/** Names that reach every variable when code uses them. */
 const REACH_ALL = nameSet(["globalThis", "results", "vis"]);
 
-/** The end of one block: which variables it can have changed, which of them did change, and what to store. For one
- * use. */
+/** Saves at the end of a block: finds the variables that it can have changed and did change, and what to store. Each
+ * object is used once. */
 export class Saving {
   readonly #parts: SavingParts;
   readonly #named: Record<string, true> = look.create(null);
@@ -74,7 +74,7 @@ export class Saving {
     for (let i = 0; i < assigned.length; i++) this.#named[assigned[i]!.name] = true;
   }
 
-  /** Adds a variable, what its code can reach, and what may share an object with it. */
+  /** Adds a variable, the variables that its code can reach, and variables that may share an object with it. */
   #reach(first: string): void {
     const queue = bareList<string>();
     queue[0] = first;
@@ -94,7 +94,7 @@ export class Saving {
     }
   }
 
-  /** Functions and classes first: the values of the others may be their instances. */
+  /** Functions and classes come first, since the values of others may be their instances. */
   #look(): void {
     for (const name in this.#candidates) if (typeof this.#parts.get(name) === "function") this.#lookAt(name);
     for (const name in this.#candidates) if (typeof this.#parts.get(name) !== "function") this.#lookAt(name);
@@ -111,7 +111,7 @@ export class Saving {
     this.#shots[name] = shot;
   }
 
-  /** Only what the block could reach can have started or stopped sharing objects. */
+  /** Updates groups of reachable variables only: no others can have started or stopped sharing objects. */
   #regroup(): void {
     const walk = new IdentityWalk(WALK);
     const groups: Record<string, Group> = look.create(null);
@@ -129,8 +129,8 @@ export class Saving {
     }
   }
 
-  /** The values that a closure holds are not visible, so it joins the group of the names that made it or were made
-   * with it. */
+  /** Groups a closure with the names that made it or were made with it, since the values that it holds are not
+   * visible. */
   #joinMakers(groups: Record<string, Group>, name: string): void {
     const { requires, statement, kind } = this.#candidates[name]!;
     for (const other in groups) {
@@ -144,8 +144,8 @@ export class Saving {
     }
   }
 
-  /** The image of a changed variable, in a common table with those that share objects with it. In a group that is only
-   * assumed, some variables are not inspected, so the table does not show which ones are unchanged. */
+  /** Returns the image of a changed variable, in a common table with the variables that share objects with it. In an
+   * assumed group, some variables are not inspected, so the table does not show which ones are unchanged. */
   #image(shot: VariableSnapshot): VariableImage | null {
     const { entry, hash, losses } = shot;
     const coarse = entry.group?.coarse === true;
@@ -157,8 +157,8 @@ export class Saving {
     return imageOf(shot, { table, assumed: coarse, alias }, this.#parts);
   }
 
-  /** Whether the last saved image keeps exactly the sharing of now. A table that was only assumed to be shared keeps
-   * the sharing of all that are in it, and may have others. */
+  /** Whether the last saved image keeps exactly the present sharing. A table that was only assumed to be shared keeps
+   * the sharing of all its variables, and may have others. */
   #isStoredWith({ tableHash, tableAssumed, group }: VariableRecord, now: string): boolean {
     if (!tableAssumed) return tableHash === now;
     for (let i = 0; group && i < group.members.length; i++) {
@@ -168,7 +168,7 @@ export class Saving {
     return true;
   }
 
-  /** The first variable with the same function or class; "" if that is this one. */
+  /** Returns the first variable with the same function or class; "" if it is this one. */
   #alias({ entry, value }: VariableSnapshot): string {
     if (!entry.group) return "";
     for (const name in this.#parts.entries) {
@@ -228,7 +228,7 @@ function join(groups: Record<string, Group>, a: string, b: string): void {
   }
 }
 
-/** Makes the table independent of the order of names. */
+/** Sorts, so that the table does not depend on the order of names. */
 function sortByName(list: VariableSnapshot[]): void {
   for (let i = 1; i < list.length; i++) {
     const one = list[i]!;
@@ -238,14 +238,14 @@ function sortByName(list: VariableSnapshot[]): void {
   }
 }
 
-/** A walk stops at these limits. They are counted, not timed, so that the same values always give the same answer. */
+/** Limits of a walk. They are counted, not timed, so that the same values always give the same answer. */
 interface WalkLimits {
   readonly objects: number;
   readonly properties: number;
 }
 
-/** Finds which of several values share an object. One bounded traversal covers all of them; beyond the bounds nothing
- * more is found and `exceeded` is set. Runs no code of the values. */
+/** Finds which of several values share an object. One bounded traversal covers all of them; beyond the bounds, the
+ * search ends and `exceeded` is set. It runs no code of the values. */
 export class IdentityWalk {
   readonly #owners = new look.Map<object, string>();
   readonly #limits: WalkLimits;
@@ -291,7 +291,7 @@ export class IdentityWalk {
     return this.#exceeded;
   }
 
-  /** Own data properties, entries of collections, and the buffer of a view; prototypes are not followed. */
+  /** Visits own data properties, entries of collections, and the buffer of a view; prototypes are not followed. */
   #open(value: object): void {
     if (look.isProxy(value)) return;
     if (look.isTypedArray(value)) return this.#meet(look.viewBuffer(value));

@@ -24,19 +24,19 @@ function runScript(code: string, name: string): unknown {
   return new captured.Script(code, { filename: fileOfRestored(name) }).runInThisContext();
 }
 
-/** The user's variables: global properties of the realm, with what is needed to store them. */
+/** The user's variables: global properties of the realm, with the facts needed to store them. */
 export class RealmVariables {
-  /** The properties of this object are the variables. */
+  /** The object whose properties are the variables. */
   readonly #global: object = globalThis;
-  /** Returns the property of the realm that a name has if no variable hides it. */
+  /** Returns the realm's property of a name without a variable. */
   readonly #original: (name: string) => PropertyDescriptor | null;
   readonly #entries: Record<string, VariableRecord> = look.create(null);
-  /** Variables took the names of these properties of the realm. */
+  /** Properties of the realm that variables of the same name hide. */
   readonly #shadowed: Record<string, PropertyDescriptor> = look.create(null);
-  /** Names that `declare` created and that no finished block has used. */
+  /** Names that `declare` created and no finished block has used. */
   readonly #fresh: Record<string, true> = look.create(null);
   readonly #system: Record<string, true> = look.create(null);
-  /** Names bound from outside and not saved yet. */
+  /** Names bound from outside that are not saved yet. */
   #bound = bareList<string>();
   readonly functions = new KnownFunctions();
 
@@ -81,7 +81,7 @@ export class RealmVariables {
     look.defineProperty(this.#global, name, descriptor);
   }
 
-  /** Call after a block has ended. `ok: false`: names that it declared but did not reach are removed. */
+  /** Called after a block has ended. With `ok: false`, names that it declared but did not reach are removed. */
   afterBlock(block: BlockNames, { ok = true }: { readonly ok?: boolean } = {}): BlockEnd {
     const { declarations, assigned = [], reads } = block;
     for (let i = 0; i < declarations.length; i++) this.#describe(declarations[i]!, declarations[i]!.declaration);
@@ -100,7 +100,7 @@ export class RealmVariables {
     }).run({ declarations, assigned, reads: all });
   }
 
-  /** An assignment changes the value and keeps the declaration's keyword and comment. */
+  /** An assignment changes the value and keeps the keyword and comment of the declaration. */
   #describe(described: Declaration, declaration: string | null): void {
     const { name, doc, source, statement, requires } = described;
     const entry = this.#entries[name];
@@ -118,7 +118,7 @@ export class RealmVariables {
     for (const name in this.#fresh) if (this.#get(name) === undefined) this.#remove(name);
   }
 
-  /** The value, without running accessors. */
+  /** Returns the value without running accessors. */
   #get(name: string): unknown {
     const descriptor = look.descriptorOf(this.#global, name);
     return descriptor && look.hasOwn(descriptor, "value") ? descriptor.value : undefined;
@@ -141,7 +141,8 @@ export class RealmVariables {
     this.#drop(name);
   }
 
-  /** Binds values and evaluates sources in the order of their requirements. One report per image; never throws. */
+  /** Binds values and evaluates sources in the order of their requirements. Returns one report per image; never
+   * throws. */
   restore(images: readonly VariableImage[]): RestoredVariable[] {
     const restoring = new Restoring(images, {
       functions: this.functions,
@@ -182,18 +183,18 @@ export class RealmVariables {
     }
   }
 
-  /** Removes variables and restores what the realm had under their names. Unknown names are ignored. */
+  /** Removes variables and restores the realm's properties under their names. Unknown names are ignored. */
   forget(names: readonly string[]): void {
     for (let i = 0; i < names.length; i++) if (this.#entries[names[i]!]) this.#remove(names[i]!);
   }
 
-  /** Throws ReferenceError for a name that is neither a variable nor bound. */
+  /** Returns a value; throws ReferenceError for a name that is neither a variable nor bound. */
   read(name: string): unknown {
     if (!look.hasOwn(this.#global, name)) throw new look.ReferenceError(`Cannot read ${name}: no such variable`);
     return this.#get(name);
   }
 
-  /** Like `read`, undefined for an unknown name. */
+  /** Returns a value like `read`, or undefined for an unknown name. */
   lookup(name: string): unknown {
     return this.#get(name);
   }
@@ -211,7 +212,7 @@ export class RealmVariables {
     this.#define(name, value);
   }
 
-  /** Binds a text that the main process stores: no block saves it while it is unchanged. */
+  /** Binds a text that the main process stores; blocks do not save it while it is unchanged. */
   bindKept(name: string, text: string): void {
     const entry = this.#declare(name);
     delete this.#fresh[name];
@@ -227,12 +228,12 @@ export class RealmVariables {
     return this.#entries[name] !== undefined;
   }
 
-  /** The variables in order of first definition. */
+  /** Returns the variables in order of first definition. */
   names(): string[] {
     return look.keys(this.#entries);
   }
 
-  /** The user's variables and all other bound names. */
+  /** Returns the user's variables and all other bound names. */
   allNames(): string[] {
     const names = this.names();
     for (const name in this.#system) if (!this.#entries[name]) names[names.length] = name;

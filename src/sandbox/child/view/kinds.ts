@@ -20,7 +20,7 @@ export type ObjectKind =
   | "url"
   | "object";
 
-/** The kind of an object or function by its internal slots, whatever its prototype claims. */
+/** Returns the kind of an object or function by its internal slots, whatever its prototype claims. */
 export function kindOf(value: object): ObjectKind {
   if (look.isProxy(value)) return "proxy";
   if (typeof value === "function") return isClassText(look.functionText(value)) ? "class" : "function";
@@ -41,7 +41,7 @@ export function kindOf(value: object): ObjectKind {
   return prototype === look.url && hrefOf(value) !== null ? "url" : "object";
 }
 
-/** The state of a promise, without waiting for it or counting as a handler of its rejection. */
+/** Returns the state of a promise, without waiting for it or counting as a handler of its rejection. */
 export function promiseState(
   promise: object,
 ): { readonly state: "pending" | "fulfilled" | "rejected"; readonly result: unknown } {
@@ -65,13 +65,13 @@ export function hrefOf(value: object): string | null {
   }
 }
 
-/** An own data property; accessors are not run and return undefined. */
+/** Returns an own data property; for accessors it returns undefined without running them. */
 export function ownData(value: object, key: PropertyKey): unknown {
   const descriptor = look.descriptorOf(value, key);
   return descriptor && look.hasOwn(descriptor, "value") ? descriptor.value : undefined;
 }
 
-/** The first text under a key on the object or its prototypes, without accessors and proxies. */
+/** Returns the first text under a key on the object or its prototypes, skipping accessors and proxies. */
 export function inheritedText(value: object, key: PropertyKey): string | null {
   let at: object | null = value;
   for (let i = 0; at !== null && i < 50 && !look.isProxy(at); i++) {
@@ -85,7 +85,7 @@ export function inheritedText(value: object, key: PropertyKey): string | null {
   return null;
 }
 
-/** The name of the nearest constructor; "" for null prototypes, or if none is visible. */
+/** Returns the name of the nearest constructor; "" for null prototypes, or if none is visible. */
 export function classNameOf(value: object): string {
   let at = look.prototypeOf(value);
   for (let i = 0; at !== null && i < 50 && !look.isProxy(at); i++) {
@@ -99,13 +99,14 @@ export function classNameOf(value: object): string {
   return "";
 }
 
-/** "Generator", "Map Iterator", "Intl.NumberFormat" …: names that the language and the host use for their objects. */
+/** Returns "Generator", "Map Iterator", "Intl.NumberFormat" and other names that the language and the host use for
+ * their objects. */
 export function tagOf(value: object): string {
   const tag = inheritedText(value, look.toStringTag);
   return tag === null ? "" : look.slice(tag, 0, 100);
 }
 
-/** Name and message of an error, from data properties only. */
+/** Returns name and message of an error, from data properties only. */
 export function errorText(value: object): { readonly name: string; readonly message: string } {
   if (look.prototypeOf(value) === look.domException) {
     return { name: look.domExceptionName(value), message: look.domExceptionMessage(value) };
@@ -115,14 +116,14 @@ export function errorText(value: object): { readonly name: string; readonly mess
   return { name: classNameOf(value) || name, message };
 }
 
-/** Number of items of an array or a view, from its own length. */
+/** Returns the number of items of an array or a view, from its own length. */
 export function lengthOf(value: object): number {
   if (look.isTypedArray(value)) return look.viewLength(value);
   const length: unknown = look.descriptorOf(value, "length")?.value;
   return typeof length === "number" ? length : 0;
 }
 
-/** Bytes of a buffer or a DataView; 0 if it is detached. */
+/** Returns the bytes of a buffer or a DataView; 0 if it is detached. */
 export function bytesOf(value: object, kind: ObjectKind): number {
   try {
     if (kind === "dataview") return look.dataBytes(value);
@@ -143,20 +144,20 @@ export function isDigits(key: string): boolean {
 /** Own properties of errors that are shown although they are not enumerable. */
 export const ERROR_PARTS: readonly string[] = ["cause", "errors", "error", "suppressed"];
 
-/** Keys under which the runtime's classes store what is useless to a reader. */
+/** Whether a key is one of those under which the runtime's classes keep internal data. */
 export function isInternal(key: symbol): boolean {
   for (let i = 0; i < look.internalKeys.length; i++) if (look.internalKeys[i] === key) return true;
   return false;
 }
 
 interface ValueType {
-  /** "string", "Array", "function", a class name … */
+  /** Such as "string", "Array", "function", or the name of a class. */
   readonly type: string;
-  /** Characters of a string, items of a collection, keys of an object, bytes of a buffer. */
+  /** Characters of a string, items of a collection, keys of an object, or bytes of a buffer. */
   readonly size: number | null;
 }
 
-/** The type and size of a value; runs no code of it. */
+/** Returns the type and size of a value; runs no code of it. */
 export function typeOf(value: unknown): ValueType {
   if (value === null) return { type: "null", size: null };
   if (typeof value === "string") return { type: "string", size: value.length };

@@ -17,12 +17,12 @@ import {
   tagOf,
 } from "./kinds.ts";
 
-/** Any value as text in the style of `Deno.inspect`, with multi-line text unchanged; bounded during traversal. Runs no
- * getter, trap, iterator or method of the value. Never throws. */
+/** Shows any value as text in the style of `Deno.inspect`, with multi-line text unchanged. The text is bounded during
+ * traversal. Runs no getter, trap, iterator or method of the value. Never throws. */
 export function preview(
   value: unknown,
   { depth = 5, items = 100, chars = 6000, ms = 50, more = "" }: Partial<Bounds> & {
-    /** Follows a text that leaves something out. */
+    /** Appended to a text that omits something. */
     readonly more?: string;
   } = {},
 ): string {
@@ -43,15 +43,15 @@ const MIN_SHARE = 80;
 /** A shorter text inside another value is quoted on one line. */
 const LEAST_LINES = 60;
 const CHECK_EVERY = 64;
-/** Own keys of longer arrays are not listed: their other properties are not shown. */
+/** Own keys of longer arrays are not listed, so their other properties are not shown. */
 const LISTED_ARRAY = 4096;
 const MAX_HOLES = 10_000;
 
-/** A previewer serves one use. */
+/** Shows one value; each object is used once. */
 export class Previewer {
   readonly #bounds: Bounds;
   readonly #deadline: number;
-  /** Objects on the path to the current one; the number of the reference to each, 0 if there is none. */
+  /** Objects on the path to the current one, with the number of the reference to each; 0 if there is none. */
   readonly #open = new look.Map<object, number>();
   #left: number;
   #references = 0;
@@ -144,7 +144,7 @@ export class Previewer {
     }
   }
 
-  /** Objects that are shown with their content. */
+  /** Shows objects with their content. */
   #opened(value: object, kind: ObjectKind, place: Share): string {
     const name = classNameOf(value);
     if (place.level >= this.#bounds.depth) return this.#cut(`[${name || "Object"}]`);
@@ -174,7 +174,7 @@ export class Previewer {
       try {
         return this.#leaf(`${tag} ${temporal(value)}`);
       } catch {
-        // carries the tag only
+        // Such an object carries only the tag.
       }
     }
     const label = name === "" ? "[Object: null prototype]" : name === "Object" ? "" : name;
@@ -318,23 +318,23 @@ export class Previewer {
 }
 
 const WIDTH = 80;
-/** Objects without lists or objects of several lines are rows, so that records can be compared line by line. */
+/** Objects without lists or multi-line objects are rows, so that records can be compared line by line. */
 const ROW_WIDTH = 200;
 
 interface Bounds {
-  /** The preview opens this many levels of nested objects. */
+  /** The number of levels of nested objects that are opened. */
   readonly depth: number;
-  /** The preview shows this many items or keys of one object. */
+  /** The number of shown items or keys of one object. */
   readonly items: number;
-  /** Limit of the whole text; markers for omitted parts may exceed it slightly. */
+  /** The limit of the whole text; markers for omitted parts may exceed it slightly. */
   readonly chars: number;
-  /** Milliseconds after which the rest is omitted. */
+  /** The time in milliseconds after which the rest is omitted. */
   readonly ms: number;
   /** Whether all parts share a line, however long it is. */
   readonly flat?: boolean;
 }
 
-/** The place of a value: its level, and how many characters of text it may use. */
+/** The place of a value: its level, and its share of the characters. */
 interface Share {
   readonly level: number;
   readonly share: number;
@@ -349,7 +349,7 @@ interface Container {
   readonly list: boolean;
 }
 
-/** Parts on one line if they fit, else on indented lines. */
+/** Puts parts on one line if they fit, else on indented lines. */
 function layOut({ open, close, parts, level, list }: Container, flat: boolean): string {
   if (parts.length === 0) return open + close;
   if (flat) return `${open} ${joined(parts, ", ")} ${close}`;
@@ -366,7 +366,7 @@ function layOut({ open, close, parts, level, list }: Container, flat: boolean): 
   return `${open}\n${indent}${joined(lines, `,\n${indent}`)}\n${look.repeat(" ", level)}${close}`;
 }
 
-/** Lists and objects of one line without blanks inside their brackets, since there may be many. */
+/** Formats lists and objects of one line without blanks inside their brackets, since there may be many. */
 function rows(parts: readonly string[]): string[] {
   const out: string[] = Object.setPrototypeOf([], null);
   for (let i = 0; i < parts.length; i++) {
@@ -399,10 +399,10 @@ function filled(parts: readonly string[], width: number): string[] {
   return lines;
 }
 
-/** Larger ones take too long to convert to decimal. */
+/** Larger numbers take too long to convert to decimal. */
 const MAX_BIGINT = 2n ** 4096n;
 
-/** A primitive value other than text. */
+/** Returns the text of a primitive value other than a string. */
 export function primitiveText(value: unknown): string {
   if (typeof value === "bigint") {
     return value < MAX_BIGINT && value > -MAX_BIGINT ? `${value}n` : "[BigInt of more than 1233 digits]";
@@ -411,10 +411,10 @@ export function primitiveText(value: unknown): string {
   return look.is(value, -0) ? "-0" : `${value as number | boolean | null | undefined}`;
 }
 
-/** The words that mark a cut take this many characters. */
+/** The length of the words that mark a cut. */
 const MARK = 24;
 
-/** Quoted; longer than `max` characters, its beginning and end, and how much is in between. */
+/** Quotes a text; if it is longer than `max`, its beginning and end, and the length between them. */
 function quoted(text: string, max: number): string {
   if (text.length <= max + MARK) return look.stringify(text);
   const tail = max >= 200 ? (max / 3) | 0 : 0, head = max - tail;
@@ -463,7 +463,7 @@ function regExpText(value: object): string {
   return `/${look.slice(look.source(value), 0, 1000)}/${flagsOf(value)}`;
 }
 
-/** An object whose content is one text or nothing. */
+/** Shows an object whose content is one text or nothing. */
 function closedText(value: object, { kind, max }: { readonly kind: ObjectKind; readonly max: number }): string {
   switch (kind) {
     case "boxed":
@@ -508,15 +508,15 @@ function hasLines(text: string): boolean {
   return line >= 0 && line < text.length - 1;
 }
 
-/** At one control character per this many, the text is not meant for reading. */
+/** A text with more than one control character per this many is not meant for reading. */
 const READABLE = 20;
 const FENCE = '"""';
 
-/** A cut must save at least `LEAST_CUT`, and a line may end up to `LINE` from its place. */
+/** A cut must save at least `LEAST_CUT`, and a line may end up to `LINE` from the exact place. */
 const LEAST_CUT = 150, LINE = 200;
 
-/** Multi-line text between `"""`, otherwise unchanged; longer than `max` characters, its first and last lines. Null if
- * quoting on one line is better: no line break, or a text of control characters. */
+/** Formats multi-line text between `"""`, otherwise unchanged; if it is longer than `max`, its first and last lines.
+ * Returns null if quoting on one line is better: no line break, or many control characters. */
 function linesText(text: string, max: number): { readonly text: string; readonly whole: boolean } | null {
   if (look.indexOf(text, "\n") < 0) return null;
   const whole = text.length < max + LEAST_CUT;
@@ -533,7 +533,7 @@ function linesText(text: string, max: number): { readonly text: string; readonly
   return { text: `${FENCE}\n${withoutReturns(first)}${mark}${withoutReturns(last)}${end}`, whole };
 }
 
-/** A longer text is not counted in lines. */
+/** The lines of a longer text are not counted. */
 const COUNTED = 10_000_000;
 
 function linesBetween(text: string, { head, rest }: { readonly head: number; readonly rest: number }): number {
@@ -543,19 +543,20 @@ function linesBetween(text: string, { head, rest }: { readonly head: number; rea
   return count;
 }
 
-/** The end of the last line before a place, or the place itself in a long line. */
+/** Returns the end of the last line before a place, or the place itself in a long line. */
 function lineEnd(text: string, at: number): number {
   for (let i = at; i > 0 && i > at - LINE; i--) if (look.charCodeAt(text, i - 1) === 10) return i;
   return at;
 }
 
-/** The start of the first line after a place, or the place itself in a long line. */
+/** Returns the start of the first line after a place, or the place itself in a long line. */
 function lineStart(text: string, at: number): number {
   for (let i = at; i < text.length && i < at + LINE; i++) if (look.charCodeAt(text, i - 1) === 10) return i;
   return at;
 }
 
-/** Lone surrogates and control characters other than line breaks are invisible; a few do no harm. */
+/** Whether a text is fit for reading: lone surrogates and control characters other than line breaks are invisible, but
+ * a few do no harm. */
 function isReadable(text: string): boolean {
   let odd = 0;
   for (let i = 0; i < text.length; i++) {

@@ -15,7 +15,8 @@ interface SummaryFacts {
 
 const MAX_SHAPE = 200, MAX_INLINE = 120, MAX_DOC = 80;
 
-/** Facts about a value on one line for the index; bounded, runs no code of the value. Never throws. */
+/** Returns facts about a value on one line for the index. They are bounded, and no code of the value runs. Never
+ * throws. */
 export function summarize(value: unknown, facts: SummaryFacts): VariableSummary {
   const { declaration } = facts;
   const doc = look.slice(facts.doc, 0, MAX_DOC);
@@ -91,8 +92,8 @@ function oneLine(text: string): string {
   return out;
 }
 
-/** The whole value on one line, exactly; null if it is longer, a function, incomplete, or has a line break that is not
- * escaped, such as that of an error's message. */
+/** Returns the whole value on one line, exactly. Returns null if it is longer, a function, incomplete, or has an
+ * unescaped line break, such as in an error's message. */
 function inlineText(value: unknown): string | null {
   if (typeof value === "function" || (typeof value === "string" && value.length > MAX_INLINE)) return null;
   const previewer = new Previewer({ depth: 6, items: 60, chars: 200, ms: 10, flat: true });
@@ -101,13 +102,13 @@ function inlineText(value: unknown): string | null {
 }
 
 interface ShapeOptions {
-  /** Keys without their types: `Array(7) of {path,line}`. */
+  /** Whether keys are shown without their types: `Array(7) of {path,line}`. */
   readonly terse?: boolean;
   readonly chars?: number;
 }
 
-/** The structure of a value, such as `Array(7) of {path: string, line?: number}`, from a sample bounded in depth, keys
- * and items. Runs no code of the value. Never throws. */
+/** Describes the structure of a value, such as `Array(7) of {path: string, line?: number}`, from a sample bounded in
+ * depth, keys and items. Runs no code of the value. Never throws. */
 export function shape(value: unknown, options: ShapeOptions = {}): string {
   const { terse = false, chars = 2000 } = options;
   try {
@@ -120,9 +121,9 @@ export function shape(value: unknown, options: ShapeOptions = {}): string {
   }
 }
 
-/** An object with so many keys and values of one type is a dictionary. */
+/** An object with at least this many keys and values of one type is a dictionary. */
 const DICTIONARY = 9;
-/** Most characters of the keys of an object without their types. */
+/** The limit for the characters of an object's keys without their types. */
 const TERSE_KEYS = 100;
 
 function write(schema: ValueShape, terse: boolean): string {
@@ -174,9 +175,9 @@ function objectText({ name, keys, fields, count, more }: ObjectSchema, terse: bo
   return `${name ? `${name} ` : ""}{${out}}`;
 }
 
-/** One place of a value can have several kinds if its values differ. */
+/** The kinds of values that were found at one place. */
 interface ValueShape {
-  /** "string", "null", "Date", "() => " … in order of appearance. */
+  /** Kinds such as "string", "null", "Date" and "() => ", in order of appearance. */
   readonly plain: string[];
   list: ListSchema | null;
   object: ObjectSchema | null;
@@ -197,9 +198,9 @@ interface ObjectSchema {
   readonly name: string;
   readonly keys: string[];
   readonly fields: Record<string, { readonly schema: ValueShape; seen: number }>;
-  /** This many objects were found here. */
+  /** The number of objects found here. */
   count: number;
-  /** Keys that are not in `keys`. */
+  /** The number of keys that are not in `keys`. */
   more: number;
 }
 
@@ -210,14 +211,14 @@ interface MapSchema {
 }
 
 const MAX_DEPTH = 10, MAX_KEYS = 20, MAX_ITEMS = 5, MAX_STEPS = 2000;
-/** Items of a list at the top that are looked at for another kind than those before them. */
+/** The number of items of a top-level list that are searched for further kinds. */
 const MAX_KINDS = 1000;
 
 function emptySchema(): ValueShape {
   return { plain: bareList(), list: null, object: null, map: null };
 }
 
-/** Inspects a value to a bounded depth and width; runs no code of it. For one use. */
+/** Inspects a value to a bounded depth and width, without running its code. Each object is used once. */
 class SchemaReader {
   #steps = 0;
   #depth = 0;

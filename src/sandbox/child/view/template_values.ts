@@ -13,7 +13,7 @@ interface NamedValues {
 const MAX_KEYS = 8, KEY_CHARS = 40;
 const ABSENT: unique symbol = Symbol("absent");
 
-/** Calls nothing that a block can replace, and runs no code of a value. */
+/** Reads values without calling anything that a block can replace, and without running their code. */
 export function realmValues({ lookup, names }: NamedValues): TemplateValues {
   const values = bareList<unknown>();
   const add = (value: unknown): number => {
@@ -91,7 +91,7 @@ function holds(value: unknown): string {
   return count === 0 ? "has no fields" : `has ${shown}${count > MAX_KEYS ? ", …" : ""}`;
 }
 
-/** A value as shown in an answer: text unchanged, lists of plain values with commas, everything else as a preview. */
+/** Formats a value for an answer: text unchanged, lists of plain values with commas, all others as a preview. */
 function answerText(value: unknown, chars: number): string {
   if (typeof value === "string") return value;
   if (value === null || value === undefined) return "";
@@ -115,7 +115,7 @@ function plainList(value: readonly unknown[], chars: number): string | null {
   return out;
 }
 
-/** Digits for a BigInt: the `n` of code says nothing to a reader. */
+/** Formats a BigInt as digits: the `n` of code means nothing to a reader. */
 function readerPrimitive(value: unknown): string {
   const text = primitiveText(value);
   return typeof value === "bigint" && text[text.length - 1] === "n" ? look.slice(text, 0, -1) : text;
