@@ -4,95 +4,95 @@ import type { CallAction, CallOutcome } from "../domain/query/calls.ts";
 import type { Habits } from "./habits.ts";
 import type { EnvironmentView, NudgeContext, ReplyExample, Topic } from "./spec.ts";
 
-/** Knows which extensions are active in a query. */
+/** Decides which extensions are active in a query. */
 export interface ExtensionSource {
   activate(env: EnvironmentView, own?: OwnKeys): Promise<ActiveExtensions>;
-  /** All extensions of an environment, active or not. */
+  /** Returns all extensions of an environment, active or not. */
   known?(envId: string): readonly { readonly namespace: string; readonly version: string }[];
-  /** Called when the environment is closed. */
+  /** Removes the extensions of an environment that is being closed. */
   release?(envId: string): void;
 }
 
-/** The active extensions contribute these parts to one query. */
+/** The contributions of the active extensions to one query. */
 export interface ActiveExtensions {
-  /** The list has the order of installation. */
+  /** The active extensions, in the order of installation. */
   readonly list: readonly { readonly namespace: string; readonly version: string }[];
-  /** "search.find" */
+  /** Functions by their names, such as "search.find". */
   readonly functions: readonly string[];
-  /** Each action describes the calls of the function whose name is its key. */
+  /** Words for the calls of a function, by its name. */
   readonly actions: Readonly<Record<string, CallAction>>;
-  /** The functions with their own time limit. */
+  /** Functions with their own time limit. */
   readonly untimed: readonly string[];
-  /** Results of a function lack these names; each has the name to use instead. */
+  /** Names that the results of a function lack, each with the name to use instead. */
   readonly misnamed: Readonly<Record<string, Readonly<Record<string, string>>>>;
-  /** The functions that change nothing that lasts. */
+  /** Functions that change nothing that lasts. */
   readonly reads: readonly string[];
-  /** "alias.name" to its constant. */
+  /** Constants by "alias.name". */
   readonly constants: Readonly<Record<string, unknown>>;
   /** The union of their grants, in the shape of the sandbox's `Grants`. */
   readonly grants: Readonly<Record<"net" | "read" | "write" | "env", readonly string[]>>;
-  /** Platform globals that they need. */
+  /** Platform globals that the extensions need. */
   readonly globals: readonly string[];
-  /** Scripts of their modules, by their names in the realm. */
+  /** Scripts of modules, by their names in the realm. */
   readonly modules: Readonly<Record<string, string>>;
-  /** Each extension has one block, ordered by group and subgroup, to be joined by blank lines. */
+  /** One prompt block per extension, ordered by group and subgroup, to be joined by blank lines. */
   readonly blocks: readonly string[];
-  /** The sample reply for the prompt: from the first extension that has one. */
+  /** The sample reply for the prompt, from the first extension that has one. */
   readonly example?: ReplyExample | undefined;
   /** Shipped extensions that the settings switch off. */
   readonly off?: readonly OffPart[];
   /** Returns the faults that extensions threw since the query began. */
   readonly faults?: () => readonly ExtensionFault[];
-  /** Never throw; null if there is nothing to say now. */
+  /** Nudges of the extensions. They never throw, and return null if there is nothing to say now. */
   readonly nudges: readonly { readonly namespace: string; nudge(ctx: NudgeContext): Promise<string | null> }[];
-  /** Rejects only with HostCallError. */
+  /** Calls a function; rejects only with HostCallError. */
   call(name: string, args: readonly unknown[], options: FunctionCallOptions): Promise<unknown>;
-  /** Habits map names that models write out of habit to the functions that replace them. */
+  /** Names that models write out of habit, mapped to the functions that replace them. */
   readonly habits?: Habits;
-  /** Returns the topics that a search by words can find, functions first. It never rejects. */
+  /** Returns the topics that a search by words can find, functions first. Never rejects. */
   readonly topics?: (env: EnvironmentView) => Promise<readonly Topic[]>;
-  /** Text about "search.find", or about all of "search"; null if it is not active. */
+  /** Returns text about "search.find", or about all of "search"; null if it is not active. */
   doc(name: string): string | null;
 }
 
 interface FunctionCallOptions {
   readonly env: EnvironmentView;
   readonly signal: AbortSignal;
-  /** Gets how the call turned out, if its function says so. */
+  /** Receives the outcome of the call, if its function declares one. */
   readonly told?: (outcome: CallOutcome) => void;
 }
 
-/** A part of an extension that threw in a query, which went on without it. */
+/** A part of an extension that threw in a query, which continued without it. */
 export interface ExtensionFault {
   readonly namespace: string;
-  /** "warn" for what the extension tells the user itself. */
+  /** The failed part; "warn" for a warning from the extension itself. */
   readonly phase: string;
   readonly error: unknown;
 }
 
-/** An extension that exists and is switched off. */
+/** An extension that is installed and switched off. */
 export interface OffPart {
   readonly namespace: string;
   readonly alias: string;
-  /** "search.find" */
+  /** Functions by their names, such as "search.find". */
   readonly functions: readonly string[];
-  /** The user does this to switch the extension on. */
+  /** How the user switches the extension on. */
   readonly how: string;
 }
 
-/** One line for the prompt; "" if nothing is off. */
+/** Returns a line for the prompt; "" if no extension is off. */
 export function offLine(off: readonly OffPart[]): string {
   if (off.length === 0) return "";
   return `Off; tell the user if one would help: ${off.map(({ alias, how }) => `${alias} (${how})`).join(", ")}`;
 }
 
-/** Why a function, or a whole alias, cannot be used; null if it belongs to nothing that is off. */
+/** Returns why a function, or a whole alias, cannot be used; null if it belongs to no extension that is off. */
 export function offReason(name: string, off: readonly OffPart[]): string | null {
   const found = off.find(({ alias }) => name === alias || name.startsWith(`${alias}.`));
   return found ? `${found.alias} is off; the user switches it on: ${found.how}` : null;
 }
 
-/** One extension contributes this part to a query; an extension with settings may stand for several. */
+/** The contribution of one extension to a query; an extension with settings may act as several. */
 export type Part = Omit<ActiveExtensions, "call">;
 
 /** Joins the contributions of several extensions in their order. */
@@ -122,17 +122,17 @@ export function joinParts(parts: readonly Part[], call: ActiveExtensions["call"]
   };
 }
 
-/** The keys of an environment that belong to one extension, by its namespace. */
+/** Returns the keys of an environment that belong to one extension, by its namespace. */
 export type OwnKeys = (namespace: string, call?: OwnCall) => Partial<EnvironmentView>;
 
 export interface OwnCall {
   readonly signal: AbortSignal;
-  /** Whether the function has a time limit of its own. */
+  /** Whether the function has its own time limit. */
   readonly untimed: boolean;
 }
 
-/** The live view plus some keys for one call, such as its signal. Not a copy: the keys of any view object are read on
- * access, since they change. Read-only. */
+/** Returns the live view plus keys for one call, such as its signal. It is not a copy, because keys of a view change
+ * and are read on access. It is read-only. */
 export function callView(env: EnvironmentView, own: Partial<EnvironmentView>): EnvironmentView {
   const read = (key: PropertyKey): unknown => {
     if (Object.hasOwn(own, key)) return Reflect.get(own, key);
@@ -154,7 +154,7 @@ export function callView(env: EnvironmentView, own: Partial<EnvironmentView>): E
   });
 }
 
-/** Includes inherited keys: what all calls of an environment share is created once. */
+/** Returns all keys, including inherited ones: keys that all calls of an environment share are created once. */
 function keysOf(env: EnvironmentView): string[] {
   const keys: string[] = [];
   for (const key in env) keys.push(key);
@@ -169,7 +169,7 @@ export function scopeOf(
 }
 
 export const ANSWER_MS = 30_000;
-/** `extend` may start servers, and the longest start that settings allow is ten minutes. */
+/** `extend` may start servers, whose longest start by the settings is ten minutes. */
 export const EXTEND_MS = 630_000;
 
 /** An extension returned a promise that did not settle in time. */
@@ -181,7 +181,8 @@ export class TookTooLong extends Error {
   }
 }
 
-/** Asks an extension, which may return a promise that never settles. Its work then continues. */
+/** Asks an extension, which may return a promise that never settles. After the time limit, its work continues
+ * unobserved. */
 export async function answerInTime<T>(
   ask: () => T,
   { clock, ms = ANSWER_MS }: { readonly clock: Pick<Clock, "sleep">; readonly ms?: number },
@@ -202,7 +203,7 @@ export async function answerInTime<T>(
 /** Copies of folders are named by hash and format (loader.ts), their modules by path. */
 const OWN_FRAME = /\/[0-9a-f]{64}-\d+(?:-tests)?\/([^\n()]+?)\.mjs:(\d+):\d+/;
 
-/** The message of an error, with the line of the extension's own code that was running: `x is not defined
+/** Returns the message of an error, with the line of the extension's own code that was running: `x is not defined
  * (mod.ts:7)`. */
 export function messageWithLine(error: unknown): string {
   let place = "";

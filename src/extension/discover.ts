@@ -7,23 +7,22 @@ type ExtensionOrigin = "home" | "project" | "path";
 export interface FoundFolder {
   readonly place: ExtensionOrigin;
   readonly path: string;
-  /** Why not all folders in it were found; it is no extension itself. */
+  /** Why some folders in it were not found; it is not an extension itself. */
   readonly fault?: string;
 }
 
 interface DiscoverOptions {
   readonly home: string | null;
-  /** Real path. */
+  /** The real path of the workspace. */
   readonly workspace: string;
   /** Folders that the user named for this run. */
   readonly paths?: readonly string[];
 }
 
-/** Per place: all of them are read at every start. */
+/** Limits per place, since all folders and names are read at every start. */
 const MAX_FOLDERS = 100, MAX_NAMES = 1_000;
 
-/** Finds folders in search order: the user's, the project's, then those that were named. Does not read their
- * contents. */
+/** Finds folders in search order: the user's, the project's, then the named ones. Does not read their contents. */
 export async function discoverFolders(options: DiscoverOptions): Promise<readonly FoundFolder[]> {
   const { home, workspace, paths = [] } = options;
   const project = join(workspace, ".vis");
@@ -54,12 +53,12 @@ async function foldersIn(place: ExtensionOrigin, folder: string): Promise<readon
 
 /** The settings that decide which extensions are loaded. */
 export interface Wants {
-  /** Namespaces or names of shipped extensions. If not null, only these are loaded. */
+  /** Namespaces, or names of shipped extensions. If it is not null, only these are loaded. */
   readonly allow?: readonly string[] | null;
   readonly deny?: readonly string[];
-  /** Namespace to its section of the configuration. */
+  /** Sections of the settings, by namespace. */
   readonly config?: Readonly<Record<string, unknown>>;
-  /** Loads extensions that are switched off as well, so that they can be inspected. */
+  /** Whether to load extensions that are switched off as well, so that they can be inspected. */
   readonly off?: boolean | undefined;
   /** The locked profile. */
   readonly locked?: { readonly writable: boolean } | undefined;
@@ -70,7 +69,7 @@ interface Facts {
   readonly onByDefault?: boolean | undefined;
 }
 
-/** Whether an extension is loaded. The lists may also refer to it by `name`. */
+/** Whether an extension is loaded. The lists may also name it by `name`. */
 export function isWanted(name: string, { namespace, onByDefault }: Facts, wants: Wants): boolean {
   const { allow = null, deny = [], config = {}, off = false, locked } = wants;
   const isListed = (list: readonly string[]): boolean => list.includes(namespace) || list.includes(name);

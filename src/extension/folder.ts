@@ -5,12 +5,12 @@ import { createHash } from "node:crypto";
 import { dirname, join } from "node:path";
 import { z } from "zod";
 
-/** Snapshot of an extension's folder, so that the bytes that are loaded are the bytes that were hashed. */
+/** A snapshot of an extension's folder, so that the loaded bytes are the hashed ones. */
 export interface ExtensionFolder {
   readonly path: string;
-  /** Path in the folder, with forward slashes, to content; sorted. */
+  /** The content of each file by its path in the folder, with forward slashes; sorted. */
   readonly files: ReadonlyMap<string, Uint8Array>;
-  /** SHA-256 over paths and bytes of all files. */
+  /** The SHA-256 over paths and bytes of all files. */
   readonly hash: string;
   readonly entries: readonly ManifestEntry[];
 }
@@ -18,7 +18,7 @@ export interface ExtensionFolder {
 const MAX_FILES = 2_000;
 const MAX_BYTES = 32 * 1024 * 1024;
 const MAX_DEPTH = 16;
-/** Version control changes this folder on its own; nothing in it is loaded. */
+/** Version control changes this folder on its own, so nothing in it is loaded. */
 const LEFT_OUT = ".git";
 
 /** Reads a whole folder. Throws Error if it is too large, contains a link or a special file, or has no valid
@@ -32,7 +32,7 @@ export async function readExtensionFolder(path: string): Promise<ExtensionFolder
   return extensionOfFiles(path, reader.files);
 }
 
-/** Does the same for files that are already in memory; `path` is for messages. */
+/** Reads an extension from files in memory; `path` is for messages. */
 export function extensionOfFiles(path: string, unsorted: ReadonlyMap<string, Uint8Array>): ExtensionFolder {
   const files = new Map([...unsorted].sort(([a], [b]) => a < b ? -1 : 1));
   const manifest = files.get("vis.json");
@@ -91,11 +91,11 @@ function hashOf(files: ReadonlyMap<string, Uint8Array>): string {
   return hash.digest("hex");
 }
 
-/** One extension of a folder, as described by `vis.json`. */
+/** An extension of a folder, as described by `vis.json`. */
 export interface ManifestEntry {
   readonly namespace: string;
   readonly version: string;
-  /** Path of its module in the folder. */
+  /** The path of its module in the folder. */
   readonly entry: string;
   readonly requires: readonly string[];
   readonly allow: Readonly<Record<"net" | "read" | "write" | "env", readonly string[]>>;
@@ -144,18 +144,18 @@ function isInside(path: string): boolean {
 
 const TrustedShape = z.object({
   trusted: z.array(z.object({
-    /** Real path of the folder. */
+    /** The real path of the folder. */
     path: z.string(),
     hash: z.string(),
     namespaces: z.array(z.string()).readonly(),
-    /** ISO 8601 */
+    /** The time in ISO 8601. */
     at: z.string(),
   })),
 });
 
 type Trusted = Readonly<z.infer<typeof TrustedShape>["trusted"][number]>;
 
-/** Project folders whose extensions the user allowed to load, each with the hash that was shown. */
+/** Project folders whose extensions the user allowed to load, each with the hash that the user saw. */
 export class TrustList {
   readonly #file: string;
 
@@ -163,7 +163,7 @@ export class TrustList {
     this.#file = file;
   }
 
-  /** Empty if there is no list. Throws Error if the file is not a valid list. */
+  /** Returns the list; empty if there is none. Throws Error if the file is not a valid list. */
   async all(): Promise<readonly Trusted[]> {
     let text: string;
     try {
@@ -184,7 +184,7 @@ export class TrustList {
     return (await this.all()).some((one) => one.path === path && one.hash === hash);
   }
 
-  /** Replaces what was allowed for the folder before. */
+  /** Replaces the previous entry of the folder. */
   async add(one: Trusted): Promise<void> {
     await this.#write([...(await this.all()).filter(({ path }) => path !== one.path), one]);
   }

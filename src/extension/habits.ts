@@ -1,13 +1,13 @@
 import type { FunctionSymbol } from "./spec.ts";
 
-/* Models write names of other tools and runtimes out of habit; a habit says what to write here instead. An
- * extension says by `insteadOf` which function replaces which name; the texts depend only on the active ones. */
+/* Models write names of other tools and runtimes out of habit; a habit maps such a name to the call that replaces it.
+ * Extensions declare them with `insteadOf`; the texts depend only on the active ones. */
 
-/** Names elsewhere, in small letters without signs, and the calls that replace them: "readfile" to
- * "await search.read(path)". */
+/** Names in other tools, in small letters without signs, and the calls that replace them: "readfile" to "await
+ * search.read(path)". */
 export type Habits = Readonly<Record<string, string>>;
 
-/** A function's own name of several words counts too, written without its namespace. */
+/** A function's own name of several words is a habit too, if it is written without its namespace. */
 export function habitsOf(functions: readonly (readonly [symbol: FunctionSymbol, usage: string])[]): Habits {
   const own = functions.flatMap(([{ name }, usage]) => /[A-Z]/.test(name) ? [[keyOf(name), usage] as const] : []);
   const named = functions.flatMap(([{ insteadOf = [] }, usage]) =>
@@ -29,14 +29,14 @@ function keyOf(name: string): string {
   return name.toLowerCase().replace(/^node:/, "").replace(/[^a-z0-9./]/g, "");
 }
 
-/** These are the names by which other runtimes and harnesses call their functions. */
+/** The roots under which other runtimes and tools have their functions. */
 const ROOTS =
   /^(?:fsp?|fsPromises|Deno|Bun|process|os|path|child_process|cp|subprocess|shutil|tools?|functions|default_api|self|vscode)\./;
 
 interface FailedBlock {
-  /** The class of the error. */
+  /** The class name of the error. */
   readonly name: string;
-  /** The line with the error, first. */
+  /** The excerpt, which begins with the line of the error. */
   readonly excerpt: string;
   readonly source: string;
 }
@@ -75,7 +75,7 @@ const TOOL_NAME =
   /"(?:tool|tool_name|name|function|action)"\s*:\s*"([^"\\]{1,80})"|<(?:invoke|function|tool_use)\b[ =]+(?:name=)?["']?([\w.:-]{1,80})|\bto=(?:functions\.)?([\w.:-]{1,80})|<tool_call>\s*([\w.:-]{1,80})\(|^\s*<([a-z]\w{1,40})>|^\s*(?:await\s+)?([A-Za-z_][\w.]{1,80})\s*\(/g;
 const FENCE = /^[ \t]*(?:`{3,}|~{3,})[ \t]*(bash|sh(?:ell)?|zsh|console|terminal|powershell|python3?|py)\b/im;
 
-/** The same for a reply that could not be read. */
+/** Returns a hint for a reply that could not be read; "" if no replacement is known. */
 export function replyHint(habits: Habits, text: string): string {
   const start = text.slice(0, 20_000);
   for (const found of start.matchAll(TOOL_NAME)) {

@@ -11,17 +11,18 @@ import { asFunction, type NormalExtension, REALM_SCRIPTS, validateExtension } fr
 import { basename, dirname, join, posix } from "node:path";
 import { pathToFileURL } from "node:url";
 
-/** Name of a shipped extension to its literal `import()`. Passed down from main.ts: src/ never imports extensions/. */
+/** The literal `import()` of each shipped extension, by its name. main.ts passes it down, because src/ never imports
+ * extensions/. */
 export type ShippedIndex = Readonly<Record<string, () => Promise<{ readonly default: Extension }>>>;
 
-/** Name of a shipped extension to the scripts of its modules. */
+/** The scripts of the modules of each shipped extension, by its name. */
 export type RealmIndex = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
 export interface LoadReport {
   readonly loaded: readonly NormalExtension[];
-  /** Each skipped extension has its reason as text. */
+  /** Skipped extensions, each with the reason. */
   readonly skipped: readonly Skipped[];
-  /** Namespace to the folder that it came from; shipped extensions have none. */
+  /** The folder of each namespace; shipped extensions have none. */
   readonly folders: ReadonlyMap<string, FoundFolder>;
 }
 
@@ -29,7 +30,7 @@ export interface Skipped {
   readonly name: string;
   readonly state: LeftOut;
   readonly reason: string;
-  /** The folder that it came from, if any. */
+  /** The folder of the extension, if it has one. */
   readonly folder?: FoundFolder;
 }
 
@@ -37,7 +38,7 @@ export interface LoadOptions extends Wants {
   readonly log: Log;
   /** Folders to load in addition, in order. */
   readonly folders?: readonly FoundFolder[];
-  /** Each shipped extension has the scripts of its modules here, generated when the program is built. */
+  /** The scripts of the modules of shipped extensions, generated when the program is built. */
   readonly realm?: RealmIndex;
   /** Required to load folders. */
   readonly folderOptions?: LoadFolderOptions;
@@ -47,8 +48,8 @@ export interface LoadFolderOptions extends ImportOptions {
   readonly trust: TrustList;
 }
 
-/** Loads shipped extensions and those in folders. Never throws: an extension that fails is skipped together with those
- * that require it. */
+/** Loads shipped extensions and extensions in folders. Never throws: an extension that fails is skipped together with
+ * the extensions that require it. */
 export async function loadShipped(index: ShippedIndex, options: LoadOptions): Promise<LoadReport> {
   const results: Loaded[] = (await Promise.all([
     Promise.all(Object.entries(index).map(([name, load]) => loadOne(name, load, options.realm))),
@@ -62,7 +63,7 @@ export async function loadShipped(index: ShippedIndex, options: LoadOptions): Pr
     skipped.push(failed(one, chainOf(one, found.kept)));
   }
   for (const { name, folder } of loaded) {
-    // Shipped extensions are not logged: a line for each at every start would tell nothing.
+    // Shipped extensions are not logged, since a line for each at every start would be useless.
     options.log[folder ? "info" : "debug"]("extension.loaded", {
       ext: name,
       ...(folder ? { place: folder.place } : {}),
@@ -82,8 +83,8 @@ interface Found {
 }
 type Loaded = Found | Skipped;
 
-/** A shipped extension without `readOnly` is left out of a read-only workspace; one in a folder was listed by whoever
- * runs the locked profile. */
+/** Returns the part of an extension that a read-only workspace gets. A shipped extension without `readOnly` gets none;
+ * an extension in a folder was allowed by the operator of the locked profile. */
 function wantedPart(one: Found, options: LoadOptions): readonly Found[] {
   if (!isWanted(one.name, one.extension, options)) return [];
   if (options.locked?.writable !== false) return [one];
@@ -103,7 +104,7 @@ function readOnlyPart(extension: NormalExtension): NormalExtension | null {
   };
 }
 
-/** The first one wins, except that a folder named by the user replaces it. */
+/** Keeps the first one of each namespace, except that a folder named by the user replaces it. */
 function distinct(all: readonly Found[]): { readonly kept: readonly Found[]; readonly skipped: readonly Skipped[] } {
   const kept: Found[] = [];
   const skipped: Skipped[] = [];
@@ -152,7 +153,7 @@ async function loadOne(
   }
 }
 
-/** Loads the extensions of one folder. A project's folder is loaded only if the user trusts its exact content. */
+/** Loads the extensions of one folder. A folder of a project is loaded only if the user trusts its exact content. */
 async function loadFolder(folder: FoundFolder, { folderOptions, ...options }: LoadOptions): Promise<readonly Loaded[]> {
   const name = basename(folder.path);
   if (folder.fault !== undefined) return [failed({ name, folder }, folder.fault)];
@@ -178,7 +179,7 @@ async function loadFolder(folder: FoundFolder, { folderOptions, ...options }: Lo
   );
 }
 
-/** Code of an extension that will not be loaded is not run either. */
+/** Whether the extension is named, so that code of others is not run either. */
 function isNamed(namespace: string, { allow = null, deny = [] }: LoadOptions): boolean {
   return !deny.includes(namespace) && (allow === null || allow.includes(namespace));
 }
@@ -187,28 +188,27 @@ function failed({ name, folder }: Pick<Found, "name" | "folder">, why: string): 
   return { name, state: "skipped", reason: `Cannot load ${name}: ${why}`, ...(folder ? { folder } : {}) };
 }
 
-/** Strips types and finds a module's imports. The app passes in the sandbox's parsers for it. */
+/** Strips types and finds a module's imports. The app provides the sandbox's parsers for it. */
 type ReadModule = (source: string, path: string) => {
   readonly code: string;
   readonly imports: readonly { readonly specifier: string; readonly start: number; readonly end: number }[];
 };
 
 interface ImportOptions {
-  /** Folder of the copies; each is named by its hash. */
+  /** The folder of the copies; each is named by its hash. */
   readonly cache: string;
   readonly readModule: ReadModule;
-  /** Reads the files of `modules`. If absent, an extension that has modules is refused. */
+  /** Reads the files of `modules`. If absent, an extension with modules is refused. */
   readonly readRealmModule?: ReadRealmModule;
-  /** The clock times the limit of a module's top-level `await`. */
+  /** The clock for the time limit of a module's top-level `await`. */
   readonly clock?: Pick<Clock, "sleep">;
 }
 
 const CODE = /(?<!\.d)\.m?[jt]s$/;
 const TEST = /(?:^|[/._])test\.m?[jt]s$/;
-/** Part of the folder's name, so that copies made by another version are not reused. */
+/** A part of the folder's name, so that copies made by another version are not reused. */
 const FORMAT = "2";
-/** Modules of a folder import these; the shims are modules that find them in the program. The second is for tests
- * only. */
+/** Modules of a folder import these; each shim finds its module in the program. The second is for tests only. */
 const SHIMS = {
   "@vis/extension": { file: "@vis-extension.mjs", key: "vis.extension", load: () => import("./mod.ts") },
   "@vis/extension/testing": {
@@ -245,7 +245,7 @@ async function importExtension(
   return withScripts(extension, { textOf, read });
 }
 
-/** The paths of an extension's own tests, such as `mod_test.ts`. */
+/** Returns the paths of an extension's own tests, such as `mod_test.ts`. */
 export function testFiles({ files }: ExtensionFolder): readonly string[] {
   return [...files.keys()].filter((path) => TEST.test(path));
 }
@@ -284,13 +284,13 @@ function differenceOf(extension: NormalExtension, entry: ManifestEntry): string 
 }
 
 interface Wanted {
-  /** Modules from which the copied ones are reached by imports. */
+  /** Modules from which imports reach the copied ones. */
   readonly roots: readonly string[];
   readonly shims: Shims;
 }
 
-/** Written to a temporary folder and renamed, so that an existing copy is always complete. Files that no import reaches
- * are copied as they are. */
+/** The copy is written to a temporary folder and renamed, so that an existing copy is always complete. Files that no
+ * import reaches are copied unchanged. */
 async function copyOf(
   folder: ExtensionFolder,
   { roots, shims, cache, readModule }: ImportOptions & Wanted,
@@ -311,12 +311,12 @@ async function copyOf(
     await Deno.rename(fresh, copy);
   } catch (error) {
     await Deno.remove(fresh, { recursive: true }).catch(() => {});
-    if (!await Deno.stat(copy).then(() => true, () => false)) throw error; // else another process was first
+    if (!await Deno.stat(copy).then(() => true, () => false)) throw error; // otherwise another process was first
   }
   return copy;
 }
 
-/** The modules that imports reach from `roots`, by their paths in the folder. */
+/** Returns the modules that imports reach from `roots`, by their paths in the folder. */
 export function reachedModules(
   folder: ExtensionFolder,
   { roots, readModule }: Pick<Wanted, "roots"> & Pick<ImportOptions, "readModule">,

@@ -1,4 +1,4 @@
-/** All that an extension may import, as `@vis/extension`. docs/extend/spec.md explains it. */
+/** The whole interface for extensions, imported as `@vis/extension`. docs/extend/spec.md explains it. */
 import type { Extension } from "./spec.ts";
 import { type NormalExtension, validateExtension } from "./validate.ts";
 
@@ -48,7 +48,7 @@ export { commandText } from "../domain/kit/text.ts";
 export { exactJson, JsonMeter, JsonTooLarge, readForeignJson } from "../domain/kit/json.ts";
 export { schemaText } from "./signatures.ts";
 
-// Functions of Vis that extensions use as well.
+// These functions of Vis are useful to extensions too.
 
 /** Validates an extension and fills in its optional keys. Throws TypeError that names the key and the extension. */
 export function defineExtension(spec: Extension): NormalExtension {

@@ -6,9 +6,9 @@ import { z } from "zod";
 
 /** Outside sources for extension settings, used when a setting requests them by a mark. */
 export interface SettingSources {
-  /** A client of this session offers these values, by kind and name. */
+  /** Values that a client of this session offers, by kind and name. */
   readonly offered?: Readonly<Record<string, Readonly<Record<string, unknown>>>> | undefined;
-  /** Fills in the secrets that a text names. */
+  /** Replaces references to secrets in a text. */
   readonly withSecrets?: ((text: string) => string) | undefined;
 }
 
@@ -66,8 +66,7 @@ function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null ? value as Record<string, unknown> : {};
 }
 
-/** A mark tells Vis the meaning of a setting; `.meta({ … })` sets it on the type, and docs/extend/spec.md lists the
- * marks. */
+/** The meaning of a setting for Vis; `.meta({ … })` sets it on the type, and docs/extend/spec.md lists the marks. */
 interface SettingMark {
   readonly name: typeof SETTING_MARKS[number];
   readonly value: unknown;
@@ -83,7 +82,7 @@ interface Node {
   readonly [mark: string]: unknown;
 }
 
-/** All marks of an extension's settings. */
+/** Returns all marks of an extension's settings. */
 export function settingMarks(config: z.ZodType): readonly SettingMark[] {
   return [...marksOf(z.toJSONSchema(config, { io: "input", unrepresentable: "any" }) as Node, [])];
 }

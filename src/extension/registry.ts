@@ -40,33 +40,33 @@ interface RegistryOptions extends SettingSources {
   readonly log: Log;
   /** Vis's own folder. */
   readonly home?: string | null;
-  /** Namespace to its section of the configuration. */
+  /** Sections of the settings, by namespace. */
   readonly config?: Readonly<Record<string, unknown>>;
-  /** The clock times the limits of calls to extensions. */
+  /** The clock for time limits of calls to extensions. */
   readonly clock?: Pick<Clock, "sleep">;
   /** Loads the extension that `env.load` names. */
   readonly load?: (ref: string) => Promise<Extension>;
 }
 
-/** Maximum length of one log note, and of the line of a nudge, in characters. */
+/** Limits for the characters of one log note, and of the line of a nudge. */
 const MAX_NOTE = 2000, MAX_NUDGE = 200;
 
 interface ViewOf {
   readonly env: EnvironmentView;
   readonly own: OwnKeys | undefined;
-  /** Takes what throws. */
+  /** Collects errors that parts of extensions throw. */
   readonly faults?: ExtensionFault[] | undefined;
   readonly call?: OwnCall;
 }
 
-/** All extensions of the process. Which of them a query sees is decided when it starts. */
+/** All extensions of the process. When a query starts, the registry decides which of them it sees. */
 export class ExtensionRegistry {
   readonly #extensions = new Map<string, NormalExtension>();
   readonly #log: Log;
   readonly #options: RegistryOptions;
   /** Extensions that environments registered for themselves, by environment id. */
   readonly #own = new Map<string, Map<string, NormalExtension>>();
-  /** Namespace to its parsed section of the configuration. */
+  /** The parsed sections of the settings, by namespace. */
   readonly #configs = new Map<string, unknown>();
   #order: readonly NormalExtension[] | null = null;
 
@@ -82,8 +82,8 @@ export class ExtensionRegistry {
     this.#order = null;
   }
 
-  /** Registers for one environment only, where it replaces another one of its namespace. Throws as `register` does, and
-   * if a requirement is missing there. */
+  /** Registers for one environment only, where it replaces another one of its namespace. Throws like `register`, and if
+   * a requirement is missing there. */
   registerFor(envId: string, extension: Extension): void {
     const own = new Map(this.#own.get(envId));
     this.#add(extension, own);
@@ -91,12 +91,12 @@ export class ExtensionRegistry {
     this.#own.set(envId, own);
   }
 
-  /** An extension's section of the configuration, as parsed by its `config`. */
+  /** Returns an extension's section of the settings, as parsed by its `config`. */
   configOf(namespace: string): unknown {
     return this.#configs.get(namespace);
   }
 
-  /** Removes what the environment registered. */
+  /** Removes the extensions that the environment registered. */
   release(envId: string): void {
     this.#own.delete(envId);
   }
@@ -114,15 +114,15 @@ export class ExtensionRegistry {
     return [...new Map([...this.#extensions, ...own]).values()];
   }
 
-  /** All registered extensions, required ones first. Throws Error that names the chain of a missing or circular
+  /** Returns all registered extensions, required ones first. Throws Error that names the chain of a missing or circular
    * requirement. */
   installOrder(): readonly Extension[] {
     return this.#installed();
   }
 
-  /** Asks every extension whether it is active and renders its prompt. What throws or takes too long is logged: an
-   * extension whose `activate` fails is left out, one whose `prompt` fails has only its symbols. `own` returns the keys
-   * that belong to one extension. Throws as `installOrder` does. */
+  /** Asks every extension whether it is active and renders its prompt. Errors and timeouts are logged: if `activate`
+   * fails, the extension is skipped; if `prompt` fails, it has only its symbols. `own` returns the keys that belong to
+   * one extension. Throws like `installOrder`. */
   async activate(env: EnvironmentView, own?: OwnKeys): Promise<ActiveExtensions> {
     const faults: ExtensionFault[] = [];
     await this.#extend({ env, own, faults });
@@ -132,7 +132,7 @@ export class ExtensionRegistry {
     return { ...this.#collect(asked.filter((one) => one !== null), { own, faults }), faults: () => faults };
   }
 
-  /** The extensions that `activate` would ask now, if they can be put in order. */
+  /** Returns the extensions that `activate` would ask now, if they can be put in order. */
   known(envId: string): readonly { readonly namespace: string; readonly version: string }[] {
     return this.#installedFor(envId).map(({ namespace, version }) => ({ namespace, version }));
   }
@@ -142,7 +142,8 @@ export class ExtensionRegistry {
     return own ? installOrder(this.#allOf(own)) : this.#installed();
   }
 
-  /** Adds what `extend` returns for this environment. What cannot be added is logged and left out. */
+  /** Adds the extensions that `extend` returns for this environment. An extension that cannot be added is logged and
+   * skipped. */
   async #extend({ env, own, faults = [] }: ViewOf): Promise<void> {
     for (const extension of this.#installed()) {
       try {
@@ -175,7 +176,7 @@ export class ExtensionRegistry {
     return this.#order;
   }
 
-  /** The environment as one extension sees it: with the keys that belong to it. */
+  /** Returns the environment as one extension sees it, with the keys that belong to it. */
   #view({ namespace }: NormalExtension, of: ViewOf): EnvironmentView {
     const { env, own, call, faults } = of;
     const { home, load } = this.#options;
@@ -278,8 +279,8 @@ export class ExtensionRegistry {
     }
   }
 
-  /** A nudge that is safe to call: only while the extension is active, and its result is one line of bounded length or
-   * null. One that took too long is not called again, since every step would wait. */
+  /** Wraps a nudge so that it is safe to call: only while the extension is active, and with a result of one bounded
+   * line or null. A nudge that took too long is not called again, since every step would wait. */
   #nudgeOf(extension: NormalExtension, { own, faults = [] }: Omit<ViewOf, "env">): ActiveExtensions["nudges"][number] {
     const { namespace } = extension;
     let isSlow = false;
@@ -354,7 +355,7 @@ function grouped<A extends { readonly extension: NormalExtension }>(active: read
   );
 }
 
-/** The error for a call of a function that is not active; it lists those of the same alias. */
+/** Returns the error for a call of a function that is not active; it lists the functions of the same alias. */
 function unknownFunction(name: string, known: readonly string[]): HostCallError {
   const [alias = "", symbol = name] = name.split(".");
   const there = known.filter((one) => one.startsWith(`${alias}.`));
@@ -372,20 +373,20 @@ interface Invocation {
   readonly env: EnvironmentView;
   readonly args: readonly unknown[];
   readonly log: Log;
-  /** Milliseconds, monotonic. */
+  /** Returns monotonic milliseconds. */
   readonly now: () => number;
-  /** Gets how the call turned out, if the function says so. */
+  /** Receives the outcome of the call, if its function declares one. */
   readonly told?: ((outcome: CallOutcome) => void) | undefined;
 }
 
-/** Running calls of all conversations together may hold this much of the main process's heap. */
+/** The limit for the main process's heap that running calls of all conversations may hold together. */
 const ROOM = new Semaphore(160 << 20);
 
 type Call = Parameters<Before>[0];
 const MAX_REASON = 500;
 const OUTCOME_CHARS = 80;
 const OUTPUT_LINES = 10, OUTPUT_CHARS = 1_000;
-/** A list of a million wrong items must not become a million faults. */
+/** Parsing stops at the first fault, since a list of a million wrong items must not become a million faults. */
 const FIRST_FAULTS = { abortEarly: true, reportInput: false, error: inputFault };
 type HookName = "before" | "after" | "onError";
 type Changes = Exclude<ReturnType<Before>, Promise<unknown>>;
@@ -416,7 +417,7 @@ export async function invokeSymbol(invocation: Invocation): Promise<unknown> {
   }
 }
 
-/** An outcome that cannot be told does not fail the call. */
+/** Reports the outcome. If that fails, the call still succeeds. */
 function tell({ symbol, told, log, extension, env }: Invocation, result: unknown): void {
   if (!symbol.outcome || !told) return;
   try {
@@ -430,7 +431,7 @@ function tell({ symbol, told, log, extension, env }: Invocation, result: unknown
   }
 }
 
-/** The last lines of an output, as a terminal would show them without colours: what a line printed over is left out. */
+/** Returns the last lines of an output, as a terminal would show them without colours; overwritten text is omitted. */
 function endOf(output: string): string {
   const plain = stripVTControlCharacters(output.slice(-8 * OUTPUT_CHARS)).replaceAll("\r\n", "\n");
   const lines = plain.split("\n").map((line) => line.trimEnd().split("\r").at(-1) ?? "");
@@ -531,7 +532,7 @@ function reasonOf(issue: z.core.$ZodIssue): string {
   return `${[`argument ${first + 1}`, ...deeper.map(String)].join(".")} ${message}`;
 }
 
-/** The reason of the alternative of the same type as what was given; if there is none, the types of all. */
+/** Returns the reason of the alternative with the type of the given value; if there is none, the types of all. */
 function unionReason({ errors, message, path }: z.core.$ZodIssueInvalidUnion): string {
   const fitting = errors.find(([first]) => first && !(first.code === "invalid_type" && first.path.length === 0))?.[0];
   if (fitting) return reasonOf({ ...fitting, path: [...path, ...fitting.path] });
@@ -581,19 +582,20 @@ function since(start: number, now: () => number): number {
   return Math.round((now() - start) * 1000) / 1000;
 }
 
-/** An extension contributes this to a query independently of the environment. */
+/** The contribution of an extension to a query that does not depend on the environment. */
 interface OwnPart extends Omit<Part, "nudges"> {
   readonly extension: NormalExtension;
-  /** The keys are the names of the symbols in the realm. */
+  /** The symbols, by their names in the realm. */
   readonly symbols: ReadonlyMap<string, FunctionSymbol | ValueSymbol>;
-  /** The symbols as `doc()` finds them. */
+  /** The symbols, as `doc()` finds them. */
   readonly listed: readonly Topic[];
 }
 
-/** Each part is kept with the prompt that it was made for. */
+/** Parts that were made before, each with its prompt. */
 const MADE = new WeakMap<NormalExtension, { readonly prompt: string; readonly part: OwnPart }>();
 
-/** Made again only for another prompt: most queries have that of the query before. */
+/** Returns the part of an extension, which is made again only for another prompt: most queries have the prompt of the
+ * previous one. */
 export function ownPart(extension: NormalExtension, prompt: string): OwnPart {
   const made = MADE.get(extension);
   if (made?.prompt === prompt) return made.part;
@@ -634,7 +636,7 @@ function makePart(extension: NormalExtension, prompt: string): OwnPart {
   };
 }
 
-/** The prompt shows this many symbols in full and only names the rest. */
+/** The prompt shows this many symbols in full and only names the others. */
 const SHOWN = 12;
 /** Examples are added while the block is shorter than this, in characters. */
 const EXAMPLE_BUDGET = 1_000;
@@ -662,12 +664,12 @@ function promptBlock(extension: NormalExtension, prompt: string): string {
   return [...head, ...described, ...more].join("\n");
 }
 
-/** The lines of the symbols that a block leaves out because it shows none; "" if it shows some. */
+/** Returns the lines of the symbols if a block shows none of them; "" if it shows some. */
 function unshownLines({ alias: { alias }, symbols, shown }: NormalExtension): string {
   return shown === 0 ? symbols.map((symbol) => symbolLine(alias, symbol)).join("\n") : "";
 }
 
-/** A symbol with its doc line and all of its examples, as `doc()` shows it. */
+/** Returns a symbol with its doc line and all of its examples, as `doc()` shows it. */
 function symbolDoc(alias: string, symbol: FunctionSymbol | ValueSymbol): string {
   if (symbol.kind === "value") return symbolLine(alias, symbol);
   const examples = symbol.examples?.length ? symbol.examples : [exampleOf(alias, symbol)];
@@ -681,8 +683,8 @@ function symbolLine(alias: string, symbol: FunctionSymbol | ValueSymbol): string
   return `${alias}.${symbol.name}${text.length <= MAX_INLINE ? ` = ${text}` : `: ${typeof symbol.value}`}  // ${doc}`;
 }
 
-/** A signature without the obvious: plain types, the name of the options, the promise. Every call carries it; `doc()`
- * shows the full one. */
+/** Shortens a signature by its obvious parts: plain types, the name of the options, the promise. Every call carries it;
+ * `doc()` shows the full one. */
 function brief(signature: string): string {
   return signature.replace(/: (?:string|number|boolean)(?=[,)}])/g, "")
     .replaceAll("string | string[]", "string|string[]")
@@ -690,7 +692,7 @@ function brief(signature: string): string {
     .replace(/Promise<(.*)>$/, "$1");
 }
 
-/** `await search.find(query)`, with the required parameters of the signature. */
+/** Returns `await search.find(query)`, with the required parameters of the signature. */
 function exampleOf(alias: string, symbol: FunctionSymbol): string {
   const signature = signatureOf(alias, symbol);
   const parameters = signature.slice(signature.indexOf("(") + 1, signature.lastIndexOf("): Promise<"));
@@ -699,7 +701,7 @@ function exampleOf(alias: string, symbol: FunctionSymbol): string {
   return `await ${alias}.${symbol.name}(${required.join(", ")})`;
 }
 
-/** The parts of a parameter list, split at commas outside brackets. */
+/** Yields the parts of a parameter list, split at commas outside brackets. */
 function* topLevel(list: string): Generator<string> {
   let depth = 0;
   let start = 0;
@@ -713,8 +715,8 @@ function* topLevel(list: string): Generator<string> {
   yield list.slice(start);
 }
 
-/** `reads` of the function decides; without it, a function that read-only workspaces may have counts as reading
- * only. */
+/** The `reads` of the function decides; without it, a function that read-only workspaces may have counts as only
+ * reading. */
 function onlyReads({ name, reads }: FunctionSymbol, { readOnly }: NormalExtension): boolean {
   return reads ?? (readOnly === true || readOnly?.symbols.includes(name) === true);
 }

@@ -2,7 +2,7 @@ import type { FunctionSymbol } from "./spec.ts";
 import { z } from "zod";
 
 const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
-/** Types that JSON Schema cannot express. Other types name themselves: `.meta({ tsType: "Uint8Array" })`. */
+/** Types that JSON Schema cannot express. Other types give their own text: `.meta({ tsType: "Uint8Array" })`. */
 const BEYOND_JSON: Readonly<Record<string, string>> = {
   date: "Date",
   bigint: "bigint",
@@ -11,7 +11,7 @@ const BEYOND_JSON: Readonly<Record<string, string>> = {
   undefined: "undefined",
   symbol: "symbol",
 };
-/** Cached: printing a schema takes a millisecond, and prompts are rendered for each query. */
+/** The cache of signatures: printing a schema takes a millisecond, and prompts are rendered for each query. */
 const PARAMETERS = new WeakMap<FunctionSymbol, string>();
 
 /** Returns one line of TypeScript for a function symbol, built from its zod tuple: `search.find(query: string,
@@ -49,7 +49,7 @@ function itemOf(item: unknown): Item {
   return typeof item === "object" ? item as Item : {};
 }
 
-/** An item's own name, or else one derived from its type; names are unique. */
+/** Returns an item's own name, or else one derived from its type; names are unique. */
 function parameterNames(items: readonly Item[]): string[] {
   const names: string[] = [];
   for (const item of items) {
@@ -66,9 +66,9 @@ function nameOf({ title, description }: Item): string | null {
 type Schema = Readonly<Record<string, unknown>>;
 
 interface SchemaTextOptions {
-  /** The schema to which references belong; the schema itself if absent. */
+  /** The schema to which references belong; by default the schema itself. */
   readonly root?: unknown;
-  /** Foreign schemas get the descriptions of top-level keys as comments, and their `tsType` is ignored. */
+  /** Whether top-level keys get their descriptions as comments and `tsType` is ignored, as for foreign schemas. */
   readonly notes?: boolean;
 }
 
@@ -76,14 +76,14 @@ interface Place {
   readonly root: Schema;
   readonly notes: boolean;
   readonly depth: number;
-  /** Remaining space for the whole type. */
+  /** The remaining space for the whole type. */
   readonly room: { left: number };
 }
 
 const MAX_DEPTH = 8, MAX_KEYS = 60, MAX_ENUM = 30, ROOM = 300, MAX_CHARS = 6_000, MAX_NOTE = 120;
 
-/** Converts a JSON Schema to a TypeScript type; bounded for any schema. A type that JSON Schema cannot express names
- * itself with `tsType`. */
+/** Converts a JSON Schema to a TypeScript type; bounded for any schema. A type that JSON Schema cannot express gives
+ * its text in `tsType`. */
 export function schemaText(schema: unknown, { root = schema, notes = false }: SchemaTextOptions = {}): string {
   const text = typeText(asSchema(schema), { root: asSchema(root), notes, depth: 0, room: { left: ROOM } });
   return text.length > MAX_CHARS ? "object" : text;

@@ -1,7 +1,8 @@
 import { ExtensionRegistry } from "./registry.ts";
 import type { EnvironmentView, Extension, NudgeContext } from "./spec.ts";
 
-/** Helpers for tests of an extension, as `@vis/extension/testing`: what a query and the model would get of it. */
+/** Helpers for tests of an extension, imported as `@vis/extension/testing`: they show the parts of it that a query and
+ * the model would get. */
 /** A test that a file registered. */
 interface OwnTest {
   readonly name: string;
@@ -17,7 +18,7 @@ export function test(name: string, run: () => unknown): void {
   else Deno.test(name, async () => void await run());
 }
 
-/** The tests that are registered while `load` runs. */
+/** Returns the tests that are registered while `load` runs. */
 export async function collectTests(load: () => Promise<void>): Promise<readonly OwnTest[]> {
   const found: OwnTest[] = COLLECTING.into = [];
   try {
@@ -29,23 +30,23 @@ export async function collectTests(load: () => Promise<void>): Promise<readonly 
 }
 
 interface TestOptions {
-  /** Keys of the environment; those that are absent are as in a conversation in the folder "/". */
+  /** Keys of the environment; absent ones are as in a conversation in the folder "/". */
   readonly env?: Partial<EnvironmentView>;
-  /** This is the extension's section of the settings. */
+  /** The extension's section of the settings. */
   readonly config?: unknown;
-  /** Extensions that it requires. */
+  /** Extensions that this one requires. */
   readonly others?: readonly Extension[];
-  /** Receives what the extension would log. */
+  /** Receives the log entries of the extension. */
   readonly log?: (event: string, data: Readonly<Record<string, unknown>>) => void;
 }
 
 interface TestedExtension {
-  /** This is the decision of `activate`. */
+  /** The decision of `activate`. */
   readonly isActive: boolean;
-  /** The model reads this prompt about the extension. */
+  /** The prompt of the extension. */
   readonly prompt: string;
-  /** Calls a function as a block would, by the name that it has there ("search.find"): with the checks of its arguments
-   * and its hooks. Rejects with the error that the model would see. */
+  /** Calls a function like a block, by its name there ("search.find"), with the checks of its arguments and its hooks.
+   * Rejects with the error that the model would see. */
   call(name: string, ...args: readonly unknown[]): Promise<unknown>;
   /** Returns the text that `doc` shows for a function or the whole extension; null if there is no such name. */
   doc(name: string): string | null;
@@ -62,7 +63,7 @@ const NOWHERE: EnvironmentView = {
   maxIterations: 4,
 };
 
-/** Registers an extension as a session would. Rejects if it is invalid, or its section of the configuration is. */
+/** Registers an extension like a session. Rejects if it is invalid, or its section of the settings is. */
 export async function testExtension(
   extension: Extension,
   { env = {}, config, others = [], log = () => {} }: TestOptions = {},

@@ -4,7 +4,8 @@ import { inputFault } from "../domain/input_fault.ts";
 import { type EnvironmentView, type Extension, TAKEN_NAMES } from "./spec.ts";
 import { z } from "zod";
 
-/** Maps the names of `modules` to scripts, on an extension whose files are known. An author cannot set this key. */
+/** The key of the scripts of `modules`, by their names, on an extension whose files are known. An author cannot set
+ * it. */
 export const REALM_SCRIPTS: unique symbol = Symbol("realm scripts");
 
 /** An extension in the registry: optional keys have their defaults, `prompt` is a function. */
@@ -23,7 +24,7 @@ const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
 const RESULT_NAME = /^[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)*$/;
 const COMMAND = /^[a-z][a-z0-9-]*$/;
 const VERSION = /^\d+\.\d+\.\d+(?:[-+][\w.+-]+)?$/;
-/** `then` would turn the alias into a promise; the others would shadow what every object inherits. */
+/** `then` would turn the alias into a promise; the others would shadow members that every object inherits. */
 const UNUSABLE_SYMBOLS = ["then", "constructor", "prototype", "__proto__", "toJSON"];
 const isFunction = (value: unknown): boolean => typeof value === "function";
 const func = z.custom<(...args: unknown[]) => unknown>(isFunction, "must be a function");
@@ -112,7 +113,7 @@ const ExtensionShape = z.strictObject({
   doctor: func.optional(),
 });
 
-/** Settings of an extension that can be switched and has no others. */
+/** Settings of an extension that can be switched on and off and has no others. */
 const switchOf = (onByDefault: boolean) => z.strictObject({ enabled: z.boolean().default(onByDefault) }).prefault({});
 
 /** Checks everything that does not depend on other extensions, and fills in optional keys. Throws TypeError that names
@@ -138,7 +139,7 @@ export function asFunction(prompt: Extension["prompt"]): NormalExtension["prompt
   return typeof prompt === "function" ? prompt : () => prompt ?? "";
 }
 
-/** Checks what a schema cannot express: name clashes. */
+/** Checks rules that a schema cannot express: name clashes. */
 function faultOf(spec: Extension): string | null {
   const seen = new Set<string>();
   for (const { name } of spec.symbols ?? []) {
@@ -190,11 +191,11 @@ function isTuple(value: unknown): boolean {
   return value instanceof z.ZodTuple;
 }
 
-/** A path that stays inside the folder. */
+/** Matches a path that stays inside the folder. */
 const PATH = /^\.\/(?:(?!\.\.?\/)[\w.-]+\/)*[\w.-]+\.m?[jt]s$/;
 const MAX_MODULES = 50;
 
-/** Returns what is wrong with `modules`, or null: a name that the realm already has, or a path that leads out of the
+/** Returns the fault of `modules`, or null: a name that the realm already has, or a path that leads out of the
  * folder. */
 function moduleFault({ modules = {}, alias }: Extension): string | null {
   const entries = Object.entries(modules);
@@ -212,8 +213,8 @@ function moduleFault({ modules = {}, alias }: Extension): string | null {
 const KINDS = ["net", "read", "write", "env"] as const;
 const VARIABLE = /^[A-Za-z_]\w*$/;
 
-/** Returns what is wrong with `globals` and `allow`, or null. Each global needs its grant, and a grant without a global
- * has no effect. */
+/** Returns the fault of `globals` and `allow`, or null. Each global needs its grant, and a grant without a global has
+ * no effect. */
 function grantFault({ globals = [], allow = {} }: Extension): string | null {
   for (const name of globals) {
     const kind = Object.hasOwn(REALM_GLOBALS, name) ? REALM_GLOBALS[name] : undefined;
