@@ -25,7 +25,7 @@ export async function answerCall(
   call: HostCall,
   { scope, stored, source, active, view, filesRead }: {
     readonly scope: QueryScope | null;
-    /** The call must wait for this promise. */
+    /** The promise for which the call must wait. */
     readonly stored: Promise<unknown> | null;
     readonly source: BuiltinSource;
     readonly active: ActiveExtensions | null;
@@ -70,7 +70,7 @@ export async function answerCall(
   }
 }
 
-/** The files that a result names, or else the first argument. */
+/** Returns the files that a result names, or else the first argument. */
 function pathsRead(result: unknown, [first]: readonly unknown[]): readonly string[] {
   const named = (Array.isArray(result) ? result : [result]).flatMap((one: unknown) => {
     const path: unknown = typeof one === "object" && one !== null ? Reflect.get(one, "path") : undefined;
@@ -122,11 +122,12 @@ function called(active: ActiveExtensions | null, name: string): ActiveExtensions
 
 const MAX_DIFFS = 20;
 const MAX_CHARS = 16 * 1024;
-/** Most bytes of the names of all other files. */
+/** The limit for the bytes of the names of all other files. */
 const MAX_NAMES = 64 * 1024;
 
-/** The diffs that an event reports from a function's result: its key `diff`, or that of each element, without those
- * that only say that a file was removed or moved. Bounded, since events carry them: of the last ones only the names. */
+/** Returns the diffs that an event reports from a function's result: its key `diff`, or each element's. Diffs that only
+ * report a removal or a move are skipped. The list is bounded, since events carry it; of the last diffs it has only
+ * the names. */
 export function diffsIn(result: unknown): { readonly diffs?: readonly string[] } {
   const found: string[] = [];
   let [left, names] = [MAX_CHARS, MAX_NAMES];
@@ -145,7 +146,7 @@ export function diffsIn(result: unknown): { readonly diffs?: readonly string[] }
   return found.length > 0 ? { diffs: found } : {};
 }
 
-/** All of them. */
+/** Returns all diffs in a result. */
 function allDiffs(result: unknown): readonly string[] {
   return (Array.isArray(result) ? result : [result]).flatMap((one: unknown) => {
     const diff: unknown = typeof one === "object" && one !== null ? Reflect.get(one, "diff") : undefined;
@@ -175,7 +176,7 @@ export interface BuiltinSource {
   readonly doc: (name: string) => string | null;
   /** Returns the topics that a search by words can find. */
   readonly topics: () => Promise<readonly Topic[]>;
-  /** Functions of active extensions, and all that are switched off. */
+  /** Returns functions of active extensions, and all that are switched off. */
   readonly extensions: () => { readonly functions: readonly string[]; readonly off: readonly OffPart[] };
 }
 
@@ -225,7 +226,7 @@ const BUILTINS: Readonly<Record<string, Builtin>> = {
   doc: { signature: "doc(f or words): Promise<string>", run: doc },
 };
 
-/** The realm itself provides these names. */
+/** Docs for the names of the realm itself. */
 const REALM_DOCS: Readonly<Record<string, string>> = {
   print:
     "print(...values): void\nPrints a line: the journal shows it, printed[i] has all of it. console.log does the same.",
@@ -242,10 +243,10 @@ const CHANGING: readonly string[] = ["restoreVar", "forget"];
 /** Names of the host functions that every sandbox has. */
 export const BUILTIN_NAMES: readonly string[] = Object.keys(BUILTINS);
 
-/** Vis adds these names to every realm besides the builtins. */
+/** Names that Vis adds to every realm besides the builtins. */
 const ALWAYS = ["console", "print", "printed", "results", "shape", "vis"];
 
-/** Names in the realm that the user did not declare, without those of the language. */
+/** Returns names in the realm that the user did not declare, except names of the language. */
 export function initialNames(active: ActiveExtensions | null): ReadonlySet<string> {
   const { functions = [], constants = {}, modules = {}, globals = [], off = [] } = active ?? {};
   const roots = [...functions, ...off.map(({ alias }) => alias), ...Object.keys(constants), ...globals].map((name) =>
@@ -276,7 +277,7 @@ async function doc(call: HostCall, source: BuiltinSource): Promise<string> {
   if (found) return found;
   const reason = offReason(asked, off);
   if (reason !== null) throw refused("doc", `Cannot describe ${asked}: ${reason}`);
-  // A misspelled function of a namespace has near names.
+  // Whether the name begins like a namespace: a misspelled function of it has near names.
   const isMember = functions.some((one) => asked.startsWith(one.slice(0, one.indexOf(".") + 1)));
   const listed = isMember ? "" : foundByWords(asked, [...BUILTIN_TOPICS, ...await source.topics()]);
   if (listed !== "") return `Nothing is called ${oneLine(asked, MAX_ASKED)}. Found by its words:\n${listed}`;
@@ -294,13 +295,13 @@ const BUILTIN_TOPICS: readonly Topic[] = [
 ];
 const MAX_ASKED = 80, MAX_LISTED = 10, MAX_LINE = 160;
 
-/** They say nothing about a topic. */
+/** Words that say nothing about a topic. */
 const PLAIN_WORDS = new Set(
   "a an and are by can do does for from how i in into is it of on or the to what which with".split(" "),
 );
 
-/** The topics that hold the words, best first, a line each. A word of a name counts twice, and a rare word more than a
- * common one. */
+/** Returns the topics that contain the words, best first, one line each. A word of a name counts twice, and a rare word
+ * more than a common one. */
 function foundByWords(asked: string, topics: readonly Topic[]): string {
   const read = topics.map(({ name, doc }) => ({ name: wordsOf(name), doc: wordsOf(doc) }));
   const points = topics.map(() => 0);
@@ -316,19 +317,19 @@ function foundByWords(asked: string, topics: readonly Topic[]): string {
     .map(({ topic }) => oneLine(`${topic.name}: ${topic.doc}`, MAX_LINE)).join("\n");
 }
 
-/** Another ending, as in "replaces", counts a little less. */
+/** A word with another ending, as in "replaces", counts a little less. */
 function likeness(word: string, words: readonly string[]): number {
   if (words.includes(word)) return 2;
   const isSame = (one: string): boolean => one.startsWith(word) || word.startsWith(one) && one.length > 3;
   return word.length > 2 && words.some(isSame) ? 1.5 : 0;
 }
 
-/** "conversationHistory" is of two words. */
+/** Returns the words of a text; "conversationHistory" has two. */
 function wordsOf(text: string): readonly string[] {
   return text.slice(0, 2_000).replace(/([\p{Ll}\d])(\p{Lu})/gu, "$1 $2").toLowerCase().match(/[\p{L}\d]+/gu) ?? [];
 }
 
-/** A function of a module is described with the module. */
+/** Returns the docs of a module; a function of a module is described with it. */
 function moduleDoc(
   asked: string,
   { functions, source }: { readonly functions: readonly string[]; readonly source: BuiltinSource },
@@ -371,7 +372,7 @@ function count(call: HostCall): number {
   throw refused(call.name, `Cannot request ${n} iterations: ask for at least 1`);
 }
 
-/** Variables and history of an environment, as the built-in functions see them. */
+/** Returns variables and history of an environment, as the built-in functions see them. */
 export function builtinSource(
   environment: {
     readonly index: VariableIndex;

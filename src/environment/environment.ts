@@ -130,17 +130,17 @@ export class Environment {
     if (bound !== this.#boundTo) await this.#session.stop();
     this.#boundTo = bound;
     this.#active = active;
-    // A failure surfaces when a block needs the sandbox.
+    // If the start fails, the error appears when a block needs the sandbox.
     if (this.#parts.mayStartEarly?.() ?? true) this.#session.ready().catch(() => {});
     return active;
   }
 
-  /** Whether its child is running. */
+  /** Whether the sandbox process is running. */
   get alive(): boolean {
     return this.#session.living !== null;
   }
 
-  /** Whether its child is running and has run a block. */
+  /** Whether the sandbox process is running and has run a block. */
   get used(): boolean {
     return this.#session.used !== null;
   }
@@ -150,7 +150,7 @@ export class Environment {
     if (this.#scope === null) await this.#session.stop();
   }
 
-  /** `unstored`: what its last blocks changed could not be stored, and is undone. */
+  /** With `unstored`, changes by its last blocks could not be stored and are undone. */
   async endQuery({ unstored = false }: { readonly unstored?: boolean } = {}): Promise<void> {
     this.#scope = null;
     this.#iterationId = null;
@@ -160,7 +160,7 @@ export class Environment {
     await this.#session.endQuery();
   }
 
-  /** Row of the running iteration; null before the first one. */
+  /** The row of the running iteration; null before the first one. */
   get iterationId(): string | null {
     return this.#iterationId;
   }
@@ -172,13 +172,13 @@ export class Environment {
     this.given.begin(given);
   }
 
-  /** The iteration has a row, which includes the input variables, so that other rows can refer to it. */
+  /** The iteration now has a row, which includes the input variables, so that other rows can refer to it. */
   iterationBegun(iterationId: string): void {
     this.#iterationId = iterationId;
     this.given.stored();
   }
 
-  /** Current values of these variables, for a child query. Throws `HostCallError` if one cannot be passed on. */
+  /** Returns current values of these variables for a sub-query. Throws `HostCallError` if one cannot be passed on. */
   async fork(names: readonly string[]): Promise<Fork> {
     return await forkVariables(names, {
       index: this.index,
@@ -187,13 +187,13 @@ export class Environment {
     });
   }
 
-  /** The newest stored version. */
+  /** Returns the newest stored version. */
   async #newest(name: string): Promise<VariableImage | null> {
     const [newest] = await this.store.variableVersions(this.branch.branchId, name, { newest: 1 });
     return newest?.image ?? null;
   }
 
-  /** The view for extensions, with the keys of the running query. */
+  /** Returns the view for extensions, with the keys of the running query. */
   view(signal?: AbortSignal): EnvironmentView {
     return this.views.view(signal);
   }
@@ -208,7 +208,7 @@ export class Environment {
     return this.#active?.faults?.() ?? [];
   }
 
-  /** Walls of the running child; null if there is none. */
+  /** The walls of the running child; null if there is none. */
   get walls(): Walls | null {
     return this.#session.living?.walls ?? null;
   }
@@ -258,7 +258,7 @@ export class Environment {
     }
   }
 
-  /** The value, decoded by the codec; rejects with RangeError above `maxBytes`. */
+  /** Returns the value, decoded by the codec; rejects with RangeError above `maxBytes`. */
   async readVariable(name: string, options: { readonly maxBytes: number }): Promise<unknown> {
     return await this.#session.use(name, (sandbox) => sandbox.read(name, options));
   }
@@ -271,8 +271,8 @@ export class Environment {
     this.#session.living?.bind(name, text).catch(() => {});
   }
 
-  /** Snapshot to be stored, with what left the scope or came back since the last one; call `done` when it is stored.
-   * Changes in between are stored later. */
+  /** Returns a snapshot to be stored, with scope changes since the last one; the caller calls `done` when it is stored.
+   * Later changes are stored later. */
   storing(): { readonly scopes: ScopesNow; done(): void } {
     const [images, scopes] = [this.#session.unsavedNow, this.#scopes.now];
     const done = (): void => {
@@ -282,7 +282,7 @@ export class Environment {
     return { scopes, done };
   }
 
-  /** Notes for the model since the last call, such as lost variables. */
+  /** Returns notes for the model since the last call, such as lost variables. */
   readonly takeNotes = (): readonly string[] => [
     ...this.#modules.take(),
     ...this.#lost.take(),
@@ -360,7 +360,7 @@ export class Environment {
   }
 }
 
-/** Texts of the system variables as the previous query left them. */
+/** Returns the texts of the system variables as the previous query left them. */
 async function storedSystem(
   { store, branch: { branchId } }: Pick<EnvironmentParts, "store" | "branch">,
   heads: readonly VariableHead[],
@@ -377,7 +377,7 @@ async function storedSystem(
 const MAX_NOTES = 20;
 const MAX_CHARS = 500;
 
-/** Functions of extensions can add notes for the model besides their results. Each text is kept once, within a
+/** Notes for the model that functions of extensions add besides their results. Each text is kept once, within a
  * limit. */
 class CallNotes {
   #texts = new Set<string>();
@@ -411,12 +411,12 @@ function realmParts(
   };
 }
 
-/** They are in the realm too, so that a call says how the user switches them on. */
+/** Functions of extensions that are off are in the realm too, so that a call tells the user how to switch them on. */
 function offFunctions(active: ActiveExtensions | null): readonly string[] {
   return (active?.off ?? []).flatMap(({ functions }) => functions);
 }
 
-/** Returns as text everything that a child depends on from its start. A change requires a new child. Functions are
+/** Returns as text everything on which a child depends from its start. A change requires a new child. Functions are
  * called by name. */
 export function boundText(active: ActiveExtensions): string {
   const { functions, untimed, misnamed, grants, globals, constants, modules, off } = active;
@@ -429,7 +429,7 @@ export function boundText(active: ActiveExtensions): string {
   );
 }
 
-/** Passes the modules of the active extensions to a child and tracks those that failed. Each failure is reported
+/** Passes the modules of the active extensions to a child and tracks the ones that failed. Each failure is reported
  * once. */
 class RealmModules {
   readonly #log: Log;
@@ -444,7 +444,7 @@ class RealmModules {
     this.#conversationId = conversationId;
   }
 
-  /** Options for the next child. */
+  /** Returns the options for the next child. */
   options(active: ActiveExtensions | null): Pick<SandboxOptions, "modules" | "onModuleFailed"> {
     const scripts = active?.modules ?? {};
     return {
@@ -453,7 +453,7 @@ class RealmModules {
     };
   }
 
-  /** Notes for the model since the last call. */
+  /** Returns notes for the model since the last call. */
   take(): readonly string[] {
     return this.#notes.splice(0);
   }
@@ -467,7 +467,7 @@ class RealmModules {
   }
 }
 
-/** A child query starts with this state. */
+/** The state with which a sub-query starts. */
 interface Fork {
   readonly images: readonly VariableImage[];
   /** Names whose newest stored version is copied unchanged. */
@@ -476,7 +476,7 @@ interface Fork {
 
 export interface ForkSource {
   readonly index: VariableIndex;
-  /** The value in the running child; rejects for values that the codec does not support. */
+  /** Returns the value in the running child; rejects for values that the codec does not support. */
   readonly read: (name: string, options: { readonly maxBytes: number }) => Promise<unknown>;
   readonly stored: (name: string) => Promise<VariableImage | null>;
 }
@@ -484,8 +484,8 @@ export interface ForkSource {
 const MAX_BYTES = 32 << 20;
 const SYSTEM: readonly string[] = SYSTEM_VARIABLES;
 
-/** Data is copied in its current state, including what the running block has just created; functions and classes as
- * they were saved, with their dependencies. */
+/** Copies data in its current state, including data that the running block has just created. Functions and classes are
+ * copied as they were saved, with their dependencies. */
 export async function forkVariables(names: readonly string[], source: ForkSource): Promise<Fork> {
   const images = new Map<string, VariableImage>();
   const copies = new Set<string>();
@@ -506,7 +506,7 @@ export async function forkVariables(names: readonly string[], source: ForkSource
   return { images: [...images.values()], copies: [...copies] };
 }
 
-/** Null if the child does not have it as data. */
+/** Returns null if the child does not have it as data. */
 async function dataImage(name: string, { read, index }: ForkSource): Promise<VariableImage | null> {
   try {
     const value = await read(name, { maxBytes: MAX_BYTES });

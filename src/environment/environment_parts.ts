@@ -9,14 +9,14 @@ import type { Branch, Store } from "../persistence/store.ts";
 import type { Router } from "../providers/router/router.ts";
 import type { Sandbox, SandboxOptions } from "../sandbox/sandbox.ts";
 
-/** The caller owns all parts that an environment is built from. */
+/** The parts from which an environment is built. The caller owns them. */
 export interface EnvironmentParts {
   readonly branch: Branch;
-  /** 0, the default, for a user's query. */
+  /** The depth; 0, the default, for a user's query. */
   readonly depth?: number;
-  /** The iteration that started this child query. */
+  /** The iteration that started this sub-query. */
   readonly parentIterationId?: string;
-  /** The user's query above this child query. */
+  /** The user's query above this sub-query. */
   readonly userQueryId?: string;
   readonly store: Store;
   readonly registry: ExtensionSource;
@@ -40,17 +40,17 @@ export interface EnvironmentParts {
   ) => Promise<Sandbox>;
   /** Whether a query may start a child before a block needs it; always if absent. */
   readonly mayStartEarly?: () => boolean;
-  /** Runs a program behind the wall around processes, or as the user says where that is not whole; extensions call it
-   * as `env.spawn`. Without a caller, the user named the program. */
+  /** Runs a program behind the command wall, or by the user's decision if the wall is incomplete; extensions call it as
+   * `env.spawn`. Without a caller, the user named the program. */
   readonly spawn?: (
     workspace: string,
     argv: readonly string[],
     options: SpawnOptions,
     caller: SpawnCaller | null,
   ) => Promise<Spawned>;
-  /** Rejects if no program can run. */
+  /** Returns the walls; rejects if no program can run. */
   readonly programWalls?: () => Promise<ProgramWalls>;
-  /** Extensions call it as `env.networkScopes`. */
+  /** Returns network scopes; extensions call it as `env.networkScopes`. */
   readonly networkScopes?: (
     workspace: string,
     argv: readonly string[],
@@ -58,31 +58,31 @@ export interface EnvironmentParts {
   ) => Promise<NetworkScopes>;
   /** Patterns of files that may hold keys. */
   readonly secrets?: readonly string[];
-  /** The top of the repository around a workspace, which extensions may read, and whether they may change it without a
-   * question; null if there is none. */
+  /** Returns the top of the repository around a workspace, which extensions may read, and whether they may change it
+   * without approval; null if there is none. */
   readonly repositoryRoot?: (workspace: string) => { readonly path: string; readonly isOpen: boolean } | null;
-  /** Extensions call it as `env.obeyedPaths`. */
+  /** Returns obeyed paths; extensions call it as `env.obeyedPaths`. */
   readonly obeyedPaths?: (
     workspace: string,
     paths: readonly string[],
     root: string,
   ) => Promise<readonly ObeyedPath[]>;
-  /** The process ends after one query. */
+  /** Whether the process ends after one query. */
   readonly oneRequest?: boolean;
-  /** Extensions see facts of this router. */
+  /** The router whose facts extensions see. */
   readonly router?: Pick<Router, "routes" | "current">;
   readonly now: () => number;
 }
 
 export interface SubcallOptions {
-  /** A model's name, or "cost", "speed", "intelligence"; the query's own model if absent. */
+  /** The name of a model, or "cost", "speed", "intelligence"; the query's own model if absent. */
   readonly model?: string;
   readonly signal: AbortSignal;
 }
 
-/** Model calls and child queries within a query. */
+/** Model calls and sub-queries within a query. */
 export interface SubcallFunctions {
-  /** The text of one plain reply. */
+  /** Returns the text of a plain reply. */
   ask(prompt: string, options: SubcallOptions & { readonly system?: string }): Promise<string>;
   runChild(task: string, options: ChildOptions & SubcallOptions): Promise<ChildResult>;
 }
@@ -95,7 +95,7 @@ export interface QueryScope {
   /** Whether the query makes a plan or a review: calls that change something are refused. */
   readonly onlyReads?: boolean;
   readonly budget: () => number;
-  /** The model that serves the query; the default of the process if absent. */
+  /** Returns the model that serves the query; by default the process's model. */
   readonly root?: () => { readonly provider: string; readonly model: string };
   /** Extends the budget by `n` iterations, up to the operator's ceiling. */
   readonly requestMore: (n: number) => { readonly granted: number; readonly budget: number };
@@ -112,13 +112,13 @@ export interface QueryScope {
   ) => void;
   /** Absent if no calls are allowed, in tests of other parts. */
   readonly subcalls?: SubcallFunctions;
-  /** Asks the user for what an extension requests; absent like `subcalls`. */
+  /** Asks the user for a request of an extension; absent like `subcalls`. */
   readonly approve?: (
     request: ApprovalRequest,
     from: {
       readonly extension: string;
       readonly signal: AbortSignal;
-      /** Nobody is asked: only lasting answers count. */
+      /** If true, no user is asked: only lasting answers count. */
       readonly isQuiet?: boolean;
     },
   ) => Promise<Approval>;

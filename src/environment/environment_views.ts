@@ -56,7 +56,7 @@ interface ViewSource {
 export class EnvironmentViews {
   readonly #source: ViewSource;
   readonly #db: StoredHistory;
-  /** Extensions see one view without a query, and another one with it. */
+  /** The view without a query; extensions see another one with it. */
   readonly #idle: EnvironmentView;
   readonly #base: EnvironmentView;
   readonly #own = new Map<string, Pick<EnvironmentView, "store" | "bindVar">>();
@@ -69,7 +69,7 @@ export class EnvironmentViews {
     this.#base = add(Object.create(this.#idle), this.#query());
   }
 
-  /** The keys that belong to one extension. */
+  /** Returns the keys that belong to one extension. */
   readonly own: OwnKeys = (namespace, call) => {
     const kept = this.#kept(namespace);
     const { scope } = this.#source.now();
@@ -111,8 +111,8 @@ export class EnvironmentViews {
     return made;
   }
 
-  /** Includes the keys of the running query. With a signal, it also has those of a call, which can be abandoned.
-   * Created for every call, so what all calls share is inherited. */
+  /** Returns the view with the keys of the running query. With a signal, it also has the keys of a call, which can be
+   * abandoned. It is created for every call, so keys that all calls share are inherited. */
   view(signal?: AbortSignal): EnvironmentView {
     const { scope } = this.#source.now();
     const base = scope ? this.#base : this.#idle;
@@ -184,7 +184,7 @@ export class EnvironmentViews {
     });
   }
 
-  /** Keys while a query runs. */
+  /** Returns the keys that exist while a query runs. */
   #query(): Partial<EnvironmentView> {
     const { now, parts: { parentIterationId, userQueryId } } = this.#source;
     return {
@@ -213,7 +213,7 @@ export class EnvironmentViews {
   }
 }
 
-/** This caller is used until it is known which extension sees the environment. */
+/** The caller until it is known which extension sees the environment. */
 const NOBODY: SpawnCaller = { extension: "", ask: null };
 
 /** Returns the facts about the router that extensions see. `root` overrides its model if the query has its own. */
@@ -241,8 +241,8 @@ const NAME = /^[$_\p{ID_Start}][$\u200c\u200d\p{ID_Continue}]*$/u;
 const MAX_NAME = 200;
 const READ_BYTES = 1 << 20, MAX_BYTES = 32 << 20;
 const SYSTEM: readonly string[] = SYSTEM_VARIABLES;
-/** Start of the doc of a variable that an extension has bound. It is stored with the variable, so a new process sees it
- * too. */
+/** The start of the doc of a variable that an extension has bound. It is stored with the variable, so a new process
+ * sees it too. */
 const MARK = "bound by ";
 
 interface BoundVariablesSource {
@@ -250,7 +250,7 @@ interface BoundVariablesSource {
   readonly session: SandboxSession;
   readonly scopes: ScopeChanges;
   readonly given: InputVariables;
-  /** The newest stored version. */
+  /** Returns the newest stored version. */
   readonly stored: (name: string) => Promise<VariableImage | null>;
   /** Whether a block is running; when it ends, variables bound in the meantime are stored. */
   readonly running: () => boolean;
@@ -265,7 +265,7 @@ export class BoundVariables {
     this.#source = source;
   }
 
-  /** Does not start a child: if there is none, it reads the stored version. */
+  /** Reads a variable without starting a child: if there is none, it reads the stored version. */
   async read(name: string, { maxBytes = READ_BYTES }: { readonly maxBytes?: number } = {}): Promise<unknown> {
     const { index, session } = this.#source;
     checkName(name, "read");
@@ -301,7 +301,7 @@ export class BoundVariables {
     index.bump();
   }
 
-  /** Live ones, newest first. */
+  /** Returns the live ones, newest first. */
   list(): readonly CustomBinding[] {
     return this.#source.index.all().flatMap(({ name, scope, summary: { doc, inline, shape } }) =>
       scope === "live" && doc.startsWith(MARK)
@@ -363,7 +363,7 @@ type Options<Name extends keyof OwnStore, At extends number> = NonNullable<Param
 
 type StoreOfStates = LargeTextStore & { readonly states: StateStore };
 
-/** `env.store` of one extension in one conversation, or of one of its commands. Validates what the extension passes in;
+/** The `env.store` of one extension in one conversation, or of one of its commands. Validates the extension's input;
  * the store enforces limits. */
 export class ExtensionStore implements OwnStore {
   readonly #store: StoreOfStates;
@@ -371,7 +371,7 @@ export class ExtensionStore implements OwnStore {
   readonly #workspace: string;
   readonly #now: () => Omit<StatePlace, "namespace">;
 
-  /** `now` returns where a change is made; a command has no branch. */
+  /** `now` returns the point of a change; a command has no branch. */
   constructor(store: StoreOfStates, { namespace, workspace, now = () => ({ branchId: null }) }: {
     readonly namespace: string;
     readonly workspace: string;
@@ -437,7 +437,7 @@ export class ExtensionStore implements OwnStore {
   #place({ scope = "conversation", workspace = this.#workspace }: Scoped): StatePlace {
     const [namespace, now] = [this.#namespace, this.#now()];
     if (scope === "global") return { namespace, ...now, branchId: null };
-    // No extension has a namespace with a space.
+    // No namespace of an extension contains a space, so the key is unique.
     if (scope === "workspace") return { namespace: `${namespace} in ${workspace}`, ...now, branchId: null };
     if (scope !== "conversation") {
       throw new TypeError(`Cannot use scope ${String(scope)}: there are "conversation", "workspace" and "global"`);
@@ -481,7 +481,7 @@ const MAX_DEPTH = 500;
 
 type Place = { readonly path?: string; readonly depth?: number };
 
-/** Why a value would not survive a JSON round trip, with the path; null if it would. Runs no getters. */
+/** Returns why a value would not survive a JSON round trip, with the path; null if it would. Runs no getters. */
 function jsonFault(value: unknown, { path = "", depth = 0 }: Place = {}): string | null {
   const at = path === "" ? "the value" : path;
   if (value === null || typeof value === "boolean" || typeof value === "string") return null;
@@ -499,7 +499,7 @@ function jsonFault(value: unknown, { path = "", depth = 0 }: Place = {}): string
   if (prototype !== Object.prototype && prototype !== null) return `${at} is ${kindOf(value)}, which is not JSON`;
   for (const [key, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(value))) {
     if (!("value" in descriptor)) return `${path}.${key} has a getter`;
-    // Undefined keys are left out, as in JSON.
+    // Undefined keys are omitted, as in JSON.
     const fault = descriptor.value === undefined
       ? null
       : jsonFault(descriptor.value, { path: `${path}.${key}`, depth: depth + 1 });
@@ -514,12 +514,12 @@ function kindOf(value: unknown): string {
   return typeof name === "string" && name !== "" ? `a ${name}` : "an object of a class";
 }
 
-/** Bytes of the random number at the start of each piece. It makes a piece part of nothing else, so that it can be
- * removed without a look at everything that is stored. */
+/** The bytes of the random number at the start of each piece. It makes the piece unique, so that the piece can be
+ * removed without searching the store. */
 const MARK_BYTES = 16;
 const PIECE = 1 << 20;
 
-/** Bytes in pieces of a megabyte, each behind a random number. */
+/** Yields bytes in pieces of a megabyte, each after a random number. */
 async function* markedPieces(
   bytes: Uint8Array | AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array<ArrayBuffer>> {
@@ -539,7 +539,7 @@ async function* markedPieces(
   if (end > MARK_BYTES || !any) yield piece.slice(0, end);
 }
 
-/** The bytes that `markedPieces` was given. */
+/** Yields the bytes that `markedPieces` received. */
 async function* unmarkedPieces(
   pieces: AsyncIterable<Uint8Array<ArrayBuffer>>,
 ): AsyncGenerator<Uint8Array<ArrayBuffer>> {
@@ -552,8 +552,7 @@ function emptyPiece(size: number): Uint8Array<ArrayBuffer> {
   return piece;
 }
 
-/** Implements the read access of extensions to the store. The conversation that is running is seen as its running
- * branch shows it. */
+/** The read access of extensions to the store. The running conversation is shown as its running branch sees it. */
 export class StoredHistory implements history.HistoryReader {
   readonly #store: Store;
   readonly #running: Branch;
@@ -659,10 +658,10 @@ type WallSpawn = (
   caller: SpawnCaller | null,
 ) => Promise<Spawned>;
 
-/** Failures that are kept for one query, and characters of a title. */
+/** Limits for the failures kept for one query, and for the characters of a title. */
 const MOST_FAILED = 20, TITLE_CHARS = 80;
 
-/** Output of a program in the background that is kept for the user. */
+/** The limit for the output of a background program that is kept for the user. */
 const WATCHED_CHARS = 64_000;
 
 /** A program that the user can see and stop while it runs. */
@@ -681,7 +680,7 @@ class WatchedProgram implements BackgroundProgram {
     this.#stopped.abort();
   }
 
-  /** The options of the program, so that it is watched. */
+  /** Returns the options of the program with watching added. */
   options(options: SpawnOptions): SpawnOptions {
     const decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };
     const { stop, onOutput } = options;
@@ -696,8 +695,8 @@ class WatchedProgram implements BackgroundProgram {
   }
 }
 
-/** Programs of one conversation. Programs started in a call end with the call, those of a query with the query, and the
- * others with the conversation. */
+/** The programs of one conversation. Programs started in a call end with the call, a query's programs with the query,
+ * and the others with the conversation. */
 export class ConversationPrograms {
   readonly #closed = new AbortController();
   #query = new AbortController();
@@ -716,17 +715,17 @@ export class ConversationPrograms {
     return this.background.map(({ title }) => title);
   }
 
-  /** The same, with their output. */
+  /** The running programs that have a title, with their output. */
   get background(): readonly BackgroundProgram[] {
     return [...this.#background.values()];
   }
 
-  /** Programs with a title that failed by themselves while the query ran, and how. */
+  /** Programs with a title that failed while the query ran, with their failures. */
   get failed(): readonly string[] {
     return this.#failed;
   }
 
-  /** Notes for the model about them, each once. */
+  /** Returns notes about the programs for the model, each once. */
   take(): readonly string[] {
     return this.#untold.splice(0).map((how) => `A command that was started before failed: ${how}`);
   }
@@ -747,12 +746,12 @@ export class ConversationPrograms {
     this.#failed = [];
   }
 
-  /** `env.spawn` for one call, or for anything else with a signal; `caller` is null for what the user runs. */
+  /** Returns `env.spawn` for one call, or for other work with a signal; `caller` is null for programs of the user. */
   bind(
     spawn: WallSpawn,
     { workspace, root, signal, caller = null }: {
       readonly workspace: string;
-      /** The top of the repository around it. */
+      /** The top of the repository around the workspace. */
       readonly root?: string | undefined;
       readonly signal: AbortSignal;
       readonly caller?: SpawnCaller | null;

@@ -10,8 +10,8 @@ import type { VariableDiff } from "./version_diff.ts";
 
 const SYSTEM: readonly string[] = SYSTEM_VARIABLES;
 
-/** The value of a stored version as data: functions and classes as their source, with the data they held in a comment;
- * lost values as null. */
+/** Returns the value of a stored version as data: functions and classes as their source, with their own data in a
+ * comment; lost values as null. */
 export function valueOf(image: VariableImage): unknown {
   if (SYSTEM.includes(image.name)) return image.source;
   if (image.kind === "function" || image.kind === "class") {
@@ -25,7 +25,7 @@ export function valueOf(image: VariableImage): unknown {
     : undefined;
 }
 
-/** Every stored version, oldest first, as the model sees it. */
+/** Returns every stored version, oldest first, as the model sees it. */
 export async function varHistory(store: Store, at: { readonly branchId: string; readonly name: string }): Promise<
   readonly { version: number; value: unknown; code: string; createdAt: number }[]
 > {
@@ -33,7 +33,7 @@ export async function varHistory(store: Store, at: { readonly branchId: string; 
   return versions.map(({ version, image, code, createdAt }) => ({ version, value: valueOf(image), code, createdAt }));
 }
 
-/** The differences between two versions: data by path, texts and functions line by line. */
+/** Returns the differences between two versions: data by path, texts and functions line by line. */
 export async function varDiff(
   store: Store,
   at: {
@@ -52,8 +52,8 @@ export async function varDiff(
   return diffVersions({ name, from, to, before: valueOf(before.image), after: valueOf(after.image) });
 }
 
-/** The requested version, by default the newest; the error lists the versions that exist. `symbol` is the calling
- * function. */
+/** Returns the requested version, by default the newest; the error lists the versions that exist. `symbol` is the
+ * calling function. */
 export function findVersion(
   versions: readonly VariableVersion[],
   { name, version, symbol }: { readonly name: string; readonly version: number | null; readonly symbol: string },
@@ -69,7 +69,7 @@ export function findVersion(
   throw refused(symbol, `Cannot find ${name}${version === null ? "" : ` v${version}`}: ${known}`);
 }
 
-/** The newest `count` queries of the branch that have ended, oldest first. */
+/** Returns the newest `count` queries of the branch that have ended, oldest first. */
 export async function conversationHistory(
   store: Store,
   at: { readonly branchId: string; readonly count: number },
@@ -85,7 +85,7 @@ export async function conversationHistory(
   }));
 }
 
-/** The blocks of a query, by default of the newest finished one. */
+/** Returns the blocks of a query, by default of the newest finished one. */
 export async function conversationCode(
   store: Store,
   at: { readonly branchId: string; readonly queryId: string | null },

@@ -10,16 +10,16 @@ import { decode, encode } from "../sandbox/codec/codec.ts";
 export interface InputVariable {
   readonly image: VariableImage;
   readonly text: string;
-  /** All of it, if it is short enough for every call, with its own description. */
+  /** The whole value with its own description, if it is short enough for every call. */
   readonly whole: ShownInput | null;
 }
 
 /** Text or JSON from outside that becomes a variable. */
 export interface VariableSource {
-  /** The model sees this label as the source of the variable. */
+  /** The source of the variable, as the model sees it. */
   readonly label: string;
   readonly json: boolean;
-  /** Encoding of bytes that were made from a text; other bytes show their own. */
+  /** The encoding of bytes that were made from a text; for other bytes, it is detected. */
   readonly encoding?: "utf-8";
   readonly pieces: AsyncIterable<Uint8Array>;
 }
@@ -30,14 +30,14 @@ const SMALL_BYTES = 1 << 20;
 const JSON_BYTES = 32 << 20;
 const PIECE_BYTES = 4 << 20;
 const PREVIEW_CHARS = 300;
-/** Shorter text is shown whole, and so are several that have no more together. */
+/** Shorter text is shown whole, and so are several texts with this total. */
 const WHOLE_CHARS = 8_000;
-/** Maximum length of a string. */
+/** The maximum length of a string. */
 const MAX_CHARS = 2 ** 29 - 24;
 
-/** Creates a variable from a source. Its description for the model has the same length for any size, and says which
- * encoding was guessed, and how many characters replace bytes that are not in it. Throws `UsageError` for what is
- * binary or too long for a string. */
+/** Creates a variable from a source. The length of its description for the model does not depend on the size. The
+ * description names a guessed encoding and counts replaced characters. Throws `UsageError` for binary data and for
+ * text that is too long for a string. */
 export async function readInputVariables(
   name: string,
   { source, store }: { readonly source: VariableSource; readonly store: LargeTextStore },
@@ -155,7 +155,7 @@ async function* joined(first: readonly Uint8Array[], rest: AsyncIterator<Uint8Ar
   for (let step = await rest.next(); !step.done; step = await rest.next()) yield step.value;
 }
 
-/** Chunks of equal size, however they arrive. */
+/** Yields chunks of equal size, however they arrive. */
 async function* inPieces(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let piece = new Uint8Array(PIECE_BYTES), used = 0;
   for await (let bytes of source) {
@@ -173,7 +173,7 @@ async function* inPieces(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint
   if (used > 0) yield piece.slice(0, used);
 }
 
-/** The input variables of a query, for another run of it. */
+/** Returns the input variables of a query, for another run of it. */
 export async function repeatInputVariables(
   image: VariableImage,
   store: LargeTextStore,
@@ -197,8 +197,8 @@ async function beginning(store: LargeTextStore, large: string): Promise<string> 
   return "";
 }
 
-/** Describes an input variable of a query to the model in one line of text: nothing in it can look like part of the
- * message, and its length does not depend on the size of the value. */
+/** Describes an input variable of a query to the model in one line. No part of it can look like part of the message,
+ * and its length does not depend on the size of the value. */
 function describeInputVariables(
   name: string,
   { what, label, preview }: { readonly what: string; readonly label: string; readonly preview: string },
@@ -211,14 +211,15 @@ function headOf(name: string, { what, label }: { readonly what: string; readonly
   return `[The variable ${name} holds ${label.slice(0, 200)}: ${what}`;
 }
 
-/** The model sees these facts about an input variable. */
+/** The facts about an input variable that the model sees. */
 export interface ShownInput {
   readonly text: string;
-  /** Null for a part in `text`. */
+  /** The whole text; null for a part in `text`. */
   readonly whole: string | null;
 }
 
-/** Input variables of a query: stored with the row of its next iteration, described in each of its model calls. */
+/** The input variables of a query. They are stored with the row of its next iteration and described in each of its
+ * model calls. */
 export class InputVariables {
   #unstored: readonly InputVariable[] = [];
   #shown: readonly ShownInput[] = [];
@@ -232,19 +233,18 @@ export class InputVariables {
     return this.#unstored.map(({ image }) => image);
   }
 
-  /** Returns what the running query is told: the first variables in full as far as they fit, the others as a
-   * description. */
+  /** The descriptions for the running query: the first variables in full as far as they fit, the others described. */
   get shown(): readonly ShownInput[] {
     return this.#shown;
   }
 
   begin(given: readonly InputVariable[]): void {
-    // A query that was cut before its first row may have left some.
+    // A query that was interrupted before its first row may have left some.
     this.#unstored = [...this.#unstored.filter((one) => !given.includes(one)), ...given];
     this.describe(given);
   }
 
-  /** Takes the variables of a query that another process began and stored. */
+  /** Takes over the variables of a query that another process began and stored. */
   describe(given: readonly InputVariable[]): void {
     let room = WHOLE_CHARS;
     this.#shown = given.map(({ text, whole }) => {
@@ -255,7 +255,7 @@ export class InputVariables {
     });
   }
 
-  /** Adds one that is not described to the running query automatically. */
+  /** Adds an input variable without a description to the running query. */
   add(given: InputVariable): void {
     this.#unstored = [...this.#unstored, given];
   }
@@ -264,7 +264,7 @@ export class InputVariables {
     this.#unstored = [];
   }
 
-  /** Called when the query has ended. What is not stored is kept for the next one. */
+  /** Called when the query has ended. Variables that are not stored are kept for the next query. */
   end(): void {
     this.#shown = [];
   }

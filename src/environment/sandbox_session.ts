@@ -15,14 +15,14 @@ import {
 export interface SessionSource {
   /** Starts a confined child. Rejects if that fails, if a required wall is missing, or if `signal` is aborted. */
   readonly open: (signal: AbortSignal) => Promise<Sandbox>;
-  /** Newest stored versions of the live variables, in restore order. */
+  /** Returns the newest stored versions of the live variables, in restore order. */
   readonly stored: () => Promise<readonly VariableImage[]>;
-  /** Names and texts of the system variables. */
+  /** Returns names and texts of the system variables. */
   readonly system: () => ReadonlyMap<string, string>;
   readonly rows?: () => Promise<readonly FormerResult[]>;
   /** Called after each restore that lost something. */
   readonly onLost: (lost: readonly MissingVariable[]) => void;
-  /** UTF-8 chunks of a text that is too large to be restored with the others. */
+  /** Yields UTF-8 chunks of a text that is too large to be restored with the others. */
   readonly pieces?: (large: string) => AsyncIterable<Uint8Array<ArrayBuffer>>;
   /** Returns the names that a block may use. */
   readonly named?: (code: string, names: ReadonlySet<string>) => readonly string[];
@@ -35,8 +35,8 @@ export interface MissingVariable {
   readonly statement: string;
 }
 
-/** Keeps one child running for a conversation. Starts it when it is first needed and again after it ended, with the
- * variables as they were after the last finished block. Owns the child; `close` ends it. */
+/** Keeps one child running for a conversation. It starts the child when needed and again after it ended, with the
+ * variables of the last finished block. It owns the child; `close` ends it. */
 export class SandboxSession {
   readonly #source: SessionSource;
   readonly #rows: ShownRows;
@@ -63,12 +63,13 @@ export class SandboxSession {
     return this.#sandbox && !this.#sandbox.ended ? this.#sandbox : null;
   }
 
-  /** The child, if it is running and has run a block: a new one would not have the same state. */
+  /** The child, if it is running and has run a block; a new one would not have the same state. */
   get used(): Sandbox | null {
     return this.#used ? this.living : null;
   }
 
-  /** The child, started and restored. Concurrent callers share one start. Rejects with `Cancelled` once closed. */
+  /** Returns the child, started and restored. Concurrent callers share one start. Rejects with `Cancelled` once
+   * closed. */
   ready(): Promise<Sandbox> {
     if (this.#closed) return Promise.reject(new Cancelled("Conversation closed"));
     const living = this.living;
@@ -90,7 +91,8 @@ export class SandboxSession {
     }
   }
 
-  /** The child, with the large texts that the code names; `failed` names the one for which it has no memory. */
+  /** Returns the child, with the large texts that the code names; `failed` names a text for which the child has no
+   * memory. */
   async readyFor(code: string): Promise<{ readonly sandbox: Sandbox; readonly failed: string | null }> {
     const sandbox = this.living ?? await this.ready();
     const { named, pieces } = this.#source;
@@ -137,7 +139,7 @@ export class SandboxSession {
     return report;
   }
 
-  /** Ends what the query's blocks left running. */
+  /** Ends the remaining work of the query's blocks. */
   async endQuery(): Promise<void> {
     this.#rows.reset();
     await this.used?.endQuery().catch(() => {});
@@ -157,7 +159,7 @@ export class SandboxSession {
     await this.living?.forget(names).catch(unlessGone);
   }
 
-  /** A version that is not stored yet. */
+  /** Returns a version that is not stored yet. */
   unsaved(name: string): VariableImage | null {
     return this.#unsaved.get(name) ?? null;
   }
@@ -166,12 +168,12 @@ export class SandboxSession {
     return new Map(this.#unsaved);
   }
 
-  /** These versions are stored: drops them here, unless there is a newer one. */
+  /** Drops these versions, which are stored now, except where there is a newer one. */
   stored(images: ReadonlyMap<string, VariableImage | null>): void {
     for (const [name, image] of images) if (this.#unsaved.get(name) === image) this.#unsaved.delete(name);
   }
 
-  /** Ends the child and drops everything that is not stored. */
+  /** Ends the child and drops all unstored changes. */
   async reset(): Promise<void> {
     await this.stop();
     this.#unsaved.clear();
@@ -266,7 +268,7 @@ export class SandboxSession {
   }
 }
 
-/** A child that is being started; aborting ends it. */
+/** A start of a child that is in progress; aborting ends it. */
 interface Start {
   readonly child: Promise<Sandbox>;
   readonly controller: AbortController;
@@ -277,7 +279,7 @@ function checkWanted({ aborted }: AbortSignal): void {
   if (aborted) throw new SandboxEnded("it was stopped while it was starting");
 }
 
-/** Ignores that a child is gone: the next one gets what this one missed. */
+/** Ignores that a child is gone, since the next one gets the missed change. */
 function unlessGone(error: unknown): void {
   if (!(error instanceof SandboxEnded)) throw error;
 }
@@ -306,21 +308,21 @@ async function bindPieces(
 }
 
 const HELD_CHARS = 120;
-/** Values of one iteration together. */
+/** The limit for the values of one iteration together. */
 const MAX_BYTES = 16 << 20;
 /** A query searches at most this many iterations back for the last one with blocks. */
 const LAST_ITERATIONS = 8;
 
-/** Nothing is sent if there are no rows. */
+/** Sends rows to a child, if there are any. */
 async function restoreRows(sandbox: Sandbox, rows: FormerResults): Promise<void> {
   if (rows.shown.length + rows.running.length > 0) await sandbox.restoreResults(rows);
 }
 
-/** A replacement child needs these rows for `results` and `printed`: the rows of the last iteration that ran
- * blocks, and of the running one. */
+/** The rows that a replacement child needs for `results` and `printed`: of the last iteration that ran blocks, and of
+ * the running one. */
 class ShownRows {
   readonly #stored: () => Promise<readonly FormerResult[]>;
-  /** Null until something is known: the rows are then in the store. */
+  /** The rows; null until something is known, while they are in the store. */
   #shown: readonly FormerResult[] | null = null;
   #running: FormerResult[] = [];
   #iteration = -1;
@@ -329,7 +331,7 @@ class ShownRows {
     this.#stored = stored;
   }
 
-  /** Call before a block runs, so that a child which starts for it gets the right rows. */
+  /** Called before a block runs, so that a child which starts for it gets the right rows. */
   begin({ iteration }: Pick<BlockRun, "iteration">): void {
     if (iteration === this.#iteration) return;
     this.#rotate();
@@ -340,7 +342,7 @@ class ShownRows {
     this.#running[index] = formerResult(result, value);
   }
 
-  /** The store has everything that was shown so far. */
+  /** Drops the rows, since the store has everything shown so far. */
   reset(): void {
     this.#shown = null;
     this.#running = [];
@@ -376,7 +378,7 @@ function bounded(rows: readonly FormerResult[]): readonly FormerResult[] {
   });
 }
 
-/** The rows of the last iteration of a branch that ran blocks, as an earlier process stored them. */
+/** Returns the rows of a branch's last iteration that ran blocks, as an earlier process stored them. */
 export async function storedRows(
   store: Pick<Store, "queries" | "iterations">,
   branchId: string,

@@ -2,12 +2,12 @@ import type { SourceFault } from "../extension/spec.ts";
 
 const MAX_CHARS = 1 << 20;
 
-/** Files in which programs read comments and commas before a closing bracket. */
+/** Files in which programs accept comments, and commas before a closing bracket. */
 const WITH_COMMENTS =
   /\.jsonc$|(?:^|\/)(?:(?:ts|js)config[^/]*|deno|\.?(?:eslintrc|babelrc|swcrc|jshintrc|jscsrc|devcontainer)|devcontainer|turbo|nx|api-extractor|wrangler|biome|rush|renovate|tslint|typedoc|language-configuration|composer\.local|\.oxlintrc|\.lintstagedrc|\.prettierrc|\.stylelintrc|\.markdownlint|cspell|\.cspell)\.json$|(?:^|\/)(?:\.vscode|\.devcontainer|\.zed|\.config|\.sublime[^/]*)\/[^/]*\.json$/i;
 
-/** The first fault of a text that does not parse as its file name says: JSON, JavaScript or TypeScript; null if it
- * parses, for other files and for large ones. Loads a parser only if it needs one. Never rejects. */
+/** Returns the first fault of a text that does not parse according to its file name: JSON, JavaScript or TypeScript.
+ * Returns null if it parses, for other files and for large ones. Loads a parser only if it needs one. Never rejects. */
 export async function sourceFault(path: string, text: string): Promise<SourceFault | null> {
   if (text.length > MAX_CHARS) return null;
   if (text.trim() === "") return /\.json$/i.test(path) ? { line: 1, message: "an empty file is not JSON" } : null;
@@ -30,7 +30,7 @@ const BLANK = /\s+|\ufeff/y, COMMENT = /\/\/[^\n]*|\/\*[^]*?\*\//y;
 // deno-lint-ignore no-control-regex -- JSON has none of them in strings
 const STRING = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y;
 const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w.])|(?:true|false|null)(?!\w)/y;
-/** The error quotes the token that this matches. */
+/** Matches the token that the error quotes. */
 const TOKEN = /"[^"\n]{0,40}"?|[\w.$'-]{1,40}|[^]/y;
 
 /** Returns the position at which a text stops being JSON; null if it is valid. */
@@ -42,7 +42,7 @@ function jsonFault(path: string, text: string): SourceFault | null {
   return new JsonScanner(text, WITH_COMMENTS.test(path)).fault();
 }
 
-/** Reads JSON with a stack of its own, so that no depth ends it. */
+/** Reads JSON with its own stack, so that no depth exhausts the engine's. */
 class JsonScanner {
   readonly #text: string;
   readonly #isLoose: boolean;
@@ -87,7 +87,7 @@ class JsonScanner {
     }
   }
 
-  /** Skips white space, and comments where they are possible. */
+  /** Skips white space, and comments if they are permitted. */
   #blanks(): SourceFault | null {
     while (this.#match(BLANK) || this.#isLoose && this.#match(COMMENT));
     return !this.#isLoose && /^\/[/*]/.test(this.#text.slice(this.#at, this.#at + 2))

@@ -7,19 +7,18 @@ import type { MissingVariable } from "./sandbox_session.ts";
 
 const SYSTEM: ReadonlySet<string> = new Set(SYSTEM_VARIABLES);
 
-/** `changedFile`: a file whose text the variable has, and which has changed since; null if there is none. */
+/** `changedFile` is a file whose text the variable has and which has changed since; null if there is none. */
 type IndexedHead = VariableHead & { readonly changedFile: string | null };
 
-/** Files that one variable may have the text of, and changed files that are known. */
+/** Limits for the files whose text one variable may have, and for the known changed files. */
 const MAX_TEXTS = 200, MAX_CHANGED = 10_000;
 
-/** Variables may have text of files. This tracks which of these files have changed since, as far as the process
- * knows. */
+/** Tracks which files have changed since a variable got their text, as far as the process knows. */
 class FileTexts {
-  /** Each variable has its files and the times when they were read. */
+  /** The files of each variable, with the times when they were read. */
   readonly #texts = new Map<string, ReadonlyMap<string, number>>();
   readonly #changed = new BoundedMap<string, number>(MAX_CHANGED);
-  /** The running block has read these files. */
+  /** The files that the running block has read. */
   #read: { readonly path: string; readonly by: string; readonly at: number }[] = [];
   #now = 0;
 
@@ -36,8 +35,8 @@ class FileTexts {
     this.#read = [];
   }
 
-  /** A variable has text of the files that its statements read, and of those that the variables have which it is made
-   * from. One text of several that a block read is of the file that follows the name in the code. */
+  /** A variable has the text of the files that its statements read, and of the files of its source variables. If a
+   * block read several texts, a text belongs to the file whose name follows in the code. */
   saved({ name, kind, summary }: VariableImage, { code, madeFrom }: {
     readonly code: string;
     readonly madeFrom: readonly string[];
@@ -60,7 +59,7 @@ class FileTexts {
 
 function firstNamed<T extends { readonly path: string }>(read: readonly T[], code: string, name: string): readonly T[] {
   const begin = code.indexOf(name);
-  const placeOf = ({ path }: T): number => code.indexOf(path, begin) >>> 0; // -1 is the last
+  const placeOf = ({ path }: T): number => code.indexOf(path, begin) >>> 0; // -1 comes last
   const first = read.toSorted((one, other) => placeOf(one) - placeOf(other)).find(({ path }) =>
     code.includes(path, begin)
   );
@@ -75,13 +74,13 @@ export class VariableIndex {
   readonly #texts = new FileTexts();
   #rendered: { readonly revision: number; readonly text: string } | null = null;
 
-  /** `heads` newest first, as the store returns them. */
+  /** `heads` are newest first, as the store returns them. */
   constructor(heads: readonly VariableHead[], now: () => number) {
     this.#now = now;
     for (const head of heads.toReversed()) this.#heads.set(head.name, head);
   }
 
-  /** Replaces all of them; newest first. */
+  /** Replaces all variables; `heads` are newest first. */
   replace(heads: readonly VariableHead[]): void {
     this.#heads.clear();
     for (const head of heads.toReversed()) this.#heads.set(head.name, head);
@@ -103,12 +102,12 @@ export class VariableIndex {
     return this.#revision;
   }
 
-  /** Newest first. */
+  /** Returns the variables, newest first. */
   all(): readonly VariableHead[] {
     return [...this.#heads.values()].toReversed();
   }
 
-  /** A call of the running block has read files. `by` is the name of its function. */
+  /** Records that a call of the running block has read files. `by` is the name of its function. */
   filesRead(paths: readonly string[], by: string): void {
     this.#texts.read(paths, by);
   }
@@ -178,14 +177,14 @@ export class VariableIndex {
     if (head && head.scope !== "system" && head.scope !== scope) this.#put({ ...head, scope });
   }
 
-  /** `reason` is for a version that does not say itself why it is not kept. */
+  /** `reason` is for a version without its own reason. */
   lost(name: string, reason: string): void {
     const head = this.#heads.get(name);
     if (head?.scope !== "live") return;
     this.#put({ ...head, kind: "lost", reason: head.kind === "lost" && head.reason !== "" ? head.reason : reason });
   }
 
-  /** The text from `render`, which is called again only after a change. */
+  /** Returns the text from `render`, which is called again only after a change. */
   rendered(render: (heads: readonly IndexedHead[]) => string): string {
     if (this.#rendered?.revision !== this.#revision) {
       const heads = this.all().map((head) => ({ ...head, changedFile: this.#texts.changedSince(head.name) }));
@@ -201,7 +200,7 @@ export class VariableIndex {
   }
 }
 
-/** Returns the names that a block may use: it names them, or it names a function or class that uses them, directly
+/** Returns the names that a block may use: the names in it, and the names that its functions and classes use, directly
  * or not. */
 export function namesOf(
   code: string,
@@ -225,8 +224,8 @@ export function namesOf(
   return [...names].filter((name) => words.has(name));
 }
 
-/** Names that are lost when the child ended during a block. What earlier blocks defined is restored to its state after
- * them, so only the block's own names and values that cannot be kept are lost. */
+/** Returns names that are lost when the child ended during a block. Earlier definitions are restored to their state
+ * after their block, so only the block's own names and values that cannot be kept are lost. */
 export function missingNames({ lost }: BlockResult, index: VariableIndex): string[] {
   return lost.filter((name) => {
     const head = index.get(name);
@@ -234,8 +233,8 @@ export function missingNames({ lost }: BlockResult, index: VariableIndex): strin
   });
 }
 
-/* Variables of a conversation change in other ways than by new versions: they leave the scope, come back, or
- * cannot be restored. */
+/* The scope of a variable also changes without a new version: it leaves the scope, comes back, or cannot be
+ * restored. */
 
 interface RestoredImage {
   readonly image: VariableImage;
@@ -248,13 +247,13 @@ export interface ScopesNow {
   readonly live: readonly string[];
 }
 
-/** These changes of scope happened since the last stored iteration. They are stored with it in one transaction, so
- * an iteration that is cut changes no scope. */
+/** Changes of scope since the last stored iteration. They are stored with it in one transaction, so an interrupted
+ * iteration changes no scope. */
 export class ScopeChanges {
   readonly #index: VariableIndex;
   readonly #forgotten = new Set<string>();
   readonly #live = new Set<string>();
-  /** The running block restored these variables; `forgotten` says whether each was out of scope before. */
+  /** Variables that the running block restored; `forgotten` says whether each was out of scope before. */
   readonly #restored = new Map<string, RestoredImage & { readonly forgotten: boolean }>();
 
   constructor(index: VariableIndex) {
@@ -276,12 +275,12 @@ export class ScopeChanges {
     this.#index.setScope(name, "forgotten");
   }
 
-  /** A block created a version of it. */
+  /** Records that a block created a version of it. */
   defined(name: string): void {
     this.#forgotten.delete(name);
   }
 
-  /** The running block made a version current again. */
+  /** Records that the running block made a version current again. */
   restore(name: string, restored: RestoredImage): void {
     this.#restored.set(name, { ...restored, forgotten: this.#index.get(name)?.scope === "forgotten" });
     this.#index.setScope(name, "live");
@@ -305,7 +304,7 @@ export class ScopeChanges {
     return again;
   }
 
-  /** These changes are stored; changes made in the meantime remain to be stored. */
+  /** Drops these changes, which are stored now; later changes remain to be stored. */
   stored({ forgotten, live }: ScopesNow): void {
     for (const name of forgotten) this.#forgotten.delete(name);
     for (const name of live) this.#live.delete(name);
@@ -319,7 +318,8 @@ export class ScopeChanges {
 
 const MAX_STATEMENT = 120;
 
-/** Notes for the model on variables that were not restored. Each is reported once, until it has a new version. */
+/** Notes for the model on variables that were not restored. Each variable is reported once, until it has a new
+ * version. */
 export class MissingVariableNotes {
   readonly #notes: string[] = [];
   readonly #reported = new Set<string>();
@@ -346,7 +346,7 @@ export class MissingVariableNotes {
   }
 }
 
-/** Why a version cannot be made current again. */
+/** Returns why a version cannot be made current again. */
 export function notRestored({ name, kind, source }: VariableImage, reason: string): string {
   return `Cannot restore ${name}: ${reason}${madeBy(kind === "lost" ? source : "")}`;
 }

@@ -6,15 +6,15 @@ const MAX_DIFF_CHARS = 200_000;
 
 export interface VariableDiff {
   readonly same: boolean;
-  /** Each change has its path; null if texts were compared line by line. */
+  /** Changes with their paths; null if texts were compared line by line. */
   readonly changes: readonly ValueChange[] | null;
-  /** People and models read this text. */
+  /** The text for people and models. */
   readonly text: string;
 }
 
 const MARKS = { added: "+", removed: "-", changed: "~" } as const;
 
-/** The differences between two versions of a variable. Throws `HostCallError` for texts that are too long to
+/** Returns the differences between two versions of a variable. Throws `HostCallError` for texts that are too long to
  * compare. */
 export function diffVersions({ name, from, to, before, after }: {
   readonly name: string;
@@ -61,7 +61,7 @@ const MAX_PATH = 300;
 
 interface ValueChange {
   readonly change: "added" | "removed" | "changed";
-  /** The path is written as in code; "" means the whole value. */
+  /** The path, written as in code; "" means the whole value. */
   readonly path: string;
   /** Short texts of the values; null if there was none. */
   readonly before: string | null;
@@ -70,11 +70,12 @@ interface ValueChange {
 
 interface ValueChanges {
   readonly changes: readonly ValueChange[];
-  /** Whether there are, or may be, more than those listed. */
+  /** Whether there are, or may be, more changes than the listed ones. */
   readonly more: boolean;
 }
 
-/** The differences between two values from the codec, by path. Bounded in work and size; runs none of their code. */
+/** Returns the differences between two values from the codec, by path. Its work and size are bounded; it runs none of
+ * their code. */
 export function valueChanges(before: unknown, after: unknown): ValueChanges {
   const comparison = new Comparison();
   try {
@@ -193,7 +194,7 @@ function kindOf(value: object): string {
   return Object.prototype.toString.call(value);
 }
 
-/** The parts of a value, by the code that accesses them; null if it has none. */
+/** Returns the parts of a value, by the code that accesses them; null if it has none. */
 function partsOf(value: object): Parts | null {
   if (value instanceof Map) return numbered([...value].map(([key, item]) => [`.get(${keyText(key)})`, item]));
   if (value instanceof Set) return numbered([...value].map((item) => [`.has(${keyText(item)})`, true]));
@@ -227,7 +228,7 @@ const MAX_CHARS = 160;
 const MAX_ITEMS = 6;
 const MAX_DEPTH = 3;
 
-/** A value from the codec on one short line, without traversing all of it. */
+/** Shows a value from the codec on one short line, without traversing all of it. */
 export function briefValue(value: unknown): string {
   return cut(brief(value, 0));
 }
