@@ -26,7 +26,7 @@ import { readSettings, type Settings } from "../settings/settings.ts";
 import { runtimeSince } from "../update/version.ts";
 import { diagnoseCommands, diagnoseSandbox } from "./walls.ts";
 
-/** Checks what Vis needs on this machine and suggests a fix for each fault. Never throws for a fault that it can name;
+/** Checks everything that Vis needs on this machine and suggests a fix for each fault. Never throws for a known fault;
  * if the settings cannot be used, it runs the checks that need none. Rejects with `UsageError` for an invalid
  * workspace, and with `Cancelled` when the signal aborts, once every child has ended and every folder is removed. */
 export async function doctor(
@@ -49,7 +49,7 @@ export async function doctor(
     diagnoseCommands(settings, { parts, signal }),
     diagnoseDatabase(settings),
     abortable(diagnoseProviders(settings), signal).catch((error: unknown) => {
-      if (signal?.aborted) return []; // after the signal no service is waited for
+      if (signal?.aborted) return []; // after the signal, no service is awaited
       throw error;
     }),
     diagnoseExtensions(settings, parts),
@@ -68,7 +68,7 @@ function checkRuntime(): CheckResult {
   return { name: "runtime", state: "warn", found, fix };
 }
 
-/** Why the settings cannot be used, and how to fix it. */
+/** Returns why the settings cannot be used, with a fix. */
 export function settingsFault(error: ConfigError): CheckResult {
   return { name: "settings", state: "fail", found: error.message, fix: settingsFix(error) };
 }
@@ -85,7 +85,7 @@ function settingsFix(error: ConfigError): string {
   return "vis help run lists the variables of the environment";
 }
 
-/** Checks where the settings come from, and whether others can read what only the user should. */
+/** Checks the sources of the settings, and whether other users can read the user's secrets. */
 async function diagnoseSettings({ home, layers }: Settings): Promise<readonly CheckResult[]> {
   const files = layers.filter(({ layer }) => layer === "user" || layer === "project").map(({ where }) => where(""));
   const found = files.length === 0 ? "no settings file; all defaults apply" : files.join(", ");
@@ -125,7 +125,7 @@ async function diagnoseHome(home: string): Promise<CheckResult> {
   }
   const probe = join(home, `.doctor-${crypto.randomUUID()}`);
   try {
-    // Not empty: a full disk still accepts file names.
+    // The file is not empty, because a full disk still accepts file names.
     await Deno.writeTextFile(probe, " ".repeat(8192), { createNew: true });
     return { name, state: "ok", found: home, fix: "" };
   } catch (error) {
@@ -208,7 +208,7 @@ async function diagnoseProviders(settings: Settings): Promise<readonly CheckResu
   return [await rootOf(settings), ...await pricesOf(settings), ...await others];
 }
 
-/** The age of the bundled prices, and whether a limit of the cost refuses the model that would serve. */
+/** Checks the age of the bundled prices, and whether a cost limit refuses the model that would serve. */
 async function pricesOf(settings: Settings): Promise<readonly CheckResult[]> {
   const name = "prices";
   const router = await buildRouter(settings).catch((error: unknown) => {
@@ -243,7 +243,7 @@ async function rootOf(settings: Settings): Promise<CheckResult> {
     }
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    // Without any provider Vis still shows and replays what is stored; a wrong provider is a fault.
+    // Without any provider Vis still shows and replays stored conversations; a wrong provider is a fault.
     if (error.code === "no_provider") return { name, state: "warn", found: error.problem, fix: NO_PROVIDER };
     const fix = error.advice || "See vis providers";
     return { name, state: "fail", found: error.problem, fix };
@@ -275,7 +275,7 @@ async function othersOf(settings: Settings): Promise<readonly CheckResult[]> {
   });
 }
 
-/** Checks whether every extension that is found loads. Untrusted ones of a project are not a fault. */
+/** Checks whether every found extension loads. Untrusted extensions of a project are not a fault. */
 async function diagnoseExtensions(settings: Settings, parts: SessionParts): Promise<readonly CheckResult[]> {
   const name = "extensions";
   try {

@@ -14,20 +14,20 @@ const SYSTEM = ["bin", "dev", "etc", "lib", "lib64", "nix", "opt", "proc", "run"
 const SECRET_NAME = /(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIALS?)$/i;
 /** Shorter values occur in ordinary words. */
 const LEAST_SECRET = 6, LEAST_NAME = 3;
-/** Names of accounts that many machines have. */
+/** Account names that many machines have. */
 const COMMON_NAMES = ["root", "vis", "user", "admin"];
 
-/** The rest of a path below a folder that was replaced. A space belongs to it if a separator follows. */
+/** Matches the rest of a path below a replaced folder. A space belongs to it if a separator follows. */
 const BELOW = /<path>[\\/](?:[^\s"'`,;:()<>]|[^\S\n](?=[^\n"'`,;:()<>]*[\\/]))*/g;
 
 interface ReportFacts {
   readonly checks: readonly CheckResult[];
-  /** The probe of Seatbelt returned this; null on other systems. */
+  /** The result of Seatbelt's probe; null on other systems. */
   readonly seatbelt: Pick<SeatbeltWalls, "reason" | "probe"> | null;
 }
 
-/** A text about this machine and its walls to send with a report of a fault. It names no user, host or key, and no path
- * of the user's. Rejects with `UsageError` for an invalid workspace, and with `Cancelled` when the signal aborts. */
+/** Describes this machine and its walls, to send with a fault report. It names no user, host or key, and none of the
+ * user's paths. Rejects with `UsageError` for an invalid workspace, and with `Cancelled` when the signal aborts. */
 export async function doctorReport(
   { signal, ...request }: OpenRequest & { readonly signal?: AbortSignal | undefined },
   parts: SessionParts,
@@ -65,7 +65,7 @@ async function seatbeltOf(settings: Settings, parts: SessionParts): Promise<Repo
   return await wall.walls().catch((error: unknown) => ({ reason: messageOf(error), probe: [] }));
 }
 
-/** The report as it would be on the machine of these facts. */
+/** Returns the report for a machine with these facts. */
 export function reportText({ checks, seatbelt }: ReportFacts): string {
   const { vis, deno, v8, target, compiled } = ownVersion();
   const width = Math.max(...checks.map(({ name }) => name.length));
@@ -82,7 +82,7 @@ export function reportText({ checks, seatbelt }: ReportFacts): string {
   return [...lines, "", `Seatbelt: ${seatbelt.reason || "every denial was seen"}`, ...tried, ""].join("\n");
 }
 
-/** The text without what names a person or a machine: keys and names of the environment, host names and paths outside
+/** Removes everything that names a person or a machine: keys and names of the environment, host names and paths outside
  * the system's folders. */
 export function anonymous(
   text: string,

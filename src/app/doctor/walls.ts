@@ -21,8 +21,8 @@ import {
   type ShippedParts,
 } from "../settings/settings.ts";
 
-/** Checks what blocks will run in: a sandbox as configured, then each wall separately, behind the same launcher.
- * `signal` ends the children; the results are then meaningless. */
+/** Checks a sandbox with the configured settings, then each wall separately, behind the same launcher. `signal` ends
+ * the children; the results are then meaningless. */
 export async function diagnoseSandbox(
   { config }: Pick<Settings, "config">,
   { signal }: { readonly signal?: AbortSignal | undefined } = {},
@@ -61,8 +61,7 @@ function shown(launcher: readonly string[]): string {
   return oneLine(launcher.join(" "), 60);
 }
 
-/** The state of the walls and its meaning: a wall that this system lacks is not a fault, unless the settings require
- * it. */
+/** Describes the state of the walls: a wall that this system lacks is not a fault, unless the settings require it. */
 export function wallChecks(
   probes: readonly WallProbe[],
   { require, os }: { readonly require: readonly WallName[]; readonly os: typeof Deno.build.os },
@@ -81,12 +80,12 @@ const TIMEOUT_MS = 10_000, EXTENSION_MS = 120_000;
 interface Options {
   readonly parts: ShippedParts & { readonly env: EnvironmentVariables };
   readonly signal?: AbortSignal | undefined;
-  /** A test may replace the state of the machine. */
+  /** The state of the machine, which a test may replace. */
   readonly state?: () => Promise<WallState>;
 }
 
-/** Checks whether programs run behind their wall, and runs the extensions' own checks. `signal` ends whatever is
- * running; nothing of it is left. */
+/** Checks whether programs run behind their wall, and runs the extensions' own checks. `signal` ends all of it without
+ * remains. */
 export async function diagnoseCommands(
   settings: Settings,
   { parts, signal, state }: Options,
@@ -143,7 +142,7 @@ const UNWALLED: Readonly<Record<UnwalledMode, string>> = {
   off: "none runs (shell.unwalled is off, or sandbox.require has kernel)",
 };
 
-/** Whether the wall is whole; if not, why, what happens to commands, and what makes it whole. */
+/** Whether the wall is whole; if not, why, the effect on commands, and the way to make it whole. */
 async function foundOf(programs: AskedPrograms, mode: UnwalledMode): Promise<Omit<CheckResult, "name">> {
   const state = await programs.state();
   if (state.whole) {
@@ -160,7 +159,7 @@ function socketsOf({ loopback, unix, hides }: ProgramWalls): string {
   return `${unix ? "their own network and unix sockets" : "their own network, without unix sockets"}; ${secrets}`;
 }
 
-/** Why no command runs; null if one does. */
+/** Returns why no command runs; null if one does. */
 async function faultOf(spawn: NonNullable<DoctorContext["spawn"]>): Promise<string | null> {
   try {
     const { code, signal } = await spawn(["/bin/sh", "-c", "exit 0"], { loopback: "doctor" });
@@ -197,23 +196,23 @@ async function askExtensions(
   return (await Promise.all(asked)).flat();
 }
 
-/** These facts decide whether programs get a whole wall on this machine. */
+/** Facts that decide whether programs get a whole wall on this machine. */
 export interface MachineFacts {
   readonly os: typeof Deno.build.os;
-  /** The executable of Vis, whose programs get the wall. */
+  /** The executable of Vis, to whose programs the wall applies. */
   readonly executable: string;
   readonly isRoot: boolean;
-  /** Text of a file without blanks around it; "" if it cannot be read. */
+  /** Returns the text of a file without surrounding blanks; "" if it cannot be read. */
   readonly read: (path: string) => string;
   readonly exists: (path: string) => boolean;
 }
 
 const MARKS_OF_CONTAINERS = ["/.dockerenv", "/run/.containerenv"];
 const SYSCTL = "/proc/sys";
-/** The least capable number that desktop systems use. */
+/** The smallest limit that desktop systems use. */
 const NAMESPACES = 15_000;
 
-/** Facts of this machine. */
+/** Returns facts of this machine. */
 function machineFacts(): MachineFacts {
   return {
     os: Deno.build.os,
@@ -279,7 +278,7 @@ export function wholeWallFix(
   return "vis logs says what the kernel refused (namespaces_given_up)";
 }
 
-/** Lets this executable make user namespaces, and changes nothing else. */
+/** Lets only this executable create user namespaces. */
 export function apparmorProfile(executable: string): string {
   return `abi <abi/4.0>,
 include <tunables/global>

@@ -33,7 +33,7 @@ interface Parts {
   readonly parts: ShippedParts;
 }
 
-/** Loads a folder like a session, runs what a query would run of it, and makes the calls of its `checks.json`. */
+/** Loads a folder like a session, runs the parts that a query would run, and makes the calls of its `checks.json`. */
 export async function checkExtensions(
   folder: FoundFolder,
   { settings, parts }: Parts,
@@ -80,7 +80,7 @@ async function run(
   ));
 }
 
-/** Names that are not defined, `returns` that are no types, and types where this program can check them. */
+/** Finds undefined names, `returns` that are not types, and type errors if this program can check types. */
 async function sources(
   path: string,
   { own, active, settings }: {
@@ -107,7 +107,7 @@ async function sources(
       const fault = (found: string) => ({ what: `${alias}.${symbol.name}`, ok: false, found });
       if (!isType(symbol.returns, readModule)) return [fault(`returns is not a TypeScript type: ${symbol.returns}`)];
       const signature = `{${signatureOf(alias, symbol).slice(alias.length + 1)}}`;
-      // Parameters may say in words which type they have.
+      // Parameters may describe their type in words.
       const text = isType(signature, readModule) ? signature : symbol.returns;
       return undefinedTypes(text).filter((name) =>
         !new RegExp(`\\b(?:type|interface|class|enum) ${name}\\b`).test(told)
@@ -142,7 +142,7 @@ const KNOWN_TYPES = new Set([
   ..."ArrayBufferLike ArrayBufferView BufferSource RequestInit ResponseInit HeadersInit BodyInit".split(" "),
 ]);
 
-/** Type names in the text of a type that neither it nor the platform declares. */
+/** Returns type names in a type that neither it nor the platform declares. */
 function undefinedTypes(text: string): readonly string[] {
   const tokens = text.match(TOKEN) ?? [];
   const found = new Set<string>();
@@ -169,7 +169,7 @@ function declaresTypes(tokens: readonly string[], at: number): boolean {
   return tokens[at + 1] === "(";
 }
 
-/** The compiler is a part of the runtime, which an executable does not have. */
+/** Checks types with the compiler of the runtime, which an executable does not have. */
 async function types({ path, entries }: ExtensionFolder): Promise<ExtensionCheck> {
   if (Deno.build.standalone) {
     const found = "not checked: this program has no TypeScript compiler; deno check mod.ts in the folder checks them";
@@ -266,10 +266,10 @@ async function outcome(what: string, run: () => unknown): Promise<ExtensionCheck
   }
 }
 
-/** The version whose types an editor loads; `z` of `@vis/extension` is the one in the program. */
+/** The version of zod whose types an editor loads; `z` of `@vis/extension` is the program's own. */
 const ZOD = "npm:zod@4.6.7";
 
-/** Maps the modules that an extension imports to files with their types; `source` is the place of the types here. */
+/** Files with types for the modules that an extension imports; `source` is the place of the types here. */
 const TYPE_FILES = {
   "@vis/extension": {
     file: "vis-extension.d.ts",

@@ -62,7 +62,7 @@ export class AppExtensionAdmin implements ExtensionAdmin {
   /** Returns the settings of the added extensions. An extension that cannot be loaded may have any settings. */
   async settings(): Promise<readonly SettingsSection[]> {
     const { config } = this.#settings;
-    // Without their sections, an invalid one leaves none of them out.
+    // The sections are removed first, so that an invalid one excludes no extension.
     const settings = { ...this.#settings, config: { ...config, extensions: { ...config.extensions, config: {} } } };
     const { loaded, skipped, folders } = await buildRegistry(settings, this.#parts, {
       folders: await discoverFolders(settings),
@@ -330,10 +330,10 @@ function nobody(): Promise<never> {
   return Promise.reject(new UsageError("Cannot ask: nobody can answer here"));
 }
 
-/** Editors write a file in several steps. */
+/** Editors write a file in several steps, so this pause settles changes. */
 const QUIET_MS = 100;
 
-/** Gives the turn once changes below a folder have settled. */
+/** Yields once changes below a folder have settled. */
 async function* folderChanges(folder: string): AsyncGenerator<void> {
   using watcher = Deno.watchFs(folder);
   let wake = Promise.withResolvers<void>();
@@ -362,8 +362,8 @@ const MAX_BYTES = 32 * 1024 * 1024;
 const TIMEOUT_MS = 60_000;
 const Version = z.object({ dist: z.object({ tarball: z.url(), integrity: z.string() }) });
 
-/** Fetches the files of a package from npm's registry (`npm:name@version`, the newest if no version is named) and
- * checks them against the registry's hash. Dependencies are not fetched, and none of its code is run. */
+/** Fetches the files of a package from npm's registry (`npm:name@version`, the newest without a version) and verifies
+ * them with the registry's hash. Dependencies are not fetched, and none of its code is run. */
 export async function fetchPackage(ref: string, env: EnvironmentVariables): Promise<ReadonlyMap<string, Uint8Array>> {
   const [, name, version = "latest"] = /^npm:((?:@[\w.-]+\/)?[\w.-]+)(?:@([\w.+-]+))?$/.exec(ref) ?? [];
   if (!name) throw new UsageError(`Cannot add ${ref}: name a package such as npm:vis-search@1.0.0`);
@@ -379,7 +379,7 @@ export async function fetchPackage(ref: string, env: EnvironmentVariables): Prom
   return await readTar(bytes);
 }
 
-/** The registry that this user's npm is configured with. */
+/** Returns the registry that the user's npm is configured with. */
 async function askNpm(): Promise<string> {
   const address = await registryOfNpm().catch(() => "");
   if (URL.canParse(address)) return address;
@@ -510,7 +510,7 @@ function usageOf(command: CliCommand): string {
   return ["vis", command.name, ...required.map((key) => `<${key}>`), ...flags].join(" ");
 }
 
-/** Commands that extensions add, for completion. */
+/** Returns commands that extensions add, for completion. */
 export async function extensionCommands(
   settings: Settings,
   parts: ShippedParts,
@@ -542,7 +542,7 @@ function commandShape({ args }: CliCommand): CommandShape {
   };
 }
 
-/** The kind of a schema without defaults and other wrappers: "string", "number", "boolean", … */
+/** Returns the kind of a schema without defaults and other wrappers, such as "string", "number" or "boolean". */
 function schemaKind(type: unknown): string {
   let inner = type;
   for (let depth = 0; depth < 10; depth++) {
@@ -556,7 +556,7 @@ function schemaKind(type: unknown): string {
 
 type Opening = Pick<Settings, "database" | "databasePassword" | "workspace" | "tenant">;
 
-/** The database for a command of an extension, opened by its first use. */
+/** The database for a command of an extension, opened on first use. */
 class CommandStore implements AsyncDisposable {
   readonly #settings: Opening;
   #opened: Promise<Store> | null = null;

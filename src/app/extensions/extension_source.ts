@@ -17,8 +17,8 @@ type Wanted = Pick<Settings, "config" | "home" | "workspace"> & Partial<Pick<Set
   readonly offered?: SettingSources["offered"];
 };
 
-/** The extensions of a session. Throws `ConfigError` for a folder of `paths` that cannot be loaded; other faulty ones
- * are left out, with the reason in `notes`. */
+/** Returns the extensions of a session. Throws `ConfigError` for a folder of `paths` that cannot be loaded; other
+ * faulty ones are skipped, with the reason in `notes`. */
 export async function extensionSource(
   settings: Wanted,
   parts: ShippedParts,
@@ -43,7 +43,7 @@ function homeOf({ home, extensionHome = home }: Wanted): string | null {
   return extensionHome;
 }
 
-/** Loads all requested extensions, with `off` also the ones that are not switched on, and reports which it left out. */
+/** Loads all requested extensions, with `off` also the ones that are not switched on, and reports the skipped ones. */
 export async function buildRegistry(
   settings: Wanted,
   { shipped, realm = {} }: ShippedParts,
@@ -122,7 +122,7 @@ export async function folderOptionsOf({ home }: Pick<Settings, "home">): Promise
   };
 }
 
-/** The source, which also says which shipped extensions the settings switch off, or do not let in. */
+/** Returns the source, extended with the shipped extensions that the settings switch off or exclude. */
 export function withOffParts(
   source: ExtensionSource,
   { config, extensions }: Pick<Settings, "config"> & { readonly extensions: ReadonlyMap<string, Extension> },
@@ -158,7 +158,7 @@ function offPart(
   return { namespace, alias, functions, how };
 }
 
-/** Throws `UsageError` if an extension to leave out does not exist. */
+/** Throws `UsageError` if an extension to exclude does not exist. */
 export async function checkLeftOut(
   names: readonly string[],
   place: { readonly settings: Settings; readonly parts: Pick<ShippedParts, "shipped"> },
@@ -167,8 +167,8 @@ export async function checkLeftOut(
   if (unknown !== undefined) throw new UsageError(`Cannot leave out ${unknown}`);
 }
 
-/** The names that no extension has, each with a hint: `wbe: unknown extension; did you mean web?`. If a folder cannot
- * be read, every name may be valid. */
+/** Returns the names that no extension has, each with a hint: `wbe: unknown extension; did you mean web?`. If a folder
+ * cannot be read, every name may be valid. */
 export async function unknownExtensions(
   names: readonly string[],
   { settings, parts }: {

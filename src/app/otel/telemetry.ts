@@ -20,7 +20,7 @@ export interface Telemetry {
   close(): Promise<void>;
 }
 
-/** Null if the environment requests no traces. */
+/** Returns null if the environment requests no traces. */
 export function openTelemetry(env: EnvironmentVariables, { version }: { readonly version: string }): Telemetry | null {
   const settings = otelSettings(env, { version });
   if (!settings) return null;
@@ -56,7 +56,7 @@ async function traceRequest(
   }
 }
 
-/** Null if nothing is to be sent: no endpoint is set, or tracing is switched off. */
+/** Returns null if no endpoint is set, or tracing is switched off. */
 export function otelSettings(
   env: EnvironmentVariables,
   { version }: { readonly version: string },
@@ -113,17 +113,17 @@ function sampler(env: EnvironmentVariables): { readonly ratio: number; readonly 
 interface TracerParts {
   readonly finish: (span: FinishedSpan) => void;
   readonly now: () => number;
-  /** The share of traces that is recorded, 0 to 1. */
+  /** The share of recorded traces, 0 to 1. */
   readonly ratio: number;
   readonly followsParent: boolean;
 }
 
-/** Provides the parent of spans: work inside it begins below the span that it returns at that moment. */
+/** Provides the parent of spans: work inside it begins below the span that it currently returns. */
 export interface SpanParent {
   readonly span: () => SpanContext | null;
 }
 
-/** Begins spans, and tracks across calls which span the work belongs to. */
+/** Begins spans, and tracks across calls to which span the work belongs. */
 export class Tracer {
   readonly #parts: TracerParts;
   readonly #places = new AsyncLocalStorage<SpanParent>();
@@ -157,13 +157,13 @@ export class Tracer {
     return this.#places.run(place, work);
   }
 
-  /** All processes that see part of the trace decide the same. */
+  /** All processes that see part of the trace decide equally. */
   #isChosen(traceId: string): boolean {
     return Number.parseInt(traceId.slice(-13), 16) < this.#parts.ratio * 16 ** 13;
   }
 }
 
-/** The context of a W3C `traceparent`; null if it is missing or invalid. */
+/** Returns the context of a W3C `traceparent`; null if it is missing or invalid. */
 export function parentOf(traceparent: string | null): SpanContext | null {
   const found = /^(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?$/.exec(traceparent ?? "");
   if (!found) return null;
@@ -175,9 +175,9 @@ export function parentOf(traceparent: string | null): SpanContext | null {
 export type Attribute = string | number | boolean | readonly string[];
 type SpanKind = "internal" | "server" | "client";
 
-/** A span passes this on to its children, and to other processes. */
+/** The part of a span that its children and other processes receive. */
 export interface SpanContext {
-  /** 32 and 16 hexadecimal digits. */
+  /** The trace id and the span id, with 32 and 16 hexadecimal digits. */
   readonly traceId: string;
   readonly spanId: string;
   readonly sampled: boolean;
@@ -259,7 +259,7 @@ interface OtelSettings {
   readonly headers: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
   readonly resource: Readonly<Record<string, string>>;
-  /** The share of traces that is recorded, 0 to 1. */
+  /** The share of recorded traces, 0 to 1. */
   readonly ratio: number;
   /** Whether a caller's own decision overrides the ratio. */
   readonly followsParent: boolean;
@@ -280,8 +280,8 @@ interface ExporterParts {
   readonly pauseMs?: number;
 }
 
-/** Sends spans in batches. It never throws and never blocks: spans that exceed its queue, or that the collector does
- * not accept in three attempts, are dropped and counted. */
+/** Sends spans in batches. It never throws and never blocks: it drops and counts spans above its queue's limit, and
+ * spans that the collector does not accept in three attempts. */
 export class SpanExporter {
   readonly #parts: ExporterParts;
   readonly #waiting: FinishedSpan[] = [];
@@ -340,7 +340,7 @@ export class SpanExporter {
     }
   }
 
-  /** Why a batch was rejected; null if it was accepted. */
+  /** Returns why a batch was rejected; null if it was accepted. */
   async #sendBatch(spans: readonly FinishedSpan[]): Promise<string | null> {
     const { settings: { resource }, version, pauseMs = 1_000 } = this.#parts;
     const body = otlpBody(spans, { resource, version });
@@ -382,7 +382,8 @@ export class SpanExporter {
 const KINDS: Readonly<Record<SpanKind, number>> = { internal: 1, server: 2, client: 3 };
 const STATUS_ERROR = 2;
 
-/** The body of an OTLP request in JSON: ids in hexadecimal, 64-bit numbers as strings, enumerations as numbers. */
+/** Returns the body of an OTLP request in JSON: ids in hexadecimal, 64-bit numbers as strings, enumerations as
+ * numbers. */
 function otlpBody(
   spans: readonly FinishedSpan[],
   { resource, version }: { readonly resource: Readonly<Record<string, string>>; readonly version: string },

@@ -30,7 +30,7 @@ export function tracedConversations(parts: ConversationParts, tracer: Tracer): C
   return new Conversations({ ...parts, around });
 }
 
-/** Makes the spans of a query and its child queries from events: each query is an `invoke_agent`, each block and each
+/** Makes the spans of a query and its sub-queries from events: each query is an `invoke_agent`, each block and each
  * call of an extension an `execute_tool`. Spans of model calls are made at the call. */
 class QuerySpans implements SpanParent {
   readonly #tracer: Tracer;
@@ -59,7 +59,7 @@ class QuerySpans implements SpanParent {
     if (isEnd(event)) this.#ended(event, query);
   }
 
-  /** The query threw, or never began. */
+  /** Ends the spans if the query threw, or never began. */
   close(error: unknown): void {
     for (const tool of this.#tools.values()) tool.end();
     for (const query of this.#queries.values()) {
@@ -102,7 +102,7 @@ class QuerySpans implements SpanParent {
       "gen_ai.tool.type": name === "typescript" ? "extension" : "function",
       "vis.iteration": iteration,
     });
-    this.#tools.get(key)?.end(); // calls of one name may overlap: an end belongs to the newest
+    this.#tools.get(key)?.end(); // calls of one name may overlap, so an end belongs to the newest
     this.#tools.set(key, span);
   }
 
@@ -207,7 +207,7 @@ function failed(span: Span, error: unknown): void {
   span.fail(error.status === null ? error.code : String(error.status), error.code);
 }
 
-/** Names of OpenTelemetry's conventions for generative AI (semantic-conventions v1.45). */
+/** The names in OpenTelemetry's conventions for generative AI (semantic-conventions v1.45). */
 
 const PROVIDERS: Readonly<Record<string, string>> = {
   gemini: "gcp.gemini",
@@ -220,12 +220,12 @@ const PROVIDERS: Readonly<Record<string, string>> = {
   xai: "x_ai",
 };
 
-/** The provider's name in the conventions; its own name if they have none. */
+/** Returns the provider's name in the conventions; its own name if they have none. */
 function providerName(name: string): string {
   return PROVIDERS[name] ?? name;
 }
 
-/** Usage of a call or a query. */
+/** Returns the usage of a call or a query as attributes. */
 function usageAttributes(
   { input, output, cached, cacheWrite = 0, reasoning, estimated = 0 }: Usage,
 ): Record<string, Attribute> {

@@ -13,15 +13,15 @@ import type { Settings } from "../settings/settings.ts";
 import { chooseProviders, type ChosenProviders, type ResolvedProvider } from "./choose_providers.ts";
 
 const LIST_MS = 3_000;
-/** A model that runs here may have to be loaded, and to read the whole request on a slow processor. */
+/** A local model may first have to be loaded, and then read the whole request on a slow processor. */
 const LOCAL_FIRST_TOKEN_MS = 1_800_000;
-/** Three weeks: about the longest that a timer can wait. */
+/** Three weeks, about the longest time that a timer can wait. */
 const UNLIMITED_MS = 1_800_000_000;
 
 /** Wraps every provider without changing it for its callers. */
 type Wrap = (provider: ModelRoute["provider"]) => ModelRoute["provider"];
 
-/** The router over the configured providers; throws `ConfigError` that names what to set. */
+/** Builds the router over the configured providers; throws `ConfigError` that names the setting. */
 export async function buildRouter(
   settings: Settings,
   options: { readonly addresses?: readonly LocalAddress[]; readonly wrap?: Wrap | undefined } = {},
@@ -49,7 +49,7 @@ export async function buildRouter(
   return await routerOf(choice, { wrap, patienceMs: config.retry.patienceMs });
 }
 
-/** The keys that `vis auth login` saved. */
+/** Returns the keys that `vis auth login` saved. */
 export function credentialsOf({ home }: Pick<Settings, "home">): Credentials {
   return new Credentials(home === null ? null : join(home, "auth.json"));
 }
@@ -96,8 +96,8 @@ function routeOf(
   return { provider, model, speed: own?.speed, intelligence: own?.intelligence, firstTokenMs, silenceMs };
 }
 
-/** Returns the model that a server on this machine has. For any other provider the user must name the model, and the
- * error names the first one that the service offers. */
+/** Returns the model of a server on this machine. For any other provider the user must name the model, and the error
+ * names the first one that the service offers. */
 async function firstServed(resolved: ResolvedProvider): Promise<string> {
   const { provider, knows } = await makeProvider(resolved, "");
   if (!resolved.local) {
@@ -124,8 +124,8 @@ function noModel({ name, plain }: ResolvedProvider, first: string | null): strin
   } lists them)`;
 }
 
-/** Why every request would be refused, and what to do: the settings limit its cost, and the price of the root model is
- * unknown. Null if that is not so. `serves`: the quota of tokens and users counts too. */
+/** Returns why every request would be refused, with advice: the settings limit its cost, and the price of the root
+ * model is unknown. Otherwise returns null. With `serves`, the quota of tokens and users counts too. */
 export function unpricedRoot(
   { routes: [root] }: Pick<Router, "routes">,
   { config: { budget, server } }: Pick<Settings, "config">,
@@ -160,7 +160,7 @@ type OwnModel = ResolvedProvider["models"][number];
 
 export const FREE_PRICE = { input: 0, output: 0, cached: 0 };
 
-/** Makes a provider without sending a request. Throws `ConfigError` for settings that no request can be made with. */
+/** Makes a provider without sending a request. Throws `ConfigError` for settings with which no request is possible. */
 export async function makeProvider(resolved: ResolvedProvider, defaultModel: string): Promise<MadeProvider> {
   const data = resolved.data === null ? null : await loadModelData(resolved.data);
   const capabilities = (model: string) => capabilitiesOf(model, { resolved, data });
@@ -169,7 +169,7 @@ export async function makeProvider(resolved: ResolvedProvider, defaultModel: str
   return { provider: await create(resolved, { defaultModel, capabilities, data }), knows };
 }
 
-/** Capabilities of a model: the configuration overrides the data, which overrides the defaults for any model. */
+/** Returns the capabilities of a model: the settings override the data, which overrides the defaults for any model. */
 export function capabilitiesOf(
   model: string,
   { resolved, data }: { readonly resolved: ResolvedProvider; readonly data: ModelData | null },
@@ -202,7 +202,7 @@ async function create(
   },
 ): Promise<Provider> {
   const { name, baseUrl, key, headers } = resolved;
-  const isBearer = resolved.preset !== null && PRESETS[resolved.preset]?.bearerName === key.from; // then in the headers
+  const isBearer = resolved.preset !== null && PRESETS[resolved.preset]?.bearerName === key.from; // then it is in the headers
   const { createProvider } = await import("../../providers/wire/wire_provider.ts");
   if (resolved.need === "device-login") {
     const { CopilotProvider, copilotEndpoints } = await import("../../providers/copilot.ts");

@@ -25,13 +25,13 @@ export interface ChosenProviders {
 
 interface ChooseParts extends ResolveParts {
   readonly settings: ResolveParts["settings"] & Pick<Settings, "apiKey"> & Partial<Pick<Settings, "layers">>;
-  /** Model servers on this machine are searched at these addresses; at their usual ports if omitted. */
+  /** Addresses to search for model servers on this machine; by default their usual ones. */
   readonly addresses?: readonly LocalAddress[] | undefined;
-  /** Limits the time that they have to answer. */
+  /** The time limit for their answers. */
   readonly probeMs?: number | undefined;
 }
 
-/** Like `choose`, except that the model of the workspace's file is only a preference: if nothing here serves it, the
+/** Chooses like `choose`, but treats the model of the workspace's file as a preference: if nothing here serves it, the
  * user's own model does, with a note. */
 export async function chooseProviders(parts: ChooseParts): Promise<ChosenProviders> {
   const preferred = preferredModel(parts.settings);
@@ -55,7 +55,7 @@ export async function chooseProviders(parts: ChooseParts): Promise<ChosenProvide
   };
 }
 
-/** The model that only the workspace's file names, and the one without it. */
+/** Returns the model that only the workspace's file names, and the user's own one. */
 function preferredModel(
   { config: { model }, layers = [] }: ChooseParts["settings"],
 ): { readonly model: string; readonly instead: string | null } | null {
@@ -64,7 +64,7 @@ function preferredModel(
   return { model, instead: String(named.at(-2)?.values["model"] ?? "") || null };
 }
 
-/** Whether a service does not have a model that another one has. */
+/** Whether a service lacks a model that another one has. */
 async function isOfAnother(model: string, { name, data, models }: ResolvedProvider): Promise<boolean> {
   if (data === null || models.some((one) => one.name === model)) return false;
   const known = await loadModelData(data);
@@ -75,7 +75,7 @@ async function isOfAnother(model: string, { name, data, models }: ResolvedProvid
 }
 
 /** Chooses in this order: the named provider; a base URL or a key of VIS_*; "provider/model"; the configured ones; the
- * first preset with a key; a server on this machine. Throws `ConfigError` that names what to set. */
+ * first preset with a key; a server on this machine. Throws `ConfigError` that names the setting. */
 async function choose(parts: ChooseParts): Promise<ChosenProviders> {
   const { config, apiKey } = parts.settings;
   const { provider, baseUrl, model, providers } = config;
@@ -105,8 +105,8 @@ function hostOf(baseUrl: string | null): string | null {
   return baseUrl === null ? null : serverName(baseUrl);
 }
 
-/** The provider that VIS_BASE_URL and VIS_API_KEY describe: any server that speaks OpenAI's chat completions; without
- * an address, OpenAI. */
+/** Returns the provider of VIS_BASE_URL and VIS_API_KEY: any server that speaks OpenAI's chat completions; without an
+ * address, OpenAI. */
 function plainProvider({ settings: { config, apiKey, variable } }: ChooseParts): ResolvedProvider {
   const openai = PRESETS["openai"];
   if (openai === undefined) throw new RangeError("Cannot find the preset of OpenAI");
@@ -117,7 +117,7 @@ function plainProvider({ settings: { config, apiKey, variable } }: ChooseParts):
   const isUsual = variable("VIS_API_KEY") === null;
   const mayGo = config.baseUrl === null || !isUsual || takesUsualKey(config.baseUrl, given?.baseUrl ?? openai.baseUrl);
   const value = mayGo ? apiKey : null;
-  // The settings may say what its models cost.
+  // The settings may state prices of its models.
   const described = config.providers.find(({ name, baseUrl }) =>
     config.baseUrl !== null && (baseUrl === config.baseUrl || name === hostOf(config.baseUrl))
   );
@@ -147,14 +147,14 @@ function plainProvider({ settings: { config, apiKey, variable } }: ChooseParts):
   };
 }
 
-/** Whether the key of OpenAI's variable may be sent to a server: it belongs to another one, unless that is on this
+/** Whether the key of OpenAI's variable may be sent to a server. Other servers must not get it, unless they are on this
  * machine. */
 function takesUsualKey(baseUrl: string, usual: string): boolean {
   const [url, own] = [URL.parse(baseUrl), URL.parse(usual)];
   return url !== null && (isLoopback(url.hostname) || url.origin === own?.origin);
 }
 
-/** A root without its key is an error; any other one is left out with a note. */
+/** A root without its key is an error; any other provider without one is skipped with a note. */
 async function ordered(
   names: readonly string[],
   { parts, model }: { readonly parts: ChooseParts; readonly model: string | null },
@@ -171,8 +171,8 @@ async function ordered(
   return { providers: [root, ...others], model, notes };
 }
 
-/** Handles "provider/model". Services that resell models, and servers on this machine, use the same form of name: if
- * the provider has no key, one of these that has the model under its full name serves. */
+/** Resolves "provider/model". Services that resell models, and servers on this machine, use the same form of name. If
+ * the provider has no key, such a service serves the model under its full name. */
 async function byPrefix(
   prefix: string,
   { parts, model }: { readonly parts: ChooseParts; readonly model: string },
@@ -208,7 +208,7 @@ async function rootFirst(names: readonly string[], { settings: { config } }: Cho
   return owner === null ? names : [owner, ...names];
 }
 
-/** The first provider whose data contains the model. */
+/** Returns the first provider whose data contains the model. */
 async function ownerOf(
   model: string,
   providers: readonly { readonly name: string; readonly preset: string }[],
@@ -220,7 +220,7 @@ async function ownerOf(
   return null;
 }
 
-/** Presets whose key is in the environment, then providers whose key is in auth.json. */
+/** Returns presets whose key is in the environment, then providers whose key is in auth.json. */
 export async function keyedNames(
   { settings: { config, variable }, credentials }: ResolveParts,
 ): Promise<readonly string[]> {
@@ -242,7 +242,7 @@ async function byKey(parts: ChooseParts): Promise<ChosenProviders | null> {
   return only(await resolveProvider(owner ?? first, { ...parts, sole: true }), model);
 }
 
-/** The first server on this machine that has a model, or the requested model. */
+/** Returns the first server on this machine that has a model, or the requested model. */
 async function local(parts: ChooseParts): Promise<ChosenProviders> {
   const { config } = parts.settings;
   const servers = config.localServers
@@ -297,12 +297,12 @@ function withKey(provider: ResolvedProvider): ResolvedProvider {
   });
 }
 
-/** The model's own name, if it was prefixed with the provider's. */
+/** Returns the model's own name, if it was prefixed with the provider's. */
 function ownName(model: string | null, { name, slashes }: ResolvedProvider): string | null {
   return model !== null && !slashes && model.startsWith(`${name}/`) ? model.slice(name.length + 1) : model;
 }
 
-/** Providers that are no service; the settings name them, and nothing else. */
+/** Providers without a service; they are used only if the settings name them. */
 const WITHOUT_SERVICE: readonly string[] = ["demo", "files"];
 
 type ProviderEntry = Settings["config"]["providers"][number];
@@ -314,9 +314,9 @@ export interface ResolvedProvider {
   readonly preset: string | null;
   readonly protocol: WireProtocol;
   readonly baseUrl: string;
-  /** The variable that the address comes from; "" for one of the settings or the preset. */
+  /** The variable with the address; "" if the settings or the preset have it. */
   readonly addressFrom: string;
-  /** The user should read this note about the address; "" if it needs none. */
+  /** A note about the address for the user; "" if none is needed. */
   readonly addressNote: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly need: Preset["key"];
@@ -324,7 +324,7 @@ export interface ResolvedProvider {
   readonly keyNames: readonly string[];
   readonly key: {
     readonly value: string | null;
-    /** A variable, "auth.json", or "" if there is no key. */
+    /** The source of the key: a variable, "auth.json", or "" if there is no key. */
     readonly from: string;
     /** The GitHub domain of a Copilot login. */
     readonly domain: string | null;
@@ -334,13 +334,13 @@ export interface ResolvedProvider {
   readonly slashes: boolean;
   readonly data: ModelDataSet | null;
   readonly rateLimit: ProviderEntry["rateLimit"] | null;
-  /** Null for the default. */
+  /** The limit before the first text; null for the default. */
   readonly firstTokenMs: number | null;
-  /** Likewise. */
+  /** The limit after the first text; null for the default. */
   readonly silenceMs: number | null;
-  /** Runs on this machine: its models cost nothing. */
+  /** Whether it runs on this machine: its models cost nothing. */
   readonly local: boolean;
-  /** Defined by VIS_BASE_URL and related variables, for a service that nothing is known about. */
+  /** Whether VIS_BASE_URL and related variables define it, for an unknown service. */
   readonly plain: boolean;
 }
 
@@ -349,9 +349,9 @@ interface ResolveParts {
   readonly credentials: Credentials;
 }
 
-/** One provider of the configuration, or a preset. `sole`: it is the only one requested, so VIS_API_KEY and
- * VIS_BASE_URL apply to it. `typed`: a key to use instead of those that are found. Throws `ConfigError` if it is
- * unknown or has no usable address; a missing key is not an error. */
+/** Resolves one provider of the settings, or a preset. `sole` means that it is the only requested one, so that
+ * VIS_API_KEY and VIS_BASE_URL apply to it. `typed` is a key to use instead of any other. Throws `ConfigError` if it
+ * is unknown or has no usable address; a missing key is not an error. */
 export async function resolveProvider(
   name: string,
   { settings, credentials, sole, typed }: ResolveParts & { readonly sole: boolean; readonly typed?: string },
@@ -406,7 +406,7 @@ export async function resolveProvider(
   };
 }
 
-/** True for a name that `resolveProvider` knows. */
+/** Whether `resolveProvider` knows the name. */
 export function isProvider(name: string, { providers }: Settings["config"]): boolean {
   return Object.hasOwn(PRESETS, name) || providers.some((one) => one.name === name);
 }
@@ -443,9 +443,8 @@ function presetOf(
   );
 }
 
-/** The address for a key of this source, without one in the settings: a key goes only where its owner meant it to go.
- * The variable of the address belongs to the variables of the key; a saved key has the address for which it was
- * saved. */
+/** Returns the address for a key of this source if the settings give none: a key goes only where its owner intended.
+ * The variable of the address belongs to the variables of the key; a saved key goes to its saved address. */
 function addressFor(
   keyFrom: string,
   { preset, credential, variable }: {
@@ -489,8 +488,8 @@ function optional(need: Preset["key"]): Preset["key"] {
   return need === "required" ? "optional" : need;
 }
 
-/** The name of a server, from its host: letters, digits, dots and dashes. Throws `UsageError` for an address that is
- * none. */
+/** Returns the name of a server, from its host: letters, digits, dots and dashes. Throws `UsageError` for an invalid
+ * address. */
 export function serverName(baseUrl: string): string {
   const url = URL.parse(baseUrl);
   if (url === null || !/^https?:$/.test(url.protocol)) {

@@ -38,7 +38,7 @@ const SHOWN_FROM = 16;
 interface WithoutService {
   readonly name: string;
   readonly title: string;
-  /** Null if the user has to choose one. */
+  /** The model; null if the user has to choose one. */
   readonly model: string | null;
 }
 
@@ -49,7 +49,7 @@ export class AppProviderAdmin implements ProviderAdmin {
 
   readonly #endpointsOf: ((domain: string) => CopilotEndpoints) | null;
 
-  /** `endpointsOf`: overrides the GitHub endpoints of a domain. */
+  /** `endpointsOf` overrides the GitHub endpoints of a domain. */
   constructor(
     settings: Settings,
     { endpointsOf }: { readonly endpointsOf?: (domain: string) => CopilotEndpoints } = {},
@@ -127,7 +127,7 @@ export class AppProviderAdmin implements ProviderAdmin {
     checkKey(key);
     if (provider === BOT_LOGIN) return await this.#tryBotToken(key, signal);
     if (this.#isToken(provider)) return null;
-    // VIS_BASE_URL is its address only where the settings name it: a key goes to no other server.
+    // VIS_BASE_URL is its address only if the settings name it, since a key goes to no other server.
     const sole = this.#settings.config.provider === provider;
     const resolved = await resolveProvider(provider, { ...this.#parts, sole, typed: key });
     try {
@@ -195,7 +195,7 @@ export class AppProviderAdmin implements ProviderAdmin {
     return this.#credentials.path ?? "";
   }
 
-  /** The address for which a key is saved, if a variable sets it now. */
+  /** Returns the address for which a key is saved, if a variable sets it now. */
   async #addressOf(provider: string, key: string): Promise<{ readonly baseUrl?: string }> {
     if (!isProvider(provider, this.#settings.config)) return {};
     const { baseUrl, addressFrom } = await resolveProvider(provider, { ...this.#parts, sole: false, typed: key });
@@ -210,7 +210,7 @@ export class AppProviderAdmin implements ProviderAdmin {
     const { domain, signal, onCode } = options;
     const endpoints = (this.#endpointsOf ?? copilotEndpoints)(domain);
     const githubToken = await copilotDeviceLogin(endpoints, { signal, onCode });
-    // Verified before it is saved: an account without Copilot is reported here.
+    // The token is verified before it is saved: an account without Copilot is reported here.
     await new CopilotTokens(endpoints, { githubToken }).get(signal);
     await this.#credentials.set(provider, { type: "copilot", githubToken, domain });
     return this.#credentials.path ?? "";
@@ -231,7 +231,7 @@ export class AppProviderAdmin implements ProviderAdmin {
     }
   }
 
-  /** Every provider that is configured or has a key, in order. */
+  /** Returns every provider that is configured or has a key, in order. */
   async #names(): Promise<readonly string[]> {
     const { config } = this.#settings;
     const named = config.provider !== null && isProvider(config.provider, config) ? [config.provider] : [];
@@ -275,7 +275,7 @@ function masked(key: string): string {
   return `••••${key.length >= SHOWN_FROM ? key.slice(-4) : ""}`;
 }
 
-/** The URL without any credentials. */
+/** Returns the URL without any credentials. */
 function bare(baseUrl: string): string {
   const url = URL.parse(baseUrl);
   return url === null ? "" : `${url.origin}${url.pathname}`.replace(/\/+$/, "");
@@ -341,7 +341,7 @@ function isRefused(error: unknown): boolean {
 
 const REACH_MS = 5_000;
 
-/** Whether a service responds, and what it offers. */
+/** Whether a service responds, and the models that it offers. */
 async function serviceReach(resolved: ResolvedProvider, signal: AbortSignal): Promise<ProviderReport["reach"]> {
   try {
     const models = await served(resolved, { signal });
@@ -352,7 +352,7 @@ async function serviceReach(resolved: ResolvedProvider, signal: AbortSignal): Pr
   }
 }
 
-/** The models that a service offers. Rejects if it does not say so in time. */
+/** Returns the models that a service offers. Rejects if it does not answer in time. */
 async function served(
   resolved: ResolvedProvider,
   { signal, withinMs = REACH_MS }: { readonly signal: AbortSignal; readonly withinMs?: number },
@@ -370,10 +370,10 @@ async function served(
   }
 }
 
-/** A person waits here, not a query: an idle server may take longer than a start could wait. */
+/** A person waits here, not a query, so an idle server has more time than at a start. */
 const PROBE_MS = 400;
 
-/** Login choices, servers on this machine first: these need no key. */
+/** Returns login choices, servers on this machine first: these need no key. */
 export async function loginChoices(
   names: readonly string[],
   { config: { localServers, providers }, variable }: Pick<Settings, "config" | "variable">,
@@ -397,8 +397,8 @@ export async function loginChoices(
   return [...found, ...others, ...stopped];
 }
 
-/** Adds a server to `providers` of the user's configuration, or replaces the one of its name. Comments and order of the
- * file stay. Resolves with its name. */
+/** Adds a server to `providers` of the user's settings, or replaces the one of its name. Comments and order of the file
+ * stay. Resolves with its name. */
 export async function addServer(
   { baseUrl, model }: { readonly baseUrl: string; readonly model: string },
   { home }: Pick<Settings, "home">,

@@ -5,14 +5,14 @@ import { readSettings } from "../settings/settings.ts";
 /** Below the time limit of the image's health check. */
 const WITHIN_MS = 5_000;
 
-/** Whether the server at this address of the machine is healthy; `problem` says why not. */
+/** Checks whether the server at this address of the machine is healthy; `problem` says why not. */
 export async function checkServer(
   request: ServeRequest,
   { env, ...parts }: SessionParts,
 ): Promise<{ readonly url: string; readonly problem: string }> {
   const { config: { server } } = await readSettings(request, env, parts);
   const { host = server.host, port = server.port } = request;
-  // A server on all addresses is also on loopback, and knows that name.
+  // A server on all addresses is also on loopback, and accepts that name.
   const reached = host === "0.0.0.0" || host === "::" ? "localhost" : host;
   const url = `http://${reached.includes(":") ? `[${reached}]` : reached}:${port}/`;
   try {

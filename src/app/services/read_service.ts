@@ -27,7 +27,7 @@ async function lockedNote(
   } workspace, extensions: ${named}${left.length === 0 ? "" : `; left out: ${left.join("; ")}`}`;
 }
 
-/** The profile of `--profile` and `--writable`, or VIS_PROFILE. Throws `UsageError` for an unknown profile. */
+/** Returns the profile of `--profile` and `--writable`, or VIS_PROFILE. Throws `UsageError` for an unknown profile. */
 function lockedBy(
   { profile, writable = false }: Pick<ServiceRequest, "profile" | "writable">,
   env: EnvironmentVariables,
@@ -39,9 +39,9 @@ function lockedBy(
   return undefined;
 }
 
-/** A channel that serves others starts with these parts. */
+/** The parts with which a channel that serves others starts. */
 interface Service<R extends OpenRequest> {
-  /** Includes the requirements of the profile. */
+  /** The request, including the requirements of the profile. */
   readonly request: R;
   readonly settings: Settings;
   /** Notes for the operator about the profile. */
@@ -50,8 +50,8 @@ interface Service<R extends OpenRequest> {
 
 type ServiceParts = Pick<ShippedParts, "shipped"> & { readonly env: EnvironmentVariables };
 
-/** Reads profile and settings. Leaves nothing open; for the locked profile it has tested every wall. Throws
- * `ConfigError` and `UsageError`. */
+/** Reads profile and settings. Leaves nothing open; for the locked profile it tests every wall. Throws `ConfigError`
+ * and `UsageError`. */
 export async function readService<R extends ServiceRequest>(given: R, parts: ServiceParts): Promise<Service<R>> {
   const locked = lockedBy(given, parts.env);
   const request = { ...given, locked };

@@ -3,30 +3,30 @@ import { dirname } from "node:path";
 import { fileFault, messageOf } from "../../domain/errors.ts";
 import { isPostgres } from "../../domain/kit/addresses.ts";
 
-/** With less free space a query could not store its work. */
+/** With less free space, a query could not store its work. */
 const MIN_FREE_BYTES = 64 * 1024 * 1024;
 const GOOD_MS = 300_000;
 const BAD_MS = 5_000;
 
 interface ReadinessParts {
-  /** A path, ":memory:", or the URL of a server. */
+  /** The database: a path, ":memory:", or the URL of a server. */
   readonly database: string;
   /** Starts a sandbox with the required walls, and ends it. Rejects if that fails. */
   readonly trySandbox: () => Promise<void>;
   readonly now: () => number;
-  /** Reports what happened to the files of the open database, or why its server stores nothing; "" if all is well. */
+  /** Returns the fault of the open database's files, or why its server stores nothing; "" if there is none. */
   readonly fileFault: () => string | Promise<string>;
-  /** Free bytes where a file is; replaced in tests. */
+  /** Returns the free bytes on the disk of a file; tests replace it. */
   readonly freeBytes?: (path: string) => Promise<number>;
-  /** Rejects if a file cannot be written; replaced in tests. */
+  /** Rejects if a file cannot be written; tests replace it. */
   readonly tryWrite?: (path: string) => Promise<void>;
 }
 
-/** The requirements of a query, by name: what is wrong, or "" if nothing is. */
+/** Returns the fault of each requirement of a query, by name; "" if there is none. */
 type Readiness = () => Promise<Readonly<Record<"sandbox" | "disk" | "file", string>>>;
 
-/** Whether this machine can run queries now. A sandbox is tested at most once in five minutes while it works, and once
- * in five seconds while it does not; concurrent callers share one test. */
+/** Checks whether this machine can run queries now. A working sandbox is tested at most once in five minutes, a failing
+ * one once in five seconds; concurrent callers share one test. */
 export function readiness(
   { database, trySandbox, now, fileFault, freeBytes = freeAt, tryWrite = tryWriting }: ReadinessParts,
 ): Readiness {
@@ -79,13 +79,13 @@ async function freeAt(path: string): Promise<number> {
   return bavail * bsize;
 }
 
-/** Why nothing can be written to a folder, which may still have to be created; "" if it can. */
+/** Returns why nothing can be written to a folder, which may still have to be created; "" if it can. */
 export function folderFault(path: string): string {
   try {
     const folder = nearest(path);
     if (!Deno.statSync(folder).isDirectory) return `${folder} is not a folder`;
-    // Tested by writing, since permissions do not apply to root and do not show a read-only disk. It is synchronous, so
-    // that nothing is left behind.
+    // The test writes, because permissions do not apply to root and do not show a read-only disk. It is synchronous, so
+    // that it leaves no file behind.
     Deno.removeSync(Deno.makeTempDirSync({ dir: folder, prefix: ".vis-doctor-" }));
     return "";
   } catch (error) {
@@ -93,7 +93,7 @@ export function folderFault(path: string): string {
   }
 }
 
-/** The folder itself, or its nearest existing parent. */
+/** Returns the folder itself, or its nearest existing parent. */
 function nearest(path: string): string {
   try {
     Deno.statSync(path);

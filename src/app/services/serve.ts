@@ -98,13 +98,13 @@ export async function serve(
   }
 }
 
-/** Throws `ConfigError` for a file of tokens in a served folder: a client that may send requests could read the tokens of
- * all others. Vis's own folder is out of their reach. */
+/** Throws `ConfigError` for a file of tokens in a served folder: any client that may send requests could read the other
+ * tokens. Vis's own folder is out of their reach. */
 async function refuseExposed(
   path: string,
   { folders, home }: { readonly folders: readonly string[]; readonly home: string | null },
 ): Promise<void> {
-  if (!isAbsolute(path)) return; // the name of a flag or of a variable
+  if (!isAbsolute(path)) return; // it is the name of a flag or of a variable
   const real = await Deno.realPath(path).catch(() => path);
   if (home !== null && isBelow(real, await Deno.realPath(home).catch(() => home))) return;
   const folder = folders.find((one) => isBelow(real, one));
@@ -126,7 +126,7 @@ async function extensionsOf(
   return locked ? all.filter(({ place }) => place !== "project") : all;
 }
 
-/** Looks at a few workspaces at a time are kept. */
+/** This many recent looks at workspaces are kept. */
 const KEPT_WORKSPACES = 16;
 
 function suggestionsIn(home: string | null): HttpParts["suggestions"] {
@@ -151,7 +151,7 @@ function readyOf(settings: Settings, { stored }: Session["conversations"]): Retu
   });
 }
 
-/** Absent if nothing may be written into the workspace. */
+/** Returns undefined if nothing may be written into the workspace. */
 function undoOf(
   { locked }: ServeRequest,
   { settings, parts }: { readonly settings: Settings; readonly parts: SessionParts },
@@ -163,7 +163,7 @@ function undoOf(
   };
 }
 
-/** Throws `ConfigError` for a folder that does not exist. */
+/** Returns real paths. Throws `ConfigError` for a folder that does not exist. */
 async function realFolders(paths: readonly string[]): Promise<readonly string[]> {
   return await Promise.all(paths.map((path) =>
     Deno.realPath(path).catch((error: unknown) => {
@@ -178,10 +178,10 @@ function limitsOf({ requestsPerMinute: perMinute, burst, bodyMiB, shutdownMs }: 
   return { ...LIMITS, chunked, perToken: rate, perAddress: rate, bodyBytes: bodyMiB * 1024 * 1024, shutdownMs };
 }
 
-/** The second file is missing without IPv6. */
+/** The kernel's tables of connections. The second file is missing without IPv6. */
 const TABLES = ["/proc/net/tcp", "/proc/net/tcp6"];
 
-/** The connections of this process; null where the system has no table of them. Since 2.8 Deno does not abort the
+/** Returns the connections of this process; null if the system has no table of them. Since 2.8 Deno does not abort the
  * signal of a request whose body arrived after its headers (`wait_raw_response_ready` of its `ext/http`). */
 export function ownConnections(
   { os, version }: { readonly os: string; readonly version: string } = {
@@ -210,7 +210,7 @@ function wholeOf(path: string, files: { readWhole(path: string): string }): stri
   }
 }
 
-/** Notes for the operator about the host that a server listens on. */
+/** Returns notes for the operator about the host that a server listens on. */
 export function openNotes(host: string): readonly string[] {
   if (isLoopback(host)) return [];
   return [`other machines can reach ${host}, and tokens and texts are sent unencrypted: put a proxy with TLS in front`];

@@ -10,15 +10,15 @@ import type { EnvironmentVariables, Settings } from "../settings/settings.ts";
 
 interface ServerTokens {
   readonly source: TokenSource;
-  /** Null if there is a list of tokens. */
+  /** The single token; null if there is a list of tokens. */
   readonly token: string | null;
   /** The source of the tokens. */
   readonly from: string;
   readonly notes: readonly string[];
 }
 
-/** The list of `--tokens` or `server.tokensFile`, otherwise the single token of `serverToken`; and the tokens of the
- * issuer in `server.jwt`, if there is one. Throws `ConfigError` for tokens that cannot be used, and `UsageError` if
+/** Returns the list of `--tokens` or `server.tokensFile`, otherwise the single token of `serverToken`. The tokens of
+ * the issuer in `server.jwt` are added, if there is one. Throws `ConfigError` for unusable tokens, and `UsageError` if
  * both are set. */
 export async function serverTokens(
   request: Pick<ServeRequest, "token" | "tokenFile" | "tokens">,
@@ -29,7 +29,7 @@ export async function serverTokens(
   return { ...rest, source: await withSigned(source, server) };
 }
 
-/** The same without the tokens of an issuer. */
+/** Returns the tokens without the issuer's. */
 async function ownTokens(
   request: Parameters<typeof serverTokens>[0],
   { env, settings }: Parameters<typeof serverTokens>[1],
@@ -66,14 +66,14 @@ async function withSigned(source: TokenSource, { jwt, quota }: Config["server"])
 
 interface ServerToken {
   readonly token: string;
-  /** The token comes from a flag, a variable or a path. */
+  /** The source of the token: a flag, a variable or a path. */
   readonly from: string;
   readonly notes: readonly string[];
 }
 
-/** The token that every request must carry: `--token`, `--token-file`, VIS_TOKEN, `server.tokenFile`, otherwise one
- * that is generated once and kept in `$VIS_HOME/server-token`, which only its owner can read. Throws `ConfigError`
- * for a token that could be guessed or cannot be sent. */
+/** Returns the token that every request must carry: `--token`, `--token-file`, VIS_TOKEN or `server.tokenFile`.
+ * Otherwise it is generated once and kept in `$VIS_HOME/server-token`, which only its owner can read. Throws
+ * `ConfigError` for a token that could be guessed or cannot be sent. */
 export async function serverToken(
   { token, tokenFile }: Pick<ServeRequest, "token" | "tokenFile">,
   { env, settings }: { readonly env: EnvironmentVariables; readonly settings: Pick<Settings, "home" | "config"> },

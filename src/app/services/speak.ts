@@ -18,7 +18,7 @@ export async function speak(
     openTraced({ ...request, ...asked }, { ...parts, version: version.vis });
   if (protocol === "acp") {
     const { serveAcp } = await import("../../channels/acp/serve_acp.ts");
-    await readSettings(request, parts.env, parts); // reports settings errors before the editor requests a session
+    await readSettings(request, parts.env, parts); // an error in the settings is reported before the editor requests a session
     return serveAcp({ open, version: version.vis }, streams);
   }
   const { serveMcp } = await import("../../channels/mcp/serve_mcp.ts");
@@ -26,7 +26,7 @@ export async function speak(
   let opening: Promise<Session> | null = null;
   const session = (): Promise<Session> => {
     const current = opening ??= open({});
-    current.catch(() => opening = null); // the call that needs it reports it, and the next one tries again
+    current.catch(() => opening = null); // the next call that needs it reports the error and tries again
     return current;
   };
   session().catch((error: unknown) => onNote(messageOf(error)));

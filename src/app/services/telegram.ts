@@ -53,12 +53,12 @@ function inTheClear(apiUrl: string): readonly string[] {
   return [`telegram.apiUrl is not https: the token is sent to ${hostname} unencrypted`];
 }
 
-/** Longest wait at startup, since Telegram may be unreachable then. */
+/** The longest wait at startup, since Telegram may be unreachable then. */
 const FIRST_MS = 3_000;
 
 /** The bot behind a route of the HTTP channel. */
 export interface TelegramHook {
-  /** Path of the route, with its handler. */
+  /** The handler of each route, by its path. */
   readonly hooks: Readonly<Record<string, (request: Request) => Promise<Response>>>;
   readonly notes: readonly string[];
   close(): Promise<void>;
@@ -116,12 +116,12 @@ const VARIABLE = "VIS_TELEGRAM_TOKEN";
 
 interface TelegramToken {
   readonly token: string;
-  /** A path or a variable. */
+  /** The source of the token: a path or a variable. */
   readonly from: string;
 }
 
-/** The bot's token: from the named file, from VIS_TELEGRAM_TOKEN, or saved by `vis auth login telegram`; null if there
- * is none. Throws `ConfigError` for an invalid token, without showing it. */
+/** Returns the bot's token: from the named file, from VIS_TELEGRAM_TOKEN, or saved by `vis auth login telegram`; null
+ * if there is none. Throws `ConfigError` for an invalid token, without showing it. */
 export async function telegramToken(
   { tokenFile }: Pick<TelegramRequest, "tokenFile">,
   settings: Pick<Settings, "home" | "variable">,
@@ -148,7 +148,7 @@ async function ofFile(path: string): Promise<string> {
   }
 }
 
-/** The list of allowed users is read again if it is older. */
+/** The list of allowed users is read again if it is older than this. */
 const ALLOWED_MS = 1_000;
 
 interface BotParts {
@@ -156,7 +156,7 @@ interface BotParts {
   readonly parts: Pick<SessionParts, "env" | "shipped">;
 }
 
-/** The bot's part of the settings, for polling or a webhook. */
+/** Returns the bot's part of the settings, for polling or a webhook. */
 function botSettings(
   request: OpenRequest,
   { settings, parts }: BotParts,
@@ -173,8 +173,8 @@ function botSettings(
   };
 }
 
-/** The current list from the settings: changes apply without a restart. If it cannot be read, the previous list stays
- * in effect. */
+/** Returns the current list from the settings: changes apply without a restart. If it cannot be read, the previous list
+ * stays in effect. */
 function allowedOf(
   request: OpenRequest,
   { settings, parts }: BotParts,

@@ -13,7 +13,7 @@ import type { Log } from "../../logging/log.ts";
 const LOOK_AGAIN_MS = 1_000;
 const MAX_TOKENS = 1_000;
 
-/** This value in place of a tenant means all tenants. */
+/** This tenant means all tenants. */
 const ALL = "*";
 
 const limit = z.number().positive().nullable();
@@ -40,14 +40,14 @@ interface Loaded {
 }
 
 interface TokenListOptions {
-  /** Quota of tokens without their own. */
+  /** The quota of tokens without their own. */
   readonly quota: Quota;
   readonly now: () => number;
   readonly log: Log;
 }
 
-/** The tokens of a file. The file is read again when it, or who may read it, has changed. If it can no longer be used,
- * the previous tokens stay in effect; the log and `fault` say so. */
+/** The tokens of a file. The file is read again when its content or its permissions have changed. If it becomes
+ * unusable, the previous tokens stay in effect; the log and `fault` report it. */
 export class TokenList implements TokenSource {
   readonly #path: string;
   readonly #options: TokenListOptions;
@@ -64,7 +64,7 @@ export class TokenList implements TokenSource {
     this.#lookedAt = options.now();
   }
 
-  /** Throws `ConfigError` for a file that cannot be used. */
+  /** Throws `ConfigError` for an unusable file. */
   static async open(path: string, options: TokenListOptions): Promise<TokenList> {
     return new TokenList(path, { options, loaded: await load(path, options) });
   }
@@ -111,17 +111,17 @@ export class TokenList implements TokenSource {
 }
 
 interface TokenFault {
-  /** Whether the current file was not read. */
+  /** Whether the current file could not be read. */
   readonly isUnread: boolean;
-  /** The log gets this reason. */
+  /** The reason for the log. */
   readonly why: string;
-  /** Everyone may see this reason, since it omits the path. */
+  /** The reason for other readers, without the path. */
   readonly shown: string;
 }
 
 async function load(path: string, { quota }: TokenListOptions): Promise<Loaded> {
   try {
-    // Read before the text, so that a change in between is detected at the next check.
+    // The stamp is read before the text, so that a change in between is detected at the next check.
     const stamp = await stampOf(path);
     return { stamp, grants: grantsOf(path, { value: parse(path, await Deno.readTextFile(path)), quota }) };
   } catch (error) {

@@ -29,8 +29,7 @@ export class AppApprovalAdmin implements ApprovalAdmin {
 
 const Shape = KeptRuleSchema.omit({ id: true }).extend({ tenant: z.string().default(DEFAULT_TENANT) });
 
-/** Lasting answers of the user as files of one folder, a file for each: processes that add and remove at the same time
- * cannot lose one. */
+/** The user's lasting answers as files of one folder, one each, so that simultaneous processes cannot lose one. */
 export class ApprovalFolder implements ApprovalRules {
   readonly #folder: string;
 
@@ -38,13 +37,13 @@ export class ApprovalFolder implements ApprovalRules {
     this.#folder = join(home, "approvals");
   }
 
-  /** A file that cannot be read allows nothing. */
+  /** Whether the answer is stored; a file that cannot be read allows nothing. */
   async has(rule: ApprovalRule): Promise<boolean> {
     const kept = await this.#read(idOf(rule)).catch(() => null);
     return kept !== null && keyOf(kept) === keyOf(rule);
   }
 
-  /** Rejects with `ConfigError` if it cannot be kept. */
+  /** Rejects with `ConfigError` if it cannot be stored. */
   async add({ tenant, workspace, conversationId, extension, scope }: ApprovalRule): Promise<void> {
     const rule = { tenant, workspace, conversationId, extension, scope };
     const text = JSON.stringify({ ...rule, at: new Date().toISOString() }, null, 2);
@@ -56,7 +55,7 @@ export class ApprovalFolder implements ApprovalRules {
     }
   }
 
-  /** Oldest first. Files that cannot be read are left out. */
+  /** Returns all answers, oldest first. Unreadable files are skipped. */
   async all(): Promise<readonly KeptRule[]> {
     const found: KeptRule[] = [];
     try {
@@ -86,7 +85,7 @@ export class ApprovalFolder implements ApprovalRules {
   }
 }
 
-/** Rules of the default tenant have the key that they had before there were tenants. */
+/** Rules of the default tenant keep the key from before there were tenants. */
 function keyOf({ tenant, workspace, conversationId, extension, scope }: ApprovalRule): string {
   const key = [workspace, conversationId, extension, scope];
   return JSON.stringify(tenant === DEFAULT_TENANT ? key : [...key, tenant]);

@@ -37,11 +37,11 @@ import { isAlive, ownSession } from "./process_owner.ts";
 
 export interface SessionParts extends ShippedParts {
   readonly env: EnvironmentVariables;
-  /** Traces of the whole session; the caller that opened it closes it after the session. */
+  /** The traces of the whole session; the caller that opened them closes them after the session. */
   readonly telemetry?: Telemetry | null;
 }
 
-/** Builds everything a channel needs, in order, and closes it in reverse. */
+/** Builds everything that a channel needs, in order, and closes it in reverse. */
 export async function openSession(request: OpenRequest, { env, telemetry, ...parts }: SessionParts): Promise<Session> {
   PROCESS_LIMITS.hold();
   const { locked } = request;
@@ -109,7 +109,7 @@ export async function openSession(request: OpenRequest, { env, telemetry, ...par
 }
 
 /** Opens a session like `openSession`, with the given traces or the ones that the environment requests. Queued spans
- * are sent when the session closes, or if it cannot be opened. */
+ * are sent when the session closes or fails to open. */
 export async function openTraced(
   request: OpenRequest,
   { version, ...parts }: SessionParts & { readonly version: string },
@@ -134,14 +134,14 @@ export async function openTraced(
   }
 }
 
-/** Null if the environment requests no traces; the exporter is only loaded if it does. */
+/** Returns null if the environment requests no traces; the exporter is loaded only if it does. */
 export async function wantedTelemetry(env: EnvironmentVariables, version: string): Promise<Telemetry | null> {
   if (!Object.keys(env).some((name) => /^OTEL_EXPORTER_OTLP_(TRACES_)?ENDPOINT$/.test(name))) return null;
   const { openTelemetry } = await import("../otel/telemetry.ts");
   return openTelemetry(env, { version });
 }
 
-/** Opens the store. From then on log entries go into its log table; closing it stores pending ones. */
+/** Opens the store. From then on, log entries go into its log table; closing it stores pending ones. */
 export async function openLoggedStore(options: OpenStoreOptions): Promise<Store> {
   const store = await openStore(options);
   const table = startLogTable({ write: (entries) => store.log(...entries) });
@@ -173,7 +173,7 @@ async function routerFor(
   return new Router({ routes: [{ provider, model: provider.defaultModel }] });
 }
 
-/** Tracing code is only loaded if traces are requested. */
+/** Tracing code is loaded only if traces are requested. */
 async function conversationsOf(telemetry: Telemetry | null = null, parts: ConversationParts): Promise<Conversations> {
   if (!telemetry) return new Conversations(parts);
   const { tracedConversations } = await import("../otel/traced.ts");
@@ -189,7 +189,7 @@ async function extensionsOf(
   return await extensionSource({ ...settings, extensionHome, offered }, parts, { paths });
 }
 
-/** The code of nodes is only loaded where there can be several. */
+/** The code of nodes is loaded only if there can be several. */
 async function nodeOf(
   { node = false }: OpenRequest,
   { store, ...parts }: Pick<ConversationParts, "owner" | "store"> & { readonly router: Router },
@@ -200,7 +200,7 @@ async function nodeOf(
   return await openNode(store, { ...parts, log: createLog("node") });
 }
 
-/** The user's own commands around queries; their code is only loaded if there are any. */
+/** Returns the user's own commands around queries; their code is loaded only if there are any. */
 async function hooksOf(
   { config: { hooks }, workspace }: Settings,
   { spawn }: Pick<ConversationParts, "spawn">,
@@ -210,7 +210,7 @@ async function hooksOf(
   return { around: userHooks({ hooks, workspace, spawn }) };
 }
 
-/** The user's lasting answers; their code is loaded with the first request for approval. */
+/** Returns the user's lasting answers; their code is loaded with the first request for approval. */
 function approvalRules({ home }: Pick<Settings, "home">): { readonly approvalRules?: ApprovalRules } {
   if (home === null) return {};
   const load = async () => new (await import("./approvals.ts")).ApprovalFolder(home);
@@ -224,7 +224,7 @@ function approvalRules({ home }: Pick<Settings, "home">): { readonly approvalRul
   };
 }
 
-/** `env.obeyedPaths`; its code is loaded with the first change of a file. */
+/** Implements `env.obeyedPaths`; its code is loaded with the first change of a file. */
 function obeyedPaths(
   env: EnvironmentVariables,
   { home: visHome }: Pick<Settings, "home">,
@@ -235,7 +235,7 @@ function obeyedPaths(
   return async (workspace, paths, root) => await (await (obeyed ??= load())).of(workspace, paths, root);
 }
 
-/** Says that commands run without a question, where the wall is not whole. */
+/** Returns a note that commands run without approval if the wall is incomplete. */
 async function unwalledNotes(
   settings: Settings,
   { programWalls, request }: Partial<Pick<EnvironmentParts, "programWalls">> & {
@@ -269,7 +269,7 @@ function querySettings({ config, layers, workspace }: Settings, env: Environment
   };
 }
 
-/** A ceiling that nobody set gives way to a larger budget; a budget of a flag does not extend itself. */
+/** A default ceiling yields to a larger budget; a budget of a flag does not extend itself. */
 function budgetOf(
   { iterations, ceiling, layers }: Pick<Settings, "layers"> & {
     readonly iterations: number;
@@ -289,8 +289,8 @@ function budgetOf(
   return named ? { ...settings, ceiling: operatorCeiling, extending: false } : settings;
 }
 
-/** A confined child within the configured limits; throws `ConfigError` if a required wall does not work, or if an
- * extension asks for more than may be granted. */
+/** Starts a confined child within the configured limits. Throws `ConfigError` if a required wall does not work, or if
+ * an extension asks for more than may be granted. */
 export async function startSandbox(
   options: Omit<SandboxOptions, "limits">,
   { config, readOnly = false }: Pick<Settings, "config"> & { readonly readOnly?: boolean },

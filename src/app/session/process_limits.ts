@@ -1,7 +1,7 @@
 import { ConfigError } from "../../domain/errors.ts";
 import { PROC } from "../../processes/proc_files.ts";
 
-/** With lower limits the runtime itself fails, at an unrelated place and with an unrelated message. */
+/** Below these limits the runtime itself fails, at an unrelated place and with an unrelated message. */
 const LEAST = [
   { name: "Max open files", flag: "-n", least: 64 },
   { name: "Max processes", flag: "-u", least: 32, notRoot: true },
@@ -11,9 +11,9 @@ const LEAST = [
 class ProcessLimits {
   #held: { readonly ignoresHangup: boolean } | null = null;
 
-  /** Call before listening to any signal and before any work that needs many files or writes large ones; once is
-   * enough. Throws `ConfigError` if a limit is too low. If the file size is limited, a write beyond it fails instead
-   * of ending the process; if SIGHUP is ignored it stays ignored, which the runtime would undo. */
+  /** Called once, before listening to any signal and before any work that needs many files or writes large ones. Throws
+   * `ConfigError` if a limit is too low. If the file size is limited, a write beyond it fails instead of ending the
+   * process. An ignored SIGHUP stays ignored, which the runtime would undo. */
   hold(): { readonly ignoresHangup: boolean } {
     if (this.#held) return this.#held;
     const limits = ofSelf("limits");
@@ -37,7 +37,7 @@ function ignoresHangup(): boolean {
   return Deno.build.os !== "windows" && !Deno.stdout.isTerminal() && !Deno.stderr.isTerminal();
 }
 
-/** "" if the system does not provide it. */
+/** Returns "" if the system does not provide it. */
 function ofSelf(file: "limits" | "status"): string {
   try {
     return PROC.read(`/proc/self/${file}`);

@@ -4,18 +4,18 @@ import type { ProcessOwner } from "../../persistence/store.ts";
 import { PROC } from "../../processes/proc_files.ts";
 import { MacProcesses } from "../../processes/seatbelt/process_tree.ts";
 
-/** Each system provides these facts about processes. */
+/** Facts about processes that each system provides. */
 interface ProcessFacts {
-  /** Names the boot of the machine and the namespace of its process ids: elsewhere an id means another process,
+  /** Names the boot of the machine and the namespace of its process ids. Elsewhere, an id means another process,
    * whatever the host names are. */
   space(): string;
-  /** State and start time of a process; "" if the system does not say them. */
+  /** Returns state and start time of a process; "" if the system does not provide them. */
   statusOf(pid: number): { readonly state: string; readonly started: string };
 }
 
 const UNKNOWN = { state: "", started: "" };
 
-/** /proc gives start times in clock ticks since the boot. */
+/** The facts from /proc, which gives start times in clock ticks since the boot. */
 const LINUX: ProcessFacts = {
   space: () => `${PROC.read("/proc/sys/kernel/random/boot_id").trim()} ${PROC.link("/proc/self/ns/pid")}`,
   statusOf: (pid) => {
@@ -29,18 +29,18 @@ const LINUX: ProcessFacts = {
   },
 };
 
-/** The functions of the system are looked up at the first question. */
+/** Looks up the functions of the system on first use. */
 export function macFacts(load: () => Pick<MacProcesses, "boot" | "started"> = () => new MacProcesses()): ProcessFacts {
   const known: { processes?: ReturnType<typeof load> } = {};
   const processes = (): ReturnType<typeof load> => known.processes ??= load();
   return {
     space: () => processes().boot(),
-    // Of another user's process it may say nothing, although that runs.
+    // For another user's running process, the system may return nothing.
     statusOf: (pid) => ({ state: "", started: processes().started(pid) ?? "" }),
   };
 }
 
-/** Says nothing of the boot: after one, another process may have the id of an old one. */
+/** The boot is unknown on Windows: after one, another process may have the id of an old one. */
 const WINDOWS: ProcessFacts = { space: () => `windows ${hostname()}`, statusOf: () => UNKNOWN };
 
 function factsOf(os: typeof Deno.build.os): ProcessFacts {
@@ -64,7 +64,7 @@ export class OwnProcess {
     return this.#known ??= { host: hostname(), space: this.#space(), pid, started: this.#started(), session: 0 };
   }
 
-  /** Without the system's data, this returns a name that no other process has, since none can check this one. */
+  /** Without the system's data, returns a unique name, so that no other process can check this one. */
   #space(): string {
     try {
       return this.#facts.space();
@@ -107,13 +107,13 @@ export class OwnProcess {
 
 const SELF = new OwnProcess(factsOf(Deno.build.os));
 
-/** This process; always the same value. */
+/** Returns this process; always the same value. */
 export function thisProcess(): ProcessOwner {
   return SELF.owner;
 }
 
-/** Makes a part of this process that works on its own conversations. Once closed it counts as gone: other processes
- * may continue the work that it could not end. */
+/** Makes a part of this process that works on its own conversations. Once closed it counts as gone: other processes may
+ * continue its unfinished work. */
 export function ownSession(): { readonly owner: ProcessOwner; close(): void } {
   return SELF.begin();
 }

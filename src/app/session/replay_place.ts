@@ -17,19 +17,19 @@ interface CopyLimits {
 export interface ReplayPlaceParts {
   /** Vis's own folder. */
   readonly home: string | null;
-  /** Parent folder of the copy. */
+  /** The parent folder of the copy. */
   readonly temporary?: string;
   readonly limits?: CopyLimits;
 }
 
 const LIMITS: CopyLimits = { bytes: 2 ** 30, entries: 200_000 };
-/** Space that must stay free. */
+/** The space that must stay free. */
 const FREE_BYTES = 64 * 2 ** 20;
 /** Vis's own folders that no replay needs: code, and the data for undoing changes of workspaces. */
 const UNUSED = ["extensions", "checkpoints", join("cache", "extensions")];
 
-/** The workspace itself, or a copy of it and of the extensions' data in Vis's own folder. Rejects with `UsageError` if
- * it cannot be copied, and with `Cancelled`; then nothing is left behind. */
+/** Returns the workspace itself, or a copy of it and of the extensions' data in Vis's own folder. Rejects with
+ * `UsageError` if it cannot be copied, and with `Cancelled`; then nothing is left behind. */
 export async function replayPlace(request: ReplayRequest, parts: ReplayPlaceParts): Promise<ReplayPlace> {
   const { cwd, recorded, inPlace, signal } = request;
   const workspace = await realFolder(cwd ?? Deno.cwd());
@@ -114,8 +114,8 @@ const RANDOM = 10, LONGEST_NAME = 200;
 
 const DAY_MS = 86_400_000;
 
-/** Makes a folder (real path) for a copy inside another one and records this process as its owner; its path has
- * `length` characters, unless that is too short or too long. First removes copies whose process is gone. */
+/** Makes a folder (real path) for a copy inside another one and records this process as its owner. Its path has
+ * `length` characters if possible. First removes copies whose process is gone. */
 async function makeCopyFolder(folder: string, { length }: { readonly length: number }): Promise<string> {
   const parent = await Deno.realPath(folder);
   await removeAbandoned(parent);
@@ -142,7 +142,7 @@ async function removeAbandoned(parent: string): Promise<void> {
   }
 }
 
-/** Copies from another machine, boot or namespace count as abandoned after a day. */
+/** Whether a copy is abandoned. Copies from another machine, boot or namespace count as abandoned after a day. */
 async function isAbandoned(path: string): Promise<boolean> {
   if ((await Deno.lstat(path)).uid !== Deno.uid()) return false;
   const file = join(path, OWNER);
@@ -152,7 +152,7 @@ async function isAbandoned(path: string): Promise<boolean> {
 }
 
 interface TreeEntry {
-  /** Path below the folder; "" for the folder itself. */
+  /** The path below the folder; "" for the folder itself. */
   readonly path: string;
   readonly info: Deno.FileInfo;
 }
@@ -195,7 +195,7 @@ async function copyTree(
 ): Promise<number> {
   let leftOut = 0;
   const folders = entries.filter(({ info }) => info.isDirectory);
-  // Writable at first: some folders' own modes forbid writing.
+  // Folders are writable at first, since some folders' own modes forbid writing.
   for (const { path } of folders) await Deno.mkdir(join(to, path), { recursive: true, mode: 0o700 });
   const queue = entries.filter(({ info }) => !info.isDirectory);
   const worker = async (): Promise<void> => {
@@ -209,7 +209,7 @@ async function copyTree(
       }
     }
   };
-  // All of them must end before the copy is removed.
+  // All copies must end before the folder is removed.
   const ends = await Promise.allSettled(Array.from({ length: AT_ONCE }, worker));
   for (const end of ends) if (end.status === "rejected") throw end.reason;
   for (const { path, info } of folders.toReversed()) {

@@ -37,12 +37,12 @@ export function userHooks(parts: HookParts): Around {
 /** The hooks of one query: one command at a time, in the order of events. */
 class QueryHooks {
   readonly #parts: HookParts;
-  /** The user reads these: failures, and the newest output of each command. */
+  /** Notes for the user: failures, and the newest output of each command. */
   readonly #notes = new Map<string, string>();
   readonly #forModel = new Map<string, string>();
   readonly #changed = new Set<string>();
   #running: Promise<void> = Promise.resolve();
-  /** Queued and running runs of the commands for changed files. */
+  /** The number of queued and running commands for changed files. */
   #edits = 0;
   #facts: Readonly<Record<string, unknown>> = {};
 
@@ -115,7 +115,7 @@ class QueryHooks {
     this.#say(`failure ${command} ${said.output}`, said);
   }
 
-  /** A later note with the same key replaces an earlier one. */
+  /** Adds a note, which replaces an earlier one with the same key. */
   #say(key: string, { note, output }: { readonly note: string; readonly output: string }): void {
     const text = (limit: number) =>
       output === "" ? note : `${note}: ${tail(visibleText(stripVTControlCharacters(output)), limit)}`;

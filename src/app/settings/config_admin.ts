@@ -32,19 +32,19 @@ interface Places {
 
 type ConfigParts = Pick<ShippedParts, "shipped"> & {
   readonly env: EnvironmentVariables;
-  /** The sections of the extensions that were added. */
+  /** Returns the sections of added extensions. */
   readonly added?: () => Promise<readonly SettingsSection[]>;
 };
 
 /** The place of extensions' own settings. */
 const SECTIONS = "extensions.config";
-/** The next segment of a key, as it is or in quotes, where it has a dot: a."b.c".d and a["b.c"].d. */
+/** Matches the next segment of a key, plain or, if it contains a dot, in quotes: a."b.c".d and a["b.c"].d. */
 const SEGMENT = /(?:^|\.|(?=\[))(?:\["([^"]+)"\]|\['([^']+)'\]|"([^"]+)"|'([^']+)'|([^.[\]"']+))/y;
 
 /** The parts of a key as the user typed it. */
 interface Place {
   readonly path: readonly string[];
-  /** Whether quotes say where each segment ends. */
+  /** Whether quotes mark the end of each segment. */
   readonly quoted: boolean;
 }
 
@@ -53,7 +53,7 @@ export class AppConfigAdmin implements ConfigAdmin {
   readonly #request: OpenRequest;
   readonly #parts: ConfigParts;
   readonly #places: Places;
-  /** The sections of extensions; of those that were added once a key needs them. */
+  /** The sections of shipped extensions, and of added ones once a key needs them. */
   #sections: SettingsSections;
   #isWhole = false;
 
@@ -186,7 +186,7 @@ export class AppConfigAdmin implements ConfigAdmin {
     return { path: this.#sections.path(key), quoted: false };
   }
 
-  /** Learns the sections of added extensions, and the sections that a settings file has for others. */
+  /** Reads the sections of added extensions, and the sections that a settings file has for others. */
   async #learn(): Promise<void> {
     this.#isWhole = true;
     const all = [...this.#sections.all, ...await this.#parts.added?.() ?? []];
@@ -212,7 +212,7 @@ export class AppConfigAdmin implements ConfigAdmin {
     ]);
   }
 
-  /** The setting of a key; throws `UsageError` that suggests the closest one. */
+  /** Returns the setting of a key; throws `UsageError` that suggests the closest one. */
   async #known(
     key: string,
     action: string,
@@ -283,7 +283,7 @@ export class AppConfigAdmin implements ConfigAdmin {
     return { key, value, layer: top?.layer ?? "default", where: top?.where ?? "", doc, type, project, layers: said };
   }
 
-  /** The first parsing of the words that the setting accepts, applied to the file. Throws `UsageError` if none is
+  /** Applies the first parsing of the words that the setting accepts to the file. Throws `UsageError` if none is
    * accepted. */
   async #fitting(
     setting: ConfigSetting,
@@ -331,7 +331,7 @@ export class AppConfigAdmin implements ConfigAdmin {
     return this.#places.home === null ? null : this.path({ project: false });
   }
 
-  /** The layer that overrides the written file. Unknown if another file cannot be used. */
+  /** Returns the layer that overrides the written file. Unknown if another file cannot be used. */
   async #overruled(key: string, project: boolean): Promise<string> {
     try {
       const { layers, layer } = await this.explain(key);
@@ -344,7 +344,7 @@ export class AppConfigAdmin implements ConfigAdmin {
   }
 }
 
-/** The segments of a key with quotes or brackets. */
+/** Returns the segments of a key with quotes or brackets. */
 function quotedPath(key: string, action: string): readonly string[] {
   const path: string[] = [];
   SEGMENT.lastIndex = 0;
@@ -359,13 +359,13 @@ function quotedPath(key: string, action: string): readonly string[] {
   return path;
 }
 
-/** An empty key, or one with blanks or line breaks, would not be seen in a sentence. */
+/** Quotes a key that would be invisible in a sentence: an empty key, or one with blanks or line breaks. */
 function shownKey(key: string): string {
   return /^[!-~]+$/.test(key) ? key : JSON.stringify(key);
 }
 
-/** Parses words as JSON if they are JSON, and as text unless that is a list or an object; a list from several words or
- * one. */
+/** Parses words as JSON if they are JSON, and as text unless that is a list or an object. A list may be several words
+ * or one. */
 function readings({ isList }: ConfigSetting, words: readonly string[]): readonly unknown[] {
   const [word = ""] = words;
   const read = words.length > 1 ? undefined : jsonOrUndefined(word);
@@ -376,7 +376,7 @@ function readings({ isList }: ConfigSetting, words: readonly string[]): readonly
 
 const SAVES_KEYS = "vis auth login PROVIDER saves keys so that only you can read them";
 
-/** Settings of extensions can refer to a secret. */
+/** Only settings of extensions can refer to a secret. */
 function secretRefused(key: string, at: readonly string[]): UsageError {
   const isReferable = `${at[0]}.${at[1]}` === SECTIONS;
   const advice = isReferable

@@ -21,9 +21,9 @@ export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 
 /** Locations and settings, from flags, environment and files. */
 export interface Settings extends LoadedConfig, ChosenDatabase {
-  /** Null if the machine has no home folder: then the database must be named. */
+  /** Vis's own folder; null if the machine has no home folder, and then the database must be named. */
   readonly home: string | null;
-  /** Real path. */
+  /** The real path of the workspace. */
   readonly workspace: string;
   /** The tenant whose state extensions see; the default tenant if omitted. */
   readonly tenant?: string;
@@ -32,13 +32,13 @@ export interface Settings extends LoadedConfig, ChosenDatabase {
 }
 
 interface ChosenDatabase {
-  /** A file, ":memory:", or the URL of a PostgreSQL database without its password. */
+  /** The database: a file, ":memory:", or the URL of a PostgreSQL database without its password. */
   readonly database: string;
-  /** The password of a PostgreSQL database. It is never printed, stored or logged. */
+  /** The password of a PostgreSQL database, which is never printed, stored or logged. */
   readonly databasePassword?: string;
 }
 
-/** Throws `ConfigError` for invalid settings and `UsageError` for a workspace that cannot be used. */
+/** Throws `ConfigError` for invalid settings and `UsageError` for an unusable workspace. */
 export async function readSettings(
   request: OpenRequest,
   env: EnvironmentVariables,
@@ -50,7 +50,7 @@ export async function readSettings(
     home === null ? null : readConfigFile(join(home, "config.jsonc")),
     request.locked ? null : findProjectConfig({ home, workspace }),
   ]);
-  // Only files have sections.
+  // Only files contain sections.
   const sections = file === null && project === null ? undefined : await settingsSectionsOf(parts);
   const loaded = await loadConfig({ file, project, env, flags: request, sections });
   const database = await databaseOf({ flag: request.db, setting: loaded.config.database, env, home });
@@ -60,7 +60,7 @@ export async function readSettings(
   return request.locked ? await lockSettings(settings, parts) : settings;
 }
 
-/** Patterns of Vis's own keys, tokens and databases, where its folder is in the workspace, such as in a home folder. */
+/** Returns patterns of Vis's own keys, tokens and databases if its folder is in the workspace, as in a home folder. */
 async function ownSecrets(home: string, workspace: string): Promise<readonly string[]> {
   const real = await Deno.realPath(home).catch(() => home);
   if (!isBelow(real, workspace)) return [];
@@ -68,8 +68,8 @@ async function ownSecrets(home: string, workspace: string): Promise<readonly str
   return ["auth.json", "*token*", "*.db*"].map((name) => `${below}/${name}`);
 }
 
-/** `$VIS_HOME`, or its default. What Windows calls roaming is copied over the network, a database that is in use
- * included, so it is used only if Vis was there before. */
+/** Returns `$VIS_HOME`, or its default. Windows copies its roaming folder over the network, even a database in use, so
+ * that folder is used only if Vis was there before. */
 export function visHome(
   env: EnvironmentVariables,
   os: typeof Deno.build.os = Deno.build.os,
@@ -83,7 +83,7 @@ export function visHome(
   return home ? join(home, ".vis") : null;
 }
 
-/** The top of the repository around the workspace; null if there is none. */
+/** Returns the top of the repository around the workspace; null if there is none. */
 export function rootOf(
   { workspace, home }: Pick<Settings, "workspace" | "home">,
   env: EnvironmentVariables,
@@ -102,7 +102,7 @@ export async function realFolder(path: string): Promise<string> {
   throw new UsageError(`Cannot use workspace: ${path} is not a folder`);
 }
 
-/** Chooses the database: the flag comes before the environment, and that before the settings. Throws `ConfigError`. */
+/** Chooses the database: the flag overrides the environment, which overrides the settings. Throws `ConfigError`. */
 export async function databaseOf({ flag, setting, env, home }: {
   readonly flag: string | undefined;
   readonly setting: string | null;
@@ -137,7 +137,7 @@ async function passwordIn(path: string | undefined): Promise<string> {
 const QUOTA = { queriesPerDay: 1_000, costUsdPerDay: 20, concurrent: 4 } as const;
 
 /** Returns the settings of the locked profile: every wall is required, and only listed extensions are loaded.
- * Extensions that must be switched on are left out. Nobody is asked for more. No setting can undo this. */
+ * Extensions that must be switched on are excluded. No user is asked for more, and no setting can undo this. */
 export async function lockSettings<S extends Pick<Settings, "config">>(
   settings: S,
   parts: Pick<ShippedParts, "shipped">,
@@ -169,7 +169,7 @@ export async function lockSettings<S extends Pick<Settings, "config">>(
   };
 }
 
-/** Null if there is none, or nothing in it. */
+/** Returns null if the file is missing or empty. */
 export async function readConfigFile(path: string): Promise<ConfigFile | null> {
   try {
     const text = await plainTextFile(path, { exact: true });
@@ -184,7 +184,7 @@ export async function readConfigFile(path: string): Promise<ConfigFile | null> {
   }
 }
 
-/** Null if there is none, and if the workspace is the folder that contains the home. */
+/** Returns null if there is none, and if the workspace is the folder that contains the home. */
 export async function findProjectConfig(
   { home, workspace }: { readonly home: string | null; readonly workspace: string },
 ): Promise<ProjectFile | null> {
@@ -199,7 +199,7 @@ export async function findProjectConfig(
   };
 }
 
-/** Replaces a file as a whole. It keeps the old permissions; only its owner can read a new one. `follow`: writes to the
+/** Replaces a file as a whole. It keeps the old permissions; only its owner can read a new one. `follow` writes to the
  * target of a link; otherwise the link is replaced. Throws `ConfigError`. */
 export async function writeConfigFile(
   path: string,
@@ -215,8 +215,8 @@ export async function writeConfigFile(
   }
 }
 
-/** Configuration files of projects that the user allowed to set any key, each with the hash of its text: a changed file
- * is no longer trusted. */
+/** Settings files of projects that the user allowed to set any key, each with the hash of its text: a changed file is
+ * no longer trusted. */
 export class ConfigTrust {
   readonly #path: string | null;
   #opened: Promise<TrustList> | null = null;
@@ -225,7 +225,7 @@ export class ConfigTrust {
     this.#path = home === null ? null : join(home, "trusted-configs.json");
   }
 
-  /** Most starts need no list, whose code has a schema. */
+  /** The list is loaded lazily: most starts do not need it, and its code has a schema. */
   #list(): Promise<TrustList> | null {
     const path = this.#path;
     if (path === null) return null;
@@ -258,14 +258,14 @@ function hashOf({ text }: ConfigFile): string {
   return createHash("sha256").update(text).digest("hex");
 }
 
-/** The shipped extensions as main.ts passes them. */
+/** The shipped extensions, as main.ts passes them. */
 export interface ShippedParts {
   readonly shipped: ShippedIndex;
   readonly realm?: RealmIndex;
 }
 
-/** The shipped extensions by name, whether or not the settings want them. One that cannot be loaded is left out;
- * whoever builds the registry reports it. */
+/** Returns the shipped extensions by name, even if the settings exclude them. An extension that cannot be loaded is
+ * skipped; the builder of the registry reports it. */
 export async function shippedExtensions(
   { shipped }: Pick<ShippedParts, "shipped">,
 ): Promise<ReadonlyMap<string, Extension>> {
@@ -278,7 +278,7 @@ export async function shippedExtensions(
   return new Map(found.flat());
 }
 
-/** The sections of the configuration that shipped extensions own. */
+/** Returns the sections of the settings that shipped extensions own. */
 export async function settingsSectionsOf(parts: Pick<ShippedParts, "shipped">): Promise<SettingsSections> {
   const { settingMarks } = await import("../../extension/read_config.ts");
   const sections: SettingsSection[] = [];
@@ -305,8 +305,8 @@ export async function settingsSectionsOf(parts: Pick<ShippedParts, "shipped">): 
   return new SettingsSections(sections);
 }
 
-/** Extensions' settings for all programs: additional readable paths, a network, and what happens where the wall is not
- * whole, for which `mode` counts before the settings. Their files were checked before. */
+/** Returns extensions' settings for all programs: additional readable paths, a network, and the behaviour for an
+ * incomplete wall, where `mode` overrides the settings. Their files were checked before. */
 export function programSettings(
   { config, sections }: Pick<Settings, "config" | "sections">,
   { mode }: { readonly mode?: UnwalledMode | undefined } = {},
@@ -322,8 +322,8 @@ export function programSettings(
   return { read, network: said("network").includes(true), unwalled };
 }
 
-/** Programs behind the wall that the settings describe, for `env.spawn` and `env.programWalls`. `mode` counts before
- * the settings. The code of the wall is loaded with the first call. */
+/** Returns programs behind the command wall that the settings describe, for `env.spawn` and `env.programWalls`. `mode`
+ * overrides the settings. The code of the wall is loaded with the first call. */
 export function programsOf(
   settings: Pick<Settings, "config" | "sections" | "home">,
   { env, shipped, mode }: Pick<ShippedParts, "shipped"> & {
@@ -352,7 +352,7 @@ export function programsOf(
   };
 }
 
-/** `${GITHUB_TOKEN}` from the environment, `${auth:github}` from the file that `vis auth login` writes. */
+/** Matches `${GITHUB_TOKEN}` from the environment, and `${auth:github}` from the file that `vis auth login` writes. */
 const REFERENCE = /\$\{(auth:)?([\w.-]+)\}/g;
 
 /** Replaces references to secrets in texts of settings; unknown references stay unchanged. Undefined if `values`
@@ -370,7 +370,7 @@ export async function settingSecrets(
   return (given) => given.replace(REFERENCE, (whole, auth, name) => (auth ? keyOf(name) : variable(name)) ?? whole);
 }
 
-/** Names of the secrets that settings refer to as `${auth:NAME}`: keys that `vis auth login NAME` saves. */
+/** Returns names of the secrets that settings refer to as `${auth:NAME}`: keys that `vis auth login NAME` saves. */
 export function authReferences(settings: unknown): ReadonlySet<string> {
   const text = JSON.stringify(settings) ?? "";
   return new Set([...text.matchAll(/\$\{auth:([\w.-]+)\}/g)].map(([, name = ""]) => name));

@@ -6,7 +6,7 @@ import { unrefTimer } from "../../domain/kit/concurrency.ts";
 import { PROCESS_LIMITS } from "../session/process_limits.ts";
 
 const MAX_STDIN_BYTES = 16 << 20;
-/** The shell's exit code for a program that ended because nothing read its output. */
+/** The shell's exit code for a program whose output has no more readers. */
 const PIPE_EXIT = 141;
 const LAST_WORDS_MS = 1_000;
 const CANCELLED_EXIT = 130;
@@ -15,14 +15,14 @@ const DESCRIPTORS = { stdout: 1, stderr: 2 } as const;
 
 type Target = keyof typeof DESCRIPTORS;
 
-/** Why nothing but plain lines may be shown on the terminal; null if it can do more. Windows sets no `TERM`. */
+/** Returns why only plain lines may be shown on the terminal; null if it can do more. Windows sets no `TERM`. */
 export function dumbTerminal({ TERM = "" }: Readonly<Record<string, string | undefined>>): string | null {
   if (TERM === "dumb") return "TERM is dumb";
   return TERM === "" && Deno.build.os !== "windows" ? "TERM is not set" : null;
 }
 
 /** The process's own terminal or pipes. Once the reader of stdout has left (`vis run … | head`), running work is
- * interrupted as by Ctrl-C and nothing more is written; without a reader of stderr the work continues. Text for a
+ * interrupted as by Ctrl-C and nothing more is written. Without a reader of stderr, the work continues. Text for a
  * terminal is written at once, all other text in the background: `drained` must resolve before the process ends. */
 export class DenoIo implements Io {
   readonly args: readonly string[];
@@ -32,18 +32,18 @@ export class DenoIo implements Io {
   readonly stdoutColor: boolean;
   readonly stderrColor: boolean;
   readonly #encoder = new TextEncoder();
-  /** Null for a terminal. */
+  /** The queues of pipes; null for a terminal. */
   readonly #queues: Readonly<Record<Target, OutputQueue<Target> | null>>;
   readonly #gone = new Set<Target>();
   readonly #handlers = new Set<() => void>();
   #fault: OutputError | null = null;
   #listening = false;
   #draining = false;
-  /** A signal arrived when there was nothing to interrupt. */
+  /** Whether a signal arrived when there was nothing to interrupt. */
   #unheard = false;
   #signals = 0;
 
-  /** `dumb`: the terminal cannot erase a line, so nothing temporary may be shown on it. */
+  /** `dumb` means that the terminal cannot erase a line, so nothing temporary may be shown on it. */
   constructor(args: readonly string[], options: { readonly noColor: boolean; readonly dumb?: boolean }) {
     this.args = args;
     this.stderrIsTerminal = Deno.stderr.isTerminal() && options.dumb !== true;
@@ -58,8 +58,8 @@ export class DenoIo implements Io {
   readonly columns = (): number => consoleSize().columns;
   readonly rows = (): number => consoleSize().rows;
 
-  /** All of stdin, with a message about an encoding that was guessed and about characters that had to be replaced.
-   * Throws `UsageError` if it is too long for a request. */
+  /** Reads all of stdin, with a message about a guessed encoding and about replaced characters. Throws `UsageError` if
+   * it is too long for a request. */
   async readStdin(): Promise<string> {
     const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
     const { Utf8Pieces } = await import("../../domain/kit/bytes.ts");
@@ -110,8 +110,8 @@ export class DenoIo implements Io {
   }
 
   /** Resolves when everything is written or its reader has left. After a signal that had nothing to interrupt, it waits
-   * for a stalled reader no longer than `LAST_WORDS_MS`. Rejects with `OutputError` if something could not be written
-   * to stdout. */
+   * for a stalled reader no longer than `LAST_WORDS_MS`. Rejects with `OutputError` if text could not be written to
+   * stdout. */
   async drained(): Promise<void> {
     const { stdout, stderr } = this.#queues;
     this.#draining = true;
@@ -121,7 +121,7 @@ export class DenoIo implements Io {
     if (this.#fault) throw this.#fault;
   }
 
-  /** The process's exit code if the program would end with `code`. */
+  /** Returns the process's exit code if the program would end with `code`. */
   exitCode(code: number): number {
     return this.#gone.has("stdout") && code !== 1 ? PIPE_EXIT : code;
   }
@@ -138,10 +138,10 @@ export class DenoIo implements Io {
 
   #signalled(signal: Deno.Signal): void {
     const isFirst = this.#signals++ === 0;
-    // The second signal ends the process at once; but a closed terminal may send SIGHUP more than once.
+    // A second signal ends the process at once; but a closed terminal may send SIGHUP more than once.
     if (!isFirst && (this.#draining || signal !== "SIGHUP")) Deno.exit(CANCELLED_EXIT);
     if (!isFirst) return;
-    // All work is done, and only a stalled reader delays the end: it is no cancelled query.
+    // All work is done, and only a stalled reader delays the end, so no query is cancelled.
     if (this.#draining) return unrefTimer(setTimeout(() => Deno.exit(CANCELLED_EXIT), LAST_WORDS_MS));
     this.#unheard = this.#handlers.size === 0;
     this.#interrupt();
@@ -174,7 +174,7 @@ export class DenoIo implements Io {
     }
   }
 
-  /** The reader has left, or the target accepts no more output. */
+  /** Handles a reader that has left, or a target that accepts no more output. */
   #leave(target: Target, error: unknown): void {
     if (this.#gone.has(target)) return;
     this.#gone.add(target);
@@ -203,8 +203,7 @@ function isOneFile(): boolean {
   return out.dev === err.dev && out.ino === err.ino;
 }
 
-/** Writes to a pipe in order without blocking the program: a stalled reader does not keep signal handlers from
- * running. */
+/** Writes to a pipe in order without blocking the program, so that a stalled reader does not stop signal handlers. */
 export class OutputQueue<T> {
   readonly #write: (target: T, bytes: Uint8Array<ArrayBuffer>) => Promise<number>;
   readonly #failed: (target: T, error: unknown) => void;
@@ -228,7 +227,7 @@ export class OutputQueue<T> {
     this.#writing ??= this.#writeAll();
   }
 
-  /** Null if nothing is queued, otherwise settles when the queue is empty. */
+  /** Null if nothing is queued; otherwise settles when the queue is empty. */
   get busy(): Promise<void> | null {
     return this.#writing;
   }
@@ -247,7 +246,7 @@ export class OutputQueue<T> {
   }
 }
 
-/** Outside a terminal, an ordinary size. */
+/** Returns an ordinary size outside of a terminal. */
 function consoleSize(): { readonly columns: number; readonly rows: number } {
   try {
     return Deno.consoleSize();

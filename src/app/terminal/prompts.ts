@@ -23,7 +23,7 @@ export async function readLine(question: string, { stdin, write, onInterrupt }: 
   }
 }
 
-/** Prompts for a line that begins with the code, which nobody could type before the question; ignores all others. */
+/** Prompts for a line that begins with the code, which could not be typed before the prompt; ignores all other lines. */
 export async function readFreshLine(
   question: string,
   { code, ...terminal }: LineTerminal & { readonly code: string },
@@ -90,18 +90,18 @@ async function typedLine(stdin: SecretTerminal["stdin"]): Promise<string> {
 }
 
 function textOf(bytes: readonly number[]): string {
-  // Terminals with bracketed paste send these around pasted text; the escape itself was left out above.
+  // Terminals with bracketed paste send these around pasted text; the escape itself was removed above.
   return new TextDecoder().decode(Uint8Array.from(bytes)).replace(/^\[200~|\[201~$/g, "").trim();
 }
 
-/** Handle number of the standard input. */
+/** The handle number of the standard input. */
 const STD_INPUT_HANDLE = -10;
 
 interface Options {
   readonly os?: typeof Deno.build.os;
-  /** The terminal of this process; a test has another file. */
+  /** The terminal of this process; a test uses another file. */
   readonly device?: string;
-  /** The functions of Windows for its console. */
+  /** Returns the functions of Windows for its console. */
   readonly console?: () => Console;
 }
 
@@ -110,9 +110,9 @@ interface Console {
   readonly FlushConsoleInputBuffer: (handle: Deno.PointerValue) => number;
 }
 
-/** Drops the lines that were typed on the terminal but not read yet. A line without its end stays in the editor of the
- * terminal, where the user sees it. Returns false if nothing can be dropped here: whatever is read next may have been
- * typed before. */
+/** Drops lines that were typed on the terminal but not read yet. An unfinished line stays in the editor of the
+ * terminal, where the user sees it. Returns false if nothing can be dropped here: the next line may have been typed
+ * before. */
 export function dropTyped(
   { os = Deno.build.os, device = "/dev/tty", console = windowsConsole }: Options = {},
 ): boolean {
@@ -131,7 +131,7 @@ function readAll(device: string): boolean {
     const buffer = new Uint8Array(4096);
     while (readSync(terminal, buffer) > 0);
   } catch (error) {
-    // Nothing more is there.
+    // There is nothing more to read.
     if (!(error instanceof Error && "code" in error && error.code === "EAGAIN")) throw error;
   } finally {
     closeSync(terminal);

@@ -9,7 +9,7 @@ import { openSession, type SessionParts } from "../session/open_session.ts";
 import { programsOf, readSettings, rootOf, visHome } from "../settings/settings.ts";
 import { dumbTerminal } from "./deno_io.ts";
 
-/** Opens a session without a model, where the settings give none: the screen offers to choose one. */
+/** Opens a session without a model if the settings give none: the screen offers to choose one. */
 async function withoutModel(error: unknown, request: OpenRequest, parts: SessionParts): Promise<Session> {
   if (!(error instanceof ConfigError) || !NO_MODEL.includes(error.code)) throw error;
   const session = await openSession({ ...request, browse: true }, parts);
@@ -77,7 +77,7 @@ const CLIPBOARDS: readonly (readonly [string, ...string[]])[] = [
   ["pbpaste", "-Prefer", "png"],
 ];
 
-/** Null if no such command is here, or the clipboard has no image. */
+/** Returns null if no such command exists here, or the clipboard has no image. */
 async function clipboardImage(): Promise<Uint8Array<ArrayBuffer> | null> {
   for (const [program, ...args] of CLIPBOARDS) {
     const command = new Deno.Command(program, { args, stdin: "null", stderr: "null" });
@@ -87,7 +87,7 @@ async function clipboardImage(): Promise<Uint8Array<ArrayBuffer> | null> {
   return null;
 }
 
-/** Opens a text as a file in an editor that has the terminal. Null if it is unchanged. */
+/** Opens a text as a file in an editor that has the terminal. Returns null if it is unchanged. */
 async function editText(text: string, editor: string): Promise<string | null> {
   const folder = await Deno.makeTempDir({ prefix: "vis-" });
   try {
@@ -105,8 +105,8 @@ async function editText(text: string, editor: string): Promise<string | null> {
   }
 }
 
-/** Branch of a repository, with a star if something is not committed; "" for none. Git runs behind the whole wall, may
- * change nothing, and runs no program that the repository names. */
+/** Returns the branch of a repository, with a star if there are uncommitted changes; "" if there is none. Git runs
+ * behind the whole wall, may change nothing, and runs no program that the repository names. */
 async function gitState(
   { root, spawn }: { readonly root: string | null } & Pick<ReturnType<typeof programsOf>, "spawn">,
 ): Promise<string> {
@@ -123,7 +123,7 @@ async function gitState(
   return `${branch.startsWith("HEAD (") ? "no branch" : branch}${changes.length > 0 ? "*" : ""}`;
 }
 
-/** Runs a command in the user's shell. Input that it asks for ends at once. */
+/** Runs a command in the user's shell. The command gets no input. */
 export async function runUserCommand(
   command: string,
   { cwd, signal, onOutput }: Parameters<RunCommand>[1],

@@ -24,7 +24,7 @@ interface UpdateParts {
   readonly container: boolean;
 }
 
-/** Replaces the executable with the one of a release, after its signatures and checksum were verified; null if it has
+/** Replaces the executable with the one of a release, after verifying its signatures and checksum; null if there is
  * nothing to do. Throws `ConfigError`, `UsageError` and `Cancelled`, and has then changed nothing. */
 export async function update(request: UpdateRequest, parts: UpdateParts): Promise<InstalledRelease | null> {
   const { version, program } = parts;
@@ -71,7 +71,7 @@ function sourceOf(request: UpdateRequest, { config, program, container }: Update
   return { place: new ReleasePlace(from, request.signal), key: new VerifyingKey(key) };
 }
 
-/** A file whose signature is right. */
+/** Returns a file whose signature is valid. */
 async function verified(
   name: string,
   { place, key, maxBytes }: Source & { readonly maxBytes: number },
@@ -91,7 +91,7 @@ function indexFrom(bytes: Uint8Array): ReturnType<typeof ReleaseIndex.parse> {
   }
 }
 
-/** The executable for this platform, from its archive. */
+/** Returns the executable for this platform, from its archive. */
 async function programFrom(
   { version, archives }: ReturnType<typeof ReleaseIndex.parse>,
   { target, ...source }: Source & { readonly target: string },
@@ -110,7 +110,7 @@ async function programFrom(
   return program;
 }
 
-/** The sections of a CHANGELOG about versions after `after`, up to `upTo`. */
+/** Returns the sections of a CHANGELOG about versions after `after`, up to `upTo`. */
 function changesBetween(
   changelog: string,
   { after, upTo }: { readonly after: string; readonly upTo: string },
@@ -121,7 +121,7 @@ function changesBetween(
   }).join("").trim();
 }
 
-/** The package manager that an executable belongs to, by its path, and how it is updated there. */
+/** Returns the package manager that an executable belongs to, by its path, and its update command. */
 function installedBy(
   path: string,
   { container }: { readonly container: boolean },
@@ -174,7 +174,7 @@ async function tryOut(path: string, version: string): Promise<void> {
   }
 }
 
-/** Windows does not replace a program that runs, but it renames it. */
+/** Windows does not replace a running program, but can rename it. */
 async function swap(
   { path, fresh, kept }: { readonly path: string; readonly fresh: string; readonly kept: string },
 ): Promise<void> {
@@ -190,12 +190,12 @@ async function swap(
   await Deno.rename(aside, kept);
 }
 
-/** `latest.json` of a release: what `vis update` reads first. */
+/** The `latest.json` of a release, which `vis update` reads first. */
 export const ReleaseIndex = z.object({
   version: z.string().regex(/^\d+\.\d+\.\d+[\w.-]*$/),
   archives: z.array(z.object({
     target: z.string(),
-    /** A file in the same folder. */
+    /** The name of a file in the same folder. */
     name: z.string().regex(/^vis-[\w.-]+$/),
     bytes: z.number().int().positive(),
     sha256: z.string().regex(/^[0-9a-f]{64}$/),
@@ -253,7 +253,7 @@ class ReleasePlace {
   }
 }
 
-/** DER of a public Ed25519 key (RFC 8410) up to its 32 bytes. */
+/** The DER of a public Ed25519 key (RFC 8410) up to its 32 bytes. */
 const SPKI = Buffer.from("302a300506032b6570032100", "hex");
 
 /** A public key of minisign (https://jedisct1.github.io/minisign/). */
@@ -261,7 +261,7 @@ class VerifyingKey {
   readonly #id: string;
   readonly #key: ReturnType<typeof createPublicKey>;
 
-  /** Takes what `minisign -P` takes, or the text of a `.pub` file. Throws `ConfigError`. */
+  /** Accepts the argument of `minisign -P`, or the text of a `.pub` file. Throws `ConfigError`. */
   constructor(text: string) {
     const bytes = Buffer.from(text.trim().split("\n").at(-1) ?? "", "base64");
     if (bytes.length !== 42 || bytes.toString("latin1", 0, 2) !== "Ed") {

@@ -6,8 +6,8 @@ export function ownVersion(): VersionFacts {
   return { vis: project.version, deno, v8, compiled: Deno.build.standalone, target: Deno.build.target };
 }
 
-/** Negative if the first version is older, positive if it is newer. A version with a suffix (`1.2.0-rc.1`) is older
- * than the one without. */
+/** Returns a negative number if the first version is older, a positive one if it is newer. A version with a suffix
+ * (`1.2.0-rc.1`) is older than the one without. */
 export function compareVersions(one: string, other: string): number {
   const [a, b] = [parts(one), parts(other)];
   for (const [at, number] of a.numbers.entries()) {
