@@ -25,13 +25,13 @@ import type {
 } from "../domain/reports.ts";
 import type { UnwalledMode } from "../extension/spawned.ts";
 
-/** Options that a channel sets; everything else comes from the configuration. */
+/** Options that a channel sets; all others come from the settings. */
 export interface OpenRequest extends ConfigFlags {
   readonly db?: string | undefined;
   readonly cwd?: string | undefined;
-  /** Overrides the setting for commands whose wall is not whole. */
+  /** Overrides the setting for commands whose wall is incomplete. */
   readonly shell?: UnwalledMode | undefined;
-  /** Whether Vis may change all of the repository around the workspace without a question. */
+  /** Whether Vis may change all of the repository around the workspace without approval. */
   readonly root?: boolean | undefined;
   /** Overrides the effort that the model chooses for each iteration. */
   readonly reasoning?: "quick" | "balanced" | "deep" | undefined;
@@ -43,11 +43,11 @@ export interface OpenRequest extends ConfigFlags {
   /** Model Context Protocol servers that a client offers, by name, for the extension that uses them. A server that the
    * user configured under the same name takes precedence. */
   readonly mcpServers?: Readonly<Record<string, object>> | undefined;
-  /** The session ends after one request, and with it all programs that the request started. */
+  /** Whether the session ends after one request, together with all programs that the request started. */
   readonly oneRequest?: boolean;
-  /** If other processes can use the database from other machines: this one shares its queries with them. */
+  /** Whether the session shares its queries with other processes, if those can use the database from other machines. */
   readonly node?: boolean;
-  /** No model will be called, so no provider is needed. */
+  /** Whether no model will be called, so that no provider is needed. */
   readonly browse?: boolean;
   /** Recorded replies to use instead of a model. */
   readonly playback?: Playback;
@@ -58,48 +58,47 @@ export interface OpenRequest extends ConfigFlags {
 /** Vis opened on one database and one workspace. The caller that opened it closes it, last. */
 export interface Session {
   readonly conversations: Conversations;
-  /** Real path. */
+  /** The real path of the workspace. */
   readonly workspace: string;
   readonly provider: string;
   readonly model: string;
-  /** Location of the database. */
+  /** The location of the database. */
   readonly database: string;
-  /** Number of queries left by processes that no longer exist; they were marked as interrupted when this session
-   * opened. */
+  /** The number of queries that dead processes left; they were marked as interrupted when this session opened. */
   readonly swept: number;
-  /** Notes for the user on how the provider was chosen. */
+  /** Notes for the user on the choice of the provider. */
   readonly notes?: readonly string[];
-  /** Uses another model from the next call on, also within a running query. Rejects with `ConfigError`. */
+  /** Uses another model from the next call on, even within a running query. Rejects with `ConfigError`. */
   useModel?(model: Pick<Session, "provider" | "model">): Promise<Pick<Session, "provider" | "model">>;
   close(): Promise<void>;
 }
 
 /** Options of a channel that keeps running and serves others. */
 export interface ServiceRequest extends OpenRequest {
-  /** "open" or "locked"; defaults to VIS_PROFILE. */
+  /** The profile, "open" or "locked"; by default VIS_PROFILE. */
   readonly profile?: string | undefined;
   /** Whether extensions may write into the workspace in the locked profile. */
   readonly writable?: boolean | undefined;
 }
 
-/** Decides where the HTTP channel listens and how clients authenticate; the rest comes from the configuration. */
+/** The address of the HTTP channel and the authentication of clients; other options come from the settings. */
 export interface ServeRequest extends ServiceRequest {
   readonly host?: string | undefined;
-  /** 0 picks a free port. */
+  /** The port; 0 picks a free one. */
   readonly port?: number | undefined;
   readonly token?: string | undefined;
   readonly tokenFile?: string | undefined;
-  /** File with a list of tokens, used instead of a single token. */
+  /** A file with a list of tokens, used instead of a single token. */
   readonly tokens?: string | undefined;
 }
 
 /** The running HTTP channel with its own session. The caller that started it closes it. */
 export interface RunningServer {
-  /** Contains the actual port and ends with "/". */
+  /** The URL with the actual port; it ends with "/". */
   readonly url: string;
-  /** Null if the server uses a list of tokens. */
+  /** The token; null if the server uses a list of tokens. */
   readonly token: string | null;
-  /** The token was set by a flag, a variable or a path. */
+  /** The source of the token: a flag, a variable or a path. */
   readonly tokenFrom: string;
   readonly provider: string;
   readonly model: string;
@@ -109,7 +108,7 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
-/** Options of the Telegram bot; the rest comes from the configuration. */
+/** Options of the Telegram bot; all others come from the settings. */
 export interface TelegramRequest extends ServiceRequest {
   /** Overrides VIS_TELEGRAM_TOKEN and the saved token. */
   readonly tokenFile?: string | undefined;
@@ -136,24 +135,24 @@ export interface RunningBot {
 /** A client that speaks a protocol on stdin and stdout: nothing else may be written there. */
 export interface SpeakRequest extends OpenRequest {
   readonly protocol: "mcp" | "acp";
-  /** Receives what keeps Vis from starting; over the protocol the first call says it too. */
+  /** Receives the reason why Vis cannot start; the first call over the protocol reports it too. */
   readonly onNote: (text: string) => void;
 }
 
-/** Vis on the terminal. Starts a new conversation if none is named. */
+/** Options of the screen on the terminal. It starts a new conversation if none is named. */
 export interface ScreenRequest extends OpenRequest {
   /** Opens the newest conversation of this workspace. */
   readonly continue?: boolean | undefined;
   /** The conversation's id or a prefix of it. */
   readonly conversation?: string | undefined;
-  /** Sent at once. */
+  /** A request that is sent at once. */
   readonly request?: string | undefined;
 }
 
 export interface Peer {
   /** Resolves when the client has closed its end. */
   readonly ended: Promise<void>;
-  /** Cancels what runs for the client and closes everything. */
+  /** Cancels the client's running work and closes everything. */
   close(): Promise<void>;
 }
 
@@ -161,32 +160,32 @@ export interface CheckResult {
   readonly name: string;
   readonly state: "ok" | "warn" | "fail" | "off";
   readonly found: string;
-  /** Suggested fix; "" if none is needed. */
+  /** The suggested fix; "" if none is needed. */
   readonly fix: string;
 }
 
 /** Providers, their models and keys. Every method rejects with `ConfigError` if settings or key files cannot be used,
  * or if the provider is unknown. */
 export interface ProviderAdmin {
-  /** `check`: requests the list of models from each provider. */
+  /** Lists the providers; with `check`, it requests the list of models from each. */
   providers(options: { readonly check: boolean; readonly signal: AbortSignal }): Promise<ProvidersReport>;
   /** Lists the models of one provider; with null, the models of the providers that serve a query. */
   models(options: { readonly provider: string | null; readonly signal: AbortSignal }): Promise<readonly ModelsReport[]>;
   keys(): Promise<readonly KeyReport[]>;
-  /** Providers for which a key can be saved. */
+  /** Returns the providers for which a key can be saved. */
   loginNames(): readonly string[];
-  /** The same, preceded by servers that were detected on this machine. */
+  /** Returns these providers as choices, preceded by servers that were detected on this machine. */
   loginChoices(): Promise<readonly LoginChoice[]>;
-  /** Verifies the key with the service and saves nothing. Null for a key that belongs to no model. Rejects with
-   * `UsageError` for an invalid key. */
+  /** Verifies the key with the service and saves nothing. Resolves with null for a key that belongs to no model.
+   * Rejects with `UsageError` for an invalid key. */
   tryKey(provider: string, key: string, signal: AbortSignal): Promise<KeyTrial | null>;
   loginKind(provider: string): Promise<"key" | "device-login">;
-  /** The page where the service hands out keys; "" if it is not known. */
+  /** Returns the page on which the service issues keys; "" if it is not known. */
   keyPage(provider: string): string;
   /** Lists the models of a server and saves nothing; `addServer` saves it and resolves with its name. */
   tryServer(server: Pick<NewServer, "baseUrl" | "key">, signal: AbortSignal): Promise<ServerTrial>;
   addServer(server: NewServer): Promise<string>;
-  /** Resolves with the file that now holds the key. Rejects with `UsageError` for an invalid key. */
+  /** Saves a key; resolves with its file. Rejects with `UsageError` for an invalid key. */
   saveKey(provider: string, key: string): Promise<string>;
   /** Passes a code to `onCode` and waits until the user has entered it. Rejects with `ProviderError` and
    * `Cancelled`. */
@@ -195,76 +194,79 @@ export interface ProviderAdmin {
     readonly signal: AbortSignal;
     readonly onCode: (code: { readonly userCode: string; readonly verificationUri: string }) => void;
   }): Promise<string>;
-  /** False if no key was saved. */
+  /** Deletes a key; resolves with false if none was saved. */
   logout(provider: string): Promise<boolean>;
 }
 
-/** The configuration. Methods that need all of it reject with `ConfigError` if a file cannot be used. An unknown key or
- * an invalid value is a `UsageError`. */
+/** The settings. Methods that need all of them reject with `ConfigError` if a file cannot be used. An unknown key or an
+ * invalid value is a `UsageError`. */
 export interface ConfigAdmin {
-  /** The file that `set` writes; it may not exist yet. */
+  /** Returns the file that `set` writes; it may not exist yet. */
   path(options: { readonly project: boolean }): string;
-  /** Keys that have been set, or all keys. */
+  /** Lists the keys that have been set, or all keys. */
   list(options: { readonly all: boolean }): Promise<readonly SettingFacts[]>;
   explain(key: string): Promise<SettingFacts>;
-  /** JSON Schema of the configuration files. */
+  /** Returns the JSON Schema of the settings files. */
   schema(): Promise<object>;
-  /** Keys for completion. */
+  /** Returns keys for completion. */
   keys(): Promise<readonly { readonly key: string; readonly doc: string; readonly choices: readonly unknown[] }[]>;
-  /** The key of what clients offer to sessions, such as `mcpServers`; null if no extension takes it. */
+  /** Returns the key of offers that clients make to sessions, such as `mcpServers`; null if no extension accepts
+   * them. */
   offered(kind: string): string | null;
-  /** Checks the change and stores it. `write: false` only checks: it rejects in the same way, but leaves the file as
-   * it is. */
+  /** Checks the change and stores it. With `write: false` it only checks: it rejects in the same way, but does not
+   * change the file. */
   set(
     key: string,
     change: { readonly words: readonly string[]; readonly project: boolean; readonly write?: boolean },
   ): Promise<SettingChange>;
   unset(key: string, options: { readonly project: boolean }): Promise<SettingChange>;
-  /** The project's file; null if there is none. Rejects with `ConfigError` for a file that no trust makes usable. */
+  /** Returns the project's file; null if there is none. Rejects with `ConfigError` for a file that no trust makes
+   * usable. */
   trustable(): Promise<ConfigTrustFacts | null>;
-  /** Rejects with `UsageError` if the file has changed since. */
+  /** Rejects with `UsageError` if the file has changed in the meantime. */
   trust(facts: ConfigTrustFacts): Promise<void>;
   distrust(path: string): Promise<boolean>;
 }
 
-/** A channel requests its parts here; only `app.ts` builds them. */
+/** The parts that a channel can request; only `app.ts` builds them. */
 export interface Services {
   readonly version: VersionFacts;
-  /** Rejects with `ConfigError`, `UsageError` (for an invalid folder) or `StoreError`. */
+  /** Opens a session. Rejects with `ConfigError`, `UsageError` (for an invalid folder) or `StoreError`. */
   open(request: OpenRequest): Promise<Session>;
-  /** Rejects with `UsageError` if the workspace is invalid or cannot be copied, and with `Cancelled` when the signal
-   * aborts. */
+  /** Prepares a replay. Rejects with `UsageError` if the workspace is invalid or cannot be copied, and with `Cancelled`
+   * when the signal aborts. */
   replayPlace(request: ReplayRequest): Promise<ReplayPlace>;
-  /** Rejects like `open`, and with `ConfigError` if the address or the token cannot be used. */
+  /** Starts the HTTP channel. Rejects like `open`, and with `ConfigError` if the address or the token cannot be used. */
   serve(request: ServeRequest): Promise<RunningServer>;
-  /** Asks a server that `serve` started on this machine for its health; `problem` is "" if it responds. */
+  /** Requests the health of a server that `serve` started on this machine; `problem` is "" if it responds. */
   checkServer(request: ServeRequest): Promise<{ readonly url: string; readonly problem: string }>;
-  /** Rejects like `open`. */
+  /** Serves a client on stdin and stdout. Rejects like `open`. */
   speak(request: SpeakRequest): Promise<Peer>;
   /** Takes over the terminal until the user quits; resolves with the exit code. Rejects like `open`, before anything is
    * drawn. */
   screen(request: ScreenRequest): Promise<number>;
-  /** Rejects like `open`, with `ConfigError` if the token is missing or refused, and with `Cancelled` when the signal
-   * aborts. */
+  /** Starts the Telegram bot. Rejects like `open`, with `ConfigError` if the token is missing or refused, and with
+   * `Cancelled` when the signal aborts. */
   telegram(request: TelegramRequest): Promise<RunningBot>;
-  /** Rejects with `Cancelled` when the signal aborts. */
+  /** Checks this machine. Rejects with `Cancelled` when the signal aborts. */
   doctor(request: OpenRequest & { readonly signal?: AbortSignal | undefined }): Promise<readonly CheckResult[]>;
-  /** A text about this machine and its walls for the report of a fault, without names, keys and paths of the user.
+  /** Returns a text about this machine and its walls for a fault report, without names, keys and paths of the user.
    * Rejects like `doctor`. */
   doctorReport(request: OpenRequest & { readonly signal?: AbortSignal | undefined }): Promise<string>;
   providerAdmin(request: OpenRequest): Promise<ProviderAdmin>;
   extensionAdmin(request: OpenRequest): Promise<ExtensionAdmin>;
-  /** Rejects with `UsageError` if the workspace cannot be used. */
+  /** Returns the lasting answers. Rejects with `UsageError` if the workspace cannot be used. */
   approvalAdmin(request: OpenRequest): Promise<ApprovalAdmin>;
-  /** Reads no file until a method is called. Rejects with `UsageError` if the workspace cannot be used. */
+  /** Returns the settings. Reads no file until a method is called. Rejects with `UsageError` if the workspace cannot be
+   * used. */
   configAdmin(request: OpenRequest): Promise<ConfigAdmin>;
-  /** Maintenance of the database that `open` would use, without opening it. */
+  /** Returns maintenance of the database that `open` would use, without opening it. */
   databaseCare(request: OpenRequest): Promise<DatabaseMaintenance>;
   /** Copies a file to an empty PostgreSQL database, or such a database to a new file, and compares every row. After an
    * interruption, the same call continues. Rejects with `UsageError`, `StoreError` and `Cancelled`. */
   copyDatabase(request: DatabaseCopyRequest): Promise<DatabaseCopyReport>;
-  /** Replaces the executable with the one of a release; null if it has nothing to do. Rejects with `ConfigError`,
-   * `UsageError` and `Cancelled`, and has then changed nothing. */
+  /** Replaces the executable with the one of a release; resolves with null if there is nothing to do. Rejects with
+   * `ConfigError`, `UsageError` and `Cancelled`, and has then changed nothing. */
   update(request: UpdateRequest): Promise<InstalledRelease | null>;
   /** Runs this program again with other arguments in the same terminal; resolves with its exit code. */
   respawn(args: readonly string[], env: Readonly<Record<string, string>>): Promise<number>;
@@ -283,16 +285,16 @@ export interface Io {
   readonly stderrColor: boolean;
   readonly columns: () => number;
   readonly rows: () => number;
-  /** Rejects with `UsageError` if the input is not text. */
+  /** Reads stdin; rejects with `UsageError` if the input is not text. */
   readStdin(): Promise<string>;
   /** Prompts for a line on the terminal. Rejects with `UsageError` if there is no terminal, and with `Cancelled` on
-   * Ctrl-C and Ctrl-D. `typedNow`: lines that were typed before the question do not answer it. */
+   * Ctrl-C and Ctrl-D. With `typedNow`, lines that were typed before the prompt do not answer it. */
   askLine(question: string, options?: { readonly typedNow?: boolean }): Promise<string>;
   /** Prompts for a line that is not echoed. Rejects with `UsageError` if there is no terminal, and with `Cancelled` on
    * Ctrl-C. */
   askSecret(question: string): Promise<string>;
   /** Calls `run` on Ctrl-C, SIGTERM, SIGHUP and when stdout loses its reader, until the returned function is called.
-   * From the first call of this method on, a single signal no longer ends the process, so that running work can be
+   * From the first call of this method on, a single signal does not end the process, so that running work can be
    * closed; a second one, other than SIGHUP, does. Throws `ConfigError` if a limit of the process is too low. */
   onInterrupt(run: () => void): () => void;
 }

@@ -112,7 +112,7 @@ function tell(client: AgentContext, sessionId: string): Send {
   return (update) => client.notify(methods.client.session.update, { sessionId, update });
 }
 
-/** User errors become protocol errors with the same message. */
+/** Errors of the user become protocol errors with the same message. */
 async function asked<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -183,7 +183,7 @@ async function tellTitle(entry: OpenSession, send: Send): Promise<void> {
   await send({ sessionUpdate: "session_info_update", title });
 }
 
-/** Lists the command while the last request is one that reached its step limit. */
+/** Lists the command while the last request has reached its step limit. */
 async function tellMore(
   entry: OpenSession,
   { isOffered, send }: { readonly isOffered: boolean; readonly send: Send },
@@ -194,7 +194,7 @@ async function tellMore(
   await send({ sessionUpdate: "available_commands_update", availableCommands: isOffered ? [command] : [] });
 }
 
-/** Everything that the requests of a session did, as far as it is stored. */
+/** Shows everything that the requests of a session did, as far as it is stored. */
 async function replay(entry: OpenSession, send: Send): Promise<void> {
   const { session: { conversations, model }, branch } = entry;
   const updates = new SessionUpdates(branch.workspace);
@@ -295,7 +295,7 @@ function imageOf(base64: string, mediaType: string): Image {
   }
 }
 
-/** "file:///a/my-file.ts" becomes the variable my_file_ts; the next one of that name becomes my_file_ts2. */
+/** Returns the variable my_file_ts for "file:///a/my-file.ts", or my_file_ts2 if that name is taken. */
 function freeName(uri: string, taken: Readonly<Record<string, Source>>): string {
   const last = uri.replace(/[?#].*$/, "").split("/").findLast((part) => part !== "") ?? "";
   const name = `${last.replace(/%[0-9a-f]{2}|[^\w]/gi, "_").slice(0, 40)}`.replace(/^(?=\d|$)/, "file_");
@@ -312,7 +312,7 @@ const KINDS: Readonly<Record<Decision, PermissionOptionKind>> = {
   no: "reject_once",
 };
 
-/** Asks by the editor's own request for permission. Rejects if the editor has none; nothing is allowed then. */
+/** Asks by the editor's own request for permission. Rejects if the editor has none; the call is refused then. */
 function askPermission(client: AgentContext, sessionId: string): Approve {
   return async (question, signal) => {
     const choices = approvalChoices(question);
@@ -328,7 +328,7 @@ function askPermission(client: AgentContext, sessionId: string): Approve {
       toolCall: { toolCallId: question.id, title, status: "pending", content },
       options: choices.map(({ decision, text }) => ({ optionId: decision, name: text, kind: KINDS[decision] })),
     });
-    asking.catch(() => {}); // where the signal comes first
+    asking.catch(() => {}); // it may reject later although the signal came first
     const { outcome } = await abortable(asking, signal);
     const chosen = outcome.outcome === "selected" ? outcome.optionId : "no";
     const { decision } = choices.find((one) => one.decision === chosen) ?? { decision: "no" };

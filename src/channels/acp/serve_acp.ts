@@ -24,9 +24,9 @@ export function serveAcp(
 
 type Id = string | number | null;
 
-/** A stream whose input ends only once every request that came in is answered. A program that writes its requests and
- * closes its end at once still gets the answers. Nobody replies to questions after that, so each is answered with an
- * error here. */
+/** Returns a stream whose input ends only once every received request is answered. A program that writes its requests
+ * and closes its end at once still gets the answers. After that no client can reply to the agent's own requests, so
+ * each is answered with an error here. */
 function answeredStream({ readable, writable }: Stream): Stream {
   const open = new Set<Id>(), asked = new Set<Id>();
   const answers = Promise.withResolvers<void>();
@@ -67,7 +67,7 @@ function answeredStream({ readable, writable }: Stream): Stream {
   return { readable: readable.pipeThrough(incoming), writable: outgoing };
 }
 
-/** Whether it gets an answer under its id. One that only looks like a request is refused under the id null. */
+/** Whether the message gets an answer under its id. A malformed request is refused under the id null. */
 function isRequest(message: AnyMessage): message is Extract<AnyMessage, { readonly method: string }> & { id: Id } {
   return message.jsonrpc === "2.0" && "method" in message && typeof message.method === "string" &&
     "id" in message && (message.id === null || typeof message.id === "string" || typeof message.id === "number");

@@ -15,10 +15,10 @@ interface Call {
   readonly edits: EditedText[];
 }
 
-/** Shows the events of a query in an editor. Blocks appear as calls of a tool that runs code, with the files that
- * they change. */
+/** Shows the events of a query in an editor. Blocks appear as calls of a tool that runs code, with their changes of
+ * files. */
 export class SessionUpdates {
-  /** The folder that paths of changed files are relative to. */
+  /** The folder that is the base of the paths of changed files. */
   readonly #workspace: string;
   readonly #calls = new Map<string, Call>();
 
@@ -26,7 +26,7 @@ export class SessionUpdates {
     this.#workspace = workspace;
   }
 
-  /** Null for an event that shows nothing. */
+  /** Returns null for an event that shows nothing. */
   take(event: QueryEvent): SessionUpdate | null {
     switch (event.type) {
       case "thinking":
@@ -61,7 +61,7 @@ export class SessionUpdates {
     };
   }
 
-  /** A change is shown as soon as it is made. */
+  /** Reports each change as soon as it is made. */
   #called(event: Extract<QueryEvent, { readonly type: "host_call" }>): SessionUpdate | null {
     const toolCallId = callId(event, event.block);
     const call = this.#calls.get(toolCallId);
@@ -131,24 +131,24 @@ function text(content: string) {
   return { type: "content" as const, content: { type: "text" as const, text: content } };
 }
 
-/** Uses a fence longer than any inside. */
+/** Uses a fence that is longer than any inside. */
 function fenced(content: string, language = ""): string {
   const longest = Math.max(2, ...(content.match(/`+/g) ?? []).map((run) => run.length));
   const fence = "`".repeat(longest + 1);
   return `${fence}${language}\n${content}\n${fence}`;
 }
 
-/** A place in a file before and after the edit. */
+/** A passage of a file before and after the edit. */
 interface EditedText {
   readonly path: string;
-  /** 1-based; where the place begins now. */
+  /** The line, 1-based, at which the passage now begins. */
   readonly line: number;
-  /** Null for a new file. */
+  /** The former text; null for a new file. */
   readonly before: string | null;
   readonly after: string;
 }
 
-/** The places that a unified diff of one file changes. */
+/** Returns the passages that a unified diff of one file changes. */
 function editedTexts(diff: string): readonly EditedText[] {
   const [head = "", ...hunks] = diff.split(/^(?=@@ )/m);
   const [, before = "", after = ""] = /^--- (.*)\n\+\+\+ (.*)$/m.exec(head) ?? [];

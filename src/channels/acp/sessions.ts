@@ -21,9 +21,9 @@ export interface OpenSession {
   offersMore: boolean;
 }
 
-/** An editor identifies a session by these fields. */
+/** The fields by which an editor identifies a session. */
 interface SessionRequest {
-  /** Absolute; the working folder of the process if omitted. */
+  /** An absolute path; by default the working folder of the process. */
   readonly cwd?: string;
   readonly mcpServers?: readonly McpServer[] | undefined;
 }
@@ -92,7 +92,7 @@ export class EditorSessions {
     this.#entries.get(id)?.running?.abort();
   }
 
-  /** Closes a session. Without a request there is nothing to keep. */
+  /** Closes a session. A session without a request is deleted, since there is nothing to keep. */
   async leave(id: string): Promise<void> {
     const { session, branch, title } = await this.#end(id);
     if (title === UNTITLED && (await session.conversations.queries(branch)).length === 0) {
@@ -137,8 +137,8 @@ export class EditorSessions {
 
 type Servers = Readonly<Record<string, object>>;
 
-/** The servers that an editor offers, as settings: a program or an address by name. Their programs run behind the same
- * wall as all others, but with the network and the workspace, since the user configured them in the editor. */
+/** Returns the servers that an editor offers, as settings: a program or an address by name. Their programs run behind
+ * the command wall, but with the network and the workspace, since the user configured them in the editor. */
 function offeredServers(offered: readonly McpServer[]): Servers {
   const servers = new Map<string, object>();
   for (const server of offered) servers.set(freeName(server.name, servers), settingsOf(server));

@@ -67,7 +67,7 @@ export async function runCli(services: Services, io: Io): Promise<number> {
   }
 }
 
-/** Runs a command of an extension: an unknown word, also after `help`, may be one; null if it is not. */
+/** Runs a command of an extension; null if the word is not one. Any unknown word may be one, also after `help`. */
 async function extensionCommand(
   args: readonly string[],
   { program, services, io }: { readonly program: Command; readonly services: Services; readonly io: Io },
@@ -85,7 +85,7 @@ async function extensionCommand(
   });
 }
 
-/** A group without a subcommand runs its default. */
+/** Completes a group without a subcommand by its default. */
 function withUsual(args: readonly string[]): string[] {
   const [first = "", ...rest] = args;
   const usual = DEFAULTS[first];
@@ -99,7 +99,7 @@ function misused(error: CommanderError): { readonly code: number; readonly messa
   return { code: 2, message: error.message.replace(/^error: /, "") };
 }
 
-/** The format in which the caller reads stdout; null for text. */
+/** Returns the format in which the caller reads stdout; null for text. */
 function jsonFormat(args: readonly string[]): "json" | "jsonl" | null {
   const told = args.slice(0, args.includes("--") ? args.indexOf("--") : args.length);
   const at = told.indexOf("--output");
@@ -108,7 +108,7 @@ function jsonFormat(args: readonly string[]): "json" | "jsonl" | null {
   return output === "json" || told.includes("--json") ? "json" : null;
 }
 
-/** Words that people type for commands of other names. */
+/** Commands for the words that people type for them. */
 const ALIASES: Readonly<Record<string, readonly string[]>> = {
   login: ["auth", "login"],
   logout: ["auth", "logout"],
@@ -116,15 +116,15 @@ const ALIASES: Readonly<Record<string, readonly string[]>> = {
   export: ["conversations", "export"],
 };
 
-/** Every word that `spelled` knows besides the commands. */
+/** Every word that `spelled` accepts besides the commands. */
 const OTHER_WORDS: readonly string[] = [...Object.keys(ALIASES), "resume"];
 
 /** Matches an id that is too short or in capitals as well: the lookup fails, and no model is called. */
 const ID = /^(?=.*\d)[0-9a-f-]{4,}$/i;
 const PRINT: readonly string[] = ["-p", "--print"];
 
-/** The arguments as the program spells them: with the command for an alias, and `run` for `-p`. `commands` are the
- * names that the program has. */
+/** Returns the arguments as the program spells them: with the command for an alias, and `run` for `-p`. `commands` are
+ * the program's names. */
 export function spelled(args: readonly string[], commands: readonly string[]): readonly string[] {
   const [first = "", ...rest] = args;
   if (commands.includes(first)) return args;
@@ -140,7 +140,7 @@ export function spelled(args: readonly string[], commands: readonly string[]): r
 }
 
 /** Whether arguments that begin with no command are a request in plain words. A text with spaces is one, and so are
- * several words if the first is not close to a command. A word alone is rather a command that does not exist. */
+ * several words if the first is not close to a command. A single word is treated as an unknown command. */
 function isRequest(args: readonly string[], commands: readonly string[]): boolean {
   const [first = ""] = args;
   if (/\s/.test(first.trim())) return true;

@@ -13,18 +13,18 @@ interface Completion {
 
 interface Completions {
   readonly items: readonly Completion[];
-  /** The shell itself completes these paths. */
+  /** The paths that the shell itself completes. */
   readonly paths: "files" | "folders" | "none";
 }
 
-/** Position of the word to complete. */
+/** The position of the word to complete. */
 interface Spot {
   readonly command: Command;
   /** Preceding words of the command that are not flags. */
   readonly operands: readonly string[];
   /** The flag that takes the word as its value. */
   readonly option: Option | null;
-  /** After "--", when no word is a flag. */
+  /** Whether the word follows "--", after which no word is a flag. */
   readonly plain: boolean;
   /** Flags that select the database and the folder. */
   readonly flags: { readonly db?: string; readonly cwd?: string };
@@ -152,7 +152,7 @@ interface Wanted {
   readonly command: string;
   readonly name: string;
   readonly operands: readonly string[];
-  /** The user has typed these letters of the word. */
+  /** The letters of the word that the user has typed. */
   readonly start: string;
   /** The database and folder to read. */
   readonly flags: { readonly db?: string; readonly cwd?: string };
@@ -168,8 +168,8 @@ const FOLDERS = ["--cwd", "--extension"];
 const FILES = ["--context", "--image", "--schema", "--db", "--token-file", "--output", "file", "path", "from"];
 const IDS = ["--conversation", "--fork", "id"];
 
-/** Returns values from this machine: conversations, models, providers, configuration keys, variables, extensions. A
- * source that cannot be read yields no values. */
+/** Returns values from this machine: conversations, models, providers, keys of settings, variables, extensions. An
+ * unreadable source yields no values. */
 async function completionValues(wanted: Wanted, services: Services): Promise<Completions> {
   const { name } = wanted;
   if (FOLDERS.includes(name)) return { items: [], paths: "folders" };
@@ -197,7 +197,7 @@ async function conversations(services: Services, flags: Wanted["flags"]): Promis
   return found.map(({ conversationId, title }) => ({ value: conversationId, about: oneLine(title, 60) }));
 }
 
-/** Names as they are, and after their provider once that was typed, also of a provider that is not in use. */
+/** Returns names of models, alone and after their provider once that was typed; the provider need not be in use. */
 async function models(services: Services, start: string): Promise<readonly Item[]> {
   const admin = await services.providerAdmin({});
   const list = (provider: string | null) => admin.models({ provider, signal: AbortSignal.timeout(WAIT_MS) });
@@ -214,7 +214,7 @@ async function models(services: Services, start: string): Promise<readonly Item[
   });
 }
 
-/** Names that the command accepts: only a login takes the bot's token, and only saved keys can be deleted. */
+/** Returns names that the command accepts: only a login takes the bot's token, and only saved keys can be deleted. */
 async function providers(services: Services, command: string): Promise<readonly Item[]> {
   const admin = await services.providerAdmin({});
   if (command === "auth login") return admin.loginNames().map((value) => ({ value, about: "" }));
@@ -257,11 +257,11 @@ async function variables(services: Services, flags: Wanted["flags"]): Promise<re
   });
 }
 
-/** Shells that `vis completions` supports. */
+/** The shells that `vis completions` supports. */
 export type Shell = "bash" | "zsh" | "fish";
 
-/** The script that makes a shell complete `vis`. It calls `vis __complete -- WORD…`, which prints one of :none, :files
- * and :folders, then one candidate per line: the word, a tab and its description. */
+/** Returns the script that makes a shell complete `vis`. It calls `vis __complete -- WORD…`, which prints :none, :files
+ * or :folders, then one candidate per line: the word, a tab and its description. */
 export function completionScript(shell: Shell): string {
   return SCRIPTS[shell];
 }

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { EXIT_CODES } from "./output.ts";
 
-/** The program's manual page in roff (man macros), generated from its help. */
+/** Returns the program's manual page in roff (man macros), generated from its help. */
 export function manPage(program: Command, version: string): string {
   const commands = describedCommands(program);
   const groups = [...new Set(commands.map(({ group }) => group))];
@@ -54,7 +54,7 @@ function paragraph(text: string): readonly string[] {
   return text.split("\n").filter((line) => line.trim() !== "").flatMap((line) => wrapped(line.trim()).map(escaped));
 }
 
-/** Lines of at most 72 characters, unless a word is longer. */
+/** Wraps lines at 72 characters; only a single word may be longer. */
 function wrapped(text: string): readonly string[] {
   const lines: string[] = [];
   for (const word of text.split(/\s+/)) {
@@ -76,12 +76,12 @@ function quoted(text: string): string {
 }
 
 export interface DescribedRow {
-  /** The term is spelled as on a command line. */
+  /** The term, spelled as on a command line. */
   readonly term: string;
   readonly about: string;
 }
 
-/** A command as its help describes it: the source of the manual and the docs. */
+/** A command as its help describes it; the manual and the docs use this. */
 export interface DescribedCommand {
   /** The full name, such as "vis conversations list". */
   readonly name: string;
@@ -95,7 +95,7 @@ export interface DescribedCommand {
   readonly group: string;
 }
 
-/** Every command that can be run, in the order of the help; groups have an entry only if they have notes. */
+/** Returns every command that can run, in the order of the help; groups have an entry only if they have notes. */
 export function describedCommands(program: Command): readonly DescribedCommand[] {
   return shownBelow(program).flatMap((command) => described(command, command.helpGroup() || "Commands:"));
 }
@@ -133,7 +133,7 @@ function describe(
   };
 }
 
-/** The text after the lists of its help. Redirects the command's help output permanently. */
+/** Returns the text after the lists of its help. Redirects the command's help output permanently. */
 function notesOf(command: Command): string {
   let text = "";
   command.configureOutput({ writeOut: (more) => void (text += more) });

@@ -1,4 +1,4 @@
-/** Prints the results of commands and ends them: reports, JSON, interrupts, exit codes. */
+/** The output of commands: reports, JSON, interrupts and exit codes. */
 import { type FaultKind, faultOf } from "../../domain/errors.ts";
 import { visibleText } from "../../domain/kit/text.ts";
 import type { QueryResult } from "../../domain/query/query_schemas.ts";
@@ -19,20 +19,20 @@ export function printReport(
   return 0;
 }
 
-/** A value as JSON and a line end. Characters that control a terminal or that nobody sees are escapes of JSON. */
+/** Returns a value as JSON with a line end. Invisible characters and terminal controls become JSON escapes. */
 export function jsonText(value: unknown, { indent = 0 }: { readonly indent?: number } = {}): string {
   return `${visibleText(JSON.stringify(value, null, indent))}\n`;
 }
 
-/** A signal that Ctrl-C and other signals of the system abort until the end of the scope. */
+/** Returns a signal that Ctrl-C and other signals of the system abort until the end of the scope. */
 export function interrupt(io: Pick<Io, "onInterrupt">): Disposable & { readonly signal: AbortSignal } {
   const controller = new AbortController();
   const stop = io.onInterrupt(() => controller.abort());
   return { signal: controller.signal, [Symbol.dispose]: stop };
 }
 
-/** The manual and the page of the command line explain each exit code with these texts. The help of `vis run` has
- * them in short. */
+/** The texts with which the manual and the page of the command line explain each exit code. The help of `vis run` has
+ * short ones. */
 export const EXIT_CODES: readonly { readonly term: string; readonly about: string }[] = [
   { term: "0", about: "success: there is an answer, or the command did its work" },
   { term: "1", about: "the request failed or reached a limit; a check found a problem; a search found nothing" },
@@ -56,15 +56,15 @@ const OF_FAULTS: Readonly<Record<FaultKind, number>> = {
   cancelled: 130,
 };
 
-/** 0 answer; 1 the query failed or reached a limit; 2 usage; 3 configuration, no provider or the database; 130
- * cancelled. */
+/** Returns 0 for an answer; 1 if the query failed or reached a limit; 2 for usage; 3 for settings, no provider or the
+ * database; 130 if cancelled. */
 export function exitCodeOf(result: QueryResult): number {
   if (result.status === "done") return 0;
   if (result.reason === "unstored") return 3;
   return result.reason === "cancelled" ? 130 : 1;
 }
 
-/** The exit code and a one-sentence message for an error that reached the channel; null for a defect. */
+/** Returns the exit code and a one-sentence message for an error that reached the channel; null for a defect. */
 export function describeError(error: unknown): { readonly code: number; readonly message: string } | null {
   const fault = faultOf(error);
   return fault && { code: OF_FAULTS[fault.kind], message: fault.message };

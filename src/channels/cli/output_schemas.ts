@@ -20,8 +20,8 @@ import {
 } from "../../domain/reports.ts";
 import { SearchHitSchema } from "../search_hit_schema.ts";
 
-/** Output of commands with `--output json`, as JSON Schema by command; "run jsonl" is a line of `--output jsonl`.
- * Fields may be added; none is removed or changes its meaning. */
+/** Returns the output of commands with `--output json`, as JSON Schema by command; "run jsonl" is a line of `--output
+ * jsonl`. Fields may be added; none is removed or changes its meaning. */
 export function outputSchemas(): Readonly<Record<string, object>> {
   const all = { ...queryOutputs, ...storedOutputs, ...setupOutputs };
   return Object.fromEntries(
@@ -83,7 +83,7 @@ const result = QueryResultSchema.extend({
 
 const message = z.object({ role: z.string(), bytes: count, tokens: count, text: z.string() });
 
-/** An event; or, as the last line, why the command failed. */
+/** An event; or, as the last line, the reason why the command failed. */
 const LineSchema = z.union([
   QueryEventSchema,
   z.object({ type: z.literal("error"), error: z.object({ code: z.number().int(), message: z.string() }) }),

@@ -7,7 +7,7 @@ import { checkToken } from "./tokens.ts";
 
 type Handler = ReturnType<typeof createMiddleware<Env>>;
 
-/** Who may connect, and how often. */
+/** Returns middleware that decides who may connect, and how often. */
 export function admission(
   { tokens, proxies, limits, now }: Pick<HttpParts, "tokens" | "proxies" | "limits" | "now">,
   hosts: ReadonlySet<string>,
@@ -17,7 +17,7 @@ export function admission(
   const perToken = rateLimiter(limits.perToken, { what: "token", now });
   const wrongTokens = rateLimiter(limits.wrongTokens, { what: "address", now });
   return {
-    /** Sets `address`, and refuses what must not be served before any route sees it. */
+    /** Sets `address`, and refuses inadmissible requests before any route sees them. */
     admitted: createMiddleware<Env>(async (c, next) => {
       const address = addressOf(c.req.raw.headers, c.env.remote);
       c.set("address", address);
@@ -25,8 +25,8 @@ export function admission(
       perAddress(address);
       await next();
     }),
-    /** Sets `caller`. From then on nothing in the request reaches conversations that the caller may not see. A valid
-     * token is served regardless of what others at the address have tried. */
+    /** Sets `caller`. From then on, the request cannot reach conversations that the caller may not see. A valid token
+     * is served regardless of other attempts from its address. */
     authenticated: createMiddleware<Env>(async (c, next) => {
       const given = c.req.header("authorization");
       const caller = await checkToken(given ?? null, { tokens, now }).catch((error: unknown) => {
@@ -48,8 +48,8 @@ const LENGTH_REQUIRED = { kind: "bad-request", status: 411 } as const;
 type GuardLimits = Pick<HttpLimits, "chunked" | "headerBytes" | "urlBytes" | "bodyBytes">;
 
 /** Checks a request first; throws `Problem` if it is too large or comes from a page of another origin. The Host header
- * is checked against DNS rebinding, where a foreign name resolves to this machine. `hosts` are `name` or `name:port` in
- * lower case; without a port, any port matches. */
+ * is checked against DNS rebinding, where a foreign name resolves to this machine. `hosts` are `name` or `name:port`
+ * in lower case; without a port, any port matches. */
 export function guard(request: Request, limits: GuardLimits, hosts: ReadonlySet<string>): void {
   checkFraming(request, limits);
   checkSizes(request, limits);
@@ -68,7 +68,7 @@ export function guard(request: Request, limits: GuardLimits, hosts: ReadonlySet<
   }
 }
 
-/** A body whose end two servers would see in different places is refused. */
+/** Refuses a body whose end two servers could see in different places. */
 function checkFraming({ headers }: Request, { chunked }: GuardLimits): void {
   const coding = headers.get("transfer-encoding")?.toLowerCase();
   if (coding === undefined) return;
@@ -100,7 +100,7 @@ function checkSizes(request: Request, limits: GuardLimits): void {
   if (length > limits.bodyBytes) throw bodyTooLarge(limits.bodyBytes);
 }
 
-/** The problem for a body over the limit. */
+/** Returns the problem for a body over the limit. */
 export function bodyTooLarge(limit: number): Problem {
   return new Problem(`Cannot read the body: the limit is ${limit} bytes`, {
     kind: "too-large",
@@ -133,7 +133,7 @@ export function addressReader(proxies: readonly string[]): (headers: Headers, re
   return (headers, remote) => {
     const forwarded = (headers.get("x-forwarded-for") ?? "").split(",").map((one) => plain(one.trim()));
     let address = plain(remote);
-    // Starts with the nearest: anything before the first unknown address may be forged.
+    // The search starts with the nearest address: anything before the first unknown one may be forged.
     for (const before of forwarded.toReversed()) {
       if (!isIn(known, address) || !/^[0-9a-f.:]{2,45}$/.test(before)) break;
       address = before;
@@ -162,8 +162,8 @@ function network(address: string): string {
 /** Beyond this number, the least recently used keys are dropped, since their buckets are the fullest. */
 const KEPT_BUCKETS = 10_000;
 
-/** Token buckets by key; `what` says of what, such as an address. The function takes one token from the bucket of a
- * key; it throws `Problem` (429) with the seconds to wait if that is empty. */
+/** Makes token buckets by key; `what` names the kind of key, such as an address. The function takes one token from the
+ * bucket of a key. If the bucket is empty, it throws `Problem` (429) with the seconds to wait. */
 export function rateLimiter(
   { perMinute, burst }: Rate,
   { what, now }: { readonly what: string; readonly now: () => number },

@@ -1,20 +1,20 @@
 import { ConfigError, messageOf } from "../../domain/errors.ts";
 import { REAL_CLOCK } from "../../domain/kit/concurrency.ts";
 
-/** Pauses between attempts to listen again; the last one repeats. */
+/** The pauses between attempts to listen again; the last one repeats. */
 const PAUSES_MS = [0, 1, 5, 20, 100, 500, 1_000];
 
 interface ListenerOptions {
   readonly host: string;
-  /** 0 picks a free port and keeps it. */
+  /** The port; 0 picks a free one and keeps it. */
   readonly port: number;
   readonly answer: Deno.ServeHandler<Deno.NetAddr>;
-  /** No connection could be accepted; `why` is the system's reason. It listens again at once. */
+  /** Called when no connection could be accepted, with the system's reason. It listens again at once. */
   readonly failed: (why: string) => void;
 }
 
 /** Accepts connections until it is closed. If the process runs out of file descriptors, it drops connections that have
- * not sent a whole request, keeps answering the others, and listens again; `Deno.serve` alone would end, and the
+ * not sent a whole request, keeps answering the others, and listens again. `Deno.serve` alone would end, and the
  * process with it. Deno 2.6 reports the end only once all connections are closed. */
 export class Listener {
   readonly #options: ListenerOptions;
@@ -33,7 +33,7 @@ export class Listener {
   }
 
   /** Ends every connection; answers on connections from before a failed accept may continue. Without `late` it ends
-   * them at once; with it, answers that are not fully sent are sent first, until `late` resolves. */
+   * them at once. With `late`, unfinished answers are sent until it resolves. */
   async close(late: Promise<unknown> | null = null): Promise<void> {
     this.#closed = true;
     if (this.#now === null) return;
@@ -54,9 +54,9 @@ export class Listener {
   }
 
   async #again(failed: Deno.HttpServer, why: string): Promise<void> {
-    this.#now = null; // a server that shuts down accepts no abort
+    this.#now = null; // a server that shuts down ignores an abort
     if (this.#closed) return;
-    // Stops reading at once; resolves when the last answer is sent, which may take long.
+    // A shutdown stops reading at once; it resolves when the last answer is sent, which may take long.
     void failed.shutdown().catch(() => {});
     this.#options.failed(why);
     for (let tries = 0;; tries++) {
@@ -84,7 +84,7 @@ function whyNot(error: unknown): string {
 
 /** States in the kernel's own numbers. In the second, the client has closed its end. */
 const ESTABLISHED = "01", CLOSE_WAIT = "08";
-/** Clients that left are looked for at the first interval, connections that ask nothing at the second. */
+/** The intervals of the searches for clients that left, and for idle connections. */
 const LEFT_MS = 500, IDLE_MS = 10_000;
 
 /** Calls `gone` when a client disconnects before its answer; the returned function stops watching. */
@@ -109,12 +109,12 @@ export interface IdleLimits {
 
 interface Row {
   readonly state: string;
-  /** Inode of the socket; "0" if no process has it. */
+  /** The inode of the socket; "0" if no process has it. */
   readonly inode: string;
 }
 
 interface Seen {
-  /** When it was first seen, or when its last request ended. */
+  /** The time of its first appearance, or of the end of its last request. */
   readonly since: number;
   readonly asked: boolean;
 }
@@ -124,10 +124,10 @@ interface Watched {
   readonly gone: () => void;
 }
 
-/** Reads facts from the system's table that the runtime's server lacks about its connections. It finds clients that
- * closed their end while they wait for an answer. It ends connections on which no request has become whole for too
- * long. The client's port identifies a connection. Two machines may use the same port: a fact about either then
- * counts for both. */
+/** Uses the system's table for facts that the runtime's server lacks about its connections. It finds clients that
+ * closed their end while they wait for an answer. It ends connections without a whole request for too long. The
+ * client's port identifies a connection. Two machines may use the same port; a fact about either then counts for
+ * both. */
 export class Connections {
   readonly #port: number;
   readonly #own: OwnConnections | null;
@@ -139,7 +139,7 @@ export class Connections {
   #idleTimer: ReturnType<typeof setInterval> | undefined;
   #leftTimer: ReturnType<typeof setInterval> | undefined;
 
-  /** `port`: where the server listens; `now` must be monotonic. */
+  /** `port` is the server's own; `now` must be monotonic. */
   constructor(
     port: number,
     { own, limits, now = () => performance.now() }: {
@@ -154,7 +154,7 @@ export class Connections {
     this.#now = now;
   }
 
-  /** Ends idle connections from time to time until it is stopped. */
+  /** Ends idle connections at intervals until it is stopped. */
   start(): void {
     if (this.#own) {
       this.#idleTimer ??= setInterval(() => void this.look(), Math.min(IDLE_MS, this.#limits.headMs));
@@ -165,7 +165,7 @@ export class Connections {
     clearInterval(this.#idleTimer);
   }
 
-  /** A request of the client at this port has begun; the returned function is called when it is answered. */
+  /** Registers a request of the client at this port; the returned function is called when it is answered. */
   begin(client: number): () => void {
     this.#running.set(client, (this.#running.get(client) ?? 0) + 1);
     return () => {
@@ -176,8 +176,8 @@ export class Connections {
     };
   }
 
-  /** Reports if the client of a request leaves. Call it at once: the signal does not report a client that left
-   * before. */
+  /** Watches whether the client of a request leaves. It must be called at once, because the signal does not report a
+   * client that left before. */
   leaving({ signal }: Request, client: number): Leaving {
     return (gone) => {
       signal.addEventListener("abort", gone);
@@ -239,7 +239,7 @@ export class Connections {
   }
 }
 
-/** The connections whose own end is at this port, by the client's port. */
+/** Returns the connections whose own end is at this port, by the client's port. */
 function rowsAt(text: string, port: number): ReadonlyMap<number, readonly Row[]> {
   const local = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
   const rows = new Map<number, Row[]>();

@@ -25,7 +25,7 @@ import { Problem, problemOf } from "./problem.ts";
 /** Other methods would let callers choose labels of metrics. */
 const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PATCH", "PUT", "DELETE", "OPTIONS"]);
 
-/** A request waits this long for a lost database. Some seconds more pass until the loss is noticed. */
+/** A request waits this long for a lost database. The loss is noticed some seconds before that. */
 const PATIENCE_MS = 4_000;
 const CONVERSATION = "/api/v1/conversations/:id";
 
@@ -35,7 +35,7 @@ export function createApp(parts: HttpParts, hosts: ReadonlySet<string>): Hono<En
   const { admitted, authenticated } = admission(parts, hosts);
   app.use(requestId({ headerName: "", generator: requestIdOf }), observed, SECURE_HEADERS, admitted);
   app.use(methodNotAllowed({ app, onMethodNotAllowed }), tagged);
-  // For anyone: these reveal nothing about any conversation, and hooks carry their own credentials.
+  // These routes are public: they reveal nothing about any conversation, and hooks carry their own credentials.
   app.route("/", operations);
   app.route("/", pageFiles);
   app.route("/", documents(app, parts));
@@ -47,7 +47,7 @@ export function createApp(parts: HttpParts, hosts: ReadonlySet<string>): Hono<En
   }
   const open = app.routes.filter(({ method }) => method !== "ALL").map(({ path }) => path);
   app.use(except(open, authenticated));
-  // Whoever asks has other servers to ask, and a run has only this one.
+  // Requests have little patience, since clients can use other servers; a run can use only this one.
   app.use((_, next) => withPatience(PATIENCE_MS, next));
   app.route("/", metricsRoute);
   app.route("/api/v1", server);
@@ -72,7 +72,7 @@ function onMethodNotAllowed(c: Context, methods: readonly string[]): Response {
   );
 }
 
-/** Problem details; in OpenAI's format for its clients. */
+/** Returns problem details, for clients of OpenAI's API in its format. */
 function failed(c: Context<Env>, error: unknown): Response {
   const { requestId } = c.var;
   const known = problemOf(error);
@@ -101,7 +101,8 @@ const observed: MiddlewareHandler<Env> = async (c, next) => {
   const { requestId, address, caller }: Partial<Env["Variables"]> = c.var;
   headers.set("x-request-id", requestId ?? "");
   if (!headers.has("cache-control")) headers.set("cache-control", "no-store");
-  // The runtime hides a Content-Length after Transfer-Encoding: what follows on the connection may be no request.
+  // The runtime hides a Content-Length after Transfer-Encoding, so the next bytes on the connection may not be a
+  // request.
   if (c.req.raw.headers.has("transfer-encoding")) headers.set("connection", "close");
   const { method, path } = c.req;
   const tenant = caller?.tenant ?? DEFAULT_TENANT;
@@ -112,7 +113,7 @@ const observed: MiddlewareHandler<Env> = async (c, next) => {
     if (isStream) void c.env.sent.then(counted.stream());
     counted.request({ method: METHODS.has(method) ? method : "other", route, status, ms });
   }
-  // Only the path: a query string may contain what must not be logged.
+  // Only the path is logged: a query string may contain secrets.
   parts.log.info("request", {
     requestId,
     address,
@@ -124,9 +125,9 @@ const observed: MiddlewareHandler<Env> = async (c, next) => {
   });
 };
 
-/** The path of the request's route with parameter names; "other" if there is none. */
+/** Returns the path of the request's route with parameter names; "other" if there is none. */
 function routeOf(c: Context<Env>): string {
-  // Middleware is for all methods, a route for one.
+  // Middleware handles all methods, a route a single one.
   const route = matchedRoutes(c).findLast(({ method }) => method !== "ALL");
   if (!route) return "other";
   const named = route.path.replace(/:(\w+)/g, "{$1}");
@@ -142,7 +143,7 @@ function requestIdOf(c: Context): string {
 const NONE = ["'none'"];
 const OWN = ["'self'"];
 
-/** Sent with every response. The page loads nothing from other origins and runs only its own script files. */
+/** Headers of every response. The page loads nothing from other origins and runs only its own script files. */
 const SECURE_HEADERS: MiddlewareHandler = secureHeaders({
   contentSecurityPolicy: {
     defaultSrc: NONE,
@@ -167,7 +168,7 @@ const SECURE_HEADERS: MiddlewareHandler = secureHeaders({
   removePoweredBy: false,
 });
 
-/** Reads whose responses are streams or downloads. */
+/** Routes whose responses are streams or downloads. */
 const STREAMED = ["/api/v1/conversations/:id/queries/:queryId/events", "/api/v1/conversations/:id/export"];
 
 /** The digest is synchronous: for small bodies, waiting for Web Crypto takes longer than the digest. */
@@ -175,8 +176,8 @@ const DIGEST = {
   generateDigest: (body: Uint8Array) => new Uint8Array(createHash("sha256").update(body).digest()).buffer,
 };
 
-/** Adds the entity tag to what was read, or answers 304 if the client already has it (If-None-Match). HEAD is answered
- * with the length of GET. */
+/** Adds the entity tag to a read, or answers 304 if the client already has it (If-None-Match). HEAD is answered with
+ * the length of GET. */
 const tagged: MiddlewareHandler = except(STREAMED, async (c, next) => {
   await next();
   if (c.req.method !== "HEAD" || c.res.body === null) return;

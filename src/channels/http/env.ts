@@ -15,20 +15,20 @@ import type { TokenGrant, TokenSource } from "./tokens.ts";
 /** Dependencies of the HTTP channel. The caller that provides them closes them, after the server. */
 export interface HttpParts {
   readonly conversations: Conversations;
-  /** Real path; new conversations belong to it unless they name another one. */
+  /** The real path of the workspace; new conversations belong to it unless they name another one. */
   readonly workspace: string;
-  /** Real paths of further folders for new conversations. */
+  /** The real paths of further folders for new conversations. */
   readonly workspaces?: readonly string[];
-  /** Limits of each request; null for none. */
+  /** The limits of each request; null for none. */
   readonly budget?: { readonly iterations: number; readonly costUsd: number | null; readonly wallMs: number | null };
   readonly provider: string;
   readonly model: string;
   readonly version: string;
-  /** Lists models. */
+  /** Lists models for the API. */
   readonly admin: Pick<ProviderAdmin, "models">;
-  /** Lists extensions. */
+  /** Lists extensions for the API. */
   readonly extensions: Pick<ExtensionAdmin, "list">;
-  /** Completes the input of the page in a workspace. */
+  /** Completions for the input of the page in a workspace. */
   readonly suggestions: {
     /** Returns at most 50 paths that contain the letters, best first. */
     files(workspace: string, letters: string): Promise<readonly string[]>;
@@ -49,7 +49,7 @@ export interface HttpParts {
     request: Request,
     work: (routed: (route: string) => void) => Promise<Response>,
   ) => Promise<Response>;
-  /** Checks the needs of a query besides the database: maps each name to its fault, or to "". Never rejects. */
+  /** Checks the requirements of a query besides the database: maps each name to its fault, or to "". Never rejects. */
   readonly ready?: () => Promise<Readonly<Record<string, string>>>;
   /** Every request that reaches a conversation must carry one of these tokens. */
   readonly tokens: TokenSource;
@@ -60,42 +60,42 @@ export interface HttpParts {
   /** Addresses and networks of reverse proxies whose X-Forwarded-For is trusted. */
   readonly proxies: readonly string[];
   readonly limits: HttpLimits;
-  /** Null or omitted if the system has no table of them. */
+  /** The connections; null or omitted if the system has no table of them. */
   readonly ownConnections?: OwnConnections | null;
-  /** Paths whose POST requests other code answers. Those requests carry their own credentials, so no token is required.
-   * The handler limits what it reads. */
+  /** Paths whose POST requests are answered by other code. They carry their own credentials, so no token is required.
+   * The handler limits the bytes that it reads. */
   readonly hooks?: Readonly<Record<string, (request: Request) => Promise<Response>>>;
 }
 
 export interface HttpLimits {
   readonly bodyBytes: number;
-  /** Time for the head of a request to arrive. */
+  /** The time for the head of a request to arrive. */
   readonly idle: IdleLimits;
-  /** Time for a whole body to arrive. */
+  /** The time for a whole body to arrive. */
   readonly bodyMs: number;
-  /** Limit for names and values of all headers. */
+  /** The limit for names and values of all headers. */
   readonly headerBytes: number;
-  /** Whether chunked bodies are read: not where the runtime hides a Content-Length after the coding. */
+  /** Whether chunked bodies are read; false if the runtime hides a Content-Length after the coding. */
   readonly chunked: boolean;
   readonly urlBytes: number;
-  /** Time for running queries when the server shuts down. */
+  /** The time for running queries when the server shuts down. */
   readonly shutdownMs: number;
-  /** Time between heartbeats on a stream. */
+  /** The time between heartbeats on a stream. */
   readonly heartbeatMs: number;
-  /** Time between checks of a query that another process runs. */
+  /** The time between checks of a query that another process runs. */
   readonly lookMs: number;
-  /** Time between looks at what tokens have used on other nodes. */
+  /** The time between looks at the use of tokens on other nodes. */
   readonly useMs: number;
-  /** Requests per token and per address. */
+  /** The rate of requests per token and per address. */
   readonly perToken: Rate;
   readonly perAddress: Rate;
-  /** Wrong tokens per address. */
+  /** The rate of wrong tokens per address. */
   readonly wrongTokens: Rate;
 }
 
 export interface Rate {
   readonly perMinute: number;
-  /** Requests allowed at once. */
+  /** The number of requests allowed at once. */
   readonly burst: number;
 }
 
@@ -116,20 +116,20 @@ export interface Env {
     readonly sent: Promise<void>;
     /** Reports a client that leaves before the response. */
     readonly leaving: Leaving;
-    /** Reports the clients that have left by now, without waiting for the next regular look. */
+    /** Reports the clients that have already left, without waiting for the next regular look. */
     readonly noticeLeft: () => Promise<void>;
   };
   Variables: {
     requestId: string;
     /** The client's address, as known proxies report it. */
     address: string;
-    /** The token of the request, after `authenticated`. */
+    /** The token of the request; set by `authenticated`. */
     caller: TokenGrant;
-    /** Stands for the path in metrics and traces, if the path itself must not be named. */
+    /** Replaces the path in metrics and traces if the path itself must not be named. */
     route?: string;
-    /** The text that the JSON body was parsed from. */
+    /** The text from which the JSON body was parsed. */
     bodyText: string;
-    /** After `inConversation` and `inQuery`. */
+    /** The conversation; set by `inConversation` and `inQuery`. */
     conversation: Conversation;
     query: StoredQuery;
   };

@@ -9,16 +9,16 @@ import type { HttpParts } from "./env.ts";
 import { Problem } from "./problem.ts";
 import type { LiveRun, Runs } from "./runs.ts";
 
-/** Names the branch of a query, in responses; for clients of OpenAI's APIs in requests as well. */
+/** Names the branch of a query in responses; clients of OpenAI's APIs send it in requests too. */
 export const CONVERSATION_HEADER = "x-vis-conversation";
 
 /** An event of a query, for a client that follows it. */
 export interface FollowedEvent {
   /** Numbers the event in the run, from 1; `r1`, `r2` … for events that are rebuilt from rows. */
   readonly id: string;
-  /** The event belongs to the query or to one of its child queries. */
+  /** The event, which belongs to the query or to one of its sub-queries. */
   readonly event: QueryEvent;
-  /** Number of events before it that are no longer kept. */
+  /** The number of events before it that are no longer kept. */
   readonly omitted: number;
 }
 
@@ -27,7 +27,7 @@ type Parts = Pick<HttpParts, "conversations" | "model" | "limits">;
 interface Found {
   readonly queryId: string;
   readonly run: LiveRun | null;
-  /** The run on another node. */
+  /** The run on another node, if there is one. */
   readonly shared: SharedRun | null;
   readonly stored: StoredQuery | null;
   readonly parts: Parts;
@@ -35,8 +35,8 @@ interface Found {
   readonly leaving: AbortController;
 }
 
-/** A query as one client follows it, whichever process runs or ran it: the events of its run, here or on another node,
- * while they are kept, otherwise its rows, as they are stored. */
+/** A query as one client follows it, whichever process runs or ran it. It yields the events of its run, here or on
+ * another node, while they are kept, otherwise its rows. */
 export class FollowedQuery {
   readonly #found: Found;
 
@@ -44,7 +44,7 @@ export class FollowedQuery {
     this.#found = found;
   }
 
-  /** Throws `Problem` (404) if there is no such query. */
+  /** Throws `Problem` (404) if the query does not exist. */
   static async find(
     queryId: string,
     { parts, runs }: { readonly parts: Parts; readonly runs: Runs },
@@ -59,7 +59,7 @@ export class FollowedQuery {
     throw new Problem(`Cannot find query: ${queryId.slice(0, 100)}`, { kind: "not-found" });
   }
 
-  /** Null if this process does not run it, or no longer knows the run. */
+  /** The run; null if this process does not run it, or no longer knows it. */
   get run(): LiveRun | null {
     return this.#found.run;
   }
@@ -69,13 +69,13 @@ export class FollowedQuery {
     return (run ?? shared ?? stored)?.running ?? false;
   }
 
-  /** The branch that it belongs to. */
+  /** Returns the branch of the query. */
   async branchId(): Promise<string> {
     const { run, shared, stored } = this.#found;
     return (stored ?? shared ?? await run?.begun)?.branchId ?? "";
   }
 
-  /** Call it when the client leaves; the query goes on. */
+  /** The client has left; the query continues. */
   leave(): void {
     this.#found.leaving.abort();
   }
@@ -95,11 +95,11 @@ export class FollowedQuery {
     const run = this.run ?? shared;
     const after = Number(/^\d{1,12}$/.exec(lastId)?.[0] ?? 0);
     if (run && after + 1 >= run.oldest && after <= run.newest) return yield* numbered(run, after);
-    // Read before the rows, so that no event is missed between the two.
+    // This is read before the rows, so that no event is missed between the two.
     const next = run?.oldest ?? 0;
     let seen = Number(/^r(\d{1,9})$/.exec(lastId)?.[1] ?? 0);
     for await (const query of this.#states()) {
-      // Read after the query: a query that has ended has all of them.
+      // Iterations are read after the query, since a query that has ended has all of them.
       const iterations = await conversations.iterations(queryId);
       for (const [at, event] of storedEvents(query, { iterations, model }).entries()) {
         if (isEnd(event) && run?.running) break;
@@ -111,7 +111,7 @@ export class FollowedQuery {
     }
   }
 
-  /** The query now, and whenever it has another iteration; with its end the last time. */
+  /** Yields the query now, and each time it has another iteration; finally with its end. */
   async *#states(): AsyncGenerator<StoredQuery> {
     const { queryId, parts: { conversations, limits }, leaving: { signal } } = this.#found;
     let iterations = -1;
@@ -131,7 +131,7 @@ async function lastOf(run: SharedRun): Promise<QueryResult> {
   throw new Cancelled("Cancelled");
 }
 
-/** The run's events after a number. */
+/** Yields the run's events after a number. */
 async function* numbered(run: Pick<SharedRun, "events">, after: number): AsyncGenerator<FollowedEvent> {
   let last = after;
   for await (const { number, event } of run.events(after)) {
@@ -140,7 +140,7 @@ async function* numbered(run: Pick<SharedRun, "events">, after: number): AsyncGe
   }
 }
 
-/** The run's events for iterations that no row covered. */
+/** Yields the run's events for iterations that no row covered. */
 async function* restOf(
   run: Pick<SharedRun, "events">,
   { after, stored }: { readonly after: number; readonly stored: number },
@@ -154,8 +154,8 @@ async function* restOf(
 
 export const EVENT_STREAM_TYPE = "text/event-stream; charset=utf-8";
 
-/** A response of server-sent events. `texts` is read only as fast as the client reads. If the client leaves, `texts`
- * ends and `left` is called. */
+/** Returns a response of server-sent events. `texts` is read only as fast as the client reads. If the client leaves,
+ * `texts` ends and `left` is called. */
 export function eventStream(
   texts: AsyncGenerator<string>,
   { heartbeatMs, left, headers = {} }: {
@@ -175,7 +175,7 @@ export function eventStream(
   });
 }
 
-/** Events in the format of the stream. JSON has no raw line breaks, so nothing in one can begin another. */
+/** Yields events in the format of the stream. JSON has no raw line breaks, so no text in one can begin another. */
 export async function* eventTexts(events: AsyncIterable<FollowedEvent>): AsyncGenerator<string> {
   for await (const { id, event, omitted } of events) {
     if (omitted > 0) yield `: ${omitted} events were omitted\n\n`;
@@ -183,8 +183,8 @@ export async function* eventTexts(events: AsyncIterable<FollowedEvent>): AsyncGe
   }
 }
 
-/** A response body of strings. They are read only as fast as the client reads, and once it has read all of them,
- * `alive` is sent in this interval. If the client leaves, `texts` ends and `left` is called. */
+/** Returns a response body of strings, which are read only as fast as the client reads. While the client waits for the
+ * next one, `alive` is sent at this interval. If the client leaves, `texts` ends and `left` is called. */
 export function textStream(
   texts: AsyncGenerator<string>,
   { heartbeatMs, alive, left }: {

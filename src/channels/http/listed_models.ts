@@ -14,7 +14,7 @@ interface Listed {
   readonly names: ReadonlySet<string>;
 }
 
-/** Keeps the models that requests may name: models of the configuration, and models that `/api/v1/models` lists. */
+/** The models that requests may name: models of the settings, and models that `/api/v1/models` lists. */
 export class ListedModels {
   readonly #admin: Pick<ProviderAdmin, "models">;
   readonly #now: () => number;
@@ -25,7 +25,7 @@ export class ListedModels {
     this.#now = now;
   }
 
-  /** Throws `Problem` (404) for any other model. Services are asked only about names that the configuration lacks. */
+  /** Throws `Problem` (404) for any other model. Services are asked only about names that the settings lack. */
   async check(name: string | undefined, { modelNames }: Pick<Conversations, "modelNames">): Promise<void> {
     if (name === undefined || modelNames.includes(name)) return;
     if ((await this.#within(CURRENT_MS)).has(name)) return;
@@ -45,7 +45,7 @@ export class ListedModels {
     return (await this.#listed).names;
   }
 
-  /** A name without its provider goes to the first one. */
+  /** A name without its provider belongs to the first one. */
   async #list(): Promise<Listed> {
     const at = this.#now();
     const found = await this.#admin.models({ provider: null, signal: AbortSignal.timeout(LIST_MS) });

@@ -6,10 +6,10 @@ import { isOwnEnd } from "../../domain/query/query_event.ts";
 import type { QueryEvent, QueryResult } from "../../domain/query/query_schemas.ts";
 import type { TokenGrant } from "./tokens.ts";
 
-/** Tenants whose metrics are kept. */
+/** The limit for tenants with their own metrics. */
 const KEPT_TENANTS = 1000;
 
-/** The metrics of the server, and the part that the tokens of each tenant caused. */
+/** The metrics of the server, and the share of each tenant's tokens. */
 export class TenantMetrics {
   readonly #options: MetricsOptions;
   readonly #all: Metrics;
@@ -49,7 +49,7 @@ interface MetricsOptions {
   readonly load: SharedQueries["load"] | null;
 }
 
-/** A request whose headers are ready. `route` is the path with parameter names. */
+/** A request whose headers are complete. `route` is the path with parameter names. */
 interface ServedRequest {
   readonly method: string;
   readonly route: string;
@@ -57,7 +57,7 @@ interface ServedRequest {
   readonly ms: number;
 }
 
-/** The server's own metrics, for Prometheus. They contain no user text. */
+/** The server's own metrics, for Prometheus, which contain no user text. */
 class Metrics {
   readonly #all = new Registry();
   readonly #requests = this.#counter("vis_http_requests_total", "Requests by route and status.", [
@@ -91,7 +91,7 @@ class Metrics {
     "Memory of the main process, without its sandboxes.",
   );
   readonly #cpu = this.#counter("process_cpu_seconds_total", "Processor time of the main process.");
-  /** Absent unless several nodes share the database. */
+  /** Reads the load of all nodes; absent unless several nodes share the database. */
   #readLoad: (() => Promise<void>) | null = null;
 
   constructor({ version, now, load }: MetricsOptions) {
@@ -112,7 +112,7 @@ class Metrics {
     return () => this.#streams.dec();
   }
 
-  /** Receives every event of every query, including child queries. */
+  /** Receives every event of every query, including sub-queries. */
   event(event: QueryEvent): void {
     if (event.type === "iteration_finished") this.#iterations.inc({ outcome: event.outcome });
     if (event.type === "host_call" && event.phase === "end") this.#calls.inc({ ok: String(event.ok ?? false) });
@@ -123,7 +123,7 @@ class Metrics {
     if (isOwnEnd(event)) this.#ended(event.result);
   }
 
-  /** All metrics in the Prometheus text format; `running` is the number of running queries. */
+  /** Returns all metrics in the Prometheus text format; `running` is the number of running queries. */
   async text(running: number): Promise<string> {
     const { user, system } = process.cpuUsage();
     this.#cpu.reset();
@@ -147,7 +147,7 @@ class Metrics {
     };
   }
 
-  /** A query's usage includes the usage of its child queries. */
+  /** A query's usage includes the usage of its sub-queries. */
   #ended({ status, reason, ms, usage, costUsd }: QueryResult): void {
     this.#queries.inc({ status, reason });
     this.#querySeconds.observe(ms / 1000);

@@ -1,6 +1,6 @@
 import { type FaultKind, faultOf } from "../../domain/errors.ts";
 
-/** Status and title of each kind of problem; the kind is the last part of `type` in the problem details. */
+/** The status and title of each kind of problem; the kind is the last part of `type` in the problem details. */
 const KINDS = {
   "bad-request": [400, "The request is invalid"],
   "no-answer": [400, "The query ended without an answer"],
@@ -39,7 +39,7 @@ export class Problem extends Error {
       /** Overrides the code of the kind for clients of OpenAI's API. */
       readonly code?: string;
       readonly headers?: Readonly<Record<string, string>>;
-      /** Paths of invalid values in the body or the query string. */
+      /** The paths of invalid values in the body or the query string. */
       readonly errors?: readonly { readonly path: string; readonly message: string }[];
     },
   ) {
@@ -48,7 +48,7 @@ export class Problem extends Error {
     this.status = facts.status ?? KINDS[facts.kind][0];
   }
 
-  /** The problem details object of RFC 9457. */
+  /** Returns the problem details object of RFC 9457. */
   details(requestId: string): Readonly<Record<string, unknown>> {
     return {
       type: `urn:vis:problem:${this.kind}`,
@@ -61,12 +61,12 @@ export class Problem extends Error {
   }
 }
 
-/** The problem for a field with an invalid value. */
+/** Returns the problem for a field with an invalid value. */
 export function unfitField(path: string, message: string): Problem {
   return new Problem(message, { kind: "bad-request", errors: [{ path, message }] });
 }
 
-/** The problem for a request without a valid token. `isWrong`: it has one, which is not valid. */
+/** Returns the problem for a request without a valid token. `isWrong` means that it has an invalid one. */
 export function unauthorized(detail: string, isWrong: boolean): Problem {
   const why = isWrong ? ', error="invalid_token"' : "";
   return new Problem(detail, { kind: "unauthorized", headers: { "www-authenticate": `Bearer realm="vis"${why}` } });
@@ -82,7 +82,7 @@ const OF_FAULTS: Readonly<Record<FaultKind, ProblemKind>> = {
   output: "unavailable",
 };
 
-/** The problem that an error is reported as; null for a defect. */
+/** Returns the problem as which an error is reported; null for a defect. */
 export function problemOf(error: unknown): Problem | null {
   if (error instanceof Problem) return error;
   const fault = faultOf(error);

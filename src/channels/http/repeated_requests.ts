@@ -8,8 +8,8 @@ import { Problem } from "./problem.ts";
 const KEPT_MS = 24 * 3_600_000;
 const KEPT_KEYS = 10_000;
 
-/** A request began this query; null if a running query received the message. The run itself is not stored, since a
- * key is kept for a day. */
+/** The query that a request began; null if a running query received the message. Runs are not kept here, since a key is
+ * kept for a day. */
 export type StartedQuery = { readonly queryId: string } | null;
 
 interface Known {
@@ -20,20 +20,20 @@ interface Known {
 export interface OnceOptions {
   /** The conversation that the request names. */
   readonly conversation: Pick<Conversation, "branchId" | "conversationId">;
-  /** Identifies the request. */
+  /** A text that identifies the request. */
   readonly what: string;
   readonly body: string;
   /** Finds the query that a key began, in any process. */
   readonly stored: (key: string) => Promise<{ readonly queryId: string; readonly fingerprint: string } | null>;
   /** Begins the query, and stores it together with its key, if it has one. */
   readonly work: (key: RequestKey | undefined) => Promise<StartedQuery>;
-  /** Present if what the key began earlier can be continued; resolves with what the key refers to from then on. */
+  /** Continues the query that the key began earlier; resolves with the query to which the key refers from then on.
+   * Absent if it cannot be continued. */
   readonly resume?: ((sent: StartedQuery, key: RequestKey) => Promise<StartedQuery>) | undefined;
 }
 
-/** Runs requests with an idempotency key once: what a request began is stored in the database. Also kept in memory
- * for a day, regardless of changes of the system clock: what is not stored, and requests that clients send at the
- * same time. */
+/** Runs requests with an idempotency key once: the begun query is stored in the database. Memory keeps a day's unstored
+ * ones and simultaneous requests, regardless of changes of the system clock. */
 export class Idempotency {
   readonly #kept = new BoundedMap<string, Known & { readonly at: number }>(KEPT_KEYS);
   /** Requests that are about to begin. */
@@ -45,7 +45,7 @@ export class Idempotency {
     this.#now = now;
   }
 
-  /** Does the work once for a key, or every time if the key is null. Failures are forgotten, so that clients can retry.
+  /** Runs the work once for a key, or every time if the key is null. Failures are forgotten, so that clients can retry.
    * Throws `Problem` for an invalid key and for a key that was used with another body. */
   async once(given: string | null, options: OnceOptions): Promise<StartedQuery> {
     if (given === null) return await options.work(undefined);
@@ -100,8 +100,8 @@ function sameBody(known: Known, { fingerprint }: RequestKey): Known {
 const ABANDONED_MS = 3_600_000;
 const ABANDONED_CALLS = 1000;
 
-/** Calls whose client stopped waiting, so that their query was cancelled. OpenAI's clients repeat such a call on their
- * own, which would run the same request once more each time. */
+/** Calls whose client stopped waiting, so that their query was cancelled. OpenAI's clients repeat such a call
+ * automatically, which would run the same request once more each time. */
 export class AbandonedCalls {
   readonly #at = new BoundedMap<string, number>(ABANDONED_CALLS);
 
@@ -110,7 +110,7 @@ export class AbandonedCalls {
     this.#at.set(call, performance.now());
   }
 
-  /** Throws `Problem` if such a call is made again. */
+  /** Throws `Problem` if such a call is repeated. */
   refuse(call: string): void {
     const at = this.#at.get(call);
     if (at === undefined || at < performance.now() - ABANDONED_MS) return;

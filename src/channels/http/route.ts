@@ -26,9 +26,9 @@ interface Described {
   readonly scope?: TokenScope | null;
   /** Names of request headers and their effects. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Statuses of errors that a client of this route should expect, besides those of every route. */
+  /** Statuses of errors that a client of this route should expect, besides the common ones. */
   readonly errors?: readonly (keyof typeof ERRORS)[];
-  /** Maps the status of a successful answer to its content; several if the client chooses. */
+  /** The content of a successful answer, by its status; several if the client chooses. */
   readonly [status: number]: Content | readonly Content[];
 }
 
@@ -46,7 +46,7 @@ const ERRORS = {
 };
 /** The scopes are in order, from the narrowest. */
 const SCOPES: readonly TokenScope[] = ["read", "write", "admin"];
-/** Answers with events have this media type. */
+/** The media type of answers with events. */
 export const EVENT_STREAM = "text/event-stream";
 const EVENTS = {
   $ref: "#/components/schemas/QueryEvent",
@@ -55,7 +55,7 @@ const EVENTS = {
 };
 const OPENAI_EVENTS = { type: "string", description: "With stream, server-sent events as in OpenAI's API" };
 
-/** Describes the routes of a topic, which `tag` names, and lets only tokens of their scope use them. */
+/** Describes the routes of a topic, which `tag` names, and admits only tokens of their scope. */
 export function describeIn(
   tag: string,
 ): (operationId: string, summary: string, about: Described) => MiddlewareHandler<Env> {
@@ -98,7 +98,7 @@ function mediaOf(content: Content, events: Json): readonly [string, Json] {
   return [content, { schema: content === EVENT_STREAM ? events : {} }];
 }
 
-/** A schema as hono-openapi takes it, converted when the document is asked for. */
+/** Returns a schema for hono-openapi, converted when the document is requested. */
 function schemaFor(
   schema: z.ZodType,
   io: "input" | "output",
@@ -111,7 +111,7 @@ export function schemaOf(schema: z.ZodType, io: "input" | "output"): Json {
   const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, {
     ...{ io, unrepresentable: "any" },
     override: ({ jsonSchema }) => {
-      // Bounds that every double satisfies say nothing, and responses may gain fields.
+      // Bounds that every double satisfies carry no information, and responses may gain fields.
       if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
       if (io === "output" && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
@@ -135,8 +135,8 @@ export async function findConversation(conversations: Conversations, id = ""): P
   return await existing(`conversation: ${id.slice(0, 100)}`, async () => isId ? await conversations.byId(id) : null);
 }
 
-/** Finds a query of the request's conversation by its full id, in whichever branch, and also if another run has
- * replaced it. Of one that the branch of the request shows in part, it is that part. Throws `Problem` (404) if there is
+/** Finds a query of the request's conversation by its full id, in any branch, even if another run has replaced it. If
+ * the branch of the request shows only a part of the query, it returns that part. Throws `Problem` (404) if there is
  * none. */
 export async function findQuery(c: Context<Env>, queryId = ""): Promise<StoredQuery> {
   return await existing(`query: ${queryId.slice(0, 100)}`, async () => {
@@ -150,13 +150,13 @@ export async function findQuery(c: Context<Env>, queryId = ""): Promise<StoredQu
   });
 }
 
-/** Sets `conversation` to the one of the path. */
+/** Sets `conversation` from the path. */
 export const inConversation = createMiddleware<Env>(async (c, next) => {
   c.set("conversation", await findConversation(c.env.parts.conversations, c.req.param("id")));
   await next();
 });
 
-/** Sets `conversation` and `query` to the ones that the path names. */
+/** Sets `conversation` and `query` from the path. */
 export const inQuery = createMiddleware<Env>(async (c, next) => {
   c.set("conversation", await findConversation(c.env.parts.conversations, c.req.param("id")));
   c.set("query", await findQuery(c, c.req.param("queryId")));
@@ -170,11 +170,11 @@ type Valid<T extends "json" | "query", S extends z.ZodType> = MiddlewareHandler<
   { in: { [K in T]: z.input<S> }; out: { [K in T]: z.output<S> } }
 >;
 
-/** A list of wrong items must not become as many faults. */
+/** Validation stops at the first fault, so that a list of wrong items does not produce as many faults. */
 const FIRST_FAULTS = { abortEarly: true, reportInput: false, error: inputFault };
 const MAX_MESSAGE = 500;
 const JSON_LIMITS: JsonLimits = { values: 100_000, depth: 200 };
-/** Bodies are read into values one after the other, and other requests get their turn in between. */
+/** Bodies are parsed one after the other, and other requests get their turn in between. */
 const PARSING = new Semaphore(1);
 const LARGE = 64 << 10;
 
@@ -197,7 +197,7 @@ export function validJson<S extends z.ZodType>(schema: S): Valid<"json", S> {
   });
 }
 
-/** Validates like the validators of Hono, but throws `Problem`, and hono-openapi describes it. */
+/** Validates like the validators of Hono, but throws `Problem`; hono-openapi describes it. */
 function valid<T extends "json" | "query", S extends z.ZodType>(
   { target, schema }: { readonly target: T; readonly schema: S },
   read: (c: Context<Env>) => unknown,
@@ -289,7 +289,7 @@ async function readAll(
   }
 }
 
-/** Turns a value of a request body into a variable: strings stay as they are, everything else becomes data. */
+/** Turns a value of a request body into a variable: strings stay unchanged, all other values become data. */
 export function inputSource(label: string, value: unknown): NonNullable<AskOptions["context"]> {
   const json = typeof value !== "string";
   const text = json ? JSON.stringify(value) : value;

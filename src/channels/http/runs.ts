@@ -7,12 +7,12 @@ import type { Leaving } from "./connections.ts";
 import { Problem } from "./problem.ts";
 import type { Quotas, TokenGrant, TokenUse } from "./tokens.ts";
 
-/** Ended runs that clients can still resume. */
+/** The limit for ended runs that clients can still resume. */
 const KEPT_RUNS = 100;
 
 type OnEvent = (caller: TokenGrant, event: QueryEvent) => void;
 
-/** The queries that this process runs, and the most recent ones that it ran. */
+/** The queries that this process runs or recently ran. */
 export class Runs {
   readonly #byQuery = new Map<string, LiveRun>();
   readonly #running = new Map<LiveRun, TokenGrant>();
@@ -21,8 +21,8 @@ export class Runs {
   readonly #onEvent: OnEvent;
   #closing = false;
 
-  /** `shared` has the queries of all nodes, if there are several. `onEvent` receives every event of every run with
-   * its token, before the followers of the run. */
+  /** `shared` has the queries of all nodes, if there are several. `onEvent` receives every event of every run with its
+   * token, before the followers of the run. */
   constructor(
     quotas: Quotas,
     { shared, onEvent }: { readonly shared: SharedQueries | null; readonly onEvent: OnEvent },
@@ -36,7 +36,7 @@ export class Runs {
     return this.#closing;
   }
 
-  /** The number of running queries that a caller may know of. */
+  /** Returns the number of running queries that a caller may see. */
   running({ tenant, all }: Pick<TokenGrant, "tenant" | "all">): number {
     return [...this.#running.values()].filter((by) => all || by.tenant === tenant).length;
   }
@@ -81,7 +81,7 @@ export class Runs {
     return this.#byQuery.get(queryId) ?? null;
   }
 
-  /** Cancels what runs or waits in a conversation. Returns how many queries. */
+  /** Cancels the running and waiting queries of a conversation. Returns their number. */
   async cancel(conversationId: string): Promise<number> {
     if (this.#shared) return await this.#shared.cancel(conversationId);
     const found = this.#of(conversationId);
@@ -89,13 +89,13 @@ export class Runs {
     return found.length;
   }
 
-  /** The questions of a conversation that wait for an answer. */
+  /** Returns the approvals of a conversation that wait for an answer. */
   async questions(conversationId: string): Promise<readonly ApprovalQuestion[]> {
     if (this.#shared) return await this.#shared.questions(conversationId);
     return this.#of(conversationId).flatMap(({ questions }) => questions.all);
   }
 
-  /** False if no such question waits. */
+  /** Returns false if this approval does not wait. */
   async answer(conversationId: string, id: string, given: ApprovalAnswer): Promise<boolean> {
     if (this.#shared) return await this.#shared.answer(conversationId, id, given);
     return this.#of(conversationId).some(({ questions }) => questions.answer(id, given));
@@ -125,9 +125,9 @@ export class Runs {
   }
 }
 
-/** Number of events of a running query that are kept for clients. */
+/** The limit for events of a running query that are kept for clients. */
 const KEPT_EVENTS = 1000;
-/** Limit of the characters in their texts; a client that needs more reads rows. */
+/** The limit for the characters in their texts; a client that needs more reads rows. */
 const KEPT_CHARS = 500_000;
 /** The limit after the query has ended; older events are read from rows. */
 const KEPT_AFTER_CHARS = 200_000;
@@ -138,10 +138,10 @@ type Ask = (
   approve: Approve,
 ) => Promise<QueryResult>;
 
-/** These facts about a query are known from its start. */
+/** The facts about a query that are known from its start. */
 export interface Begun {
   readonly queryId: string;
-  /** The conversation's first branch; it serves as its id. */
+  /** The conversation's first branch, which serves as its id. */
   readonly branchId: string;
 }
 
@@ -150,7 +150,8 @@ interface Numbered {
   readonly event: QueryEvent;
 }
 
-/** A query that this process runs or ran: its newest events and its end. A slow client does not make it keep more. */
+/** A query that this process runs or ran: its newest events and its end. A slow client does not increase the number of
+ * kept events. */
 export class LiveRun {
   readonly questions = new WaitingQuestions();
   readonly #kept: Numbered[] = [];
@@ -184,7 +185,7 @@ export class LiveRun {
     return this.#begun.promise;
   }
 
-  /** Null until it is known or created. */
+  /** The id; null until it is known or created. */
   get conversationId(): string | null {
     return this.#branch?.conversationId ?? null;
   }
@@ -193,7 +194,7 @@ export class LiveRun {
     return !this.#over;
   }
 
-  /** Number of the oldest event still kept; one more than the newest if there is none. */
+  /** The number of the oldest event still kept; one more than the newest if there is none. */
   get oldest(): number {
     return this.#kept[0]?.number ?? this.#newest + 1;
   }
@@ -206,12 +207,12 @@ export class LiveRun {
     this.#controller.abort();
   }
 
-  /** Reduces the events that are kept after the end: many such runs exist. */
+  /** Reduces the kept events after the end, since many such runs exist. */
   rest(): void {
     if (this.#over) this.#trim(KEPT_AFTER_CHARS);
   }
 
-  /** The events after this number until the end, as soon as each happens. */
+  /** Yields the events after this number until the end, each as soon as it happens. */
   async *events(after = 0): AsyncGenerator<Numbered> {
     for (let last = after;;) {
       const found = this.#after(last);
@@ -258,7 +259,7 @@ export class LiveRun {
   }
 }
 
-/** Counts only texts that a model writes: the others are small. */
+/** Counts only texts that a model writes, since the others are small. */
 function charsOf(event: QueryEvent): number {
   if ("delta" in event) return event.delta.length;
   return "code" in event ? event.code.length : 0;

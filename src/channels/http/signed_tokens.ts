@@ -10,14 +10,14 @@ import type { Log } from "../../logging/log.ts";
 import { Problem, unauthorized } from "./problem.ts";
 import type { Quota, TokenGrant, TokenScope } from "./tokens.ts";
 
-/** Signatures of a public key only: with a shared secret, whoever can check a token could make one. */
+/** Public-key signatures only: with a shared secret, every verifier could also make tokens. */
 const ALGORITHMS = [
   ...["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"],
   ...["ES256", "ES384", "ES512", "EdDSA", "Ed25519"],
 ];
-/** The clocks of issuer and server may differ by this much. */
+/** The permitted difference between the clocks of issuer and server. */
 const SKEW_SECONDS = 60;
-/** The widest first. */
+/** The scopes, the widest first. */
 const SCOPES: readonly TokenScope[] = ["admin", "write", "read"];
 const SUBJECT = /^[^\p{Cc}]{1,255}$/u;
 
@@ -25,13 +25,13 @@ export interface SignedTokensOptions extends KeySetOptions {
   readonly audience: string;
   /** The claim with the scopes: `vis:read`, `vis:write` or `vis:admin`, in a list or separated by spaces. */
   readonly scopeClaim: string;
-  /** The claim with the tenant, which every token must then have; null if all are the default one's. */
+  /** The claim with the tenant, which every token must then have; null if all tokens belong to the default tenant. */
   readonly tenantClaim: string | null;
   readonly quota: Quota;
 }
 
-/** Checks JSON Web Tokens of one issuer (RFC 9068), whose public keys it reads. Throws `Problem`: 401 for a token that
- * does not count, 403 without a scope, 503 if the keys cannot be read. */
+/** Checks JSON Web Tokens of one issuer (RFC 9068), whose public keys it reads. Throws `Problem`: 401 for an invalid
+ * token, 403 without a scope, 503 if the keys cannot be read. */
 export function signedTokens(
   { audience, scopeClaim, tenantClaim, quota, ...options }: SignedTokensOptions,
 ): (token: string) => Promise<TokenGrant> {
@@ -49,7 +49,7 @@ export function signedTokens(
     const { sub = "", exp = 0 } = claims;
     if (!SUBJECT.test(sub)) throw unauthorized("Cannot accept this token: its claim sub cannot be used", true);
     const digest = createHash("sha256").update(token).digest();
-    // Names of a list have no colon.
+    // Names of a list contain no colon.
     const name = `jwt:${sub}`;
     const scope = scopeOf(claims[scopeClaim], scopeClaim);
     const tenant = tenantOf(claims, tenantClaim);
@@ -88,9 +88,9 @@ function faultOf(error: errors.JOSEError): string {
 
 /** Keys are read again after this. */
 const FRESH_MS = 600_000;
-/** The keys that were read last are used for this long if they cannot be read again. */
+/** The last keys are used for this long if they cannot be read again. */
 const HELD_MS = 24 * 3_600_000;
-/** Time between two attempts to read them. */
+/** The time between two attempts to read them. */
 const PAUSE_MS = 10_000;
 const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 1 << 18;
@@ -101,16 +101,15 @@ const Discovery = z.object({ issuer: z.string(), jwks_uri: z.string() });
 
 interface KeySetOptions {
   readonly issuer: string;
-  /** The keys are at this address; null if the discovery document of the issuer names it. */
+  /** The address of the keys; null if the discovery document of the issuer names it. */
   readonly jwks: string | null;
   readonly now: () => number;
   readonly log: Log;
 }
 
-/** Finds the public key of a token in the set of its issuer (RFC 7517), which is read when a token needs one. Keys that
- * were added are found at once; one that was removed counts for ten more minutes. However many tokens name unknown
- * keys, and whether or not the issuer answers, it is asked at most every ten seconds. Throws `Problem` (503) if no keys
- * are known. */
+/** Finds the public key of a token in the set of its issuer (RFC 7517), which is read when a token needs one. An added
+ * key is found at once; a removed key counts for ten more minutes. Even if many tokens name unknown keys, the issuer
+ * is asked at most every ten seconds. Throws `Problem` (503) if no keys are known. */
 function keySet(options: KeySetOptions): JWTVerifyGetKey {
   const { issuer, now, log } = options;
   let kept: { readonly find: JWTVerifyGetKey | null; readonly at: number } = { find: null, at: 0 };

@@ -25,7 +25,7 @@ import { Quotas } from "./tokens.ts";
 const LAST_BYTES_MS = 2_000;
 
 interface HttpServer {
-  /** Contains the actual port and ends with "/". */
+  /** The URL with the actual port; it ends with "/". */
   readonly url: string;
   /** Stops accepting requests, lets running queries finish within their time, cancels the rest, and resolves when
    * everything is sent, or after 2 more seconds. */
@@ -40,7 +40,7 @@ export function startHttp(parts: HttpParts, at: { readonly host: string; readonl
   const runs = new Runs(quotas, { shared, onEvent: ({ tenant }, event) => metrics.event(tenant, event) });
   const learning = shared ? setInterval(() => void learnUse(quotas, parts).catch(() => {}), parts.limits.useMs) : 0;
   const hosts = new Set<string>();
-  /** Requests whose response is not complete. */
+  /** Requests whose response is incomplete. */
   const open = new Set<Promise<void>>();
   const { within = (_request, work) => work(() => {}) } = parts;
   const app = createApp(parts, hosts);
@@ -88,17 +88,17 @@ export function startHttp(parts: HttpParts, at: { readonly host: string; readonl
   };
 }
 
-/** Ends it once every response is sent, or after two seconds; until then, clients get an answer. */
+/** Ends the listener once every response is sent, or after two seconds; until then, clients get an answer. */
 async function endListener(listener: Listener, open: ReadonlySet<Promise<void>>): Promise<void> {
   const { promise: late, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, LAST_BYTES_MS);
   await Promise.race([Promise.all(open), late]);
-  // A request whose response is complete may still have bytes to send.
+  // A request whose response is complete may still have unsent bytes.
   await listener.close(open.size === 0 ? late : null);
   clearTimeout(timer);
 }
 
-/** Reads what tokens have used today on all nodes. */
+/** Reads today's use of tokens on all nodes. */
 async function learnUse(quotas: Quotas, { conversations, now }: HttpParts): Promise<void> {
   const midnight = (): number => new Date(now()).setUTCHours(0, 0, 0, 0);
   const since = midnight();
@@ -106,7 +106,7 @@ async function learnUse(quotas: Quotas, { conversations, now }: HttpParts): Prom
   if (midnight() === since) quotas.learn(stored);
 }
 
-/** Loopback has three names; any other address has one. */
+/** Returns the names of the address: loopback has three, any other address one. */
 function namesOf(host: string, port: number, configured: readonly string[]): readonly string[] {
   const isAll = host === "0.0.0.0" || host === "::";
   const loopback = isAll || isLoopback(host) ? ["localhost", "127.0.0.1", "[::1]"] : [];

@@ -8,15 +8,15 @@ import { Problem, unauthorized } from "./problem.ts";
 /** The scopes of a token: `write` includes `read`, `admin` includes both. */
 export type TokenScope = "read" | "write" | "admin";
 
-/** Limits of one token; null for no limit. A day begins at midnight UTC. A running query may exceed what a day may
- * cost, by the prices of the providers; no new one begins after that. */
+/** The limits of one token; null for no limit. A day begins at midnight UTC. A running query may exceed the daily cost,
+ * by the prices of the providers; no new one begins after that. */
 export type Quota = Readonly<Config["server"]["quota"]>;
 
-/** One token of the server, without its secret. */
+/** A token of the server, without its secret. */
 export interface TokenGrant {
-  /** Appears in the log and in the list of tokens. */
+  /** The name, which appears in the log and in the list of tokens. */
   readonly name: string;
-  /** SHA-256 of the token. */
+  /** The SHA-256 of the token. */
   readonly digest: Uint8Array;
   readonly scope: TokenScope;
   /** The tenant whose conversations the token reaches and creates. */
@@ -30,7 +30,7 @@ export interface TokenGrant {
 
 /** Provides the tokens. */
 export interface TokenSource {
-  /** Called for every request, so that a list can change while the server runs. Never rejects. */
+  /** Returns the tokens. Called for every request, so that a list can change while the server runs. Never rejects. */
   grants(): Promise<readonly TokenGrant[]>;
   /** Reports a fault of the source of the tokens, although they are valid; "" if it has none. Never rejects. */
   fault?(): Promise<string>;
@@ -38,7 +38,7 @@ export interface TokenSource {
   signed?(token: string): Promise<TokenGrant>;
 }
 
-/** The single token of a server without a list of tokens. It has every scope. */
+/** Makes the single token of a server without a list of tokens. It has every scope. */
 export function oneToken(token: string, quota: Quota): TokenSource {
   const digest = createHash("sha256").update(token).digest();
   const grants = [{
@@ -92,7 +92,7 @@ const DAY_MS = 24 * 3_600_000;
 /** The amounts that a token has used today. */
 export type TokenUse = Readonly<Omit<Use, "day">>;
 
-/** Call once, when the query has ended or if it never began. */
+/** The open count of one query. It is closed once, when the query has ended or if it never began. */
 interface QuotaLease {
   end(result: QueryResult | null): void;
   undo(): void;
@@ -102,28 +102,28 @@ interface Use {
   day: number;
   queries: number;
   costUsd: number;
-  /** Queries that are running now. */
+  /** The number of running queries. */
   running: number;
 }
 
-/** The label of a query: the API it came through and the name of the token. */
+/** Returns the label of a query: its API and the name of the token. */
 export function callerLabel(way: "http" | "openai", { name }: Pick<TokenGrant, "name">): string {
   return `${way}:${name}`;
 }
 
-/** Counts what each token uses and enforces its quota. */
+/** Counts the use of each token and enforces its quota. */
 export class Quotas {
   readonly #now: () => number;
   readonly #uses = new Map<string, Use>();
 
-  /** `before`: today's usage from before this process started. */
+  /** `before` is today's usage from before this process started. */
   constructor(now: () => number, before: readonly LabelUse[] = []) {
     this.#now = now;
     this.learn(before);
   }
 
-  /** Takes today's usage from the database, where it is more: other nodes add to it. Labels that `callerLabel` did not
-   * give belong to no token. */
+  /** Takes today's usage from the database, where it is more: other nodes add to it. Labels from elsewhere than
+   * `callerLabel` belong to no token. */
   learn(stored: readonly LabelUse[]): void {
     // A token has one label for each API.
     for (const [name, entries] of Map.groupBy(stored, ({ label }) => /^(?:http|openai):(.+)$/.exec(label)?.[1])) {

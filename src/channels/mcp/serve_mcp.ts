@@ -17,10 +17,10 @@ export function serveMcp(
 ): Peer {
   const ended = Promise.withResolvers<void>();
   const input = Readable.fromWeb(readable.pipeThrough(joinLines()));
-  // Without a limit of its own: at a longer message it would stop reading, and answer nothing any more.
+  // The transport has no limit of its own: at a longer message it would stop reading, and answer nothing any more.
   const transport = new StdioServerTransport(input, Writable.fromWeb(writable), { maxBufferSize: Infinity });
   const close = transport.close.bind(transport);
-  // It also closes by itself, when its output breaks, and no longer learns then that its input has ended.
+  // The transport also closes automatically when its output breaks, and then does not learn that its input has ended.
   transport.close = async () => {
     await close();
     ended.resolve();
@@ -38,7 +38,7 @@ export function serveMcp(
 const INSTRUCTIONS = "Vis is an agent with its own sandbox and a memory of its own. Use `ask` for a task, `continue` " +
   "for what follows from it, and `search` and `variables` to look at what was found before: these cost nothing.";
 
-/** Vis as a server of the Model Context Protocol, for one connection. */
+/** Returns Vis as an MCP server, for one connection. */
 export function mcpServer({ version, ...parts }: McpParts & { readonly version: string }): McpServer {
   const server = new McpServer({ name: "vis", title: "Vis", version }, { instructions: INSTRUCTIONS });
   addAskTools(server, parts);
@@ -49,12 +49,12 @@ export function mcpServer({ version, ...parts }: McpParts & { readonly version: 
 
 const LISTED = 50;
 const MEDIA_TYPE = "text/markdown";
-/** A resource is one message, in memory here and in the client. */
+/** A resource is one message, in memory here and in the client, so it has a limit. */
 const MOST_CHARS = 8_000_000;
 
 const addressOf = (id: string): string => `vis://conversations/${id}`;
 
-/** Conversations as resources, so that users of a client can attach one: requests, code, results and answers. */
+/** Offers conversations as resources, so that users of a client can attach one: requests, code, results and answers. */
 function addConversationResources(server: McpServer, parts: McpParts): void {
   const template = new ResourceTemplate(addressOf("{id}"), {
     list: async () => {
@@ -94,8 +94,7 @@ function addConversationResources(server: McpServer, parts: McpParts): void {
 
 const NEWLINE = 10;
 
-/** Passes bytes on in pieces that end with a line. Whoever reads them need not join a long line from its pieces again
- * with each that comes. */
+/** Passes bytes on in pieces that end with a line, so that readers need not join a long line again with each piece. */
 function joinLines(): TransformStream<Uint8Array, Uint8Array> {
   let begun: Uint8Array[] = [];
   return new TransformStream({

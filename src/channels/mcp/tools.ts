@@ -11,13 +11,13 @@ import { delayLine, isChild } from "../../domain/query/query_event.ts";
 import type { QueryEvent, QueryResult } from "../../domain/query/query_schemas.ts";
 import type { Session } from "../channel.ts";
 
-/** The workspace is where new conversations belong. */
+/** The workspace is the one for new conversations. */
 type Opened = Pick<Session, "conversations" | "workspace">;
 
 /** Dependencies of the tools. The caller that provides them closes them, after the server. */
 export interface McpParts {
-  /** Opens Vis, or returns what is open. A failure is the result of the call that needs it, so that the user of a
-   * client that hides stderr reads it, and the next call tries again. */
+  /** Opens Vis, or returns the open one. A failure is the result of the call that needs it, because some clients hide
+   * stderr; the next call tries again. */
   readonly open: () => Promise<Opened>;
 }
 
@@ -54,7 +54,7 @@ const Answer = z.object({
   work: z.string().describe("What was changed and run, in one line; empty if there is nothing to say"),
 });
 
-/** Tools that run a query: `ask` in a new conversation, `continue` in an existing one. */
+/** Adds tools that run a query: `ask` in a new conversation, `continue` in an existing one. */
 export function addAskTools(server: McpServer, parts: McpParts): void {
   server.registerTool("ask", {
     title: "Ask Vis",
@@ -124,7 +124,7 @@ function facts(
   };
 }
 
-/** Tells a client that requested progress what the query does: each block, each wait, each step. */
+/** Reports the progress of the query to a client that requested it: each block, each wait, each step. */
 function progress({ mcpReq }: ServerContext): (event: QueryEvent) => void {
   const token = mcpReq._meta?.progressToken;
   if (token === undefined) return () => {};
@@ -160,7 +160,7 @@ const time = z.string().describe("ISO 8601");
 
 const isoOf = (ms: number): string => new Date(ms).toISOString();
 
-/** Tools that read stored data. None of them calls a model or runs anything. */
+/** Adds tools that read stored data. None of them calls a model or runs code. */
 export function addReadTools(server: McpServer, parts: McpParts): void {
   addSearch(server, parts);
   addConversations(server, parts);
@@ -267,7 +267,7 @@ function addVariables(server: McpServer, parts: McpParts): void {
   });
 }
 
-/** The conversation of an id, or the newest one of the workspace. Throws `UsageError` if there is none. */
+/** Returns the conversation of an id, or the newest one of the workspace. Throws `UsageError` if there is none. */
 async function conversationOf(
   id: string | undefined,
   { conversations, workspace }: Opened,
@@ -277,7 +277,7 @@ async function conversationOf(
   throw new UsageError(`Cannot find a conversation in ${workspace}: there is none yet, ask something first`);
 }
 
-/** A tool result: the same facts as data, and as text for clients that read only text. */
+/** Returns a tool result: the same facts as data, and as text for clients that read only text. */
 function toolText(facts: Record<string, unknown>, text: string = JSON.stringify(facts)): CallToolResult {
   return { content: [{ type: "text", text }], structuredContent: facts };
 }

@@ -2,13 +2,13 @@ import { BoundedMap } from "../../domain/kit/bounded_map.ts";
 import type { BotClock } from "./bot_api.ts";
 import type { ChatPlace } from "./read_update.ts";
 
-/** Limits how often a person receives the same notice, and how many notices all receive per minute. Known users
- * receive them sooner. */
+/** Limits for repeating a notice to the same person, and for notices to all per minute. Known users have a shorter
+ * interval. */
 const STRANGERS = { againMs: 600_000, perMinute: 10 }, KNOWN = { againMs: 60_000, perMinute: 30 };
 const KEPT = 1_000;
 
-/** Who may use the bot, and how often others are notified that they may not. The list is read again for each message,
- * so changes apply from the next one. */
+/** Decides who may use the bot, and how often others are notified that they may not. The list is read again for each
+ * message, so changes apply from the next one. */
 export class UserAccess {
   readonly #allowed: () => Promise<readonly number[]>;
   readonly #clock: BotClock;
@@ -19,20 +19,20 @@ export class UserAccess {
     this.#clock = clock;
   }
 
-  /** A listed user anywhere, and anyone in a listed group. */
+  /** A listed user is allowed anywhere, and all users in a listed group. */
   async allows(userId: number, place: ChatPlace): Promise<boolean> {
     const allowed = await this.#allowed();
     return allowed.includes(userId) || place.group && allowed.includes(place.id);
   }
 
-  /** Whether a notice may be sent now, so that nobody can make the bot repeat it endlessly. Strangers cannot use up the
-   * notices of known users. */
+  /** Whether a notice may be sent now; the limit keeps users from making the bot repeat it endlessly. Strangers cannot
+   * use up the notices of known users. */
   mayTell(what: string, to: "strangers" | "known" = "strangers"): boolean {
     return this.#told[to].may(what, this.#clock.now());
   }
 }
 
-/** Notices sent recently. */
+/** The notices that were sent recently. */
 class Told {
   readonly #limits: typeof STRANGERS;
   readonly #last = new BoundedMap<string, number>(KEPT);

@@ -11,7 +11,7 @@ import { renderMarkdown, type RichMessage, RichText, splitRichText } from "./ric
 /** Telegram's limit of a message in UTF-16 units. */
 const MAX_CHARS = 4096;
 const MAX_PARTS = 20;
-/** Space in a notification. */
+/** The space in a notification. */
 const TEASER_CHARS = 160;
 const EMPTY: RichMessage = { text: "…", entities: [] };
 const BELOW: RichMessage = { text: "✅ Answered below", entities: [] };
@@ -20,10 +20,10 @@ interface ReplyOptions {
   readonly place: ChatPlace;
   readonly replyTo: number | null;
   readonly messenger: Messenger;
-  /** Messages of the answer that already exist. */
+  /** The messages of the answer that already exist. */
   readonly ids: readonly number[];
   readonly progress: PendingMessage["progress"];
-  /** Stores them, before anything is written into a new message. */
+  /** Stores the messages, before anything is written into a new one. */
   readonly save: (change: Pick<PendingMessage, "replies" | "progress">) => Promise<void>;
 }
 
@@ -88,7 +88,7 @@ export class AnswerMessages {
     return this.#progress ?? this.#ids[0];
   }
 
-  /** Decided once: an earlier process may have written part of the answer already. */
+  /** The choice is made once: an earlier process may have written part of the answer already. */
   async #choose(anew: boolean): Promise<void> {
     if (this.#progress !== undefined) return;
     const [first] = this.#ids;
@@ -126,13 +126,13 @@ function leftOut(count: number): string {
   return `(${count} more part${count === 1 ? " is" : "s are"} not shown; see vis conversations show)`;
 }
 
-/** The beginning of the answer, for a notification. The rest is filled in later, since a message that is sent whole
- * could be sent twice. */
+/** Returns the beginning of the answer, for a notification. The rest is filled in later, since a message that is sent
+ * whole could be sent twice. */
 function teaser({ text }: RichMessage): RichMessage {
   return { text: `${oneLine(text, TEASER_CHARS)} …`, entities: [] };
 }
 
-/** Time, tokens and cost of a query on one line. */
+/** Formats time, tokens and cost of a query on one line. */
 function footer(
   { iterations, ms, usage, costUsd }: Pick<QueryResult, "iterations" | "ms" | "usage" | "costUsd">,
   model: string,
@@ -150,7 +150,7 @@ function tokens(count: number): string {
   return count < 10_000 ? `${count}` : `${(count / 1000).toFixed(1)}k`;
 }
 
-/** The result of a query as a chat shows it. */
+/** Formats the result of a query for a chat. */
 export function resultText(
   result: Omit<QueryResult, "queryId" | "conversationId" | "confidence" | "value">,
   { model }: { readonly model: string },
@@ -206,7 +206,7 @@ function firstLine(code: string): string {
   return oneLine(harmlessText(code.split("\n").find((line) => line.trim() !== "") ?? ""), 120);
 }
 
-/** The end of the text being written. */
+/** Returns the end of the text being written. */
 function tail(text: string): string {
   if (text.length <= SHOWN_CHARS) return text.toWellFormed();
   return `…${text.slice(-SHOWN_CHARS).replace(/^[\udc00-\udfff]/, "")}`.toWellFormed();

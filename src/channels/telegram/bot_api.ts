@@ -10,7 +10,7 @@ const DOWNLOAD_MS = 120_000;
 
 interface BotApiOptions {
   readonly token: string;
-  /** Root of the Bot API server, without "/" at the end. */
+  /** The root of the Bot API server, without "/" at the end. */
   readonly root: string;
 }
 
@@ -21,8 +21,8 @@ interface BotCallOptions {
 
 type WireSignal = Parameters<BotMethods["getMe"]>[0];
 
-/** The Bot API of one bot. The token is part of every URL, so network errors are never passed on unchanged: everything
- * rejects with `TelegramError`, or with `Cancelled` if the caller's signal was aborted. */
+/** The Bot API of one bot. The token is part of every URL, so network errors are never passed on unchanged. Every
+ * method rejects with `TelegramError`, or with `Cancelled` if the caller's signal was aborted. */
 export class BotApi {
   readonly #wire: BotMethods;
   readonly #token: string;
@@ -54,8 +54,8 @@ export class BotApi {
     }
   }
 
-  /** Reads a file that `getFile` named. A Bot API server in local mode names the place of the file on its own disk,
-   * below a folder named by the token: there if the server is on this machine, else by the address of its other
+  /** Reads a file that `getFile` named. A Bot API server in local mode returns a path on its own disk, below a folder
+   * named by the token. If the server is on this machine, the file is read there, else from the address of its other
    * files. */
   async download(
     path: string,
@@ -109,7 +109,7 @@ export class BotApi {
   #refusal({ error_code: code, description, method, parameters }: GrammyError): TelegramError {
     const said = String(description).replaceAll(this.#token, "<token>");
     const message = `Telegram refused ${method}: ${code} ${said}`;
-    // For a malformed token Telegram answers that the address does not exist.
+    // For a malformed token, Telegram answers that the address does not exist.
     if (code === 401 || code === 404 && method === "getMe") return new TelegramError(message, { code: "token" });
     if (code === 409) return new TelegramError(message, { code: "conflict", description: said });
     if (code === 429) {
@@ -122,7 +122,7 @@ export class BotApi {
 }
 
 /** `token`: the token is refused. `conflict`: another program polls for the bot, or a webhook is set. `flood`: wait.
- * `refused`: the call itself; repeating it will be refused again. `network`: anything temporary. */
+ * `refused`: the call itself is refused, and would be again. `network`: any temporary failure. */
 type TelegramErrorCode = "token" | "conflict" | "flood" | "refused" | "network";
 
 /** Cases that Telegram distinguishes only by its message. `gone`: the message no longer exists, or the bot may no
@@ -161,12 +161,12 @@ export class TelegramError extends Error {
 
 const WAITS = { firstMs: 1_000, mostMs: 60_000 };
 
-/** Time to wait for Telegram after a number of failures in a row. */
+/** Returns the time to wait for Telegram after a number of failures in a row. */
 export function backoff(failures: number, random: () => number): number {
   return Math.round(backoffMs(failures, { ...WAITS, random }));
 }
 
-/** A call that waits for Telegram needs these parts. */
+/** The parts that a call needs to wait for Telegram. */
 export interface Waiting {
   readonly clock: BotClock;
   readonly log: Log;

@@ -6,7 +6,7 @@ import type { Messenger, Outbox } from "./messenger.ts";
 import type { ChatQuestions } from "./questions.ts";
 import type { ModelSessions } from "./sessions.ts";
 
-/** The chats of one bot share these parts. */
+/** The parts that the chats of one bot share. */
 export interface BotParts {
   readonly api: BotApi;
   readonly inbox: Inbox;
@@ -17,12 +17,12 @@ export interface BotParts {
   readonly access: UserAccess;
   readonly clock: BotClock;
   readonly log: Log;
-  /** Aborted when running queries must end: their messages stay in the inbox. */
+  /** Aborted when running queries must end; their messages stay in the inbox. */
   readonly closing: AbortSignal;
-  /** Daily quota of a user (UTC); null for no limit. */
+  /** The daily quota of a user (UTC); null for no limit. */
   readonly quota: { readonly queriesPerDay: number | null; readonly costUsdPerDay: number | null };
-  /** An answer that took longer is sent as a new message, since Telegram does not notify of edits. */
+  /** An answer that took longer is sent as a new message, since Telegram sends no notification of edits. */
   readonly lateMs: number;
-  /** Names of models that chats may choose from; null if they may not choose. */
+  /** Returns names of models that chats may choose from; null if they may not choose. */
   readonly models: (() => Promise<readonly string[]>) | null;
 }

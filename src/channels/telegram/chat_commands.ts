@@ -7,7 +7,7 @@ import type { BotParts } from "./bot_parts.ts";
 import { chatKey, type ChatPlace, type Incoming } from "./read_update.ts";
 import { RichText } from "./rich_text.ts";
 
-/** The command of a message that is a request: it continues the last one. */
+/** The command of a message that continues the last request. */
 export const MORE = "more";
 
 /** The commands that Telegram offers after "/". */
@@ -127,11 +127,11 @@ function counted(count: number, what: string): string {
 }
 
 const SHOWN = 40;
-/** Selects the configured model. */
+/** The word that selects the configured model. */
 const DEFAULT = "default";
 
-/** `/model` and `/model NAME`. Part of a name is enough if only one model matches. Rejects with `UsageError`, and with
- * `ConfigError` for a model that cannot be used. */
+/** Runs `/model` and `/model NAME`. Part of a name is enough if only one model matches. Rejects with `UsageError`, and
+ * with `ConfigError` for an unusable model. */
 async function chooseModel(
   asked: string,
   { chat, parts }: { readonly chat: ChatPlace; readonly parts: BotParts },
@@ -145,7 +145,7 @@ async function chooseModel(
   return new RichText().add(`From the next message on: ${told}`);
 }
 
-/** Null for the configured model. If a provider lists no names, the given one is tried. */
+/** Returns null for the configured model. If a provider lists no names, the given one is tried. */
 function chosen(asked: string, names: readonly string[]): string | null {
   if (names.includes(asked)) return asked;
   if (asked.toLowerCase() === DEFAULT) return null;
@@ -162,7 +162,7 @@ function chosen(asked: string, names: readonly string[]): string | null {
   );
 }
 
-/** Names as code, so that a tap copies one. */
+/** Lists names as code, so that a tap copies one. */
 async function listed(model: string | null, { sessions, models }: BotParts): Promise<RichText> {
   const present = await sessions.use(model, (session) => Promise.resolve(session)).catch((error: unknown) => {
     if (error instanceof ConfigError) return error; // another one can still be chosen
@@ -187,8 +187,8 @@ function named({ model, provider }: Pick<Session, "model" | "provider">): string
 
 type Parts = Pick<BotParts, "api" | "inbox" | "sessions">;
 
-/** The current conversation of a chat: the chosen one, otherwise its first one, which becomes the chosen one. Created
- * if there is none. */
+/** Returns the current conversation of a chat: the chosen one, otherwise its first one, which becomes the chosen one. A
+ * missing one is created. */
 export async function chatConversation(place: ChatPlace, parts: Parts): Promise<Conversation> {
   const { conversations } = await parts.sessions.main();
   const { branchId } = await parts.inbox.chat(chatKey(place));

@@ -18,12 +18,12 @@ import type { Incoming, IncomingFile } from "./read_update.ts";
 import { RichText } from "./rich_text.ts";
 
 const PRIVATE_MS = 1_500, GROUP_MS = 4_000, TYPING_MS = 4_500;
-/** A query that was interrupted this often by the end of the program is not run again: it may be the cause. */
+/** A query that the end of the program interrupted this often is not run again, since it may be the cause. */
 const MAX_ATTEMPTS = 3;
 const LOOK_AGAIN_MS = 2_000;
 const SUSPENDED = "⏸ The bot is restarting. This request continues when it is back";
 
-/** `kept`: the program ends before the answer was written, and the message stays in the inbox. */
+/** `kept` means that the program ends before the answer was written, and the message stays in the inbox. */
 export type ChatQueryEnd = "answered" | "kept";
 
 /** Processes one message up to its answer. */
@@ -63,7 +63,7 @@ export class ChatQuery {
     return this.#entry.message;
   }
 
-  /** Id of the running query; null before it has begun. */
+  /** The id of the running query; null before it has begun. */
   get queryId(): string | null {
     return this.#progress.queryId;
   }
@@ -78,7 +78,7 @@ export class ChatQuery {
     return this.#running ? await this.#running.session.conversations.steer(this.#running.branch, text) : false;
   }
 
-  /** Never rejects, except if the token is refused. */
+  /** Runs the query. Never rejects, except if the token is refused. */
   async run(): Promise<ChatQueryEnd> {
     try {
       await this.#reply.open("⏳");
@@ -108,7 +108,7 @@ export class ChatQuery {
     return startedAt !== undefined && clock.now() - startedAt >= lateMs && !this.#cancel.signal.aborted;
   }
 
-  /** Null if the end of the program interrupted it. */
+  /** Returns null if the end of the program interrupted it. */
   async #answer(): Promise<RichText | null> {
     try {
       const { branchId, model = null } = this.#entry;
@@ -132,9 +132,9 @@ export class ChatQuery {
     return resultText(result, { model: session.model });
   }
 
-  /** The result of the message's query. The query begins only once: an earlier process may have begun or ended it. An
-   * interrupted query is run again from the state before it. Rejects like `ask`, and with `Cancelled` when it is
-   * cancelled. */
+  /** Returns the result of the message's query. The query begins only once: an earlier process may have begun or ended
+   * it. An interrupted query is run again from the state before it. Rejects like `ask`, and with `Cancelled` when it
+   * is cancelled. */
   async #result(
     conversations: Conversations,
     branch: Conversation,
@@ -151,7 +151,7 @@ export class ChatQuery {
       } catch (error) {
         if (!(error instanceof BusyError)) throw error;
       }
-      // Another process holds the conversation, or this very query.
+      // Another process holds the conversation, or this same query.
       await this.#parts.clock.sleep(LOOK_AGAIN_MS, this.#signal);
     }
   }
@@ -184,7 +184,7 @@ export class ChatQuery {
     return {
       signal: this.#signal,
       label: userLabel(from.id),
-      // The cost of a user's requests is counted where it has a quota.
+      // The cost of a user's requests is counted if there is a quota for it.
       limits: { costUsd: null, wallMs: null, priced: quota.costUsdPerDay !== null },
       requestKey: { branchId, key: keyOf(this.#entry), fingerprint: "telegram" },
       approve: (question, signal) =>
@@ -251,7 +251,7 @@ function keyOf({ message, attempts = 1 }: PendingMessage): string {
   return `telegram/${message.chat.id}/${message.updateId}/${attempts}`;
 }
 
-/** Adds the speaker to the text in a group, where the model must know who is speaking. */
+/** Adds the speaker to the text in a group, because the model must know who is speaking. */
 function requestOf({ message: { text, files, from, chat } }: PendingMessage): string {
   const names = files.map(({ name }) => name).join(", ");
   const words = text.trim() === "" ? `Here is ${names}, sent without a message.` : text;
@@ -261,8 +261,8 @@ function requestOf({ message: { text, files, from, chat } }: PendingMessage): st
 /** The download limit of the Bot API. */
 const MAX_BYTES = 20 * 1024 * 1024;
 
-/** The files of a message: images for the model, documents as the variables `context`, `context2` and so on. Rejects
- * with `UsageError` for files that are too large or cannot be used, and like `BotApi`. */
+/** Returns the files of a message: images for the model, documents as the variables `context`, `context2` and so on.
+ * Rejects with `UsageError` for files that are too large or unusable, and like `BotApi`. */
 async function readAttachments(
   { files, chat }: Incoming,
   { api, outbox }: BotParts,
@@ -310,7 +310,7 @@ function megabytes(bytes: number): string {
   return (bytes / 1e6).toFixed(1).replace(/\.0$/, "");
 }
 
-/** The label of a user's queries in the database. */
+/** Returns the label of a user's queries in the database. */
 export function userLabel(userId: number): string {
   return `telegram:${userId}`;
 }

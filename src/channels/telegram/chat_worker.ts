@@ -7,7 +7,7 @@ import type { PendingMessage } from "./inbox.ts";
 import { chatKey, type Incoming, type IncomingFile } from "./read_update.ts";
 import { RichText, splitRichText } from "./rich_text.ts";
 
-/** Time to wait for more photos of an album, which arrive one by one. */
+/** The time to wait for more photos of an album, which arrive one by one. */
 const ALBUM_MS = 700;
 const MAX_WAITING = 50;
 const EDITED = "I have already answered this message and do not read edits of it: send it as a new message";
@@ -39,7 +39,7 @@ export class ChatWorker {
     });
   }
 
-  /** Adds files to a waiting message; null if no message of that number waits. */
+  /** Adds files to a waiting message; returns null if no message of that number waits. */
   async extend(updateId: number, files: readonly IncomingFile[]): Promise<PendingMessage | null> {
     await this.#intake;
     const at = this.#waiting.findIndex(({ message }) => message.updateId === updateId);
@@ -58,7 +58,7 @@ export class ChatWorker {
     await this.#loop;
   }
 
-  /** False if nothing is running. */
+  /** Returns false if nothing is running. */
   cancel(): boolean {
     this.#current?.cancel();
     return this.#current !== null;
@@ -82,8 +82,8 @@ export class ChatWorker {
     this.#enqueue(placed);
   }
 
-  /** An edit replaces the text of a waiting message and is passed to a running query; an answered message stays as it
-   * was. */
+  /** An edit replaces the text of a waiting message and is passed to a running query; an answered message stays
+   * unchanged. */
   async #edited(entry: PendingMessage): Promise<void> {
     const { message } = entry;
     const { inbox, access } = this.#parts;
@@ -113,7 +113,7 @@ export class ChatWorker {
     void messenger.react(chat, { messageId, emoji, signal: closing });
   }
 
-  /** Fixes the conversation and the model that the chat has now: a later command changes neither. */
+  /** Fixes the conversation and the model of the chat for the message: a later command changes neither. */
   async #placed(entry: PendingMessage): Promise<PendingMessage> {
     if (entry.branchId !== undefined) return entry;
     const { branchId } = await chatConversation(entry.message.chat, this.#parts);
@@ -143,7 +143,7 @@ export class ChatWorker {
       });
       await Promise.all(this.#steers.splice(0));
       if (end === "kept") return;
-      // The parts are removed first: as long as the message itself exists, none of them is processed again.
+      // The parts are removed first, because none of them is processed again as long as the message itself exists.
       for (const part of this.#steered.splice(0)) await inbox.remove(part);
       await inbox.remove(entry);
     }
@@ -179,7 +179,7 @@ export class ChatWorker {
     return "answered";
   }
 
-  /** Whether an earlier process made it part of a query that has ended. */
+  /** Whether an earlier process made the message part of a query that has ended. */
   async #wasSteered({ steered }: PendingMessage): Promise<boolean> {
     if (steered === undefined) return false;
     const { conversations } = await this.#parts.sessions.main();
@@ -201,7 +201,7 @@ export class ChatWorker {
     else await this.#tell(entry, told);
   }
 
-  /** Sends a short reply once; if the program ends at that moment, perhaps not at all. */
+  /** Sends a short reply at most once: if the program ends at that moment, it may be lost. */
   async #tell(entry: PendingMessage, text: RichText): Promise<void> {
     const { inbox, messenger, log } = this.#parts;
     const { chat, messageId } = entry.message;
@@ -221,7 +221,7 @@ export class ChatWorker {
   }
 }
 
-/** Why a user has reached today's quota (UTC); null if they have not. */
+/** Returns why a user has reached today's quota (UTC); null if the quota is not reached. */
 async function overQuota(
   userId: number,
   { quota, sessions, clock }: Pick<BotParts, "quota" | "sessions" | "clock">,

@@ -2,33 +2,33 @@ import type { JsonValue } from "../../domain/kit/json.ts";
 import type { StatePlace, StateStore } from "../../domain/records/extension_state.ts";
 import type { Incoming } from "./read_update.ts";
 
-/** An accepted message that is not yet answered, with the progress of its answer. It is stored before each step that
- * must not be repeated. */
+/** An accepted message without an answer, with the progress of its answer. It is stored before each step that must not
+ * be repeated. */
 export interface PendingMessage {
   readonly message: Incoming;
-  /** The branch that the query runs in, from its first attempt. */
+  /** The branch of the query, from its first attempt on. */
   readonly branchId?: string;
   /** The chat's model at that time; null for the configured one. */
   readonly model?: string | null;
-  /** Attempts at the query, including one about to begin. */
+  /** The number of attempts at the query, including one about to begin. */
   readonly attempts?: number;
   readonly queryId?: string;
   /** The running query that this message became part of. */
   readonly steered?: string;
-  /** Interrupted by the end of the program, not by the user. */
+  /** Whether the end of the program interrupted it, not the user. */
   readonly suspended?: boolean;
-  /** Messages for the answer, in order. They are created first and filled later, so that none is sent twice. */
+  /** The messages for the answer, in order. They are created first and filled later, so that none is sent twice. */
   readonly replies?: readonly number[];
-  /** The progress message, if the answer is sent in new messages; null if the answer replaces it. Decided once, before
-   * the answer is written. */
+  /** The progress message, if the answer is sent in new messages; null if the answer replaces it. It is decided once,
+   * before the answer is written. */
   readonly progress?: number | null;
-  /** When its first message was created. */
+  /** The time at which its first message was created. */
   readonly startedAt?: number;
-  /** A short reply is about to be sent: if its arrival is unknown, it is not sent again. */
+  /** Whether a short reply is about to be sent: if its arrival is unknown, it is not sent again. */
   readonly replied?: boolean;
 }
 
-/** Telegram keeps updates for a day, and restarts their numbering after a week without any: an older mark is
+/** Telegram keeps updates for a day, and restarts their numbering after a week without any, so an older mark is
  * meaningless. */
 const MARK_MS = 3 * 86_400_000;
 const MAX_ENTRIES = 5_000;
@@ -45,9 +45,9 @@ interface ChatSettings {
 interface Mark {
   readonly updateId: number;
   readonly at: number;
-  /** The most recently accepted ones: a webhook may deliver updates in any order and repeatedly. */
+  /** The most recently accepted updates, since a webhook may deliver them in any order and repeatedly. */
   readonly recent: readonly number[];
-  /** Entries of the batch that this update ended, until each has its own row. */
+  /** The entries of the batch that this update ended, until each has its own row. */
   readonly entries: readonly PendingMessage[];
 }
 
@@ -68,7 +68,7 @@ export class Inbox {
     this.#now = now;
   }
 
-  /** The highest accepted update; null if unknown. */
+  /** Returns the highest accepted update; null if unknown. */
   async mark(): Promise<number | null> {
     const found = await this.#get<Mark>("mark");
     return found !== null && Math.abs(this.#now() - found.at) < MARK_MS ? found.updateId : null;
@@ -80,7 +80,7 @@ export class Inbox {
     return updateIds.filter((id) => recent.includes(id));
   }
 
-  /** Accepts a whole batch or nothing. Nothing may begin before it resolves. */
+  /** Accepts a whole batch or nothing. No work on it may begin before this resolves. */
   async accept(updateIds: readonly number[], entries: readonly PendingMessage[]): Promise<void> {
     const { recent = [] } = await this.#get<Mark>("mark") ?? {};
     const updateId = Math.max(...updateIds, await this.mark() ?? 0);
@@ -132,7 +132,7 @@ export class Inbox {
     }
   }
 
-  /** Reads only what this class itself wrote. */
+  /** Reads values that this class itself wrote. */
   async #get<T>(key: string): Promise<T | null> {
     const found = await this.#states.get(this.#place, { key });
     return found?.value === undefined ? null : found.value as T;
@@ -147,7 +147,7 @@ function keyOf({ message }: PendingMessage): string {
   return `update/${padded(message.updateId)}`;
 }
 
-/** Padded so that names sort like numbers. */
+/** Pads names so that they sort like numbers. */
 function padded(updateId: number): string {
   return String(updateId).padStart(16, "0");
 }

@@ -51,7 +51,7 @@ export class Messenger {
     return (await this.#plainly(message, once)).message_id;
   }
 
-  /** Replaces its buttons as well. False if the message no longer exists. */
+  /** Edits a message and replaces its buttons. Returns false if the message no longer exists. */
   async edit(place: ChatPlace, { messageId, message, buttons = [] }: {
     readonly messageId: number;
     readonly message: RichMessage;
@@ -70,7 +70,7 @@ export class Messenger {
     }
   }
 
-  /** False if Telegram does not allow removal, as after two days. */
+  /** Returns false if Telegram does not allow removal, as after two days. */
   async remove({ id }: ChatPlace, messageId: number): Promise<boolean> {
     const payload = { chat_id: id, message_id: messageId };
     try {
@@ -155,21 +155,22 @@ function isRefused(error: unknown): error is TelegramError {
   return error instanceof TelegramError && error.code === "refused";
 }
 
-/** Telegram's sustained limits: one call a second per chat, twenty a minute per group. */
+/** Telegram's sustained limits are one call a second per chat, and twenty a minute per group. */
 const PRIVATE_MS = 1_000, GROUP_MS = 3_000;
 const KEPT_CHATS = 1_000;
 
 interface Lane {
-  /** The chat's calls in sequence: a late progress update must not overwrite an answer. */
+  /** The end of the chat's calls, which run in sequence: a late progress update must not overwrite an answer. */
   tail: Promise<unknown>;
   waiting: number;
-  /** Until then, nothing optional is sent. */
+  /** Until this time, nothing optional is sent. */
   freeAt: number;
-  /** Until then, Telegram accepts no calls. */
+  /** Until this time, Telegram accepts no calls. */
   floodUntil: number;
 }
 
-/** Calls that write into chats: in order, within Telegram's limits, and through flood limits and connection losses. */
+/** Sends calls that write into chats: in order, within Telegram's limits, and through flood limits and connection
+ * losses. */
 export class Outbox {
   readonly #clock: BotClock;
   readonly #signal: AbortSignal;
@@ -181,7 +182,7 @@ export class Outbox {
     this.#signal = signal;
   }
 
-  /** Retries until it succeeds. Rejects with `TelegramError` if waiting cannot help. */
+  /** Retries a call until it succeeds. Rejects with `TelegramError` if waiting cannot help. */
   must<T>(chat: number, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const lane = this.#lane(chat);
     return this.#queued(lane, () => this.#persist(lane, { chat, call }));

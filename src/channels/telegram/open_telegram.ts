@@ -39,12 +39,12 @@ const LATE_MS = 10_000;
 
 export interface OpenTelegramOptions extends Pick<BotParts, "clock" | "log" | "quota" | "models"> {
   readonly token: string;
-  /** Root of the Bot API server. */
+  /** The root of the Bot API server. */
   readonly apiUrl: string;
   readonly deleteWebhook: boolean;
   /** The URL to which Telegram sends updates; with null the bot polls for them. */
   readonly webhookUrl: string | null;
-  /** Who may use the bot, read again for each message. */
+  /** Returns the users who may use the bot; called again for each message. */
   readonly allowed: () => Promise<readonly number[]>;
   /** Opens a session with a model instead of the configured one. */
   readonly open: (model: string | null) => Promise<Session>;
@@ -122,23 +122,22 @@ async function introduce(api: BotApi, options: OpenTelegramOptions): Promise<Me>
   });
 }
 
-/** Time for the final messages of cancelled queries. */
+/** The time for the final messages of cancelled queries. */
 const LAST_WORDS_MS = 5_000;
 
 interface TelegramBotOptions {
   readonly parts: BotParts;
   readonly me: Me;
-  /** Telegram sends updates to this address; with null the bot polls for them. */
+  /** The webhook to which Telegram sends updates; with null the bot polls for them. */
   readonly webhook: Webhook | null;
   readonly note: (text: string) => void;
-  /** Time for running queries at shutdown. */
+  /** The time for running queries at shutdown. */
   readonly shutdownMs: number;
   /** Aborts `parts.closing` and the waiting of the outbox. */
   readonly abort: { readonly closing: AbortController; readonly outbox: AbortController };
 }
 
-/** The running bot: it takes updates into the inbox and from there to the chats. The caller that starts it closes
- * it. */
+/** The running bot: it takes updates into the inbox and from there to the chats. The caller that starts it closes it. */
 class TelegramBot {
   readonly #options: TelegramBotOptions;
   readonly #workers = new Map<string, ChatWorker>();
@@ -223,7 +222,7 @@ class TelegramBot {
     for (const entry of taken.values()) this.#dispatch(entry);
   }
 
-  /** Skips an update that cannot be read: it would come again and again. */
+  /** Skips an unreadable update, which Telegram would send again and again. */
   #read(update: Update, me: Me): ReadUpdate {
     try {
       return readUpdate(update, me);
@@ -259,8 +258,8 @@ class TelegramBot {
     return null;
   }
 
-  /** A press asks for more steps, or answers a question that waits; nothing of an answer is stored, because a query
-   * that is interrupted asks again. */
+  /** Handles a press, which asks for more steps or answers an approval. No answer is stored, because an interrupted
+   * query asks again. */
   async #press({ place, userId, pressId, data, name, ...press }: Press): Promise<PendingMessage | null> {
     const { access, questions, messenger, closing } = this.#options.parts;
     const allowed = await access.allows(userId, place);
@@ -304,7 +303,7 @@ class TelegramBot {
       .catch((error: unknown) => log.warn("telegram_reply_refused", { error: String(error) }));
   }
 
-  /** During shutdown everything stays in the inbox. */
+  /** Starts the work on an entry; during shutdown everything stays in the inbox. */
   #dispatch(entry: PendingMessage): void {
     if (!this.#polling.signal.aborted) this.#worker(entry.message).accept(entry);
   }
@@ -333,7 +332,7 @@ function whyEnded(error: unknown): unknown {
   return new ConfigError(`Cannot ask for updates: ${error.message}; ${fix}`);
 }
 
-/** The reply to users who are not on the list: the command that the operator has to run. */
+/** Returns the reply to users who are not on the list: the command that the operator has to run. */
 function refusalText(userId: number, place: ChatPlace): string {
   const own = `This bot answers only allowed users. Your id is ${userId}; its operator can allow you with:\n` +
     `vis telegram allow ${userId}`;

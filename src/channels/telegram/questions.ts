@@ -15,7 +15,7 @@ import type { Messenger } from "./messenger.ts";
 import type { ChatPlace } from "./read_update.ts";
 import { type RichMessage, RichText, splitRichText } from "./rich_text.ts";
 
-/** Leaves room for the decision, which is added to the message. */
+/** The limit leaves room for the decision, which is added to the message. */
 const PART_CHARS = 3_000;
 const REASON_CHARS = 1_000;
 const NO_LONGER = "This question no longer waits for an answer";
@@ -24,13 +24,13 @@ interface Waiting {
   readonly place: ChatPlace;
   readonly question: ApprovalQuestion;
   readonly answer: (given: ApprovalAnswer & { readonly by: string }) => void;
-  /** The messages that show it. */
+  /** The messages that show the approval. */
   readonly messages: number[];
 }
 
-/** Questions of running queries. An answer counts in the chat that was asked: a press of a button, which names the
- * question by a secret, or a text reply to its message. Telegram says who sent it; the caller checks whether they may
- * use the bot. */
+/** Approvals of running queries. An answer counts only in the chat that was asked: a press of a button, which names the
+ * approval by a secret, or a text reply to its message. Telegram identifies the sender; the caller checks whether they
+ * may use the bot. */
 export class ChatQuestions {
   readonly #messenger: Messenger;
   readonly #log: Log;
@@ -41,7 +41,7 @@ export class ChatQuestions {
     this.#log = log;
   }
 
-  /** Asks like `Approve`. Rejects with `TelegramError` as well, if the chat accepts no message. */
+  /** Asks like `Approve`. Rejects with `TelegramError` too, if the chat accepts no message. */
   async ask(
     question: ApprovalQuestion,
     { place, replyTo, signal }: {
@@ -69,7 +69,7 @@ export class ChatQuestions {
     }
   }
 
-  /** A press of a button; what to tell the user who pressed it. */
+  /** Handles a press of a button; returns a text for the user who pressed it. */
   press(data: string, { chat, by }: { readonly chat: number; readonly by: string }): string {
     const [token = "", pressed] = data.split(" ");
     const waiting = this.#waiting.get(token);
@@ -79,7 +79,7 @@ export class ChatQuestions {
     return choice.short;
   }
 
-  /** Whether the text replies to a question that waits: it is then a no with this reason. */
+  /** Whether the text replies to a pending approval; it then refuses with this reason. */
   reply(
     to: number,
     { chat, by, text }: { readonly chat: number; readonly by: string; readonly text: string },

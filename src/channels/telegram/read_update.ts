@@ -12,34 +12,34 @@ export interface IncomingFile {
   readonly kind: "image" | "document";
   readonly fileId: string;
   readonly name: string;
-  /** Null if Telegram did not report it. */
+  /** The size; null if Telegram did not report it. */
   readonly bytes: number | null;
 }
 
 /** A message to the bot, stored until it is answered. */
 export interface Incoming {
-  /** Update of the first message; an album has several. */
+  /** The update of the first message; an album has several. */
   readonly updateId: number;
   readonly chat: ChatPlace;
   readonly messageId: number;
   readonly from: { readonly id: number; readonly name: string };
-  /** The text omits the mention of the bot; "" for files without text. */
+  /** The text without the mention of the bot; "" for files without text. */
   readonly text: string;
-  /** The command is in lower case, without "/"; `text` is then the rest. */
+  /** The command in lower case, without "/"; `text` is then the rest. */
   readonly command: string | null;
   readonly files: readonly IncomingFile[];
   /** Messages with the same album id belong together. */
   readonly album: string | null;
-  /** It is the new text of the message of that number, which was received before. */
+  /** Whether it is the new text of an earlier message with that number. */
   readonly edited?: boolean;
 }
 
-/** The chat's name in the database. */
+/** Returns the chat's name in the database. */
 export function chatKey({ id, thread }: Pick<ChatPlace, "id" | "thread">): string {
   return thread === null ? `${id}` : `${id}:${thread}`;
 }
 
-/** The bot handles an update as one of these. `place`, `messageId` and `userId` identify the recipient of an answer. */
+/** The kinds of updates for the bot. `place`, `messageId` and `userId` identify the recipient of an answer. */
 export type ReadUpdate =
   | { readonly kind: "message"; readonly message: Incoming; readonly reply: BotReply | null }
   | ({ readonly kind: "press" } & Press)
@@ -68,7 +68,7 @@ export interface Sender {
   readonly userId: number;
 }
 
-/** Largest photo size passed to a model. */
+/** The largest photo size that is passed to a model. */
 const PHOTO_BYTES = 5_000_000;
 const NOTHING: ReadUpdate = { kind: "nothing" };
 
@@ -104,7 +104,7 @@ export function readUpdate(update: Update, me: Me): ReadUpdate {
   const edited = !update.message;
   const unfit = Object.keys(UNFIT).find((field) => Reflect.get(message, field) !== undefined);
   if (edited && (unfit !== undefined || !isText(message))) return NOTHING;
-  // An animation comes with a document of the same content.
+  // An animation arrives with a document of the same content.
   if (unfit !== undefined) {
     const what = `I cannot read ${UNFIT[unfit] ?? unfit}: send text, photos or documents`;
     return { kind: "unfit", told: what, ...sender };
@@ -176,8 +176,8 @@ function filesIn({ photo, document }: Pick<Message, "photo" | "document">): read
 
 const COMMAND = /^\/([A-Za-z0-9_]{1,32})(?:@([A-Za-z0-9_]+))?(?:\s+|$)/;
 
-/** The text of a message to the bot, with its command separated; null for a message to others. In a group a message
- * counts if it mentions the bot, replies to it, or is a command that is not another bot's. */
+/** Returns the text of a message to the bot, with its command separated; null for a message to others. In a group, a
+ * message counts if it mentions the bot, replies to it, or is a command for no other bot. */
 function addressedText(
   message: Message,
   me: Me,
@@ -209,7 +209,7 @@ function mentionOf(message: Message, me: Me): Piece | null {
   return found ?? null;
 }
 
-/** In a topic every message replies to the one that opened it. */
+/** In a topic, every message is a reply to the one that opened it. */
 function isTopicStart({ is_topic_message: isTopic, message_thread_id: thread, reply_to_message: replied }: Message) {
   return isTopic === true && replied?.message_id === thread;
 }
@@ -224,9 +224,9 @@ const NAME_CHARS = 60;
 
 type Origin = NonNullable<Message["forward_origin"]>;
 
-/** A text with its surroundings that the conversation cannot know: the author of a forwarded message, and what it
- * replies to, if that is a selected quote or another person's message. "" if there is neither text nor anything around
- * it. */
+/** Returns a text with surroundings that the conversation cannot know: the author of a forwarded message, and a
+ * selected quote or another person's message to which it replies. Returns "" if there is no text and no
+ * surroundings. */
 function quotedText(text: string, { message, me }: { readonly message: Message; readonly me: Me }): string {
   const parts = [text, passedOn(message), quoted(message, me)];
   return text.trim() === "" && parts[2] === "" ? "" : parts.filter((part) => part.trim() !== "").join("\n\n");

@@ -18,17 +18,17 @@ type TextStyle =
 
 interface StyledText {
   readonly text: string;
-  /** Outermost first. */
+  /** The styles, outermost first. */
   readonly spans: readonly TextStyle[];
 }
 
-/** One message in Telegram's format. */
+/** A message in Telegram's format. */
 export interface RichMessage {
   readonly text: string;
   readonly entities: readonly MessageEntity[];
 }
 
-/** Telegram ignores any beyond this. */
+/** Telegram ignores entities beyond this number. */
 const MAX_ENTITIES = 100;
 
 /** Text with separate styles instead of inline marks: nothing needs escaping and no style can be left open, so Telegram
@@ -79,20 +79,20 @@ export class RichText {
   }
 }
 
-/** Wider tables are shown one row per line: a phone would break their columns. */
+/** Wider tables are shown one row per line, since a phone would break their columns. */
 const TABLE_CHARS = 60;
 const STYLES = { emphasis: "italic", strong: "bold", strikethrough: "strikethrough" } as const;
 
 type Spans = readonly TextStyle[];
 
-/** Renders a Markdown answer for Telegram; what Telegram has no format for becomes readable text. */
+/** Renders a Markdown answer for Telegram; elements without a Telegram format become readable text. */
 export function renderMarkdown(markdown: string): RichText {
   const into = new RichText();
   addBlocks(parseMarkdown(markdown, { clean: harmlessText }), { into, spans: [], gap: "\n\n" });
   return into;
 }
 
-/** Blocks are added at this place; `gap` separates paragraphs. */
+/** The place at which blocks are added; `gap` separates paragraphs. */
 interface Place {
   readonly into: RichText;
   readonly spans: Spans;
@@ -135,7 +135,7 @@ function addBlock(block: MarkdownBlock, place: Place): void {
   }
 }
 
-/** Telegram has no quote within a quote: the lines of an inner one get a mark. */
+/** Telegram has no quote within a quote, so the lines of an inner one get a mark. */
 function addQuote(blocks: readonly MarkdownBlock[], { into, spans }: Place): void {
   const isInner = spans.some(({ type }) => type === "blockquote");
   if (!isInner) return addBlocks(blocks, { into, spans: [...spans, { type: "blockquote" }], gap: "\n\n" });
@@ -161,7 +161,7 @@ function markOf({ done }: MarkdownItem, number: number | null): string {
   return box === "" ? `${number}.` : `${number}. ${box}`;
 }
 
-/** Adds a text with a beginning for each of its lines; code stays as it is. */
+/** Adds a text with a beginning for each of its lines; code stays unchanged. */
 function addLines(
   inner: RichText,
   { into, spans, first, others }: {
@@ -209,7 +209,7 @@ function addInlines(
 }
 
 function addTable({ sides, head, rows }: MarkdownTable, { into, spans }: Place): void {
-  // Cells without their styles, since the widths of columns count characters.
+  // Cells lose their styles, since the widths of columns count characters.
   const lines = [head, ...rows].map((row) => row.map((cell) => inlineText(cell).replaceAll("\n", " ")));
   const widths = head.map((_, column) => lines.reduce((most, row) => Math.max(most, row[column]?.length ?? 0), 0));
   const isNarrow = widths.reduce((sum, width) => sum + width + 2, 0) <= TABLE_CHARS;
@@ -232,7 +232,8 @@ interface Cut {
   readonly mark: string;
   /** The minimum fill of a part. */
   readonly least: number;
-  /** Allows a cut here: `apart` outside code; `before` also in front of a block that fits into the next part. */
+  /** The places for a cut: `apart` is outside of code; `before` also in front of a block that fits into the next
+   * part. */
   readonly place: "apart" | "before" | "anywhere";
 }
 
@@ -246,13 +247,13 @@ const CUTS: readonly Cut[] = [
   { mark: " ", least: 0.25, place: "anywhere" },
 ];
 
-/** The block reaches from its first unit to the one after its last. */
+/** A block from its first unit to the one after its last. */
 interface Block {
   readonly start: number;
   readonly end: number;
 }
 
-/** Splits a text into parts of at most `limit` UTF-16 units. A code block that fits into a part is only cut if the part
+/** Splits a text into parts of at most `limit` UTF-16 units. A code block that fits into a part is cut only if the part
  * would otherwise be nearly empty; styles that are cut continue in the next part. Only blanks and line ends at a cut
  * are dropped; no surrogate pair is cut. */
 export function splitRichText(whole: RichText, limit: number): readonly RichText[] {
@@ -285,7 +286,7 @@ function cutBefore(
   return isHighSurrogate(text.charCodeAt(edge - 1)) && limit > 1 ? edge - 1 : edge;
 }
 
-/** The last mark up to the edge that is outside all blocks; -1 if there is none. */
+/** Returns the last mark up to the edge that is outside all blocks; -1 if there is none. */
 function lastMark(
   text: string,
   { mark, edge, blocks }: { readonly mark: string; readonly edge: number; readonly blocks: readonly Block[] },

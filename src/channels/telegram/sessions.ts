@@ -2,13 +2,13 @@ import type { Conversation } from "../../conversation/conversations.ts";
 import type { Log } from "../../logging/log.ts";
 import type { Session } from "../channel.ts";
 
-/** Limits the sessions besides the one of the configured model: each has its own database connection and child
+/** The limit for sessions besides the configured model's, since each has its own database connection and child
  * processes. */
 const KEPT = 4;
 
 interface Slot {
   readonly opened: Promise<Session>;
-  /** Users of the session, which is not closed while there are any. */
+  /** The number of users of the session, which stays open while there are any. */
   users: number;
 }
 
@@ -22,30 +22,30 @@ interface SessionsOptions {
  * closed, but never one in use. A conversation lives in one session at a time. */
 export class ModelSessions {
   readonly #options: SessionsOptions;
-  /** Least recently used first. */
+  /** The sessions, least recently used first. */
   readonly #slots = new Map<string | null, Slot>();
   readonly #closing = new Map<string | null, Promise<void>>();
-  /** The model that a branch was last used with, while its session is open. */
+  /** The last model of a branch, while its session is open. */
   readonly #lastOf = new Map<string, string | null>();
 
   constructor(options: SessionsOptions) {
     this.#options = options;
   }
 
-  /** The session of the configured model, which stays open until `close`. */
+  /** Returns the session of the configured model, which stays open until `close`. */
   async main(): Promise<Session> {
     return await this.use(null, (session) => Promise.resolve(session));
   }
 
-  /** Works with the session of a model, which stays open meanwhile. Rejects with `ConfigError` for a model that cannot
-   * be used, and like `work`. */
+  /** Works with the session of a model, which stays open meanwhile. Rejects with `ConfigError` for an unusable model,
+   * and like `work`. */
   async use<T>(model: string | null, work: (session: Session) => Promise<T>): Promise<T> {
     while (this.#closing.has(model)) await this.#closing.get(model);
     const slot = this.#slots.get(model) ?? this.#begin(model);
     return await this.#held(model, { slot, work: async (opened) => await work(await opened) });
   }
 
-  /** Behaves like `use`, for a query of a branch: no other session then holds anything of the branch. */
+  /** Works like `use`, for a query of a branch; no other session then holds any part of the branch. */
   async run<T>(
     { branchId }: Conversation,
     { model, work }: { readonly model: string | null; readonly work: (session: Session) => Promise<T> },

@@ -9,12 +9,12 @@ import { type BotApi, TelegramError, untilReached, type Update, type Waiting } f
 const UPDATE_KINDS = ["message", "edited_message", "callback_query"] as const;
 
 const POLL_SECONDS = 50;
-/** Small enough that the longest messages of a batch fit one row of the inbox. */
+/** A batch of this size, even with the longest messages, fits one row of the inbox. */
 const BATCH = 50;
 
-/** Polls for updates until the signal aborts. `mark` is the highest update accepted before, null if unknown; the
- * updates are confirmed to Telegram only after `accept` resolves. Rejects with `TelegramError` if polling again is
- * useless, and with the errors of `accept`. */
+/** Polls for updates until the signal aborts. `mark` is the highest update accepted before, null if unknown. Updates
+ * are confirmed to Telegram only after `accept` resolves. Rejects with `TelegramError` if polling again is useless,
+ * and with the errors of `accept`. */
 export async function pollUpdates(
   { api, mark, accept, ...waiting }: Waiting & {
     readonly api: BotApi;
@@ -64,7 +64,7 @@ export async function setWebhook(
   { api, ...waiting }: Waiting & { readonly api: BotApi },
 ): Promise<void> {
   const { signal } = waiting;
-  // One connection, so that messages arrive in order.
+  // One connection keeps messages in order.
   const asked = { url, secret_token: secret, max_connections: 1, allowed_updates: UPDATE_KINDS };
   try {
     await untilReached(() => api.call((wire, own) => wire.setWebhook(asked, own), { signal }), waiting);
@@ -77,7 +77,7 @@ export async function setWebhook(
 const HEADER = "x-telegram-bot-api-secret-token";
 const MAX_BYTES = 1 << 20;
 
-/** Answers one webhook request: 200 only once the update is stored. */
+/** Answers a webhook request with 200 only once the update is stored. */
 export async function receiveUpdate(
   request: Request,
   { secret, accept }: { readonly secret: string; readonly accept: (updates: readonly Update[]) => Promise<void> },
@@ -102,7 +102,7 @@ export async function receiveUpdate(
   }
 }
 
-/** Takes the same time wherever they differ. */
+/** Compares in constant time, wherever the texts differ. */
 function isSame(given: string, secret: string): boolean {
   const digest = (text: string) => createHash("sha256").update(text).digest();
   return timingSafeEqual(digest(given), digest(secret));
@@ -115,7 +115,8 @@ async function updateOf(request: Request): Promise<Update | null> {
   return isUpdate(value) ? value : null;
 }
 
-/** The secret that Telegram must send with each update. It is derived from the token, so it need not be stored. */
+/** Returns the secret that Telegram must send with each update. It is derived from the token, so it need not be
+ * stored. */
 export function webhookSecret(token: string): string {
   return createHmac("sha256", token).update("vis webhook").digest("hex");
 }

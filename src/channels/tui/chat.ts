@@ -16,9 +16,9 @@ import { RunningTurn } from "./entries/turn.ts";
 import type { Outgoing } from "./input/outgoing.ts";
 
 const CHANNEL = "tui";
-/** Nobody looks away from a shorter request. */
+/** Shorter requests ring no bell, since the user is still watching. */
 const RUNG_MS = 10_000;
-/** Iterations of a query that stay on the screen once another one runs. */
+/** The limit for iterations of a query that stay on the screen once another one runs. */
 const FOLDED = 40;
 
 const NOTHING_CHANGED = "Nothing was changed. Send go to carry the plan out, or say what should be different.";
@@ -33,7 +33,7 @@ interface Waiting {
 interface RequestBudget {
   readonly steps: number | null;
   readonly costUsd: number | null;
-  /** Null for the model's own choice, too. */
+  /** The effort for the next requests; null for the model's own choice. */
   readonly reasoning: NonNullable<AskOptions["reasoning"]> | null;
 }
 
@@ -44,23 +44,23 @@ interface ChatParts {
   /** Requests a redraw. */
   readonly changed: () => void;
   readonly approve: Approve;
-  /** A query has ended. */
+  /** Called when a query has ended. */
   readonly rested: () => void;
   /** Draws attention to the terminal, for a reason. */
   readonly ring: (why: string) => void;
-  /** Returns what could not be sent to the input; text already there stays. */
+  /** Returns an unsent message to the input; text already there stays. */
   readonly giveBack: (outgoing: Outgoing) => void;
 }
 
-/** Counts the use of the conversation so far, with facts of its newest iteration. */
+/** The use of the conversation so far, with facts of its newest iteration. */
 export interface SessionSpend {
   readonly usage: Usage;
-  /** Null if a price is unknown. */
+  /** The cost; null if a price is unknown. */
   readonly costUsd: number | null;
-  /** Steps of the requests that have ended. */
+  /** The number of steps of the requests that have ended. */
   readonly steps: number;
   readonly walls: readonly string[] | null;
-  /** Size of the last context that the model received. */
+  /** The size of the last context that the model received. */
   readonly sentBytes: number | null;
 }
 
@@ -79,7 +79,7 @@ export class ChatController {
   #last: RunningTurn | null = null;
   /** The last request on the screen. */
   #asked: TranscriptEntry | null = null;
-  /** Limits the next requests; null means the settings. */
+  /** The limits for the next requests; null for the settings'. */
   budget: RequestBudget = { steps: null, costUsd: null, reasoning: null };
 
   constructor(parts: ChatParts) {
@@ -98,7 +98,7 @@ export class ChatController {
     return this.#running;
   }
 
-  /** Oldest first. */
+  /** The waiting messages, oldest first. */
   get waiting(): readonly { readonly outgoing: Outgoing; readonly steers: boolean }[] {
     return this.#waiting.map(({ outgoing, steering }) => ({ outgoing, steers: steering !== null }));
   }
@@ -107,7 +107,7 @@ export class ChatController {
     return this.#lastAnswer;
   }
 
-  /** The line above the input shows this status. */
+  /** The status for the line above the input. */
   get status(): { readonly phase: string; readonly ms: number; readonly asks: boolean; readonly title: string } {
     const running = this.#running;
     const ms = running ? Date.now() - running.since : 0;
@@ -135,7 +135,7 @@ export class ChatController {
     this.#parts.changed();
   }
 
-  /** Shows another conversation, or none yet; nothing may be running in the current one. */
+  /** Shows another conversation, or none yet; no query may be running in the current one. */
   show(branch: Branch | null, { spent = NEW_SESSION, lastAnswer = "", asked = null }: {
     readonly spent?: SessionSpend;
     readonly lastAnswer?: string;
@@ -155,19 +155,19 @@ export class ChatController {
     this.#parts.changed();
   }
 
-  /** Runs the last request of the conversation again, however it ended; nothing may be running. */
+  /** Runs the last request of the conversation again, however it ended; no query may be running. */
   retry(): void {
     this.#ended = this.#again();
     this.#parts.changed();
   }
 
-  /** Continues the last request of the conversation; nothing may be running. */
+  /** Continues the last request of the conversation; no query may be running. */
   more(): void {
     this.#ended = this.#more();
     this.#parts.changed();
   }
 
-  /** Cancels the running query; waiting messages return to the input. False if nothing is running. */
+  /** Cancels the running query; waiting messages return to the input. Returns false if no query is running. */
   cancel(): boolean {
     if (this.#running === null) return false;
     for (let back = this.takeBack(); back !== null; back = this.takeBack()) this.#parts.giveBack(back);
@@ -177,7 +177,7 @@ export class ChatController {
     return true;
   }
 
-  /** The newest message that has not been read yet; null if there is none. */
+  /** Returns the newest message that no call has shown yet; null if there is none. */
   takeBack(): Outgoing | null {
     const last = this.#waiting.pop();
     last?.steering?.abort();
@@ -265,7 +265,7 @@ export class ChatController {
     }, { refused: () => {} });
   }
 
-  /** Runs one query from start to end. `refused`: it did not begin. */
+  /** Runs one query from start to end. `refused` is called if it did not begin. */
   async #work(
     begin: (options: AskOptions) => Promise<QueryResult>,
     { refused }: { readonly refused: () => void },
@@ -287,7 +287,7 @@ export class ChatController {
       };
       const signal = controller.signal;
       this.#finished(await begin({ ...budget, signal, emit, approve, onBranch, refuseWhenBusy: true }));
-      // It may have received a title.
+      // The branch may have received a title.
       if (this.#branch !== null) this.#branch = await session().conversations.byId(this.#branch.branchId);
     } catch (error) {
       transcript.add(new LineEntry(messageOf(error), shown().theme.bad));
@@ -316,7 +316,7 @@ export class ChatController {
     this.#spent = { ...this.#spent, steps, costUsd: addSpend(this.#spent, { usage, costUsd }).costUsd };
   }
 
-  /** Reads what no event contains, from the row of the iteration. */
+  /** Reads facts that events do not contain from the row of the iteration. */
   async #readFacts(queryId: string, iteration: number): Promise<void> {
     const range = { after: iteration - 2, limit: 1 };
     const [row] = await this.#parts.session().conversations.iterations(queryId, range).catch(() => []);
@@ -326,7 +326,7 @@ export class ChatController {
   }
 }
 
-/** The walls in effect and the size of the request, from the row of an iteration. */
+/** Returns the walls in effect and the size of the request, from the row of an iteration. */
 function factsOf(
   { walls, requestBytes }: Readonly<Record<string, unknown>>,
 ): Partial<Pick<SessionSpend, "walls" | "sentBytes">> {
@@ -364,8 +364,8 @@ interface OpenedBranch {
   readonly asked: TranscriptEntry | null;
 }
 
-/** A stored conversation for the screen: requests, answers and how each query ended; iterations are read when they are
- * viewed. Rejects with `StoreError`. */
+/** Returns a stored conversation for the screen: requests, answers and the end of each query; iterations are read when
+ * they are viewed. Rejects with `StoreError`. */
 export async function openBranch(
   branch: Branch,
   parts: OlderParts,

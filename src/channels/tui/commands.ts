@@ -31,11 +31,11 @@ interface CommandParts {
   readonly whole: () => void;
   /** Commands of extensions. */
   readonly added: readonly ExtensionCommandFacts[];
-  /** Requests that the user keeps in files. */
+  /** The user's requests from files. */
   readonly prompts: readonly PromptFile[];
 }
 
-/** Everything that can be done by name; the palette and the help show the same list. */
+/** Returns all named actions; the palette and the help show the same list. */
 export function commandsOf(parts: CommandParts): readonly PaletteCommand[] {
   const { panels, prompts } = parts;
   const ofUser = (name: string): boolean => name === "review" && prompts.some((prompt) => prompt.name === name);
@@ -72,7 +72,7 @@ function item(
   return { name, detail, keys, aliases, needsWords, run };
 }
 
-/** A command that takes no words. */
+/** Makes a command that takes no words. */
 function plain(
   act: Pick<PanelActions, "tell">,
   ...[name, detail, run, more]: readonly [string, string, () => void | Promise<void>, Parameters<typeof item>[3]?]
@@ -135,7 +135,7 @@ function workCommands(parts: CommandParts): PaletteCommand[] {
   ];
 }
 
-/** The command that starts every MCP server and says how it is. */
+/** The command that starts every MCP server and reports its state. */
 const MCP_CHECK = "mcp-check";
 
 function added(name: string, words: string, { panels }: CommandParts): void {
@@ -162,7 +162,7 @@ async function turn(key: "thinking" | "iterations", { prefs, panels }: CommandPa
   await prefs.set({ [key]: !prefs.get()[key] }).catch((error: unknown) => panels.act.tell(messageOf(error)));
 }
 
-/** Shows or hides steps, or sets how many the next requests may take. */
+/** Shows or hides steps, or sets the number of steps for the next requests. */
 async function steps(words: string, parts: CommandParts): Promise<void> {
   const { chat, panels: { act } } = parts;
   if (words === "") return await turn("iterations", parts);
@@ -173,7 +173,7 @@ async function steps(words: string, parts: CommandParts): Promise<void> {
 
 const STEPS = /^[1-9]\d{0,3}$/;
 
-/** Sets how many steps the next requests may take, or what they may cost; without words it shows both. */
+/** Sets the steps or the cost limit of the next requests; without words it shows both. */
 function setBudget(words: string, { chat, panels: { act } }: CommandParts): void {
   const { budget } = chat;
   const [, dollars] = /^\$\s?(\d{1,6}(?:\.\d{1,4})?)$/.exec(words) ?? [];
@@ -197,7 +197,7 @@ function budgetText({ steps, costUsd }: CommandParts["chat"]["budget"]): string 
 
 const LEVELS = ["quick", "balanced", "deep", "auto"] as const;
 
-/** Sets how thoroughly the model thinks; "auto" leaves it to the model and the settings. */
+/** Sets the effort of the model's thinking; "auto" leaves it to the model and the settings. */
 function think(words: string, { chat, panels: { act } }: CommandParts): void {
   const level = words === "" ? chat.budget.reasoning ?? "auto" : LEVELS.find((one) => one === words);
   if (level === undefined) return act.tell(`Unknown level ${words}. Choose ${LEVELS.join(", ")}`);
@@ -226,7 +226,7 @@ function plan(
   chat.send({ variables: {}, images: {}, ...typed, text, only: "plan" });
 }
 
-/** The named theme, or the next one. */
+/** Returns the named theme, or the next one. */
 async function theme(name: string, { prefs, panels }: CommandParts): Promise<void> {
   const next = name === ""
     ? THEMES[(THEMES.indexOf(prefs.get().theme) + 1) % THEMES.length]
@@ -236,7 +236,7 @@ async function theme(name: string, { prefs, panels }: CommandParts): Promise<voi
   panels.act.tell(`Theme: ${next}`);
 }
 
-/** NAME or PROVIDER/NAME; opens the picker if nothing is named. */
+/** Selects NAME or PROVIDER/NAME; opens the picker if no name is given. */
 async function model(name: string, panels: PanelParts): Promise<void> {
   if (name === "") return panels.act.open(new ModelPicker(panels));
   const cut = name.indexOf("/");
@@ -272,7 +272,7 @@ function helpTexts(commands: readonly PaletteCommand[]): readonly TextPart[] {
   return [{ head: "Keys", text: rows(KEYS) }, { head: "Commands", text: rows(named) }];
 }
 
-/** Runs the text if it is `/name words`, and sends everything else, such as a path. An unknown command returns to the
+/** Runs the text if it is `/name words`, and sends all other text, such as a path. An unknown command returns to the
  * input. */
 export function submitted(
   outgoing: Outgoing,

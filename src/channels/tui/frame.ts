@@ -16,7 +16,7 @@ import type { Panel } from "./panels/panel.ts";
 import { amounts, flat } from "./text/one_line.ts";
 import type { Theme } from "./text/theme.ts";
 
-/** The walls that there can be: realm, permissions, process and kernel. */
+/** The number of possible walls: realm, permissions, process and kernel. */
 const WALLS = 4;
 /** Terminals with fewer rows show no footer and no status line. */
 const LOW = 9;
@@ -41,9 +41,9 @@ interface FrameParts {
 /** All rows of the terminal, from the messages to the footer. */
 export class ScreenFrame implements Component {
   readonly #parts: FrameParts;
-  /** Rows above the input and its surroundings. */
+  /** The number of rows above the input and its surroundings. */
   #above = 0;
-  /** Duration of the last drawing in milliseconds. */
+  /** The duration of the last drawing in milliseconds. */
   cost = 0;
 
   constructor(parts: FrameParts) {
@@ -97,24 +97,24 @@ function waitingLine(
 }
 
 interface StatusFacts {
-  /** The line shows this phase; "" if nothing happens. */
+  /** The phase to show; "" if nothing happens. */
   readonly phase: string;
   /** Time of the running query. */
   readonly ms: number;
-  /** It waits for an answer of the user, to which Esc says no. */
+  /** Whether an approval waits for the user; Esc refuses it. */
   readonly asks: boolean;
   /** A message shown until the next key; "" for none. */
   readonly told: string;
   /** Whether the end of the conversation is visible. */
   readonly following: boolean;
   readonly title: string;
-  /** Mode of the input's keys; "" for the usual one. */
+  /** The mode of the input's keys; "" for the usual one. */
   readonly mode: string;
 }
 
 const FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
-/** The line above the input. */
+/** Returns the line above the input. */
 function statusLine(
   { following, mode, ...facts }: StatusFacts,
   { width, theme }: { readonly width: number; readonly theme: Theme },
@@ -141,15 +141,15 @@ function leftOf(
 interface FooterFacts {
   readonly session: Pick<Session, "provider" | "model" | "workspace">;
   readonly spent: SessionSpend;
-  /** The steps of the running query that count, and its budget; absent if none is running. */
+  /** The counted steps of the running query, and its budget; absent if none is running. */
   readonly steps?: QueryProgress["spent"] | undefined;
-  /** Branch of the repository, with a star if something is not committed; "" for none. */
+  /** The branch of the repository, with a star if there are uncommitted changes; "" for none. */
   readonly git: string;
   readonly home: string;
 }
 
-/** The last line: the model, whether code runs walled, the branch, steps, the size of what was sent, cost and folder.
- * A part that does not fit is dropped. */
+/** Returns the last line: the model, the walls, the branch, steps, the size of the last context, cost and folder. A
+ * part that does not fit is dropped. */
 export function footerLine(
   { session, spent, steps, git, home }: FooterFacts,
   { width, theme }: { readonly width: number; readonly theme: Theme },
@@ -224,22 +224,21 @@ function border(
   return `${theme.accent(`${left}─`)}${theme.bold(told)}${theme.accent(`${rest}${right}`)}`;
 }
 
-/** Time between two frames of streaming content, and the multiple of a frame's cost that is left for everything
- * else. */
+/** The time between two frames of streaming content, and the multiple of a frame's cost that is left for other work. */
 const FRAME_MS = 33;
 const SPARE = 4;
-/** Update interval of the time shown beside a running query. */
+/** The update interval of the time shown beside a running query. */
 const TICK_MS = 250;
 
-/** Schedules redraws: soon after a change, batching changes, and at intervals while something runs. Without changes
- * nothing is drawn. */
+/** Schedules redraws: soon after a change, batching changes, and at intervals while a query runs. Without changes, it
+ * draws nothing. */
 export class Painter {
   readonly #draw: () => void;
   readonly #cost: () => number;
   #drawing: ReturnType<typeof setTimeout> | null = null;
   #ticking: ReturnType<typeof setInterval> | null = null;
 
-  /** `cost`: milliseconds of the last redraw. */
+  /** `cost` returns the milliseconds of the last redraw. */
   constructor({ draw, cost }: { readonly draw: () => void; readonly cost: () => number }) {
     this.#draw = draw;
     this.#cost = cost;

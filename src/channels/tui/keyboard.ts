@@ -18,7 +18,7 @@ const WHEEL_ROWS = 3;
 
 interface KeyboardParts {
   readonly chat: ChatController;
-  /** Ends the command that the user runs; false if there is none. */
+  /** Ends the user's running command; returns false if there is none. */
   readonly cancelCommand: () => boolean;
   readonly input: InputBox;
   readonly transcript: Transcript;
@@ -44,7 +44,7 @@ interface KeyboardParts {
 export class Keyboard {
   readonly #parts: KeyboardParts;
   #interrupted = -Infinity;
-  /** Ctrl-X was pressed: Ctrl-E follows. */
+  /** Whether Ctrl-X was pressed, after which Ctrl-E follows. */
   #prefix = false;
 
   constructor(parts: KeyboardParts) {
@@ -76,7 +76,7 @@ export class Keyboard {
     else this.#act(action);
   }
 
-  /** Negative scrolls up. */
+  /** Handles the wheel; a negative direction scrolls up. */
   wheel(direction: number): void {
     const open = this.#parts.panel();
     if (open === null) return this.#parts.transcript.scroll(direction * WHEEL_ROWS);
@@ -102,7 +102,7 @@ export class Keyboard {
     else void commands().find(({ name }) => name === action)?.run("");
   }
 
-  /** Esc at a question answers no, and sends the text of the input as an instruction. */
+  /** Handles Esc, which refuses an approval and sends the text of the input as an instruction. */
   #escape(): void {
     const { questions, input, chat, cancelCommand } = this.#parts;
     if (questions.panel === null || input.empty) return void (cancelCommand() || chat.cancel());
@@ -128,13 +128,13 @@ export class Keyboard {
 }
 
 interface Where {
-  /** The input is empty. */
+  /** Whether the input is empty. */
   readonly empty: boolean;
-  /** The input offers completions. */
+  /** Whether the input offers completions. */
   readonly choosing: boolean;
-  /** A message is queued. */
+  /** Whether a message is queued. */
   readonly waiting: boolean;
-  /** The end of the conversation is visible. */
+  /** Whether the end of the conversation is visible. */
   readonly following: boolean;
 }
 
@@ -170,16 +170,16 @@ function pressed(data: string, key: string): boolean {
   return key.length === 1 ? data === key : matchesKey(data, key as KeyId);
 }
 
-/** The screen itself handles these keys; all other keys go to the input. */
+/** The keys that the screen itself handles; all other keys go to the input. */
 type KeyAction = typeof RULES[number]["action"];
 
-/** `keys`: the user's own key for an action, in place of the usual one. */
+/** Returns the action of a key. `keys` are the user's own keys for actions, which replace the usual ones. */
 export function keyAction(data: string, where: Where, keys: Readonly<Record<string, string>> = {}): KeyAction | null {
   const hit = RULES.find(({ key, action, when }) => pressed(data, keys[action] ?? key) && when(where));
   return hit?.action ?? null;
 }
 
-/** Keys used by the input or the screen here, not by the package's own scrolling and searching. */
+/** Keys that the input or the screen uses here, freed from the package's own scrolling and searching. */
 const FREED: readonly Keybinding[] = [
   "tui.altScreen.pageUp",
   "tui.altScreen.pageDown",

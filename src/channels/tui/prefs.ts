@@ -4,28 +4,28 @@ import { ensureFolder, replaceFile } from "../../domain/kit/files.ts";
 
 export const THEMES = ["auto", "dark", "light", "contrast"] as const;
 
-/** Display settings of the terminal: the user's preferences, which no query depends on. */
+/** Display settings of the terminal, which no query depends on. */
 export interface Prefs {
-  /** Shows the model's thinking in every iteration. */
+  /** Whether to show the model's thinking in every iteration. */
   readonly thinking: boolean;
-  /** Shows iterations with their code and results; otherwise only requests and answers. */
+  /** Whether to show iterations with their code and results; otherwise only requests and answers. */
   readonly iterations: boolean;
-  /** "contrast" dims nothing. */
+  /** The theme; "contrast" dims nothing. */
   readonly theme: typeof THEMES[number];
   /** Whether Vis handles wheel and clicks; selecting text in the terminal then needs Shift. */
   readonly mouse: boolean;
-  /** The keys of vi in the input; `"keys": "vim"` turns them on, too. */
+  /** Whether the input has vi keys; `"keys": "vim"` turns them on too. */
   readonly vim: boolean;
-  /** Rings the terminal's bell when a long request ends or asks something, and notifies the desktop. */
+  /** Whether to ring the terminal's bell and notify the desktop when a long request ends or asks something. */
   readonly bell: boolean;
-  /** Action of the screen to the key that does it, such as `{"retry": "ctrl+r"}`; changed in the file only. */
+  /** Keys by action of the screen, such as `{"retry": "ctrl+r"}`; they can be changed in the file only. */
   readonly keys: Readonly<Record<string, string>>;
 }
 
 /** Stores the settings. */
 export interface PrefsKeeper {
   get(): Prefs;
-  /** Applies at once; rejects if it cannot be saved. */
+  /** Applies a change at once; rejects if it cannot be saved. */
   set(change: Partial<Prefs>): Promise<void>;
 }
 
@@ -54,7 +54,7 @@ type Kept = Readonly<Record<string, unknown>>;
 export class PrefsFile implements PrefsKeeper {
   readonly #path: string;
   #prefs: Prefs;
-  /** Changes not yet saved: the next successful save includes them. */
+  /** Changes that are not saved yet; the next successful save includes them. */
   #unkept: Partial<Prefs> = {};
   #writing: Promise<void> = Promise.resolve();
 
@@ -63,8 +63,8 @@ export class PrefsFile implements PrefsKeeper {
     this.#prefs = prefs;
   }
 
-  /** Never rejects: for a file that cannot be used it returns the defaults and a note for the user; the note is "" if
-   * all is well. */
+  /** Opens the file and never rejects: for an unusable file it returns the defaults and a note for the user; the note
+   * is "" if there is no fault. */
   static async open(path: string): Promise<{ readonly prefs: PrefsFile; readonly note: string }> {
     try {
       return { prefs: new PrefsFile(path, prefsOf(await read(path))), note: "" };
@@ -87,7 +87,7 @@ export class PrefsFile implements PrefsKeeper {
     return written;
   }
 
-  /** Merges with what another process may have written meanwhile. */
+  /** Merges with changes that another process may have written meanwhile. */
   async #write(): Promise<void> {
     const change = this.#unkept;
     const before = await read(this.#path).catch((): Kept => ({ ...this.#prefs }));

@@ -16,13 +16,13 @@ export interface PromptFile {
 
 interface PromptFiles {
   readonly prompts: readonly PromptFile[];
-  /** Name the folders that contain more files than Vis reads. */
+  /** Notes on folders that contain more files than Vis reads. */
   readonly notes: readonly string[];
 }
 
-/** The files `.vis/prompts/*.md` and `.claude/commands/*.md` of the workspace, then `prompts/*.md` of Vis's own folder and
- * `.claude/commands/*.md` of the user's home folder; the first of a name counts. Links are not followed: a repository
- * must not send a file from elsewhere. */
+/** Returns the files `.vis/prompts/*.md` and `.claude/commands/*.md` of the workspace, then `prompts/*.md` of Vis's own
+ * folder and `.claude/commands/*.md` of the user's home folder. The first file of a name counts. Links are not
+ * followed: a repository must not send a file from elsewhere. */
 export async function promptFiles(
   { workspace, home, userHome = null }: {
     readonly workspace: string;

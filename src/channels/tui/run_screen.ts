@@ -15,8 +15,8 @@ import type { Io, ScreenRequest, Session } from "../channel.ts";
 import { Screen, type ScreenParts, type ScreenStart } from "./screen.ts";
 import { watchEnd } from "./terminal.ts";
 
-/** Restores the terminal for the shell if the normal exit is cut off: mouse and bracketed paste off, line wrapping on,
- * the shell's own screen and title, a visible cursor. */
+/** Restores the terminal for the shell if the normal exit is interrupted: mouse and bracketed paste off, line wrapping
+ * on, the shell's own screen and title, a visible cursor. */
 const RESTORE =
   "\x1b[23;0t\x1b[?1006l\x1b[?1004l\x1b[?1003l\x1b[?1002l\x1b[?1000l\x1b[?2004l\x1b[?7h\x1b[?1049l\x1b[0m\x1b[?25h";
 
@@ -54,7 +54,7 @@ export async function runScreen(
       await screen.ended();
       await screen.session.close();
     } finally {
-      unwatch(); // a second SIGHUP must not end the process before what ran is stored
+      unwatch(); // a second SIGHUP must not end the process before the store is closed
     }
   }
   return code.value;
@@ -75,7 +75,7 @@ function notesOf({ notes = [], swept }: Session): ScreenStart["notes"] {
   ];
 }
 
-/** Printed on the shell's screen after quitting. */
+/** Returns the text for the shell's screen after quitting. */
 function farewell(branch: Branch | null): string {
   return branch === null ? "" : `Resume with: vis --conversation ${branch.conversationId.slice(0, 13)}\n`;
 }

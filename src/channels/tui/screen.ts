@@ -39,14 +39,16 @@ export interface ScreenParts {
   readonly config: () => Promise<ConfigAdmin>;
   readonly extensions: () => Promise<Pick<ExtensionAdmin, "run" | "commands" | "requests">>;
   readonly runCommand: RunCommand;
-  /** The image in the clipboard; null if there is none. */
+  /** Returns the image in the clipboard; null if there is none. */
   readonly clipboardImage?: () => Promise<Uint8Array<ArrayBuffer> | null>;
-  /** Opens a text in the user's editor, on the terminal. Null if it is unchanged. Rejects with `UsageError`. */
+  /** Opens a text in the user's editor, on the terminal. Resolves with null if it is unchanged. Rejects with
+   * `UsageError`. */
   readonly edit?: (text: string) => Promise<string | null>;
-  /** Branch of the repository around a workspace, with a star if something is not committed; "" for none. */
+  /** Returns the branch of the repository around a workspace, with a star if there are uncommitted changes; "" for
+   * none. */
   readonly gitState?: (workspace: string) => Promise<string>;
   readonly prefs: PrefsKeeper;
-  /** The folder of Vis; null if the machine has no home folder. */
+  /** Vis's own folder; null if the machine has no home folder. */
   readonly home: string | null;
   /** The user's home folder, for shortening paths. */
   readonly userHome: string;
@@ -55,7 +57,7 @@ export interface ScreenParts {
   readonly clock?: Clock;
 }
 
-/** The screen shows this first. */
+/** The first content of the screen. */
 export interface ScreenStart {
   /** The conversation to continue; null for a new one. */
   readonly branch: Branch | null;
@@ -63,12 +65,12 @@ export interface ScreenStart {
   readonly notes: readonly string[];
 }
 
-/** A session without a model shows stored conversations, and runs nothing. */
+/** Whether the session has a model; without one it shows stored conversations and runs nothing. */
 function hasModel({ model }: Session): boolean {
   return model !== "";
 }
 
-/** The terminal, with a listener for its focus, which the package keeps to itself. */
+/** Wraps the terminal with a listener for its focus, which the package keeps private. */
 function watched(terminal: Terminal, onFocus: (isIn: boolean) => void): Terminal {
   const start = terminal.start.bind(terminal);
   terminal.start = (onInput, onResize) =>
@@ -79,11 +81,11 @@ function watched(terminal: Terminal, onFocus: (isIn: boolean) => void): Terminal
   return terminal;
 }
 
-/** Terminals accept no more through their clipboard sequence. */
+/** Terminals accept no more bytes through their clipboard sequence. */
 const COPIED_BYTES = 1_000_000;
 
-/** The terminal's screen: messages, input and panels, and what panels and commands do on it. None of these actions
- * throws. The caller that opened the session closes it, after `ended`. */
+/** The terminal's screen: messages, input and panels, and the actions of panels and commands on it. None of these
+ * actions throws. The caller that opened the session closes it, after `ended`. */
 export class Screen implements PanelActions {
   readonly #parts: ScreenParts;
   readonly #tui: TuiAltScreen;
@@ -108,7 +110,7 @@ export class Screen implements PanelActions {
   #history: InputHistory | null = null;
   #git = "";
   #title = "";
-  /** The terminal has the focus, as far as it is known. */
+  /** Whether the terminal has the focus, as far as it is known. */
   #looked = true;
   #on = false;
 
@@ -155,7 +157,7 @@ export class Screen implements PanelActions {
     this.#painter = new Painter({ draw: () => this.#tui.requestRender(), cost: () => this.#frame.cost });
   }
 
-  /** Another object after the model changes. */
+  /** The session, which is another object after the model changes. */
   get session(): Session {
     return this.#session;
   }
@@ -198,7 +200,7 @@ export class Screen implements PanelActions {
     else this.#input.giveBack(outgoing);
   }
 
-  /** Restores the terminal. May be called at any time, and repeatedly. */
+  /** Restores the terminal; may be called at any time, and repeatedly. */
   stop(): void {
     this.#painter.stop();
     this.close();
@@ -324,7 +326,7 @@ export class Screen implements PanelActions {
     });
   }
 
-  /** Undoes file changes, and says which. Throws `UsageError` if there were none to undo. */
+  /** Undoes file changes, and lists them. Throws `UsageError` if there were none to undo. */
   async #undone(options: Parameters<typeof runUndo>[1]): Promise<string> {
     const report = await runUndo(await this.#parts.extensions(), options);
     if (report === null) throw new UsageError("Cannot undo: the extension that records file changes is disabled");
@@ -349,7 +351,7 @@ export class Screen implements PanelActions {
       const path = resolve(workspace, file);
       const format = path.endsWith(".html") ? "html" : "md";
       await using made = await conversations.exports.make(branch, { conversations, format });
-      // Nobody else may read it.
+      // Only the owner may read the file.
       const stream = ReadableStream.from(made.pieces());
       await Deno.writeFile(path, stream, { createNew: true, mode: 0o600 }).catch((error: unknown) => {
         throw new UsageError(`Cannot write ${file}: ${fileFault(error)}`);
@@ -358,7 +360,7 @@ export class Screen implements PanelActions {
     });
   }
 
-  /** Does the work only while no query runs. */
+  /** Runs the work only while no query runs. */
   async #idle(what: string, work: () => Promise<void> | void): Promise<void> {
     if (this.chat.running !== null) {
       return this.tell(`Cannot ${what} while a request is running; Esc cancels it`);
@@ -432,7 +434,7 @@ export class Screen implements PanelActions {
     this.#parts.terminal.write(TERMINAL_CODES.bell + (this.#looked ? "" : notification(flat(why, 200))));
   }
 
-  /** The title of the window: the conversation, and whether something runs or asks. */
+  /** Sets the title of the window: the conversation, and whether a query runs or asks. */
   #entitle(): void {
     const { phase, asks, title } = this.chat.status;
     const mark = asks ? "? " : phase === "" ? "" : "… ";
@@ -488,7 +490,7 @@ export class Screen implements PanelActions {
     return this.chat.running === null ? "Ask anything" : "Add to the running request";
   }
 
-  /** The commands of extensions come later: some have to be loaded for it. */
+  /** Adds the commands of extensions later, since some have to be loaded for it. */
   async #addCommands(): Promise<void> {
     try {
       const admin = await this.#parts.extensions();
@@ -498,7 +500,7 @@ export class Screen implements PanelActions {
         .map(({ name, doc, text }) => ({ name, detail: flat(doc, 80), text }));
       [this.#added, this.#prompts] = [added, [...this.#prompts, ...offered]];
       this.#command();
-    } catch { /* `vis doctor` says why extensions cannot be read */ }
+    } catch { /* `vis doctor` reports why extensions cannot be read */ }
   }
 
   #command(): void {

@@ -98,20 +98,20 @@ export function suspend({ giveUp, take }: { readonly giveUp: () => void; readonl
   Deno.kill(Deno.pid, "SIGSTOP");
 }
 
-/** A notification of the desktop, in the two forms that terminals know. `text` is one line without control
+/** Returns a desktop notification, in the two forms that terminals support. `text` is one line without control
  * characters. */
 export function notification(text: string): string {
   const plain = text.replaceAll(";", ",");
   return `\x1b]9;Vis: ${plain}\x07\x1b]777;notify;Vis;${plain}\x07`;
 }
 
-/** The terminal reports these codes when its window gets or loses the focus. */
+/** Codes by which the terminal reports that its window gets or loses the focus. */
 export const FOCUS = { in: "\x1b[I", out: "\x1b[O" } as const;
 
-/** The terminal receives these codes besides its picture. */
+/** Codes for the terminal besides its content. */
 export const TERMINAL_CODES = {
   bell: "\x07",
-  /** Keeps the title of the shell, and gives it back. */
+  /** These codes save the title of the shell, and restore it. */
   keepTitle: "\x1b[22;0t",
   shellTitle: "\x1b[23;0t",
   mouseOn: "\x1b[?1000h\x1b[?1002h\x1b[?1006h",

@@ -7,11 +7,11 @@ import type { Outgoing } from "./input/outgoing.ts";
 import type { Session } from "../channel.ts";
 import { wrapped } from "./text/wrapped.ts";
 
-/** Most characters of one command's output; the end is kept. */
+/** The limit for the characters of one command's output; the end is kept. */
 const MAX_CHARS = 1_000_000;
 
-/** Runs a command with the rights of the user, in a folder, and reports its output as it comes. Resolves with how it
- * ended, in words; "" if it succeeded. */
+/** Runs a command with the rights of the user, in a folder, and reports its output as it arrives. Resolves with a
+ * description of a failure; "" if it succeeded. */
 export type RunCommand = (
   command: string,
   options: { readonly cwd: string; readonly signal: AbortSignal; readonly onOutput: (text: string) => void },
@@ -42,7 +42,7 @@ export class UserCommands {
     return command !== "";
   }
 
-  /** The message with what was printed since the last one. A message to a running request is left as it is: with
+  /** Returns the message with the output since the last one. A message to a running request stays unchanged: with
    * variables it would wait for the end of the request. */
   attached(outgoing: Outgoing, { running }: Pick<ChatController, "running">): Outgoing {
     if (running !== null) return outgoing;
@@ -74,7 +74,7 @@ export class UserCommands {
     screen.redraw();
   }
 
-  /** False if none runs. */
+  /** Returns false if no command runs. */
   cancel(): boolean {
     const running = this.#running;
     running?.abort();

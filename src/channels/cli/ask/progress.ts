@@ -8,12 +8,13 @@ import type { QueryEvent } from "../../../domain/query/query_schemas.ts";
 import type { Io } from "../../channel.ts";
 
 const MOST_RESULT = 2_000;
-/** Lines of the output of a failed call. */
+/** The limit for lines of a failed call's output. */
 const MOST_OUTPUT = 8;
 
 /** Draws an answer as the lines of a terminal. */
 type DrawAnswer = (text: string) => Promise<readonly string[]>;
-/** Draws a unified diff as lines of this width. `most`: lines of each file; by default as many as people read. */
+/** Draws a unified diff as lines of this width. `most` limits the lines of each file; its default is what people
+ * read. */
 type DrawDiff = (diff: string, place: { readonly width: number; readonly most?: number }) => readonly string[];
 
 export interface ProgressOptions {
@@ -28,11 +29,11 @@ export interface ProgressOptions {
 }
 
 const FRAME_MS = 33;
-/** Rows of a terminal that a draft leaves free. */
+/** A draft leaves this many rows of a terminal free. */
 const FREE_ROWS = 3;
 
-/** Shows a running query on stderr: a line of thinking for each iteration, a line for each block that says what it did,
- * and on a terminal temporary live lines below them. `verbose` shows whole blocks and results. */
+/** Shows a running query on stderr: a line of thinking for each iteration, and a line for the work of each block. On a
+ * terminal, temporary live lines follow. `verbose` shows whole blocks and results. */
 export class Progress {
   readonly #io: Io;
   readonly #verbose: boolean;
@@ -40,19 +41,19 @@ export class Progress {
   readonly #live: LiveLines;
   readonly #draw: DrawAnswer | null;
   readonly #drawChange: DrawDiff | null;
-  /** The end of the draft, as it is drawn. */
+  /** The drawn end of the draft. */
   #draft: readonly string[] = [];
   #drawing = false;
   readonly #progress = new QueryProgress();
   readonly #thinking: boolean;
-  /** The iteration whose number was written last. */
+  /** The last iteration whose number was written. */
   #numbered: number | null = null;
-  /** The iteration whose thinking was written last. */
+  /** The last iteration whose thinking was written. */
   #thought: number | null = null;
-  /** These events happened while a question waited; they are shown after it. */
+  /** Events during a pending approval, which are shown after it. */
   readonly #meanwhile: QueryEvent[] = [];
-  /** Why the last iteration failed. Held back until it is clear that the query continues: otherwise the answer says the
-   * same. */
+  /** Why the last iteration failed. It is held back until it is clear that the query continues: otherwise the answer
+   * repeats it. */
   #held: { readonly at: string; readonly reason: string } | null = null;
 
   constructor(io: Io, options: ProgressOptions) {
@@ -67,7 +68,7 @@ export class Progress {
 
   show(event: QueryEvent): void {
     if (event.type === "approval_requested") this.clear();
-    // Nothing may be drawn over a question while it waits for its answer.
+    // Nothing may be drawn over an approval that waits for its answer.
     if (this.#progress.question !== null && !isEnd(event) && event.type !== "approval_answered") {
       return void this.#meanwhile.push(event);
     }
@@ -113,7 +114,7 @@ export class Progress {
     }
   }
 
-  /** A child query: a live line while it runs, one line when it ends. */
+  /** Shows a sub-query: a live line while it runs, one line when it ends. */
   #child(event: QueryEvent): void {
     const { child, children } = this.#progress;
     const task = oneLine(child?.task ?? "", 60);
@@ -129,8 +130,8 @@ export class Progress {
     if (event.type !== "usage") this.#status(at, `${task}${more}`);
   }
 
-  /** On a terminal it stays until the next event. Elsewhere it is a line of output, since a long wait would look like
-   * the end. */
+  /** On a terminal the notice stays until the next event. Elsewhere it is a line of output, since a long silence would
+   * look like the end. */
   #late(at: string, event: Delay): void {
     const text = `${at}${delayLine(event)}`;
     if (this.#io.stderrIsTerminal) return this.#live.show(text, this.#above);
@@ -141,7 +142,7 @@ export class Progress {
     this.#status("");
   }
 
-  /** Width of a line: the terminal's, or 100 without one. */
+  /** Returns the width of a line: the terminal's, or 100 without one. */
   #width(): number {
     return this.#io.stderrIsTerminal ? Math.max(24, this.#io.columns()) : 100;
   }
@@ -186,7 +187,7 @@ export class Progress {
     this.#drawing = false;
   }
 
-  /** The number of an iteration before its first line, blanks before the others. */
+  /** Returns the number of an iteration before its first line, and blanks before the others. */
   #margin(iteration: number | null): string {
     if (iteration === null) return "";
     const at = `[${iteration}] `;
@@ -195,7 +196,7 @@ export class Progress {
     return isFirst ? this.#color.dim(at) : " ".repeat(at.length);
   }
 
-  /** Prints one line of the model's thoughts, before it wrote anything else in this iteration. */
+  /** Prints a line of the model's thoughts, before any other output of this iteration. */
   #think(iteration: number | null): void {
     const { step } = this.#progress;
     if (!this.#thinking || step === null || step.number !== iteration || this.#thought === iteration) return;
@@ -228,7 +229,7 @@ export class Progress {
     }
   }
 
-  /** The end of what failed calls printed. */
+  /** Prints the end of the output of failed calls. */
   #output({ output }: BlockTally): void {
     if (output === "") return;
     const lines = visibleText(output).split("\n");
@@ -251,7 +252,7 @@ export class Progress {
     this.#indented(`${this.#color.red("✗")} ${oneLine(visibleText(blockFailure(result)), 300)}${time}`);
   }
 
-  /** Shows how a file was changed, if somebody is watching. */
+  /** Shows the change of a file, if there is a terminal. */
   #diff(diff: string): void {
     const place = { width: this.#width() - 5, ...this.#verbose ? { most: 400 } : {} };
     for (const line of this.#drawChange?.(diff, place) ?? []) this.painted(`    ${line}`);
@@ -287,17 +288,17 @@ export class Progress {
 
 const TICK_MS = 1_000;
 
-/** Shorter work is shown without its time. */
+/** The time of shorter work is not shown. */
 const SHOWN_FROM_MS = 2_000;
 
-/** The last lines of a terminal: what is running and for how long, below lines of the caller. They stay until they are
+/** The last lines of a terminal: the running work with its time, below lines of the caller. They stay until they are
  * cleared. */
 export class LiveLines {
   readonly #write: (text: string) => void;
   readonly #width: () => number;
   readonly #paint: (text: string) => string;
   readonly #now: () => number;
-  /** "" if no line is shown. */
+  /** The line; "" if none is shown. */
   #text = "";
   #above: readonly string[] = [];
   #since = 0;
@@ -315,12 +316,12 @@ export class LiveLines {
     this.#now = now;
   }
 
-  /** `above`: painted lines that fit the width. */
+  /** `above` contains painted lines that fit the width. */
   show(text: string, above: readonly string[] = []): void {
     const line = oneLine(visibleText(text), this.#width() - 1);
     if (line === this.#text && sameLines(above, this.#above)) return;
     const since = line === this.#text ? this.#since : this.#now();
-    // Lines that stay are not drawn again, so that nothing flickers.
+    // Unchanged lines are not drawn again, so that nothing flickers.
     const kept = this.#text === "" ? 0 : sharedLines(above, this.#above);
     const from = this.#text === "" ? "" : startOf(this.#above.length - kept);
     this.#stop();

@@ -29,14 +29,14 @@ export interface QueryCommandFlags {
 interface QueryCommand {
   readonly io: Io;
   readonly flags: QueryCommandFlags;
-  /** Whether an answer must satisfy a schema: readers of stdout can rely on it. */
+  /** Whether an answer must satisfy a schema, on which readers of stdout rely. */
   readonly schema: boolean;
-  /** Begins the query; the progress shows what the user should know first. */
+  /** Begins the query; the progress first shows notes for the user. */
   readonly begin: (
     options: Pick<AskOptions, "signal" | "emit" | "approve">,
     progress: Progress,
   ) => Promise<QueryResult>;
-  /** Everything that the query did, for `--trace` in JSON. */
+  /** Returns a record of the whole query, for `--trace` in JSON. */
   readonly traceOf?: (result: QueryResult) => Promise<object | null>;
 }
 
@@ -107,7 +107,7 @@ function summary(result: QueryResult): string {
   return [parts.join(" · "), ...reason === "unstored" ? notes.slice(0, -1) : notes].join("\n");
 }
 
-/** Asks on the terminal; undefined if there is none, so that nobody is asked. */
+/** Returns a function that asks on the terminal; undefined if there is none, and then no user is asked. */
 function terminalApproval(io: Io): Approve | undefined {
   if (!io.stdinIsTerminal || !io.stderrIsTerminal) return undefined;
   return async (question, signal) =>
@@ -125,7 +125,7 @@ function questionText(question: ApprovalQuestion): string {
   ].join("\n");
 }
 
-/** Anything that is not one of the choices is a refusal with its reason, and so is an empty line. */
+/** A line that is not one of the choices is a refusal with its reason; so is an empty line. */
 export function answerOf(line: string, question: Pick<ApprovalQuestion, "scope" | "lasting">): ApprovalAnswer {
   const typed = line.trim().toLowerCase();
   const word = { yes: "y", always: "a", conversation: "c", no: "n" }[typed] ?? typed;
@@ -172,7 +172,7 @@ export class Trace {
     }
   }
 
-  /** Thinking is written whole, before what follows it. */
+  /** Thinking is written whole, before the next output. */
   #flush(): void {
     const text = this.#thinking.trim();
     this.#thinking = "";
@@ -184,15 +184,15 @@ export class Trace {
   }
 }
 
-/** Lines that mean something in Markdown and nothing else in an answer. */
+/** Matches lines that have a meaning in Markdown and hardly occur in other answers. */
 const MARKED = /^(?:#{1,6} |```|\||[-*] |\d+\. )/m;
 const MAX_MARKDOWN = 100_000;
 /** Some terminals report no width. */
 const MIN_WIDTH = 24;
 const MAX_WIDTH = 120;
 
-/** An answer as it is written to stdout: drawn on a terminal if it is Markdown, exactly as it is elsewhere. Ends its
- * line. */
+/** Returns an answer as it is written to stdout. On a terminal, Markdown is drawn; elsewhere the answer is unchanged.
+ * It ends its line. */
 export async function printedAnswer(
   { answer, answerType }: Pick<QueryResult, "answer" | "answerType">,
   { stdoutIsTerminal, stdoutColor, columns }: Pick<Io, "stdoutIsTerminal" | "stdoutColor" | "columns">,
@@ -214,7 +214,7 @@ async function changeDrawing({ stderrColor }: Io): Promise<NonNullable<ProgressO
   return (diff, place) => diffLines(diff, { ...place, paint });
 }
 
-/** An answer that may still be refused: dim. */
+/** Draws an answer that may still be refused in dim text. */
 async function draftLines(text: string, io: Io): Promise<readonly string[]> {
   const lines = await answerLines(text, io);
   if (!io.stdoutColor) return lines;
@@ -222,7 +222,7 @@ async function draftLines(text: string, io: Io): Promise<readonly string[]> {
   return lines.map(faded);
 }
 
-/** Markdown as the lines of the terminal; of a very long text, its end. */
+/** Draws Markdown as lines of the terminal; of a very long text, only its end. */
 async function answerLines(
   text: string,
   { stdoutColor, columns }: Pick<Io, "stdoutColor" | "columns">,

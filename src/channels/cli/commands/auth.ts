@@ -1,4 +1,4 @@
-/** `vis auth`, `vis providers` and `vis models`: logins, and what they reach. */
+/** `vis auth`, `vis providers` and `vis models`: logins and models. */
 import pc from "picocolors";
 import { Cancelled, ConfigError, UsageError } from "../../../domain/errors.ts";
 import { oneLine, visibleText } from "../../../domain/kit/text.ts";
@@ -8,12 +8,13 @@ import type { Io, ProviderAdmin } from "../../channel.ts";
 import { interrupt, jsonText, printReport } from "../output.ts";
 import type { CommandInput } from "../program/command.ts";
 
-/** Refused keys and unusable answers before giving up. */
+/** The number of refused keys and unusable answers before giving up. */
 const TRIES = 3;
 
 type Place = Pick<CommandInput<unknown>, "services" | "io">;
 
-/** `vis auth login`. Keys are never printed, and never taken from the command line, where others could read them. */
+/** Runs `vis auth login`. Keys are never printed, and never taken from the command line, where others could read
+ * them. */
 export async function authLogin(
   provider: string | undefined,
   { services, io, flags: { keyStdin, check, domain } }: CommandInput<{
@@ -62,7 +63,7 @@ interface Login extends Place {
   readonly admin: ProviderAdmin;
 }
 
-/** The provider to log in to; null if nothing is left to do. */
+/** Returns the provider to log in to; null if nothing is left to do. */
 async function nameOf(
   given: string | undefined,
   { admin, services, io, keyStdin }: Login & { readonly keyStdin: boolean },
@@ -82,7 +83,7 @@ async function another({ admin, services, io }: Login): Promise<null> {
   return null;
 }
 
-/** Null if nothing is left to do. */
+/** Returns null if nothing is left to do. */
 async function choose({ admin, services, io }: Login): Promise<string | null> {
   if (!io.stdinIsTerminal || !io.stderrIsTerminal) {
     throw new UsageError(`Cannot log in: specify a provider, one of ${admin.loginNames().join(", ")}`);
@@ -101,7 +102,7 @@ async function choose({ admin, services, io }: Login): Promise<string | null> {
 /** Asks a service about a key; returns its objection, "" if it has none. */
 type AskService = (key: string) => Promise<string>;
 
-/** A key from stdin. Throws `ConfigError` if the service refuses it. */
+/** Reads a key from stdin. Throws `ConfigError` if the service refuses it. */
 async function pipedKey(
   provider: string,
   { io, ask }: Pick<Login, "io"> & { readonly ask: AskService },
@@ -114,7 +115,7 @@ async function pipedKey(
   });
 }
 
-/** Prompts for a key until the service does not refuse it. */
+/** Prompts for a key until the service accepts it. */
 async function askKey(
   provider: string,
   { admin, io, ask }: Pick<Login, "admin" | "io"> & { readonly ask: AskService },
@@ -130,7 +131,7 @@ async function askKey(
   }
 }
 
-/** Tries a key. Resolves with why the service refuses it, and with "" if it does not; says if that is not known. */
+/** Tries a key. Resolves with the reason of a refusal, and with "" for none; prints a note if that is not known. */
 async function refusalOf(provider: string, key: string, { admin, io }: Pick<Login, "admin" | "io">): Promise<string> {
   using interrupted = interrupt(io);
   const trial = await admin.tryKey(provider, key, interrupted.signal);
@@ -148,7 +149,7 @@ async function sayNext(provider: string, { admin, services, io }: Login): Promis
     (await from.providers({ check: false, signal: new AbortController().signal })).providers;
   const providers = await reports(admin);
   const own = providers.find(({ name }) => name === provider);
-  if (providers.length > 0 && !own) return; // a token of the settings
+  if (providers.length > 0 && !own) return; // it is a token of the settings
   const first = providers.find(({ root }) => root)?.name ?? provider;
   if (first !== provider) {
     const named = (await reports(await services.providerAdmin({ provider }))).find(({ name }) => name === provider);
@@ -230,7 +231,7 @@ function pick(answer: string, choices: readonly LoginChoice[]): LoginChoice | un
   return choices.find(({ name }) => name === answer) ?? (begun.length === 1 ? begun[0] : undefined);
 }
 
-/** More models are not listed. */
+/** The limit for listed models. */
 const LISTED = 12;
 
 /** Prompts for the address, the key and the model of a server with OpenAI's chat format, and saves them. Resolves with

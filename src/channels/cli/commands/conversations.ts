@@ -84,7 +84,7 @@ function only(recording: Recording, number: number): Recording {
   throw new UsageError(`Cannot show request ${number}: the conversation has ${recording.queries.length}`);
 }
 
-/** The recording with byte counts instead of image data. */
+/** Replaces image data in the recording with byte counts. */
 function printable(recording: Recording): object {
   return { ...recording, queries: recording.queries.map(printableQuery) };
 }
@@ -131,17 +131,17 @@ export async function deleteConversation(
       }`;
     if (!flags.yes) throw new UsageError(`Cannot delete ${what}: deletion cannot be undone; confirm it with --yes`);
     await conversations.delete(branch);
-    // A server frees space by itself.
+    // A server frees space automatically.
     io.stderr(`Deleted ${what}${isPostgres(database) ? "" : " (vis db vacuum returns its space to the disk)"}\n`);
     return 0;
   });
 }
 
-/** Enough of an id to find a conversation again. */
+/** This many characters of an id are enough to find a conversation again. */
 const ID_CHARS = 13;
 
-/** A conversation in a list on a terminal: short id, age, requests, title and, unless only one is listed, its
- * folder. */
+/** Formats a conversation for a list on a terminal: short id, age, requests and title. The folder follows if
+ * conversations of several are listed. */
 function conversationLine(
   { conversationId, activeAt, queries, running, title, workspace }: {
     readonly conversationId: string;
@@ -171,7 +171,8 @@ function conversationLine(
   ].join("  ");
 }
 
-/** The branches of a conversation as a tree, one per line; empty if there is only one branch. `shown` is marked. */
+/** Returns the branches of a conversation as a tree, one per line; empty if there is only one branch. `shown` is
+ * marked. */
 export function branchLines(
   branches: readonly BranchOfConversation[],
   { shown }: { readonly shown?: string } = {},
@@ -212,8 +213,8 @@ function placeOf({ fork }: BranchOfConversation): string {
 
 const SHOWN_CHARS = 4_000;
 
-/** A conversation as readable text: every request with thinking, blocks and answer. `first` numbers the first query,
- * `branches` are lines about the branches. The caller escapes it for a terminal. */
+/** Formats a conversation as readable text: every request with thinking, blocks and answer. `first` numbers the first
+ * query, `branches` are lines about the branches. The caller escapes it for a terminal. */
 export function conversationText(
   recording: Recording,
   { first, branches = [] }: { readonly first: number; readonly branches?: readonly string[] },
@@ -297,7 +298,7 @@ function quoted(text: string, mark: string): string[] {
   return text.replace(/\n$/, "").split(/\r\n|[\r\n\u2028\u2029\u0085]/).map((line) => `${mark}${line}`);
 }
 
-/** A recorded query as JSON, with byte counts instead of image data. */
+/** Returns a recorded query as JSON, with byte counts instead of image data. */
 export function printableQuery(query: RecordedQuery): object {
   return {
     ...query,

@@ -9,7 +9,7 @@ import { Progress } from "../ask/progress.ts";
 import { exitCodeOf, interrupt } from "../output.ts";
 import { withSession } from "../program/command.ts";
 
-/** The demo's requests, in the first process and, after a restart, in the second. */
+/** Requests of the demo: in the first process and, after a restart, in the second. */
 const REQUESTS = {
   first: [
     "Which files here mention TODO, and how often?",
@@ -56,7 +56,7 @@ const FILES: Readonly<Record<string, string>> = {
 interface DemoContext {
   readonly services: Services;
   readonly io: Io;
-  /** Folder of a demo whose first process has ended; null in the first process. */
+  /** The folder of a demo whose first process has ended; null in the first process. */
   readonly resume: string | null;
 }
 

@@ -45,7 +45,7 @@ interface UpdateFlags {
   readonly force: boolean;
 }
 
-/** `vis update`: tells what is new and replaces the executable. Ctrl-C leaves nothing behind. */
+/** `vis update`: reports the new version and replaces the executable. Ctrl-C leaves nothing behind. */
 export async function updateCommand({ services, io, flags }: CommandInput<UpdateFlags>): Promise<number> {
   const { vis, compiled } = services.version;
   if (!compiled) {

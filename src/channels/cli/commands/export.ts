@@ -10,7 +10,7 @@ import { jsonText } from "../output.ts";
 import { browse, type StoredCommand } from "../program/command.ts";
 import { branchLines } from "./conversations.ts";
 
-/** The list has at most this many names of functions or classes. */
+/** The limit for listed names of functions or classes. */
 const MAX_NAMES = 20;
 const READ_BYTES = 64 * 1024;
 
@@ -37,7 +37,7 @@ async function printPieces(pieces: AsyncIterable<Uint8Array>, { stdout }: Io): P
   for await (const piece of pieces) stdout(decoder.decode(piece, { stream: true }));
 }
 
-/** Writes the complete file under its name, where a link leads to, or nothing. A pipe gets the pieces. */
+/** Writes the complete file under its name, or under the target of a link, or nothing. A pipe gets the pieces. */
 async function writeWhole(path: string, pieces: AsyncIterable<Uint8Array>): Promise<void> {
   try {
     const goal = await realpath(path).catch(() => path);
@@ -71,13 +71,13 @@ async function writePieces(
 interface ImportFlags {
   readonly output: "text" | "json";
   readonly quiet: boolean;
-  /** Do not ask about the code in the file. */
+  /** Whether to accept the code in the file without asking. */
   readonly trust: boolean;
   readonly cwd?: string | undefined;
 }
 
-/** `vis conversations import`: stores an exported conversation under new ids. Its id goes to stdout, all other output
- * to stderr. */
+/** `vis conversations import`: stores an exported conversation under new ids. Prints its id to stdout and all other
+ * output to stderr. */
 export async function importCommand(
   path: string,
   { services, io, flags }: StoredCommand<ImportFlags>,
@@ -102,7 +102,7 @@ export async function importCommand(
   });
 }
 
-/** Says what code a file carries. Rejects unless the user trusts it, by the flag or on the terminal. */
+/** Lists the code in a file. Rejects unless the user trusts it, by the flag or on the terminal. */
 async function askTrust(
   { functions, classes }: ArchiveCode,
   { path, io, flags }: { readonly path: string; readonly io: Io; readonly flags: ImportFlags },

@@ -72,7 +72,7 @@ export async function removeExtension(name: string, input: Input): Promise<numbe
   return printReport({ folder }, [`Removed ${folder}`], input);
 }
 
-/** `vis extensions trust`. Without consent it only lists; resolves with 1 if something remains untrusted. */
+/** Runs `vis extensions trust`. Without consent it only lists; resolves with 1 if any extension remains untrusted. */
 export async function trustExtensions(
   path: string | undefined,
   input: Input<{ readonly yes: boolean; readonly hash?: string; readonly remove: boolean }>,

@@ -20,7 +20,7 @@ export interface NewMcpServer extends McpServersFlags {
   readonly check: boolean;
 }
 
-/** A server answered in this way; for "login" and "secret" the user can still provide what it lacks. */
+/** The reply of a server; for "login" and "secret" the user can still provide the missing part. */
 interface Answered {
   readonly name: string;
   readonly state: "ok" | "login" | "secret" | "failed";
@@ -35,8 +35,8 @@ const NAME = /^[A-Za-z][\w-]{0,39}$/;
 /** Programs that download what they run. */
 const DOWNLOADS = /(?:^|\/)(?:npx|bunx|uvx|pipx|pnpx)$/;
 
-/** `vis mcp add`: adds a server to the user's settings. It is started before it is written, unless the user says
- * otherwise. A server that does not answer is not written. Resolves with the exit code. */
+/** `vis mcp add`: adds a server to the user's settings. It first starts the server, unless a flag says otherwise, and
+ * writes nothing if the server does not answer. Resolves with the exit code. */
 export async function addMcpServer(
   { name, command, args }: { readonly name: string; readonly command: string; readonly args: readonly string[] },
   { services, io, flags }: Input<NewMcpServer>,
@@ -95,7 +95,7 @@ export async function removeMcpServer(name: string, input: Input): Promise<numbe
   return printReport({ name, path }, [`Removed ${name} from ${path}`], input);
 }
 
-/** `vis mcp login` and `vis mcp logout`: the extension that uses the servers does it. */
+/** `vis mcp login` and `vis mcp logout`: the extension that uses the servers runs them. */
 export async function mcpLoginCommand(
   words: readonly string[],
   { services, io }: Omit<Input, "flags">,
@@ -111,7 +111,7 @@ export async function mcpLoginCommand(
   return code;
 }
 
-/** Asks the extension that uses the servers about all of them, or about one that no file has yet. */
+/** Tests all servers, or one that is in no file yet, with the extension that uses them. */
 async function answersOf(
   { services, io }: Pick<Input, "services" | "io">,
   one?: { readonly name: string; readonly candidate: { readonly key: string; readonly value: unknown } },

@@ -22,7 +22,7 @@ interface ReplayFlags {
 }
 
 interface QueryReport {
-  /** 1-based. */
+  /** The number of the query, 1-based. */
   readonly query: number;
   readonly request: string;
   readonly same: boolean;
@@ -35,7 +35,7 @@ export async function replayCommand(
   id: string,
   { services, io, flags }: CommandInput<ReplayFlags>,
 ): Promise<number> {
-  // Stays open: a large context is read in parts during the replay.
+  // The conversation stays open, because a large context is read in parts during the replay.
   return await browse({ services, flags }, async ({ conversations }) => {
     const recording = await conversations.recording(await conversations.byId(id));
     return await replay(recording, { services, io, flags });
@@ -95,12 +95,12 @@ async function playIn(
   },
 ): Promise<Recording> {
   const playback = new Playback(recording, { paths });
-  // Settings and extensions come from the workspace; they work on the copy.
+  // Settings and extensions come from the workspace, but they work on the copy.
   const opening = services.open({ db: ":memory:", cwd: flags.cwd, playback, extensionHome: home });
   return await withSession(opening, (session) => play(recording, { session, workspace, playback, count, signal }));
 }
 
-/** Plays the queries up to the requested one, whose variables come from the earlier ones. */
+/** Plays the queries up to the requested one, which uses variables of the earlier ones. */
 async function play(
   recording: Recording,
   { session: { conversations }, workspace, playback, count, signal }: {
@@ -119,7 +119,7 @@ async function play(
       signal,
       emit: () => {},
       images,
-      // If an older record has no budget, a budget that covers its iterations.
+      // If an older record has no budget, the budget covers its iterations.
       maxIterations: iterations[0]?.budget ?? Math.max(1, iterations.length),
       extendsTo: Math.max(1, ...iterations.map(({ budget }) => budget ?? iterations.length)),
       ...(answerSchema === null ? {} : { responseSchema: answerSchema }),

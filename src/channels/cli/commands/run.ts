@@ -19,7 +19,7 @@ import { type CommandInput, forkPoint, withSession } from "../program/command.ts
 export interface RunFlags extends OpenRequest, QueryCommandFlags {
   readonly continue?: boolean | undefined;
   readonly conversation?: string | undefined;
-  /** ID or ID@ITERATION. */
+  /** The value of the flag: ID or ID@ITERATION. */
   readonly fork?: string | undefined;
   readonly image?: readonly string[] | undefined;
   readonly schema?: string | undefined;
@@ -29,13 +29,13 @@ export interface RunFlags extends OpenRequest, QueryCommandFlags {
   readonly only?: AskOptions["only"];
   /** Continues the last request, without a new one. */
   readonly more?: boolean | undefined;
-  /** US dollars. */
+  /** The cost limit in US dollars. */
   readonly maxCost?: number | undefined;
-  /** Milliseconds. */
+  /** The time limit in milliseconds. */
   readonly timeout?: number | undefined;
 }
 
-/** `vis run`: one query. Only the answer goes to stdout. Resolves with the exit code. */
+/** `vis run`: runs one query and writes only the answer to stdout. Resolves with the exit code. */
 export async function runCommand(
   prompt: string,
   { services, io, flags }: CommandInput<RunFlags>,
@@ -90,7 +90,7 @@ type Given = Pick<AskOptions, "images" | "responseSchema"> & {
   readonly context: Awaited<ReturnType<typeof readContextArgument>> | undefined;
 };
 
-/** Input besides the text of the request; read before anything is opened. */
+/** Reads the input besides the text of the request, before anything is opened. */
 async function readGiven({ image = [], schema, context }: RunFlags): Promise<Given> {
   const images = [];
   for (const one of image) images.push(await readImageArgument(one));
@@ -142,7 +142,7 @@ async function announce(
 }
 
 interface RetryFlags extends OpenRequest, QueryCommandFlags {
-  /** 1-based; the last one if omitted. */
+  /** The number of the query, 1-based; the last one if omitted. */
   readonly query?: number | undefined;
 }
 
@@ -176,8 +176,8 @@ export async function retryCommand(
   });
 }
 
-/** The file of `--context`, opened when it is read. Throws `UsageError` if the file does not exist. The signal ends the
- * wait for a pipe that nobody writes to. */
+/** Returns the file of `--context`, opened when it is read. Throws `UsageError` if the file does not exist. The signal
+ * ends the wait for a pipe without a writer. */
 export async function readContextArgument(
   path: string,
 ): Promise<(signal: AbortSignal | undefined) => NonNullable<AskOptions["context"]>> {
@@ -229,7 +229,7 @@ async function textOf(path: string): Promise<string> {
   }
 }
 
-/** An image from the command line: a file, or an http, https or `data:` URL. Throws `UsageError`. */
+/** Reads an image of the command line: a file, or an http, https or `data:` URL. Throws `UsageError`. */
 export async function readImageArgument(given: string): Promise<Image> {
   if (/^(?:https?|data):/i.test(given)) return readImage(given, given.slice(0, 80));
   return await readImageFile(given);
@@ -237,8 +237,8 @@ export async function readImageArgument(given: string): Promise<Image> {
 
 const PIECE = 1 << 20;
 
-/** The bytes of a file that the user named, which may be a pipe. Opening a pipe that nobody writes to would stop the
- * process, so that no signal ends it: it is opened for writing too until its first bytes arrive. */
+/** Reads the bytes of a file that the user named, which may be a pipe. Opening a pipe without a writer would block the
+ * process beyond any signal, so it is opened for writing too until its first bytes arrive. */
 async function* piecesOfInput(path: string): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   const { isFifo } = await Deno.lstat(path);
   let writer = isFifo ? await Deno.open(path, { read: true, write: true }) : null;
@@ -255,10 +255,10 @@ async function* piecesOfInput(path: string): AsyncGenerator<Uint8Array<ArrayBuff
   }
 }
 
-/** An inherited stdin may never end. After this time the user is shown what Vis is waiting for. */
+/** An inherited stdin may never end. After this time, the user is told that Vis waits for it. */
 const PATIENCE_MS = 1_000;
 
-/** The request: the words of the command line, followed by the text on stdin, which must end within `timeout`
+/** Returns the request: the words of the command line, followed by the text on stdin, which must end within `timeout`
  * milliseconds. */
 export async function readPrompt(
   words: readonly string[],
@@ -307,13 +307,13 @@ async function readPiped(
 
 export interface PromptFlags extends OpenRequest {
   readonly conversation?: string | undefined;
-  /** 1-based. */
+  /** The number of the iteration, 1-based. */
   readonly iteration?: number | undefined;
   readonly json: boolean;
 }
 
-/** `vis prompt`: the messages that a request would send first, or the prompt of a stored iteration. Nothing is sent or
- * stored. Resolves with the exit code. */
+/** `vis prompt`: shows the messages that a request would send first, or the prompt of a stored iteration. Sends and
+ * stores nothing. Resolves with the exit code. */
 export async function promptCommand(
   prompt: string,
   { services, io, flags }: CommandInput<PromptFlags>,

@@ -17,7 +17,7 @@ const SCREEN_FLAGS = [
 ] as const;
 
 /** `vis` without a command: the screen on a terminal, where the words of the command line are the first request. In a
- * pipe, words are a request for `vis run`; without any, an overview. Resolves with the exit code. */
+ * pipe, words are a request for `vis run`; without any, it prints an overview. Resolves with the exit code. */
 export async function screenCommand(
   { services, io, args, help, run }: {
     readonly services: Services;
@@ -58,8 +58,8 @@ function parsed(args: readonly string[], io: Io): ScreenRequest {
   return request;
 }
 
-/** `vis` without a terminal: the first steps if nothing is configured, otherwise an overview. Resolves with the exit
- * code. */
+/** `vis` without a terminal: prints the first steps if nothing is configured, otherwise an overview. Resolves with the
+ * exit code. */
 async function welcome(
   { services, io, help }: { readonly services: Services; readonly io: Io; readonly help: () => void },
 ): Promise<number> {

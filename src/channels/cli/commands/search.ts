@@ -51,10 +51,10 @@ function lines({ at, conversationId, kind, position, title, variable, snippet }:
 
 const ID_CHARS = 13;
 
-/** Words that share this many first letters are forms of one word. */
+/** Words that share this many first letters count as forms of one word. */
 const STEM = 3;
 
-/** Search results on a terminal: each conversation once, its places below it, the words that were found in bold. */
+/** Formats search results for a terminal: each conversation once, its places below it, the found words in bold. */
 function foundLines(
   hits: readonly SearchHit[],
   { text, io, now }: { readonly text: string; readonly io: Pick<Io, "stdoutColor">; readonly now: number },

@@ -1,4 +1,4 @@
-/** `vis serve`, `vis mcp`, `vis acp` and `vis telegram`: what runs until it is interrupted. */
+/** `vis serve`, `vis mcp`, `vis acp` and `vis telegram`: commands that run until they are interrupted. */
 import { Cancelled, ConfigError } from "../../../domain/errors.ts";
 import { aborted } from "../../../domain/kit/concurrency.ts";
 import { visibleText } from "../../../domain/kit/text.ts";

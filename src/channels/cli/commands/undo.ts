@@ -45,8 +45,8 @@ export async function undoCommand(
   return report.error === undefined && (report.kept ?? []).length === 0 ? 0 : 1;
 }
 
-/** The conversation of an id, without changes of its other branches. An id that the database does not have may be one
- * of another database: the changes are kept beside all of them. */
+/** Returns the conversation of an id, without changes of its other branches. An unknown id may belong to another
+ * database, because the changes of all databases are kept together. */
 async function ofBranch(
   id: string,
   { services, flags }: Pick<StoredCommand<UndoFlags>, "services" | "flags">,

@@ -31,8 +31,8 @@ interface Shown {
   readonly at: BranchPoint | undefined;
 }
 
-/** `vis vars`: the variables of a conversation, the values of some, the versions of one, or the difference between two.
- * Values are decoded without a sandbox; nothing in them is run. */
+/** `vis vars`: shows the variables of a conversation, the values of some, the versions of one, or the difference
+ * between two. Values are decoded without a sandbox; no code in them runs. */
 export async function varsCommand(
   names: readonly string[],
   { services, io, flags }: CommandInput<VarsFlags>,
@@ -125,7 +125,7 @@ function versionOf(text: string | undefined): number {
   throw new UsageError(`Cannot compare version ${text}: it must be a whole number of at least 1`);
 }
 
-/** Values as JSON if it can represent them, otherwise as text. */
+/** Returns values as JSON if it can represent them, otherwise as text. */
 function facts({ shown, ...version }: ShownVersion): object {
   if (shown === null) return { ...version, tooLarge: true };
   const { value } = shown;

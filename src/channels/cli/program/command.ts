@@ -4,10 +4,10 @@ import { nearestName } from "../../../domain/kit/names.ts";
 import type { BranchPoint } from "../../../domain/records/conversations.ts";
 import type { Io, Services, Session } from "../../channel.ts";
 
-/** Commands under one heading of the help. */
+/** The commands under one heading of the help. */
 export interface CommandGroup {
   readonly heading: string;
-  /** Each declares its commands. Only the part that has the command of a command line is built. */
+  /** The parts, each of which declares its commands. Only the part with the command of the command line is built. */
   readonly parts: readonly {
     readonly names: readonly string[];
     readonly add: (program: Command, context: Context) => void;
@@ -22,7 +22,7 @@ export interface Context {
   finish(code: number): void;
 }
 
-/** A command receives this; `flags` are the options of its command line. */
+/** The input of a command; `flags` are the options of its command line. */
 export interface CommandInput<Flags> {
   readonly services: Services;
   readonly io: Io;
@@ -32,8 +32,8 @@ export interface CommandInput<Flags> {
 /** Input of a command about stored data. */
 export type StoredCommand<Flags> = CommandInput<Flags & { readonly db?: string | undefined }>;
 
-/** Makes the action of a command: its code is loaded when it is used, and gets the arguments and then the rest of its
- * input. */
+/** Makes the action of a command, whose code is loaded when it is used. It receives the arguments and then the rest of
+ * its input. */
 export function action<A extends readonly unknown[], F>(
   { services, io, finish }: Context,
   load: () => Promise<(...given: [...A, CommandInput<F>]) => Promise<number>>,
@@ -49,9 +49,9 @@ export function action<A extends readonly unknown[], F>(
 export const FLAGS = {
   model: ["--model <name>", "model to use, or provider/model (VIS_MODEL)"],
   provider: ["--provider <name>", "use only this provider, such as anthropic, ollama or demo (VIS_PROVIDER)"],
-  /** Commands that call a model use this option. */
+  /** The option of commands that call a model. */
   db: ["--db <path>", "database file, postgres://… or :memory: (VIS_DB)"],
-  /** Commands about stored data use this option. */
+  /** The option of commands about stored data. */
   storedDb: ["--db <path>", "database file, or postgres://… (VIS_DB)"],
   root: ["--root", "also change files of the repository around the folder, without a question"],
   shell: ["--shell <mode>", "commands where their wall is not whole: ask, run or off", unwalledMode],
@@ -87,7 +87,7 @@ export function duration(text: string): number {
   return ms;
 }
 
-/** Parses what happens to commands where their wall is not whole. */
+/** Parses the behaviour for commands with an incomplete wall. */
 function unwalledMode(text: string): "ask" | "run" | "off" {
   if (text === "ask" || text === "run" || text === "off") return text;
   throw new InvalidArgumentError("It must be ask, run or off");
@@ -98,8 +98,8 @@ export function collected(value: string, before: readonly string[]): readonly st
   return [...before, value];
 }
 
-/** Ends with a usage error if an option has an empty value, such as `--conversation "$ID"` without that variable: left
- * out, it would mean another conversation or database. */
+/** Ends with a usage error if an option has an empty value, such as `--conversation "$ID"` without that variable. If it
+ * were ignored, the command would use another conversation or database. */
 export function refuseEmpty(command: Command): void {
   const given = command.opts();
   const empty = command.options.find((option) => [given[option.attributeName()]].flat().includes(""));
@@ -109,8 +109,8 @@ export function refuseEmpty(command: Command): void {
   });
 }
 
-/** Refuses arguments of a command that has commands below it. An unknown word is called an unknown command, as in
- * groups that do nothing by themselves. */
+/** Refuses arguments of a command that has subcommands. An unknown word is reported as an unknown command, as in groups
+ * without an action. */
 export function refuseWords(command: Command): Command {
   return command.helpCommand(true).allowExcessArguments().hook("preAction", (_, acting) => {
     const [word] = command.args;
@@ -121,7 +121,7 @@ export function refuseWords(command: Command): Command {
   });
 }
 
-/** Does one piece of work with a session and closes it. */
+/** Runs one piece of work with a session and closes the session. */
 export async function withSession<T>(opening: Promise<Session>, work: (session: Session) => Promise<T>): Promise<T> {
   const session = await opening;
   try {

@@ -85,8 +85,8 @@ async function addFromExtensions(program: Command, services: Context["services"]
   for (const { name, doc } of found) if (!known.has(name)) program.command(name).description(visibleText(doc));
 }
 
-/** The commands that the words name, outermost first. Words after a command without subcommands are its arguments.
- * Throws CommanderError with the nearest name for an unknown word. */
+/** Returns the commands that the words name, outermost first. Words after a command without subcommands are its
+ * arguments. Throws CommanderError with the nearest name for an unknown word. */
 function named(words: readonly string[], program: Command): readonly Command[] {
   const path: Command[] = [];
   for (const word of words) {
@@ -105,7 +105,7 @@ function unknown(word: string, at: Command): never {
   return at.error(`error: unknown command '${word}'${hint}`, { code: "commander.unknownCommand" });
 }
 
-/** The schema of a command together with its `jsonl` lines, or all schemas if no command is named. */
+/** Returns the schema of a command together with its `jsonl` lines, or all schemas if no command is named. */
 function schemaOf(name: string, all: Readonly<Record<string, object>>): object {
   const own = all[name] ?? all[`${name} jsonl`];
   if (name !== "" && own === undefined) throw new UsageError(`Cannot show a schema: vis ${name} has no JSON output`);

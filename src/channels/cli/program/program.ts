@@ -20,7 +20,7 @@ interactive mode on a terminal; its options are -c, --conversation ID, --model,
 --provider, --db and --cwd. vis "…" asks there, in a pipe like vis run; -p means
 vis run everywhere. Also known: login, logout, history, export, resume [ID].`;
 
-/** The help lists the groups in this order. */
+/** The groups, in the order of the help. */
 const GROUPS: readonly CommandGroup[] = [ASK, REVIEW, SET_UP, SERVE, HELP];
 
 /** The names of all commands. */
@@ -34,7 +34,7 @@ export const COMMANDS: readonly string[] = [
 const LINES: readonly string[] = ["logs"];
 
 /** Builds the command line, the source of parsing, help, completions, manual and docs. With `only`, builds just the
- * part that has this command, if there is one: building all of them takes 5 ms at startup. */
+ * part with this command, if there is one: building all of them takes 5 ms at startup. */
 export function buildProgram(context: Context, { only }: { readonly only?: string | undefined } = {}): Command {
   const { services, io } = context;
   const program = new Command("vis")
@@ -73,7 +73,7 @@ function hintAt(command: Command, path: string): void {
   for (const below of command.commands) hintAt(below, `${path} ${below.name()}`);
 }
 
-/** Leaves out trivial defaults. */
+/** Omits trivial defaults. */
 function optionDescription(option: Option): string {
   return new Help().optionDescription(option).replace(/\s*\(default: (?:false|\[\])\)$/, "");
 }

@@ -127,7 +127,7 @@ function addVars(program: Command, context: Context): void {
     .action(action(context, async () => (await import("../commands/vars.ts")).varsCommand));
 }
 
-/** The command that shows what is sent to a model. */
+/** Declares `vis prompt`, which shows the messages for a model. */
 function addPrompt(program: Command, { services, io, finish }: Context): void {
   program.command("prompt")
     .description("show the prompt that a request would send to the model, or that a stored step sent")

@@ -132,7 +132,7 @@ function addProtocol(
     });
 }
 
-/** Servers that Vis uses. */
+/** Declares the commands for servers that Vis uses. */
 function addMcpServers(mcp: Command, context: Context): void {
   const { services, io, finish } = context;
   const load = async () => await import("../commands/mcp_servers.ts");
@@ -215,7 +215,7 @@ Each session of the editor is a conversation in the folder that the editor
 specifies. Protocol messages go to stdout, everything else to stderr. The agent
 stops when the editor closes the connection.`;
 
-/** Flags of a command that keeps running and serves others: its profile and what its sessions use. */
+/** Adds the flags of a command that keeps running and serves others: its profile and options of its sessions. */
 function addServiceFlags(command: Command): Command {
   return command
     .addOption(

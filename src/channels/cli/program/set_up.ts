@@ -13,7 +13,7 @@ export const SET_UP: CommandGroup = {
   ],
 };
 
-/** The commands about providers, models and keys. */
+/** Declares the commands about providers, models and keys. */
 function addProviders(program: Command, context: Context): void {
   program.command("providers")
     .description("list the configured providers in the order in which they are used")
@@ -146,7 +146,7 @@ function addExtensions(program: Command, context: Context): void {
     .action(action(context, async () => (await load()).trustExtensions));
 }
 
-/** `vis approvals`: lasting answers to what extensions asked for. */
+/** Declares `vis approvals`: lasting answers to requests of extensions. */
 function addApprovals(program: Command, context: Context): void {
   const group = program.command("approvals").description("lasting approvals of this workspace: list, remove");
   const add = (name: string, description: string): Command =>
@@ -201,7 +201,7 @@ function addDb(program: Command, context: Context): void {
 
 const UNITS: Readonly<Record<string, number>> = { h: DAY_MS / 24, d: DAY_MS, w: 7 * DAY_MS };
 
-/** Milliseconds. */
+/** Parses an age into milliseconds. */
 function age(text: string): number {
   const [, number = "", unit = ""] = /^(\d{1,6})([hdw])$/.exec(text.trim()) ?? [];
   const ms = Number(number) * (UNITS[unit] ?? NaN);

@@ -16,13 +16,13 @@ import { describeIn, findQuery, inConversation, validJson, validQuery } from "..
 import { ConversationDetailSchema } from "./schemas.ts";
 import * as schema from "./schemas.ts";
 
-/** The default of the schema: the first request becomes the title. */
+/** The default of the schema; the first request becomes the title. */
 const UNTITLED = "New conversation";
 const BASE = "/api/v1/conversations";
 const MATCH = { "If-Match": "ETag of the conversation as it was read; 412 if it has changed since" };
 const MAX_TREES = 100;
 const EXPORTED = { json: "application/json", md: "text/markdown", html: "text/html" };
-/** After this time a server with many exports under way has probably finished one. */
+/** After this time, a server with many running exports has probably finished one. */
 const RETRY_SECONDS = "10";
 const NONE = "Cannot undo: this server records no file changes";
 /** Reading a longer answer could hold up other requests. */
@@ -248,7 +248,7 @@ interface TaggedDetail {
   readonly etag: string;
 }
 
-/** A conversation in the format of the API, with the strong entity tag that If-Match is compared with. */
+/** Returns a conversation in the format of the API, with the strong entity tag to which If-Match is compared. */
 async function taggedDetail(c: Context<Env>, conversation: Conversation): Promise<TaggedDetail> {
   const { conversations } = c.env.parts;
   const { conversationId } = conversation;
@@ -264,7 +264,7 @@ interface Answered {
   readonly answerType: string;
 }
 
-/** Adds to each query its answer as a tree without markup: null if the answer is not in Markdown, and if it is long. */
+/** Adds to each query its answer as a tree without markup: null if the answer is not in Markdown or is long. */
 async function withAnswerTrees<T extends Answered>(
   queries: readonly T[],
 ): Promise<readonly (T & { readonly answerTree: readonly MarkdownBlock[] | null })[]> {
@@ -279,7 +279,7 @@ async function withAnswerTrees<T extends Answered>(
   return found;
 }
 
-/** The export goes when it was read, or when its reader leaves. */
+/** The export is deleted when it was read, or when its reader leaves. */
 function bodyOf(made: Exported): ReadableStream<Uint8Array<ArrayBuffer>> {
   const pieces = made.pieces()[Symbol.asyncIterator]();
   return new ReadableStream({

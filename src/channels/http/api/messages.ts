@@ -29,7 +29,7 @@ const describe = describeIn("messages");
 
 type Message = z.infer<typeof schema.MessageBody>;
 
-/** Requests: send a message, run a query again, follow a query, answer its questions. */
+/** Routes for requests: send a message, run a query again, follow a query, answer its approvals. */
 export const messages = new Hono<Env>();
 
 messages.post(
@@ -117,7 +117,7 @@ messages.get(
   async (c) => {
     const query = await FollowedQuery.find(c.var.query.queryId, c.env);
     const lastId = c.req.header("last-event-id") ?? "";
-    // 204 tells an `EventSource` that reconnects after the end that there is no more.
+    // Status 204 tells an `EventSource` that reconnects after the end that there is no more.
     if (lastId !== "" && !query.running && (await query.events(lastId).next()).done) return c.body(null, 204);
     const { heartbeatMs } = c.env.parts.limits;
     return eventStream(eventTexts(query.events(lastId)), { heartbeatMs, left: () => query.leave() });
@@ -166,7 +166,7 @@ messages.post(
 function onceFor(c: Context<Env>, what: string): Omit<OnceOptions, "work"> {
   const { conversation, bodyText: body } = c.var;
   const stored = (key: string) => c.env.parts.conversations.stored.keyedQuery(conversation.branchId, key);
-  // Uses the name in the address, not the branch it refers to now: a retry may have made a newer one.
+  // The name in the address is used, not the branch to which it now refers: a retry may have made a newer one.
   return { conversation, what: `${what} ${c.req.param("id")}`, body, stored };
 }
 
@@ -188,7 +188,7 @@ async function resume(
   });
 }
 
-/** Null if a running query received the message. */
+/** Returns null if a running query received the message. */
 async function begin(
   c: Context<Env>,
   { body, conversation, requestKey }: {
@@ -213,8 +213,8 @@ async function begin(
   );
 }
 
-/** Whether a running query received the message. Throws `Problem` if one runs and the message has more than a text:
- * that would be lost. */
+/** Whether a running query received the message. Throws `Problem` if one is running and the message has more than a
+ * text, which would be lost. */
 async function steered(
   c: Context<Env>,
   { body, conversation }: { readonly body: Message; readonly conversation: Conversation },
@@ -232,19 +232,19 @@ async function steered(
   );
 }
 
-/** A query takes these fields at its beginning only. */
+/** Fields that a query accepts only at its beginning. */
 const OF_A_QUERY = [
   ...["images", "context", "responseSchema", "plan", "review"] as const,
   ...Object.keys(schema.ChoicesSchema.shape) as (keyof typeof schema.ChoicesSchema.shape)[],
 ] as const;
 
-/** When to cancel the query of a client that waits for its result only. With a key the client can request the result
- * again, and a stream can be resumed where it stopped. */
+/** Returns when to cancel the query of a client that only waits for its result. With a key, the client can request the
+ * result again; a stream can be resumed where it stopped. */
 function leavingOf(c: Context<Env>): Leaving | null {
   return c.req.header("idempotency-key") !== undefined || wantsEvents(c) ? null : c.env.leaving;
 }
 
-/** Nobody is asked unless the client says that it answers. */
+/** The user is asked only if the client says that it answers. */
 function asking(approvals: Message["approvals"], approve: Approve): Approve | undefined {
   return approvals === "ask" ? approve : undefined;
 }
@@ -267,7 +267,7 @@ function chosen(
   return { reasoning, maxIterations, model, limits } satisfies Partial<AskOptions>;
 }
 
-/** The result of a query, or its events. A header names the branch that it belongs to: a retry may have made it. */
+/** Returns the result of a query, or its events. A header names its branch, which a retry may have made. */
 async function answer(
   c: Context<Env>,
   { queryId, cancelOnDisconnect = false }: { readonly queryId: string; readonly cancelOnDisconnect?: boolean },
@@ -285,14 +285,14 @@ async function answer(
   if (cancelOnDisconnect || (query.run === null && query.running)) {
     const result = query.result();
     result.catch(() => {}); // a client that left does not receive it
-    // Writing white space is how a disconnected client is detected.
+    // Writing white space shows whether a client has disconnected.
     const body = textStream(resultText(result), { heartbeatMs, alive: " ", left });
     return c.body(body, 200, { ...headers, "content-type": "application/json; charset=utf-8" });
   }
   return c.json(await query.result(), 200, headers);
 }
 
-/** A result as JSON once it is available, after white space that is sent at once with the headers. */
+/** Yields a result as JSON once it is available, after white space that is sent at once with the headers. */
 async function* resultText(ended: Promise<QueryResult>): AsyncGenerator<string> {
   yield " ";
   yield JSON.stringify(await ended);

@@ -3,12 +3,12 @@ import { DECISIONS } from "../../../domain/query/outcomes.ts";
 import { ApprovalQuestionSchema, QueryResultSchema } from "../../../domain/query/query_schemas.ts";
 import { ExtensionSchema } from "../../../domain/reports.ts";
 
-/** Shapes of the API as OpenAPI shows them. Requests are strict; responses may gain fields. */
+/** The shapes of the API, as OpenAPI shows them. Requests are strict; responses may gain fields. */
 
 const id = z.string().describe("UUIDv7; for a conversation, its first 8 characters are enough");
 const time = z.number().int().describe("Milliseconds since the epoch");
 
-/** A whole list, in one page. */
+/** Returns the schema of a whole list, in one page. */
 export function listOf<T extends z.ZodType>(item: T): z.ZodObject<{ items: z.ZodArray<T> }> {
   return z.object({ items: z.array(item) });
 }
@@ -94,7 +94,7 @@ export const PromptListSchema = z.object({
 
 export const PageQuery = z.object({
   limit: z.coerce.number().int().min(1).max(200).default(50),
-  // A position: conversations that are added or move to the front between two pages do not shift it.
+  // The cursor is a position, so conversations that are added or move to the front between two pages do not shift it.
   cursor: z.string().regex(/^\d{1,15}$/, "must be the value of next from a previous page").transform(Number)
     .optional()
     .describe("The value of next from the previous page"),
@@ -146,7 +146,7 @@ export const ForkBody = z.strictObject({
   title: z.string().max(1000).optional(),
 });
 
-/** Choices for one query. */
+/** The choices for one query. */
 export const ChoicesSchema = z.object({
   reasoning: z.enum(["quick", "balanced", "deep"]).optional().describe(
     "How thoroughly the model thinks; the configured level, or the model's own choice, if omitted",

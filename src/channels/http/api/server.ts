@@ -12,7 +12,7 @@ type PreviewTarget = Parameters<HttpParts["conversations"]["preview"]>[1];
 
 const describe = describeIn("server");
 
-/** The server itself: its models, extensions and tokens, what a request would send, and the search. */
+/** Routes for the server itself: its models, extensions and tokens, the prompt of a request, and the search. */
 export const server = new Hono<Env>();
 
 server.get(
@@ -65,7 +65,7 @@ server.get(
   },
 );
 
-/** The workspace of a conversation, or one of the server's. */
+/** Returns the workspace of a conversation, or one of the server's. */
 async function workspaceOf(
   { env: { parts } }: Context<Env>,
   { conversation, workspace = parts.workspace }: z.infer<typeof schema.PlaceQuery>,
@@ -167,7 +167,7 @@ const describeOperation = describeIn("operations");
 /** The database must answer within this time. */
 const READ_MS = 5_000;
 
-/** Operators ask here for liveness and readiness. */
+/** Routes for operators: liveness and readiness. */
 export const operations = new Hono<Env>();
 
 operations.get(

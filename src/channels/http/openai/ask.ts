@@ -14,7 +14,7 @@ import { findConversation, inputSource } from "../route.ts";
 import type { Begun } from "../runs.ts";
 import { callerLabel } from "../tokens.ts";
 
-/** Request headers of the calls that run a query. */
+/** The request headers of calls that run a query. */
 export const OPENAI_HEADERS = {
   "X-Vis-Conversation": "The conversation to continue; a new one by default",
   "Idempotency-Key": "Requests with the same key and body run once, also if the client disconnects; kept for a day",
@@ -26,11 +26,11 @@ interface OpenAiAsked {
   readonly known: Readonly<Record<string, unknown>>;
   readonly target: AskTarget;
   readonly given: OpenAiRequest;
-  /** The response repeats these fields of its request. */
+  /** The fields of the request that the response repeats. */
   readonly askedAs?: AskOptions["askedAs"];
-  /** Server-sent events, for a client that streams. */
+  /** Returns server-sent events, for a client that streams. */
   readonly events: (events: AsyncIterable<FollowedEvent>, begun: Begun) => AsyncGenerator<string>;
-  /** The body, once the query has an answer. */
+  /** Returns the body, once the query has an answer. */
   readonly whole: (result: QueryResult, begun: Begun) => object | Promise<object>;
 }
 
@@ -39,7 +39,7 @@ interface Asking extends Pick<OpenAiAsked, "target"> {
   readonly given: OpenAiInput & Pick<AskOptions, "limits">;
 }
 
-/** The conversation that a client wants to continue, or a new one. */
+/** Returns the conversation that a client wants to continue, or a new one. */
 export async function openAiTarget(
   c: Context<Env>,
   { metadata, conversation }: {
@@ -61,11 +61,11 @@ export async function openAiAsk(c: Context<Env>, asked: OpenAiAsked): Promise<Re
   const { request, given: input } = openAiInput(asked.given, "channel" in target);
   const priced = c.var.caller.quota.costUsdPerDay !== null;
   const given = { ...input, limits: { costUsd: null, wallMs: null, priced } };
-  await parts.conversations.check({ ...given, request }); // before the quota of the token
+  await parts.conversations.check({ ...given, request }); // the check comes before the quota of the token
   const asking = { target, request, given: { ...given, askedAs } };
   const key = c.req.header("idempotency-key");
   if (key === undefined && Number(c.req.header("x-stainless-retry-count") ?? 0) > 0) {
-    await noticeLeft(); // the repetition may come before the first client is missed
+    await noticeLeft(); // the repeated call may come before the first client is missed
     abandoned.refuse(callOf(c));
   }
   const { queryId } = key === undefined ? await begin(c, asking) : await once(c, { asking, key });
@@ -129,7 +129,7 @@ async function once(
   return { queryId: sent?.queryId ?? "" };
 }
 
-/** The conversation in which a key is looked up. A key without one has a conversation of its own. */
+/** Returns the conversation in which a key is looked up. A key without one has its own conversation. */
 async function conversationOf(
   c: Context<Env>,
   { asking: { target, request }, key }: { readonly asking: Asking; readonly key: string },
@@ -141,7 +141,7 @@ async function conversationOf(
   return await conversations.records.ensure({ ...target, title: request, externalId });
 }
 
-/** The model name that always works, whichever model is behind it. */
+/** The model name that is valid for any configured model. */
 const OWN_NAME = "vis";
 
 /** A model in OpenAI's format. */
@@ -164,7 +164,7 @@ export function servedModels({ model, provider }: Pick<HttpParts, "model" | "pro
   }));
 }
 
-/** The model of this name; the agent if no name is given. Throws `Problem` (404) if there is no such model. */
+/** Returns the model of this name; the agent if no name is given. Throws `Problem` (404) if it does not exist. */
 export function servedModel(parts: Pick<HttpParts, "model" | "provider">, name: string = OWN_NAME): ServedModel {
   const found = servedModels(parts).find(({ id }) => id === name);
   if (found) return found;
@@ -195,20 +195,20 @@ export const MessageSchema = z.object({
 
 export type OpenAiMessage = z.infer<typeof MessageSchema>;
 
-/** A client of either API sends this to the agent. */
+/** The fields that clients of either API send to the agent. */
 interface OpenAiRequest {
   readonly messages: readonly OpenAiMessage[];
   /** The path of the messages in the body. */
   readonly field: "messages" | "input";
-  /** Format of the answer; text if absent. */
+  /** The format of the answer; text if absent. */
   readonly format: { readonly type: string; readonly schema?: unknown } | null | undefined;
 }
 
 type OpenAiInput = Pick<AskOptions, "images" | "responseSchema" | "variables" | "instructions" | "askedAs">;
 
 /** Turns a client's messages into input for the agent. The last user message is the request; without one, the last
- * message is. In a new conversation the others become the variable `messages`; in an existing one they are already
- * known. Throws `Problem` if there is nothing to request. */
+ * message is. In a new conversation, the others become the variable `messages`; in an existing one they are already
+ * known. Throws `Problem` if there is no request. */
 function openAiInput(
   { messages, field, format }: OpenAiRequest,
   isNew: boolean,
@@ -231,7 +231,7 @@ function openAiInput(
   };
 }
 
-/** A message as data. Tool calls stay; images are marked. */
+/** Returns a message as data. Tool calls stay; images are marked. */
 function plain({ content, type: _, ...message }: OpenAiMessage): Readonly<Record<string, unknown>> {
   const parts = typeof content === "string" ? [{ type: "text" as const, text: content }] : content ?? [];
   const texts = parts.map((part) => {
@@ -261,7 +261,7 @@ function imagesOf({ content }: OpenAiMessage): readonly Image[] {
   return urls.map((url, at) => readImage(url, `${at + 1}`));
 }
 
-/** Names the parameters of a request that have no effect here. */
+/** The header that names the parameters of a request without an effect here. */
 const IGNORED_HEADER = "x-vis-ignored";
 
 const MAX_NAMED = 50;
@@ -285,7 +285,7 @@ const ignored = {
   logit_bias: z.record(z.string(), z.number()).nullish(),
 };
 
-/** Clients of both APIs send these fields. */
+/** The fields of both APIs. */
 export const OpenAiBody = z.looseObject({
   ...ignored,
   stream: z.boolean().nullish(),
@@ -294,8 +294,8 @@ export const OpenAiBody = z.looseObject({
   tool_choice: z.unknown().optional(),
 });
 
-/** The header that names what a request contains without an effect; none if there is nothing. `known` are the
- * parameters of its API. */
+/** Returns the header that names parameters without an effect; no header if there are none. `known` are the parameters
+ * of its API. */
 function ignoredParameters(
   body: z.infer<typeof OpenAiBody>,
   known: Readonly<Record<string, unknown>>,
@@ -307,7 +307,7 @@ function ignoredParameters(
   return shown.length === 0 ? {} : { [IGNORED_HEADER]: shown.join(", ") };
 }
 
-/** Whether another server would do something that this one does not. */
+/** Whether the parameter has an effect on other servers. */
 function hasEffectElsewhere(name: string, value: unknown): boolean {
   if (value === null || value === undefined || value === false) return name === "store" && value === false;
   return !(name === "store" || (Array.isArray(value) && value.length === 0));
@@ -335,14 +335,14 @@ const TYPES: Partial<Record<ProblemKind, string>> = {
   defect: "server_error",
 };
 
-/** Codes for which OpenAI has its own name. */
+/** OpenAI's own names for problems. */
 const CODES: Partial<Record<ProblemKind, string>> = {
   unauthorized: "invalid_api_key",
   "rate-limited": "rate_limit_exceeded",
   quota: "insufficient_quota",
 };
 
-/** Ends whose cause may pass, so that the same request may succeed later. */
+/** Ends whose cause is temporary, so that the same request may succeed later. */
 const PASSING: Partial<Record<QueryReason, ProblemKind>> = {
   configuration: "unavailable",
   process_lost: "unavailable",
@@ -352,9 +352,9 @@ const PASSING: Partial<Record<QueryReason, ProblemKind>> = {
 
 type Ended = Pick<QueryResult, "reason" | "answer" | "notes" | "noAnswer" | "temporary">;
 
-/** The problem to report for a query without an answer, or with one that is not stored; null otherwise. Clients repeat
- * a request by themselves after 5xx, and with it the whole query: an end that would be the same again is 400.
- * `closing`: the server shuts down. */
+/** Returns the problem for a query without an answer, or with one that is not stored; null otherwise. After 5xx,
+ * clients repeat a request automatically, and with it the whole query, so an end that would be the same again is 400.
+ * `closing` means that the server shuts down. */
 export function openAiFailure(result: Ended, { closing = false }: { readonly closing?: boolean } = {}): Problem | null {
   const { reason, temporary = false } = result;
   if (hasAnswer(result) && reason !== "unstored") return null;
@@ -362,7 +362,7 @@ export function openAiFailure(result: Ended, { closing = false }: { readonly clo
   return new Problem(shownAnswer(result), passing ? { kind: passing } : { kind: "no-answer", code: reason });
 }
 
-/** The error object in OpenAI's format. */
+/** Returns the error object in OpenAI's format. */
 export function openAiErrorBody(
   problem: Pick<Problem, "kind" | "message" | "facts">,
 ): { readonly error: Readonly<Record<string, unknown>> } {
@@ -374,7 +374,7 @@ export function openAiErrorBody(
   return { error: { message, type: TYPES[kind] ?? "invalid_request_error", param, code } };
 }
 
-/** Headers that keep clients from retrying by themselves a request that has already begun here. */
+/** Returns headers that keep clients from automatically retrying a request that has already begun here. */
 export function openAiHeaders({ kind, status }: Problem): Readonly<Record<string, string>> {
   return status >= 500 || status === 409 || kind === "quota" ? { "x-should-retry": "false" } : {};
 }

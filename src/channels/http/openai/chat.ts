@@ -57,7 +57,7 @@ const ChatCompletionSchema = z.object({
   work: QueryResultSchema.shape.work,
 }).loose();
 
-/** The agent as a model for clients that use OpenAI's chat completions. */
+/** Serves the agent as a model for clients that use OpenAI's chat completions. */
 export const chat = new Hono<Env>();
 
 chat.get(
@@ -102,11 +102,11 @@ chat.post(
 interface CompletionFacts {
   readonly queryId: string;
   readonly model: string;
-  /** Milliseconds since the epoch. */
+  /** The time in milliseconds since the epoch. */
   readonly at: number;
 }
 
-/** A whole completion, for a query that has an answer. */
+/** Returns a whole completion, for a query that has an answer. */
 function completion(result: QueryResult, facts: CompletionFacts): object {
   const message = { role: "assistant", content: result.answer, refusal: null };
   return {
@@ -117,12 +117,12 @@ function completion(result: QueryResult, facts: CompletionFacts): object {
   };
 }
 
-/** Returns the field that a completion has besides the fields of OpenAI. */
+/** Returns the field that a completion has besides OpenAI's fields. */
 function workOf({ work }: QueryResult): Pick<QueryResult, "work"> {
   return work ? { work } : {};
 }
 
-/** The chunks of a completion as server-sent events: thinking as `reasoning_content`, then the answer. */
+/** Yields the chunks of a completion as server-sent events: thinking as `reasoning_content`, then the answer. */
 async function* completionChunks(
   events: AsyncIterable<FollowedEvent>,
   { facts, includeUsage }: { readonly facts: CompletionFacts; readonly includeUsage: boolean },
@@ -161,7 +161,7 @@ function head({ queryId, model, at }: CompletionFacts, object: string) {
   return { id: `chatcmpl-${queryId}`, object, created: Math.floor(at / 1000), model, system_fingerprint: null };
 }
 
-/** "length" if a limit ended the query with the best answer so far. */
+/** Returns "length" if a limit ended the query with the best answer so far. */
 function finishOf({ reason }: QueryResult): "stop" | "length" {
   return reason === "answered" ? "stop" : "length";
 }

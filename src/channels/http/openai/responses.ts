@@ -44,17 +44,17 @@ export const ResponseSchema = z.object({
   work: QueryResultSchema.shape.work,
 }).loose();
 
-/** A response repeats these fields of its request; queries of other APIs have none of them. */
+/** Fields of the request that a response repeats; queries of other APIs have none of them. */
 const AskedSchema = z.object({
   model: z.string().catch("vis"),
   instructions: z.string().nullable().catch(null),
   previousId: z.string().nullable().catch(null),
   metadata: z.record(z.string(), z.unknown()).catch({}),
-  /** Null for text. */
+  /** The format; null for text. */
   format: z.record(z.string(), z.unknown()).nullable().catch(null),
 });
 
-/** Thinking of earlier responses that clients send back: the answer does not depend on it. */
+/** Thinking of earlier responses that clients send back; the answer does not depend on it. */
 const Reasoning = z.object({ type: z.literal("reasoning") });
 
 /** An item of an earlier response, by its id instead of its text. Some clients omit the type. */
@@ -141,7 +141,7 @@ function askedOf(
   return { instructions: instructions ?? null, previousId: previousId ?? null, metadata: metadata ?? {}, format };
 }
 
-/** References to items of earlier responses become their texts. */
+/** Replaces references to items of earlier responses with their texts. */
 async function messagesOf(parts: HttpParts, { input, instructions }: ResponseRequest) {
   const messages: OpenAiMessage[] = instructions ? [{ role: "developer", content: instructions }] : [];
   for (const item of typeof input === "string" ? [{ role: "user" as const, content: input }] : input) {
@@ -153,7 +153,7 @@ async function messagesOf(parts: HttpParts, { input, instructions }: ResponseReq
   return messages;
 }
 
-/** The branch that ends with the previous response, a branch that begins at it, or the named conversation. */
+/** Returns the branch that ends with the previous response, a branch that begins at it, or the named conversation. */
 async function targetOf(c: Context<Env>, body: ResponseRequest): Promise<AskTarget> {
   const { parts } = c.env;
   const { previous_response_id: previous } = body;
@@ -171,7 +171,7 @@ async function findResponse(
   return { branch: await conversations.byId(query.branchId), query };
 }
 
-/** The text of an earlier response's message. */
+/** Returns the text of an earlier response's message. */
 async function answerOf({ conversations }: Pick<HttpParts, "conversations">, id: string): Promise<string> {
   const query = await findAs("msg", { conversations, id });
   if (query && !query.running) return query.answer;
@@ -181,7 +181,7 @@ async function answerOf({ conversations }: Pick<HttpParts, "conversations">, id:
   });
 }
 
-/** The query that an id with this prefix refers to; null if there is none. */
+/** Returns the query that an id with this prefix names; null if there is none. */
 async function findAs(
   prefix: string,
   { conversations, id }: Pick<HttpParts, "conversations"> & { readonly id: string },
@@ -209,7 +209,7 @@ type OpenAiResponse =
 interface ResponseFacts extends z.infer<typeof AskedSchema> {
   readonly queryId: string;
   readonly conversationId: string;
-  /** Milliseconds since the epoch. */
+  /** The time in milliseconds since the epoch. */
   readonly at: number;
 }
 
@@ -219,14 +219,14 @@ interface ResponseParts {
   readonly message: Message | null;
 }
 
-/** A response in OpenAI's format, and of it the status and the message of the answer. `result` is null while it runs,
- * `thinking` is "" if none is shown. */
+/** Returns a response in OpenAI's format, with the status and the message of the answer. `result` is null while it
+ * runs, `thinking` is "" if none is shown. */
 function responseObject(
   facts: ResponseFacts,
   { result, thinking = "" }: { readonly result: QueryResult | null; readonly thinking?: string },
 ): ResponseParts {
   const failure = result && openAiFailure(result);
-  // Incomplete: a limit ended the query with the best answer so far.
+  // "Incomplete" means that a limit ended the query with the best answer so far.
   const ended = result?.reason === "answered" ? "completed" : "incomplete";
   const status = result ? failure ? "failed" : ended : "in_progress";
   const message = result && !failure ? messageItem(result, ended) : null;
@@ -261,7 +261,7 @@ function responseObject(
   return { response, status, message };
 }
 
-/** The thinking of a response. */
+/** Returns the thinking of a response. */
 function reasoningItem(
   { queryId }: Pick<ResponseFacts, "queryId">,
   text: string,
@@ -287,7 +287,7 @@ function usageOf({ input, output, cached, cacheWrite = 0, reasoning, estimated =
 
 type Send = (type: string, data: object) => string;
 
-/** The events of a response in OpenAI's format: thinking as one reasoning item, then the answer as a message. */
+/** Yields the events of a response in OpenAI's format: thinking as one reasoning item, then the answer as a message. */
 async function* responseEvents(
   events: AsyncIterable<FollowedEvent>,
   facts: ResponseFacts,
@@ -324,7 +324,7 @@ async function* responseEvents(
   }
 }
 
-/** The message, whole, and the end. */
+/** Yields the whole message, and the end. */
 function ended(
   send: Send,
   { facts, ...of }: { readonly facts: ResponseFacts; readonly result: QueryResult; readonly thinking: string },

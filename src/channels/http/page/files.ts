@@ -10,7 +10,7 @@ import printStyle from "./style/print.css" with { type: "text" };
 import threadStyle from "./style/thread.css" with { type: "text" };
 import viewerStyle from "./style/viewer.css" with { type: "text" };
 
-/** The web page, from within the program: no request path reaches a disk. */
+/** Serves the web page from the program itself: no request path reaches a disk. */
 export const pageFiles = new Hono<Env>()
   .get("/", () => pageFile("index.html"))
   .get("/favicon.ico", () => pageFile("favicon.ico"))
@@ -19,15 +19,15 @@ export const pageFiles = new Hono<Env>()
 function pageFile(name: string): Response {
   const text = Object.hasOwn(PAGE_FILES, name) ? PAGE_FILES[name] : undefined;
   if (text === undefined) throw new Problem("Cannot find this file", { kind: "not-found" });
-  // Clients ask each time whether it has changed.
+  // Clients check each time whether it has changed.
   return new Response(text, { headers: { "content-type": getMimeType(name) ?? "", "cache-control": "no-cache" } });
 }
 
-/** Beside this file in an executable; otherwise the built files, relative to this folder or to a bundle of the
- * program. */
+/** The scripts are next to this file in an executable. Otherwise they are the built files, relative to this folder or
+ * to a bundle of the program. */
 const FOLDERS = ["./page/", "../../../../build/page/", "../page/"];
 
-/** The built scripts, by name: `app.js`, what it shares with the part that is loaded later, and that part. */
+/** Returns the built scripts by name: `app.js`, the part that is loaded later, and their shared part. */
 function builtScripts(): Readonly<Record<string, string>> {
   for (const path of FOLDERS) {
     const folder = new URL(path, import.meta.url);
@@ -35,7 +35,7 @@ function builtScripts(): Readonly<Record<string, string>> {
       const names = [...Deno.readDirSync(folder)].map(({ name }) => name).filter((name) => name.endsWith(".js")).sort();
       if (!names.includes("app.js")) continue;
       return Object.fromEntries(names.map((name) => [name, Deno.readTextFileSync(new URL(name, folder))]));
-    } catch { /* not there: the next */ }
+    } catch { /* it is not there, so the next place is tried */ }
   }
   throw new Error("Cannot serve the page: its scripts are missing");
 }

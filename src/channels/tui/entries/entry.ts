@@ -3,28 +3,29 @@ import type { Prefs } from "../prefs.ts";
 import type { Theme } from "../text/theme.ts";
 import { wrapped } from "../text/wrapped.ts";
 
-/** One part of the conversation, in lines. */
+/** A part of the conversation, in lines. */
 export interface TranscriptEntry {
-  /** Lines of at most this many columns. Returns the same array if nothing changed. */
+  /** Returns lines of at most this many columns; the same array if nothing changed. */
   lines(width: number): readonly string[];
-  /** Discards everything drawn: colours or settings changed. */
+  /** Discards all drawn lines, because colours or settings changed. */
   invalidate(): void;
-  /** More of it is being loaded, so scrolling must not move past it yet. */
+  /** Whether more of it is being loaded, so that scrolling must not pass it yet. */
   readonly pending?: boolean;
-  /** It is visible, or nearly: what it needs may be loaded. `above`: the entries before it are visible as well. */
+  /** Called when it is visible or nearly so, to load content. `above` means that the entries before it are visible
+   * too. */
   seen?(from: "above" | "below"): void;
 }
 
-/** Every redraw reads these options. */
+/** The options that every redraw reads. */
 export interface DisplayOptions {
   readonly theme: Theme;
   readonly prefs: Prefs;
-  /** Shows whole blocks and results instead of their first lines. */
+  /** Whether to show whole blocks and results instead of their first lines. */
   readonly whole: boolean;
 }
 
-/** An entry that caches its lines until it changes. If it cannot be drawn, it shows a notice: a text that a package
- * fails on must not keep its conversation from opening. */
+/** An entry that caches its lines until it changes. If drawing fails, it shows a notice: a text on which a package
+ * fails must not prevent its conversation from opening. */
 export abstract class DrawnEntry implements TranscriptEntry {
   #width = 0;
   #lines: readonly string[] | null = null;
@@ -53,7 +54,7 @@ export abstract class DrawnEntry implements TranscriptEntry {
   }
 }
 
-/** A remark of the program, such as how a query ended. */
+/** A remark of the program, such as the end of a query. */
 export class LineEntry extends DrawnEntry {
   readonly #text: string;
   readonly #paint: (text: string) => string;

@@ -6,13 +6,13 @@ import { amounts } from "../text/one_line.ts";
 import { wrapped } from "../text/wrapped.ts";
 import { type DisplayOptions, DrawnEntry } from "./entry.ts";
 
-/** The user's request. */
+/** A request of the user. */
 export class RequestEntry extends DrawnEntry {
   readonly #text: string;
   readonly #label: string;
   readonly #shown: () => DisplayOptions;
 
-  /** `label`: marks a special request; "" for an ordinary one. */
+  /** `label` marks a special request; "" for an ordinary one. */
   constructor(text: string, { label = "", shown }: { readonly label?: string; readonly shown: () => DisplayOptions }) {
     super();
     this.#text = text;
@@ -28,7 +28,7 @@ export class RequestEntry extends DrawnEntry {
 const MOST = 40;
 const WHOLE = 4_000;
 
-/** A message of the user, with an empty line below. `label` marks a special one; "" for an ordinary request. */
+/** Formats a message of the user, with an empty line below. `label` marks a special one; "" for an ordinary request. */
 export function requestLines(
   text: string,
   { label, width, shown: { theme, whole } }: {
@@ -118,7 +118,7 @@ const HINTS = [
   "Esc stops a request, Ctrl-D quits; vis -c continues here later.",
 ];
 
-/** A new conversation shows this before its first request. */
+/** The text that a new conversation shows before its first request. */
 export class Greeting extends DrawnEntry {
   readonly #parts: { readonly session: () => Pick<Session, "provider">; readonly shown: () => DisplayOptions };
 

@@ -21,12 +21,12 @@ import { brokenLine, cutWide, moreLines, wrapped } from "../text/wrapped.ts";
 import { type DisplayOptions, DrawnEntry, type TranscriptEntry } from "./entry.ts";
 import { requestLines } from "./message_entries.ts";
 
-/** Most lines of each part, and characters of thinking in one line, unless whole parts are shown. */
+/** Limits for the lines of each part, and for the characters of thinking in one line, unless whole parts are shown. */
 const MOST = { thinking: 8, chars: 500, code: 16, result: 8, failure: 4, output: 8 } as const;
 const WHOLE = 2_000;
 const CODE_CHARS = 200_000;
 
-/** One iteration: what the user sent meanwhile, thinking, blocks with their results and durations. */
+/** An iteration: messages that the user sent meanwhile, thinking, blocks with their results and durations. */
 export class StepEntry extends DrawnEntry {
   readonly step: Step;
   readonly #shown: () => DisplayOptions;
@@ -105,7 +105,7 @@ export class StepEntry extends DrawnEntry {
   }
 }
 
-/** A block of a step that is done: one line, its changes and its error. */
+/** Formats a block of a finished step: one line, its changes and its error. */
 function foldedBlock(
   block: StepBlock,
   { result, width, shown }: Place & { readonly result: BlockResult },
@@ -126,7 +126,7 @@ function foldedBlock(
   ];
 }
 
-/** The end of what its failed calls printed. */
+/** Formats the end of the output of its failed calls. */
 function outputLines({ tally }: StepBlock, { width, shown: { theme, whole } }: Place): readonly string[] {
   if (tally.output === "") return [];
   const most = whole ? WHOLE : MOST.output;
@@ -179,7 +179,7 @@ function childLine({ task, iteration, done }: StepChild, { width, shown: { theme
   return truncateToWidth(`${theme.dim(`↳ ${oneLine(visibleText(task), 80)} (${iteration})`)} ${mark}${text}`, width);
 }
 
-/** Iterations read at once. */
+/** The number of iterations read at once. */
 const PAGE = 40;
 
 export interface OlderParts {
@@ -188,11 +188,10 @@ export interface OlderParts {
   readonly replace: (entry: TranscriptEntry, entries: readonly TranscriptEntry[]) => void;
 }
 
-/** Iterations of a query that have not been viewed yet: they are read when they come near, from the side they are
- * approached from. */
+/** The unread iterations of a query: they are read when scrolling comes near, from the side of the approach. */
 export class OlderEntry extends DrawnEntry {
   readonly #queryId: string;
-  /** Positions (0-based) of the first one and after the last one. */
+  /** The positions (0-based) of the first one and after the last one. */
   readonly #range: { readonly from: number; readonly to: number };
   readonly #parts: OlderParts;
   #asked = false;
@@ -247,7 +246,7 @@ type StoredIteration = Awaited<ReturnType<Conversations["iterations"]>>[number];
 
 const MOST_CHARS = 20_000;
 
-/** An iteration from its row; large texts are limited to what can be viewed. */
+/** Returns an iteration from its row; large texts are limited to the viewable part. */
 export function storedStep(iteration: StoredIteration): Step {
   const { position, steered, thinking, blocks, error, metadata, status } = iteration;
   const outcome = outcomeOf(metadata) ?? (status === "error" ? "failed" : null);

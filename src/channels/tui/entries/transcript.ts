@@ -1,6 +1,6 @@
 import type { TranscriptEntry } from "./entry.ts";
 
-/** Entries whose lines are cached: several screens around the visible part. */
+/** The limit for entries with cached lines, several screens around the visible part. */
 const KEPT = 400;
 
 interface Place {
@@ -8,11 +8,11 @@ interface Place {
   readonly line: number;
 }
 
-/** Draws the visible rows of the whole conversation, and nothing else. The position is an entry and a line in it,
- * not a number of rows from the beginning, so growth elsewhere does not move it. */
+/** Draws only the visible rows of the whole conversation. The position is an entry and a line in it, not a number of
+ * rows from the beginning, so growth elsewhere does not move it. */
 export class Transcript {
   readonly #entries: TranscriptEntry[] = [];
-  /** Position of the first visible row; null while following the end. */
+  /** The position of the first visible row; null while following the end. */
   #top: Place | null = null;
   #size = { width: 80, rows: 1 };
   readonly #drawn = new Set<TranscriptEntry>();
@@ -90,7 +90,7 @@ export class Transcript {
     return [...lines, ...Array<string>(Math.max(0, rows - lines.length)).fill("")];
   }
 
-  /** A valid position: entries may have shrunk or been removed. */
+  /** Returns a valid position, since entries may have shrunk or been removed. */
   #settled({ index, line }: Place): Place | null {
     if (this.#entries.length === 0) return this.#top = null;
     const at = Math.min(index, this.#entries.length - 1);
@@ -118,7 +118,7 @@ export class Transcript {
     return rows;
   }
 
-  /** The position this many rows higher; null if the beginning is nearer. */
+  /** Returns the position this many rows higher; null if the beginning is nearer. */
   #placeAbove({ index, line }: Place, rows: number): Place | null {
     let left = rows - line;
     if (left <= 0) return { index, line: -left };
@@ -131,7 +131,7 @@ export class Transcript {
     return null;
   }
 
-  /** The position this many rows lower; null if the end is nearer. */
+  /** Returns the position this many rows lower; null if the end is nearer. */
   #placeBelow({ index, line }: Place, rows: number): Place | null {
     let left = line + rows;
     for (let at = index; at < this.#entries.length; at++) {

@@ -9,7 +9,7 @@ import { AnswerEntry, endLine } from "./message_entries.ts";
 import { OlderEntry, StepEntry } from "./step_entry.ts";
 import type { Transcript } from "./transcript.ts";
 
-/** Iterations of a running query that are kept; others are in the database. */
+/** The limit for iterations of a running query that are kept; others are in the database. */
 const MOST_STEPS = 200;
 const MOST_CHANGES = 1_000;
 
@@ -28,9 +28,9 @@ export class RunningTurn {
   #older: OlderEntry | null = null;
   #answer: AnswerEntry | null = null;
   readonly progress = new QueryProgress();
-  /** The turn changed these files so far, as unified diffs. */
+  /** The changes of files by the turn so far, as unified diffs. */
   readonly changes: string[] = [];
-  /** The user has cancelled it. */
+  /** Whether the user has cancelled it. */
   cancelling = false;
 
   constructor(transcript: Transcript, parts: TurnParts) {
@@ -38,7 +38,7 @@ export class RunningTurn {
     this.#parts = parts;
   }
 
-  /** The line above the input shows this phase. */
+  /** The phase for the line above the input. */
   get phase(): string {
     return this.cancelling ? "cancelling" : this.progress.doing;
   }

@@ -15,7 +15,7 @@ export class ImageReader {
     this.#userHome = userHome;
   }
 
-  /** The first of the lists whose paths are all files; null if there is none. Opens none of them. */
+  /** Returns the first list whose paths are all files; null if there is none. Opens none of them. */
   async there(lists: readonly (readonly string[])[]): Promise<readonly string[] | null> {
     for (const paths of lists) {
       const found = await Promise.all(paths.map((path) => this.#isFile(path)));
@@ -40,7 +40,7 @@ export class ImageReader {
     return images;
   }
 
-  /** An image that is in no file. Rejects as `read` does. */
+  /** Adds an image that is in no file. Rejects like `read`. */
   async take(
     bytes: Uint8Array<ArrayBuffer>,
     { name, with: others }: { readonly name: string; readonly with: readonly AttachedImage[] },
@@ -64,27 +64,27 @@ export class ImageReader {
     return isAbsolute(path) ? path : join(this.#session().workspace, path);
   }
 
-  /** The path as the model finds it: relative if it is in the workspace. */
+  /** Returns the path for the model: relative if it is in the workspace. */
   #shown(path: string): string {
     const below = relative(this.#session().workspace, path);
     return below === "" || below.startsWith("..") || isAbsolute(below) ? path : below;
   }
 }
 
-/** `@path` of an image in text. */
+/** An `@path` of an image in text. */
 export interface AtWord {
   readonly path: string;
-  /** The position includes the `@`. */
+  /** The position of the `@`. */
   readonly start: number;
   readonly end: number;
 }
 
 const AT = /(?<![^\s(])@/g;
 const SENTENCE = /[.,;:!?)\]]+$/;
-/** Each unclosed word is read up to the length limit: text that is full of them was not typed. */
+/** Each unclosed word is read up to the length limit, so text that is full of them is treated as pasted. */
 const MOST_OPEN = 100;
 
-/** Images that text names: `@shot.png`, `@"my shot.png"`, `@my\ shot.png`. */
+/** Returns images that text names: `@shot.png`, `@"my shot.png"`, `@my\ shot.png`. */
 export function atWords(text: string): readonly AtWord[] {
   const words: AtWord[] = [];
   let done = 0;
@@ -105,9 +105,9 @@ const MOST_CHARS = 8_000;
 // deno-lint-ignore no-control-regex
 const COMMANDS = /[\u0000-\u001f\u007f]/;
 
-/** Image paths, if pasted text consists of nothing else, as terminals paste files that are dropped on them: quoted,
- * with escaped blanks, as `file:` URLs, or plain. One list per way to read the text, the likeliest first. A name
- * without a folder is an ordinary word. */
+/** Returns image paths if pasted text consists only of them, as terminals paste dropped files: quoted, with escaped
+ * blanks, as `file:` URLs, or plain. There is one list per way to read the text, the likeliest first. A name without a
+ * folder is an ordinary word. */
 export function pastedPaths(text: string): readonly (readonly string[])[] {
   const trimmed = text.trim();
   if (trimmed === "" || trimmed.length > MOST_CHARS) return [];
@@ -119,7 +119,7 @@ function isPath(path: string): boolean {
   return IMAGE_NAME.test(path) && /[\\/]/.test(path) && !COMMANDS.test(path) && !/^https?:/i.test(path);
 }
 
-/** Empty if a quote is left open. */
+/** Returns an empty list if a quote is unclosed. */
 function words(text: string): readonly string[] {
   const found: string[] = [];
   for (let at = 0; at < text.length; at++) {
@@ -138,8 +138,8 @@ const GUARDED = /[^\p{L}\p{N}_]/u;
 /** No path is longer; an unclosed quote is searched no further. */
 const MOST_WORD_CHARS = 4_096;
 
-/** A word in shell syntax, with quotes and escaped blanks, starting at a position: its value and its end. Null if a
- * quote is left open or it is too long. */
+/** Reads a word in shell syntax, with quotes and escaped blanks, starting at a position: its value and its end. Returns
+ * null if a quote is unclosed or the word is too long. */
 function pathWord(text: string, from: number): { readonly word: string; readonly end: number } | null {
   let word = "";
   let quote = "";
@@ -157,5 +157,5 @@ function pathWord(text: string, from: number): { readonly word: string; readonly
   return quote === "" && at - from < MOST_WORD_CHARS ? { word, end: at } : null;
 }
 
-/** Extensions of image paths: no other file on the disk is ever looked at. */
+/** Extensions of image paths; files with other names are never looked at. */
 const IMAGE_NAME = /\.(?:png|jpe?g|gif|webp)$/i;

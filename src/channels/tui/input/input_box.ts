@@ -15,7 +15,7 @@ import { VimKeys } from "./vim_keys.ts";
 
 const START = "\x1b[200~";
 const END = "\x1b[201~";
-/** Pastes that the editor replaces with its own label. */
+/** The limits above which the editor replaces a paste with its own label. */
 const LABELLED = { lines: 10, chars: 1_000 } as const;
 
 const NARROWEST = 12;
@@ -23,10 +23,10 @@ const NARROWEST = 12;
 /** Keys that delete before the cursor. */
 const BACK: readonly KeyId[] = ["backspace", "ctrl+w", "alt+backspace"];
 
-/** Keys that delete several characters. The editor would keep its list of completions open. */
+/** Keys that delete several characters, after which the editor would keep its list of completions open. */
 const CUTS: readonly KeyId[] = ["ctrl+w", "alt+backspace", "ctrl+u", "ctrl+k", "alt+d"];
 
-/** A command sends no images. */
+/** Matches a command, which sends no images. */
 const COMMAND = /^\/[a-z]+(?:\s|$)/;
 const ESCAPE = "\x1b";
 const BACKSPACE = "\x7f";
@@ -44,13 +44,13 @@ interface InputParts {
   readonly theme: EditorTheme;
   readonly submit: (outgoing: Outgoing) => void;
   readonly images: ImageReader;
-  /** Whether the keys of vi are on. */
+  /** Whether the vi keys are on. */
   readonly vim: () => boolean;
   /** Styles the chip of an image. */
   readonly chip: (text: string) => string;
-  /** Shown dimmed while nothing is typed. */
+  /** Returns the dimmed text for an empty input. */
   readonly placeholder: () => string;
-  /** Shows why something was not attached. */
+  /** Shows why a file was not attached. */
   readonly tell: (text: string) => void;
 }
 
@@ -63,7 +63,7 @@ export class InputBox {
   readonly #pastes = new Pastes();
   readonly #vim = new VimKeys();
   #chips = new ImageChips();
-  /** Paths after an `@` that stay text: they were pasted, or refused once. */
+  /** Paths after an `@` that stay text, because they were pasted or refused before. */
   readonly #left = new Set<string>();
   #reading: symbol | null = null;
   #keys: string[] = [];
@@ -75,7 +75,7 @@ export class InputBox {
     this.#editor.onSubmit = (text) => this.#submit(text);
   }
 
-  /** Has the keyboard focus and draws the cursor. */
+  /** The editor, which has the keyboard focus and draws the cursor. */
   get component(): Editor {
     return this.#editor;
   }
@@ -92,12 +92,12 @@ export class InputBox {
     this.#editor.setAutocompleteProvider(provider);
   }
 
-  /** Oldest first. */
+  /** Sets the history, oldest first. */
   remember(texts: readonly string[]): void {
     for (const text of texts) this.#editor.addToHistory(harmlessText(text));
   }
 
-  /** The cleared text stays available in the history. */
+  /** Clears the input; the text stays available in the history. */
   clear(): void {
     const text = this.#editor.getExpandedText();
     this.remember([typedText({ text, images: this.#chips.in(text) })]);
@@ -107,7 +107,7 @@ export class InputBox {
     this.#begin();
   }
 
-  /** The text with everything that was pasted into it. */
+  /** The text, including all pasted text. */
   get text(): string {
     return this.#editor.getExpandedText();
   }
@@ -119,7 +119,7 @@ export class InputBox {
     else this.#paste(text);
   }
 
-  /** Puts a message that was not sent above the current text. */
+  /** Puts an unsent message above the current text. */
   giveBack({ text, variables, images }: Outgoing): void {
     const now = this.#editor.getExpandedText();
     this.#pastes.restore(variables);
@@ -135,7 +135,7 @@ export class InputBox {
     return this.#parts.vim() && this.#vim.normal;
   }
 
-  /** Takes a key that means something else in the mode of the input. */
+  /** Handles a key that has another meaning in the mode of the input. */
   modal(data: string): boolean {
     if (!this.#parts.vim() || this.choosing) return false;
     const keys = this.#vim.keys(data);
@@ -167,7 +167,7 @@ export class InputBox {
     }
   }
 
-  /** Wider than requested if that is very narrow: the editor cannot break a wide character. */
+  /** The lines are wider than requested if that is very narrow, since the editor cannot break a wide character. */
   lines(width: number): readonly string[] {
     const lines = this.#editor.render(Math.max(width, NARROWEST));
     if (this.empty && this.#editor.focused && lines.length === 3) {
@@ -178,7 +178,7 @@ export class InputBox {
     return lines.map((line) => chips.reduce((text, chip) => text.replaceAll(chip, () => this.#parts.chip(chip)), line));
   }
 
-  /** Starts another message. */
+  /** Begins another message. */
   #begin(): void {
     this.#pastes.forget();
     this.#chips = new ImageChips();
@@ -219,7 +219,7 @@ export class InputBox {
     }, text);
   }
 
-  /** The image named right before the cursor. */
+  /** Returns the image named right before the cursor. */
   #wordBefore(): AtWord | null {
     const { line, col } = this.#editor.getCursor();
     const word = atWords((this.#editor.getLines()[line] ?? "").slice(0, col)).at(-1);
@@ -272,7 +272,7 @@ export class InputBox {
     }
   }
 
-  /** Reads images for the message; `text` is what represents them in it. */
+  /** Reads images for the message; `text` stands for them in it. */
   async #load(paths: readonly string[], { held, text, read, refused }: Loading): Promise<void> {
     const others = Object.values(this.#chips.in(text));
     const outcome = await this.#parts.images.read(paths, { with: others }).catch((error: unknown) => messageOf(error));
@@ -281,7 +281,7 @@ export class InputBox {
     else read(outcome);
   }
 
-  /** Keys wait until the work is done. `held`: the input has not been emptied meanwhile. */
+  /** Makes keys wait until the work is done. `held` returns whether the input has kept its content meanwhile. */
   #wait(work: (held: () => boolean) => Promise<void>): void {
     const reading = Symbol("reading");
     this.#reading = reading;
@@ -294,7 +294,7 @@ export class InputBox {
     });
   }
 
-  /** A chip is deleted as a whole. */
+  /** Deletes a chip as a whole. */
   #removesChip(data: string): boolean {
     const { line, col } = this.#editor.getCursor();
     const row = this.#editor.getLines()[line] ?? "";
@@ -302,14 +302,14 @@ export class InputBox {
     return matchesKey(data, "delete") && this.#takeBack(this.#chips.after(row.slice(col)), DELETE);
   }
 
-  /** Deletes text before or after the cursor; false if there is none. */
+  /** Deletes text before or after the cursor; returns false if there is none. */
   #takeBack(text: string, key = BACKSPACE): boolean {
     for (const _ of GRAPHEMES.segment(text)) this.#editor.handleInput(key);
     return text !== "";
   }
 
-  /** Keeps all of it: large text becomes a variable; text that the editor would change is kept unchanged behind the
-   * editor's own label. */
+  /** Keeps all of a paste: large text becomes a variable; text that the editor would change is kept unchanged behind
+   * the editor's own label. */
   #paste(pasted: string): void {
     const text = pasted.replace(/\r\n?/g, "\n");
     const label = this.#pastes.keep(text);
@@ -328,14 +328,14 @@ function keepExact(editor: Editor, text: string): void {
   if (newest !== undefined) pastes.set(newest, text);
 }
 
-/** The empty line between the borders, with the text after its cursor if all of it fits. */
+/** Returns the empty line between the borders, with the text after its cursor if all of it fits. */
 function withPlaceholder([above = "", line = "", below = ""]: readonly string[], text: string): readonly string[] {
   const typed = line.trimEnd();
   const left = visibleWidth(line) - visibleWidth(typed) - visibleWidth(text);
   return left < 0 ? [above, line, below] : [above, `${typed}${text}${" ".repeat(left)}`, below];
 }
 
-/** Longer text is not part of a request: it becomes a variable for the model. */
+/** Longer text becomes a variable for the model instead of a part of the request. */
 const REQUEST_CHARS = 20_000;
 
 /** Large pasted texts, each with a label in the input. */
@@ -343,7 +343,7 @@ class Pastes {
   readonly #texts = new Map<string, string>();
   #count = 0;
 
-  /** The label of a text that becomes a variable; null if it belongs in the request itself. */
+  /** Returns the label of a text that becomes a variable; null if it belongs in the request itself. */
   keep(text: string): string | null {
     if (text.length <= REQUEST_CHARS) return null;
     const name = `pasted_${++this.#count}`;
@@ -352,17 +352,17 @@ class Pastes {
     return `[${name}: ${sizeOf(text.length)}, ${lines} ${lines === 1 ? "line" : "lines"}]`;
   }
 
-  /** Starts another message. Numbering continues: a message that waits to be sent may come back. */
+  /** Begins another message. Numbering continues, because a waiting message may come back. */
   forget(): void {
     this.#texts.clear();
   }
 
-  /** Restores the texts of a message that was not sent. */
+  /** Restores the texts of an unsent message. */
   restore(variables: Outgoing["variables"]): void {
     for (const [name, text] of Object.entries(variables)) this.#texts.set(name, text);
   }
 
-  /** The message with the texts whose labels are still in it. */
+  /** Returns the message with the texts whose labels are still in it. */
   outgoing(text: string): Pick<Outgoing, "text" | "variables"> {
     const named = [...this.#texts].filter(([name]) => text.includes(`[${name}:`));
     return { text, variables: Object.fromEntries(named) };
@@ -373,11 +373,11 @@ function sizeOf(chars: number): string {
   return chars < 1_000_000 ? `${Math.round(chars / 1_000)} kB` : `${(chars / 1_000_000).toFixed(1)} MB`;
 }
 
-/** Images of a message, each with a chip in its text: an image is sent as long as its chip is intact. */
+/** The images of a message, each with a chip in its text: an image is sent as long as its chip is intact. */
 class ImageChips {
   readonly #images = new Map<string, AttachedImage>();
 
-  /** Returns its chip, numbered after the chips of the text that receives it. */
+  /** Adds an image; returns its chip, numbered after the chips of the text that receives it. */
   add(one: AttachedImage, { text }: { readonly text: string }): string {
     const taken = Object.keys(this.in(text)).map(numberOf);
     const chip = `[image ${1 + Math.max(0, ...taken)}: ${visibleText(one.path).replace(/\s/g, " ")}]`;
@@ -385,24 +385,24 @@ class ImageChips {
     return chip;
   }
 
-  /** Restores the images of a message that was not sent. */
+  /** Restores the images of an unsent message. */
   restore(images: Outgoing["images"]): void {
     for (const [chip, one] of Object.entries(images)) this.#images.set(chip, one);
   }
 
-  /** The images whose chips are in the text, by their numbers. */
+  /** Returns the images whose chips are in the text, by their numbers. */
   in(text: string): Outgoing["images"] {
     const found = [...this.#images].filter(([chip]) => text.includes(chip));
     return Object.fromEntries(found.sort(([one], [other]) => numberOf(one) - numberOf(other)));
   }
 
-  /** The chip at the end of the text, including a blank after it; "" for none. */
+  /** Returns the chip at the end of the text, including a blank after it; "" for none. */
   before(text: string): string {
     const chips = [...this.#images.keys()].flatMap((chip) => [`${chip} `, chip]);
     return chips.find((chip) => text.endsWith(chip)) ?? "";
   }
 
-  /** The chip at the beginning of the text; "" for none. */
+  /** Returns the chip at the beginning of the text; "" for none. */
   after(text: string): string {
     return [...this.#images.keys()].find((chip) => text.startsWith(chip)) ?? "";
   }

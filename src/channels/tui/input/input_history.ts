@@ -2,7 +2,7 @@ import { dirname } from "node:path";
 import { replaceFile } from "../../../domain/kit/files.ts";
 
 const KEPT = 300;
-/** Longer text was pasted, not typed. */
+/** Longer text was pasted, not typed, and is not stored. */
 const MOST_CHARS = 10_000;
 
 /** Stores the inputs of a workspace, one line of JSON per entry, in a file that only its owner can read. Several
@@ -15,7 +15,7 @@ export class InputHistory {
     this.#path = path;
   }
 
-  /** The history of a workspace, in the folder of Vis; null without such a folder. */
+  /** Returns the history of a workspace, in Vis's own folder; null without such a folder. */
   static async at(home: string | null, workspace: string): Promise<InputHistory | null> {
     if (home === null) return null;
     const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(workspace));
@@ -23,7 +23,7 @@ export class InputHistory {
     return new InputHistory(`${home}/history/${name}.jsonl`);
   }
 
-  /** Oldest first, without duplicates. */
+  /** Returns the inputs, oldest first, without duplicates. */
   async read(): Promise<readonly string[]> {
     const text = await Deno.readTextFile(this.#path).catch(() => "");
     const lines = text.split("\n").filter((line) => line !== "");

@@ -8,11 +8,11 @@ export interface AttachedImage {
 
 /** A message that the user wants to send. */
 export interface Outgoing {
-  /** Includes everything pasted into it, except what became a variable. */
+  /** The text with all pastes, except the ones that became variables. */
   readonly text: string;
-  /** Pasted texts too large for the request, by variable name. */
+  /** Pasted texts that are too large for the request, by variable name. */
   readonly variables: Readonly<Record<string, string>>;
-  /** Maps the chips in the text to their images. */
+  /** The images, by their chips in the text. */
   readonly images: Readonly<Record<string, AttachedImage>>;
   /** If present, the request changes nothing and has this purpose. */
   readonly only?: "plan" | "review";
@@ -20,7 +20,7 @@ export interface Outgoing {
 
 const PLAIN = /^[\p{L}\p{N}_@%+=:,./-]+$/u;
 
-/** A message as it can be typed again: each chip is replaced by the path of its image. */
+/** Returns a message as it can be typed again: each chip is replaced by the path of its image. */
 export function typedText({ text, images }: Pick<Outgoing, "text" | "images">): string {
   return Object.entries(images).reduce((typed, [chip, { path }]) => {
     const word = PLAIN.test(path) ? `@${path}` : `@"${path.replace(/["\\]/g, "\\$&")}"`;

@@ -13,7 +13,7 @@ import { wrapped } from "../text/wrapped.ts";
 import { BasePanel, type Panel, type PanelParts } from "./panel.ts";
 import { LineInput, type Movement, movement } from "./widgets.ts";
 
-/** Between two letters of a word nobody waits this long, and nobody reads a question faster. */
+/** A pause that is longer than between two letters of a word, and shorter than the reading of a question. */
 const PAUSE_MS = 300;
 
 interface QuestionsParts {
@@ -28,9 +28,9 @@ interface QuestionsParts {
   readonly ring: (why: string) => void;
 }
 
-/** Shows the questions of extensions while a query of this screen runs. At an empty input the letters of a question
- * answer it. Text never does: a letter counts only if the question was there before it, and if no other key follows
- * at once. */
+/** Shows the approvals that extensions request while a query of this screen runs. At an empty input, the letters of an
+ * approval answer it. Typed text never does: a letter counts only if the approval was shown before it, and no other
+ * key follows at once. */
 export class Questions {
   readonly #parts: QuestionsParts;
   #panel: ApprovalPanel | null = null;
@@ -42,12 +42,12 @@ export class Questions {
     this.#parts = parts;
   }
 
-  /** The question that waits. */
+  /** The pending approval. */
   get panel(): ApprovalPanel | null {
     return this.#panel;
   }
 
-  /** Gives the keyboard to the question, or back to the input; false if none waits. */
+  /** Gives the keyboard to the pending approval, or back to the input; returns false if there is none. */
   turn(): boolean {
     if (this.#panel === null) return false;
     const { panels, open } = this.#parts;
@@ -56,7 +56,7 @@ export class Questions {
     return true;
   }
 
-  /** Takes a key that is meant for the question that waits; false leaves it to the screen and the input. */
+  /** Handles a key for the pending approval; returns false for other keys. */
   takes(data: string): boolean {
     const { clock, input } = this.#parts;
     this.#release();
@@ -70,7 +70,7 @@ export class Questions {
     return true;
   }
 
-  /** Answers no. */
+  /** Refuses the approval. */
   refuse(): void {
     const panel = this.#panel;
     this.#panel = null;
@@ -86,7 +86,7 @@ export class Questions {
     }, () => {});
   }
 
-  /** The letter was the beginning of a text. */
+  /** Passes the letter on, since it was the beginning of a text. */
   #release(): void {
     const held = this.#held;
     this.#held = null;
@@ -124,7 +124,7 @@ const WHY_NOT = { key: "w", text: "no, and say why" } as const;
 
 interface ApprovalPanelParts extends PanelParts {
   readonly question: ApprovalQuestion;
-  /** Whether every key reaches it. */
+  /** Whether every key reaches the panel. */
   readonly active: () => boolean;
   /** Whether its letters reach it, because the input is empty. */
   readonly ready: () => boolean;
@@ -137,11 +137,11 @@ type Choice = Pick<ApprovalChoice, "key" | "text"> & Partial<Pick<ApprovalChoice
 
 interface PanelRow {
   readonly text: string;
-  /** Index of the choice that the line belongs to; -1 for the question. */
+  /** The index of the choice to which the line belongs; -1 for the question. */
   readonly at: number;
 }
 
-/** A question of an extension with its choices, as one text that scrolls. */
+/** An approval with its choices, as one text that scrolls. */
 export class ApprovalPanel extends BasePanel {
   readonly title = "Vis asks";
   readonly #own: ApprovalPanelParts;
@@ -150,9 +150,9 @@ export class ApprovalPanel extends BasePanel {
   #top = 0;
   #page = 1;
   #more = false;
-  /** Moves the window to the selected choice when it is drawn. */
+  /** Whether to move the window to the selected choice on the next drawing. */
   #follow = false;
-  /** `#seen` counts the rows of the question that have been on the screen, and `#asked` counts all of its rows. */
+  /** `#seen` is the number of rows of the question that have been on the screen, `#asked` the number of all its rows. */
   #seen = 0;
   #asked = Infinity;
   #rows: readonly PanelRow[] = [];
@@ -176,7 +176,7 @@ export class ApprovalPanel extends BasePanel {
     return `${more}↑↓ Enter, or a letter · Esc says no · Ctrl-G returns to the input`;
   }
 
-  /** "y c a n w". */
+  /** The letters of the choices: "y c a n w". */
   get letters(): string {
     return this.#choices.map(({ key }) => key).join(" ");
   }
@@ -278,7 +278,7 @@ export class ApprovalPanel extends BasePanel {
 
   #choose(choice: Choice | undefined): void {
     if (choice === undefined || this.#seen === 0) return;
-    // A question that was never on the screen cannot be answered with yes.
+    // A question that was not fully shown cannot be answered with yes.
     if (choice.decision !== undefined && choice.decision !== "no" && this.#seen < this.#asked) {
       return this.#move("pageDown");
     }

@@ -7,10 +7,10 @@ import { amounts, fitted, flat, paint } from "../text/one_line.ts";
 import { BasePanel, type PanelParts } from "./panel.ts";
 import { LineInput, List, movement, row } from "./widgets.ts";
 
-/** Rows from the end of the list at which more is read. */
+/** More is read this many rows before the end of the list. */
 const AHEAD = 40;
 
-/** A question about a conversation: a new title, or whether to delete it. */
+/** A prompt about a conversation: a new title, or whether to delete it. */
 interface Asked {
   readonly item: FoundItem;
   readonly title: LineInput | null;
@@ -191,7 +191,7 @@ type ListedConversation = Awaited<ReturnType<Conversations["list"]>>[number];
 /** A conversation of the list, one of its branches, or a search match. */
 type FoundItem = ListedConversation | BranchOfConversation | (SearchHit & { readonly workspace: string });
 
-/** Conversations, and matches of a search, read at once. */
+/** The number of conversations, or search matches, read at once. */
 const PAGE = 100;
 const HITS = 50;
 
@@ -213,9 +213,9 @@ class ConversationSearch {
   #complete = false;
   /** The matches of the newest answered search. */
   #hits: Hits | null = null;
-  /** Branches of the unfolded conversations. */
+  /** The branches of the unfolded conversations. */
   readonly #branches = new Map<string, readonly BranchOfConversation[]>();
-  /** Maps a conversation to its workspace. */
+  /** The workspaces, by conversation. */
   readonly #workspaces = new Map<string, string>();
 
   constructor(parts: PanelParts) {
@@ -242,8 +242,8 @@ class ConversationSearch {
     this.#branches.delete(conversationId);
   }
 
-  /** Empty until the search for these words is answered. Meanwhile returns the matches of the previous search if one
-   * search text extends the other. */
+  /** Returns an empty list until the search for these words is answered. Until then, if one search text extends the
+   * other, it returns the matches of the previous search. */
   hits(words: string, everywhere: boolean): readonly FoundItem[] {
     const { words: answered = "", items = [] } = this.#hits ?? {};
     if (answered === "" || !words.startsWith(answered) && !answered.startsWith(words)) return [];
@@ -262,8 +262,8 @@ class ConversationSearch {
     }
   }
 
-  /** Returns what `answered` accepts. The search covers all workspaces, so it reads more matches if only one workspace
-   * is shown. */
+  /** Searches all workspaces, so it reads more matches if only one workspace is shown. Returns the accepted argument
+   * for `answered`. */
   async search(
     words: string,
     { everywhere, signal }: { readonly everywhere: boolean; readonly signal: AbortSignal },
@@ -304,13 +304,13 @@ class ConversationSearch {
   }
 }
 
-/** A conversation in one line; for a match also the excerpt, with the words highlighted. */
+/** Formats a conversation in one line; for a match also the excerpt, with the words highlighted. */
 function itemLines(
   item: FoundItem,
   { width, selected, here, everywhere, now }: {
     readonly width: number;
     readonly selected: boolean;
-    /** Whether it is the one on the screen. */
+    /** Whether the conversation is the one on the screen. */
     readonly here: boolean;
     readonly everywhere: boolean;
     readonly now: number;
@@ -337,7 +337,7 @@ function itemLines(
   return [row(name, { facts, width, selected }), `    ${excerpt(item.snippet, width - 4)}`];
 }
 
-/** Highlights the words in `[` and `]`; everything else is dim. */
+/** Highlights the words in `[` and `]`; all other text is dim. */
 function excerpt(snippet: string, width: number): string {
   const shown = fitted(flat(snippet, 400), { width });
   return shown.split(/(\[[^[\]]*\])/).map((part, at) => at % 2 === 1 ? paint.bold(part) : paint.dim(part)).join("");

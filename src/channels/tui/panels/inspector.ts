@@ -80,7 +80,7 @@ export class Inspector extends TurnsPanel {
         return iteration === undefined ? null : sentParts(iteration, messages ?? []);
       },
       then: (parts) => {
-        // Past the last one.
+        // The position is past the last iteration.
         if (parts === null) return;
         const part = this.#open === null ? 0 : this.#reader.text.part;
         this.#open = { query, position, parts };
@@ -100,7 +100,7 @@ export class Inspector extends TurnsPanel {
 
 type StoredIteration = Awaited<ReturnType<Conversations["iterations"]>>[number];
 
-/** Everything about one iteration: facts, the exact messages that were sent, the raw reply. */
+/** Returns all parts of one iteration: facts, the exact messages that were sent, the raw reply. */
 function sentParts(iteration: StoredIteration, messages: readonly SentMessage[]): readonly TextPart[] {
   const { response, thinking, error } = iteration;
   const part = (head: string, text: string): readonly TextPart[] => text === "" ? [] : [{ head, text }];
@@ -123,7 +123,7 @@ function size(text: string): string {
 
 type Row = readonly [name: string, text: string];
 
-/** The usage and context of an iteration, one line each. */
+/** Formats the usage and context of an iteration, one line each. */
 function stepTable(iteration: StoredIteration): string {
   const { metadata, status, createdAt } = iteration;
   const rows: readonly Row[] = [

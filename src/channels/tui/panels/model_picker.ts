@@ -9,7 +9,7 @@ import { LoginPanel } from "./login_panel.ts";
 import { BasePanel, type PanelParts } from "./panel.ts";
 import { LineInput, List, movement, row } from "./widgets.ts";
 
-/** Facts for choosing a model, the most important first. */
+/** Returns facts for choosing a model, the most important first. */
 function modelFacts({ contextTokens, price, reasoning, images, known }: ModelReport): readonly string[] {
   return [
     price === null
@@ -23,12 +23,12 @@ function modelFacts({ contextTokens, price, reasoning, images, known }: ModelRep
   ];
 }
 
-/** Longest wait for a provider. */
+/** The longest wait for a provider. */
 const DEADLINE_MS = 8_000;
 
 interface Listed {
   readonly name: string;
-  /** The user must do this before the model can be used; "" if it is ready. */
+  /** The user's next action before the model can be used; "" if it is ready. */
   readonly fix: string;
 }
 
@@ -39,8 +39,8 @@ type Item =
   /** A provider that can be logged in to, or a server that could be started here. */
   | { readonly kind: "login"; readonly choice: LoginChoice };
 
-/** Every provider and its models, including servers detected on this machine. Enter selects one from the next query on
- * and saves the choice. */
+/** Lists every provider with its models, including servers detected on this machine. Enter saves the selected one and
+ * uses it from the next query on. */
 export class ModelPicker extends BasePanel {
   readonly title = "Model";
   readonly hint = "type to find · ↑↓ · Enter uses · Esc";
@@ -55,7 +55,7 @@ export class ModelPicker extends BasePanel {
     draw: (item, place) => this.#drawn(item, place),
     heading: ({ kind }) => kind === "provider",
   });
-  /** The current model stays selected until the user moves. */
+  /** Whether the current model stays selected, because the user has not moved yet. */
   #untouched = true;
 
   constructor(parts: PanelParts, { deadlineMs = DEADLINE_MS }: { readonly deadlineMs?: number } = {}) {
@@ -100,7 +100,7 @@ export class ModelPicker extends BasePanel {
     if (this.#list.press(line - 1)) this.#use();
   }
 
-  /** Servers on this machine need no login. */
+  /** Lists servers on this machine, which need no login. */
   #look(admin: ProviderAdmin): void {
     this.load("servers on this machine", {
       work: () => admin.loginChoices(),
@@ -207,7 +207,7 @@ export class ModelPicker extends BasePanel {
   }
 }
 
-/** The name of a provider and its status, on a second line if one is too short for both. */
+/** Formats the name of a provider and its status, on a second line if one is too short for both. */
 function headed(name: string, { told, width }: { readonly told: string; readonly width: number }): readonly string[] {
   if (visibleWidth(name) + 2 + visibleWidth(told) <= width) return [`${paint.bold(name)}  ${paint.dim(told)}`];
   return [
@@ -216,7 +216,7 @@ function headed(name: string, { told, width }: { readonly told: string; readonly
   ];
 }
 
-/** A server that runs on this machine. */
+/** Whether it is a server on this machine. */
 function isServer({ need, start }: LoginChoice): boolean {
   return need === "optional" && start === undefined;
 }

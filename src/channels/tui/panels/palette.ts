@@ -7,13 +7,13 @@ import { LineInput, List, movement, row } from "./widgets.ts";
 /** A named command: "/name" in the input, an entry of the palette, and keys if it has some. */
 export interface PaletteCommand {
   readonly name: string;
-  /** Other names that are understood. */
+  /** Other names of the command. */
   readonly aliases?: readonly string[];
   readonly detail: string;
   readonly keys: string;
-  /** Does nothing without words after its name. */
+  /** Whether it needs words after its name. */
   readonly needsWords?: boolean;
-  /** `outgoing`: the message that was typed, if it was. */
+  /** Runs the command; `outgoing` is the typed message, if there is one. */
   run(words: string, outgoing?: Outgoing): void | Promise<void>;
 }
 
@@ -25,7 +25,7 @@ export class Palette extends BasePanel {
   readonly hint = "type to find · ↑↓ · Enter runs · Esc";
   override readonly rows: number;
   readonly #entries: readonly PaletteCommand[];
-  /** Width of the longest name. */
+  /** The width of the longest name. */
   readonly #column: number;
   readonly #input = new LineInput({ prompt: "> ", placeholder: "what to do" });
   readonly #list = new List<PaletteCommand>({
@@ -58,7 +58,7 @@ export class Palette extends BasePanel {
     if (moved !== null) this.#list.move(moved);
     else if (matchesKey(data, "enter")) this.#run();
     else if (this.#input.handle(data)) {
-      // Matches names before descriptions.
+      // Names match before descriptions.
       const named = fuzzyFilter([...this.#entries], this.#input.value, ({ name }) => name);
       const others = fuzzyFilter([...this.#entries], this.#input.value, ({ name, detail }) => `${name} ${detail}`);
       this.#list.set([...new Set([...named, ...others])], { from: "first" });

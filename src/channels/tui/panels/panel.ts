@@ -13,27 +13,27 @@ import type { ConfigAdmin, ProviderAdmin, Session } from "../../channel.ts";
 import { flat, paint } from "../text/one_line.ts";
 import type { Theme } from "../text/theme.ts";
 
-/** A view over the messages until it is closed. It has the keyboard while it is open; Esc closes it. */
+/** A view over the messages, until it is closed. It has the keyboard while it is open; Esc closes it. */
 export interface Panel extends Component {
-  /** Shown in its top border. */
+  /** The title in its top border. */
   readonly title: string;
-  /** Shown in its bottom border: the keys it handles. */
+  /** The handled keys, shown in its bottom border. */
   readonly hint: string;
-  /** Most rows it needs, without its borders. */
+  /** The limit for its rows, without its borders. */
   readonly rows: number;
   /** Sets the number of rows, without borders. Called before every `render`, which then returns no more lines. */
   fit(rows: number): void;
-  /** The panel was closed: pending results are dropped. */
+  /** Called when the panel was closed; pending results are dropped. */
   left(): void;
   handleInput(data: string): void;
-  /** The mouse was pressed, or clicked, on the row this far above its last one. False if that row is text for the mouse
-   * to select. */
+  /** Handles a press or click of the mouse on the row this far above its last one. Returns false if that row is text
+   * for the mouse to select. */
   press?(fromLast: number, clicked: boolean): boolean;
 }
 
-/** A panel acts on its screen through these. None of them throws: `tell` reports errors. */
+/** The actions of a panel on its screen. None of them throws; errors are reported with `tell`. */
 export interface PanelActions {
-  /** Redraws: a pending result has arrived. */
+  /** Redraws, because a pending result has arrived. */
   redraw(): void;
   /** Closes the open panel. */
   close(): void;
@@ -45,9 +45,9 @@ export interface PanelActions {
   show(branch: Branch | null): Promise<void>;
   /** Makes and shows a branch that continues after this point of the current one. */
   fork(at: BranchPoint): Promise<void>;
-  /** Takes file changes back, and shows a branch that continues at a point; its request returns to the input. */
+  /** Undoes file changes, and shows a branch that continues at a point; its request returns to the input. */
   rewind(what: Rewinding): Promise<void>;
-  /** Applies to the following calls, also of a running request, and is saved in the user's configuration. */
+  /** Applies to the following calls, even of a running request, and is saved in the user's settings. */
   useModel(model: { readonly provider: string; readonly name: string }): Promise<void>;
   copy(text: string): void;
   /** Undoes the file changes of the last request; `redo` reapplies them. */
@@ -62,21 +62,21 @@ export interface PanelActions {
 export interface Rewinding {
   /** Ids of the file changes to undo. */
   readonly changes: readonly string[];
-  /** Null leaves the conversation as it is. */
+  /** The target; null leaves the conversation unchanged. */
   readonly to: { readonly point: BranchPoint; readonly text: string } | null;
 }
 
 /** Dependencies of every panel. */
 export interface PanelParts {
-  /** The open session; replaced after `useModel`. */
+  /** Returns the open session; it is replaced after `useModel`. */
   session(): Session;
-  /** The branch on the screen; null for a new conversation without a request. */
+  /** Returns the branch on the screen; null for a new conversation without a request. */
   branch(): Branch | null;
   providers(): Promise<ProviderAdmin>;
   config(): Promise<ConfigAdmin>;
   extensions(): Promise<Pick<ExtensionAdmin, "run">>;
   readonly act: PanelActions;
-  /** Colours; only weights if omitted. */
+  /** Returns the colours; without it, only weights are used. */
   readonly theme?: () => PanelTheme;
 }
 
@@ -91,7 +91,7 @@ export abstract class BasePanel implements Panel {
   readonly rows: number = MOST_ROWS;
   protected readonly parts: PanelParts;
   readonly #left = new AbortController();
-  /** The newest work of each kind: results of older work are ignored. */
+  /** The newest work of each kind; results of older work are ignored. */
   readonly #newest = new Map<string, number>();
   #running = 0;
   #height = MOST_ROWS;
@@ -102,7 +102,7 @@ export abstract class BasePanel implements Panel {
     this.parts = parts;
   }
 
-  /** Lines for this place; excess lines and columns are cut. */
+  /** Draws lines for this place; excess lines and columns are cut. */
   protected abstract draw(place: { readonly width: number; readonly height: number }): readonly string[];
   /** Handles a key that does not close the panel. */
   protected abstract key(data: string): void;
@@ -112,7 +112,7 @@ export abstract class BasePanel implements Panel {
     return true;
   }
 
-  /** A click on one of its lines, 0-based. */
+  /** Handles a click on one of its lines, 0-based. */
   protected click(_line: number): void {}
 
   /** Handles Esc. */
@@ -169,12 +169,12 @@ export abstract class BasePanel implements Panel {
     return this.#problem === "" ? "" : (this.parts.theme?.().bad ?? paint.bold)(`! ${this.#problem}`);
   }
 
-  /** The last error, a loading notice, or `otherwise`; "" for nothing. */
+  /** Returns the last error, a loading notice, or `otherwise`; "" for nothing. */
   protected status(otherwise = ""): string {
     return this.problem || paint.dim(this.#running > 0 ? "loading …" : otherwise);
   }
 
-  /** The line below a list, shown only if it has content. */
+  /** Returns the line below a list, which is shown only if it has content. */
   protected below(otherwise: string, { empty }: { readonly empty: boolean }): readonly string[] {
     const line = empty ? this.status(otherwise) : this.problem || paint.dim(otherwise);
     return line === "" ? [] : [line];

@@ -53,7 +53,7 @@ export class Reader {
     return [...shown, ...this.#asking?.render(width) ?? [paint.dim(this.#line())]];
   }
 
-  /** The number of the top line says nothing where all lines are visible. */
+  /** The number of the top line is omitted if all lines are visible. */
   #line(): string {
     const { line, lines } = this.text.where;
     const where = this.text.fits ? [] : [`line ${line.toLocaleString("en")} of ${lines.toLocaleString("en")}`];
@@ -82,15 +82,16 @@ export class Reader {
   }
 }
 
-/** Part of a long text, with an optional heading. */
+/** A part of a long text, with an optional heading. */
 export interface TextPart {
   readonly head?: string;
   readonly text: string;
-  /** "table": lines that begin with a name in eleven columns; "change": lines of a file after their number and sign. */
+  /** "table" means lines that begin with a name in eleven columns; "change" means lines of a file after their number
+   * and sign. */
   readonly look?: Look;
 }
 
-/** A unified diff of one file, as people read it. */
+/** Formats a unified diff of one file for people. */
 export function diffPart(diff: string): TextPart {
   const paint = terminalPaint({ color: false, weights: false });
   const [head = "", ...lines] = diffLines(diff, { width: Infinity, paint, most: Infinity });
@@ -121,7 +122,7 @@ export class TextView {
   #width = 0;
   readonly #rows = new Map<number, readonly string[]>();
   #needle = "";
-  /** The top was chosen explicitly, and stays even if the end leaves rows empty. */
+  /** Whether the top was chosen explicitly, so that it stays even if the end leaves rows empty. */
   #pinned = false;
 
   constructor(theme?: PanelParts["theme"]) {
@@ -139,12 +140,12 @@ export class TextView {
     this.#top = { line: 0, row: 0 };
   }
 
-  /** The part that the top row belongs to. */
+  /** The part of the top row. */
   get part(): number {
     return this.#lines[this.#top.line]?.part ?? 0;
   }
 
-  /** Whether all of it was visible in the last drawing. */
+  /** Whether the last drawing showed all of it. */
   get fits(): boolean {
     const { line, row } = this.#last();
     return line === 0 && row === 0 && !this.#pinned;
@@ -189,7 +190,7 @@ export class TextView {
     return false;
   }
 
-  /** Number of lines that contain the search text. */
+  /** The number of lines that contain the search text. */
   get matches(): number {
     if (this.#needle === "") return 0;
     return this.#lines.filter(({ text }) => safe(text).toLowerCase().includes(this.#needle)).length;
@@ -208,7 +209,7 @@ export class TextView {
     return shown.slice(0, height);
   }
 
-  /** The top row for this size. If the end was visible, it stays visible. */
+  /** Returns the top row for this size. If the end was visible, it stays visible. */
   #resized(width: number, height: number): { line: number; row: number } {
     const before = this.#last();
     const atEnd = isBehind(before, { line: 0, row: 0 }) && !isBehind(before, this.#top);
@@ -233,7 +234,7 @@ export class TextView {
     this.#top = by > 0 && isBehind({ line, row }, last) ? last : { line, row };
   }
 
-  /** The top row that puts the end on the last row. */
+  /** Returns the top row that puts the end on the last row. */
   #last(): { line: number; row: number } {
     let left = this.#height;
     for (let line = this.#lines.length - 1; line >= 0; line--) {

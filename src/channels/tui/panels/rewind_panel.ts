@@ -12,7 +12,7 @@ interface Moment {
   readonly later: readonly Query[];
 }
 
-/** Requests and steps of the branch. Enter chooses the moment to go back to. */
+/** Lists requests and steps of the branch. Enter chooses the moment to return to. */
 export class RewindPicker extends TurnsPanel {
   readonly title = "Rewind";
   readonly hint = "Enter goes back to before a request, or after a step · → expands · Esc";
@@ -30,7 +30,7 @@ export class RewindPicker extends TurnsPanel {
 
 const MOST_STEPS = 1_000;
 
-/** Shows the changes of files since a moment, and asks whether the conversation, the files, or both go back to it. */
+/** Shows the changes of files since a moment, and asks whether the conversation, the files, or both return to it. */
 class RewindPanel extends BasePanel {
   readonly title: string;
   override readonly rows = 200;
@@ -95,7 +95,7 @@ class RewindPanel extends BasePanel {
   }
 }
 
-/** The ids of the file changes after a moment, and what undoing them would change, as unified diffs. */
+/** Returns the ids of the file changes after a moment, and the effect of undoing them, as unified diffs. */
 async function changesSince(
   parts: PanelParts,
   { query, position, later }: Moment,

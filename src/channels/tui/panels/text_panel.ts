@@ -40,7 +40,7 @@ export class TextPanel extends BasePanel {
   }
 }
 
-/** The output of a command of an extension, as it comes. Esc ends the command. */
+/** Shows the output of an extension's command as it arrives. Esc ends the command. */
 export class CommandPanel extends TextPanel {
   constructor(parts: PanelParts, args: readonly string[]) {
     super(parts, { title: `/${args.join(" ")}`, texts: [] });

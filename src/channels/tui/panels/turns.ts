@@ -22,7 +22,7 @@ export abstract class TurnsPanel extends BasePanel {
     this.#read();
   }
 
-  /** Shown if the branch has no query. */
+  /** The text for a branch without a query. */
   protected abstract readonly empty: string;
   protected abstract choose(item: TurnItem): void;
 
@@ -49,7 +49,7 @@ export abstract class TurnsPanel extends BasePanel {
     if (list.press(line - 1) && list.selected) this.choose(list.selected);
   }
 
-  /** Reads everything again: a query may be running. */
+  /** Reads everything again, since a query may be running. */
   #read(): void {
     const branch = this.parts.branch();
     if (branch === null) this.#loaded = true;
@@ -70,10 +70,10 @@ export type Query = Awaited<ReturnType<Conversations["queries"]>>[number];
 export type TurnItem =
   | { readonly kind: "query"; readonly query: Query; readonly number: number }
   | { readonly kind: "step"; readonly query: Query; readonly step: IterationSummary }
-  /** Placeholder for earlier iterations, which are read when it is selected. */
+  /** A placeholder for earlier iterations, which are read when it is selected. */
   | { readonly kind: "earlier"; readonly query: Query; readonly before: number };
 
-/** Iterations read at once. */
+/** The number of iterations read at once. */
 const PAGE = 60;
 
 /** Reads iterations of a query. */
@@ -98,7 +98,7 @@ class TurnList {
     return this.#queries;
   }
 
-  /** The newest query is unfolded. */
+  /** Sets the queries; the newest one is unfolded. */
   set(queries: readonly Query[]): void {
     this.#queries = queries;
     this.#steps.clear();
@@ -148,7 +148,7 @@ class TurnList {
     if (item?.kind === "earlier") this.#ask(item.query, item.before);
   }
 
-  /** The page of iterations before this position. */
+  /** Requests the page of iterations before this position. */
   #ask(query: Query, before: number): void {
     const after = Math.max(-1, before - PAGE - 1);
     // A running query may have more iterations than its row reports.
@@ -196,7 +196,7 @@ function keyOf(item: TurnItem): string {
 
 type StoredIteration = Awaited<ReturnType<Conversations["iterations"]>>[number];
 
-/** An iteration as a list shows it. */
+/** An iteration in a list. */
 interface IterationSummary {
   readonly iterationId: string;
   readonly position: number;
@@ -212,7 +212,7 @@ async function readSteps(
   return (await conversations.iterations(queryId, { after, limit })).map(step);
 }
 
-/** Does not keep the values of its blocks. */
+/** Summarises an iteration without keeping the values of its blocks. */
 function step(iteration: StoredIteration): IterationSummary {
   const { iterationId, position, metadata, status, traces, blocks, thinking, error } = iteration;
   const outcome = typeof metadata["outcome"] === "string" ? metadata["outcome"] : status;
@@ -236,8 +236,8 @@ function step(iteration: StoredIteration): IterationSummary {
   };
 }
 
-/** Queries and iterations of the branch on the screen. Enter makes a branch that continues after the chosen one, or
- * after the end of a query. */
+/** Lists queries and iterations of the branch on the screen. Enter makes a branch that continues after the chosen one,
+ * or after the end of a query. */
 export class ForkPicker extends TurnsPanel {
   readonly title = "Fork";
   readonly hint = "Enter forks here · → expands · ^R reloads · Esc";

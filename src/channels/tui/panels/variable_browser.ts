@@ -12,14 +12,15 @@ type Head = Awaited<ReturnType<StoredView["variables"]>>[number];
 /** A screen with at least this many columns shows the comment of each variable below it. */
 const DOC_COLUMNS = 90;
 
-/** The variables of the branch on the screen; Enter shows one with its value, its code and its versions' changes. */
+/** Lists the variables of the branch on the screen; Enter shows one with its value, its code and its versions'
+ * changes. */
 export class VariableBrowser extends BasePanel {
   override readonly rows = 60;
   readonly #branch: Conversation | null;
   readonly #input = new LineInput({ prompt: "> ", placeholder: "name of a variable" });
   readonly #list = new List<Head>({ key: ({ name }) => name, draw: drawn });
   #heads: readonly Head[] | null = null;
-  /** Includes system variables and variables that are no longer in scope. */
+  /** Whether to include system variables and variables that are no longer in scope. */
   #all = false;
   #pages: VariablePages | null = null;
 
@@ -52,7 +53,7 @@ export class VariableBrowser extends BasePanel {
     const { items, selected } = this.#list;
     const noted = width < DOC_COLUMNS && items.some(({ summary }) => summary.doc !== "");
     const told = flat(selected?.summary.doc ?? "");
-    // Keeps the row, so that the list does not move between variables.
+    // The row stays even if it is empty, so that the list does not move between variables.
     const doc = told !== "" ? `  // ${told}` : " ";
     const below = this.below(items.length === 0 ? this.#nothing() : noted ? doc : "", { empty: items.length === 0 });
     return [...this.#input.render(width), ...this.#list.render(width, height - 1 - below.length), ...below];
@@ -127,10 +128,10 @@ function drawn(
   return noted ? [line, `    ${paint.dim(`// ${flat(doc)}`)}`] : [line];
 }
 
-/** Limit of the shown part of a value or a difference. */
+/** The limit for the shown part of a value or a difference. */
 const SHOWN_CHARS = 200_000;
 const PAGES = ["value", "code", "versions", "diff"] as const;
-/** Most versions listed, in general and for large values. */
+/** Limits for listed versions, in general and for large values. */
 const LISTED = 40;
 const LISTED_LARGE = 4;
 const LARGE = 100_000;
@@ -145,13 +146,13 @@ interface Given {
 }
 
 interface Page {
-  /** Makes what c copies. */
+  /** Returns the text that the key c copies. */
   readonly copied: () => string;
   readonly parts: readonly TextPart[];
 }
 
-/** One variable: the value of a version, the code that made it, all its versions, and the difference from the previous
- * version or from a marked one. */
+/** The pages of a variable: the value of a version, the code that made it, all its versions, and the difference from
+ * the previous or a marked version. */
 class VariablePages {
   readonly reader: Reader;
   readonly #head: Head;
@@ -240,7 +241,7 @@ class VariablePages {
     const { name, versions } = this.#head;
     if (page === "versions") return { shown: this.#shown, ...await this.#versions() };
     if (page === "diff") return { shown: this.#shown, ...await this.#diff(version) };
-    // The store returns the newest ones: the requested one comes first.
+    // The store returns the newest ones, so the requested one comes first.
     const [shown = null] = await records().versions(branch, { name, newest: versions - version + 1 });
     if (shown === null) return { shown, copied: () => "", parts: bounded("", "plain") };
     if (page === "value") {

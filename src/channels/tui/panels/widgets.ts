@@ -2,24 +2,24 @@ import { Input, type KeyId, matchesKey, visibleWidth } from "@earendil-works/pi-
 import { harmlessText } from "../../../domain/kit/text.ts";
 import { fitted, paint } from "../text/one_line.ts";
 
-/** Decides how the items of a list look and how they are identified. */
+/** The look and the identity of a list's items. */
 interface ListLook<T> {
   key(item: T): string;
   /** Draws at most four lines, none wider than `width`. */
   draw(item: T, place: { readonly width: number; readonly selected: boolean }): readonly string[];
-  /** Cannot be selected. */
+  /** Returns whether an item is a heading, which cannot be selected. */
   heading?(item: T): boolean;
 }
 
-/** Items in a window of rows with one selected. Draws no more of them than are visible. */
+/** A window of rows with one selected item. It draws only visible items. */
 export class List<T> {
   readonly #look: ListLook<T>;
   #items: readonly T[] = [];
   #at = 0;
-  /** First item in the window, and how many were drawn last. */
+  /** The first item in the window, and the number of items drawn last. */
   #top = 0;
   #page = 1;
-  /** The items on the rows that were drawn last. */
+  /** The items on the rows of the last drawing. */
   #shown: readonly number[] = [];
 
   constructor(look: ListLook<T>) {
@@ -35,12 +35,12 @@ export class List<T> {
     return item === undefined || this.#heading(item) ? undefined : item;
   }
 
-  /** Position of the selected item, 0-based. */
+  /** The position of the selected item, 0-based. */
   get at(): number {
     return this.#at;
   }
 
-  /** The selected item stays selected if it is among them. */
+  /** Sets the items. The selected item stays selected if it is among them. */
   set(items: readonly T[], { from = "kept" }: { readonly from?: "kept" | "first" | "last" } = {}): void {
     const before = this.selected;
     this.#items = items;
@@ -97,7 +97,7 @@ export class List<T> {
     return lines.slice(0, height);
   }
 
-  /** Keeps the window in place unless it must move to show the selected item. */
+  /** Returns the top of the window, which moves only if the selected item would be invisible. */
   #windowTop(width: number, height: number): number {
     let earliest = this.#at;
     for (let used = this.#draw(this.#at, width).length; earliest > 0; earliest--) {
@@ -140,13 +140,13 @@ export class List<T> {
 
 const GAP = "  ";
 
-/** One row of a list: a mark if selected, a name, and on the right as many facts as leave room for the name, the first
- * ones first. Everything is unstyled and safe for a terminal. */
+/** Formats a row of a list: a mark if selected, a name, and on the right the facts for which there is room, the first
+ * ones first. All parts are unstyled and safe for a terminal. */
 export function row(
   name: string,
   { facts = [], detail = "", width, selected }: {
     readonly facts?: readonly string[];
-    /** Shown after the name if there is room. */
+    /** Details after the name, shown if there is room. */
     readonly detail?: string;
     readonly width: number;
     readonly selected: boolean;
@@ -174,7 +174,7 @@ export class LineInput {
   readonly #prompt: string;
   readonly #hidden: boolean;
 
-  /** Shows only the length of a secret (`hidden`). */
+  /** With `hidden`, only the length of a secret is shown. */
   constructor({ prompt, placeholder = "", value = "", hidden = false }: {
     readonly prompt: string;
     readonly placeholder?: string;

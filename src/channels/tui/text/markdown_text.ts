@@ -49,8 +49,8 @@ function partOf(text: string, theme: Theme): Part {
 
 const FENCE = /^ {0,3}(`{3,}|~{3,})/;
 
-/** Returns a place that splits the text without changing its meaning: after an empty line outside fences where no
- * list and no indented text continues. 0 if there is no such place. */
+/** Returns a place that splits the text without changing its meaning: after an empty line outside of fences, with no
+ * list or indented text continuing. Returns 0 if there is no such place. */
 function boundary(text: string): number {
   let fence = "";
   let at = 0;

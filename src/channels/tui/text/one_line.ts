@@ -4,7 +4,7 @@ import { aboutText, type Spend } from "../../../domain/query/model_call.ts";
 
 const UNITS = ["bytes", "KB", "MB", "GB"] as const;
 
-/** Numbers in few characters. */
+/** Formats numbers in few characters. */
 export const amounts = {
   bytes(count: number): string {
     let [size, unit] = [count, 0];
@@ -23,7 +23,7 @@ export const amounts = {
   dollars(usd: number): string {
     return `$${usd.toFixed(usd < 1 ? 4 : 2)}`;
   },
-  /** Tokens and cost; nothing if no token was counted. */
+  /** Formats tokens and cost; returns nothing if no token was counted. */
   spent({ usage, costUsd }: Spend): readonly string[] {
     const { input, output } = usage;
     const isCounted = input + output > 0;
@@ -41,12 +41,12 @@ export const amounts = {
 
 const MOST = 500;
 
-/** Text from a model, a user or the database as one line, free of control sequences. */
+/** Returns text from a model, a user or the database as one line, free of control sequences. */
 export function flat(text: string, limit = MOST): string {
   return visibleText(oneLine(text.slice(0, limit * 4 + 1), limit).toWellFormed());
 }
 
-/** Unstyled text in at most this many columns, with … if it was cut; `pad` fills them. */
+/** Fits unstyled text into this many columns, with … if it was cut; `pad` fills them. */
 export function fitted(
   text: string,
   { width, pad = false }: { readonly width: number; readonly pad?: boolean },

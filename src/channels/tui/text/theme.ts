@@ -11,14 +11,14 @@ type Paint = (text: string) => string;
 export interface Theme {
   readonly bold: Paint;
   readonly dim: Paint;
-  /** Dims a line that has styles of its own. */
+  /** Dims a line that has its own styles. */
   readonly faded: Paint;
   readonly italic: Paint;
   readonly accent: Paint;
   readonly ok: Paint;
   readonly bad: Paint;
   readonly warn: Paint;
-  /** Background of the user's requests. */
+  /** The background of the user's requests. */
   readonly said: Paint;
   /** Lines of TypeScript. */
   code(code: string): readonly string[];
@@ -30,12 +30,12 @@ export interface Theme {
 const COLOURED_CHARS = 20_000;
 const same: Paint = (text) => text;
 
-/** A theme reads this whenever something is painted, so that it follows every change. */
+/** The options of a theme, read on every painting, so that it follows every change. */
 interface ThemeLook {
   readonly color: boolean;
   /** Whether the terminal's background is dark; null if unknown. */
   readonly dark: boolean | null;
-  /** Dims nothing: some terminals show dim text too faintly to be read. */
+  /** Whether to dim nothing, since some terminals show dim text too faintly to be read. */
   readonly contrast?: boolean;
 }
 
@@ -77,7 +77,7 @@ export function makeTheme(look: ThemeLook): Theme {
   };
 }
 
-/** The theme that the user chose, for the background that the terminal has. */
+/** The user's chosen theme, for the background of the terminal. */
 export class ScreenTheme {
   /** Whether the background is dark, if the terminal reports it. */
   #dark: boolean | null = null;
@@ -97,7 +97,7 @@ export class ScreenTheme {
     });
   }
 
-  /** Asks the terminal for its background. False if it does not report it. */
+  /** Requests the background from the terminal. Returns false if the terminal does not report it. */
   async ask(tui: TuiAltScreen): Promise<boolean> {
     const rgb = await tui.queryTerminalBackgroundColor({ timeoutMs: 500 });
     this.#dark = rgb === undefined ? null : 0.299 * rgb.r + 0.587 * rgb.g + 0.114 * rgb.b < 128;

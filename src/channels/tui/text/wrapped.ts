@@ -5,8 +5,8 @@ const TAB = "    ";
 /** Beyond this many characters, lines are not counted when only a few are shown. */
 const COUNTED = 20_000;
 
-/** Text from a model, a program or a database, wrapped at this many columns and free of control sequences. `most`: the
- * number of lines shown, followed by a note about the rest. */
+/** Wraps text from a model, a program or a database at this many columns, free of control sequences. `most` is the
+ * number of shown lines; a note about the rest follows. */
 export function wrapped(text: string, width: number, { most = Infinity }: { readonly most?: number } = {}): string[] {
   const room = Math.max(1, width);
   const bound = Math.max(COUNTED, most * room * 2);
@@ -26,7 +26,7 @@ export function wrapped(text: string, width: number, { most = Infinity }: { read
   return [...lines.slice(0, most), moreLines(text.length > bound ? null : rest, { most }).slice(0, room)];
 }
 
-/** The package leaves an empty line before a character wider than a line. */
+/** Removes the empty line that the package leaves before a character wider than a line. */
 function broken(part: string, width: number): readonly string[] {
   const lines = brokenLine(part, width);
   return part.trim() === "" ? lines : lines.filter((line) => line !== "");
@@ -37,10 +37,10 @@ export function brokenLine(text: string, width: number): readonly string[] {
   return cutWide(wrapTextWithAnsi(text, width), width);
 }
 
-/** From this limit on, everything that can be viewed is already shown. */
+/** From this limit on, all that can be viewed is already shown. */
 const WHOLE = 1_000;
 
-/** The note below shortened content; `count` is null if the lines were not counted. */
+/** Returns the note below shortened content; `count` is null if the lines were not counted. */
 export function moreLines(count: number | null, { most }: { readonly most: number }): string {
   const rest = count === null || count === 0 ? "more" : `${count} more ${count === 1 ? "line" : "lines"}`;
   return `… ${rest}${most < WHOLE ? " (Ctrl-O)" : ""}`;
@@ -48,16 +48,16 @@ export function moreLines(count: number | null, { most }: { readonly most: numbe
 
 // deno-lint-ignore no-control-regex
 const NARROW = /^[\x1b\x20-\x7e]*$/;
-/** Colours and links: nothing else that begins with an escape is in a line. */
+/** Matches colours and links, the only escape sequences in a line. */
 // deno-lint-ignore no-control-regex
 const CODES = /(\x1b\[[\d;]*m|\x1b\]8;[^\x07\x1b]*(?:\x07|\x1b\\))/;
 const GRAPHEMES = new Intl.Segmenter();
 /** Makes a one-column sign an emoji of two columns. */
 const WIDENS = "\ufe0f";
 
-/** Cuts lines that were wrapped between characters, so that none is too wide: a character with more columns than a line
- * has (a letter with any number of combining marks) continues on the next one. A single code point of two columns stays
- * whole. Returns the same array if every line fits. */
+/** Cuts lines that were wrapped between characters, so that none is too wide. A character with more columns than a
+ * line, such as a letter with many combining marks, continues on the next one. A single code point of two columns
+ * stays whole. Returns the same array if every line fits. */
 export function cutWide(lines: readonly string[], width: number): readonly string[] {
   const fits = (line: string): boolean => NARROW.test(line) || visibleWidth(line) <= width;
   return lines.every(fits) ? lines : lines.flatMap((line) => fits(line) ? [line] : cut(line, width));
@@ -89,7 +89,7 @@ function cut(line: string, width: number): readonly string[] {
   return [...lines, now.text];
 }
 
-/** Never less than the columns that it adds to a line. */
+/** Returns the columns of a text, never less than it adds to a line. */
 function columnsOf(text: string): number {
   return visibleWidth(text) + (text.startsWith(WIDENS) ? 1 : 0);
 }
