@@ -40,7 +40,7 @@ export async function authLogin(
   return 0;
 }
 
-/** `vis auth status`. */
+/** Runs `vis auth status`. */
 export async function authStatus(
   { services, io, flags }: CommandInput<{ readonly output: "text" | "json" }>,
 ): Promise<number> {
@@ -49,7 +49,7 @@ export async function authStatus(
   return printReport(keys, keys.length === 0 ? [none] : keys.map(line), { io, flags });
 }
 
-/** `vis auth logout`. */
+/** Runs `vis auth logout`. */
 export async function authLogout(provider: string, { services, io }: Place): Promise<number> {
   const admin = await services.providerAdmin({});
   const removed = await admin.logout(provider);

@@ -13,7 +13,7 @@ type Input<Flags = unknown> = CommandInput<Flags & { readonly json: boolean; rea
 
 type FileInput = Input<{ readonly project: boolean }>;
 
-/** `vis config list`. */
+/** Runs `vis config list`. */
 export async function listSettings(input: Input<{ readonly all: boolean }>): Promise<number> {
   const { io, flags } = input;
   const facts = await (await adminOf(input)).list(flags);
@@ -24,13 +24,13 @@ export async function listSettings(input: Input<{ readonly all: boolean }>): Pro
   return 0;
 }
 
-/** `vis config get`. */
+/** Runs `vis config get`. */
 export async function getSetting(key: string, input: Input): Promise<number> {
   const { value } = await (await adminOf(input)).explain(key);
   return show(value, [typeof value === "string" ? value : JSON.stringify(value, null, 2)], input);
 }
 
-/** `vis config explain`. */
+/** Runs `vis config explain`. */
 export async function explainSetting(key: string, input: Input): Promise<number> {
   const facts = await (await adminOf(input)).explain(key);
   if (input.flags.json) return show(facts, [], input);
@@ -40,7 +40,7 @@ export async function explainSetting(key: string, input: Input): Promise<number>
 
 const NAMES_OF_EXTENSIONS = ["extensions.allow", "extensions.deny"];
 
-/** `vis config set`. */
+/** Runs `vis config set`. */
 export async function setSetting(key: string, words: readonly string[], input: FileInput): Promise<number> {
   const done = await (await adminOf(input)).set(key, { words, project: input.flags.project });
   const code = changed(done, `${key} = ${JSON.stringify(done.value)} in ${done.path}`, input);
@@ -50,26 +50,26 @@ export async function setSetting(key: string, words: readonly string[], input: F
   return code;
 }
 
-/** `vis config unset`. */
+/** Runs `vis config unset`. */
 export async function unsetSetting(key: string, input: FileInput): Promise<number> {
   const done = await (await adminOf(input)).unset(key, input.flags);
   const line = done.changed ? `removed ${key} from ${done.path}` : `${key} is not set in ${done.path}`;
   return changed(done, line, input);
 }
 
-/** `vis config path`. */
+/** Runs `vis config path`. */
 export async function showConfigPath(input: FileInput): Promise<number> {
   const path = (await adminOf(input)).path(input.flags);
   return show({ path }, [path], input);
 }
 
-/** `vis config schema`. */
+/** Runs `vis config schema`. */
 export async function showConfigSchema({ services, io }: CommandInput<unknown>): Promise<number> {
   const flags = { json: true };
   return show(await (await adminOf({ services, io, flags })).schema(), [], { io, flags });
 }
 
-/** `vis config trust`. Resolves with 1 if something remains untrusted. */
+/** Runs `vis config trust`. Resolves with 1 if something remains untrusted. */
 export async function trustConfig(
   input: Input<{ readonly yes: boolean; readonly remove: boolean }>,
 ): Promise<number> {
@@ -144,7 +144,7 @@ interface ApprovalsFlags {
 
 type ApprovalsInput = CommandInput<ApprovalsFlags>;
 
-/** `vis approvals list`. */
+/** Runs `vis approvals list`. */
 export async function listApprovals({ services, io, flags }: ApprovalsInput): Promise<number> {
   const rules = await (await services.approvalAdmin({ cwd: flags.cwd })).list({ all: flags.all });
   if (rules.length === 0 && !flags.json) {

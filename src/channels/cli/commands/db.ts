@@ -9,21 +9,21 @@ import type { CommandInput, StoredCommand } from "../program/command.ts";
 
 type Input = StoredCommand<{ readonly json: boolean }>;
 
-/** `vis db backup`. */
+/** Runs `vis db backup`. */
 export async function dbBackup(path: string, input: Input): Promise<number> {
   const report = await (await maintenance(input)).backup(path);
   const { bytes, path: written, ms } = report;
   return printReport(report, [`Backed up ${size(bytes)} to ${written} in ${durationText(ms)}`], input);
 }
 
-/** `vis db restore`. */
+/** Runs `vis db restore`. */
 export async function dbRestore(path: string, input: Input): Promise<number> {
   const report = await (await maintenance(input)).restore(path);
   const kept = report.keptAs === null ? [] : [`The previous database is now ${report.keptAs}`];
   return printReport(report, [`Restored ${size(report.bytes)} to ${report.path}`, ...kept], input);
 }
 
-/** `vis db check`. Resolves with 1 if a problem was found. */
+/** Runs `vis db check`. Resolves with 1 if a problem was found. */
 export async function dbCheck(input: Input): Promise<number> {
   const database = await maintenance(input);
   const report = await database.check();
@@ -38,14 +38,14 @@ export async function dbCheck(input: Input): Promise<number> {
   return problems.length === 0 ? 0 : 1;
 }
 
-/** `vis db stats`. */
+/** Runs `vis db stats`. */
 export async function dbStats(input: Input): Promise<number> {
   const stats = await (await maintenance(input)).stats();
   const { vis } = input.services.version;
   return printReport({ ...stats, visVersion: vis }, statsLines(stats, vis), input);
 }
 
-/** `vis db prune`. */
+/** Runs `vis db prune`. */
 export async function dbPrune(
   input: StoredCommand<{ readonly json: boolean; readonly olderThan: number; readonly yes: boolean }>,
 ): Promise<number> {
@@ -68,7 +68,7 @@ export async function dbPrune(
   ], input);
 }
 
-/** `vis db vacuum`. */
+/** Runs `vis db vacuum`. */
 export async function dbVacuum(input: Input): Promise<number> {
   const report = await (await maintenance(input)).vacuum();
   return printReport(report, [`${size(report.bytesBefore)} before, ${size(report.bytesAfter)} now`], input);
@@ -121,7 +121,7 @@ function counted(n: number, one: string): string {
 
 const CLEAR_LINE = "\r\x1b[K";
 
-/** `vis db copy`. Shows its progress on a terminal. After Ctrl-C, the same command continues. */
+/** Runs `vis db copy`. Shows its progress on a terminal. After Ctrl-C, the same command continues. */
 export async function copyDatabaseCommand(
   from: string,
   to: string,

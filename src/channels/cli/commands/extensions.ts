@@ -7,20 +7,20 @@ type Input<Flags = unknown> = CommandInput<Flags & { readonly json: boolean; rea
 
 const MIN_HASH = 12;
 
-/** `vis extensions list`. */
+/** Runs `vis extensions list`. */
 export async function listExtensions(input: Input): Promise<number> {
   const all = await (await adminOf(input)).list();
   return printReport(all, all.map(factLine), input);
 }
 
-/** `vis extensions show`. */
+/** Runs `vis extensions show`. */
 export async function showExtension(name: string, input: Input): Promise<number> {
   const { text, ...facts } = await (await adminOf(input)).show(name);
   return printReport({ ...facts, text }, [factLine(facts), "", text], input);
 }
 
-/** `vis extensions check`. Resolves with 1 if a check failed; with `watch` it checks again after each change and never
- * resolves. */
+/** Runs `vis extensions check`. Resolves with 1 if a check failed; with `watch` it checks again after each change and
+ * never resolves. */
 export async function extensionsCheck(
   path: string | undefined,
   input: Input<{ readonly watch: boolean }>,
@@ -42,14 +42,14 @@ export async function extensionsCheck(
   return code;
 }
 
-/** `vis extensions test`. Resolves with 1 if a test failed. */
+/** Runs `vis extensions test`. Resolves with 1 if a test failed. */
 export async function extensionsTest(path: string | undefined, input: Input): Promise<number> {
   const tests = await (await adminOf(input)).test(path ?? ".");
   printReport(tests, tests.map(checkLine), input);
   return tests.every(({ ok }) => ok) ? 0 : 1;
 }
 
-/** `vis extensions new`. */
+/** Runs `vis extensions new`. */
 export async function makeExtension(name: string, input: Input): Promise<number> {
   const folder = await (await adminOf(input)).create(name);
   return printReport({ folder }, [
@@ -60,13 +60,13 @@ export async function makeExtension(name: string, input: Input): Promise<number>
   ], input);
 }
 
-/** `vis extensions add`. */
+/** Runs `vis extensions add`. */
 export async function addExtension(from: string, input: Input<{ readonly force: boolean }>): Promise<number> {
   const folder = await (await adminOf(input)).add(from, { replace: input.flags.force });
   return printReport({ folder }, [`Added ${folder}`], input);
 }
 
-/** `vis extensions remove`. */
+/** Runs `vis extensions remove`. */
 export async function removeExtension(name: string, input: Input): Promise<number> {
   const folder = await (await adminOf(input)).remove(name);
   return printReport({ folder }, [`Removed ${folder}`], input);

@@ -82,7 +82,7 @@ export async function listMcpServers(input: Input<McpServersFlags & { readonly c
   return printReport(all, names.map((name) => lineOf(name, servers[name] ?? {}, answered(name))), input);
 }
 
-/** `vis mcp remove`. */
+/** Runs `vis mcp remove`. */
 export async function removeMcpServer(name: string, input: Input): Promise<number> {
   const { admin, key } = await settings(input);
   const names = Object.keys(await serversOf(admin, key));

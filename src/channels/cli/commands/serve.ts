@@ -74,12 +74,12 @@ export async function telegramCommand({ services, io, flags }: CommandInput<Tele
   }
 }
 
-/** `vis telegram allow`. */
+/** Runs `vis telegram allow`. */
 export async function allowUsers(added: readonly number[], place: Place): Promise<number> {
   return await changeAllowed((before) => [...new Set([...before, ...added])], place);
 }
 
-/** `vis telegram disallow`. */
+/** Runs `vis telegram disallow`. */
 export async function disallowUsers(removed: readonly number[], place: Place): Promise<number> {
   return await changeAllowed((before) => before.filter((id) => !removed.includes(id)), place);
 }

@@ -13,7 +13,7 @@ export const HELP: CommandGroup = {
   ],
 };
 
-/** `vis doctor`, `vis completions`, `vis version` and `vis help`. */
+/** Declares `vis doctor`, `vis completions`, `vis version` and `vis help`. */
 function addHelp(program: Command, context: Context): void {
   const { services, io } = context;
   program.command("doctor")

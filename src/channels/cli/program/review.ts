@@ -15,7 +15,7 @@ export const REVIEW: CommandGroup = {
   ],
 };
 
-/** `vis conversations` and `vis replay`. */
+/** Declares `vis conversations` and `vis replay`. */
 function addConversations(program: Command, context: Context): void {
   const group = program.command("conversations").description(
     "manage stored conversations: list, show, rename, fork, retry, delete, export, import",
@@ -174,7 +174,7 @@ function levelArgument(text: string): LogsFlags["level"] {
   return level;
 }
 
-/** `vis search` and `vis logs`. */
+/** Declares `vis search` and `vis logs`. */
 function addSearch(program: Command, context: Context): void {
   program.command("search")
     .description("search requests, code and answers of all conversations for all words, best matches first")

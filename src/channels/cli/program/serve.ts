@@ -12,7 +12,7 @@ export const SERVE: CommandGroup = {
   ],
 };
 
-/** `vis serve`: the HTTP channel. */
+/** Declares `vis serve`: the HTTP channel. */
 function addServe(program: Command, context: Context): void {
   const serve = program.command("serve")
     .description(
@@ -53,7 +53,7 @@ function port(text: string): number {
   return n;
 }
 
-/** `vis telegram`: the bot and the list of its users. */
+/** Declares `vis telegram`: the bot and the list of its users. */
 function addTelegram(program: Command, context: Context): void {
   const load = async () => await import("../commands/serve.ts");
   const group = program.command("telegram")
@@ -91,7 +91,7 @@ function ids(text: string, before: number[] | undefined): number[] {
   return [...before ?? [], id];
 }
 
-/** `vis mcp` and `vis acp`: for programs that start Vis and speak a protocol on its stdin and stdout. */
+/** Declares `vis mcp` and `vis acp`: for programs that start Vis and speak a protocol on its stdin and stdout. */
 function addProtocols(program: Command, context: Context): void {
   const mcp = addProtocol(program, {
     ...context,

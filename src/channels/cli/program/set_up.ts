@@ -103,7 +103,7 @@ Flags override the environment, which overrides the workspace's file, which
 overrides the user's file. API keys do not belong in these files: vis auth login
 saves them.`;
 
-/** `vis extensions`: which extensions exist and which may load. */
+/** Declares `vis extensions`: which extensions exist and which may load. */
 function addExtensions(program: Command, context: Context): void {
   const group = program.command("extensions").description(
     "manage extensions: list, show, check, test, new, add, remove, trust",
@@ -163,7 +163,7 @@ function addApprovals(program: Command, context: Context): void {
 
 const DAY_MS = 86_400_000;
 
-/** `vis db`: database maintenance. */
+/** Declares `vis db`: database maintenance. */
 function addDb(program: Command, context: Context): void {
   const group = program.command("db").description(
     "database maintenance: backup, restore, check, stats, prune, vacuum, copy",
@@ -211,7 +211,7 @@ function age(text: string): number {
   return ms;
 }
 
-/** `vis update`. */
+/** Declares `vis update`. */
 function addUpdate(program: Command, context: Context): void {
   program.command("update").alias("upgrade")
     .description("replace this executable with that of a newer release, after verifying its signature")
