@@ -21,6 +21,11 @@ export function sitePage(markdown: string, path: string): string {
   );
 }
 
+/** The home page: the README, whose links start one folder above docs/. */
+export function homePage(readme: string): string {
+  return sitePage(readme.replaceAll(/\]\((?!docs\/|[a-z]+:|#)/g, "](../").replaceAll("](docs/", "]("), "index.md");
+}
+
 /** The parts of the site and their pages, in the order of docs/README.md. A path has no extension. */
 export function partsOf(index: string): { readonly text: string; readonly pages: readonly [string, string][] }[] {
   return index.split(/^## /m).slice(1).map((part) => ({
@@ -65,7 +70,7 @@ async function copyPages(target: string, folder = ""): Promise<void> {
       const text = await Deno.readTextFile(join(ROOT, "docs", path));
       await Deno.mkdir(dirname(join(target, path)), { recursive: true });
       await Deno.writeTextFile(join(target, path), sitePage(text, path));
-    } else if (name.endsWith(".png")) {
+    } else if (/\.(png|svg)$/.test(name)) {
       await Deno.mkdir(dirname(join(target, path)), { recursive: true });
       await Deno.copyFile(join(ROOT, "docs", path), join(target, path));
     }
@@ -90,7 +95,7 @@ async function render(): Promise<void> {
   await Deno.remove(site, { recursive: true }).catch(() => {});
   await copyPages(site);
   const index = await Deno.readTextFile(join(ROOT, "docs/README.md"));
-  await Deno.writeTextFile(join(site, "index.md"), index);
+  await Deno.writeTextFile(join(site, "index.md"), homePage(await Deno.readTextFile(join(ROOT, "README.md"))));
   await Deno.mkdir(join(site, ".vitepress"), { recursive: true });
   await Deno.writeTextFile(join(site, ".vitepress/config.mjs"), siteConfig(index));
   await command("node", [join(cache, "node_modules/vitepress/bin/vitepress.js"), "build", "site"], cache);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { partsOf, sitePage } from "../../../scripts/site/docs.ts";
+import { homePage, partsOf, sitePage } from "../../../scripts/site/docs.ts";
 import { filesOf } from "../../architecture/import_graph.ts";
 
 const ROOT = new URL("../../../", import.meta.url).pathname;
@@ -22,5 +22,14 @@ Deno.test("sitePage() keeps links between pages and makes text of the others", (
   assert.equal(
     sitePage("[a](../start.md), [b](mod.ts), ![i](x.png)", "extensions/fs.md"),
     "[a](../start.md), b, ![i](x.png)",
+  );
+});
+
+Deno.test("homePage() is the README, with links that start in docs/", () => {
+  assert.equal(
+    homePage(
+      "[a](docs/guide/start.md#x), [all](docs/README.md), ![i](docs/images/x.svg), [c](AGENTS.md), [d](https://e.org)",
+    ),
+    "[a](guide/start.md#x), [all](README.md), ![i](images/x.svg), c, [d](https://e.org)",
   );
 });
