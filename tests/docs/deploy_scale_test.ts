@@ -67,7 +67,7 @@ Deno.test("docs/serve/deploy/scale: a pod is as restricted as the sandbox allows
   assert.deepEqual(mounted.filter((name: string) => !volumes.has(name)), []);
 });
 
-Deno.test("docs/serve/deploy/scale: probes ask by a name that the settings contain", () => {
+Deno.test("docs/serve/deploy/scale: settings name the host of the probes, and allow extensions", () => {
   const settings = [found("ConfigMap").data?.["config.jsonc"] ?? "", read("config.jsonc")]
     .map((text) => ConfigSchema.parse(parseJsonc({ path: "config.jsonc", text })));
   const [container] = found("Deployment").spec.template.spec.containers;
@@ -77,6 +77,9 @@ Deno.test("docs/serve/deploy/scale: probes ask by a name that the settings conta
   assert.deepEqual(probes.map(({ httpGet }) => httpGet.path), ["/healthz", "/healthz", "/readyz"]);
   const host = /Host (\S+)/.exec(read("Caddyfile"))?.[1] ?? "";
   assert.ok(settings[1]?.server.hosts.includes(host));
+  for (const { extensions } of settings) {
+    assert.ok(extensions.allow.includes("fs"), "the locked profile loads only these");
+  }
 });
 
 Deno.test("docs/serve/deploy/scale: the compose file follows the Compose Specification", async () => {

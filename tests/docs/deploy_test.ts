@@ -71,7 +71,17 @@ analyzed("the unit's list of system calls leaves what the walls need, and what a
 Deno.test("docs/serve/deploy the unit leaves enough time to end in", () => {
   const stop = Number(/^TimeoutStopSec=(\d+)$/m.exec(unit)?.[1]);
   assert.ok(stop * 1000 > 10_000 + 5_000, "more than server.shutdownMs");
-  assert.match(unit, /^ExecStart=.* serve --profile locked .*--token-file \$\{CREDENTIALS_DIRECTORY\}\/token$/m);
+  assert.match(unit, /^ExecStart=.* serve --profile locked .*--tokens %S\/vis\/tokens\.json$/m);
+});
+
+Deno.test("docs/serve/deploy the page fills the folders of the units, and allows extensions in each", () => {
+  const page = read("README.md");
+  for (const name of ["vis", "vis-telegram"]) {
+    const home = `/var/lib/${name}`;
+    assert.match(read(`${name}.service`), new RegExp(`^Environment=VIS_HOME=%S/${name} .*\nWorkingDirectory=`, "m"));
+    assert.match(page, new RegExp(`^export VIS_HOME=${home}\\s[^]*?^vis config set extensions\\.allow fs `, "m"));
+  }
+  assert.match(page, /^echo .* > "\$VIS_HOME\/tokens\.json"$/m);
 });
 
 Deno.test("docs/serve/deploy proxies hold no event back and pass the name and the address on", () => {
