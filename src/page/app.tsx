@@ -35,10 +35,10 @@ async function enter(): Promise<void> {
   await Promise.all([conversationList.load(), route({ anew: true })]);
   if (matchMedia("(hover: hover)").matches) elements.request.current?.focus(); // a phone would open its keyboard
   performance.mark("vis-usable");
-  await serverFacts.loadModels().catch(() => {}); // then the server's own model serves
+  await serverFacts.loadModels().catch(() => {}); // without them, the server's own model serves
 }
 
-/** Reads `#c=<conversation or branch>`, with `q` and `s` for the query and the step to show. `anew`: also reloads the
+/** Reads `#c=<conversation or branch>`, with `q` and `s` for the query and the step to show. `anew` also reloads the
  * open conversation. */
 async function route({ anew = false } = {}): Promise<void> {
   const at = new URLSearchParams(location.hash.slice(1));
@@ -78,7 +78,7 @@ function onKey(event: KeyboardEvent): void {
   }
 }
 
-/** A link with a token may be opened in a tab that has the page already. */
+/** A link with a token may be opened in a tab that already shows the page. */
 function onAddress(): void {
   const before = heldToken();
   void guarded(takeToken() === before ? route : enter);

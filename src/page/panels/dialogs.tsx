@@ -1,4 +1,4 @@
-/** The two windows over the page: `view` shows something, `ask` asks for a text or a confirmation. */
+/** The two windows over the page: `view` shows content, `ask` asks for a text or a confirmation. */
 import { signal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
@@ -24,14 +24,14 @@ export async function view(title: string, make: () => ComponentChildren | Promis
 interface Viewed {
   readonly title: string;
   readonly busy: boolean;
-  /** Null before there is any. */
+  /** The content; null before there is any. */
   readonly content: ComponentChildren;
   readonly fault: string;
-  /** Counts views, so that a view that loads late does not replace a newer one. */
+  /** The number of views so far, so that a view that loads late does not replace a newer one. */
   readonly count: number;
 }
 
-/** The window over the page shows this. */
+/** The content of the window over the page. */
 const viewed = signal<Viewed>({ title: "", busy: false, content: null, fault: "", count: 0 });
 
 /** The window over the page. */
@@ -42,7 +42,7 @@ export function Viewer(): JSX.Element {
     if (!busy && body.current) body.current.scrollTop = 0;
   }, [count, busy]);
   const close = (): void => elements.viewer.current?.close();
-  // The arrow keys press the buttons of what has steps.
+  // The arrow keys press the buttons of content with steps.
   const onKey = ({ key }: KeyboardEvent): void => {
     const [before, after] = body.current?.querySelectorAll<HTMLElement>("[data-steps] > button") ?? [];
     if (key === "ArrowLeft") before?.click();
@@ -88,13 +88,13 @@ export async function ask(
 
 interface Asked {
   readonly question: string;
-  /** Null for a confirmation. */
+  /** The text; null for a confirmation. */
   readonly value: string | null;
   readonly verb: string;
   readonly count: number;
 }
 
-/** The dialog asks this. */
+/** The content of the dialog. */
 const asked = signal<Asked>({ question: "", value: null, verb: "", count: 0 });
 
 /** The dialog that prompts for a text or a confirmation. */

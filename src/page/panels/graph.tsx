@@ -7,12 +7,12 @@ import { view } from "./dialogs.tsx";
 import { type Layout, layout, type Link, type Spot } from "./layout.ts";
 import { showVariable } from "./variables.tsx";
 
-/** More nodes could be neither read nor drawn quickly. */
+/** A graph with more nodes could be neither read nor drawn quickly. */
 const MAX_NODES = 300;
 /** At a smaller scale names are unreadable. */
 const READABLE = .65;
 
-/** Shows which variables were made from which. */
+/** Shows the sources of each variable as a graph. */
 export async function showGraph(conversation: string): Promise<void> {
   await view("Variable graph", async () => {
     const { nodes, edges } = await json<Graph>(inApi("conversations", conversation, "graph"));
@@ -76,7 +76,7 @@ interface DrawingProps {
   readonly open: (name: string) => void;
 }
 
-/** A graph whose nodes can be opened; the edges of the node under the pointer or with the focus are marked. */
+/** Draws a graph whose nodes can be opened; the edges of the node under the pointer or with the focus are marked. */
 function Drawing({ placed, scale, open }: DrawingProps): JSX.Element {
   const { width, height, box, spots, links } = placed;
   const [lit, light] = useState<ReadonlySet<string>>(new Set());
@@ -167,7 +167,8 @@ function Node({ spot: { node, x, y }, box, open, light }: {
   );
 }
 
-/** Leads down from the middle of one box to the middle of the other; upward edges go around the side. */
+/** Returns the path of an edge from the middle of one box down to the middle of the other; upward edges go around the
+ * side. */
 function curve({ from, to, via }: Link<GraphNode>, { width, height }: Layout<GraphNode>["box"]): string {
   if (to.y <= from.y) {
     const x1 = from.x + width, y1 = from.y + height / 2, x2 = to.x + width + 2, y2 = to.y + height / 2;

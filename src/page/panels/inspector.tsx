@@ -8,7 +8,7 @@ import { type ApiMessage, inApi, type Iteration, json, type StepMetadata } from 
 import type { Turn } from "../store/turn_and_steps.ts";
 import { view } from "./dialogs.tsx";
 
-/** Goes to the step after or before the shown one. */
+/** Moves by this many steps from the shown one. */
 type StepBy = (by: number) => void;
 
 /** Shows everything about one iteration: the sent messages, the reply, its use and its context. */
@@ -186,7 +186,7 @@ function valueText(value: unknown): string {
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
 
-/** A titled list of names and what they are. */
+/** A titled list of names with their values. */
 function FactList(
   { title, rows }: { readonly title: string; readonly rows: Readonly<Record<string, string>> },
 ): JSX.Element {

@@ -4,7 +4,7 @@ const WIDTH = 176;
 const HEIGHT = 44;
 const GAP_X = 32;
 const GAP_Y = 56;
-/** Width reserved for an edge that passes through a row. */
+/** The width reserved for an edge that passes through a row. */
 const PASS = 16;
 /** More edges passing through rows would push everything apart. */
 const MAX_PASSES = 120;
@@ -18,12 +18,12 @@ interface Edge extends Named {
   readonly reads: string;
 }
 
-/** A place in a row: of a node, or of an edge that passes (null). */
+/** A place in a row, for a node or for an edge that passes (null). */
 interface Cell<T> extends Named {
   readonly node: T | null;
 }
 
-/** An edge with the names that it touches on its way. */
+/** An edge with the names on its way. */
 interface Tie {
   readonly stops: readonly string[];
 }
@@ -59,7 +59,7 @@ export function layout<T extends Named>(nodes: readonly T[], edges: readonly Edg
   return placed(rows, ties);
 }
 
-/** Gives an edge across several rows its own place in the rows between, so that it passes behind no box. */
+/** Gives an edge across several rows its own place in each row between, so that it passes behind no box. */
 function withPasses<T>(rows: Cell<T>[][], edges: readonly Edge[]): readonly Tie[] {
   const ranks = new Map(rows.flatMap((row, at) => row.map(({ name }) => [name, at] as const)));
   const rankOf = (name: string): number => ranks.get(name) ?? 0;
@@ -73,8 +73,8 @@ function withPasses<T>(rows: Cell<T>[][], edges: readonly Edge[]): readonly Tie[
   });
 }
 
-/** Ranks by the longest path from nodes that read nothing; a name met again on the path to itself is not followed.
- * Nodes without an edge are the last row, where no edge passes behind them. */
+/** Ranks by the longest path from nodes that read nothing; a name found again on the path to itself is not followed.
+ * Nodes without an edge form the last row, where no edge passes behind them. */
 function ranked<T extends Named>(nodes: readonly T[], edges: readonly Edge[]): Cell<T>[][] {
   const reads = Map.groupBy(edges, ({ name }) => name);
   const ranks = new Map<string, number>();

@@ -5,7 +5,7 @@ import { coloured, plural, Pre, ShownDiff } from "../parts/texts.tsx";
 import { type ApiVersion, inApi, json, type Variable } from "../store/api.ts";
 import { view } from "./dialogs.tsx";
 
-/** Most rows listed at once. */
+/** The limit for listed rows. */
 const ROWS = 200;
 
 /** Shows the variables of a conversation, each with its versions. */
@@ -75,7 +75,7 @@ function Row(
   );
 }
 
-/** Newest first. */
+/** Loads the versions, newest first. */
 async function versions(conversation: string, name: string): Promise<JSX.Element> {
   const path = inApi("conversations", conversation, "variables", name);
   const { items } = await json<{ readonly items: readonly ApiVersion[] }>(path);

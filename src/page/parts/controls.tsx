@@ -6,7 +6,7 @@ interface ButtonProps extends Omit<ButtonHTMLAttributes, "onClick" | "label"> {
   readonly children: ComponentChildren;
 }
 
-/** A button that is no part of a form. */
+/** A button outside of any form. */
 export function Button({ run, children, ...given }: ButtonProps): JSX.Element {
   return <button type="button" {...given} onClick={() => void run()}>{children}</button>;
 }
@@ -25,12 +25,12 @@ export function CopyButton(
   return <button type="button" {...given} onClick={() => void copy()}>{label}</button>;
 }
 
-/** Browsers give pages no clipboard away from loopback without TLS, but still copy a selection. */
+/** Away from loopback without TLS, browsers give pages no clipboard, but still copy a selection. */
 async function toClipboard(text: string): Promise<boolean> {
   try {
     if (navigator.clipboard) return await navigator.clipboard.writeText(text).then(() => true);
   } catch {
-    // Not allowed: falls back to the selection.
+    // The clipboard is not allowed, so the selection is used.
   }
   const area = document.createElement("textarea");
   area.className = "unseen";
@@ -44,7 +44,7 @@ async function toClipboard(text: string): Promise<boolean> {
 
 interface CopyableProps {
   readonly what: string;
-  /** The pre element. */
+  /** The `pre` element. */
   readonly children: ComponentChildren;
 }
 
@@ -62,7 +62,7 @@ export function Copyable({ what, children }: CopyableProps): JSX.Element {
 
 interface TabsProps {
   readonly label: string;
-  /** Makes the content of each tab. */
+  /** Functions that make the content of each tab. */
   readonly parts: Readonly<Record<string, () => ComponentChildren>>;
 }
 

@@ -1,4 +1,4 @@
-/** Texts as elements: a word, a long text, code, a diff, Markdown. */
+/** Components for texts: a word, a long text, code, a diff, Markdown. */
 import { type ComponentChildren, Fragment, type JSX, options } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { HIDDEN_CHARACTERS } from "../../domain/kit/text.ts";
@@ -7,7 +7,7 @@ import { type DiffFile, type DiffLine, diffTitle, readDiff } from "../../markdow
 import type { MarkdownBlock, MarkdownInline, MarkdownItem, MarkdownList, MarkdownTable } from "../../markdown/tree.ts";
 import { Copyable } from "./controls.tsx";
 
-/** Replaces characters that would move or hide other text, or that nobody sees, with visible signs. */
+/** Replaces characters that are invisible, or move or hide other text, with visible signs. */
 export function clean(text: string): string {
   return text.replaceAll("\r\n", "\n").replace(HIDDEN_CHARACTERS, (char) => {
     const code = char.codePointAt(0) ?? 0;
@@ -16,7 +16,7 @@ export function clean(text: string): string {
   });
 }
 
-/** Makes every text of every element pass through `clean`, whoever wrote the component. */
+/** Makes every text of every element pass through `clean`, in any component. */
 export function cleanElements(): void {
   const { vnode: before } = options;
   options.vnode = (vnode) => {
@@ -33,18 +33,18 @@ function cleaned(children: ComponentChildren): ComponentChildren {
   return Array.isArray(children) ? children.map(cleaned) : children;
 }
 
-/** A count with its word. */
+/** Returns a count with its word. */
 export function plural(count: number, word: string): string {
   return `${count.toLocaleString()} ${word}${count === 1 ? "" : "s"}`;
 }
 
-/** Characters of a text shown at once. */
+/** The number of characters of a text shown at once. */
 const SHOWN_CHARS = 20_000;
 
 /** Longer code is shown without colours. */
 const COLOURED_CHARS = 20_000;
 
-/** A possibly very long text: its beginning, and a button for more. `show` turns text into elements. */
+/** Shows a possibly very long text: its beginning, and a button for more. `show` turns text into elements. */
 export function LongText(
   { text, show = unchanged }: {
     readonly text: string;
@@ -67,7 +67,7 @@ function unchanged(part: string): string {
   return part;
 }
 
-/** A text as it is, reached by the keyboard, since it may scroll. */
+/** Shows a text unchanged; the keyboard can reach it, since it may scroll. */
 export function Pre({ label, text, show, ...given }: {
   readonly label: string;
   readonly text: string;
@@ -81,13 +81,13 @@ export function Pre({ label, text, show, ...given }: {
   );
 }
 
-/** The end of a text that still grows: the whole is shown once it is complete. */
+/** Returns the end of a growing text: the whole is shown once it is complete. */
 export function endOfText(text: string): string {
   return text.length > 2 * SHOWN_CHARS ? `… ${text.slice(-SHOWN_CHARS)}` : text;
 }
 
 const SIGNS = { added: "+", removed: "−", same: "" } as const;
-/** Lines of a file that are shown at once. */
+/** The number of lines of a file shown at once. */
 const SHOWN_LINES = 40;
 
 /** Shows a unified diff by file: counts, lines with numbers, and the changed words. */
@@ -139,7 +139,7 @@ function Line({ line }: { readonly line: DiffLine }): JSX.Element {
   );
 }
 
-/** A comparison of two versions of a variable: a line that begins with ~ has changed. */
+/** Shows a comparison of two versions of a variable: a line that begins with ~ has changed. */
 export function ShownDiff({ label, text }: { readonly label: string; readonly text: string }): JSX.Element {
   return <Pre class="diff" label={label} text={text.trimEnd()} show={diffLines} />;
 }
@@ -150,7 +150,7 @@ function diffLines(text: string): ComponentChildren {
   ));
 }
 
-/** Code with syntax colours. */
+/** Returns code with syntax colours. */
 export function coloured(code: string, language = "ts"): ComponentChildren {
   if (code.length > COLOURED_CHARS) return code;
   return codeSpans(code, language).map(({ kind, text }) =>
@@ -158,7 +158,7 @@ export function coloured(code: string, language = "ts"): ComponentChildren {
   );
 }
 
-/** A Markdown text as elements. Its tree has no markup: HTML in it is text. */
+/** Shows a Markdown text as elements. Its tree has no markup, so HTML in it is text. */
 export function Markdown({ blocks }: { readonly blocks: readonly MarkdownBlock[] }): JSX.Element {
   return <>{blocks.map((block) => <Block block={block} />)}</>;
 }

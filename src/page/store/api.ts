@@ -1,4 +1,4 @@
-/** Requests of the page: its token, the calls of the API with what they return, and the events of a query. */
+/** The requests of the page: its token, the calls of the API with their results, and the events of a query. */
 import type { z } from "zod";
 import type * as schema from "../../channels/http/api/schemas.ts";
 import type { SearchHitSchema } from "../../channels/search_hit_schema.ts";
@@ -10,7 +10,7 @@ import type { MarkdownBlock } from "../../markdown/tree.ts";
 
 const KEY = "vis-token";
 
-/** Event sent to the window when any request's token is refused. */
+/** The event sent to the window when the token of any request is refused. */
 export const REFUSED = "vis-refused";
 
 /** Reads that are rate-limited for up to this long are retried automatically. */
@@ -30,13 +30,13 @@ export class Refused extends Error {
     this.name = "Refused";
   }
 
-  /** Whether the same request may succeed later: a proxy answers like this while the server starts again. */
+  /** Whether the same request may succeed later: a proxy gives such a response while the server restarts. */
   get isPassing(): boolean {
     return this.status >= 500 || this.status === 429;
   }
 }
 
-/** Whether the server has no such thing. */
+/** Whether the server has no such resource. */
 export function isMissing(error: unknown): boolean {
   return error instanceof Refused && error.status === 404;
 }
@@ -120,7 +120,7 @@ interface Followed {
   /** Known from the first event on if `response` began the query. */
   readonly queryId?: string;
   readonly response?: Response;
-  /** Aborted when nobody looks any more: the connection ends, the query goes on. */
+  /** Aborted when the result is no longer shown: the connection ends, but the query continues. */
   readonly signal: AbortSignal;
   /** Called when the connection is lost and when it is restored. */
   lost(is: boolean): void;
@@ -132,8 +132,8 @@ interface Seen {
   over: boolean;
 }
 
-/** The events of one query as they arrive, several at a time, from the response that began it or from its address.
- * Reconnects after a lost connection, however long that takes, until the signal is aborted. */
+/** Yields the events of one query as they arrive, several at a time, from the response that began it or from its
+ * address. Reconnects after a lost connection, however long that takes, until the signal is aborted. */
 export async function* queryEvents(followed: Followed): AsyncGenerator<readonly QueryEvent[]> {
   const { signal, lost } = followed;
   const seen: Seen = { queryId: followed.queryId ?? null, id: "", over: false };
@@ -195,7 +195,7 @@ function eventOf(part: string, seen: Seen): readonly QueryEvent[] {
   return [event];
 }
 
-/** The page reads these types of the API, which come from the schemas of the server. */
+/** Types of the API for the page; they come from the schemas of the server. */
 export type ApiConversationList = z.infer<typeof schema.ConversationListSchema>;
 
 export type ApiListedConversation = ApiConversationList["items"][number];
@@ -243,7 +243,7 @@ type Ending =
   | "ms"
   | "noAnswer";
 
-/** The end of a query comes from its row or from its last event. */
+/** The end of a query, from its row or from its last event. */
 export interface TurnEnd extends Readonly<Pick<QueryRow, Ending>> {
   readonly usage: Pick<Usage, "input" | "output" | "estimated">;
   readonly notes: readonly string[];
@@ -284,6 +284,6 @@ export interface Iteration extends Omit<Stored, "blocks" | "traces" | "metadata"
 
 export interface QueryPage {
   readonly items: readonly ApiQuery[];
-  /** Earlier ones. */
+  /** The number of earlier ones. */
   readonly before: number;
 }

@@ -1,5 +1,5 @@
-/** Keeps the state of the page besides the open conversation: token, status line, facts of the server, choices for the
- * next requests, and conversations. */
+/** The state of the page besides the open conversation: token, status line, facts of the server, choices for the next
+ * requests, and conversations. */
 import { signal } from "@preact/signals";
 import { createRef } from "preact";
 import {
@@ -12,7 +12,7 @@ import {
   Refused,
 } from "./api.ts";
 
-/** Whether the page is shown or asks for a token, with the reason if it is not the first time. */
+/** Whether the page is shown or asks for a token, with the reason if it asks again. */
 export const entry = signal<{ readonly shows: "nothing" | "token" | "page"; readonly why: string }>({
   shows: "nothing",
   why: "",
@@ -35,7 +35,7 @@ export async function guarded<T>(work: () => T | Promise<T>): Promise<T | undefi
   }
 }
 
-/** The line below the thread. */
+/** The text of the line below the thread. */
 export const saidStatus = signal({ text: "", bad: false });
 
 /** Shows one line about progress or an error. */
@@ -44,7 +44,7 @@ export function say(text: string, { bad = false } = {}): void {
 }
 
 const about = signal<ApiServer | null>(null);
-/** Names of all models, as "provider/name". */
+/** The names of all models, as "provider/name". */
 const models = signal<readonly string[]>([]);
 
 async function load(): Promise<void> {
@@ -57,14 +57,14 @@ async function loadModels(): Promise<void> {
   models.value = items.flatMap(({ provider, models }) => models.map(({ name }) => `${provider}/${name}`));
 }
 
-/** The server that the page belongs to. */
+/** The server of the page. */
 export const serverFacts = { about, models, load, loadModels };
 
 const LIMITS = ["maxIterations", "maxCostUsd", "timeoutMs"] as const;
 
 export type LimitName = typeof LIMITS[number];
 
-/** The next requests use these choices. "" is the server's own choice. */
+/** The choices for the next requests. "" means the server's own choice. */
 export const choices = {
   plan: signal(false),
   model: signal(""),
@@ -73,7 +73,7 @@ export const choices = {
   limits: signal<Readonly<Partial<Record<LimitName, number>>>>({}),
 };
 
-/** The choices as a request carries them. */
+/** Returns the choices in the form of a request. */
 export function chosen(): Readonly<Record<string, unknown>> {
   const { plan, model, reasoning, limits } = choices;
   return {
@@ -114,23 +114,23 @@ function showList(open: boolean): void {
   if (open) void drawn().then(() => elements.filter.current?.focus());
 }
 
-/** The sidebar's list. `isOpen` matters on a narrow screen only. */
+/** The list of the sidebar. `isOpen` matters on a narrow screen only. */
 export const conversationList = { items, next, isOpen, load: loadList, more, show: showList };
 
 /** Other tabs of this server in the same browser. */
 const others = new BroadcastChannel("vis");
 
-/** Tells them that a conversation has changed, is new or was deleted. */
+/** Tells other tabs that a conversation has changed, is new or was deleted. */
 export function tellTabs(): void {
   others.postMessage({ changed: true });
 }
 
-/** Calls `changed` whenever one of them tells it. */
+/** Calls `changed` whenever another tab reports a change. */
 export function onTabs(changed: () => void): void {
   others.addEventListener("message", changed);
 }
 
-/** The elements that are focused, scrolled or opened from elsewhere. */
+/** The elements that other components focus, scroll or open. */
 export const elements = {
   actions: createRef<HTMLDetailsElement>(),
   ask: createRef<HTMLDialogElement>(),

@@ -25,7 +25,7 @@ interface Facts extends ApiConversation {
 /** The open conversation. */
 class Thread {
   readonly id = signal<string | null>(null);
-  /** Null for a new conversation, and for a conversation that could not be fetched. */
+  /** The facts; null for a new conversation, and for one that could not be fetched. */
   readonly facts = signal<Facts | null>(null);
   readonly title = signal("New conversation");
   readonly shows = signal<"nothing" | "loading" | "fault" | "turns">("nothing");
@@ -33,14 +33,14 @@ class Thread {
   /** The number of earlier requests that are not shown. */
   readonly earlier = signal(0);
   readonly running = signal(false);
-  /** Scrolls the view of it; set while it is drawn. */
+  /** Scrolls its view; set while the view is drawn. */
   scroller: { readonly node: HTMLElement; toEnd(): void; keepEnd(): void } | null = null;
-  /** Aborts the reading of the shown conversation when something else is opened. */
+  /** Aborts the reading of the shown conversation when another one is opened. */
   #shown = new AbortController();
   #newest: string | null = null;
   #branch: string | null = null;
 
-  /** Follows what other tabs and programs do. */
+  /** Follows changes by other tabs and programs. */
   listen(): void {
     const look = () => void guarded(() => this.#changedElsewhere());
     onTabs(look);
@@ -53,7 +53,7 @@ class Thread {
     this.#opened("New conversation", null);
   }
 
-  /** Resolves with false if something else was opened meanwhile. */
+  /** Resolves with false if other content was opened meanwhile. */
   async open(id: string, placed: () => Promise<void> = async () => {}): Promise<void> {
     const shown = this.#forget("loading");
     this.id.value = id;
@@ -98,7 +98,7 @@ class Thread {
   async send(
     text: string,
     { images = [], only, taken = () => {} }: {
-      /** Data URLs. */
+      /** Images as data URLs. */
       readonly images?: readonly string[];
       readonly only?: "plan" | "review" | undefined;
       readonly taken?: () => void;
@@ -144,8 +144,8 @@ class Thread {
     this.#changed();
   }
 
-  /** Runs a request again. The previous run stays in the database. If the branch has the request from another one, this
-   * makes a branch, which is then opened. */
+  /** Runs a request again. The previous run stays in the database. If the branch has inherited the request, this makes
+   * and opens a new branch. */
   async again(turn: Turn): Promise<void> {
     while (!this.#isSettled()) await becomes(() => this.#isSettled());
     if (this.running.value) return;
@@ -160,7 +160,7 @@ class Thread {
     });
   }
 
-  /** Goes on with the last request, which stopped at its step limit. */
+  /** Continues the last request, which stopped at its step limit. */
   async goOn(turn: Turn): Promise<void> {
     while (!this.#isSettled()) await becomes(() => this.#isSettled());
     if (this.running.value) return;
@@ -177,7 +177,7 @@ class Thread {
     await request(inApi("conversations", conversation, "approvals", id), { method: "POST", body });
   }
 
-  /** False while a request is on its way or an answer is read. */
+  /** Whether no request is under way and no answer is being read. */
   #isSettled(): boolean {
     return !this.running.value || this.turns.value.at(-1)?.running.value === true;
   }
@@ -239,7 +239,7 @@ class Thread {
     return made.conversationId;
   }
 
-  /** Follows what `ask` begins, unless something else than `shown` was opened meanwhile. */
+  /** Follows the query that `ask` begins, unless other content than `shown` was opened meanwhile. */
   async #run(text: string, shown: AbortController, ask: () => Promise<Response>): Promise<void> {
     if (shown === this.#shown) this.#busy(true);
     try {
@@ -255,7 +255,7 @@ class Thread {
     await this.#changedElsewhere(); // it has a title now, and a message that came too late is a request
   }
 
-  /** Another tab or another program may have added a request. */
+  /** Reloads, since another tab or another program may have added a request. */
   async #changedElsewhere(): Promise<void> {
     this.#changed();
     if (this.id.value === null || this.running.value || this.shows.value === "loading") return;
@@ -321,14 +321,14 @@ class Thread {
 /** The thread of this tab. */
 export const thread = new Thread();
 
-/** Queries that are fetched at a time. */
+/** The number of queries that are fetched at a time. */
 const PAGE = 30;
 
 async function storedConversation(id: string): Promise<ConversationDetail> {
   return await json(inApi("conversations", id));
 }
 
-/** The newest queries of a conversation, or the newest of as many of the oldest as `before` says. */
+/** Returns the newest queries of a conversation, or the newest among as many of the oldest as `before` says. */
 async function storedQueries(
   id: string,
   { limit = PAGE, before = null }: { readonly limit?: number; readonly before?: number | null } = {},
@@ -344,7 +344,7 @@ async function load(conversation: string): Promise<UndoPreview> {
   return latest.value = await json<UndoPreview>(inApi("conversations", conversation, "undo"));
 }
 
-/** The same; none if the server changes no files. */
+/** Fetches the latest file changes; none if the server changes no files. */
 async function look(conversation: string): Promise<void> {
   await load(conversation).catch(() => latest.value = null);
 }
@@ -366,7 +366,7 @@ async function undo(
 /** File changes of the open conversation. */
 export const changes = { latest, load, look, undo };
 
-/** Resolves when signals have made it true. Somebody else may have made it false again by then: look once more. */
+/** Resolves when signals have made the condition true. It may be false again by then, so the caller checks again. */
 async function becomes(holds: () => boolean): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const stop = effect(() => {

@@ -7,7 +7,7 @@ import { QueryProgress, type Step, type StepChild, storedChildren } from "../../
 import type { BlockResult, QueryEvent } from "../../domain/query/query_schemas.ts";
 import { type ApiQuery, inApi, type Iteration, json, request, type TurnEnd } from "./api.ts";
 
-/** Estimated height of a step before it is first shown. */
+/** The estimated height of a step before it is first shown. */
 const STEP_PX = 180;
 
 const made = { count: 0 };
@@ -15,7 +15,7 @@ const made = { count: 0 };
 /** A message sent while the query ran. */
 interface SentMeanwhile {
   readonly text: string;
-  /** The step that read it; null until one has. */
+  /** The step that read it; null if none has yet. */
   readonly step: number | null;
 }
 
@@ -27,30 +27,30 @@ export class Turn {
   /** The number of steps so far. */
   readonly count = signal(0);
   readonly tokens = signal<number | null>(null);
-  /** Describes the present activity in a few words. */
+  /** The present activity in a few words. */
   readonly doing = signal("");
-  /** Milliseconds since it began, by whole seconds. */
+  /** The time since it began in milliseconds, in whole seconds. */
   readonly elapsed = signal(0);
-  /** The messages are in the order in which they were sent. */
+  /** The messages in the order in which they were sent. */
   readonly steered = signal<readonly SentMeanwhile[]>([]);
   readonly question = signal<ApprovalQuestion | null>(null);
   /** The answer as it arrives. */
   readonly answer = signal("");
-  /** An answer as the model writes it, which may still be refused. */
+  /** An answer while the model writes it; it may still be refused. */
   readonly draft = signal("");
-  /** Null until it has ended. */
+  /** The end; null until it has ended. */
   readonly end = signal<TurnEnd | null>(null);
-  /** Steps that are on the server. */
+  /** The steps that are on the server. */
   readonly boxes = signal<readonly StepBox[]>([]);
-  /** Steps that came as events. */
+  /** The steps that arrived as events. */
   readonly live = signal<readonly LiveStep[]>([]);
   readonly key = made.count++;
-  /** Set while it is drawn. */
+  /** The element; set while it is drawn. */
   node: HTMLElement | null = null;
   #progress = new QueryProgress();
   #clock: ReturnType<typeof setInterval> | undefined;
 
-  /** Null until its query has begun. */
+  /** The id; null until its query has begun. */
   queryId: string | null = null;
 
   constructor(readonly conversation: string, readonly request: string) {}
@@ -67,7 +67,7 @@ export class Turn {
     return turn;
   }
 
-  /** `at`: when it began. */
+  /** Begins the turn; `at` is its start. */
   begin(at: number): void {
     this.running.value = true;
     this.open.value = true;
@@ -79,8 +79,8 @@ export class Turn {
     if (this.end.value !== null) this.end.value = { ...this.end.value, answerTree };
   }
 
-  /** Sends it a message, and resolves once a step has read it. False if its query ended first: then the message is a
-   * request. */
+  /** Sends it a message, and resolves once a step has read it. Resolves with false if its query ended first; the
+   * message is then a request. */
   async tell(text: string): Promise<boolean> {
     this.steered.value = [...this.steered.value, { text, step: null }];
     let isRead = false;
@@ -93,7 +93,7 @@ export class Turn {
     return isRead;
   }
 
-  /** Takes one event. `started` starts over: after a lost connection events may come again, from rows. */
+  /** Handles an event. `started` starts over: after a lost connection, events may arrive again, from rows. */
   take(event: QueryEvent): void {
     if (event.type === "started" && !isChild(event)) this.#restart(event.queryId);
     this.#progress.take(event);
@@ -108,7 +108,7 @@ export class Turn {
     if (isEnd(event)) this.#finish(event.result);
   }
 
-  /** Shows or hides the steps; the server has the steps of a query that has ended. */
+  /** Shows or hides the steps; the steps of an ended query are on the server. */
   showSteps(open: boolean): void {
     this.open.value = open;
     const { end, boxes } = this;
@@ -129,7 +129,7 @@ export class Turn {
     this.boxes.value = [...this.boxes.value, this.#box(from, height)];
   }
 
-  /** A step reads messages in the order in which they were sent; another tab may have sent this one. */
+  /** Marks messages as read by a step, in the order in which they were sent; another tab may have sent this one. */
   #read(text: string, step: number | null): void {
     const all = this.steered.value;
     const at = all.findIndex((one) => one.step === null && one.text === text);
@@ -183,7 +183,7 @@ export class Turn {
   }
 }
 
-/** One iteration as it is drawn. */
+/** An iteration in its drawn form. */
 export interface ShownStep {
   readonly number: number;
   readonly nudges: readonly string[];
@@ -193,20 +193,20 @@ export interface ShownStep {
     /** False while the model is writing it. */
     readonly whole: boolean;
     readonly result: BlockResult | null;
-    /** Sums up its calls so far. */
+    /** A summary of its calls so far. */
     readonly tally: BlockTally;
-    /** The step changed files in this way. */
+    /** The changes of files by the step. */
     readonly diffs: readonly string[];
   }[];
   readonly children: readonly StepChild[];
-  /** Describes the activity of the step, or its end. */
+  /** The activity of the step, or its end, in words. */
   readonly line: string;
   readonly reason: string | null;
   /** While it runs, only the end of long texts is shown. */
   readonly live: boolean;
 }
 
-/** A stored iteration. */
+/** Returns a stored iteration in its drawn form. */
 export function shownStored({ iteration, thinking, blocks, traces, metadata, error }: Iteration): ShownStep {
   const ms = [...traces, ...blocks.map(({ result }) => result)].reduce((sum, one) => sum + one.ms, 0);
   const outcome = metadata.outcome ?? "running";
@@ -252,7 +252,7 @@ export class LiveStep {
     return { number, nudges: this.#nudges, thinking, blocks, children, line: this.#line, reason, live: true };
   }
 
-  /** An event that `progress` has already taken. */
+  /** Handles an event that `progress` has already handled. */
   take(event: QueryEvent, progress: QueryProgress): void {
     this.changes.value++;
     if (event.parentQueryId !== undefined) return;
@@ -268,7 +268,7 @@ export class LiveStep {
   }
 }
 
-/** Steps in a box. */
+/** The number of steps in a box. */
 export const BOX_STEPS = 20;
 
 /** Some steps of a query, fetched when they come near the viewport. Until then they are a box of their height. */
@@ -307,7 +307,7 @@ export class StepBox {
   async #fetch(): Promise<void> {
     try {
       const items = await this.#load(this.from, BOX_STEPS);
-      if (this.#filling !== null) this.items.value = items; // otherwise it went out of view meanwhile
+      if (this.#filling !== null) this.items.value = items; // otherwise it left the viewport meanwhile
     } catch (error) {
       this.#filling = null;
       this.fault.value = error instanceof Error ? error.message : String(error);

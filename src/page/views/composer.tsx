@@ -15,7 +15,7 @@ import {
   typedRequest,
 } from "./suggestions.tsx";
 
-/** The user writes requests here; `children` are above the input. */
+/** The input for requests; `children` are above it. */
 export function Composer({ children }: { readonly children: ComponentChildren }): JSX.Element {
   useLayoutEffect(() => {
     addEventListener("resize", grow); // lines wrap differently then
@@ -128,7 +128,7 @@ async function send(): Promise<void> {
   });
 }
 
-/** The images that go with the next request; one click removes one. */
+/** The images of the next request; one click removes one. */
 function AttachedImages(): JSX.Element | null {
   if (attached.value.length === 0) return null;
   return (
@@ -170,14 +170,14 @@ const IMAGE_TYPES = "image/png,image/jpeg,image/gif,image/webp";
 
 interface AttachedImage {
   readonly name: string;
-  /** A data URL. */
+  /** The image as a data URL. */
   readonly url: string;
 }
 
-/** Images that go with the next request. */
+/** The images of the next request. */
 const attached = signal<readonly AttachedImage[]>([]);
 
-/** Attaches what can be sent and says why the rest cannot. False if none of the files is an image. */
+/** Attaches suitable files and reports why the others are unsuitable. Returns false if none of the files is an image. */
 async function attach(files: readonly File[]): Promise<boolean> {
   const images = files.filter(({ type }) => IMAGE_TYPES.split(",").includes(type));
   for (const image of images) {
@@ -187,7 +187,7 @@ async function attach(files: readonly File[]): Promise<boolean> {
   return images.length > 0;
 }
 
-/** Others may have been attached while this one was read. */
+/** Other images may have been attached while this one was read. */
 function add(image: AttachedImage): void {
   if (attached.value.length >= MOST) say(`A request can have up to ${MOST} images`, { bad: true });
   else attached.value = [...attached.value, image];
@@ -208,14 +208,14 @@ async function dataUrl(file: File): Promise<string> {
   return String(reader.result);
 }
 
-/** Limits of a request, each with its unit and the number of the API's units in it. */
+/** The limits of a request, each with its unit and the number of the API's units in it. */
 const LIMITS: readonly (readonly [LimitName, string, number])[] = [
   ["maxIterations", "Steps", 1],
   ["maxCostUsd", "US dollars", 1],
   ["timeoutMs", "Minutes", 60_000],
 ];
 
-/** Choices for the next requests: plan, model, workspace, limits. */
+/** The choices for the next requests: plan, model, workspace, limits. */
 function RequestOptions(): JSX.Element {
   const { plan } = choices;
   return (
@@ -246,7 +246,7 @@ function Models(): JSX.Element | null {
 
 const LEVELS = [["", "Thinking"], ["quick", "Quick"], ["balanced", "Balanced"], ["deep", "Deep"]] as const;
 
-/** Lets the user choose how thoroughly the model thinks. */
+/** The choice of how thoroughly the model thinks. */
 function Reasoning(): JSX.Element {
   const { reasoning } = choices;
   return (
@@ -256,7 +256,7 @@ function Reasoning(): JSX.Element {
   );
 }
 
-/** Appears only for a new conversation, of a server with several workspaces. */
+/** The choice of a workspace, for a new conversation of a server with several workspaces. */
 function Workspaces(): JSX.Element | null {
   const [usual = "", ...others] = serverFacts.about.value?.workspaces ?? [];
   if (others.length === 0 || thread.id.value !== null) return null;
@@ -273,7 +273,7 @@ function Choice({ id, label, chosen, choose, children }: {
   readonly label: string;
   readonly chosen: string;
   readonly choose: (value: string) => void;
-  /** Values and their names. */
+  /** The values and their names. */
   readonly children: readonly (readonly [string, string])[];
 }): JSX.Element {
   return (

@@ -18,7 +18,7 @@ interface PageProps {
   readonly fresh: () => void;
 }
 
-/** All of the page. */
+/** The whole page. */
 export function Page({ enter, fresh }: PageProps): JSX.Element {
   return (
     <>

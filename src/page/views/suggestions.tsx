@@ -1,4 +1,4 @@
-/** Completes the input of a request: own prompts after a slash at its beginning, files after an `@`. */
+/** Completes the input of a request: the user's prompts after a slash at its beginning, files after an `@`. */
 import { signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { requestOfPrompt, reviewRequest } from "../../domain/query/stored_query.ts";
@@ -9,7 +9,7 @@ import { thread } from "../store/thread.ts";
 type Prompt = ApiPromptList["items"][number];
 
 interface Suggested {
-  /** This text replaces the letters before the cursor. */
+  /** The text that replaces the letters before the cursor. */
   readonly text: string;
   readonly detail: string;
 }
@@ -21,7 +21,7 @@ interface Shown {
   readonly from: number;
 }
 
-/** Null while nothing is suggested. */
+/** The suggestions; null if there are none. */
 const shown = signal<Shown | null>(null);
 
 const COMMANDS: readonly Prompt[] = [
@@ -62,7 +62,7 @@ async function suggestedFor(before: string): Promise<Omit<Shown, "at"> | null> {
   return { items: named.map((text) => ({ text: `${text} `, detail: "" })), from: before.length - letters.length - 1 };
 }
 
-/** The workspace of the open conversation, or of the new one. */
+/** Returns the workspace of the open conversation, or of the new one. */
 function place(more: Readonly<Record<string, string>> = {}): URLSearchParams {
   const [id, workspace] = [thread.id.value, chosenWorkspace()];
   const of = id !== null ? { conversation: id } : workspace !== null ? { workspace } : {};
@@ -73,7 +73,7 @@ async function prompts(): Promise<readonly Prompt[]> {
   return (await json<ApiPromptList>(`${inApi("prompts")}?${place()}`)).items;
 }
 
-/** Handles a key while suggestions are shown; false if it means something else. */
+/** Handles a key while suggestions are shown; returns false if it has another meaning. */
 export function suggestionKey({ key }: KeyboardEvent): boolean {
   const now = shown.value;
   if (now === null) return false;
@@ -106,7 +106,7 @@ interface TypedRequest {
   readonly only?: "plan" | "review";
 }
 
-/** The request that was typed: `/name words` is the user's prompt of that name, `/plan words` asks for a plan, and
+/** Returns the typed request: `/name words` is the user's prompt of that name, `/plan words` asks for a plan, and
  * `/review target` for a review. */
 export async function typedRequest(typed: string): Promise<TypedRequest> {
   const [, name = "", words = ""] = /^\/([a-z][a-z0-9-]*)(?:\s+([^]*))?$/.exec(typed.trim()) ?? [];
@@ -117,7 +117,7 @@ export async function typedRequest(typed: string): Promise<TypedRequest> {
   return name === "review" ? { text: reviewRequest(words.trim()), only: name } : { text: typed };
 }
 
-/** Attributes of the input that the suggestions belong to. */
+/** Returns attributes for the input of the suggestions. */
 export function suggestionAttributes(): {
   readonly "aria-autocomplete": "list";
   readonly "aria-controls"?: string;

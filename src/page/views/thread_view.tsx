@@ -7,7 +7,7 @@ import { thread } from "../store/thread.ts";
 import { putRequest } from "./composer.tsx";
 import { revealStep, TurnView } from "./turn.tsx";
 
-/** Most pages of turns to fetch when looking for one. */
+/** The limit for pages of turns to fetch when looking for one. */
 const MAX_PAGES = 20;
 const end = signal<End | null>(null);
 
@@ -54,7 +54,7 @@ function Content(): JSX.Element | null {
   }
 }
 
-/** The way back to the end. */
+/** The button that returns to the end. */
 export function Latest(): JSX.Element {
   const isAway = end.value?.away.value ?? false;
   return (
@@ -99,9 +99,9 @@ function Hello(): JSX.Element {
   );
 }
 
-/** Distance in pixels that still counts as the end. */
+/** A distance in pixels that still counts as the end. */
 const NEAR = 80;
-/** Time until an opened element is drawn. */
+/** The time until an opened element is drawn. */
 const DRAWN_MS = 200;
 
 /** Keeps the end of a scrolling element in view while the user is there, and offers a way back to it. */
@@ -113,10 +113,10 @@ class End {
   #isAt = true;
   #asked = false;
   #top = 0;
-  /** Counts the pixels below the visible part when `#top` was measured. */
+  /** The number of pixels below the visible part when `#top` was measured. */
   #rest = 0;
 
-  /** `runs` reports whether more content is expected. */
+  /** `runs` returns whether more content is expected. */
   constructor(node: HTMLElement, runs: () => boolean) {
     this.node = node;
     this.#runs = runs;
@@ -133,7 +133,7 @@ class End {
     this.#isAt = true;
   }
 
-  /** Scrolls to the end if the user is there: once a frame, however often it is called. */
+  /** Scrolls to the end if the user is there, at most once a frame. */
   keepEnd(): void {
     if (!this.#isAt || this.#asked) return;
     this.#asked = true;
@@ -148,8 +148,8 @@ class End {
     return scrollHeight - scrollTop - clientHeight;
   }
 
-  /** Only scrolling up leaves the end: more content may have been added below before the event of a scroll arrives.
-   * The browser may change the top without the distance to the end: it keeps a text in place while others above it
+  /** Only scrolling up leaves the end: more content may have been added below before a scroll event arrives. The
+   * browser may change the top but not the distance to the end, because it keeps a text in place while others above it
    * change their height. */
   #measure(): void {
     const top = this.node.scrollTop;

@@ -32,7 +32,7 @@ import {
   type Turn,
 } from "../store/turn_and_steps.ts";
 
-/** One request and its result. The last one of a conversation can be run again, or continued if it was interrupted. */
+/** A request and its result. The last one of a conversation can be run again, or continued if it was interrupted. */
 export function TurnView({ turn, last }: { readonly turn: Turn; readonly last: boolean }): JSX.Element {
   const kinds = ["turn", turn.running.value && "running", last && "last"];
   return (
@@ -92,7 +92,7 @@ function working({ count, tokens, doing, elapsed }: Turn): string {
   return parts.filter((part) => part !== "").join(" · ");
 }
 
-/** "12 s", "3 min 05 s". */
+/** Formats a time as "12 s" or "3 min 05 s". */
 function clockText(ms: number): string {
   const seconds = Math.floor(ms / 1000);
   const rest = String(seconds % 60).padStart(2, "0");
@@ -142,7 +142,7 @@ function isGood({ status, reason, noAnswer }: TurnEnd): boolean {
   return !noAnswer && (status === "done" || reason === "max_iterations" || reason === "error_budget");
 }
 
-/** Shows the question of an extension; `answer` receives the decision and the reason. */
+/** Shows an approval of an extension; `answer` receives the decision and the reason. */
 function Question({ question, answer }: {
   readonly question: ApprovalQuestion;
   readonly answer: (given: ApprovalAnswer) => void;
@@ -174,7 +174,8 @@ function Question({ question, answer }: {
 
 const MOST_NAMED = 8;
 
-/** Shows the files that a query changed, with the way to undo it. Appears only for the query with the latest changes. */
+/** Shows the files that a query changed, with the way to undo the changes. Appears only for the query with the latest
+ * changes. */
 function Changes({ turn }: { readonly turn: Turn }): JSX.Element | null {
   const { value } = changes.latest;
   if (value === null || value.fault !== null || value.files.length === 0) return null;
@@ -210,7 +211,7 @@ async function undo(conversation: string): Promise<void> {
 /** A query with more steps than this has a field to look up a step by number. */
 const MANY_STEPS = 40;
 
-/** Why there is no answer. */
+/** The reasons for a missing answer. */
 const WHY: Readonly<Partial<Record<QueryReason, string>>> = {
   max_iterations: "step limit reached",
   error_budget: "too many errors",
@@ -294,7 +295,7 @@ function Steps({ turn }: { readonly turn: Turn }): JSX.Element {
   );
 }
 
-/** Drawn anew with each event of its step, and of no other. */
+/** Shows a live step, drawn again with each event of this step only. */
 function Live({ live, turn }: { readonly live: LiveStep; readonly turn: Turn }): JSX.Element {
   void live.changes.value;
   return <StepView step={live.shown} turn={turn} />;
@@ -337,7 +338,7 @@ export async function revealStep(turn: Turn, number: number): Promise<void> {
   node?.querySelector("button")?.focus({ preventScroll: true });
 }
 
-/** One iteration: the model's thinking, its blocks and their results. */
+/** An iteration: the model's thinking, its blocks and their results. */
 function StepView({ step, turn }: { readonly step: ShownStep; readonly turn: Turn }): JSX.Element {
   const { number, nudges, thinking, blocks, children, line, reason, live } = step;
   const fork = () => guarded(() => thread.fork(turn, number));
@@ -384,10 +385,10 @@ function Block({ number, code, whole, result, diffs, tally }: ShownStep["blocks"
   );
 }
 
-/** Lines of the output of a failed call. */
+/** The number of lines of a failed call's output. */
 const SHOWN_OUTPUT = 8;
 
-/** Shows the results of the calls of a block, and the last lines that the failed ones printed. */
+/** Shows the results of the calls of a block, and the last lines of the failed ones' output. */
 function Calls({ tally: { text, output, failed } }: { readonly tally: BlockTally }): JSX.Element {
   const [whole, show] = useState(false);
   const lines = output === "" ? [] : output.trimEnd().split("\n");
@@ -409,7 +410,7 @@ function Calls({ tally: { text, output, failed } }: { readonly tally: BlockTally
   );
 }
 
-/** `marked`: whether it has a mark of its own. Beside a call that failed, a value has none. */
+/** `marked` means that it has its own mark. Beside a failed call, a value has none. */
 function Result({ result, marked }: { readonly result: BlockResult; readonly marked: boolean }): JSX.Element {
   const { ok, preview, stdout, stderr, error, ms, outcome, dropped } = result;
   const shown = error ? `${error.name}: ${error.message}\n${error.excerpt}` : preview;
