@@ -11,18 +11,18 @@ import { removeTree, TooMuchToRemove } from "./folders.ts";
 const PREFIX = "vis-command-";
 /** A folder with more names is removed by another process. */
 const MOST_REMOVED = 20_000;
-/** The most folders of killed processes that one process removes. */
+/** The limit for folders of killed processes that one process removes. */
 const MOST_SWEPT = 20;
-/** The sweep waits so long after the start of the first program, so that the two do not compete. */
+/** The sweep waits this long after the start of the first program, so that the two do not compete. */
 const SWEEP_AFTER_MS = 1_000;
 
 interface CommandFolderOptions {
   readonly root?: string | undefined;
-  /** Removes the contents of a folder that takes long; otherwise this process does. */
+  /** Removes the contents of a large folder; by default this process does. */
   readonly removeLarge?: ((path: string) => Promise<void>) | undefined;
 }
 
-/** The temporary folder of one call of a program, at its real path. It is locked until it is removed. */
+/** The temporary folder of one call of a program, at its real path, locked until it is removed. */
 export class CommandFolder {
   static readonly #swept = new Set<string>();
 
@@ -30,14 +30,14 @@ export class CommandFolder {
   readonly #lock: Deno.FsFile | null;
   readonly #options: CommandFolderOptions;
 
-  /** Use `make`. */
+  /** Callers use `make`. */
   constructor(path: string, options: CommandFolderOptions) {
     this.path = path;
     this.#lock = lockFolder(path);
     this.#options = options;
   }
 
-  /** The first one in `root` also removes folders of processes that were killed, later. */
+  /** Makes a folder. The first one in `root` also removes folders of killed processes, later. */
   static async make(options: CommandFolderOptions = {}): Promise<CommandFolder> {
     const root = resolve(options.root ?? tmpdir());
     const path = await Deno.realPath(await Deno.makeTempDir({ dir: root, prefix: `${PREFIX}${Deno.pid}-` }));
@@ -49,7 +49,7 @@ export class CommandFolder {
     return folder;
   }
 
-  /** Removes folders of processes that were killed. What cannot be removed stays. */
+  /** Removes folders of killed processes. Entries that cannot be removed stay. */
   static async sweep({ root = tmpdir(), removeLarge }: CommandFolderOptions): Promise<void> {
     let count = 0;
     for await (const path of leftFolders(root, PREFIX)) {
@@ -58,9 +58,9 @@ export class CommandFolder {
     }
   }
 
-  /** Nothing waits for the removal of what takes long. */
+  /** Removes the folder; the removal of large contents is not awaited. */
   async remove(): Promise<void> {
-    await removed(this.path, { ...this.#options, waits: false }).catch(() => {}); // somebody else's file is in it
+    await removed(this.path, { ...this.#options, waits: false }).catch(() => {}); // it may contain another user's file
     this.#lock?.close();
   }
 }
@@ -80,8 +80,8 @@ async function removed(
   }
 }
 
-/** The real path of the folder that a command starts in; null for its home folder. Throws Error for one outside the
- * workspace. */
+/** Returns the real path of the folder in which a command starts; null for its home folder. Throws Error for one
+ * outside the workspace. */
 export async function commandFolder(
   workspace: string,
   { cwd = ".", root = workspace }: Pick<SpawnOptions, "cwd" | "root">,
@@ -93,12 +93,12 @@ export async function commandFolder(
   return found.path;
 }
 
-/** A program inherits these variables from Vis; its wall sets all others. */
+/** Variables that a program inherits from Vis; its wall sets all others. */
 const INHERITED = ["LANG", "LC_ALL", "LC_CTYPE", "TZ"];
 
 /** Returns the paths that a program may read and change in addition to the common ones. Throws Error for a missing
- * path, for one that opens a private folder or changes the user's settings and keys, and for a workspace path that
- * leads out of it, since other programs may have created it. */
+ * path, and for one that opens a private folder or changes the user's settings and keys. A workspace path that leads
+ * out of the workspace is refused, since other programs may have created it. */
 export async function callPaths(
   workspace: string,
   { read, write }: Record<"read" | "write", readonly string[]>,
@@ -134,8 +134,8 @@ function refuseSettings(
   }
 }
 
-/** Variables of a program that trusts nothing in the workspace. Folders have their real paths, so that no link in the
- * workspace leads from PATH to its programs; `usual` is the PATH if none is left. */
+/** Returns variables for a program that trusts nothing in the workspace. Folders have their real paths, so that no link
+ * in the workspace leads from PATH to its programs. `usual` is the PATH if none is left. */
 export function outsideWorkspace(
   workspace: string,
   { path, env }: { readonly path: string; readonly env: Readonly<Record<string, string>> },
@@ -151,16 +151,16 @@ export function outsideWorkspace(
 }
 
 interface HomeParts {
-  /** The links in the folder lead here, by their paths in it. */
+  /** The targets of the links in the folder, by their paths in it. */
   readonly links: Readonly<Record<string, string>>;
-  /** The user's own. */
+  /** The user's own home folder; null if there is none. */
   readonly home: string | null;
   /** The top of the repository around the workspace, or the workspace. */
   readonly root: string;
 }
 
-/** Fills the temporary home folder of a program: links to packages, and a git configuration that says who the user is,
- * and that the repository may be used if another user owns it. */
+/** Fills the temporary home folder of a program: links to packages, and a git configuration. The configuration names
+ * the user, and permits the repository even if another user owns it. */
 export async function makeHome(folder: string, { links, home, root }: HomeParts): Promise<void> {
   const linked = Object.entries(links).map(async ([path, to]) => {
     await Deno.mkdir(dirname(join(folder, path)), { recursive: true });
@@ -173,7 +173,7 @@ export async function makeHome(folder: string, { links, home, root }: HomeParts)
         : []
     );
     const parts = lines.length > 0 ? [`[user]\n${lines.join("")}`] : [];
-    // The user has chosen the folder, and what git starts for it is confined as well.
+    // The user has chosen the folder, and programs that git starts for it are confined too.
     const isForeign = (await Deno.stat(root)).uid !== Deno.uid();
     if (isForeign) parts.push(`[safe]\n\tdirectory = ${JSON.stringify(root)}\n`);
     if (parts.length > 0) await Deno.writeTextFile(join(folder, ".gitconfig"), parts.join(""));
@@ -181,7 +181,7 @@ export async function makeHome(folder: string, { links, home, root }: HomeParts)
   await Promise.all([...linked, named]);
 }
 
-/** The few variables that every program gets. */
+/** Returns the few variables that every program gets. */
 export function programEnvironment(
   env: Readonly<Record<string, string | undefined>>,
   { folder, language }: Readonly<Record<"folder" | "language", string>>,
@@ -192,6 +192,6 @@ export function programEnvironment(
     TERM: "dumb",
     HOME: folder,
     TMPDIR: folder,
-    GIT_OPTIONAL_LOCKS: "0", // `git status` would like to write its index
+    GIT_OPTIONAL_LOCKS: "0", // `git status` would otherwise write its index
   };
 }

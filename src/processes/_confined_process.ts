@@ -9,9 +9,10 @@ import { childrenOf, descendants, PROC } from "./proc_files.ts";
 const MOST_PROCESSES = 512;
 /** When memory runs out, the kernel ends a process with this score first. */
 const OOM_SCORE = "800";
-/** Time between the request to end and the kill. */
+/** The time between the request to end and the kill. */
 const GRACE_MS = 2_000;
-/** Time between two attempts to end everything: what has only begun may have nothing to end yet. */
+/** The time between two attempts to end everything, since a process that is just beginning may have nothing to end
+ * yet. */
 const AGAIN_MS = 5;
 const POLITE_TRIES = 200;
 /** The exit code of a killed program, as shells count it: 128 and the number of the signal. */
@@ -27,12 +28,12 @@ const WORDS: Readonly<Record<number, string>> = {
 const SIGNALS = new Map(Object.entries(constants.signals).map(([name, number]) => [Number(number), name]));
 
 interface ConfinedProcessOptions {
-  /** Carries out the plan (init.c), and becomes the first process around the program. */
+  /** The program that carries out the plan (init.c) and becomes the first process around the program. */
   readonly launcher: ChildProgram;
   readonly argv: readonly string[];
   /** The complete environment; nothing is inherited. */
   readonly env: Readonly<Record<string, string>>;
-  /** Whether the program is in namespaces of its own. */
+  /** Whether the program is in its own namespaces. */
   readonly whole: boolean;
   readonly cwd: string;
   readonly input: NonNullable<SpawnOptions["input"]> | null;
@@ -46,18 +47,18 @@ interface ConfinedProcessOptions {
 /** Nothing ran, since the namespaces of the program could not be made. */
 export class NoNamespaces extends Error {}
 
-/** One program behind the wall, from its start to the end of everything that it started. */
+/** A program behind the wall, from its start to the end of everything that it started. */
 export class ConfinedProcess {
   readonly #options: ConfinedProcessOptions;
   readonly #name: string;
-  /** Marks lines of the first process. The program does not know the token, so it cannot write such lines. */
+  /** A text that marks lines of the first process. The program does not know it, so it cannot write such lines. */
   readonly #token: string;
-  /** Null once it has been sent. */
+  /** The plan; null once it has been sent. */
   #plan: Uint8Array<ArrayBuffer> | null;
   readonly #process: Deno.ChildProcess;
   readonly #atStart = PROC.tasks();
   readonly #said = new Map<string, string>();
-  /** The process was killed this often. */
+  /** The number of kills of the process. */
   #tries = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -70,7 +71,7 @@ export class ConfinedProcess {
     return new ConfinedProcess(image, { ...options, token });
   }
 
-  /** Use `start`. */
+  /** Callers use `start`. */
   constructor(
     plan: Uint8Array<ArrayBuffer>,
     { token, ...options }: ConfinedProcessOptions & { readonly token: string },
@@ -144,15 +145,15 @@ export class ConfinedProcess {
     throw new Error(`Cannot run ${this.#name}: ${why}`);
   }
 
-  /** The first process passes the request on. */
+  /** Asks the first process to end, which passes the request on. */
   #askToEnd(): void {
     if (!this.#said.has(SAID.begun)) return this.#kill();
     for (const pid of this.#options.whole ? childrenOf(this.pid) : [this.pid]) send(pid, "SIGTERM");
     this.#timer = setTimeout(() => this.#kill(), GRACE_MS);
   }
 
-  /** Ends all that runs. Where the first process of a namespace ends, the kernel ends the others, and the process that
-   * made the namespace ends last. Elsewhere, the first process ends once all below it have. */
+  /** Ends all running processes. If the first process of a namespace ends, the kernel ends the others, and the process
+   * that made the namespace ends last. Elsewhere, the first process ends once all below it have. */
   #kill(): void {
     clearTimeout(this.#timer);
     this.#tries++;
@@ -161,7 +162,7 @@ export class ConfinedProcess {
       const all = this.#said.has(SAID.begun) ? descendants(this.pid) : [this.pid];
       for (const pid of all) send(pid, "SIGKILL");
     } else {
-      // Its first process says that it was killed, which the process that made the namespace cannot pass on.
+      // The first process reports the kill, which the process that made the namespace cannot pass on.
       const politely = this.#said.has(SAID.begun) && this.#tries < POLITE_TRIES;
       for (const pid of childrenOf(this.pid)) send(pid, politely ? "SIGUSR1" : "SIGKILL");
     }
@@ -174,7 +175,7 @@ export class ConfinedProcess {
     return `Ended: ${this.#name} had more than ${MOST_PROCESSES} processes`;
   }
 
-  /** The plan comes first: before, nothing runs. */
+  /** The plan comes first, because nothing runs before it. */
   async #writeInput(): Promise<void> {
     const { input } = this.#options;
     const plan = this.#plan;

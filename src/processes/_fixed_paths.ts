@@ -20,24 +20,24 @@ import { type SpecialFiles, topsOf } from "./_workspace_walk.ts";
 import { folderEntries } from "./folders.ts";
 import { pauseProgram, PROC } from "./proc_files.ts";
 
-/** Each placeholder is an open file while a command runs. */
+/** The limit for placeholders, since each is an open file while a command runs. */
 const MOST_PLACEHOLDERS = 1_000;
-/** Each layer is a mount, and takes some 850 bytes of the 8 MB that a plan may have. */
+/** The limit for layers, since each is a mount and takes some 850 bytes of the 8 MB of a plan. */
 const MOST_LAYERS = 6_000;
 const MOST_TOP_FOLDERS = 2_000;
-/** The most programs of a workspace that begin at the same time. */
+/** The limit for programs of a workspace that begin at the same time. */
 const MOST_PROGRAMS = 1_000;
 /** The folders that belong to a bare repository itself. Other folders in it may be worktrees. */
 const OF_REPOSITORY = new Set(
   "branches hooks info lfs logs modules objects rebase-apply rebase-merge refs sequencer svn worktrees".split(" "),
 );
 
-/** These paths stay unchanged while a command runs in a workspace. */
+/** Paths that stay unchanged while a command runs in a workspace. */
 export interface Fixed {
   readonly layers: readonly Layer[];
-  /** Aborts once the command could change what git or Vis obey. */
+  /** Aborts once the command could change files that git or Vis obey. */
   readonly exposed: AbortSignal;
-  /** Call it when the command has begun, and when it has ended. */
+  /** Called when the command has begun; its result is called when the command has ended. */
   began(pid: number): void;
   leave(): Promise<void>;
 }
@@ -45,23 +45,23 @@ export interface Fixed {
 interface Found {
   /** Returns the kind of entry at a path, during one look; null for entries that Vis has made there. */
   readonly kindOf: typeof entryKind;
-  /** Files, folders and links that stay as they are. */
+  /** Files, folders and links that must not change. */
   readonly paths: Set<string>;
-  /** Folders, or files, that git or Vis would obey if they were there. */
+  /** Missing folders, or files, that git or Vis would obey. */
   readonly missing: Map<string, "folder" | "file">;
 }
 
 interface FixedOptions extends Readonly<Record<"repositories" | "write" | "named" | "keep", readonly string[]>> {
-  /** The name of the command in the message that says why it had to end. */
+  /** The name of the command in the message about its forced end. */
   readonly title: string;
-  /** Folders that no command can look into now, but could open by changing their modes. */
+  /** Folders that commands cannot look into now, but could open by changing their modes. */
   readonly closed?: readonly string[];
 }
 
-/** A command works in a workspace and the repository around it; both are the same if there is no repository. */
+/** The workspace of a command and the repository around it; both are the same without a repository. */
 type Place = Readonly<Record<"root" | "workspace", string>>;
 
-/** A command that runs, with the paths that are read-only for it as long as nothing takes their places. */
+/** A running command, with the paths that are read-only for it while they stay in place. */
 interface Running {
   readonly title: string;
   readonly places: ReadonlyMap<string, string>;
@@ -75,7 +75,7 @@ interface Running {
 /** The running commands of this process. */
 const RUNNING = new Set<Running>();
 
-/** A command that runs and can change files in this folder; null if there is none. */
+/** Returns a command that runs and can change files in this folder; null if there is none. */
 export function commandIn(folder: string): string | null {
   return runningWith(folder)[0]?.title ?? null;
 }
@@ -86,26 +86,26 @@ function runningWith(folder: string): readonly Running[] {
   );
 }
 
-/** Finds the paths of a workspace that other programs of the user later run or obey: its repositories, what their
- * settings name, and `.vis`. */
+/** Finds the paths of a workspace that other programs of the user later run or obey: its repositories, the paths in
+ * their settings, and `.vis`. */
 export class FixedPaths {
   readonly #placeholders = new Placeholders();
   readonly #claims: ClaimCache;
-  /** The turns of each workspace. A program that brings files takes all of them; one that begins takes one. */
+  /** The turns of each workspace. A program that brings files takes all of them; a program that begins takes one. */
   readonly #turns = new Map<string, Semaphore>();
 
   constructor(user: UserFolders) {
     this.#claims = new ClaimCache(user);
   }
 
-  /** All of them, existing or not. */
+  /** Returns all of the paths, existing or not. */
   async find(workspace: string, repositories: readonly string[]): Promise<readonly string[]> {
     const { paths, missing } = await this.#find({ root: workspace, workspace }, { repositories, named: [] });
     return [...paths, ...missing.keys()].filter((path) => path !== workspace && holds(workspace, path));
   }
 
-  /** Only paths below `write` matter. What `named` says of repositories may be changed: a `.git`, with all that its
-   * settings name, or parts of one. `keep` stays even there. */
+  /** Fixes the paths below `write`; others do not matter. Repositories in `named` may be changed: a `.git`, with all
+   * paths in its settings, or parts of one. Paths in `keep` stay fixed even there. */
   async enter(
     place: Place,
     { repositories, write, named, keep, title, closed = [] }: FixedOptions,
@@ -221,13 +221,14 @@ export class FixedPaths {
     return turns;
   }
 
-  /** Runs a program that brings files into the workspace, while commands that can change files there pause and none
-   * begins. One that could then change what git or Vis obey ends instead of going on, and a note says so. */
+  /** Runs a program that brings files into the workspace. Meanwhile, commands that can change files there pause and
+   * none begins. A command that could then change files that git or Vis obey ends instead of continuing, and a note
+   * reports it. */
   async pausing(
     place: Place,
     { look, run }: {
       readonly look: () => Promise<SpecialFiles>;
-      /** Gets what was found before, if something was looked for. */
+      /** Receives the files that were found before, if there was a search. */
       readonly run: (found: SpecialFiles | null) => Promise<Spawned>;
     },
   ): Promise<Spawned> {
@@ -237,7 +238,7 @@ export class FixedPaths {
       const goOn = new Map<Running, () => void>();
       try {
         for (const one of runningWith(root)) {
-          if (one.pid === 0) continue; // of another workspace, and about to begin
+          if (one.pid === 0) continue; // it belongs to another workspace, and is about to begin
           const go = await pauseProgram(one.pid);
           if (go === null) {
             throw new Error(`Cannot change files while ${one.title} runs: it does not pause; stop it first`);
@@ -254,7 +255,7 @@ export class FixedPaths {
           const why = `it could have changed ${path}, which is new and obeyed by git or Vis; start it again`;
           running.end.abort(new Error(`Cannot continue ${running.title}: ${why}`));
           notes.push(`Ended ${running.title}: ${why}`);
-          goOn.delete(running); // it ends as it is
+          goOn.delete(running); // it ends unchanged
           await running.left.promise;
         }
         if ("error" in result) throw result.error;
@@ -313,15 +314,15 @@ export class FixedPaths {
   }
 }
 
-/** Names without which a folder is no bare repository. Empty folders are there while a command runs: `git status` lists
- * none, and git reads none as `HEAD`. Inside a repository, `git diff HEAD` would not know whether a folder `HEAD` is
- * meant. */
+/** Returns names without which a folder is not a bare repository. They are empty folders while a command runs: `git
+ * status` lists no empty folder, and git reads none as `HEAD`. Inside a repository, a folder `HEAD` would make `git
+ * diff HEAD` ambiguous. */
 function partsToKeep(
   folder: string,
   { root, kindOf }: { readonly root: string; readonly kindOf: Found["kindOf"] },
 ): readonly string[] {
-  // Git looks for `refs` elsewhere if a file `commondir` says so. `refs` comes first, also where they are removed:
-  // git stops at a folder `commondir`.
+  // With a file `commondir`, git looks for `refs` elsewhere. `refs` comes first, also on removal: git stops at a folder
+  // `commondir`.
   const others = ["refs", "commondir"];
   return folder !== root && others.every((name) => kindOf(join(folder, name)) === null) ? others : ["HEAD"];
 }
@@ -335,7 +336,8 @@ function isCovered({ places }: Running, path: string): boolean {
   return false;
 }
 
-/** What is there: a mount goes with the file or folder that it is on, whose number the next one may get. */
+/** Returns the identity of the entry: a mount belongs to the file or folder below it, whose number a later one may
+ * get. */
 function placeOf(path: string): string {
   try {
     const { dev, ino, birthtime, ctime } = Deno.lstatSync(path);
@@ -356,7 +358,7 @@ function remembered(): typeof entryKind {
   };
 }
 
-/** A folder is none that git runs. */
+/** Git does not run a folder. */
 function expectFile(found: Found, path: string): void {
   if (!isFolder(path)) follow(found, path, { kind: "file", isExpected: true });
 }
@@ -366,7 +368,7 @@ function isFolder(path: string): boolean {
   return real !== null && entryKind(real) === "folder";
 }
 
-/** Goes to a path. The end of a link that leads nowhere is always expected. */
+/** Follows a path. The end of a dangling link is always expected. */
 function follow(
   { kindOf, paths, missing }: Found,
   path: string,
@@ -384,8 +386,8 @@ function follow(
   }
 }
 
-/** Layers on top of what may be changed. A folder on the way to a fixed path is one too: a folder that is a mount point
- * cannot be renamed or removed. */
+/** Returns layers on top of the writable paths. A folder on the way to a fixed path is a layer too: a folder that is a
+ * mount point cannot be renamed or removed. */
 async function layersOf(
   { fixed, opened, write, kindOf, pace }:
     & Readonly<Record<"fixed" | "opened" | "write", readonly string[]>>
@@ -414,18 +416,18 @@ async function layersOf(
   return [...layers.values()].sort((a, b) => a.path.length - b.path.length);
 }
 
-/** The sticky bit marks what Vis made: it has no effect on an empty folder or file. */
+/** The sticky bit marks entries that Vis made: it has no effect on an empty folder or file. */
 const MARK = 0o1000;
 const LOCK_SHARED = 1n, LOCK_ALONE = 2n, LOCK_AT_ONCE = 4n;
 const TRIES = 10;
 
-/** Empty folders and files where git or Vis would obey what a command put there. Each is there as long as a command of
- * some Vis needs it; what the user puts there meanwhile stays. */
+/** Empty folders and files in places where git or Vis would obey a command's entries. Each exists as long as a command
+ * of any Vis process needs it; entries that the user adds meanwhile stay. */
 class Placeholders {
   readonly #held = new Map<string, { count: number; readonly release: () => void }>();
   #libc: Libc | null = null;
 
-  /** Returns what gives it back. Throws Error if it cannot be made. */
+  /** Makes a placeholder; the returned function releases it. Throws Error if it cannot be made. */
   take(path: string, kind: "folder" | "file"): () => void {
     const held = this.#held.get(path) ?? { count: 0, release: this.#hold(path, kind) };
     held.count++;
@@ -437,7 +439,7 @@ class Placeholders {
     };
   }
 
-  /** If another Vis has just removed the placeholder, it is made once more. */
+  /** If another Vis process has just removed the placeholder, it is made once more. */
   #hold(path: string, kind: "folder" | "file"): () => void {
     const libc = this.#libc ??= new Libc();
     for (let tries = 0; tries < TRIES; tries++) {
@@ -457,7 +459,7 @@ class Placeholders {
   }
 }
 
-/** Whether Vis made what is there, and nobody has put anything in it: for another command, or before it was killed. */
+/** Whether Vis made the entry, for another command or before it was killed, and it is still empty. */
 export function isPlaceholder(path: string): boolean {
   try {
     const { mode, isFile, isDirectory, size } = Deno.lstatSync(path);
@@ -475,7 +477,7 @@ function make(path: string, kind: "folder" | "file"): void {
     if (kind === "folder") Deno.mkdirSync(path);
     else Deno.writeFileSync(path, new Uint8Array(), { createNew: true });
     Deno.chmodSync(path, MARK | (kind === "folder" ? 0o755 : 0o644));
-  } catch { /* it is there by now */ }
+  } catch { /* it exists by now */ }
 }
 
 function removeMarked(path: string): void {
@@ -484,5 +486,5 @@ function removeMarked(path: string): void {
     if (((mode ?? 0) & MARK) === 0) return;
     if (isFile && size > 0) Deno.chmodSync(path, 0o644);
     else Deno.removeSync(path);
-  } catch { /* the user has put something there */ }
+  } catch { /* the user has put an entry there */ }
 }

@@ -6,16 +6,16 @@ import { keptStampOf, stampOf } from "./folders.ts";
 
 const MOST_KNOWN = 64, MOST_BYTES = 64 << 20, MOST_SUBMODULES = 2_000;
 const KIND_MASK = 0o170000, SUBMODULE = 0o160000;
-/** Bytes of an entry before its hash, and between the hash and the name. */
+/** The bytes of an entry before its hash, and between the hash and the name. */
 const STAT_BYTES = 40, FLAG_BYTES = 2;
 /** The number of entries that are read between two looks at the clock. */
 const AT_ONCE = 2_000;
 
-/** Vis reads these facts from an index. */
+/** The facts that Vis reads from an index. */
 interface IndexFacts {
-  /** Names of submodules, checked out or not. */
+  /** The names of submodules, checked out or not. */
   readonly submodules: readonly string[];
-  /** Hashes of the wanted files by their names. */
+  /** The hashes of the wanted files, by their names. */
   readonly hashes: ReadonlyMap<string, Buffer>;
 }
 
@@ -27,7 +27,7 @@ export class GitIndexes {
     MOST_KNOWN,
   );
 
-  /** Reads the hashes of `files`; nothing if the index is missing. Throws Error for an index that is too large. */
+  /** Reads the hashes of `files`; none if the index is missing. Throws Error for an index that is too large. */
   async read(
     path: string,
     { sha256, files = [] }: { readonly sha256: boolean; readonly files?: readonly string[] },
@@ -37,7 +37,7 @@ export class GitIndexes {
     if (stamp !== null && known?.stamp === stamp && known.names === names) return known;
     const hashBytes = sha256 ? 32 : 20;
     const { shared, ...facts } = await read(path, { hashBytes, files });
-    // A file of a split index may have other text by now, or be gone: it counts as not tracked.
+    // A file of a split index may have changed or disappeared by now, so it counts as not tracked.
     const base = shared === null ? NOTHING : await read(join(dirname(path), shared), { hashBytes, files: [] });
     const whole = { ...facts, submodules: [...new Set([...facts.submodules, ...base.submodules])] };
     this.#known.set(path, { ...whole, stamp, names });
@@ -46,7 +46,7 @@ export class GitIndexes {
 }
 
 interface Parsed extends IndexFacts {
-  /** Name of the file that has the other entries of a split index. */
+  /** The name of the file with the other entries of a split index. */
   readonly shared: string | null;
 }
 
@@ -79,7 +79,7 @@ async function parse(index: Buffer, { hashBytes, files }: Wanted): Promise<Parse
     let from = at + head + (version > 2 && (flags & 0x4000) !== 0 ? 2 : 0);
     let kept = 0;
     if (version === 4) {
-      // The number of bytes that this name drops from the end of the name before it.
+      // The number of bytes that this name drops from the end of the previous name.
       let cut = 0, more = true;
       for (let first = true; more; first = false) {
         const byte = index[from++] ?? 0;
@@ -101,7 +101,7 @@ async function parse(index: Buffer, { hashBytes, files }: Wanted): Promise<Parse
   return { submodules, hashes, shared: sharedIndex(index, { at, hashBytes }) };
 }
 
-/** The extension of a split index, among those behind the entries. */
+/** Returns the extension of a split index, among the extensions after the entries. */
 function sharedIndex(
   index: Buffer,
   { at, hashBytes }: { readonly at: number; readonly hashBytes: number },

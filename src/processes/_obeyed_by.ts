@@ -9,30 +9,30 @@ import { holds } from "./_open_folders.ts";
 import { folderEntries, keptStampOf, stampOf } from "./folders.ts";
 
 export const GIT = ".git", VIS = ".vis";
-/** Parts of a repository that decide what git runs and reads. */
+/** Parts of a repository that decide which files git runs and reads. */
 const IN_GIT = "HEAD config config.worktree commondir hooks info info/attributes modules worktrees".split(" ");
 const MOST_LINKS = 200, MOST_WORDS = 2_000, MOST_MODULES = 2_000, MODULES_DEPTH = 4, VIS_DEPTH = 2;
 const MOST_LISTED = 1_000, MOST_KNOWN = 2_500, MOST_CLAIMS = 100_000;
-/** The most folders that are searched for submodules. */
+/** The limit for folders that are searched for submodules. */
 const MOST_VISITED = 20_000;
 
-/** A path that git or Vis runs or obeys. `as` says when: `part`, if something is there; `word`, if it is a file;
- * `near`, if it is a file or could become one in a folder that is there; others also while nothing is there. */
+/** A path that git or Vis runs or obeys. `as` is its condition: `part` if an entry exists; `word` if it is a file;
+ * `near` if it is a file or could become one in an existing folder. Other claims hold even for missing paths. */
 interface Claim {
   readonly path: string;
   readonly as: "part" | "word" | "near" | "file" | "folder";
-  /** Says why the path counts, as the end of a sentence: "…, which git runs". */
+  /** Why the path counts, as the end of a sentence: "…, which git runs". */
   readonly reason: string;
-  /** Whether git runs what is there. */
+  /** Whether git runs the file. */
   readonly runs?: boolean;
 }
 
-/** A `.git`, a `.vis` or the home folder leads to these paths. */
+/** The paths to which a `.git`, a `.vis` or the home folder leads. */
 interface Claims {
   readonly claims: readonly Claim[];
-  /** The files and folders that the claims were read from. */
+  /** The files and folders from which the claims were read. */
   readonly from: Iterable<string>;
-  /** Tops of other repositories that it names: submodules, and remotes. */
+  /** The tops of other repositories that it names: submodules, and remotes. */
   readonly others: readonly string[];
 }
 
@@ -43,7 +43,7 @@ export interface UserFolders {
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
-/** Settings of the user, with the files that they are in. They apply to each repository. */
+/** Settings of the user, with their files. They apply to each repository. */
 interface UserSettings extends Awaited<ReturnType<typeof everyGitSetting>> {
   readonly home: string;
   readonly from: Stamps;
@@ -76,10 +76,10 @@ function configFolder({ home, env = {} }: UserFolders): string {
   return named.startsWith("/") ? named : join(home, ".config");
 }
 
-/** Remembers claims until a file or folder that they are from has changed. */
+/** Remembers claims until a file or folder that they come from has changed. */
 export class ClaimCache {
   readonly #folders: UserFolders;
-  /** Whether words count that name nothing in their repository. */
+  /** Whether words count that match no entry of their repository. */
   readonly #withMissing: boolean;
   readonly #indexes = new GitIndexes();
   readonly #known = new BoundedMap<
@@ -93,8 +93,8 @@ export class ClaimCache {
     this.#withMissing = withMissing;
   }
 
-  /** Returns the claims of the repositories at these tops and of those that they name below `within`, of its
-   * `.vis`, and of the home folder. */
+  /** Returns the claims of the repositories at these tops and of the repositories that they name below `within`. Also
+   * returns those of its `.vis` and of the home folder. */
   async all(tops: Iterable<string>, { within }: { readonly within: string }): Promise<readonly Claim[]> {
     if (!(await this.#user)?.from.isCurrent) this.#user = userSettings(this.#folders);
     const user = await (this.#user ??= userSettings(this.#folders));
@@ -132,7 +132,7 @@ export class ClaimCache {
   }
 }
 
-/** Claims of links among the user's settings, such as `~/.bashrc` to a folder of dotfiles. */
+/** Returns claims of links among the user's settings, such as `~/.bashrc` to a folder of dotfiles. */
 function homeClaims(user: UserFolders): Claims {
   const { home, visHome } = user;
   const config = configFolder(user);
@@ -154,7 +154,7 @@ function visClaims(folder: string): Claims {
   return { claims, from: [folder, ...foldersIn(folder, VIS_DEPTH - 1)], others: [] };
 }
 
-/** Claims of the `.git` at the top of a repository. */
+/** Returns claims of the `.git` at the top of a repository. */
 async function repositoryClaims(
   top: string,
   { user, indexes, withMissing, pace }: {
@@ -215,8 +215,8 @@ async function repositoryClaims(
   return { claims, from, others: [...await submodules(join(commonDir, "modules")), ...remotes] };
 }
 
-/** Whether a word of a setting names something in its repository: of most words there is nothing. `from` gets the
- * folders that say so. */
+/** Returns a test of whether a word of a setting names an entry in its repository, which most words do not. `from`
+ * receives the folders that were read. */
 function presence({ top, from }: { readonly top: string; readonly from: Set<string> }): (claim: Claim) => boolean {
   const known = new Map<string, (path: string) => boolean>();
   return ({ path, as }) => {
@@ -229,16 +229,16 @@ function presence({ top, from }: { readonly top: string; readonly from: Set<stri
   };
 }
 
-/** Returns whether a path is in the folder; "" stands for the folder itself. */
+/** Returns a test of whether a path is in the folder; "" stands for the folder itself. */
 function presentIn(folder: string): (path: string) => boolean {
   if (!existsSync(folder)) return () => false;
   const names = new Set<string>();
   for (const { name } of folderEntries(folder, { most: MOST_LISTED, wanted: () => true })) names.add(plainName(name));
-  const isWhole = names.size > 0 && names.size < MOST_LISTED; // one that cannot be read seems empty
+  const isWhole = names.size > 0 && names.size < MOST_LISTED; // an unreadable folder seems empty
   return (path) => path === "" || (isWhole ? names.has(plainName(basename(path))) : entryKind(path) !== null);
 }
 
-/** The name in one spelling, since some file systems ignore case and forms of Unicode. */
+/** Returns the name in one spelling, since some file systems ignore case and forms of Unicode. */
 export function plainName(name: string): string {
   return name.normalize("NFKC").toLowerCase();
 }
@@ -251,14 +251,14 @@ export function isSha256(settings: readonly GitSetting[]): boolean {
 
 type RepositoryFolders = Readonly<Record<"gitDir" | "commonDir", string>>;
 
-/** Settings of a repository alone, whatever the conditions of what they include. */
+/** Returns settings of a repository alone, ignoring the conditions of includes. */
 async function ownSettings({ gitDir, commonDir }: RepositoryFolders, home: string) {
   const names = [join(commonDir, "config"), join(commonDir, "config.worktree"), join(gitDir, "config.worktree")];
   const files = [...new Set(names)];
   return { files, ...await everyGitSetting(files, home) };
 }
 
-/** The settings of a repository at this top; none if there is none. */
+/** Returns the settings of a repository at this top; none if there is none. */
 export async function settingsAt(top: string): Promise<readonly GitSetting[]> {
   const folders = await repositoryFolders(top);
   return folders === null ? [] : (await ownSettings(folders, "/")).settings;
@@ -275,19 +275,19 @@ function remotesOf(
   });
 }
 
-/** Settings by which git runs a program or reads other settings. */
+/** Matches settings by which git runs a program or reads other settings. */
 const RUNS =
   /^(?:core\.(?:hookspath|fsmonitor|gitproxy|askpass|worktree|attributesfile)|(?:alias|pager|include|includeif)\..*|.*\.(?:\w*command|\w*cmd|program|helper|driver|clean|smudge|process|textconv|external|editor|pager|vcs|uploadpack|receivepack|update|packobjectshook|difffilter|path|args|tunnel|smtpserver|httpd|browser|templatedir))$/;
-/** The word after these is a file of code, unless there is an option with code. */
+/** The next word is a file of code, unless there is an option with code. */
 const INTERPRETER =
   /^(?:.*\/)?(?:sh|bash|dash|ash|zsh|ksh|fish|python[\d.]*|node|deno|bun|perl|ruby|php|lua|awk|source|\.)$/;
-/** The word after these is a folder that later words are in. */
+/** The next word is the folder of later words. */
 const ENTERS = /^(?:cd|pushd|-C|--prefix|--cwd)$/;
-/** The top of the repository, in scripts: `$PWD`, `$(git rev-parse --show-toplevel)`. */
+/** Matches the top of the repository, in scripts: `$PWD`, `$(git rev-parse --show-toplevel)`. */
 const TOP = /\$\{?(?:PWD|GIT_WORK_TREE|GIT_PREFIX)\}?|\$\([^()]*\)|`[^`]*`/g;
 
-/** The paths that values name: words, parts of words, and texts in quotes. More than git would use, but never code that
- * is understood: a path that a shell puts together is not found. */
+/** Yields the paths that values name: words, parts of words, and texts in quotes. These are more than git would use;
+ * but code is not interpreted, so a path that a shell composes is not found. */
 function* claimsOf(
   settings: readonly GitSetting[],
   { top, home }: Readonly<Record<"top" | "home", string>>,
@@ -302,7 +302,7 @@ function* claimsOf(
     const reason = `git ${runs ? "runs" : "reads"} by the setting ${setting}`;
     if (small === "core.hookspath" || small === "init.templatedir") {
       const folder = at(value), parent = dirname(folder);
-      // The hooks of Husky in `.husky/_` run those in `.husky`.
+      // The hooks of Husky in `.husky/_` run the files in `.husky`.
       const path = basename(folder) === "_" && parent !== top ? parent : folder;
       const named = small === "core.hookspath" ? "core.hooksPath" : "init.templateDir";
       yield { path, as: "folder", reason: `git runs by the setting ${named}`, runs };
@@ -335,7 +335,7 @@ function wordsThatRun(value: string, home: string): Iterable<Word> {
   };
   let text = value.replace(/\$\{?HOME\}?/g, home);
   for (let before = ""; before !== text;) [before, text] = [text, text.replace(TOP, ".")];
-  // Blanks belong to a path in quotes, and behind a backslash.
+  // Blanks belong to a path in quotes, and after a backslash.
   for (const quoted of text.matchAll(/"([^"]*)"|'([^']*)'/g)) {
     for (const part of quoted.slice(1)) take(part ?? "", "word");
   }
@@ -344,7 +344,7 @@ function wordsThatRun(value: string, home: string): Iterable<Word> {
   take(text.replace(/^!/, ""), "word");
   const escaped = text.replace(/\\ /g, "\0");
   takeWords(escaped.split(/[\s'"`;&|()<>=,!{}$\\:]+/), take);
-  // Characters that mostly separate words can be parts of names, and a name can be partly in quotes.
+  // Characters that usually separate words can be parts of names, and a name can be partly in quotes.
   const takeOdd = (word: string, as: Word["as"]): void => take(word, /[=,!{}$:]/.test(word) ? "word" : as);
   const plain = escaped.replace(/\\(.)/g, "$1").replace(/^!/, "");
   takeWords(plain.split(/[\s'"`;&|()<>]+/), takeOdd);
@@ -362,7 +362,7 @@ function takeWords(parts: readonly string[], take: (word: string, as: Word["as"]
     isFolder = ENTERS.test(word);
     const isPath = /^(?:\.{1,2}|~)?\/./.test(word), isOption = word.startsWith("-");
     take(word, isPath || isCode && !isOption ? "file" : word.includes("/") ? "near" : "word");
-    // A path behind an option or another beginning: `-x./tool`, `$TOOLS/tool`, `-Ftool`.
+    // A path may follow an option or another beginning: `-x./tool`, `$TOOLS/tool`, `-Ftool`.
     const inner = word.slice(1).search(/\.{0,2}\//) + 1;
     if (inner > 0) take(word.slice(inner), "word");
     if (isOption) take(word.slice(2), "word");
@@ -375,8 +375,8 @@ function nameOf({ section, subsection, key }: GitSetting): string {
   return [section, ...subsection === null ? [] : [subsection], key].join(".");
 }
 
-/** The folder that git uses at the top of a repository, and the one that worktrees share; null if there is none. A bare
- * repository is its own top. */
+/** Returns the folder that git uses at the top of a repository, and the one that worktrees share; null if there is
+ * none. A bare repository is its own top. */
 export async function repositoryFolders(top: string): Promise<RepositoryFolders | null> {
   const dot = join(top, GIT);
   const named = entryKind(dot) === "file" ? /^gitdir: (.+?)\s*$/m.exec(await smallTextFile(dot) ?? "")?.[1] : undefined;
@@ -399,7 +399,7 @@ export function isBare(folder: string, kindOf = entryKind): boolean {
   return isHead && ["HEAD", "objects", "refs"].every(isThere) && !hasRepository(folder);
 }
 
-/** Whether git stops at `.git` of a folder and never looks whether the folder itself is a repository. It does so at any
+/** Whether git stops at `.git` of a folder and never checks whether the folder itself is a repository. It stops at any
  * file, and at a folder that it takes for a repository. */
 export function hasRepository(folder: string): boolean {
   const dot = join(folder, GIT);
@@ -413,8 +413,8 @@ export function hasRepository(folder: string): boolean {
   }
 }
 
-/** The repository outside of a linked worktree or a submodule, if it names the workspace too; null for any other
- * one. */
+/** Returns the repository outside of a linked worktree or a submodule, if it names the workspace too; null for any
+ * other one. */
 export async function outsideRepository(workspace: string): Promise<string | null> {
   const { gitDir = "", commonDir = "" } = await repositoryFolders(workspace) ?? {};
   if (gitDir === "" || holds(workspace, gitDir) || entryKind(join(commonDir, "objects")) !== "folder") return null;
@@ -430,8 +430,8 @@ export async function outsideRepository(workspace: string): Promise<string | nul
 
 const TODO_LISTS = ["rebase-merge/git-rebase-todo", "sequencer/todo"];
 
-/** Returns the files that git runs or obeys in a repository and its submodules. The text of each differs once the
- * file has changed. */
+/** Returns the files that git runs or obeys in a repository and its submodules. The text of each differs once the file
+ * has changed. */
 export async function obeyedIn(workspace: string): Promise<ReadonlyMap<string, string>> {
   const found = new Map<string, string>();
   const folders = await repositoryFolders(workspace);
@@ -450,7 +450,7 @@ async function obeyedAt(top: string): Promise<ReadonlyMap<string, string>> {
   const { gitDir, commonDir } = repository;
   const { files, settings, included } = await ownSettings(repository, "/");
   for (const path of included) found.set(`settings in ${path}`, "");
-  // A file that is too large to be read has only a stamp, which shows that it changed.
+  // A file that is too large to read has only a stamp, which shows that it changed.
   for (const path of files) if (existsSync(path) && await smallTextFile(path) === null) found.set(path, stampOf(path));
   for (const one of settings) {
     const name = nameOf(one);
@@ -502,7 +502,7 @@ function withoutTop(path: string, top: string): string {
   return path.startsWith(`${top}/`) ? path.slice(top.length + 1) : path;
 }
 
-/** The folders that the repository's submodules are checked out in, by their settings. */
+/** Returns the folders in which the repository's submodules are checked out, by their settings. */
 async function submodules(modules: string): Promise<readonly string[]> {
   const found: string[] = [], open = [{ folder: modules, depth: 0 }], pace = new Pace();
   for (const [at, { folder, depth }] of open.entries()) {
@@ -526,17 +526,17 @@ async function submodules(modules: string): Promise<readonly string[]> {
 /** The kernel follows no more links on the way to a path. */
 const MOST_FOLLOWED = 40;
 
-/** A step on the way to a path, as the kernel goes. */
+/** A step on the way to a path, in the kernel's order. */
 interface PathStep {
   readonly path: string;
   readonly is: "folder" | "file" | "link" | null;
   /** Whether the path ends there. */
   readonly isLast: boolean;
-  /** The link leads here. */
+  /** The target of the link. */
   readonly to?: string;
 }
 
-/** All steps of a path below `from`, including missing ones. */
+/** Yields all steps of a path below `from`, including missing ones. */
 export function* stepsTo(
   path: string,
   { from = "/", kindOf = entryKind }: { readonly from?: string; readonly kindOf?: typeof entryKind } = {},

@@ -14,7 +14,7 @@ export function holds(folder: string, path: string): boolean {
   return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
 
-/** Null if nothing exists. */
+/** Returns null if nothing exists. */
 export async function realPath(path: string): Promise<GrantedPath | null> {
   try {
     const real = await Deno.realPath(path);
@@ -24,9 +24,10 @@ export async function realPath(path: string): Promise<GrantedPath | null> {
   }
 }
 
-/** `realPath` for folders of the machine: the runtime would start a thread for each of them, which takes longer. */
+/** Resolves a folder of the machine like `realPath`, but without the runtime's thread for each of them, which takes
+ * longer. */
 export function machinePath(path: string): GrantedPath | null {
-  if (!existsSync(path)) return null; // an error costs more than the question
+  if (!existsSync(path)) return null; // an error takes longer than this check
   try {
     const real = Deno.realPathSync(path);
     return { path: real, folder: Deno.statSync(real).isDirectory };
@@ -37,21 +38,23 @@ export function machinePath(path: string): GrantedPath | null {
 
 /** The system folders that programs need. */
 const SYSTEM = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt"];
-/** Never a link; the runtime looks at nothing there unless every permission was given. */
+/** The folder is never a link, and the runtime inspects it only with every permission. */
 const PROCESSES: GrantedPath = { path: "/proc", folder: true };
-/** `resolv.conf` is often a link to another location. */
+/** Files that are often links: `resolv.conf` may lead to another location. */
 const LINKED = ["/etc/resolv.conf"];
 const DEVICES = ["null", "zero", "full", "random", "urandom"].map((name) => `/dev/${name}`);
 const ETC_DEPTH = 4;
 
-/** Folders of the machine with programs that every program may read and run: real paths, and only those that exist. */
+/** Returns folders of the machine with programs that every program may read and run, as real paths of existing
+ * folders. */
 export function systemPaths(): readonly GrantedPath[] {
   const found = [...SYSTEM, ...LINKED].map(machinePath);
   return distinct([PROCESSES, ...found.filter((one) => one !== null)]);
 }
 
-/** The settings of the machine that every program may read. Root may read all its own files, keys of the machine
- * included, whatever rights it has dropped: for it, only what everybody may read, which takes a while to find. */
+/** Returns the settings of the machine that every program may read. Root may read all its own files, even keys of the
+ * machine, whatever rights it has dropped. So root gets only files that all users may read, which takes a while to
+ * find. */
 export async function settingsPaths(): Promise<readonly GrantedPath[]> {
   return Deno.uid() === 0 ? distinct(await readable("/etc", ETC_DEPTH)) : [{ path: "/etc", folder: true }];
 }
@@ -61,7 +64,7 @@ export async function deviceNodes(): Promise<readonly string[]> {
   return DEVICES.filter((_, at) => there[at]);
 }
 
-/** The links that lead from these paths and the system's to real ones, where they are and where they lead. */
+/** Returns the links that lead from these paths and the system's to real ones, with their targets. */
 export async function linksOf(paths: readonly string[]): Promise<readonly (readonly [path: string, to: string])[]> {
   const found = new Map<string, string>();
   for (const path of [...SYSTEM, ...LINKED, ...paths]) await followLinks(path, found);
@@ -77,13 +80,13 @@ async function followLinks(path: string, found: Map<string, string>): Promise<vo
     if (to === null) continue;
     const isNew = !found.has(at);
     found.set(at, to);
-    // A link that was followed before may be one in a circle.
+    // A link that was followed before may be part of a circle.
     if (isNew) await followLinks(resolve(dirname(at), to, ...names.slice(index + 1)), found);
     return;
   }
 }
 
-/** Returns the smallest list of paths below a folder that everybody may read. */
+/** Returns the smallest list of paths below a folder that all users may read. */
 async function readable(folder: string, depth: number): Promise<readonly GrantedPath[]> {
   const parts: GrantedPath[] = [];
   let whole = true;
@@ -119,7 +122,7 @@ async function realFolders({ home, visHome }: PrivateFolders): Promise<PrivateFo
   return { home: await real(home), visHome: await real(visHome) };
 }
 
-/** The paths that do not contain a private folder. */
+/** Returns the paths that do not contain a private folder. */
 export function withoutPrivate(paths: readonly GrantedPath[], { home, visHome }: PrivateFolders): GrantedPath[] {
   return paths.filter(({ path }) => ![home, visHome].some((folder) => folder !== null && holds(path, folder)));
 }
@@ -139,13 +142,13 @@ export function refusePrivate(open: readonly GrantedPath[], { home, visHome }: P
 interface Toolchain {
   /** The path below the home folder. */
   readonly folder: string;
-  /** The parts that programs need; all if absent. The rest may hold keys. */
+  /** The parts that programs need; all if absent. Other parts may hold keys. */
   readonly parts?: readonly string[];
   /** The variable that names the folder, since programs have another home folder. */
   readonly variable?: string;
 }
 
-/** Programming languages and their packages are kept in these folders of a home folder, according to their
+/** Folders of a home folder in which programming languages and their packages are kept, according to their
  * documentation. */
 const TOOLCHAINS: readonly Toolchain[] = [
   { folder: ".pyenv", variable: "PYENV_ROOT" },
@@ -173,14 +176,14 @@ const TOOLCHAINS: readonly Toolchain[] = [
 ];
 /** Parts of the folder around an unknown `bin` folder of PATH. */
 const AROUND_BIN = ["lib", "lib64", "libexec", "include", "share"];
-/** Packages that tools look for in the home folder: shown there as links. */
+/** Packages that tools look for in the home folder, where they are shown as links. */
 const LINKED_PACKAGES: readonly string[] = [
   ".cargo/registry",
   ".cargo/git/db",
   ".cargo/git/checkouts",
   ".m2/repository",
 ];
-/** Inherited if they are set: which version of a toolchain is in use. */
+/** Variables that select the version of a toolchain; inherited if they are set. */
 const VERSIONS = [
   "PYENV_VERSION",
   "RUSTUP_TOOLCHAIN",
@@ -190,7 +193,7 @@ const VERSIONS = [
   "GOROOT",
   "NODE_ENV",
 ];
-/** Keys and settings. Nothing that is one of these, contains one, or is in one, is opened. */
+/** Keys and settings. Programs get no path that is one of these, contains one, or is in one. */
 const KEYS = [
   ...[".ssh", ".aws", ".gnupg", ".netrc", ".npmrc", ".pypirc", ".git-credentials", ".docker", ".kube", ".azure"],
   ...[
@@ -207,13 +210,13 @@ const KEYS = [
 interface Toolchains {
   /** Real paths that programs may read and run. */
   readonly read: readonly GrantedPath[];
-  /** Real path of each linked package folder, by its path in a home folder. */
+  /** The real path of each linked package folder, by its path in a home folder. */
   readonly links: Readonly<Record<string, string>>;
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** The toolchains in the user's home folder: the known ones, and the folders of PATH. The first request waits for this,
- * and most of the paths do not exist, so it asks without a turn of the event loop for each. */
+/** Returns the toolchains in the user's home folder: the known ones, and the folders of PATH. The first request waits
+ * for this, and most of the paths do not exist, so each is checked without a turn of the event loop. */
 function toolchainsOf(env: Readonly<Record<string, string | undefined>>, home: string | null): Toolchains {
   if (home === null) return { read: [], links: {}, env: {} };
   let keys: readonly GrantedPath[] | null = null;
@@ -246,13 +249,13 @@ function toolchainsOf(env: Readonly<Record<string, string | undefined>>, home: s
   };
 }
 
-/** A folder of PATH with what its programs need beside it. */
+/** Returns a folder of PATH with the folders that its programs need. */
 function folderOfPath(entry: string): readonly string[] {
   if (!["bin", "sbin"].includes(basename(entry))) return [entry];
   return [entry, ...AROUND_BIN.map((part) => join(dirname(entry), part))];
 }
 
-/** A path that the settings let programs read. Throws Error if it does not exist. */
+/** Returns a path that the settings let programs read. Throws Error if it does not exist. */
 async function namedPath(path: string): Promise<GrantedPath> {
   const found = isAbsolute(path) ? await realPath(path) : null;
   if (found) return found;
@@ -261,13 +264,13 @@ async function namedPath(path: string): Promise<GrantedPath> {
   );
 }
 
-/** Programs may use these folders and variables of this machine; the prompt describes them. */
+/** Folders and variables of this machine that programs may use; the prompt describes them. */
 export interface OpenFolders {
   readonly folders: PrivateFolders;
   readonly read: readonly GrantedPath[];
   /** Folders of PATH that programs may read: shells stop at the first match, even if they are not allowed to run it. */
   readonly path: string;
-  /** PATH has these other folders, which programs do not get. */
+  /** The other folders of PATH, which programs do not get. */
   readonly leftOut: readonly string[];
   /** Variables of toolchains in the user's home folder. */
   readonly env: Readonly<Record<string, string>>;
@@ -275,8 +278,8 @@ export interface OpenFolders {
   readonly packages: Readonly<Record<string, string>>;
 }
 
-/** `read` is the system's own, `first` comes first in PATH, and `runs` says where else the system lets programs run.
- * Throws Error if the settings name a path that cannot be opened. */
+/** Returns the folders: `read` is the system's own, `first` comes first in PATH, and `runs` tests where else the system
+ * lets programs run. Throws Error if the settings name a path that cannot be opened. */
 export async function openFolders(
   { private: own, read: named, env }: {
     readonly private: PrivateFolders;
@@ -304,7 +307,7 @@ export async function openFolders(
     folders,
     read,
     path: [...first, ...(open.length > 0 ? open : [usual])].join(delimiter),
-    // A folder that does not exist is not missed.
+    // A missing folder is not reported.
     leftOut: entries.filter((entry) => !open.includes(entry) && real.get(entry) !== ""),
     env: { ...variables, ...toolchains.env },
     packages: toolchains.links,

@@ -2,11 +2,11 @@ import { Buffer } from "node:buffer";
 import { ByteBuffer, decodeText, joinBytes } from "../domain/kit/bytes.ts";
 import type { Spawned, SpawnOptions } from "../extension/spawned.ts";
 
-/** Used if a call names no limits of its own. */
+/** The defaults for a call without its own limits. */
 export const TIMEOUT_MS = 120_000, MAX_BYTES = 1 << 20;
 const MAX_TIMEOUT_MS = 24 * 3_600_000, LARGEST_BYTES = 32 << 20;
 const READ_BYTES = 64 << 10;
-/** Something may still hold pipes open after the end of the program; nothing may wait for them indefinitely. */
+/** The wait for pipes after the end of the program, since another process may hold them open indefinitely. */
 const DRAIN_MS = 2_000;
 const WATCH_MS = 20;
 
@@ -18,7 +18,7 @@ export interface RunOptions {
   readonly onOutput: SpawnOptions["onOutput"] | null;
   /** Whether outputs in other encodings than UTF-8 are decoded. */
   readonly guessEncoding: boolean;
-  /** Whether the program did not end by itself; by default, whether a signal ended the process. */
+  /** Whether the program was ended from outside; by default, whether a signal ended the process. */
   wasEnded?(status: Deno.CommandStatus): boolean;
   /** Lines of standard error that begin with a token that only the launcher of the program knows. They are not part of
    * the output, which begins after the first. */
@@ -27,9 +27,8 @@ export interface RunOptions {
   kill(): void;
   /** Asks it to end. */
   askToEnd(): void;
-  /** Says every 20 ms whether something is wrong: a note, with which the process is killed. */
+  /** Asks it to end. */
   fault?(): string | null;
-  /** Called at the end of the process, before the ends of its outputs are waited for. */
   ended(): Promise<void> | void;
   readonly drainMs?: number;
 }
@@ -114,7 +113,7 @@ function heard(signal: AbortSignal | undefined, then: () => void): () => void {
   return () => signal?.removeEventListener("abort", then);
 }
 
-/** Hands pieces of both outputs to `take`, which must copy what it keeps; the returned function waits for their
+/** Passes pieces of both outputs to `take`, which must copy the kept bytes; the returned function waits for their
  * ends. */
 function readOutputs(
   process: Deno.ChildProcess,
@@ -142,7 +141,7 @@ async function readAll(
   }
 }
 
-/** Keeps the beginning and the end of an output and counts what is between, so that memory use is bounded. */
+/** Keeps the beginning and the end of an output and counts the bytes between, so that memory use is bounded. */
 class CappedOutput {
   readonly #half: number;
   readonly #head = new ByteBuffer();
@@ -173,7 +172,7 @@ class CappedOutput {
     return new TextDecoder().decode(this.bytes());
   }
 
-  /** The kept bytes, with a line in place of those that were left out. */
+  /** Returns the kept bytes, with a line in place of the omitted ones. */
   bytes(): Uint8Array<ArrayBuffer> {
     this.#trim();
     const gap = this.#dropped > 0
@@ -188,8 +187,8 @@ class CappedOutput {
   }
 }
 
-/** Returns the outputs of a program for its result. An encoding is guessed only from all output of a program that
- * ended by itself: more of an output could show another one. */
+/** Returns the outputs of a program for its result. An encoding is guessed only from the whole output of a program that
+ * ended normally, because more output could show another encoding. */
 function outputsOf(
   outputs: Readonly<Record<"stdout" | "stderr", CappedOutput>>,
   { guess, wasEnded }: { readonly guess: boolean; readonly wasEnded: boolean },
@@ -217,7 +216,7 @@ class TokenLines {
     this.#hear = hear;
   }
 
-  /** Bytes that looked like the beginning of a marked line, at the end of the output. */
+  /** The bytes that looked like the beginning of a marked line, at the end of the output. */
   get rest(): Uint8Array {
     return this.#held;
   }
@@ -239,7 +238,7 @@ class TokenLines {
     this.#held = bytes.subarray(bytes.length - kept);
   }
 
-  /** Length of the token's beginning at the end of the bytes. */
+  /** Returns the length of the token's beginning at the end of the bytes. */
   #partLength(bytes: Buffer): number {
     let length = Math.min(this.#token.length - 1, bytes.length);
     while (length > 0 && bytes.toString("latin1", bytes.length - length) !== this.#token.slice(0, length)) length--;

@@ -8,23 +8,24 @@ import { entryKind, GIT, isBare, isSha256, repositoryFolders, settingsAt } from 
 import { holds } from "./_open_folders.ts";
 import { folderEntries, type FolderFacts, folderFacts } from "./folders.ts";
 
-/** The most folders that are listed before each command, nearest to the top first, and before the first one. */
+/** Limits for the folders that are listed before each command, nearest to the top first, and before the first one. */
 const MOST_NEAR = 2_000, MOST_FOLDERS = 200_000;
-/** The most names in all folders: an attacker makes a million in seconds. */
+/** The limit for the names in all folders, since an attacker makes a million in seconds. */
 const MOST_NAMES = 5_000_000;
 /** The number of names that are read between two looks at the clock. */
 const AT_ONCE = 500;
 const MOST_WORKSPACES = 16;
 const MOST_HIDDEN = 500, MOST_SECRETS = 5_000, MOST_REPOSITORIES = 2_000;
-/** The most that is counted of each kind. No command runs with so many, so the exact number does not matter. */
+/** The limit for the count of each kind. No command runs with more, so the exact number does not matter. */
 const MOST_FOUND = 20_000;
-/** Looked into only for repositories, and for secret files that have moved: repositories' own folders, and packages. */
+/** Folders that are searched only for repositories, and for secret files that have moved: repositories' own folders,
+ * and packages. */
 const PASSED = new Set([".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv"]);
 const MOST_HASHED = 1 << 20;
 const OWNER_READS = 0o400, OWNER_ENTERS = 0o100;
 
 interface KnownFolder {
-  /** Null if it changed so lately that it is listed again. */
+  /** The stamp; null if it changed so recently that it is listed again. */
   readonly stamp: string | null;
   readonly folders: readonly string[];
   readonly secrets: readonly string[];
@@ -38,22 +39,22 @@ export interface SpecialFiles {
   readonly secrets: readonly string[];
   /** Folders with a `.git`, and bare repositories. */
   readonly repositories: readonly string[];
-  /** Folders of the user that nobody can look into as long as their modes stay. */
+  /** Folders of the user that cannot be listed while their modes stay. */
   readonly closed: readonly string[];
-  /** Whether all of the workspace was looked at. */
+  /** Whether all of the workspace was searched. */
   readonly isWhole: boolean;
 }
 
-/** Finds the files of a workspace that may hold keys, and its repositories: all of them before the first command, and
- * those near the top before each. A folder is listed again only once names in it have changed, so that the second look
- * costs a system call for each folder. */
+/** Finds the files of a workspace that may hold keys, and its repositories. Before the first command it searches all of
+ * the workspace, and before each command the folders near the top. A folder is listed again only once names in it have
+ * changed, so that the second look takes one system call for each folder. */
 export class WorkspaceWalk {
   readonly #patterns: readonly string[];
   readonly #wanted: (first: number, last: number) => boolean;
   readonly #indexes = new GitIndexes();
   /** The folders near the top, of each workspace. */
   readonly #known = new BoundedMap<string, Map<string, KnownFolder>>(MOST_WORKSPACES);
-  /** All that was ever found in a workspace and still exists. */
+  /** All entries that were ever found in a workspace and still exist. */
   readonly #found = new BoundedMap<string, SpecialFiles>(MOST_WORKSPACES);
   /** The secret files that were found, by their paths. */
   readonly #held = new BoundedMap<string, ReadonlyMap<string, HeldFile>>(MOST_WORKSPACES);
@@ -63,12 +64,12 @@ export class WorkspaceWalk {
     this.#wanted = byteCheck(patterns);
   }
 
-  /** `running` is a command that can move files meanwhile. Throws Error for a secret file that is not found while one
-   * runs, for more repositories than can be kept, and for one that cannot be named to a command. */
+  /** Searches a workspace; `running` is a command that can move files meanwhile. Throws Error for a secret file that is
+   * not found while one runs, for too many repositories, and for one that cannot be named to a command. */
   async look(workspace: string, { running = null }: { readonly running?: string | null } = {}): Promise<SpecialFiles> {
     const before = this.#found.get(workspace);
     const held = this.#held.get(workspace) ?? new Map<string, HeldFile>();
-    // A command may have moved a folder to where nothing is looked for.
+    // A command may have moved a folder to a place that is not searched.
     const moved = new Set<string>(), pace = new Pace();
     for (const [path, { identity, isThere }] of held) {
       if (pace.due) await pace.rest();
@@ -126,8 +127,8 @@ export class WorkspaceWalk {
     return found;
   }
 
-  /** Real paths of secret files, without those whose text the repository has: a commit would record that they changed.
-   * Throws Error for too many, and where not all can be found. */
+  /** Returns real paths of secret files, except files whose text is in the repository: a commit would record them as
+   * changed. Throws Error for too many, and if the search was incomplete. */
   async secrets(workspace: string, { secrets, closed, isWhole }: SpecialFiles): Promise<readonly string[]> {
     if (this.#patterns.length === 0) return [];
     const advice = "; start Vis in a folder with fewer files, or change the setting secrets";
@@ -160,7 +161,7 @@ export class WorkspaceWalk {
     return [...real];
   }
 
-  /** Leaves out files whose text is in the index now: a command can add a file that it does not see. */
+  /** Omits files whose text is in the index now, since a command can add a file that it does not see. */
   async #withoutTracked(workspace: string, paths: readonly string[]): Promise<readonly string[]> {
     const folders = await repositoryFolders(workspace);
     if (folders === null) return paths;
@@ -178,9 +179,9 @@ export class WorkspaceWalk {
   async #walk(
     workspace: string,
     { isFull, moved }: {
-      /** Whether all folders are looked into, or those near the top. */
+      /** Whether to search all folders, or only those near the top. */
       readonly isFull: boolean;
-      /** Secret files that are looked for among packages, whose own certificates are no secrets. */
+      /** Secret files to search for among packages, whose own certificates are not secret. */
       readonly moved: ReadonlySet<string>;
     },
   ): Promise<SpecialFiles> {
@@ -246,14 +247,14 @@ export class WorkspaceWalk {
   }
 }
 
-/** The path of a folder in the workspace; `join` would take longer. */
+/** Returns the path of a folder in the workspace; `join` would take longer. */
 function placed(workspace: string, folder: string): string {
   return folder === "" ? workspace : `${workspace}/${folder}`;
 }
 
 const OF_BARE = ["HEAD", "objects", "refs"];
 
-/** A quick look at two bytes of a name, since most names are those of no secret. */
+/** Returns a quick check of two bytes of a name, since most names are not secret. */
 function byteCheck(patterns: readonly string[]): (first: number, last: number) => boolean {
   const wanted = patterns.filter((one) => !one.startsWith("!"));
   if (wanted.some((one) => !/^(?!\*(?:.*\*)?$)[\x20-\x2e\x30-\x7e]+$/.test(one))) return () => true;
@@ -262,12 +263,13 @@ function byteCheck(patterns: readonly string[]): (first: number, last: number) =
     Array.from({ length: 256 }, (_, at) => all.includes(at));
   const firsts = table(wanted.flatMap((one) => codes(one[0])));
   const lasts = table(wanted.flatMap((one) => codes(one.at(-1))));
-  // ".git" and "HEAD"
+  // The names are ".git" and "HEAD".
   const isOfGit = (first: number, last: number): boolean => first === 46 && last === 116 || first === 72 && last === 68;
   return (first, last) => firsts[first] || lasts[last] || isOfGit(first, last);
 }
 
-/** Keeps a file open, so that its identity stays its own; not one of many, since this process can open only so many. */
+/** Keeps a file open, so that its identity is not reused. Only some files are held, since the number of open files is
+ * limited. */
 class HeldFile {
   static readonly #closing = new FinalizationRegistry<Deno.FsFile>((file) => file.close());
   readonly identity: string;
@@ -282,13 +284,13 @@ class HeldFile {
     } catch { /* this user cannot read it */ }
   }
 
-  /** Whether it is somewhere: a file that an editor has replaced is not. */
+  /** Whether it still exists anywhere; a file that an editor has replaced does not. */
   get isThere(): boolean {
     return this.#file === null || this.#file.statSync().nlink !== 0;
   }
 }
 
-/** Returns the identity of the file at a path, whatever it is called; "" if there is none. */
+/** Returns the identity of the file at a path, whatever its name; "" if there is none. */
 function identityOf(path: string): string {
   try {
     const { dev, ino } = Deno.lstatSync(path);
@@ -302,7 +304,7 @@ function isTop(folder: string): boolean {
   return entryKind(join(folder, GIT)) !== null || isBare(folder);
 }
 
-/** Whether its owner, who is this user, can neither list it nor what is in it. */
+/** Whether its owner, who is this user, can neither list it nor open its entries. */
 function isClosed(facts: FolderFacts | null): boolean {
   const { user = 0, mode = 0 } = facts ?? {};
   const all = OWNER_READS | OWNER_ENTERS;
@@ -317,7 +319,7 @@ function refuseOdd(paths: readonly string[], kind: string): void {
   );
 }
 
-/** Real paths of the tops, with those around the workspace. */
+/** Returns real paths of the tops, with the tops around the workspace. */
 export function topsOf(workspace: string, { repositories }: SpecialFiles): readonly string[] {
   const around: string[] = [];
   for (let at = dirname(workspace); at !== dirname(at); at = dirname(at)) if (isTop(at)) around.push(at);

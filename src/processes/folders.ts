@@ -8,16 +8,16 @@ const AT_FDCWD = BigInt.asUintN(64, -100n), AT_REMOVEDIR = 0x200n;
 const O_DIRECTORY = isArm ? 0o40000n : 0o200000n, O_NOFOLLOW = isArm ? 0o100000n : 0o400000n;
 const OPEN_FOLDER = O_DIRECTORY | O_NOFOLLOW | 0o2000000n; // O_CLOEXEC
 const LIST_BYTES = 32_768;
-/** Offsets in a directory entry: its length, its kind, and where its name begins. */
+/** Offsets in a directory entry: its length, its kind, and the beginning of its name. */
 const LENGTH_AT = 16, KIND_AT = 18, NAME_AT = 19;
 const KIND_FOLDER = 4;
-/** The bits of a mode that say the kind of a file, and their value for a folder. */
+/** The bits of a mode for the kind of a file, and their value for a folder. */
 const KIND_BITS = 0o170000, KIND_OF_FOLDER = 0o040000;
 const DOT = 46;
-/** struct statx: its length, and where the inode and the times are. */
+/** The length of struct statx, and the offsets of the inode and the times. */
 const STATX_BYTES = 256, USER_AT = 20, MODE_AT = 28, INODE_AT = 32, SIZE_AT = 40, CHANGED_AT = 96, MODIFIED_AT = 112;
 const AT_SYMLINK_NOFOLLOW = 0x100n, STATX_BASIC = 0x7ffn;
-/** Each block of a file may be in another place of the disk; freeing this many then takes some milliseconds. */
+/** The blocks of a file may be anywhere on the disk, so freeing a file of this size takes some milliseconds. */
 const LARGE_BYTES = 32 << 20;
 /** The number of names to try: if all are taken, another fault is the cause. */
 const TRIES = 100;
@@ -26,7 +26,7 @@ const OWNER_ALL = 0o700n;
 type Bytes = Uint8Array<ArrayBuffer>;
 
 interface Entry {
-  /** Ends with a NUL byte. */
+  /** The name, which ends with a NUL byte. */
   readonly name: Bytes;
   readonly isFolder: boolean;
 }
@@ -36,12 +36,12 @@ interface OtherSystem {
   readonly os?: typeof Deno.build.os;
 }
 
-/** A folder holds more than is removed by this process. */
+/** A folder holds more entries than this process removes. */
 export class TooMuchToRemove extends Error {}
 
-/** A text that differs once what is at a path, or where a link leads, has changed; "" if nothing is there. */
+/** Returns a text that differs once the entry at a path, or the target of a link, has changed; "" if nothing exists. */
 export function stampOf(path: string): string {
-  if (!existsSync(path)) return ""; // an error costs more than the question
+  if (!existsSync(path)) return ""; // an error takes longer than this check
   try {
     const { size, mtime, ctime, mode, ino } = Deno.statSync(path);
     return [size, mtime?.getTime(), ctime?.getTime(), mode, ino].join();
@@ -50,18 +50,17 @@ export function stampOf(path: string): string {
   }
 }
 
-/** Returns `stampOf` for a file that was read since this time, to be kept; null if it might not show a change since
- * then. */
+/** Returns `stampOf` for a file that was read since this time, to be kept; null if it might not show a later change. */
 export function keptStampOf(path: string, since = Date.now()): string | null {
   const stamp = stampOf(path);
   return isFresh(Number(stamp.split(",")[2] ?? 0), since) ? null : stamp;
 }
 
-/** Times of changes go by a clock that stands still for up to 10 ms, and on some file systems for up to two seconds. */
+/** The clock of change times stands still for up to 10 ms, and on some file systems for up to two seconds. */
 const TICK_MS = 20, SECONDS_MS = 2_000;
 
-/** Whether a change after `since` could have got the same time. What changed so lately is looked at again, as git
- * does. */
+/** Whether a change after `since` could have got the same time. An entry that changed this recently is checked again,
+ * as git does. */
 function isFresh(changedMs: number, since: number): boolean {
   return since - changedMs < (changedMs % 1_000 === 0 ? SECONDS_MS : TICK_MS);
 }
@@ -69,13 +68,13 @@ function isFresh(changedMs: number, since: number): boolean {
 export interface FolderFacts {
   /** A text that differs once a name in the folder was added, removed or replaced, or its mode was changed. */
   readonly stamp: string;
-  /** Whether another change, since the time of this look, might not show in it. */
+  /** Whether another change since this look might not show in it. */
   readonly isFresh: boolean;
   readonly user: number;
   readonly mode: number;
 }
 
-/** Null if there is no such folder. */
+/** Returns null if the folder does not exist. */
 export function folderFacts(
   path: string,
   { os = Deno.build.os, since = Date.now() }: OtherSystem & { readonly since?: number } = {},
@@ -95,13 +94,13 @@ export function folderFacts(
 interface Wanted {
   readonly most: number;
   readonly wanted: (first: number, last: number) => boolean;
-  /** After so many names, wanted or not, an entry without a name comes, in which the caller can rest. */
+  /** After this many names, wanted or not, an entry without a name is yielded, at which the caller can rest. */
   readonly beat?: number;
 }
 
-/** Entries of a folder, at most `most`; fewer if it cannot be read. `wanted` says by the first and the last byte of a
- * name whether a file is of interest. On Linux, bytes of a name that is not UTF-8 come as single surrogates, which
- * functions of this file take back. */
+/** Yields at most `most` entries of a folder; fewer if it cannot be read. `wanted` decides by the first and the last
+ * byte of a name whether a file is of interest. On Linux, bytes of a name that is not UTF-8 become single surrogates,
+ * which functions of this file convert back. */
 export function* folderEntries(
   path: string,
   { most, wanted, beat = Infinity, os = Deno.build.os }: OtherSystem & Wanted,
@@ -134,10 +133,9 @@ function* elsewhereEntries(
   } catch { /* it cannot be read */ }
 }
 
-/** Removes a file, a link, or a folder with its contents: however deep, however many, and even if a folder in it
- * forbids that. Follows no links. Nothing happens if it does not exist. No other program may change it meanwhile.
- * Throws `TooMuchToRemove` after `most` names, and for a file that is so large that its removal would stop this
- * process. */
+/** Removes a file, a link, or a folder with its contents, of any depth and size, even if a folder in it forbids
+ * removal. Follows no links. A missing path is ignored. No other program may change it meanwhile. Throws
+ * `TooMuchToRemove` after `most` names, and for a file so large that its removal would stop this process. */
 export async function removeTree(path: string, { most = Infinity } = {}): Promise<void> {
   const info = await Deno.lstat(path).catch((error: unknown) => {
     if (error instanceof Deno.errors.NotFound) return null;
@@ -148,8 +146,8 @@ export async function removeTree(path: string, { most = Infinity } = {}): Promis
   await Deno.remove(path, { recursive: Deno.build.os !== "linux" });
 }
 
-/** The runtime's own removal needs stack for each level, and the system takes no path of over 4096 bytes: a folder that
- * is not empty is moved to the top before it is emptied. */
+/** Empties a folder. The runtime's own removal needs stack for each level, and the system takes no path of over 4096
+ * bytes. So a folder that is not empty is moved to the top before it is emptied. */
 async function emptyFolder(path: string, most: number): Promise<void> {
   const removal = new Removal(most);
   for (let left = true; left;) {
@@ -185,7 +183,7 @@ class Removal {
     this.#most = most;
   }
 
-  /** Returns false for a folder that is not empty, and for what cannot be removed. */
+  /** Returns false for a folder that is not empty, and for an entry that cannot be removed. */
   async remove(folder: number, { name, isFolder }: Entry): Promise<boolean> {
     if (this.#pace.due) await this.#pace.rest();
     if (this.changes >= this.#most) throw new TooMuchToRemove(`Cannot remove over ${this.#most} names here`);
@@ -223,12 +221,12 @@ class Removal {
   }
 }
 
-/** System calls for folders that are held open. Names are bytes: not all of them are text. */
+/** System calls for folders that are held open. Names are bytes, since not all of them are text. */
 class Folders {
   #opened: Libc | null = null;
   /** The buffer of the last listing, which the next one reuses. */
   #spare: Bytes | null = null;
-  /** The kernel writes its facts about a file here. */
+  /** The buffer for the kernel's facts about a file. */
   #found: { readonly address: bigint; readonly view: DataView } | null = null;
 
   get #libc(): Libc {
@@ -240,8 +238,8 @@ class Folders {
     return at < 0 ? null : at;
   }
 
-  /** Yields entries without `.` and `..`; a name is valid until the next one comes. Entries that are removed
-   * meanwhile may still come. */
+  /** Yields entries without `.` and `..`; a name is valid until the next one. Entries that are removed meanwhile may
+   * still be yielded. */
   *entries(
     folder: number,
     { most, wanted, beat = Infinity }: Wanted = { most: Infinity, wanted: () => true },
@@ -251,7 +249,7 @@ class Folders {
     const next = (): number => this.#call("getdents64", folder, [this.#libc.address(bytes), BigInt(LIST_BYTES)]);
     let count = 0;
     for (let length = next(); length > 0; length = next()) {
-      // Most entries are of no interest: nothing is made of them.
+      // Most entries are unwanted, so no objects are made for them.
       for (let at = 0, size = 0; at < length; at += size) {
         size = (bytes[at + LENGTH_AT] ?? 0) | (bytes[at + LENGTH_AT + 1] ?? 0) << 8;
         const from = at + NAME_AT;
@@ -280,7 +278,7 @@ class Folders {
     return { stamp, isFresh: isFresh(changed, since), user: word(USER_AT), mode };
   }
 
-  /** The size of a file; 0 if it is unknown. */
+  /** Returns the size of a file; 0 if it is unknown. */
   size(folder: number, name: Bytes): number {
     return Number(this.#stat(folder, name)?.getBigUint64(SIZE_AT, true) ?? 0);
   }

@@ -4,24 +4,24 @@ import { PROC } from "./proc_files.ts";
 
 const CAP_SYS_ADMIN = 21n;
 
-/** Namespaces of programs: their own processes, files, queues and network. Programs with the same name have the same
- * network, with nothing but a loopback, as long as one of them runs. */
+/** The namespaces of programs: their own processes, files, queues and network. Programs with the same name share a
+ * network with only a loopback, as long as one of them runs. */
 export class Namespaces {
   readonly #running = new Map<string, Set<number>>();
   #outside = "";
   #fault: string | undefined;
 
-  /** Why programs get none, as far as Vis knows without a trial; "" if they may get them. */
+  /** Why programs get no namespaces, as far as Vis knows without a trial; "" if they may get them. */
   get fault(): string {
     return this.#fault ??= faultOf();
   }
 
-  /** They cannot, although it seemed so. */
+  /** Records that namespaces failed, although they seemed possible. */
   failed(why: string): void {
     this.#fault = why;
   }
 
-  /** The namespaces of the next program. */
+  /** Returns the namespaces of the next program. */
   next(network: ProgramNetwork, name: string): Pick<OwnNamespaces, "outside" | "other" | "user"> {
     this.#outside ||= PROC.link("/proc/self/ns/net");
     const uid = Deno.uid() ?? 0, gid = Deno.gid() ?? 0;
@@ -42,7 +42,7 @@ export class Namespaces {
     };
   }
 
-  /** A program of this name that is in its network already. */
+  /** Returns a program of this name that is already in its network. */
   #otherOf(name: string): number | null {
     for (const pid of this.#running.get(name) ?? []) {
       try {
@@ -72,12 +72,12 @@ function faultOf(): string {
     : "";
 }
 
-/** The Linux that brought Landlock. */
+/** The first Linux version with Landlock. */
 const LEAST = [5, 13] as const;
 const ACTIVE_MODULES = "/sys/kernel/security/lsm";
 
-/** Why this kernel has no Landlock that confines programs, as far as it can be told without trying; null if it should
- * have. The process that becomes a program tries it, and runs nothing without. */
+/** Returns why this kernel has no Landlock that confines programs, as far as Vis can determine without a trial; null if
+ * it should have it. The process that becomes a program tries it, and runs nothing without. */
 export async function landlockFault(): Promise<string | null> {
   const release = Deno.osRelease();
   const [major = 0, minor = 0] = release.split(".").map((part) => parseInt(part, 10));

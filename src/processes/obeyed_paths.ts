@@ -6,7 +6,7 @@ import { commandIn } from "./_fixed_paths.ts";
 import { ClaimCache, entryKind, GIT, isFile, plainName, stepsTo, type UserFolders } from "./_obeyed_by.ts";
 import { holds } from "./_open_folders.ts";
 
-/** Says which paths git runs or reads by a setting, or git or Vis by a link. */
+/** Finds paths that git runs or reads by a setting, or that git or Vis obey through a link. */
 export class ObeyedPaths {
   readonly #claims: ClaimCache;
 
@@ -14,16 +14,16 @@ export class ObeyedPaths {
     this.#claims = new ClaimCache(user, { withMissing: true });
   }
 
-  /** Returns those of these paths that are obeyed by the workspace's `.vis`, the repositories around them and the ones
-   * that these name, or the user's own settings. Paths are relative to the workspace, without links; `root` is the
-   * top of the repository around the workspace. */
+  /** Returns the paths among these that are obeyed by the workspace's `.vis`, the repositories around them,
+   * repositories that those name, or the user's own settings. Paths are relative to the workspace, without links;
+   * `root` is the top of the repository around the workspace. */
   async of(workspace: string, paths: readonly string[], root = workspace): Promise<readonly ObeyedPath[]> {
     const tops = [...foldersAround(workspace, paths)].filter((folder) => existsSync(join(folder, GIT)));
     const files = new Map<string, string>(), folders = new Map<string, string>(), pace = new Pace();
     for (const { path, as, reason, runs = false } of await this.#claims.all(tops, { within: root })) {
       if (pace.due) await pace.rest();
       if (as === "part" && entryKind(path) !== "link") continue;
-      // A word is a path if there is such a file, or if a program is wanted there.
+      // A word is a path if the file exists, or if a program is expected there.
       if (as === "word" && !runs && !isFile(path)) continue;
       let end = path;
       for (const step of stepsTo(path, { from: holds(root, path) ? root : "/" })) {

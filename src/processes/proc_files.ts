@@ -10,12 +10,12 @@ const MAX_BYTES = 8_192, MAX_LINK = 256;
 class ProcFiles {
   #libc: Libc | null = null;
 
-  /** The beginning of a file. Throws Error if it does not exist. */
+  /** Returns the beginning of a file. Throws Error if it does not exist. */
   read(path: string): string {
     return this.#opened(path, (libc, descriptor) => libc.readStart(descriptor, MAX_BYTES));
   }
 
-  /** All of a file, piece by piece. In a table that changes meanwhile, rows may be missing or duplicated. */
+  /** Reads all of a file, piece by piece. If a table changes meanwhile, rows may be missing or duplicated. */
   readWhole(path: string): string {
     return this.#opened(path, (libc, descriptor) => {
       const decoder = new TextDecoder();
@@ -29,7 +29,7 @@ class ProcFiles {
     });
   }
 
-  /** The target of a link. Throws Error if it does not exist. */
+  /** Returns the target of a link. Throws Error if it does not exist. */
   link(path: string): string {
     const libc = this.#library();
     const name = new TextEncoder().encode(`${path}\0`);
@@ -50,17 +50,17 @@ class ProcFiles {
     libc.closeDescriptor(descriptor);
   }
 
-  /** Number of tasks on the whole machine; the cheapest check. */
+  /** Returns the number of tasks on the whole machine; the cheapest check. */
   tasks(): number {
     return Number(/\/(\d+)/.exec(this.read("/proc/loadavg"))?.[1] ?? 0);
   }
 
-  /** Ids of all processes. */
+  /** Returns ids of all processes. */
   processes(): readonly number[] {
     return numbersIn("/proc");
   }
 
-  /** Ends connections of this process, named by the inodes of their sockets: who reads from one sees its end. */
+  /** Ends connections of this process, named by the inodes of their sockets, so that their readers see the end. */
   endSockets(inodes: ReadonlySet<string>): void {
     for (const descriptor of numbersIn("/proc/self/fd")) {
       const [, inode = ""] = /^socket:\[(\d+)\]/.exec(this.#linkOf(descriptor)) ?? [];
@@ -92,7 +92,7 @@ class ProcFiles {
   }
 }
 
-/** Names of a folder that are numbers. */
+/** Returns names of a folder that are numbers. */
 function numbersIn(path: string): readonly number[] {
   const entries = folderEntries(path, { most: Infinity, wanted: () => true });
   return Array.from(entries, ({ name }) => name).filter((name) => /^\d+$/.test(name)).map(Number);
@@ -101,7 +101,7 @@ function numbersIn(path: string): readonly number[] {
 export const PROC: Pick<ProcFiles, "read" | "readWhole" | "link" | "write" | "tasks" | "processes" | "endSockets"> =
   new ProcFiles();
 
-/** Processes below `root` that have not ended: its children first, then theirs. */
+/** Returns processes below `root` that have not ended: its children first, then theirs. */
 export function descendants(root: number): readonly number[] {
   const children = Map.groupBy(readAll(), ({ parent }) => parent);
   const found = [root];
@@ -113,18 +113,18 @@ export function childrenOf(root: number): readonly number[] {
   return readAll().filter(({ parent }) => parent === root).map(({ pid }) => pid);
 }
 
-/** Attempts to pause, a millisecond apart, and those after which a process in an uninterruptible call counts as paused:
- * one that started another waits for it. */
+/** The number of attempts to pause, a millisecond apart. After `PATIENCE` attempts, a process in an uninterruptible
+ * call counts as paused: a process that started another waits for it. */
 const MOST_PAUSES = 1_000, PATIENCE = 50;
 
-/** Stops every process that the program below the first process of `root` runs, until the returned function is called.
- * Null if one does not stop. */
+/** Stops every process of the program below the first process of `root`, until the returned function is called. Returns
+ * null if one does not stop. */
 export async function pauseProgram(root: number): Promise<(() => void) | null> {
   const stopped = new Set<number>();
   const goOn = (): void => stopped.forEach((pid) => send(pid, "SIGCONT"));
   for (let tries = 0, calm = 0; calm < 2; tries++) {
     const isStill = (state: string): boolean => /[TtX]/.test(state) || state === "D" && tries > PATIENCE;
-    // One of them may have let another go on since it was looked at: none moves if all are still twice.
+    // A process may have resumed another since it was checked: no process moves if all are stopped twice in a row.
     const moving = programsBelow(root).filter(({ state }) => !isStill(state));
     calm = moving.length === 0 ? calm + 1 : 0;
     if (tries > MOST_PAUSES) {
@@ -171,7 +171,7 @@ function readAll({ withThreads = false } = {}): readonly Process[] {
       const hasEnded = state === "X" || state === "Z" && !(withThreads && Number(fields[17]) > 1);
       return hasEnded ? [] : [{ pid, parent: Number(parent), state }];
     } catch {
-      return []; // ended while it was read
+      return []; // it ended while it was read
     }
   });
 }

@@ -36,11 +36,11 @@ import { PROC } from "./proc_files.ts";
 import { SeatbeltWall } from "./seatbelt_wall.ts";
 
 const OPEN_FILES = 4096, FILE_BYTES = 8 * 2 ** 30, CPU_SECONDS = 24 * 3600;
-/** Processes that a program may have in addition to all that run when it starts. */
+/** The number of processes that a program may have in addition to all that run when it starts. */
 const MORE_PROCESSES = 1024;
-/** This file is in the home folder of a program and replaces the files that it must not see. */
+/** The file in the home folder of a program that replaces files it must not see. */
 const HIDDEN_NAME = ".hidden-by-vis";
-/** A program may take this long to remove the folder of another one. */
+/** The time limit for a program that removes the folder of another one. */
 const REMOVAL_MS = 600_000;
 const MOST_TITLE = 80;
 const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
@@ -54,23 +54,23 @@ export interface ProcessWallOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Patterns of files of a workspace that may hold keys. */
   readonly secrets?: readonly string[];
-  /** Temporary folders for programs are created here. */
+  /** The folder for temporary folders of programs. */
   readonly temporary?: string;
-  /** False as on a machine without namespaces. */
+  /** False simulates a machine without namespaces. */
   readonly namespaces?: boolean;
-  /** Carries out plans (init.c); the program in memory unless a test sets another. */
+  /** The program that carries out plans (init.c); by default the one in memory. */
   readonly launcher?: ChildProgram;
 }
 
 interface Machine extends OpenFolders {
   readonly program: ExecProgram;
   readonly devices: readonly string[];
-  /** These links of the machine are on the way to paths that programs may use, each with its target. */
+  /** Links of the machine on the way to paths that programs may use, each with its target. */
   readonly links: readonly (readonly [path: string, to: string])[];
 }
 
-/** The only way to start a process: every program runs behind Landlock, a system call filter and limits, in namespaces
- * of its own where the machine has them, and ends with everything that it started. */
+/** Starts processes; there is no other way to start one. Every program runs behind Landlock, a system call filter and
+ * limits, in its own namespaces if the machine has them, and ends with everything that it started. */
 export class ProcessWall {
   readonly #options: ProcessWallOptions;
   readonly #namespaces = new Namespaces();
@@ -100,10 +100,10 @@ export class ProcessWall {
         const root = options.root ?? workspace;
         return await this.#fixed.pausing({ root, workspace }, { look: () => this.#look(root), run });
       } catch (error) {
-        // At first: the program whose network was to be joined may have ended, or the kernel was short of something.
+        // It is tried once more: the program with the network may have ended, or the kernel was short of memory.
         if (!(error instanceof NoNamespaces)) throw error;
         if (++faults < 2) continue;
-        this.#namespaces.failed(error.message); // from now on, as the prompt then says
+        this.#namespaces.failed(error.message); // from now on, and the prompt reports it
         createLog("commands").warn("namespaces_given_up", { error: error.message });
         if (options.whole) throw error;
       }
@@ -116,7 +116,7 @@ export class ProcessWall {
     options: SpawnOptions,
     { keepsRepositories = true, found: known = null, begun = () => {} }: {
       readonly keepsRepositories?: boolean;
-      /** An earlier look has already found these files. */
+      /** Files that an earlier look has already found. */
       readonly found?: SpecialFiles | null;
       /** Called once the program has its file system. */
       readonly begun?: () => void;
@@ -165,7 +165,7 @@ export class ProcessWall {
       const owner = own.write.some(({ path }) => holds(root, path)) ? await ownerOf(workspace) : null;
       if (owner !== null) await Deno.chown(folder, owner.uid, owner.gid).catch(() => {});
       const policy: ExecPolicy = {
-        // Tools look in the folders around the one that they start in.
+        // Tools look in the folders around their starting folder.
         cwd: place ?? (holds(root, folder) ? "/" : folder),
         input: input !== null,
         read: [...machine.read, ...own.read, ...outer === null ? [] : [{ path: outer, folder: true }]],
@@ -193,7 +193,7 @@ export class ProcessWall {
         ...usual,
         ...options.env,
       };
-      await pace.rest(); // of hundreds of repositories, a plan is megabytes
+      await pace.rest(); // the plan for hundreds of repositories takes megabytes
       const process = await ConfinedProcess.start(execPlan(policy, machine.program), {
         launcher: this.#options.launcher ?? { path: machine.program.path, args: [] },
         ...{ argv, env, cwd: policy.cwd, whole: isWhole, input, maxBytes, onOutput },
@@ -223,7 +223,8 @@ export class ProcessWall {
     }
   }
 
-  /** Repositories in folders outside that the program may change, but not those that it may change as a whole. */
+  /** Returns repositories in folders outside that the program may change, except repositories that it may change as a
+   * whole. */
   async #topsBeside(root: string, write: readonly GrantedPath[]): Promise<readonly string[]> {
     const tops: string[] = [];
     for (const { path, folder } of write) {
@@ -235,7 +236,7 @@ export class ProcessWall {
     return tops;
   }
 
-  /** Repositories that have come into the one of the workspace, among its folders near the top. */
+  /** Returns repositories that were added to the workspace's, among its folders near the top. */
   async #made(workspace: string, { repositories: before }: SpecialFiles): Promise<readonly string[]> {
     if (!before.includes("")) return [];
     const isNew = (folder: string): boolean =>
@@ -248,14 +249,14 @@ export class ProcessWall {
     return this.#files.look(workspace, { running: commandIn(workspace) });
   }
 
-  /** Empties a folder by a program behind the wall: this process would stand still meanwhile. */
+  /** Empties a folder with a program behind the wall: this process would stand still meanwhile. */
   async #removeLarge(folder: string): Promise<void> {
     await Deno.chmod(folder, 0o700); // a command of root may have closed it, and the remover has no privileges
     const argv = ["/bin/sh", "-c", "chmod -R u+rwX . ; find . -mindepth 1 -delete"];
     await this.#spawn(folder, argv, { timeoutMs: REMOVAL_MS, network: false }, { keepsRepositories: false });
   }
 
-  /** Real paths of the workspace's secret files that the program must not see. */
+  /** Returns real paths of the workspace's secret files that the program must not see. */
   async #hidden(
     workspace: string,
     { hideSecrets, root = workspace }: SpawnOptions,
@@ -310,14 +311,15 @@ export class ProcessWall {
   }
 }
 
-/** The user's settings, which apply to each repository. */
+/** Returns the user's settings, which apply to each repository. */
 function userFolders(
   { private: { home, visHome }, env }: Pick<ProcessWallOptions, "private" | "env">,
 ): UserFolders {
   return { home: home ?? "/", visHome, env };
 }
 
-/** The same as `callPaths`, with the repository of a worktree, which is elsewhere, and one that is still to be made. */
+/** Returns `callPaths` with the repository of a worktree, which is elsewhere, and with a repository that does not exist
+ * yet. */
 async function ownPaths(
   workspace: string,
   { read = [], write = [workspace], root = workspace }: SpawnOptions,
@@ -340,7 +342,7 @@ async function ownerOf(workspace: string): Promise<NonNullable<ExecPolicy["owner
   return uid === null || gid === null || uid === 0 ? null : { uid, gid };
 }
 
-/** The process limit counts all of the user's processes, so it is based on what runs now. */
+/** The process limit counts all of the user's processes, so it is based on the present number. */
 function limits(): ExecPolicy["limits"] {
   return {
     openFiles: OPEN_FILES,
@@ -350,7 +352,7 @@ function limits(): ExecPolicy["limits"] {
   };
 }
 
-/** The wall around programs that this system has. */
+/** Returns the wall around programs on this system. */
 export function programWall(options: ProcessWallOptions): Pick<ProcessWall, "spawn" | "walls"> {
   if (Deno.build.os !== "darwin") return new ProcessWall(options);
   const files = new WorkspaceWalk(options.secrets ?? []), fixed = new FixedPaths(userFolders(options));

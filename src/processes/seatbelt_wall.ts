@@ -29,10 +29,10 @@ const SANDBOX_EXEC = "/usr/bin/sandbox-exec";
 const GRACE_MS = 2_000, PROBE_MS = 20_000;
 const MOST_PROCESSES = 512;
 const PATH = "/usr/bin:/bin:/usr/sbin:/sbin";
-/** The link to the folder with Apple's compilers and git, and where it leads if nobody chose another. */
+/** The link to the folder with Apple's compilers and git, and its default target. */
 const DEVELOPER = ["/var/db/xcode_select_link", "/Library/Developer/CommandLineTools"];
-/** Says that the program is about to start, and limits core files, open files, the size of a file (in blocks of 512
- * bytes) and processor time. */
+/** A script that reports the start of the program, and limits core files, open files, the size of a file (in blocks of
+ * 512 bytes) and processor time. */
 const START =
   'printf "%s begun\\n" "$0" >&2; for limit in "-c 0" "-n 4096" "-f 16777216" "-t 86400"; do ulimit $limit 2>/dev/null; done; exec "$@"';
 
@@ -40,16 +40,16 @@ export interface SeatbeltWallOptions {
   readonly private: PrivateFolders;
   /** Folders and files that programs may read and run, in addition to the system's. */
   readonly read: readonly string[];
-  /** TCP to any address. */
+  /** Whether TCP to any address is allowed. */
   readonly network: boolean;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Real paths of files of a workspace that may hold keys. */
+  /** Returns real paths of files of a workspace that may hold keys. */
   readonly secretFiles?: (workspace: string) => Promise<readonly string[]>;
-  /** Temporary folders for programs are created here. */
+  /** The folder for temporary folders of programs. */
   readonly temporary?: string;
-  /** Paths of a workspace, besides its own `.git` and `.vis`, that programs may not change. */
+  /** Returns paths of a workspace, besides its own `.git` and `.vis`, that programs may not change. */
   readonly kept?: (workspace: string) => Promise<readonly string[]>;
-  /** A test replaces these: the program that confines, the table of processes, the folders of Apple's tools, and
+  /** Parts that a test replaces: the program that confines, the table of processes, the folders of Apple's tools, and
    * the programs that the probe tries. */
   readonly system?: Partial<SeatbeltSystem>;
 }
@@ -61,7 +61,7 @@ interface SeatbeltSystem {
   readonly probe: ProbePrograms;
 }
 
-/** The wall tells its effect on programs, and whether it holds on this machine. */
+/** The effect of the wall on programs, and whether it works on this machine. */
 export interface SeatbeltWalls extends ProgramWalls {
   readonly probe: readonly ProbeRow[];
 }
@@ -71,8 +71,8 @@ interface Probed {
   readonly rows: readonly ProbeRow[];
 }
 
-/** The wall of programs on macOS: each runs behind a profile of Seatbelt. It counts only where a probe saw that it
- * denies, so an error in the profile or a change in the system makes it refuse, and never open. */
+/** The wall of programs on macOS: each runs behind a Seatbelt profile. It counts only where a probe saw that it denies,
+ * so an error in the profile or a change in the system makes it refuse, never open. */
 export class SeatbeltWall {
   readonly #options: SeatbeltWallOptions;
   #table: ProcessTable | null;
@@ -84,7 +84,7 @@ export class SeatbeltWall {
     this.#table = options.system?.processes ?? null;
   }
 
-  /** Rejects with Error if no program ran: the wall does not hold on this machine, a path must not be opened, or the
+  /** Rejects with Error if no program ran: the wall does not work on this machine, a path must not be opened, or the
    * program does not exist. Rejects with the signal's reason if that came first. */
   async spawn(workspace: string, argv: readonly string[], options: SpawnOptions = {}): Promise<Spawned> {
     checkCall(argv, options);
@@ -155,8 +155,8 @@ export class SeatbeltWall {
     }
   }
 
-  /** A path that a call names for writing is not kept, or a part that it names is opened: whoever asked for it was
-   * asked. */
+  /** A path that a call names for writing is not kept, or a part that it names is opened, because the request for it
+   * was approved. */
   async #kept(
     folders: readonly string[],
     { write, keep }: { readonly write: readonly GrantedPath[]; readonly keep: readonly string[] },
@@ -231,7 +231,7 @@ export class SeatbeltWall {
     }
   }
 
-  /** Vis's own folder, if it is there and can be written. */
+  /** Returns Vis's own folder, if it exists and can be written. */
   async #ownFolder(): Promise<string | null> {
     const { visHome } = (await this.#folders()).folders;
     if (visHome === null) return null;
@@ -252,7 +252,7 @@ interface SeatbeltRun
   readonly input: NonNullable<SpawnOptions["input"]> | null;
 }
 
-/** One program from its start to the end of everything that it started. */
+/** Runs one program from its start to the end of everything that it started. */
 async function runProgram(argv: readonly string[], options: SeatbeltRun): Promise<Spawned> {
   const { name, confine: [confine = "", ...args], table, cwd, env, input, stop, ...limits } = options;
   const token = crypto.randomUUID();
@@ -264,7 +264,7 @@ async function runProgram(argv: readonly string[], options: SeatbeltRun): Promis
     stdin: input === null ? "null" : "piped",
     stdout: "piped",
     stderr: "piped",
-    detached: true, // a group of its own
+    detached: true, // in its own group
   }).spawn();
   const tree = new ProcessTree(process.pid, table);
   const kill = (): void => void tree.kill();
@@ -310,8 +310,8 @@ async function programPath(name: string, { path, cwd }: { readonly path: string;
   throw new Error(`Cannot run ${name}: ${isThere ? "it cannot be executed" : "it does not exist"}`);
 }
 
-/** Apple's compilers and git. The programs of these names in /usr/bin look for them in folders and through services
- * that are closed to programs, so the folders themselves come first in PATH. */
+/** Returns Apple's compilers and git. The programs of these names in /usr/bin look for them in folders and through
+ * services that are closed to programs, so the folders themselves come first in PATH. */
 function developerTools(links: readonly string[]): Pick<OpenFolders, "read" | "env"> & { readonly path: string[] } {
   const folder = links.map(machinePath).find((found) => found?.folder)?.path;
   if (folder === undefined) return { read: [], path: [], env: {} };

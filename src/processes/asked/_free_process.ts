@@ -4,9 +4,9 @@ import { MAX_BYTES, runToEnd, TIMEOUT_MS, writeInput } from "../_program_run.ts"
 import type { Spawned, SpawnOptions } from "../../extension/spawned.ts";
 
 const DEFAULT_PATH = Deno.build.os === "windows" ? "" : "/usr/bin:/bin";
-/** Between SIGTERM and SIGKILL, and for outputs that something outside the group holds open. */
+/** The time between SIGTERM and SIGKILL, and the wait for outputs that a process outside the group holds open. */
 const GRACE_MS = 2_000, DRAIN_MS = 500;
-/** Environment variables that programs inherit from Vis; no other one reaches them, so that keys do not. */
+/** Environment variables that programs inherit from Vis; others, such as keys, do not reach them. */
 const INHERITED =
   "HOME USER LOGNAME LANG LC_ALL LC_CTYPE TZ TMPDIR SystemRoot SystemDrive windir ComSpec PATHEXT USERPROFILE APPDATA LOCALAPPDATA ProgramFiles TEMP TMP"
     .split(" ");
@@ -14,14 +14,14 @@ const INHERITED =
 interface FreeProcessOptions
   extends
     Pick<SpawnOptions, "env" | "input" | "timeoutMs" | "maxBytes" | "signal" | "stop" | "onOutput" | "guessEncoding"> {
-  /** Real path; null for an empty folder of its own. */
+  /** The real path; null for its own empty folder. */
   readonly cwd: string | null;
   /** The environment of Vis. */
   readonly own: Readonly<Record<string, string | undefined>>;
 }
 
-/** Runs a program without a wall: in a process group of its own, with few variables, within the time limit and the
- * limit of output. The group ends with the program. Rejects as `ProcessWall.spawn` does. */
+/** Runs a program without a wall: in its own process group, with few variables, within the time limit and the limit of
+ * output. The group ends with the program. Rejects like `ProcessWall.spawn`. */
 export async function runFree(argv: readonly string[], options: FreeProcessOptions): Promise<Spawned> {
   if (options.cwd !== null) return await runIn(options.cwd, argv, options);
   const folder = await CommandFolder.make();
@@ -63,7 +63,7 @@ async function runIn(cwd: string, argv: readonly string[], options: FreeProcessO
     },
     ended: () => {
       clearTimeout(grace);
-      kill(); // what it left in its group
+      kill(); // ends the rest of its group
     },
   });
   if (input !== undefined) void writeInput(process.stdin, input);
@@ -71,8 +71,8 @@ async function runIn(cwd: string, argv: readonly string[], options: FreeProcessO
   return { code, signal: by, ...run };
 }
 
-/** Returns the folders that are searched for a program name. A relative folder would be one of the workspace, which
- * no question names. */
+/** Returns the folders that are searched for a program name. A relative folder would be inside the workspace, which no
+ * approval names. */
 export function programFolders(
   own: FreeProcessOptions["own"],
   env: FreeProcessOptions["env"] = {},
@@ -81,7 +81,8 @@ export function programFolders(
   return folders.length > 0 ? folders : DEFAULT_PATH.split(delimiter).filter(isAbsolute);
 }
 
-/** A command line for a shell goes to PowerShell on Windows, where batch files reinterpret some characters. */
+/** Returns the system's command; on Windows, a command line for a shell goes to PowerShell, because batch files
+ * reinterpret some characters. */
 export function systemCommand(
   argv: readonly string[],
   os: typeof Deno.build.os = Deno.build.os,
@@ -102,6 +103,6 @@ function sendToGroup(pid: number, signal: Deno.Signal): void {
       new Deno.Command("taskkill", { args: ["/T", "/F", "/PID", `${pid}`] }).outputSync();
     } else Deno.kill(-pid, signal);
   } catch {
-    // Nothing of the group is left.
+    // No process of the group is left.
   }
 }

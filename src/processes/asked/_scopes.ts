@@ -5,35 +5,35 @@ import { shellText } from "../../domain/kit/text.ts";
 /** A command line for a shell, or a program with its arguments. */
 export type AskedCommand = string | readonly string[];
 
-/** A lasting answer to a command would allow these scopes, one text for each program; or a reason says why it is
- * asked every time. `runs` says which files of the workspace its programs run. */
+/** The scopes that a lasting answer to a command would allow, one text for each program, or a reason why it is asked
+ * every time. `runs` lists files of the workspace that its programs run. */
 type CommandScopes =
   | { readonly scopes: readonly string[]; readonly runs: readonly string[] }
   | { readonly never: string };
 
-/** The user has to read it in the text of a choice. */
+/** The limit for the text, which the user has to read in a choice. */
 const LONGEST_SCOPE = 200;
 
 type PartScope = { readonly scope: string; readonly runs: string | null } | { readonly never: string };
 
 export interface ScopePlace {
-  /** Real path. */
+  /** The real path of the workspace. */
   readonly workspace: string;
-  /** This shell reads the command line. */
+  /** The shell that reads the command line. */
   readonly shell: "sh" | "powershell";
-  /** Real path of the folder in which the command starts. */
+  /** The real path of the folder in which the command starts. */
   readonly cwd: string;
-  /** Folders whose files Vis or earlier commands can change, the workspace among them. */
+  /** Folders whose files Vis or earlier commands can change, including the workspace. */
   readonly changeable: readonly string[];
-  /** Real path of a program by the name or path that was typed; null if there is none. */
+  /** Returns the real path of a program by its typed name or path; null if there is none. */
   readonly find: (program: string) => string | null;
-  /** Real path of a folder; null if there is none. */
+  /** Returns the real path of a folder; null if there is none. */
   readonly folder: (path: string) => string | null;
-  /** Whether the network is asked for: lasting answers then cover what package managers fetch. */
+  /** Whether the approval is for the network: lasting answers then cover fetches by package managers. */
   readonly network?: boolean;
 }
 
-/** The scopes of a command. A later command has a scope if its own computed one is the same text. */
+/** Returns the scopes of a command. A later command has a scope if its own computed one is the same text. */
 export function commandScopes(command: AskedCommand, place: ScopePlace): CommandScopes {
   const isLine = typeof command === "string";
   if (isLine && place.shell === "powershell") return { never: "PowerShell reads it" };
@@ -56,7 +56,7 @@ const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/
 
 /** Builtins of shells that print and change nothing. */
 const HARMLESS_BUILTINS = words("echo true false pwd");
-/** Builtins of any shell that may be /bin/sh. They change what the rest of the line means, or run code. */
+/** Builtins of any shell that may be /bin/sh. They change the meaning of the rest of the line, or run code. */
 const BUILTINS = words(`
   . : [ [[ alias autoload bg bind break builtin bye caller chdir command compgen complete compopt continue declare dirs
   disable disown echotc echoti emulate enable eval exec exit export false fc fg float functions getln getopts hash
@@ -64,7 +64,7 @@ const BUILTINS = words(`
   readarray readonly rehash return sched set setopt shift shopt source suspend test time times trap typeset type
   ulimit umask unalias unfunction unhash unlimit unset unsetopt vared wait whence where which zcompile zmodload
   zparseopts zstyle`);
-/** They run a program or code that their arguments, their input or a file name. */
+/** Programs that run a program or code from their arguments, their input or a file name. */
 const RUNNERS: Readonly<Record<string, ReadonlySet<string>>> = {
   "a shell": words("sh bash dash ash zsh ksh ksh93 mksh rksh yash fish csh tcsh pwsh powershell cmd busybox toybox"),
   "an interpreter": words(`
@@ -95,7 +95,7 @@ const CODE_OPTIONS: Readonly<Record<string, RegExp>> = {
   ruby: /^-/,
   php: /^-[a-zA-Z]*[rBREFaSd]|^-$|^--(?:run|process|interactive)/,
 };
-/** Options that run a program, open a file for writing or remove files. GNU programs accept beginnings of long ones. */
+/** Options that run a program, open a file for writing or remove files. GNU programs accept prefixes of long ones. */
 const OPTIONS: Readonly<
   Record<string, { readonly subcommand?: RegExp; readonly short?: RegExp; readonly long?: readonly string[] }>
 > = {
@@ -160,7 +160,7 @@ const FETCHING: Readonly<Record<string, { readonly of: ReadonlySet<string>; read
   bundle: { of: words("install update"), runs: "scripts of packages" },
   composer: { of: words("install update require"), runs: "scripts of packages" },
 };
-/** Their packages, and options that choose what is kept or printed. */
+/** Matches packages, and options that select kept or printed data. */
 const PACKAGE =
   /^(?:@[\w.-]+\/[\w.@^~-]+|-[DEU]|-r|--(?:save-(?:dev|exact|optional)|no-save|no-audit|no-fund|prefer-offline|production|frozen-lockfile|ignore-scripts|dev|upgrade))$/;
 /** Programs that run nothing else and write at most to places that their arguments name. */
@@ -168,17 +168,17 @@ const PLAIN = words(`
   cat ls head tail wc grep egrep fgrep rg diff cmp stat file du df date uname whoami id basename dirname realpath readlink
   uniq cut tr nl od hexdump cksum md5sum sha1sum sha256sum sha512sum tree jq seq sleep sum comm paste fold column
   mkdir rmdir touch rm cp mv tee gofmt shellcheck`);
-/** Arguments of a build tool that a lasting answer covers: words that are no option, and options without a value that
- * choose what is built or printed. */
+/** Matches arguments of a build tool that a lasting answer covers: words that are not options, and options without a
+ * value that select built or printed parts. */
 const FREE =
   /^(?:(?![-@])[^=]*|--|-[vqxsklin]+|-v+|-j\d*|-race|-short|-count=\d+|--(?:watch(?:All)?(?:=false)?|run|release|all|all-targets|all-features|workspace|coverage|silent|verbose|quiet|bail|noEmit|check|lib|tests?|bench|bins?|examples?|locked|offline|frozen|no-run|no-fail-fast|fail-fast|mode|nocapture|passWithNoTests|ci|color(?:=\w+)?|reporter(?:=\w+)?|threads|no-color|strict))$/;
-/** An address of code that is not in the workspace. */
+/** Matches an address of code outside of the workspace. */
 const ADDRESS = /^(?:npm|jsr|https?|file|data|node):/i;
 /** Tools whose short options name files, and whose words with a colon name plugins. */
 const NOT_FREE: Readonly<Record<string, RegExp>> = { mvn: /^-(?!q$)|:/, dotnet: /^-(?!v$)[a-z]/ };
-/** The word after these names a script or task. */
+/** The next word names a script or task. */
 const NAMED = words("run run-script task");
-/** A lasting answer allows these with any arguments. */
+/** Programs that a lasting answer allows with any arguments. */
 const TOOLS: Readonly<Record<string, string>> = {
   pytest: "the tests of this workspace",
   jest: "the tests of this workspace",
@@ -205,7 +205,7 @@ const ALIASES: Readonly<Record<string, string>> = {
   gsort: "sort",
 };
 
-/** The resolved program and its leading words. */
+/** Returns the scope of the resolved program and its leading words. */
 function partScope(
   [typed = "", ...args]: readonly string[],
   { place, isLine }: { readonly place: ScopePlace; readonly isLine: boolean },
@@ -245,7 +245,8 @@ function partScope(
   return { scope: `${leading} … (${path})`, runs: lead.runs === null ? null : `${leading} runs ${lead.runs}` };
 }
 
-/** A folder below the workspace. Later words are judged as if it had not changed, which only refuses more. */
+/** Returns the scope for a folder below the workspace. Later words are judged as if the folder had not changed, which
+ * only refuses more. */
 function cdScope(
   [, ...args]: readonly string[],
   { place: { workspace, cwd, folder }, isFirst }: { readonly place: ScopePlace; readonly isFirst: boolean },
@@ -258,7 +259,7 @@ function cdScope(
   return { scope: shellText(["cd", to]), runs: null };
 }
 
-/** "python3.11" is "python", "/usr/bin/gcc-12" is "gcc", "npm-cli.js" stays. */
+/** Returns "python" for "python3.11", "gcc" for "/usr/bin/gcc-12", and keeps "npm-cli.js". */
 function plainName(program: string): string {
   const name = basename(program).toLowerCase().replace(/\.(?:exe|cmd|bat|com)$/, "").replace(/-?\d+(?:\.\d+)*$/, "");
   const plain = name === "" ? basename(program) : name;
@@ -281,7 +282,7 @@ function runnerFault(name: string, args: readonly string[]): string | null {
 const SCRIPT = /\.(?:[cm]?[jt]sx?|py|rb|php)$/;
 
 function codeFault(name: string, args: readonly string[]): string | null {
-  // After a script or a module, options are its own.
+  // After a script or a module, options belong to it.
   const end = args.findIndex((word) => SCRIPT.test(word) || word === "-m" || word === "--test");
   const own = end === -1 ? args : args.slice(0, end);
   const code = own.find((word) => CODE_OPTIONS[name]?.test(word));
@@ -312,7 +313,7 @@ function isBeginning(word: string, long: string): boolean {
   return name !== "" && long.startsWith(name);
 }
 
-/** A word that names a path outside the workspace, also behind an option or in a list. */
+/** Returns a word that names a path outside the workspace, even after an option or in a list. */
 function outsidePath(args: readonly string[], workspace: string): { readonly never: string } | null {
   const found = args.find((word) =>
     word.split(/[=:,@\s]/).some((piece) => {
@@ -354,26 +355,26 @@ function fetchingWords(
   return table?.of.has(first) && rest.every(isOwn) ? { words: [first], runs: table.runs || null } : null;
 }
 
-/** Programs with their arguments, in order; or why the text may mean something else to a shell. */
+/** Programs with their arguments, in order; or why the text may have another meaning for a shell. */
 type CommandLine =
   | { readonly parts: readonly (readonly string[])[] }
   | { readonly opaque: string };
 
-/** Shells treat these as syntax where a command begins. */
+/** Words that shells treat as syntax at the beginning of a command. */
 const RESERVED = new Set(
   "if then else elif fi do done case esac while until for in select function time coproc repeat foreach end nocorrect noglob"
     .split(" "),
 );
 const ASSIGNMENT = /^[A-Za-z_]\w*\+?=/;
-/** A redirection that opens no file of the workspace, up to the end of its word. */
+/** Matches a redirection that opens no file of the workspace, up to the end of its word. */
 const REDIRECTION = /(?:2>&1|[12]?> ?\/dev\/null|< ?\/dev\/null)(?=[ \t\n;|&]|$)/y;
-/** Separates commands. */
+/** Matches an operator that separates commands. */
 const OPERATOR = /&&|\|\||[;|\n]/y;
-/** Parts of a word that every shell takes as they are; the quoted ones lose their quotes. */
+/** Matches parts of a word that every shell takes literally; the quoted ones lose their quotes. */
 const PIECE = /([\w\-./:=,+@%^]+)|'([\x20-\x26\x28-\x7e]*)'|"([\x20\x23\x25-\x5b\x5d-\x5f\x61-\x7e]*)"/y;
 
-/** Reads a command line that is plain: literal words joined by `&&`, `||`, `;`, `|` and line breaks, so that every
- * shell runs these programs with these arguments and nothing else. */
+/** Reads a plain command line: literal words joined by `&&`, `||`, `;`, `|` and line breaks. Every shell runs exactly
+ * these programs with these arguments. */
 export function readCommandLine(text: string): CommandLine {
   const parts: string[][] = [];
   let words: string[] = [];
@@ -425,7 +426,8 @@ export function readCommandLine(text: string): CommandLine {
   return { parts };
 }
 
-/** A word up to a blank, an operator or the end; null if another character follows, where `take` then stands. */
+/** Reads a word up to a blank, an operator or the end; null if another character follows, at which `take` then
+ * stands. */
 function readWord(take: (pattern: RegExp) => RegExpExecArray | null): string | null {
   let word: string | null = null;
   for (;;) {

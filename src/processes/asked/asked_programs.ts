@@ -18,13 +18,13 @@ import type { ProcessWall } from "../process_wall.ts";
 import { programFolders, runFree } from "./_free_process.ts";
 import { type AskedCommand, commandScopes, type ScopePlace } from "./_scopes.ts";
 
-/** Stands for the empty folder of a program, in which nothing is found. */
+/** Stands for the empty folder of a program, in which no program is found. */
 const OWN_FOLDER = "/nonexistent";
-/** The user reads all of a question. */
+/** The limits for a question, since the user reads all of it. */
 const LONGEST_QUESTION = 4_000, LONGEST_WHY = 1_000;
 
-/** The state tells how complete the wall around programs is on this machine. If it is not whole, `reason` says why;
- * `some` means that programs run behind the existing part. */
+/** The state of the command wall on this machine. If it is incomplete, `reason` gives the cause; `some` means that
+ * programs run behind the existing part. */
 export type WallState = { readonly whole: true } | {
   readonly whole: false;
   readonly some: boolean;
@@ -33,18 +33,18 @@ export type WallState = { readonly whole: true } | {
 
 export interface AskedProgramsOptions {
   readonly wall: Pick<ProcessWall, "spawn" | "walls">;
-  /** `wallState` of the wall, unless a test sets another. */
+  /** Returns the state, by default with `wallState`. */
   readonly state?: () => Promise<WallState>;
   readonly mode: UnwalledMode;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly visHome: string | null;
-  /** Whether this extension may start programs without a question that it says need none. */
+  /** Whether this extension may start programs without approval if it says that they need none. */
   readonly vouches: (extension: string) => boolean;
-  /** Folders whose programs have no lasting answer; the temporary ones unless a test sets others. */
+  /** Folders whose programs have no lasting answer; by default the temporary ones. */
   readonly temporary?: readonly string[];
 }
 
-/** Programs behind the wall if it is whole; else as the user's mode says, by default after a question for each. */
+/** Runs programs behind the wall if it is whole; otherwise by the user's mode, by default after an approval for each. */
 export class AskedPrograms {
   readonly #options: AskedProgramsOptions;
 
@@ -52,8 +52,8 @@ export class AskedPrograms {
     this.#options = options;
   }
 
-  /** Runs the program like `ProcessWall.spawn`. Rejects as well if the user does not allow the program, or nobody
-   * can be asked. Without a caller, Vis itself runs a program that the user named. */
+  /** Runs the program like `ProcessWall.spawn`. Rejects too if the user refuses the program, or no user can be asked.
+   * Without a caller, Vis itself runs a program that the user named. */
   async spawn(
     workspace: string,
     argv: readonly string[],
@@ -68,7 +68,7 @@ export class AskedPrograms {
         return await wall.spawn(workspace, argv, { ...options, whole: true });
       } catch (error) {
         options.signal?.throwIfAborted();
-        // It may turn out only now that the wall is not whole; nothing ran then.
+        // Only this attempt may show that the wall is incomplete; the program has not run then.
         state = await this.state();
         if (state.whole) throw error;
       }
@@ -95,8 +95,8 @@ export class AskedPrograms {
     return { network: true, whole: false, reason, loopback: true, unix: true, hides: false, leftOut: [], unwalled };
   }
 
-  /** Returns the scopes that a lasting answer about a program's network covers, one text for each program of a
-   * command line, or the reason why it is asked every time. */
+  /** Returns the scopes that a lasting answer about a program's network covers, one text for each program of a command
+   * line, or the reason why it is asked every time. */
   async networkScopes(workspace: string, argv: readonly string[], options: SpawnOptions): Promise<NetworkScopes> {
     const cwd = await commandFolder(workspace, options) ?? OWN_FOLDER;
     const { leftOut } = await this.walls();
@@ -109,7 +109,7 @@ export class AskedPrograms {
     return await (this.#options.state ?? (() => wallState(this.#options.wall)))();
   }
 
-  /** The real path of the folder in which the program runs; null for a folder of its own. */
+  /** Returns the real path of the folder in which the program runs; null for its own folder. */
   async #asked(
     workspace: string,
     { argv, options, state, caller }: {
@@ -143,7 +143,7 @@ export class AskedPrograms {
     throw new Error(`Cannot run ${clipped(name)}: its program or folder changed after the question; run it again`);
   }
 
-  /** Folders of PATH in which programs behind the wall find nothing. */
+  /** Returns folders of PATH that programs behind the wall cannot read. */
   async #leftOut(state: WallState & { readonly whole: false }): Promise<readonly string[]> {
     return state.some ? (await this.#options.wall.walls()).leftOut : [];
   }
@@ -185,7 +185,7 @@ export class AskedPrograms {
   }
 }
 
-/** Whether the wall is whole, from what it says of itself. */
+/** Whether the wall is whole, by its own report. */
 async function wallState(wall: Pick<ProcessWall, "walls">): Promise<WallState> {
   const isLinux = Deno.build.os === "linux" && hasCallNumbers;
   if (!isLinux && Deno.build.os !== "darwin") {
@@ -199,7 +199,7 @@ async function wallState(wall: Pick<ProcessWall, "walls">): Promise<WallState> {
     : { whole, some: isLinux, reason: isLinux ? `commands have no namespaces: ${reason}` : reason };
 }
 
-/** The text for a shell, or the program with its arguments. */
+/** Returns the text for a shell, or the program with its arguments. */
 function commandOf(argv: readonly string[]): AskedCommand {
   const [shell, option, text] = argv;
   return argv.length === 3 && (shell === "/bin/sh" || shell === "/bin/bash") && option === "-c" && text !== undefined

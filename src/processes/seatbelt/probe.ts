@@ -9,22 +9,22 @@ export interface ProbeRow {
   readonly outcome: ProbeOutcome;
 }
 
-/** The folders that one probe works in: only the workspace and its contents are granted. */
+/** The folders of one probe: only the workspace and its contents are granted. */
 interface ProbePlace {
   readonly workspace: string;
-  /** Beside the workspace. */
+  /** A folder beside the workspace. */
   readonly beside: string;
-  /** A file of Vis's own folder with the secret in it. */
+  /** A file of Vis's own folder that contains the secret. */
   readonly secretFile: string;
   readonly secret: string;
-  /** A file of the workspace that is hidden, with the secret in it. */
+  /** A hidden file of the workspace that contains the secret. */
   readonly hidden: string;
   readonly port: number;
 }
 
 /** Programs of the system that a probe needs. */
 export interface ProbePrograms {
-  /** Has the set-user bit. */
+  /** A program with the set-user bit. */
   readonly setUser: string;
   readonly keychain: string;
 }
@@ -36,17 +36,17 @@ const DATA_VOLUME = "/System/Volumes/Data";
 interface Attempt {
   readonly name: string;
   readonly wanted: ProbeRow["wanted"];
-  /** A shell in the workspace runs this command, which succeeds if it got through. `$1` is its target, `$2` the
+  /** The command for a shell in the workspace; success means that the attempt got through. `$1` is its target, `$2` the
    * secret. */
   readonly command: string;
   readonly target: string;
   /** Whether the target exists, if the probe did not make it. */
   readonly exists?: boolean;
-  /** Whether the attempt had its effect, whatever it says. */
+  /** Whether the attempt had its effect, whatever it prints. */
   readonly effect?: () => boolean;
 }
 
-/** Each attempt is independent of those before it. */
+/** Attempts that do not depend on earlier ones. */
 export class Probe {
   readonly #attempts: readonly Attempt[];
   readonly #secret: string;
@@ -146,7 +146,7 @@ export class Probe {
     ];
   }
 
-  /** Makes all attempts and prints a line for each. */
+  /** The command that makes all attempts and prints a line for each. */
   get argv(): readonly string[] {
     const script = this.#attempts.map(({ command }, at) =>
       `attempt${at}() { ${command}; }
@@ -161,7 +161,7 @@ if (attempt${at} "\${${at + 2}}" "$1") >/dev/null 2>&1; then echo "${at} allowed
     return this.#attempts.map(({ name, wanted, effect, exists: isThere = true }, at): ProbeRow => {
       const said = printed.get(String(at));
       const happened = effect?.() ?? false;
-      // A program may lie: an allowed attempt needs its effect, and a denied one needs the word of the program.
+      // A program may print anything, so an allowed attempt needs its effect, and a denied one the program's report.
       const outcome = wanted === "allowed"
         ? (happened ? "allowed" : "denied")
         : happened || said === "allowed"

@@ -1,20 +1,20 @@
 import { REAL_CLOCK } from "../../domain/kit/concurrency.ts";
 
-/** The kinds of lists and of facts that libproc has. */
+/** The kinds of lists and of facts in libproc. */
 const GROUP = 2, CHILDREN = 6, FACTS = 3;
-/** struct proc_bsdinfo: its length, and where the state and the start time are. */
+/** The length of struct proc_bsdinfo, and the offsets of the state and the start time. */
 const FACTS_BYTES = 136, STATE_AT = 4, SECONDS_AT = 120, MICROSECONDS_AT = 128;
-const ENDED = 5; // SZOMB
+const ENDED = 5; // the value of SZOMB
 const FIRST_IDS = 256, MOST_IDS = 65_536;
 const ROUNDS = 400, PAUSE_MS = 5;
-/** Rounds within which a tree that starts programs all the time must be suspended. */
+/** The number of rounds in which a tree that constantly starts programs must be suspended. */
 const STOP_ROUNDS = 50;
 
-/** Name of the session identifier, which changes with every start of the system. */
+/** The name of the session identifier, which changes with every start of the system. */
 const BOOT = new TextEncoder().encode("kern.bootsessionuuid\0"), BOOT_BYTES = 64;
 
-/** Functions of the system: those of libproc return the number of bytes that they wrote, `sysctlbyname` writes the
- * length of a value. */
+/** Functions of the system: those of libproc return the number of written bytes, `sysctlbyname` writes the length of a
+ * value. */
 export interface LibProc {
   readonly proc_listpids: (kind: number, id: number, into: Uint8Array<ArrayBuffer>, bytes: number) => number;
   readonly proc_pidinfo: (
@@ -35,11 +35,11 @@ export interface LibProc {
 
 /** The processes of this machine. */
 export interface ProcessTable {
-  /** Ids of the children of a process. */
+  /** Returns ids of the children of a process. */
   children(pid: number): readonly number[];
-  /** Ids of the processes of a group. */
+  /** Returns ids of the processes of a group. */
   group(pid: number): readonly number[];
-  /** When a process was started: with its id, this names one process for good. Null if it does not run. */
+  /** Returns the start time of a process, which together with its id is unique. Returns null if it does not run. */
   started(pid: number): string | null;
   /** Signals a process, or a group if the number is negative. Ignores ended ones. */
   signal(pid: number, name: Deno.Signal): void;
@@ -69,7 +69,7 @@ export class MacProcesses implements ProcessTable {
     return `${view.getBigUint64(SECONDS_AT, true)}.${view.getBigUint64(MICROSECONDS_AT, true)}`;
   }
 
-  /** Names the boot of the machine. Throws Error if the system does not say it. */
+  /** Identifies the boot of the machine. Throws Error if the system does not return it. */
   boot(): string {
     const into = new Uint8Array(BOOT_BYTES), length = new BigUint64Array([BigInt(BOOT_BYTES)]);
     const failed = this.#libproc.sysctlbyname(BOOT, into, length, null, 0n) !== 0;
@@ -104,12 +104,12 @@ function openLibProc(): LibProc {
   }).symbols;
 }
 
-/** A program in a group of its own with what it started. No system of Apple gives a process the orphans of its
- * children, so they are remembered while their parents run: call `look` often. */
+/** A program in its own group with all processes that it started. Apple's systems give no process the orphans of its
+ * children, so they are remembered while their parents run; `look` must be called often. */
 export class ProcessTree {
   readonly #table: ProcessTable;
   readonly #root: number;
-  /** Start times by id. */
+  /** The start times, by id. */
   readonly #known = new Map<number, string>();
 
   constructor(root: number, table: ProcessTable) {
@@ -118,9 +118,9 @@ export class ProcessTree {
     this.look();
   }
 
-  /** Adds what was started since, and returns the ids of all that run. */
+  /** Adds the processes that were started since, and returns the ids of all running ones. */
   look(): readonly number[] {
-    // First, since the children of another process that has got the id meanwhile are none of ours.
+    // This comes first, since the children of another process that has got the id meanwhile do not belong to the tree.
     for (const [pid, started] of this.#known) {
       if (this.#table.started(pid) !== started) this.#known.delete(pid);
     }
@@ -143,7 +143,7 @@ export class ProcessTree {
     this.#table.signal(-this.#root, "SIGTERM");
   }
 
-  /** Kills all that run, suspended first so that none starts another meanwhile. Returns their ids. */
+  /** Kills all running processes, suspended first so that none starts another meanwhile. Returns their ids. */
   kill(): readonly number[] {
     const stopped = new Set<number>();
     for (let round = 0; round < STOP_ROUNDS; round++) {
@@ -159,7 +159,7 @@ export class ProcessTree {
     return all;
   }
 
-  /** Call it when the program has ended: kills what is left. Returns how many processes that were. */
+  /** Called when the program has ended; kills the rest. Returns the number of killed processes. */
   async ended(): Promise<number> {
     const killed = new Set<number>();
     for (let round = 0; round < ROUNDS; round++) {

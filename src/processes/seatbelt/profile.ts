@@ -1,29 +1,29 @@
 import { dirname } from "node:path";
 import type { GrantedPath } from "../../sandbox/confine/access.ts";
 
-/** A program may use these parts of a Mac, besides the system's own programs and settings. All paths are absolute
+/** The parts of a Mac that a program may use, besides the system's own programs and settings. All paths are absolute
  * and real. */
 export interface SeatbeltPolicy {
-  /** May be read and executed. */
+  /** Paths that may be read and executed. */
   readonly read: readonly GrantedPath[];
-  /** May also be changed. */
+  /** Paths that may also be changed. */
   readonly write: readonly GrantedPath[];
-  /** Inside writable folders: cannot be changed, replaced, moved or created, whether they exist or not. */
+  /** Paths inside writable folders that cannot be changed, replaced, moved or created, whether they exist or not. */
   readonly kept: readonly string[];
-  /** Inside kept paths: may be changed nevertheless. */
+  /** Paths inside kept ones that may be changed nevertheless. */
   readonly opened: readonly GrantedPath[];
   /** Files that can be neither read nor changed, although they are inside a readable folder. */
   readonly hidden: readonly string[];
   /** Character devices that may be read and written. */
   readonly devices: readonly string[];
-  /** TCP to any address. */
+  /** Whether TCP to any address is allowed. */
   readonly network: boolean;
   /** TCP ports of this machine on which the program may listen, and to which it may connect. */
   readonly ports: readonly number[];
 }
 
-/** A profile for `sandbox-exec`. Its text depends only on how many paths a policy has: every path is a parameter, so
- * that no name of a file can add a rule. */
+/** A profile for `sandbox-exec`. Its text depends only on the number of paths of a policy: every path is a parameter,
+ * so that no file name can add a rule. */
 interface SeatbeltProfile {
   readonly text: string;
   readonly parameters: Readonly<Record<string, string>>;
@@ -56,11 +56,11 @@ const SETTING_KEYS = [
   ...["sudoers.d", "cups", "postfix", "wireguard"],
 ].map((name) => `/private/etc/${name}`);
 const SERVER_SETTINGS = ["/usr/local", "/opt/homebrew", "/opt/local"].flatMap((at) => [`${at}/etc`, `${at}/var`]);
-/** Certificates are kept among the settings of servers. */
+/** Folders that contain certificates among the settings of servers. */
 const CERTIFICATES = ["/usr/local/etc", "/opt/homebrew/etc"].flatMap((at) =>
   ["ca-certificates", "openssl@1.1", "openssl@3"].map((name) => `${at}/${name}`)
 );
-/** Every file has a second name below it. */
+/** Every file has a second name below this folder. */
 const DATA_VOLUME = "/System/Volumes/Data";
 /** Links that lead to /private. */
 const LINKS = ["/etc", "/tmp", "/var"];
@@ -80,7 +80,7 @@ const NETWORK_SERVICES = [
 ].map((name) => `com.apple.${name}`);
 /** Shared memory of Python, PyTorch and PostgreSQL. */
 const SHARED_MEMORY = "^/?(psm_|wnsm_|torch_|PostgreSQL\\.)";
-/** `deny default` leaves them open. */
+/** Operations that `deny default` leaves open. */
 const LEFT_OPEN = ["process-info*", "nvram*", "iokit-get-properties", "file-map-executable"];
 /** Ways to mount, to get rights, and to make another program act. Some are parts of operations that are allowed. */
 const NEVER = [
@@ -93,8 +93,8 @@ const NEVER = [
 /** Commands of `fcntl` that change a file opened for reading: F_MAKECOMPRESSED and F_TRANSFEREXTENTS. */
 const FCNTL_CHANGES = "80 110";
 
-/** Last rule that matches wins, so the denials are at the end. Operations that older or newer systems do not know are
- * guarded: an unknown one would make the whole profile invalid. */
+/** Returns the profile. The last matching rule wins, so the denials are at the end. Operations that older or newer
+ * systems do not know are guarded: an unknown one would make the whole profile invalid. */
 export function seatbeltProfile(policy: SeatbeltPolicy): SeatbeltProfile {
   const parameters: Record<string, string> = {};
   const named = (name: string, paths: readonly string[]): string[] =>
@@ -176,18 +176,18 @@ export function seatbeltProfile(policy: SeatbeltPolicy): SeatbeltProfile {
   return { text: rules.filter((text) => text !== "").join("\n") + "\n", parameters };
 }
 
-/** Whether every program may run what is in this folder of the system. */
+/** Whether every program may run the files in this folder of the system. */
 export function systemRuns(folder: string): boolean {
   const isBelow = (one: string): boolean => folder === one || folder.startsWith(`${one}/`);
   return PROGRAMS.some(isBelow) && !SERVER_SETTINGS.some(isBelow);
 }
 
-/** The arguments of `sandbox-exec` before those of the program. */
+/** Returns the arguments of `sandbox-exec` before the program's own. */
 export function seatbeltArguments({ text, parameters }: SeatbeltProfile): readonly string[] {
   return ["-p", text, ...Object.entries(parameters).map(([name, path]) => `-D${name}=${path}`), "--"];
 }
 
-/** The address of a server is no part of a rule of Seatbelt: either all are reached or only this machine. */
+/** The address of a server cannot be part of a Seatbelt rule: either all addresses are allowed or only this machine. */
 function networkRules(): readonly string[] {
   return [
     '(allow network-outbound (remote tcp "*:*"))',
@@ -198,7 +198,7 @@ function networkRules(): readonly string[] {
   ];
 }
 
-/** Folders from a writable one down to what is kept or hidden in it: who moves one of them takes its contents to
+/** Returns folders from a writable one down to a kept or hidden path in it. Moving one of them would give its contents
  * another name, for which there is no rule. */
 function pinsOf({ write, kept, hidden }: SeatbeltPolicy): readonly string[] {
   const roots = write.filter(({ folder }) => folder).map(({ path }) => path);
@@ -210,15 +210,15 @@ function pinsOf({ write, kept, hidden }: SeatbeltPolicy): readonly string[] {
   ];
 }
 
-/** Folders above these paths, the root left out. */
+/** Returns folders above these paths, without the root. */
 function ancestorsOf(paths: readonly string[]): readonly string[] {
   const found = new Set<string>();
   for (const path of paths) for (let at = dirname(path); at !== "/" && at !== "."; at = dirname(at)) found.add(at);
   return [...found];
 }
 
-/** The name in every mixture of small and capital letters, if it is short: a file that does not exist yet could be
- * created under any of them, and most disks of Macs take them for the same. */
+/** Returns the name in every mixture of small and capital letters, if it is short. A missing file could be created
+ * under any of them, and most disks of Macs treat them as equal. */
 function spellings(path: string): readonly string[] {
   const name = path.slice(path.lastIndexOf("/") + 1);
   if (!/^\.[a-z]{1,4}$/.test(name)) return [path];
